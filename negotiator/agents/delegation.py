@@ -1,0 +1,291 @@
+"""Delegation codes: a user makes one, shows it to his agent, the agent redeems it once (contract §1.2)."""
+
+import re
+import secrets
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import BigInteger, bindparam, or_, update
+from sqlmodel import col, select
+
+from negotiator import audit, values
+from negotiator.agents import registration
+from negotiator.agents.tables import Agent, Delegation
+from negotiator.caller import Caller
+from negotiator.errors import (
+    Conflict,
+    FieldError,
+    Forbidden,
+    Gone,
+    InvalidRequest,
+    NotFound,
+    Refusal,
+    TooManyRequests,
+    ValidationFailed,
+)
+from negotiator.scopes import ASSISTANT, ordered
+from negotiator.store import moves
+from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
+from negotiator.tokens.credentials import Credentials, Issued, Subject
+from negotiator.trust import revocations
+from negotiator.users import people
+
+ALPHABET: Final = "BCDFGHJKLMNPQRSTVWXZ"
+LENGTH: Final = 12
+ATTEMPTS: Final = 5
+SHORTEST: Final = 60
+LONGEST: Final = 3600
+_HOUR: Final = 3_600_000_000
+
+Move = Callable[[Transaction, str, str], None]
+"""Gives what one principal owns to another, marked with its origin."""
+
+_now = bindparam("now", type_=BigInteger)
+_ADD = Statement(insertion(Delegation))
+_FIND = Query(
+    select(Delegation).where(col(Delegation.digest) == bindparam("digest")),
+    entity(Delegation),
+)
+_OF_USER = Query(
+    select(Delegation)
+    .where(col(Delegation.user_id) == bindparam("user"))
+    .order_by(col(Delegation.id).desc()),
+    entity(Delegation),
+)
+_EVERY = Query(
+    select(Delegation).order_by(col(Delegation.id).desc()).limit(200),
+    entity(Delegation),
+)
+_TAKE = Query(
+    update(Delegation)
+    .where(
+        col(Delegation.digest) == bindparam("code"),
+        col(Delegation.used_at).is_(None),
+        col(Delegation.revoked_at).is_(None),
+        col(Delegation.expires_at) > _now,
+        or_(
+            col(Delegation.agent_id).is_(None),
+            col(Delegation.agent_id) == bindparam("agent"),
+        ),
+    )
+    .values(used_at=_now, used_by=bindparam("agent"))
+    .returning(col(Delegation.id), col(Delegation.user_id), col(Delegation.scope)),
+    tuple,
+)
+_REVOKE = Statement(
+    update(Delegation)
+    .where(
+        col(Delegation.id) == bindparam("delegation"),
+        col(Delegation.used_at).is_(None),
+        col(Delegation.revoked_at).is_(None),
+    )
+    .values(revoked_at=_now)
+)
+_BIND = Statement(
+    update(Agent)
+    .where(col(Agent.id) == bindparam("agent"), col(Agent.user_id).is_(None))
+    .values(user_id=bindparam("user"), claimed_at=_now, expires_at=None)
+)
+_ATTEMPT = Statement(
+    update(Agent)
+    .where(col(Agent.id) == bindparam("agent"), col(Agent.claim_attempts) < ATTEMPTS)
+    .values(claim_attempts=Agent.claim_attempts + 1)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Minted:
+    """A new code, readable this once; `expires_at` in milliseconds."""
+
+    id: str
+    code: str
+    scopes: list[str]
+    expires_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Delegations:
+    """Makes codes and redeems them. `pepper` keys the digests, `life` is a claimed agent's token life in seconds."""
+
+    pepper: bytes
+    credentials: Credentials
+    life: int
+    failures_per_hour: int
+    moves: tuple[Move, ...] = ()
+
+    def mint(
+        self,
+        tx: Transaction,
+        user_id: str,
+        scopes: Iterable[str],
+        *,
+        label: str = "",
+        ttl: int = 600,
+        agent_id: str | None = None,
+    ) -> Minted:
+        """A code that grants these scopes of the user's for `ttl` seconds; 422 for other scopes or lives."""
+        granted = _check(scopes, ttl)
+        code = "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
+        delegation_id, now = values.new_id("dlg"), values.now()
+        tx.run(
+            _ADD,
+            id=delegation_id,
+            digest=self._digest(code),
+            user_id=user_id,
+            agent_id=agent_id,
+            label=label,
+            scope=" ".join(granted),
+            created_at=now,
+            expires_at=now + ttl * 1000,
+            used_at=None,
+            used_by=None,
+            revoked_at=None,
+        )
+        audit.record(
+            tx,
+            "delegation.created",
+            delegation_id,
+            actor=user_id,
+            scope=" ".join(granted),
+        )
+        shown = "-".join(code[start : start + 4] for start in range(0, LENGTH, 4))
+        return Minted(delegation_id, shown, granted, now + ttl * 1000)
+
+    def attempt(self, tx: Transaction, caller: Caller) -> None:
+        """Count one attempt before it is made, so that no number of them at once exceeds five (contract §1.2)."""
+        agent = registration.find(tx, caller.client_id)
+        if agent is None:
+            raise Forbidden("Only a registered agent can be claimed.")
+        if agent.user_id is not None:
+            raise Conflict("This agent is bound to a user already.", error="already_claimed")
+        spent = moves.peek(tx, "claim-failures") or 0
+        if spent > values.now() * 1000 + _HOUR or not tx.run(_ATTEMPT, agent=agent.id):
+            raise TooManyRequests(
+                "Too many codes were tried.",
+                retry_after=3600,
+                error="too_many_attempts",
+            )
+
+    def claim(self, tx: Transaction, caller: Caller, text: str) -> tuple[Issued, str, str | None]:
+        """Bind the calling agent to the user of this code; answers the new token, the user and his e-mail."""
+        agent_id, now = caller.client_id, values.now()
+        digest = self._digest(normalise(text) or "")
+        taken = tx.one(_TAKE, code=digest, agent=agent_id, now=now)
+        if taken is None:
+            raise self._why_not(tx, digest, agent_id, now)
+        delegation_id, user_id, scope = taken
+        user = people.by_id(tx, user_id)
+        if user is None or user.disabled_at is not None:
+            raise Gone("The code was revoked.", error="claim_revoked")
+        if not tx.run(_BIND, agent=agent_id, user=user_id, now=now):
+            raise Conflict("This agent is bound to a user already.", error="already_claimed")
+        # The ephemeral token dies here: whoever saw it must not inherit the user's power (auth.md §2.6).
+        self.credentials.revoke_id(tx, caller.credential)
+        revocations.revoke(tx, agent_id, before=now - 1)
+        for move in self.moves:
+            move(tx, agent_id, user_id)
+        token = self.credentials.make(
+            Subject(agent_id, user_id), ordered(scope.split()), life=self.life
+        )
+        self.credentials.record(tx, token)
+        audit.record(
+            tx,
+            "agent.claimed",
+            agent_id,
+            actor=user_id,
+            delegation=delegation_id,
+            scope=scope,
+        )
+        return token, user_id, user.email
+
+    def _why_not(self, tx: Transaction, digest: str, agent_id: str, now: int) -> Refusal:
+        found = tx.one(_FIND, digest=digest)
+
+        def remember(later: Transaction) -> None:
+            moves.bump(
+                later,
+                "claim-failures",
+                now=now * 1000,
+                interval=_HOUR // self.failures_per_hour,
+                burst=1 << 30,
+            )
+            audit.record(
+                later,
+                "delegation.refused",
+                agent_id,
+                delegation=found.id if found else "",
+            )
+
+        if found is None or found.agent_id not in {None, agent_id}:
+            return InvalidRequest(
+                "This is no delegation code.",
+                error="invalid_claim_token",
+                remember=remember,
+            )
+        if found.used_at is not None:
+            return Conflict("The code was used before.", error="claim_used", remember=remember)
+        if found.revoked_at is not None:
+            return Gone("The code was revoked.", error="claim_revoked", remember=remember)
+        return Gone("The code has expired.", error="claim_expired", remember=remember)
+
+    def _digest(self, code: str) -> str:
+        return values.keyed_digest(self.pepper, f"delegation:{code}")
+
+
+def normalise(text: str) -> str | None:
+    """The twelve letters of a code, however it was typed; None when it cannot be one."""
+    code = re.sub(r"[\s-]", "", text).upper()
+    return code if re.fullmatch(f"[{ALPHABET}]{{{LENGTH}}}", code) else None
+
+
+def of_user(tx: Transaction, user_id: str) -> list[Delegation]:
+    """A user's codes, newest first."""
+    return tx.all(_OF_USER, user=user_id)
+
+
+def every(tx: Transaction) -> list[Delegation]:
+    """The newest 200 codes."""
+    return tx.all(_EVERY)
+
+
+def revoke(tx: Transaction, delegation_id: str, *, actor: str) -> None:
+    """End an unused code; 404 when there is none to end."""
+    if not tx.run(_REVOKE, delegation=delegation_id, now=values.now()):
+        raise NotFound(f"There is no unused code {delegation_id}.")
+    audit.record(tx, "delegation.revoked", delegation_id, actor=actor)
+
+
+def state(delegation: Delegation, now: int) -> str:
+    """Where a code stands: `open`, `used`, `revoked` or `expired`."""
+    if delegation.used_at is not None:
+        return "used"
+    if delegation.revoked_at is not None:
+        return "revoked"
+    return "expired" if delegation.expires_at <= now else "open"
+
+
+def summary(delegation: Delegation) -> dict[str, Any]:
+    """What a user sees of a code; never the code."""
+    return {
+        "id": delegation.id,
+        "user_id": delegation.user_id,
+        "label": delegation.label,
+        "scopes": delegation.scope.split(),
+        "state": state(delegation, values.now()),
+        "expires_at": values.timestamp(delegation.expires_at),
+        "used_by": delegation.used_by,
+    }
+
+
+def _check(scopes: Iterable[str], ttl: int) -> list[str]:
+    asked = list(scopes)
+    if unknown := [scope for scope in asked if scope not in ASSISTANT]:
+        raise ValidationFailed([FieldError("/scopes", f"{unknown[0]} is not a scope.")])
+    if not asked:
+        raise ValidationFailed([FieldError("/scopes", "A code grants at least one scope.")])
+    if not SHORTEST <= ttl <= LONGEST:
+        raise ValidationFailed(
+            [FieldError("/ttl", f"A code lives {SHORTEST} to {LONGEST} seconds.")]
+        )
+    return ordered(asked)

@@ -1,0 +1,211 @@
+"""`POST /api/agent/register` and `POST /api/agent/claim`."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, NoReturn
+
+from negotiator import audit, values
+from negotiator.agents.delegation import Delegations
+from negotiator.agents.registration import Registration
+from negotiator.agents.schemas import (
+    ID_JAG,
+    VERIFIED_EMAIL,
+    ClaimAgent,
+    ClaimResult,
+    RegisterAgent,
+    RegistrationResult,
+    auth_md_members,
+)
+from negotiator.agents.verification import Verification
+from negotiator.edge.operation import REGISTRATION_BODY, Call, Operation
+from negotiator.errors import InvalidRequest, ValidationFailed
+from negotiator.store.statement import Transaction
+from negotiator.store.store import Store
+from negotiator.tokens.credentials import Issued
+from negotiator.trust.assertions import Assertion, AssertionRefused, Verifier
+from negotiator.trust.refusals import at_registration
+from negotiator.users import approvals, people
+from negotiator.users.matching import LinkNeedsUser, Match
+
+_KINDS: dict[str, Literal["id_jag", "verified_email"]] = {
+    ID_JAG: "id_jag",
+    VERIFIED_EMAIL: "verified_email",
+}
+
+ANONYMOUS_BUDGET = "registrations"
+ASSERTION_BUDGET = "assertions"
+
+
+def _budget(body: RegisterAgent) -> str:
+    """Whoever proves nothing is counted as anonymous, a bare e-mail address included."""
+    return (
+        ANONYMOUS_BUDGET if body.variant == "anonymous" or body.is_bare_email else ASSERTION_BUDGET
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Agents:
+    """The agents' own door."""
+
+    base: str
+    store: Store
+    registration: Registration
+    delegations: Delegations
+    verification: Verification
+    verifier: Verifier
+
+    def operations(self) -> list[Operation]:
+        """What this slice offers."""
+        return [
+            Operation(
+                name="register_agent",
+                method="POST",
+                path="/api/agent/register",
+                summary="Register an agent and get a bearer token: anonymously, by an ID-JAG, or by a verified e-mail",
+                run=self.register,
+                input=RegisterAgent,
+                output=RegistrationResult,
+                status=201,
+                access="open",
+                body_limit=REGISTRATION_BODY,
+                budget=_budget,
+                refusals=(400, 401, 403, 503),
+                tag="agents",
+            ),
+            Operation(
+                name="claim_agent",
+                method="POST",
+                path="/api/agent/claim",
+                summary="Bind the calling agent to a user by his delegation code",
+                run=self.claim,
+                input=ClaimAgent,
+                output=ClaimResult,
+                body_limit=REGISTRATION_BODY,
+                refusals=(400, 403, 409, 410),
+                tag="agents",
+            ),
+        ]
+
+    async def register(self, call: Call[RegisterAgent]) -> dict[str, Any]:
+        """Every variant of registration; the seed selects it by `identity_type`."""
+        body = call.input
+        if body.variant == "anonymous":
+            token, result = await self._anonymous(call)
+        elif body.is_bare_email:
+            token, result = await self._by_mail(call)
+        else:
+            token, result = await self._asserted(call)
+        if body.in_auth_md:
+            expires_at = values.timestamp(token.issued_at + token.life * 1000)
+            result = {**result, **auth_md_members(result, expires_at=expires_at)}
+        return result
+
+    async def claim(self, call: Call[ClaimAgent]) -> dict[str, Any]:
+        """Redeem a delegation code, once."""
+        await self.store.write(lambda tx: self.delegations.attempt(tx, call.caller))
+        code = call.input.claim_token
+        token, user_id, email = await self.store.write(
+            lambda tx: self.delegations.claim(tx, call.caller, code)
+        )
+        return {
+            **token.members(),
+            "status": "claimed",
+            "identity": {"user_id": user_id, "email": email},
+        }
+
+    async def _anonymous(self, call: Call[RegisterAgent]) -> tuple[Issued, dict[str, Any]]:
+        token = self.registration.prepare_anonymous()
+        name, address = call.input.name, call.address
+        await self.store.write(
+            lambda tx: self.registration.enrol_anonymous(tx, token, name=name, address=address)
+        )
+        return token, token.members()
+
+    async def _by_mail(self, call: Call[RegisterAgent]) -> tuple[Issued, dict[str, Any]]:
+        token, name, secret = (
+            self.registration.prepare_anonymous(),
+            call.input.name,
+            values.new_secret(),
+        )
+        email = _email(call.input.assertion or "")
+
+        def unit(tx: Transaction) -> bool:
+            self.registration.enrol_anonymous(tx, token, name=name, address=call.address)
+            agent_id = token.subject.client_id
+            return self.verification.request(
+                tx, secret, email=email, agent_id=agent_id, agent_name=name
+            )
+
+        if await self.store.write(unit):
+            await self.verification.send(secret, email=email, agent_name=name)
+        pending = {"status": "pending", "expires_in": approvals.LIFE}
+        return token, {**token.members(), "verification": pending}
+
+    async def _asserted(self, call: Call[RegisterAgent]) -> tuple[Issued, dict[str, Any]]:
+        body = call.input
+        kind = _KINDS.get(body.assertion_type or "")
+        if kind is None:
+            description = f"assertion_type is {ID_JAG} or {VERIFIED_EMAIL}."
+            raise InvalidRequest(description, error="unsupported_assertion_type")
+
+        assertion: Assertion | None = None
+        try:
+            assertion = believed = await self.verifier.verify(body.assertion or "", kind=kind)
+            token, found = await self.store.write(
+                lambda tx: self.registration.enrol_asserted(
+                    tx, believed, name=body.name, address=call.address
+                )
+            )
+        except LinkNeedsUser as refused:
+            self._ask_owner(refused, body.name)
+        except AssertionRefused as refused:
+            raise at_registration(
+                refused, remember=_refused(refused, assertion, call.address)
+            ) from None
+        return token, {**token.members(), "identity": _identity(found, believed)}
+
+    def _ask_owner(self, refused: LinkNeedsUser, agent_name: str) -> NoReturn:
+        secret = values.new_secret()
+
+        def remember(tx: Transaction) -> None:
+            approvals.request_link(
+                tx,
+                secret,
+                email=refused.email,
+                identity=refused.identity,
+                issuer=refused.issuer,
+                agent_name=agent_name,
+            )
+
+        refusal = at_registration(refused, remember=remember)
+        uri = f"{self.base}/approve/{secret}"
+        refusal.members["interaction"] = {
+            "verification_uri": uri,
+            "expires_in": approvals.LIFE,
+        }
+        raise refusal from None
+
+
+def _identity(found: Match, assertion: Assertion) -> dict[str, Any]:
+    return {
+        "user_id": found.user_id,
+        "issuer": found.issuer,
+        "subject": assertion.subject,
+        "email": found.email or assertion.email,
+    }
+
+
+def _refused(refused: AssertionRefused, assertion: Assertion | None, address: str) -> Any:
+    """The trail of a refused assertion: its reason, and its issuer once the signature was good."""
+    issuer = assertion.issuer.issuer if assertion else ""
+
+    def remember(tx: Transaction) -> None:
+        audit.record(tx, "assertion.refused", issuer, actor=address, reason=refused.reason.value)
+
+    return remember
+
+
+def _email(text: str) -> str:
+    try:
+        return people.normal_email(text)
+    except ValidationFailed:
+        raise InvalidRequest("/assertion: This is no e-mail address.") from None

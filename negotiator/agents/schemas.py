@@ -1,0 +1,144 @@
+"""What crosses the wire at registration and claim (assistant seed §2, §4; contract §1.1, §1.2)."""
+
+import unicodedata
+from typing import Annotated, Any, Literal, NotRequired, Self
+
+from pydantic import AfterValidator, Field, model_validator
+from typing_extensions import TypedDict
+
+from negotiator.edge.operation import Lenient
+
+ID_JAG = "urn:ietf:params:oauth:token-type:id-jag"
+VERIFIED_EMAIL = "verified_email"
+_UNSPEAKABLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+
+
+def _plain(text: str) -> str:
+    """A name that a person reads on a consent page must not hide or turn what stands beside it."""
+    if any(unicodedata.category(mark) in _UNSPEAKABLE for mark in text):
+        raise ValueError("has control, bidirectional or invisible characters")
+    if not text.strip():
+        raise ValueError("is blank")
+    return text
+
+
+AgentName = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_plain)]
+IdentityType = Literal["anonymous", "identity_assertion"]
+
+
+class RegisterAgent(Lenient):
+    """The body of `POST /api/agent/register`; `identity_type` selects the variant, `type` is its alias."""
+
+    agent_name: AgentName | None = Field(
+        None, description="1 to 100 characters; shown to the user who binds the agent."
+    )
+    identity_type: IdentityType | None = Field(
+        None, description="Which variant of registration this is."
+    )
+    type: IdentityType | None = Field(None, description="auth.md's name of identity_type.")
+    assertion_type: str | None = Field(
+        None, max_length=200, description=f"`{ID_JAG}` or `{VERIFIED_EMAIL}`."
+    )
+    assertion: str | None = Field(
+        None,
+        min_length=1,
+        max_length=8192,
+        description="A signed JWT, or an e-mail address.",
+    )
+
+    @model_validator(mode="after")
+    def _is_one_variant(self) -> Self:
+        if self.identity_type and self.type and self.identity_type != self.type:
+            raise ValueError("identity_type and type disagree")
+        if self.variant is None:
+            raise ValueError("identity_type is missing")
+        if self.agent_name is None and not self.in_auth_md:
+            raise ValueError("agent_name is missing")
+        asserted = self.assertion is not None or self.assertion_type is not None
+        if self.variant == "anonymous" and asserted:
+            raise ValueError("an anonymous registration carries no assertion")
+        if self.variant == "identity_assertion" and (
+            self.assertion is None or self.assertion_type is None
+        ):
+            raise ValueError("assertion_type and assertion are needed")
+        return self
+
+    @property
+    def variant(self) -> IdentityType | None:
+        """The variant under either name."""
+        return self.identity_type or self.type
+
+    @property
+    def in_auth_md(self) -> bool:
+        """Whether the caller speaks auth.md v0.1 (identity.md §2.7)."""
+        return self.type is not None
+
+    @property
+    def name(self) -> str:
+        """The agent's name; auth.md does not ask for one."""
+        return self.agent_name or "Unnamed agent"
+
+    @property
+    def is_bare_email(self) -> bool:
+        """Whether the assertion is an e-mail address rather than a signed statement about one."""
+        return self.assertion_type == VERIFIED_EMAIL and "@" in (self.assertion or "")
+
+
+class ClaimAgent(Lenient):
+    """The body of `POST /api/agent/claim`."""
+
+    claim_token: str = Field(
+        min_length=1,
+        max_length=200,
+        description="The delegation code the user handed over.",
+    )
+
+
+class IdentityView(TypedDict):
+    """Whose agent this is."""
+
+    user_id: str
+    email: str | None
+    issuer: NotRequired[str]
+    subject: NotRequired[str]
+
+
+class VerificationView(TypedDict):
+    """A mail is on its way to the owner of the address."""
+
+    status: str
+    expires_in: int
+
+
+class RegistrationResult(TypedDict):
+    """The seed's five members, and what the variant adds."""
+
+    client_id: str
+    access_token: str
+    token_type: str
+    expires_in: int
+    scopes: list[str]
+    identity: NotRequired[IdentityView]
+    verification: NotRequired[VerificationView]
+
+
+class ClaimResult(TypedDict):
+    """The five members with the new token, and whose the agent is now."""
+
+    client_id: str
+    access_token: str
+    token_type: str
+    expires_in: int
+    scopes: list[str]
+    status: str
+    identity: IdentityView
+
+
+def auth_md_members(result: dict[str, Any], *, expires_at: str) -> dict[str, Any]:
+    """What auth.md v0.1 calls the same things, beside the seed's own members (identity.md §2.7)."""
+    return {
+        "registration_id": result["client_id"],
+        "credential_type": "access_token",
+        "credential": result["access_token"],
+        "credential_expires": expires_at,
+    }

@@ -1,0 +1,69 @@
+"""An e-mail address instead of a signature: its owner is asked by mail to bind the agent (contract §1.1)."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from negotiator import values
+from negotiator.agents.mail import Mailer
+from negotiator.store import moves
+from negotiator.store.statement import Transaction
+from negotiator.telemetry import logger
+from negotiator.users import approvals
+
+log = logger(__name__)
+
+_TEN_MINUTES: Final = 600_000_000
+_PER_DAY: Final = 3
+
+_TEXT = """An agent that calls itself
+
+    {name}
+
+registered at {base} and says that it works for you. If you know it, open this link, sign in, and hand the
+delegation code that you will see there to the agent:
+
+    {base}/approve/{secret}
+
+The link works for one hour. If you know nothing of this, do nothing: without you the agent gets no access to
+anything of yours.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """Asks mailbox owners, rarely enough that nobody can be flooded through us: once in ten minutes, thrice a day."""
+
+    base: str
+    mailer: Mailer
+
+    def request(
+        self,
+        tx: Transaction,
+        secret: str,
+        *,
+        email: str,
+        agent_id: str,
+        agent_name: str,
+    ) -> bool:
+        """Open the approval behind `secret`; False when the address was written to too often."""
+        now = values.now() * 1000
+        recent = moves.bump(tx, f"mail:{email}", now=now, interval=_TEN_MINUTES, burst=1)
+        daily = recent and moves.bump(
+            tx,
+            f"mail-day:{email}",
+            now=now,
+            interval=144 * _TEN_MINUTES // _PER_DAY,
+            burst=_PER_DAY,
+        )
+        if not daily:
+            return False
+        approvals.request_binding(tx, secret, email=email, agent_id=agent_id, agent_name=agent_name)
+        return True
+
+    async def send(self, secret: str, *, email: str, agent_name: str) -> None:
+        """Send the mail. The caller's answer never depends on whether that worked."""
+        text = _TEXT.format(base=self.base, name=agent_name, secret=secret)
+        try:
+            await self.mailer.send(email, "An agent asks to work for you", text)
+        except OSError as failure:
+            log.error("mail could not be sent", error=str(failure))

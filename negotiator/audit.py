@@ -1,0 +1,83 @@
+"""The trail of every identity event: append-only, and never a secret in it.
+
+`record` runs inside the unit that made the event true, so that neither exists without the other. Triggers
+made by the migration refuse to change or delete a row.
+"""
+# pyright: reportAssignmentType=false
+# SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
+
+from typing import Any, Final
+
+import orjson
+from sqlalchemy import BigInteger, bindparam
+from sqlmodel import Field, SQLModel, col, select
+
+from negotiator import values
+from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
+
+EVENTS: Final = (
+    "agent.registered",
+    "agent.claimed",
+    "agent.revoked",
+    "agent.expired",
+    "assertion.refused",
+    "token.issued",
+    "token.revoked",
+    "delegation.created",
+    "delegation.revoked",
+    "delegation.refused",
+    "approval.requested",
+    "approval.granted",
+    "approval.refused",
+    "user.created",
+    "user.linked",
+    "user.disabled",
+    "issuer.added",
+    "issuer.removed",
+    "issuer.subject_revoked",
+    "client.added",
+    "client.removed",
+)
+
+
+class AuditEvent(SQLModel, table=True):
+    """One identity event: what happened, to whom, by whom, with what public detail."""
+
+    __tablename__ = "audit_events"
+    __table_args__ = {"sqlite_with_rowid": False}
+
+    id: str = Field(primary_key=True)
+    at: int = Field(sa_type=BigInteger)
+    event: str
+    subject: str
+    actor: str
+    detail: str
+
+
+_LAST: Final = "evt_" + "z" * values.ID_LENGTH
+_RECORD = Statement(insertion(AuditEvent))
+_LATEST = Query(
+    select(AuditEvent)
+    .where(col(AuditEvent.id) < bindparam("before"))
+    .order_by(col(AuditEvent.id).desc())
+    .limit(bindparam("limit")),
+    entity(AuditEvent),
+)
+
+
+def record(tx: Transaction, event: str, subject: str, *, actor: str = "", **detail: Any) -> None:
+    """Append one event. `subject` is the id it happened to, `actor` the id or address that caused it."""
+    tx.run(
+        _RECORD,
+        id=values.new_id("evt"),
+        at=values.now(),
+        event=event,
+        subject=subject,
+        actor=actor,
+        detail=orjson.dumps(detail).decode(),
+    )
+
+
+def latest(tx: Transaction, limit: int) -> list[AuditEvent]:
+    """The newest events, newest first."""
+    return tx.all(_LATEST, before=_LAST, limit=limit)

@@ -1,0 +1,133 @@
+"""`negotiator delegations` and `negotiator clients`: what opens the doors."""
+
+from typing import Annotated
+
+import typer
+
+from negotiator import scopes as known
+from negotiator.agents import delegation
+from negotiator.app import build
+from negotiator.cli.output import Json, change, command, configured, say, tabulate
+from negotiator.errors import NotFound
+from negotiator.store.statement import Transaction
+from negotiator.tokens import clients as registered
+from negotiator.tokens.clients import NewClient
+from negotiator.users import people
+from negotiator.values import timestamp
+
+delegations = typer.Typer(
+    no_args_is_help=True, help="Codes by which users bind agents to themselves."
+)
+clients = typer.Typer(no_args_is_help=True, help="OAuth clients.")
+
+
+@delegations.command("create")
+@command
+async def create_delegation(
+    user: Annotated[str, typer.Option(help="The user's e-mail address.")],
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(help="Scope to grant; may repeat. All eight when left out."),
+    ] = None,
+    label: Annotated[str, typer.Option(help="What the code is for.")] = "",
+    ttl: Annotated[int, typer.Option(help="Seconds the code lives.")] = 600,
+    as_json: Json = False,
+) -> None:
+    """Make a delegation code; it is shown this once."""
+    email, minting = people.normal_email(user), build(configured()).delegations
+
+    def unit(tx: Transaction) -> delegation.Minted:
+        found = people.by_email(tx, email)
+        if found is None or found.disabled_at is not None:
+            raise NotFound(f"There is no open account {email}.")
+        return minting.mint(tx, found.id, scope or known.ASSISTANT, label=label, ttl=ttl)
+
+    minted = await change(unit)
+    shown = {
+        "id": minted.id,
+        "code": minted.code,
+        "scopes": minted.scopes,
+        "expires_at": timestamp(minted.expires_at),
+    }
+    say(shown, minted.code, as_json=as_json)
+
+
+@delegations.command("list")
+@command
+async def list_delegations(as_json: Json = False) -> None:
+    """Show the newest codes and their state, never the codes themselves."""
+    tabulate(
+        map(delegation.summary, await change(delegation.every)),
+        "No codes.",
+        as_json=as_json,
+    )
+
+
+@delegations.command("revoke")
+@command
+async def revoke_delegation(
+    delegation_id: Annotated[str, typer.Argument(metavar="ID")], as_json: Json = False
+) -> None:
+    """End a code that was not used yet."""
+    await change(lambda tx: delegation.revoke(tx, delegation_id, actor="operator"))
+    say(
+        {"id": delegation_id, "revoked": True},
+        f"{delegation_id} is revoked.",
+        as_json=as_json,
+    )
+
+
+@clients.command("add")
+@command
+async def add_client(
+    name: Annotated[str, typer.Argument(help="What people call it.")],
+    grant: Annotated[
+        list[str] | None,
+        typer.Option(help="Grant type; may repeat. Both when left out."),
+    ] = None,
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(help="Scope it may get; may repeat. The anonymous four when left out."),
+    ] = None,
+    redirect_uri: Annotated[
+        list[str] | None, typer.Option(help="Exact redirect URI; may repeat.")
+    ] = None,
+    auth_method: Annotated[str, typer.Option(help="How it authenticates.")] = "client_secret_basic",
+    as_json: Json = False,
+) -> None:
+    """Add an OAuth client; its secret is shown this once."""
+    new = NewClient(
+        name,
+        tuple(grant or registered.GRANTS),
+        tuple(scope or known.ANONYMOUS),
+        tuple(redirect_uri or ()),
+        auth_method,
+    )
+    client_id, secret = await change(lambda tx: registered.add(tx, new))
+    shown = {"client_id": client_id, "client_secret": secret}
+    say(shown, f"client_id     {client_id}\nclient_secret {secret}", as_json=as_json)
+
+
+@clients.command("list")
+@command
+async def list_clients(as_json: Json = False) -> None:
+    """Show every client."""
+    tabulate(
+        map(registered.summary, await change(registered.every)),
+        "No clients.",
+        as_json=as_json,
+    )
+
+
+@clients.command("remove")
+@command
+async def remove_client(
+    client_id: Annotated[str, typer.Argument(metavar="ID")], as_json: Json = False
+) -> None:
+    """Remove a client: its tokens die at once."""
+    await change(lambda tx: registered.remove(tx, client_id))
+    say(
+        {"client_id": client_id, "removed": True},
+        f"{client_id} is removed.",
+        as_json=as_json,
+    )

@@ -1,0 +1,193 @@
+"""`negotiator users` and `negotiator issuers`: people, and whom we trust to name them."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from negotiator.cli.output import Json, change, command, configured, say, tabulate
+from negotiator.errors import FieldError, ValidationFailed
+from negotiator.trust import issuers as trusted
+from negotiator.trust.issuer import ALGORITHMS, Issuer, check_algorithms
+from negotiator.trust.keysets import parse
+from negotiator.trust.readers.strict import read_object
+from negotiator.users import people
+
+users = typer.Typer(no_args_is_help=True, help="People.")
+issuers = typer.Typer(
+    no_args_is_help=True, help="Identity providers whose assertions are believed."
+)
+
+Email = Annotated[str, typer.Argument(help="The user's e-mail address.")]
+Name = Annotated[
+    str, typer.Argument(metavar="ISSUER", help="The issuer identifier, byte for byte.")
+]
+
+
+@users.command("add")
+@command
+async def add_user(
+    email: Email,
+    name: Annotated[str, typer.Option(help="How to greet the user.")] = "",
+    admin: Annotated[
+        bool, typer.Option("--admin", help="May run the service's own pages.")
+    ] = False,
+    password_stdin: Annotated[
+        bool,
+        typer.Option("--password-stdin", help="Read the password from standard input."),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Make an account."""
+    hashed = people.hash_password(sys.stdin.readline().rstrip("\n")) if password_stdin else ""
+    normal = people.normal_email(email)
+    user_id = await change(
+        lambda tx: people.add(
+            tx,
+            normal,
+            name=name,
+            is_admin=admin,
+            password_hash=hashed,
+            actor="operator",
+        )
+    )
+    say({"id": user_id, "email": normal}, f"{normal} is {user_id}.", as_json=as_json)
+
+
+@users.command("list")
+@command
+async def list_users(as_json: Json = False) -> None:
+    """Show every account."""
+    tabulate(map(people.summary, await change(people.every)), "No users.", as_json=as_json)
+
+
+@users.command("disable")
+@command
+async def disable_user(email: Email, as_json: Json = False) -> None:
+    """Close an account: every token of the user's agents dies at once."""
+    normal = people.normal_email(email)
+    await change(lambda tx: people.disable(tx, normal))
+    say({"email": normal, "disabled": True}, f"{normal} is closed.", as_json=as_json)
+
+
+@issuers.command("add")
+@command
+async def add_issuer(
+    issuer: Name,
+    jwks_file: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="The issuer's keys, as a file."),
+    ] = None,
+    jwks_url: Annotated[str, typer.Option(help="Where the issuer publishes its keys.")] = "",
+    discover: Annotated[
+        bool,
+        typer.Option("--discover", help="Find the keys through the issuer's metadata."),
+    ] = False,
+    algorithm: Annotated[
+        list[str] | None, typer.Option(help="Signature algorithm; may repeat.")
+    ] = None,
+    client_id: Annotated[
+        list[str] | None,
+        typer.Option(help="Client the assertions may name; may repeat."),
+    ] = None,
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(help="Scope its users' agents may get; may repeat."),
+    ] = None,
+    email_domain: Annotated[
+        list[str] | None, typer.Option(help="Domain it may speak for; may repeat.")
+    ] = None,
+    email_verifier: Annotated[
+        bool,
+        typer.Option("--email-verifier", help="Believe its verified e-mail assertions."),
+    ] = False,
+    max_auth_age: Annotated[
+        int | None, typer.Option(min=1, help="Seconds since the user's login.")
+    ] = None,
+    tenanted: Annotated[
+        bool,
+        typer.Option("--tenanted", help="Its subjects are unique within a tenant only."),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Trust an identity provider, or change how it is trusted."""
+    if sum((jwks_file is not None, bool(jwks_url), discover)) != 1:
+        raise typer.BadParameter("name exactly one of --jwks-file, --jwks-url and --discover")
+    chosen = configured()
+    algorithms = _algorithms(algorithm or ALGORITHMS)
+    configured_issuer = Issuer(
+        issuer,
+        algorithms,
+        jwks=_read_keys(jwks_file, algorithms) if jwks_file else "",
+        jwks_uri=jwks_url,
+        clients=frozenset(client_id or ()),
+        scopes=tuple(scope or ()),
+        email_domains=tuple(email_domain or ()),
+        email_verifier=email_verifier,
+        max_auth_age=max_auth_age,
+        tenanted=tenanted,
+    )
+    loopback = chosen.allow_loopback_fetch
+    await change(
+        lambda tx: trusted.add(tx, configured_issuer, own=chosen.base_url, allow_loopback=loopback)
+    )
+    say(trusted.summary(configured_issuer), f"{issuer} is trusted.", as_json=as_json)
+
+
+@issuers.command("list")
+@command
+async def list_issuers(as_json: Json = False) -> None:
+    """Show whom we trust."""
+    tabulate(
+        map(trusted.summary, await change(trusted.every)),
+        "No issuer is trusted.",
+        as_json=as_json,
+    )
+
+
+@issuers.command("remove")
+@command
+async def remove_issuer(issuer: Name, as_json: Json = False) -> None:
+    """Stop trusting an issuer: every token that stands on it dies at once."""
+    await change(lambda tx: trusted.remove(tx, issuer))
+    say(
+        {"issuer": issuer, "removed": True},
+        f"{issuer} is not trusted any more.",
+        as_json=as_json,
+    )
+
+
+@issuers.command("revoke")
+@command
+async def revoke_subject(
+    issuer: Name,
+    subject: Annotated[str, typer.Argument(help="The person's `sub` at the issuer.")],
+    tenant: Annotated[
+        str, typer.Option(help="The person's tenant, at an issuer that has them.")
+    ] = "",
+    as_json: Json = False,
+) -> None:
+    """The kill switch: everything one person's agents hold is dead, unused assertions included."""
+    await change(lambda tx: trusted.revoke_subject(tx, issuer, subject, tenant=tenant))
+    say(
+        {"issuer": issuer, "subject": subject, "revoked": True},
+        f"{subject} is cut off.",
+        as_json=as_json,
+    )
+
+
+def _algorithms(names: list[str] | tuple[str, ...]) -> tuple[str, ...]:
+    try:
+        return check_algorithms(names)
+    except ValueError as fault:
+        raise ValidationFailed([FieldError("/algorithm", f"{fault}.")]) from None
+
+
+def _read_keys(path: Path, algorithms: tuple[str, ...]) -> str:
+    text = path.read_text()
+    try:
+        parse(read_object(text.encode()), algorithms)
+    except ValueError as fault:
+        raise ValidationFailed([FieldError("/jwks", f"{path.name}: {fault}.")]) from None
+    return text

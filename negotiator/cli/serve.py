@@ -1,0 +1,65 @@
+"""`negotiator serve`: migrate, then serve until told to stop; open requests finish first."""
+
+import asyncio
+import os
+from typing import Annotated
+
+import typer
+import uvicorn
+
+from negotiator import settings
+from negotiator.app import pepper
+from negotiator.cli.output import configured, fail, people
+from negotiator.keys import Keyring
+from negotiator.settings import PREFIX, SettingsError
+from negotiator.store.migrate import migrate
+
+_DRAIN = 20
+
+
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on.")] = 8000,
+    workers: Annotated[
+        int, typer.Option(min=1, help="Processes that share the port and the database.")
+    ] = 1,
+    reload: Annotated[
+        bool, typer.Option("--reload", help="Start again when the code changes.")
+    ] = False,
+) -> None:
+    """Serve the API and the pages."""
+    try:
+        chosen = configured()
+        if (
+            f"{PREFIX}BASE_URL" not in os.environ
+            and chosen.base_url == settings.Settings.model_fields["base_url"].default
+        ):
+            # Without an address of its own the service is known by the one it listens on.
+            os.environ[f"{PREFIX}BASE_URL"] = f"http://{host}:{port}"
+            chosen = configured()
+    except SettingsError as fault:
+        fail(str(fault), 2)
+        return
+    asyncio.run(migrate(chosen.database_url))
+    Keyring(chosen.keys_dir)
+    pepper(chosen)
+    people.print(
+        f"Negotiator at {chosen.base_url} (agents start at {chosen.base_url}/auth.md)",
+        highlight=False,
+    )
+    uvicorn.run(
+        "negotiator.app:create",
+        factory=True,
+        host=host,
+        port=port,
+        workers=workers if workers > 1 else None,
+        reload=reload,
+        loop="uvloop",
+        http="httptools",
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        date_header=True,
+        proxy_headers=False,
+        timeout_graceful_shutdown=_DRAIN,
+    )

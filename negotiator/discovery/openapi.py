@@ -1,0 +1,184 @@
+"""OpenAPI 3.1 of every operation, read from its description."""
+
+from typing import Any, Final
+
+from pydantic import BaseModel, TypeAdapter
+from pydantic.json_schema import JsonSchemaValue
+
+from negotiator.edge.operation import Operation, Service
+from negotiator.scopes import ordered
+
+PATH: Final = "/openapi.json"
+_REFERENCE: Final = "#/components/schemas/{model}"
+_REASONS: Final = {
+    400: "The request is malformed, or refused for the reason its error names.",
+    401: "No credential, or one that is not believed.",
+    403: "The credential lacks a scope, or the caller is not entitled.",
+    404: "Not there, or somebody else's.",
+    409: "The state of the resource forbids it.",
+    410: "It was there and is over.",
+    412: "The revision moved on.",
+    413: "The body is too large.",
+    415: "The media type is not the one the operation reads.",
+    422: "Fields are refused; `errors` points to each.",
+    429: "A budget is used up; Retry-After says until when.",
+    503: "Not now; Retry-After says when.",
+}
+_REFUSAL: Final[dict[str, Any]] = {
+    "type": "object",
+    "required": ["error", "error_description", "request_id"],
+    "properties": {
+        "error": {"type": "string", "description": "A stable machine word."},
+        "error_description": {"type": "string", "description": "Prose; may change."},
+        "request_id": {"type": "string"},
+        "errors": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["pointer", "description"],
+                "properties": {
+                    "pointer": {"type": "string"},
+                    "description": {"type": "string"},
+                },
+            },
+        },
+    },
+}
+
+
+def document(service: Service, version: str) -> dict[str, Any]:
+    """The OpenAPI document of the service."""
+    schemas: dict[str, Any] = {"Refusal": _REFUSAL}
+    paths: dict[str, Any] = {}
+    for operation in service.operations:
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(
+            operation, schemas
+        )
+    return {
+        "openapi": "3.1.1",
+        "info": {
+            "title": "Negotiator",
+            "version": version,
+            "summary": "A negotiation assistant that any agent can walk up to",
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": service.base}],
+        "paths": paths,
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {
+                "bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
+            },
+        },
+    }
+
+
+def input_schema(model: type[BaseModel]) -> JsonSchemaValue:
+    """The JSON Schema of an operation's whole input, self-contained."""
+    return model.model_json_schema()
+
+
+def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
+    inputs = _flat(operation.input.model_json_schema(ref_template=_REFERENCE), schemas)
+    properties: dict[str, Any] = inputs.get("properties", {})
+    required: list[str] = inputs.get("required", [])
+    path = operation.path_parameters
+    described: dict[str, Any] = {
+        "operationId": operation.name,
+        "summary": operation.summary,
+        "tags": [operation.tag],
+        "parameters": [
+            {
+                "name": name,
+                "in": "path",
+                "required": True,
+                "schema": properties.get(name, {"type": "string"}),
+            }
+            for name in path
+        ],
+        "responses": _responses(operation, schemas),
+        "security": _security(operation),
+    }
+    if operation.scopes:
+        described["x-required-scopes"] = ordered(operation.scopes)
+    rest = {name: schema for name, schema in properties.items() if name not in path}
+    if operation.reads_query:
+        described["parameters"] += [
+            {
+                "name": name,
+                "in": "query",
+                "required": name in required,
+                "schema": schema,
+            }
+            for name, schema in rest.items()
+        ]
+    elif rest:
+        media = (
+            "application/x-www-form-urlencoded"
+            if operation.encoding == "form"
+            else "application/json"
+        )
+        body = {
+            **inputs,
+            "properties": rest,
+            "required": [name for name in required if name not in path],
+        }
+        described["requestBody"] = {
+            "required": True,
+            "content": {media: {"schema": body}},
+        }
+    if operation.creates:
+        described["parameters"].append(
+            {
+                "name": "Idempotency-Key",
+                "in": "header",
+                "required": False,
+                "schema": {"type": "string", "maxLength": 255},
+            }
+        )
+    return described
+
+
+def _responses(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
+    success: dict[str, Any] = {"description": operation.summary}
+    if operation.output is not None:
+        schema = _flat(
+            TypeAdapter(operation.output).json_schema(
+                ref_template=_REFERENCE, mode="serialization"
+            ),
+            schemas,
+        )
+        success["content"] = {"application/json": {"schema": schema}}
+    statuses = {*operation.refusals, 429, *_implied(operation)}
+    refusal = {"application/json": {"schema": {"$ref": "#/components/schemas/Refusal"}}}
+    refused = {
+        str(status): {"description": _REASONS[status], "content": refusal}
+        for status in sorted(statuses)
+    }
+    return {str(operation.status): success, **refused}
+
+
+def _implied(operation: Operation) -> set[int]:
+    """What the edge itself may say of any operation like this one."""
+    statuses: set[int] = set()
+    if operation.access != "open":
+        statuses |= {400, 401}
+    if operation.scopes:
+        statuses.add(403)
+    if not operation.reads_query:
+        statuses |= {400, 413, 415}
+    if operation.creates or operation.path_parameters or operation.input.model_fields:
+        statuses |= {400, 422} if operation.input.model_config.get("extra") == "forbid" else {400}
+    return statuses
+
+
+def _security(operation: Operation) -> list[dict[str, list[str]]]:
+    if operation.access == "open":
+        return []
+    return [{"bearer": []}] if operation.access == "bearer" else [{}, {"bearer": []}]
+
+
+def _flat(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
+    """Move a schema's own definitions into the document's components."""
+    schemas.update(schema.pop("$defs", {}))
+    return schema

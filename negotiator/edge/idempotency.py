@@ -1,0 +1,90 @@
+"""`Idempotency-Key`: same key and body, the first answer again (contract §0)."""
+# pyright: reportAssignmentType=false
+# SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from sqlalchemy import BigInteger, bindparam, delete
+from sqlmodel import Field, SQLModel, col, select
+
+from negotiator import values
+from negotiator.errors import FieldError, ValidationFailed
+from negotiator.store.statement import Query, Statement, Transaction, insertion
+
+LIFE = 24 * 3600 * 1000
+
+
+class IdempotencyKey(SQLModel, table=True):
+    """One key of one caller, the digest of the request it came with and the answer it got."""
+
+    __tablename__ = "idempotency_keys"
+
+    caller: str = Field(primary_key=True)
+    key: str = Field(primary_key=True)
+    request: str
+    answer: bytes
+    expires_at: int = Field(sa_type=BigInteger, index=True)
+
+
+_FIND = Query(
+    select(IdempotencyKey.request, IdempotencyKey.answer).where(
+        col(IdempotencyKey.caller) == bindparam("caller"),
+        col(IdempotencyKey.key) == bindparam("key"),
+        col(IdempotencyKey.expires_at) > bindparam("now"),
+    ),
+    tuple,
+)
+_REPLACE = Statement(
+    delete(IdempotencyKey).where(
+        col(IdempotencyKey.caller) == bindparam("caller"),
+        col(IdempotencyKey.key) == bindparam("key"),
+    )
+)
+_KEEP = Statement(insertion(IdempotencyKey))
+_FORGET = Statement(
+    delete(IdempotencyKey).where(col(IdempotencyKey.expires_at) <= bindparam("now"))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Once:
+    """A creating call's key, if it came with one. Answer and key are kept in the creating transaction itself."""
+
+    caller: str = ""
+    key: str = ""
+    request: str = ""
+
+    def __call__(self, unit: Callable[[Transaction], Any]) -> Callable[[Transaction], Any]:
+        """The unit, run at most once for this key; a later call gets the first answer."""
+        return self._keyed(unit) if self.key else unit
+
+    def _keyed(self, unit: Callable[[Transaction], Any]) -> Callable[[Transaction], Any]:
+        def run(tx: Transaction) -> Any:
+            now = values.now()
+            if found := tx.one(_FIND, caller=self.caller, key=self.key, now=now):
+                request, answer = found
+                if request != self.request:
+                    description = "This key came with another request before."
+                    raise ValidationFailed([FieldError("/Idempotency-Key", description)])
+                return orjson.loads(answer)
+            answer = unit(tx)
+            tx.run(_REPLACE, caller=self.caller, key=self.key)
+            tx.run(
+                _KEEP,
+                caller=self.caller,
+                key=self.key,
+                request=self.request,
+                answer=orjson.dumps(answer),
+                expires_at=now + LIFE,
+            )
+            return answer
+
+        return run
+
+
+def sweep(tx: Transaction, now: int) -> None:
+    """Forget keys past their life."""
+    tx.run(_FORGET, now=now)

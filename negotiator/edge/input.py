@@ -1,0 +1,162 @@
+"""From bytes on the wire to a believed input: bounded reading, strict JSON and forms, one pointer per fault."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, NoReturn
+from urllib.parse import parse_qsl
+
+from pydantic import BaseModel, ValidationError
+from starlette.types import Receive
+
+from negotiator.errors import (
+    FieldError,
+    InvalidRequest,
+    PayloadTooLarge,
+    Refusal,
+    UnsupportedMediaType,
+    ValidationFailed,
+)
+
+DEPTH = 20
+_FIELDS = 100
+
+
+class Disconnected(Exception):
+    """The client went away before its request was whole."""
+
+
+async def read_body(receive: Receive, limit: int, declared: str | None) -> bytes:
+    """The whole body, or 413 as soon as more than `limit` bytes are declared or came."""
+    if declared is not None and declared.isdigit() and int(declared[:20]) > limit:
+        raise PayloadTooLarge(f"The body may have at most {limit} bytes.")
+    chunks: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise Disconnected
+        chunk: bytes = message.get("body", b"")
+        size += len(chunk)
+        if size > limit:
+            raise PayloadTooLarge(f"The body may have at most {limit} bytes.")
+        chunks.append(chunk)
+        if not message.get("more_body"):
+            return b"".join(chunks) if len(chunks) > 1 else chunk
+
+
+def expect(media_type: str | None, wanted: str) -> None:
+    """Refuse with 415 a body that is not declared as what the operation reads."""
+    if (media_type or "").partition(";")[0].strip().lower() != wanted:
+        raise UnsupportedMediaType(f"Send the body as {wanted}.")
+
+
+def parse_json(body: bytes) -> dict[str, Any]:
+    """A JSON object; refuses duplicate members, NaN, Infinity, depth over 20 and anything that is no object."""
+    try:
+        value: Any = json.loads(
+            body, object_pairs_hook=_without_duplicates, parse_constant=_no_constant
+        )
+    except (ValueError, RecursionError) as fault:
+        raise InvalidRequest("The body is not a JSON object.", detail=str(fault)) from None
+    if not isinstance(value, dict):
+        raise InvalidRequest("The body is not a JSON object.")
+    if body.count(b"[") + body.count(b"{") > DEPTH and _depth(value) > DEPTH:
+        raise InvalidRequest(f"The body nests deeper than {DEPTH} levels.")
+    return value  # pyright: ignore[reportUnknownVariableType]
+
+
+def parse_form(body: bytes) -> dict[str, str]:
+    """Form fields; a repeated one is refused, an empty one counts as absent (RFC 6749 §3.2).
+
+    Only `resource` may repeat (RFC 8707 §2): its values come joined by spaces.
+    """
+    try:
+        pairs = parse_qsl(
+            body.decode("utf-8"),
+            keep_blank_values=True,
+            errors="strict",
+            max_num_fields=_FIELDS,
+        )
+    except ValueError as fault:
+        raise InvalidRequest("The body is not a form.", detail=str(fault)) from None
+    return _unrepeated(pairs)
+
+
+def parse_query(query: bytes) -> dict[str, str]:
+    """Query parameters, under the same rules as a form's fields."""
+    try:
+        pairs = parse_qsl(
+            query.decode("ascii"),
+            keep_blank_values=True,
+            errors="strict",
+            max_num_fields=_FIELDS,
+        )
+    except ValueError as fault:
+        raise InvalidRequest("The query string is malformed.", detail=str(fault)) from None
+    return _unrepeated(pairs)
+
+
+def believe(
+    model: type[BaseModel],
+    members: Mapping[str, Any],
+    *,
+    refusal: type[Refusal] | None = None,
+) -> Any:
+    """The members as a validated model; 422 with a pointer per fault, or the `refusal` the operation prefers."""
+    try:
+        return model.model_validate(members)
+    except ValidationError as invalid:
+        errors = [
+            FieldError(
+                "/" + "/".join(_escape(part) for part in fault["loc"]),
+                _sentence(fault["msg"]),
+            )
+            for fault in invalid.errors(
+                include_url=False, include_context=False, include_input=False
+            )
+        ]
+        if refusal is None:
+            raise ValidationFailed(errors) from None
+        first = errors[0]
+        raise refusal(f"{first.pointer}: {first.description}", members={"errors": errors}) from None
+
+
+def _escape(part: int | str) -> str:
+    return str(part).replace("~", "~0").replace("/", "~1")
+
+
+def _sentence(message: str) -> str:
+    text = message.removeprefix("Value error, ")
+    return text if text.endswith(".") else f"{text}."
+
+
+def _unrepeated(pairs: list[tuple[str, str]]) -> dict[str, str]:
+    members: dict[str, str] = {}
+    for name, value in pairs:
+        if name in members and name != "resource":
+            raise InvalidRequest("A parameter is repeated.")
+        members[name] = f"{members[name]} {value}" if name in members else value
+    return {name: value for name, value in members.items() if value != ""}
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise ValueError("a member is repeated")
+    return members
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _depth(value: Any) -> int:
+    deepest, stack = 0, [(value, 1)]
+    while stack:
+        current, depth = stack.pop()
+        if not isinstance(current, dict | list):
+            continue
+        deepest = max(deepest, depth)
+        children: Any = current.values() if isinstance(current, dict) else current  # pyright: ignore[reportUnknownVariableType]
+        stack.extend((child, depth + 1) for child in children)
+    return deepest

@@ -1,0 +1,135 @@
+"""Where rate budgets are kept: in a file shared by one machine's workers, in the database, in Redis."""
+
+import fcntl
+import hashlib
+import mmap
+import struct
+import time
+from functools import cached_property
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from redis.asyncio import Redis
+
+from negotiator.edge.limits import Budget, Reading
+from negotiator.store import moves
+from negotiator.store.store import Store
+
+_SLOT: Final = struct.Struct("<qq")
+_WAYS: Final = 8
+_BUCKET: Final = _SLOT.size * _WAYS
+_BUCKETS: Final = 1 << 15
+
+
+def _microseconds() -> int:
+    return time.time_ns() // 1000
+
+
+class SharedTable:
+    """A file that every worker of this machine maps: exact across them at the price of one file lock.
+
+    Each key hashes to a bucket of eight slots, locked by its byte range while one is changed. A slot whose
+    arrival time has passed is free; when all eight are in use the one nearest to that is given up, which takes
+    far more keys in flight than the file's 262,144 slots. Limits are not worth an fsync: they outlive the
+    process, not the machine.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @cached_property
+    def _file(self) -> BinaryIO:
+        self._path.touch(mode=0o600)
+        file = self._path.open("r+b")
+        file.truncate(_BUCKET * _BUCKETS)
+        return file
+
+    @cached_property
+    def _map(self) -> mmap.mmap:
+        return mmap.mmap(self._file.fileno(), _BUCKET * _BUCKETS)
+
+    async def take(self, budget: Budget, key: str) -> Reading:
+        """Take one call; never blocks longer than another worker holds the same bucket."""
+        hashed = hashlib.blake2b(key.encode(), digest_size=16).digest()
+        tag = int.from_bytes(hashed[:8], "little", signed=True) or 1
+        bucket = int.from_bytes(hashed[8:], "little") % _BUCKETS
+        fcntl.lockf(self._file, fcntl.LOCK_EX, 1, bucket)
+        try:
+            return self._take(budget, tag, bucket * _BUCKET)
+        finally:
+            fcntl.lockf(self._file, fcntl.LOCK_UN, 1, bucket)
+
+    async def close(self) -> None:
+        """Let go of the file, if it was ever needed."""
+        if "_file" in self.__dict__:
+            self._map.close()
+            self._file.close()
+
+    def _take(self, budget: Budget, tag: int, start: int) -> Reading:
+        now = _microseconds()
+        chosen, earliest, arrival = start, 1 << 62, now
+        for place in range(start, start + _BUCKET, _SLOT.size):
+            slot_tag, slot_arrival = _SLOT.unpack_from(self._map, place)
+            if slot_tag == tag:
+                chosen, arrival = place, max(slot_arrival, now)
+                break
+            if slot_arrival < earliest:
+                chosen, earliest = place, slot_arrival
+        interval = budget.interval
+        if arrival > now + interval * (budget.burst - 1):
+            return Reading(budget, arrival, now, taken=False)
+        _SLOT.pack_into(self._map, chosen, tag, arrival + interval)
+        return Reading(budget, arrival + interval, now, taken=True)
+
+
+class InDatabase:
+    """Budgets in the database: one conditional statement, exact over every machine that shares it."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def take(self, budget: Budget, key: str) -> Reading:
+        """Take one call in a transaction of its own."""
+        now = _microseconds()
+        interval, burst = budget.interval, budget.burst
+        arrival = await self._store.write(
+            lambda tx: (
+                moves.bump(tx, key, now=now, interval=interval, burst=burst)
+                or -(moves.peek(tx, key) or now)
+            )
+        )
+        return Reading(budget, abs(arrival), now, taken=arrival > 0)
+
+    async def close(self) -> None:
+        """The store is closed by whoever opened it."""
+
+
+_GCRA = """
+local clock = redis.call('TIME')
+local now = clock[1] * 1000000 + clock[2]
+local arrival = math.max(tonumber(redis.call('GET', KEYS[1]) or now), now)
+local interval, burst = tonumber(ARGV[1]), tonumber(ARGV[2])
+if arrival > now + interval * (burst - 1) then return {now, arrival, 0} end
+arrival = arrival + interval
+redis.call('SET', KEYS[1], string.format('%.0f', arrival), 'PX', math.ceil((arrival - now) / 1000))
+return {now, arrival, 1}
+"""
+
+
+class InRedis:
+    """Budgets in Redis, by its clock: one script, exact over every machine that shares it."""
+
+    def __init__(self, client: Redis) -> None:
+        self._client = client
+        self._script: Any = client.register_script(_GCRA)
+
+    async def take(self, budget: Budget, key: str) -> Reading:
+        """Take one call in one round trip."""
+        now, arrival, taken = await self._script(
+            keys=[f"negotiator:limit:{key}"], args=[budget.interval, budget.burst]
+        )
+        return Reading(budget, arrival, now, taken=bool(taken))
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()

@@ -1,0 +1,107 @@
+"""Rate limits: GCRA budgets, what is left of them, and the headers that say so.
+
+One number per key is kept, the theoretical arrival time in microseconds (ITU-T I.371). Where it is kept is a
+seam: a table shared by this machine's workers, the database, or Redis (docs/decisions/0004-limits.md).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from negotiator.caller import Caller
+from negotiator.errors import TooManyRequests
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """A named budget: `quota` calls in every `window` seconds, `burst` of them at once."""
+
+    name: str
+    quota: int
+    window: int
+    burst: int
+
+    @property
+    def interval(self) -> int:
+        """Microseconds in which one call comes back."""
+        return self.window * 1_000_000 // self.quota
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one call left: `arrival` and `at` in microseconds; `taken` is False when the budget was empty."""
+
+    budget: Budget
+    arrival: int
+    at: int
+    taken: bool
+
+    @property
+    def remaining(self) -> int:
+        """Calls that may follow at once."""
+        interval = self.budget.interval
+        return max(0, (interval * self.budget.burst - (self.arrival - self.at)) // interval)
+
+    @property
+    def retry_after(self) -> int:
+        """Whole seconds until one call is free again, at least one."""
+        budget = self.budget
+        wait = self.arrival - budget.interval * (budget.burst - 1) - self.at
+        return max(1, -(-wait // 1_000_000))
+
+    def headers(self) -> list[tuple[bytes, bytes]]:
+        """The seed's three headers (directory §8.2) and the IETF pair (draft-ietf-httpapi-ratelimit-headers-10)."""
+        budget, remaining = self.budget, self.remaining
+        reset = -(-max(self.arrival, self.at) // 1_000_000)
+        ahead = 0 if remaining else self.retry_after
+        return [
+            (b"x-ratelimit-limit", b"%d" % budget.quota),
+            (b"x-ratelimit-remaining", b"%d" % remaining),
+            (b"x-ratelimit-reset", b"%d" % reset),
+            (
+                b"ratelimit-policy",
+                b'"%s";q=%d;w=%d' % (budget.name.encode(), budget.quota, budget.window),
+            ),
+            (
+                b"ratelimit",
+                b'"%s";r=%d;t=%d' % (budget.name.encode(), remaining, ahead),
+            ),
+        ]
+
+
+class Limiter(Protocol):
+    """Where budgets are kept, exact over everyone who shares it."""
+
+    async def take(self, budget: Budget, key: str) -> Reading:
+        """Take one call of this key's budget."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of what it holds."""
+        ...
+
+
+class Limits:
+    """Which budget a call is charged to: its credential's, else its address's, or one of the operation's own."""
+
+    def __init__(self, limiter: Limiter, budgets: Mapping[str, Budget]) -> None:
+        self._limiter = limiter
+        self._budgets = budgets
+
+    async def charge(self, caller: Caller, name: str | None = None) -> Reading:
+        """Charge one call to the budget of this name, kept by credential, or by address for nobody."""
+        if name is None:
+            name = "baseline" if caller.kind == "nobody" else "default"
+        return await self._limiter.take(self._budgets[name], f"{name}:{caller.credential}")
+
+    async def close(self) -> None:
+        """Let go of where the budgets are kept."""
+        await self._limiter.close()
+
+
+def refuse(reading: Reading) -> TooManyRequests:
+    """The refusal of a call that found its budget empty."""
+    return TooManyRequests(
+        "Too many requests; wait as long as Retry-After says.",
+        retry_after=reading.retry_after,
+    )

@@ -1,0 +1,128 @@
+"""The service description: operations as plain data, from which everything about them is read."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from negotiator.caller import Caller
+from negotiator.edge.idempotency import Once
+from negotiator.errors import PreconditionFailed
+
+Input = TypeVar("Input", bound=BaseModel)
+
+REGISTRATION_BODY = 8 * 1024
+BODY = 64 * 1024
+IMPORT_BODY = 5 * 1024 * 1024
+
+
+class Strict(BaseModel):
+    """An input whose unknown members are refused (contract §0, JSON)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Lenient(BaseModel):
+    """A seed-defined input: unknown members are ignored."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class Nothing(Strict):
+    """The input of an operation that takes none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an operation answers when it is more than a JSON object with the operation's own status.
+
+    A `bytes` body goes out as it is, anything else as JSON; None means no body.
+    """
+
+    body: Any
+    status: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    media_type: str = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[Input]):
+    """One call of an operation: who, with what input, under which conditions.
+
+    `expected` is the revision named by `If-Match`; `once` wraps a creating unit so that the same
+    `Idempotency-Key` answers the first result again.
+    """
+
+    caller: Caller
+    input: Input
+    headers: Mapping[str, str]
+    address: str
+    expected: int | None = None
+    once: Once = field(default_factory=Once)
+
+    def require_revision(self, current: int) -> None:
+        """Refuse with 412 when `If-Match` names another revision than the current one."""
+        if self.expected is not None and self.expected != current:
+            raise PreconditionFailed(
+                "The resource has changed since that revision.",
+                members={"revision": current},
+            )
+
+
+Run = Callable[[Call[Any]], Awaitable[Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One thing a service offers. Routes, guard, limits, OpenAPI, MCP tools and docs are read from it.
+
+    `access`: `open` looks at no credential of ours, `public` takes one but needs none, `bearer` needs one;
+    `scopes` are all needed then. `budget` names the rate budget from the input, for operations that have one of
+    their own. `creates` marks a POST that honours `Idempotency-Key`.
+    """
+
+    name: str
+    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+    path: str
+    summary: str
+    run: Run
+    input: type[BaseModel] = Nothing
+    output: Any = None
+    status: int = 200
+    access: Literal["open", "public", "bearer"] = "bearer"
+    scopes: frozenset[str] = frozenset()
+    refusals: tuple[int, ...] = ()
+    encoding: Literal["json", "form"] = "json"
+    body_limit: int = BODY
+    budget: Callable[[Any], str] | None = None
+    creates: bool = False
+    tag: str = ""
+
+    @property
+    def reads_query(self) -> bool:
+        """Whether the input comes from the query string rather than from a body."""
+        return self.method in {"GET", "DELETE"}
+
+    @property
+    def path_parameters(self) -> tuple[str, ...]:
+        """The names in braces in the path, in order."""
+        return tuple(part[1:-1] for part in self.path.split("/") if part.startswith("{"))
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """What the running process offers: its base, its scopes with their meaning, its operations."""
+
+    base: str
+    scopes: Mapping[str, str]
+    operations: tuple[Operation, ...]
+
+    def find(self, name: str) -> Operation | None:
+        """The operation of this name, if it is offered."""
+        return next((operation for operation in self.operations if operation.name == name), None)
+
+    def url(self, name: str) -> str | None:
+        """The absolute URL of a parameterless operation, if it is offered."""
+        operation = self.find(name)
+        return f"{self.base}{operation.path}" if operation else None

@@ -1,0 +1,87 @@
+"""Finds an operation's endpoint in one dictionary look-up, however many operations there are.
+
+Starlette's own routing is linear: the 26th route costs half a request more (docs/decisions/0003-edge.md).
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from starlette.routing import BaseRoute, Match
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from negotiator.edge.endpoint import Endpoint, respond
+from negotiator.edge.refusals import Refusals
+
+Methods = dict[str, Endpoint]
+
+
+class Operations(BaseRoute):
+    """A route that is all the operations of a service."""
+
+    def __init__(self, endpoints: Iterable[Endpoint], refusals: Refusals) -> None:
+        self._refusals = refusals
+        self._literal: dict[str, Methods] = {}
+        self._templates: dict[int, list[tuple[list[str], Methods]]] = {}
+        for endpoint in endpoints:
+            self._add(endpoint)
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        if scope["type"] != "http":
+            return Match.NONE, {}
+        path: str = scope["path"]
+        methods = self._literal.get(path)
+        parameters: dict[str, str] = {}
+        if methods is None:
+            methods, parameters = self._find(path.split("/"))
+        if methods is None:
+            return Match.NONE, {}
+        return Match.FULL, {
+            "endpoint": self._choose(methods, scope["method"]),
+            "path_params": parameters,
+        }
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        endpoint: ASGIApp = scope["endpoint"]
+        await endpoint(scope, receive, send)
+
+    def url_path_for(self, name: str, /, **path_params: Any) -> Any:
+        raise LookupError(name)
+
+    def _add(self, endpoint: Endpoint) -> None:
+        operation = endpoint.operation
+        if not operation.path_parameters:
+            self._literal.setdefault(operation.path, {})[operation.method] = endpoint
+            return
+        parts = operation.path.split("/")
+        templates = self._templates.setdefault(len(parts), [])
+        methods: Methods | None = next(
+            (found for other, found in templates if other == parts), None
+        )
+        if methods is None:
+            methods = {}
+            templates.append((parts, methods))
+            templates.sort(key=lambda entry: [part.startswith("{") for part in entry[0]])
+        methods[operation.method] = endpoint
+
+    def _find(self, parts: list[str]) -> tuple[Methods | None, dict[str, str]]:
+        for template, methods in self._templates.get(len(parts), ()):
+            parameters: dict[str, str] = {}
+            for wanted, part in zip(template, parts, strict=True):
+                if wanted.startswith("{"):
+                    parameters[wanted[1:-1]] = part
+                elif wanted != part:
+                    break
+            else:
+                return methods, parameters
+        return None, {}
+
+    def _choose(self, methods: Methods, method: str) -> ASGIApp:
+        endpoint = methods.get("GET" if method == "HEAD" else method)
+        if endpoint is not None:
+            return endpoint
+        allowed = sorted(methods) + (["HEAD"] if "GET" in methods else [])
+
+        async def refuse(_scope: Scope, _receive: Receive, send: Send) -> None:
+            await respond(send, self._refusals.method_not_allowed(allowed))
+
+        return refuse

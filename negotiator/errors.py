@@ -1,0 +1,171 @@
+"""The refusal family.
+
+    Refusal
+    ├── InvalidRequest        400  invalid_request and its kin (the code is the caller's to name)
+    ├── Unauthorized          401  with a challenge
+    ├── InsufficientScope     403  names every scope the operation needs
+    ├── Forbidden             403
+    ├── NotFound              404  also for somebody else's object
+    ├── MethodNotAllowed      405  with Allow
+    ├── Conflict              409
+    ├── Gone                  410
+    ├── PreconditionFailed    412  the revision moved on
+    ├── PayloadTooLarge       413
+    ├── UnsupportedMediaType  415
+    ├── ValidationFailed      422  one entry per field
+    ├── TooManyRequests       429  with Retry-After
+    └── Unavailable           503  with Retry-After
+
+A refusal has a public sentence and a private detail. The sentence crosses the wire; the detail reaches the
+log only. `remember` is a unit that the edge writes after the rollback: what must survive the refusal.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """One refused field: an RFC 6901 pointer into the body and a sentence."""
+
+    pointer: str
+    description: str
+
+
+class Refusal(Exception):
+    """Base of everything the service says no with; `error` is a stable word, `description` is prose."""
+
+    status: ClassVar[int] = 400
+    default_error: ClassVar[str] = "invalid_request"
+
+    def __init__(
+        self,
+        description: str,
+        *,
+        error: str | None = None,
+        detail: str = "",
+        members: dict[str, Any] | None = None,
+        remember: Callable[[Any], object] | None = None,
+    ) -> None:
+        super().__init__(description)
+        self.description = description
+        self.error = error or self.default_error
+        self.detail = detail
+        self.members = members or {}
+        self.remember = remember
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Headers that belong to this refusal."""
+        return {}
+
+
+class InvalidRequest(Refusal):
+    """The request could not be understood."""
+
+
+class Unauthorized(Refusal):
+    """No credential, or one that is not believed. `sent` tells which (RFC 6750 §3.1)."""
+
+    status = 401
+    default_error = "invalid_token"
+
+    def __init__(self, description: str, *, sent: bool = True, **rest: Any) -> None:
+        super().__init__(description, **rest)
+        self.sent = sent
+
+
+class InsufficientScope(Refusal):
+    """The credential is good but lacks a scope; `scopes` are all that the operation needs."""
+
+    status = 403
+    default_error = "insufficient_scope"
+
+    def __init__(self, scopes: Sequence[str]) -> None:
+        super().__init__(f"This operation needs the scope {' '.join(scopes)}.")
+        self.scopes = tuple(scopes)
+
+
+class Forbidden(Refusal):
+    status = 403
+    default_error = "access_denied"
+
+
+class NotFound(Refusal):
+    status = 404
+    default_error = "not_found"
+
+
+class MethodNotAllowed(Refusal):
+    status = 405
+    default_error = "method_not_allowed"
+
+    def __init__(self, allowed: Sequence[str]) -> None:
+        super().__init__(f"Only {', '.join(allowed)} is allowed here.")
+        self.allowed = tuple(allowed)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"allow": ", ".join(self.allowed)}
+
+
+class Conflict(Refusal):
+    status = 409
+    default_error = "conflict"
+
+
+class Gone(Refusal):
+    status = 410
+    default_error = "gone"
+
+
+class PreconditionFailed(Refusal):
+    status = 412
+    default_error = "precondition_failed"
+
+
+class PayloadTooLarge(Refusal):
+    status = 413
+
+
+class UnsupportedMediaType(Refusal):
+    status = 415
+
+
+class ValidationFailed(Refusal):
+    """The body was understood and fields of it are refused."""
+
+    status = 422
+    default_error = "validation_failed"
+
+    def __init__(self, errors: Sequence[FieldError]) -> None:
+        first = errors[0]
+        super().__init__(f"{first.pointer or '/'}: {first.description}")
+        self.errors = tuple(errors)
+
+
+class TooManyRequests(Refusal):
+    status = 429
+    default_error = "rate_limit_exceeded"
+
+    def __init__(self, description: str, *, retry_after: int, **rest: Any) -> None:
+        super().__init__(description, **rest)
+        self.retry_after = max(1, retry_after)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"retry-after": str(self.retry_after)}
+
+
+class Unavailable(Refusal):
+    status = 503
+    default_error = "temporarily_unavailable"
+
+    def __init__(self, description: str, *, retry_after: int = 5, **rest: Any) -> None:
+        super().__init__(description, **rest)
+        self.retry_after = retry_after
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"retry-after": str(self.retry_after)}

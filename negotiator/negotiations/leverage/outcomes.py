@@ -1,0 +1,227 @@
+"""The outcome space of two additive utilities, and its Pareto frontier.
+
+Up to 10^6 packages every one is looked at. Beyond, the frontier is grown issue by issue: with
+additive utilities each part of an undominated package is itself undominated, so this loses
+nothing until a step's frontier passes 20,000 points, or its candidates a million; then evenly
+spaced points of it go on, both ends among them. The caller marks all of that `approximate`.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.negotiations.preferences.issues import Issue, Scalar
+from negotiator.negotiations.preferences.utility import Preferences
+from negotiator.negotiations.preferences.values import GRID, is_gridded, values_of, worths_of
+
+Floats: TypeAlias = NDArray[np.float64]
+Places: TypeAlias = NDArray[np.int64]
+
+EXACT_LIMIT = 1_000_000
+"""Packages looked at one by one; 16 bytes each, so about 60 MB at the peak."""
+CANDIDATES = 1_000_000
+LONGEST = 20_000
+GROWN = (
+    "{} packages are too many to look at each: the frontier is grown issue by issue, one package "
+    "for each pair of utilities, thinned evenly (no random draw) where it is too long."
+)
+BUCKETS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeSpace:
+    """All packages of a negotiation as weighted part worths, one array per issue and side."""
+
+    names: tuple[str, ...]
+    values: tuple[tuple[Scalar, ...], ...]
+    mine: tuple[Floats, ...]
+    theirs: tuple[Floats, ...]
+    constants: tuple[float, float]
+    gridded: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """How many packages there are."""
+        return math.prod(len(values) for values in self.values)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the packages are few enough to look at each."""
+        return self.size <= EXACT_LIMIT
+
+
+@dataclass(frozen=True, slots=True)
+class Frontier:
+    """Undominated packages by falling utility to me: utilities, and a value's place per issue."""
+
+    mine: Floats
+    theirs: Floats
+    choices: Places
+
+    def above(self, floor_mine: float, floor_theirs: float) -> "Frontier":
+        """The part where both sides have at least their floor: the frontier of that set."""
+        keep = (self.mine >= floor_mine) & (self.theirs >= floor_theirs)
+        return Frontier(self.mine[keep], self.theirs[keep], self.choices[keep])
+
+
+def outcome_space(mine: Preferences, theirs: Preferences, *, grid: int = GRID) -> OutcomeSpace:
+    """Every package both sides can value; an issue only one side lists is worth 0 to the other.
+
+    A value that one side's full preferences do not list is left out.
+    """
+    other = {issue.name: issue for issue in theirs.issues}
+    known = {issue.name for issue in mine.issues}
+    names: list[str] = []
+    values: list[tuple[Scalar, ...]] = []
+    parts: list[tuple[Floats, Floats]] = []
+    pairs: list[tuple[Issue | None, Issue | None]] = [
+        *((issue, other.get(issue.name)) for issue in mine.issues),
+        *((None, issue) for issue in theirs.issues if issue.name not in known),
+    ]
+    for left, right in pairs:
+        shown = left or right
+        if shown is None:
+            continue
+        kept, worths = _shared(shown, left, right, grid=grid)
+        names.append(shown.name)
+        values.append(kept)
+        parts.append(worths)
+    return OutcomeSpace(
+        names=tuple(names),
+        values=tuple(values),
+        mine=tuple(pair[0] for pair in parts),
+        theirs=tuple(pair[1] for pair in parts),
+        constants=(mine.constant, theirs.constant),
+        gridded=tuple(a.name for a, _ in pairs if a is not None and is_gridded(a)),
+    )
+
+
+def _shared(
+    shown: Issue, left: Issue | None, right: Issue | None, *, grid: int
+) -> tuple[tuple[Scalar, ...], tuple[Floats, Floats]]:
+    listed = values_of(shown, grid)
+    ours, others = (
+        [0.0] * len(listed) if side is None else worths_of(side, listed) for side in (left, right)
+    )
+    rows = [
+        (value, a * (left.weight if left else 1.0), b * (right.weight if right else 1.0))
+        for value, a, b in zip(listed, ours, others, strict=True)
+        if a is not None and b is not None
+    ]
+    mine, theirs = (np.array([row[side] for row in rows], dtype=np.float64) for side in (1, 2))
+    return tuple(value for value, _, _ in rows), (mine, theirs)
+
+
+def best_of(space: OutcomeSpace) -> tuple[float, float]:
+    """The most each side could have from any package at all, rational or not."""
+    tops = (
+        _added(constant, [float(part.max()) for part in parts])
+        for constant, parts in zip(space.constants, (space.mine, space.theirs), strict=True)
+    )
+    return next(tops), next(tops)
+
+
+def _added(constant: float, parts: Sequence[float]) -> float:
+    for part in parts:
+        constant += part
+    return constant
+
+
+def package_of(space: OutcomeSpace, choice: Places) -> dict[str, Scalar]:
+    """The package behind one row of a frontier's `choices`."""
+    return {
+        name: values[int(place)]
+        for name, values, place in zip(space.names, space.values, choice, strict=True)
+    }
+
+
+def all_utilities(space: OutcomeSpace) -> tuple[Floats, Floats]:
+    """Both sides' utilities of every package, last issue fastest; only below the exact limit."""
+    sides: list[Floats] = []
+    for constant, parts in zip(space.constants, (space.mine, space.theirs), strict=True):
+        total = np.array([constant], dtype=np.float64)
+        for part in parts:
+            total = (total[:, None] + part[None, :]).ravel()
+        sides.append(total)
+    return sides[0], sides[1]
+
+
+def undominated(mine: Floats, theirs: Floats) -> Places:
+    """Places of the points no other point beats for one side without loss to the other.
+
+    Duplicates stay. Answer by falling utility to me, then by place. O(n log n).
+    """
+    alive = _prefiltered(mine, theirs)
+    a, b = mine[alive], theirs[alive]
+    order = np.lexsort((alive, -b, -a))
+    a, b = a[order], b[order]
+    if not len(a):
+        return alive
+    first = np.concatenate(([True], a[1:] != a[:-1]))
+    tops = b[first]
+    before = np.concatenate(([-np.inf], np.maximum.accumulate(tops)[:-1]))
+    group = np.cumsum(first) - 1
+    keep = (b == tops[group]) & (tops[group] > before[group])
+    return alive[order[keep]]
+
+
+def _prefiltered(mine: Floats, theirs: Floats) -> Places:
+    """Drops points beaten by one from a higher bucket of my utility: most, in linear time."""
+    everyone = np.arange(len(mine), dtype=np.int64)
+    span = float(np.ptp(mine)) if len(mine) > BUCKETS else 0.0
+    if span <= 0 or not math.isfinite(span):
+        return everyone
+    scaled: Floats = (mine - mine.min()) * (BUCKETS / span)
+    bucket = np.minimum(scaled.astype(np.int64), BUCKETS - 1)
+    tops = np.full(BUCKETS + 1, -np.inf)
+    np.maximum.at(tops, bucket, theirs)
+    higher = np.maximum.accumulate(tops[::-1])[::-1]
+    return everyone[theirs > higher[bucket + 1]]
+
+
+def frontier(space: OutcomeSpace, floor_mine: float = -math.inf) -> Frontier:
+    """The Pareto frontier of the packages worth at least `floor_mine` to me.
+
+    Cut at the other side's floor with `Frontier.above`: a package that beats a rational one is
+    rational too, so cutting the frontier and taking the frontier of the cut set are the same.
+    """
+    if not space.exact:
+        return _grown(space).above(floor_mine, -math.inf)
+    mine, theirs = all_utilities(space)
+    rational = np.flatnonzero(mine >= floor_mine).astype(np.int64)
+    flat = rational[undominated(mine[rational], theirs[rational])]
+    shape = tuple(len(values) for values in space.values)
+    choices = np.stack(np.unravel_index(flat, shape), axis=1).astype(np.int64)
+    return Frontier(mine[flat], theirs[flat], choices)
+
+
+def _grown(space: OutcomeSpace) -> Frontier:
+    """The frontier issue by issue, largest first, one package for each pair of utilities."""
+    order = sorted(range(len(space.names)), key=lambda k: (-len(space.values[k]), k))
+    mine, theirs = (np.array([constant]) for constant in space.constants)
+    choices = np.zeros((1, 0), dtype=np.int64)
+    for k in order:
+        wide = len(space.values[k])
+        most = min(LONGEST, CANDIDATES // wide)
+        mine, theirs, choices = _thinned(mine, theirs, choices, most)
+        a = (mine[:, None] + space.mine[k][None, :]).ravel()
+        b = (theirs[:, None] + space.theirs[k][None, :]).ravel()
+        kept = undominated(a, b)
+        kept = kept[np.concatenate(([True], a[kept][1:] != a[kept][:-1]))]
+        mine, theirs = a[kept], b[kept]
+        choices = np.column_stack((choices[kept // wide], kept % wide))
+    back = np.argsort(np.array(order))
+    return Frontier(mine, theirs, choices[:, back])
+
+
+def _thinned(
+    mine: Floats, theirs: Floats, choices: Places, most: int
+) -> tuple[Floats, Floats, Places]:
+    if len(mine) <= most:
+        return mine, theirs, choices
+    spots = np.unique(np.linspace(0, len(mine) - 1, most).round().astype(np.int64))
+    return mine[spots], theirs[spots], choices[spots]

@@ -1,0 +1,40 @@
+"""Every scope and its meaning, in the words of the seeds (§5 of each document)."""
+
+from collections.abc import Iterable
+from typing import Final
+
+ASSISTANT: Final[dict[str, str]] = {
+    "openid": "Basic OpenID Connect identity",
+    "profile": "User and profile metadata",
+    "negotiations:read": "Read past negotiation sessions, tactics and battle plans",
+    "negotiations:write": "Generate new battle plans and update session states",
+    "memories:read": "Query the user's vector memory and win benchmarks",
+    "memories:write": "Record new tactics, savings and win records",
+    "teleprompter:stream": "Access live transcription and real-time counter-objection cues",
+    "ai:tactics": "Run leverage calculations and tactic suggestions",
+}
+DIRECTORY: Final[dict[str, str]] = {
+    "tools:read": "Search, retrieve and filter tools",
+    "tools:write": "Submit new tools or request data updates",
+    "categories:read": "List categories and the tool taxonomy",
+    "bookmarks:read": "Retrieve saved tool collections",
+    "bookmarks:write": "Save or update tool collections",
+}
+ANONYMOUS: Final = (
+    "negotiations:read",
+    "negotiations:write",
+    "memories:read",
+    "ai:tactics",
+)
+
+_ORDER: Final = {scope: place for place, scope in enumerate([*ASSISTANT, *DIRECTORY])}
+
+
+def ordered(scopes: Iterable[str]) -> list[str]:
+    """The known scopes among these, once each, in the order of the seeds; unknown ones are dropped."""
+    return sorted({scope for scope in scopes if scope in _ORDER}, key=_ORDER.__getitem__)
+
+
+def parse(text: str) -> list[str]:
+    """A space-delimited scope string (RFC 6749 §3.3) as an ordered list of known scopes."""
+    return ordered(text.split(" "))

@@ -1,0 +1,203 @@
+"""Every setting, frozen, with its default; the only reader of the environment.
+
+Values come from `NEGOTIATOR_*` variables, then a `.env` file, then `negotiator.toml`, in that order. An
+unknown or ill-typed setting stops the start with one clear line (contract §2).
+"""
+
+import os
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic_settings import (
+    BaseSettings,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+PREFIX = "NEGOTIATOR_"
+
+Network = IPv4Network | IPv6Network
+
+
+class SettingsError(Exception):
+    """One line that says which setting is wrong and how."""
+
+
+def _split(value: Any) -> Any:
+    return (
+        [part.strip() for part in value.split(",") if part.strip()]
+        if isinstance(value, str)
+        else value
+    )
+
+
+class Settings(BaseSettings):
+    """The operator's choices (contract §2)."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX,
+        env_file=".env",
+        toml_file="negotiator.toml",
+        extra="forbid",
+        frozen=True,
+    )
+    LISTS: ClassVar[tuple[str, ...]] = ("services", "trusted_proxies")
+
+    base_url: str = Field(
+        "http://127.0.0.1:8000",
+        description="Issuer, resource and base of every link; no trailing slash.",
+    )
+    services: Annotated[list[Literal["assistant", "directory"]], NoDecode] = Field(
+        ["assistant", "directory"],
+        description="Which services this process offers, comma-separated.",
+    )
+    database_url: str = Field(
+        "", description="SQLAlchemy URL; empty means SQLite in the data folder."
+    )
+    redis_url: str = Field(
+        "", description="Where limits and fan-out live when many machines share them."
+    )
+    data_dir: Path = Field(
+        Path("var"), description="The database, the outbox and the pepper live here."
+    )
+    keys_dir: Path = Field(Path("keys"), description="Signing keys, one PEM file each, mode 0600.")
+    secret: str = Field(
+        "",
+        description="Pepper for codes, keys and cursors; made on first start if empty.",
+        repr=False,
+    )
+    ephemeral_ttl: int = Field(
+        3600,
+        ge=60,
+        le=86400,
+        description="Life of an anonymous agent's token, seconds.",
+    )
+    token_ttl: int = Field(
+        3600, ge=60, le=86400, description="Life of every other access token, seconds."
+    )
+    unclaimed_retention_days: int = Field(
+        30, ge=1, description="Days after which an unclaimed agent and its data go."
+    )
+    trusted_proxies: Annotated[list[str], NoDecode] = Field(
+        [],
+        description="Networks whose X-Forwarded-For is believed, comma-separated CIDR.",
+    )
+    register_limit_anonymous: int = Field(
+        60, ge=1, description="Anonymous registrations per hour and address."
+    )
+    register_limit_assertion: int = Field(
+        600, ge=1, description="Registrations by assertion per hour and address."
+    )
+    claim_failures_per_hour: int = Field(
+        1000, ge=5, description="Wrong delegation codes per hour, over all agents."
+    )
+    limit_rpm: int = Field(600, ge=1, description="Requests per minute and credential.")
+    limit_burst: int = Field(
+        0,
+        ge=0,
+        description="Requests that may come at once; 0 means as many as a minute allows.",
+    )
+    limit_baseline_rpm: int = Field(
+        120, ge=1, description="Requests per minute and address without a credential."
+    )
+    smtp_url: str = Field(
+        "",
+        description="smtp://user:password@host:port; empty means the outbox folder.",
+        repr=False,
+    )
+    mail_from: str = Field("negotiator@localhost", description="Sender of the mails.")
+    allow_loopback_fetch: bool = Field(
+        False,
+        description="Let issuers live on loopback over http: development and tests.",
+    )
+    log_format: Literal["console", "json"] = Field("console", description="How log lines look.")
+
+    @field_validator("services", "trusted_proxies", mode="before")
+    @classmethod
+    def _comma_separated(cls, value: Any) -> Any:
+        return _split(value)
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _are_networks(cls, value: list[str]) -> list[str]:
+        for network in value:
+            ip_network(network)
+        return value
+
+    @field_validator("services")
+    @classmethod
+    def _at_least_one(cls, value: list[str]) -> list[str]:
+        if not value:
+            raise ValueError("names no service")
+        return value
+
+    @field_validator("base_url")
+    @classmethod
+    def _is_an_origin(cls, value: str) -> str:
+        parts = urlsplit(value)
+        if (
+            parts.scheme not in {"http", "https"}
+            or not parts.hostname
+            or parts.query
+            or parts.fragment
+        ):
+            raise ValueError("must be an http(s) URL without query and fragment")
+        if value.endswith("/"):
+            raise ValueError("must not end with a slash")
+        return value
+
+    @model_validator(mode="after")
+    def _has_a_database(self) -> Self:
+        if not self.database_url:
+            path = (self.data_dir / "negotiator.db").absolute()
+            object.__setattr__(self, "database_url", f"sqlite+aiosqlite:///{path}")
+        if not self.database_url.startswith(("sqlite+aiosqlite:///", "postgresql+asyncpg://")):
+            raise ValueError(
+                "database_url: must start with sqlite+aiosqlite:/// or postgresql+asyncpg://"
+            )
+        return self
+
+    @property
+    def proxies(self) -> tuple[Network, ...]:
+        """The networks whose forwarded headers are believed."""
+        return tuple(ip_network(network) for network in self.trusted_proxies)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return (
+            init_settings,
+            env_settings,
+            dotenv_settings,
+            TomlConfigSettingsSource(settings_cls),
+        )
+
+
+def load(**overrides: Any) -> Settings:
+    """Settings from the environment and files; raises `SettingsError` with one line naming the first fault."""
+    known = {f"{PREFIX}{name}".upper() for name in Settings.model_fields}
+    for name in os.environ:
+        if name.upper().startswith(PREFIX) and name.upper() not in known:
+            raise SettingsError(
+                f"{name} is not a setting; docs/reference/settings.md lists them all."
+            )
+    try:
+        return Settings(**overrides)
+    except ValidationError as invalid:
+        first = invalid.errors(include_url=False)[0]
+        name = "_".join(str(part) for part in first["loc"][:1]).upper()
+        where = f"{PREFIX}{name}: " if name else ""
+        raise SettingsError(f"{where}{first['msg'].removeprefix('Value error, ')}") from None
+    except ValueError as invalid:
+        raise SettingsError(str(invalid)) from None

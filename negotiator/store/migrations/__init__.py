@@ -1,0 +1,1 @@
+"""Schema revisions, run by `negotiator migrate` and before `negotiator serve`; a test holds them to the tables."""

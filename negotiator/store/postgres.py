@@ -1,0 +1,77 @@
+"""PostgreSQL through asyncpg: serializable transactions, retried, so that a unit means what it means on SQLite.
+
+The unit is synchronous; SQLAlchemy's `run_sync` bridges its statements to the asynchronous driver.
+"""
+
+import asyncio
+import random
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import create_async_engine
+
+from negotiator.errors import Unavailable
+from negotiator.store.statement import Query, Row, Statement, Transaction
+
+T = TypeVar("T")
+
+_ATTEMPTS = 12
+_AGAIN = {"40001", "40P01"}  # serialization_failure, deadlock_detected
+
+
+class SqlTransaction:
+    """A transaction on a SQLAlchemy connection."""
+
+    __slots__ = ("_connection",)
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def run(self, statement: Statement, /, **values: Any) -> int:
+        return self._connection.execute(statement.clause, self._bind(values)).rowcount
+
+    def one(self, query: Query[Row], /, **values: Any) -> Row | None:
+        rows = self.all(query, **values)
+        return rows[0] if rows else None
+
+    def all(self, query: Query[Row], /, **values: Any) -> list[Row]:
+        result = self._connection.execute(query.clause, self._bind(values))
+        return [query.shape(row) for row in result]
+
+    @staticmethod
+    def _bind(values: Mapping[str, Any]) -> Mapping[str, Any]:
+        return values
+
+
+class PostgresStore:
+    """A PostgreSQL database, shared by any number of processes."""
+
+    def __init__(self, url: str) -> None:
+        self._engine = create_async_engine(url, pool_size=8, max_overflow=8, pool_pre_ping=True)
+        self._writing = self._engine.execution_options(isolation_level="SERIALIZABLE")
+
+    async def start(self) -> None:
+        """Nothing to do: connections are opened when they are needed."""
+
+    async def read(self, unit: Callable[[Transaction], T]) -> T:
+        async with self._engine.connect() as connection:
+            return await connection.run_sync(lambda inner: unit(SqlTransaction(inner)))
+
+    async def scan(self, unit: Callable[[Transaction], T]) -> T:
+        return await self.read(unit)
+
+    async def write(self, unit: Callable[[Transaction], T]) -> T:
+        for attempt in range(_ATTEMPTS):
+            try:
+                async with self._writing.begin() as connection:
+                    return await connection.run_sync(lambda inner: unit(SqlTransaction(inner)))
+            except DBAPIError as failure:
+                if getattr(failure.orig, "sqlstate", None) not in _AGAIN:
+                    raise
+                await asyncio.sleep(random.uniform(0, 0.002 * 2**attempt))  # noqa: S311  jitter, not a secret
+        raise Unavailable("The database is too busy to take a change now.")
+
+    async def close(self) -> None:
+        await self._engine.dispose()

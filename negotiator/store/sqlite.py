@@ -1,0 +1,189 @@
+"""SQLite: one writer thread with group commit, short reads on the loop, long reads on a thread.
+
+Why so, with measurements: docs/decisions/0001-store.md. WAL with `synchronous=FULL`: what was acknowledged
+survives SIGKILL and power loss; units that arrive while a commit is under way share the next one.
+"""
+
+import asyncio
+import contextlib
+import sqlite3
+from collections.abc import Callable, Sequence
+from typing import Any, Self, TypeVar, cast
+
+import aiosqlite
+from sqlalchemy.engine import make_url
+
+from negotiator.errors import Unavailable
+from negotiator.store.statement import Query, Row, Statement, Transaction
+
+T = TypeVar("T")
+Pending = tuple[Callable[[Transaction], Any], "asyncio.Future[Any]"]
+Outcome = tuple[Any, BaseException | None]
+
+_PRAGMAS = (
+    "journal_mode=WAL",
+    "synchronous=FULL",
+    "busy_timeout=10000",
+    "foreign_keys=ON",
+    "cache_size=-16000",
+    "temp_store=MEMORY",
+    "secure_delete=ON",
+    "wal_autocheckpoint=0",
+)
+_CHECKPOINT_EVERY = 0.2
+_BATCH = 256
+
+
+class SqliteTransaction:
+    """A transaction on a plain `sqlite3` connection."""
+
+    __slots__ = ("_execute",)
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._execute = connection.execute
+
+    def run(self, statement: Statement, /, **values: Any) -> int:
+        return self._execute(statement.sql, statement.bind(values)).rowcount
+
+    def one(self, query: Query[Row], /, **values: Any) -> Row | None:
+        rows = self._execute(query.sql, query.bind(values)).fetchall()
+        return query.shape(rows[0]) if rows else None
+
+    def all(self, query: Query[Row], /, **values: Any) -> list[Row]:
+        return [query.shape(row) for row in self._execute(query.sql, query.bind(values))]
+
+
+class _Thread(aiosqlite.Connection):
+    """aiosqlite's connection and thread, able to run a whole function there instead of one call at a time."""
+
+    @classmethod
+    async def open(cls, path: str) -> Self:
+        thread = cls(lambda: _connect(path), 64)
+        await thread
+        return thread
+
+    async def perform(self, function: Callable[..., T], *arguments: Any) -> T:
+        result = await self._execute(function, self._conn, *arguments)  # pyright: ignore[reportUnknownMemberType]
+        return cast("T", result)
+
+
+def _connect(path: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        path, isolation_level=None, check_same_thread=False, cached_statements=512
+    )
+    for pragma in _PRAGMAS:
+        connection.execute(f"pragma {pragma}")
+    return connection
+
+
+def _commit(connection: sqlite3.Connection, batch: Sequence[Pending]) -> list[Outcome]:
+    """Run a batch of units in one transaction, each in its own savepoint, and make it durable."""
+    transaction = SqliteTransaction(connection)
+    outcomes: list[Outcome] = []
+    connection.execute("begin immediate")
+    try:
+        for unit, _ in batch:
+            connection.execute("savepoint unit")
+            try:
+                outcomes.append((unit(transaction), None))
+            except Exception as raised:
+                connection.execute("rollback to unit")
+                outcomes.append((None, raised))
+            connection.execute("release unit")
+        connection.execute("commit")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("rollback")
+        raise
+    return outcomes
+
+
+def _checkpoint(connection: sqlite3.Connection) -> None:
+    connection.execute("pragma wal_checkpoint(passive)").fetchall()
+
+
+def _snapshot(connection: sqlite3.Connection, unit: Callable[[Transaction], T]) -> T:
+    connection.execute("begin")
+    try:
+        return unit(SqliteTransaction(connection))
+    finally:
+        connection.execute("rollback")
+
+
+class SqliteStore:
+    """A SQLite file, opened by this process's event loop."""
+
+    def __init__(self, url: str) -> None:
+        self._path = make_url(url).database or ""
+        self._pending: list[Pending] = []
+        self._flushing: asyncio.Task[None] | None = None
+        self._written = False
+
+    async def start(self) -> None:
+        self._writer = await _Thread.open(self._path)
+        self._scanner = await _Thread.open(self._path)
+        self._connection = _connect(self._path)
+        self._reader = SqliteTransaction(self._connection)
+        self._checkpoints = asyncio.create_task(self._checkpoint())
+
+    async def read(self, unit: Callable[[Transaction], T]) -> T:
+        return unit(self._reader)
+
+    async def scan(self, unit: Callable[[Transaction], T]) -> T:
+        return await self._scanner.perform(_snapshot, unit)
+
+    async def write(self, unit: Callable[[Transaction], T]) -> T:
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._pending.append((unit, future))
+        if self._flushing is None:
+            self._flushing = asyncio.create_task(self._flush())
+        return await future
+
+    async def close(self) -> None:
+        while self._flushing is not None:
+            await asyncio.wait([self._flushing])
+        self._checkpoints.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._checkpoints
+        self._connection.close()
+        await self._scanner.close()
+        await self._writer.perform(_checkpoint)
+        await self._writer.close()
+
+    async def _flush(self) -> None:
+        try:
+            while self._pending:
+                batch, self._pending = self._pending[:_BATCH], self._pending[_BATCH:]
+                await self._perform(batch)
+        finally:
+            self._flushing = None
+
+    async def _perform(self, batch: Sequence[Pending]) -> None:
+        try:
+            outcomes = await self._writer.perform(_commit, batch)
+        except sqlite3.Error as failure:
+            refused: Outcome = (
+                None,
+                Unavailable("The database cannot take a change now.", detail=str(failure)),
+            )
+            outcomes = [refused] * len(batch)
+        self._written = True
+        for (_, future), (result, raised) in zip(batch, outcomes, strict=True):
+            if future.done():
+                continue
+            if raised is None:
+                future.set_result(result)
+            else:
+                future.set_exception(raised)
+
+    async def _checkpoint(self) -> None:
+        """Move the log into the file off everybody's path: SQLite's own checkpoint runs inside a commit.
+
+        It uses the scanner's thread, so that a long checkpoint never delays a commit.
+        """
+        while True:
+            await asyncio.sleep(_CHECKPOINT_EVERY)
+            if self._written:
+                self._written = False
+                with contextlib.suppress(sqlite3.Error):
+                    await self._scanner.perform(_checkpoint)

@@ -1,0 +1,81 @@
+"""Statements compiled once from SQLModel tables, and the transaction they run in."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, Protocol, TypeVar
+
+from sqlalchemy import Executable, Table
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.dialects.postgresql import Insert, insert
+from sqlalchemy.sql import ClauseElement
+from sqlmodel import SQLModel
+
+_SQLITE = sqlite.dialect(paramstyle="named")
+
+Values = dict[str, Any]
+Row = TypeVar("Row")
+Model = TypeVar("Model", bound=SQLModel)
+
+
+class Statement:
+    """A statement that changes rows. Its free parameters are `bindparam`s, given by name when it runs."""
+
+    __slots__ = ("_fixed", "clause", "sql")
+
+    def __init__(self, clause: ClauseElement) -> None:
+        if not isinstance(clause, Executable):
+            raise TypeError(f"{clause!r} cannot be executed")
+        compiled = clause.compile(dialect=_SQLITE)
+        self.clause = clause
+        self.sql = str(compiled)
+        binds: dict[str, Any] = getattr(compiled, "binds", {})
+        self._fixed = {name: bind.value for name, bind in binds.items() if not bind.required}
+
+    def bind(self, values: Values) -> Values:
+        """The statement's own constants together with the caller's values."""
+        return {**self._fixed, **values} if self._fixed else values
+
+
+class Query(Statement, Generic[Row]):
+    """A statement that answers rows; `shape` turns one row, a tuple in column order, into its value."""
+
+    __slots__ = ("shape",)
+
+    def __init__(self, clause: ClauseElement, shape: Callable[[Sequence[Any]], Row]) -> None:
+        super().__init__(clause)
+        self.shape = shape
+
+
+class Transaction(Protocol):
+    """What a unit may do."""
+
+    def run(self, statement: Statement, /, **values: Any) -> int:
+        """Change rows; answers how many."""
+        ...
+
+    def one(self, query: Query[Row], /, **values: Any) -> Row | None:
+        """The first row, or None."""
+        ...
+
+    def all(self, query: Query[Row], /, **values: Any) -> list[Row]:
+        """Every row."""
+        ...
+
+
+def table(model: type[SQLModel]) -> Table:
+    """The SQLAlchemy table of a SQLModel class."""
+    found: Table = getattr(model, "__table__")  # noqa: B009  the attribute exists on table models only
+    return found
+
+
+def insertion(model: type[SQLModel]) -> Insert:
+    """`INSERT` of one whole row, every column a parameter of its own name.
+
+    PostgreSQL's construct on purpose: `ON CONFLICT` compiles the same for SQLite.
+    """
+    return insert(table(model))
+
+
+def entity(model: type[Model]) -> Callable[[Sequence[Any]], Model]:
+    """A shape for cold paths: the row as an instance of its own table class, `select(Model)` in column order."""
+    names = [column.name for column in table(model).columns]
+    return lambda row: model(**dict(zip(names, row, strict=True)))

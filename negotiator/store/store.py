@@ -1,0 +1,40 @@
+"""The door: what every slice sees of the database, and how one is opened."""
+
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+from negotiator.store.postgres import PostgresStore
+from negotiator.store.sqlite import SqliteStore
+from negotiator.store.statement import Transaction
+
+T = TypeVar("T")
+Unit = Callable[[Transaction], T]
+
+
+class Store(Protocol):
+    """One database. A unit that returns is durable when the call returns; a unit that raises left nothing."""
+
+    async def start(self) -> None:
+        """Open the database; it must have been migrated."""
+        ...
+
+    async def read(self, unit: Unit[T]) -> T:
+        """Run a short, indexed read. It may run on the event loop: keep it in microseconds."""
+        ...
+
+    async def scan(self, unit: Unit[T]) -> T:
+        """Run a read that takes its time, off the event loop, on one snapshot."""
+        ...
+
+    async def write(self, unit: Unit[T]) -> T:
+        """Run one atomic change; durable when this returns. Never two at once on the same rows."""
+        ...
+
+    async def close(self) -> None:
+        """Finish what was begun and let go of the database."""
+        ...
+
+
+def make_store(url: str) -> Store:
+    """The store of this SQLAlchemy URL, not yet started."""
+    return SqliteStore(url) if url.startswith("sqlite") else PostgresStore(url)

@@ -1,0 +1,42 @@
+"""Structured logs with the request's id on every line."""
+
+import logging
+import sys
+from contextvars import ContextVar
+from typing import Literal
+
+import structlog
+from structlog.typing import EventDict, FilteringBoundLogger, WrappedLogger
+
+request_id: ContextVar[str] = ContextVar("request_id", default="")
+
+
+def _with_request_id(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    if current := request_id.get():
+        event["request_id"] = current
+    return event
+
+
+def configure(style: Literal["console", "json"]) -> None:
+    """Send structured lines to standard error: coloured text for people, or one JSON object a line."""
+    renderer = (
+        structlog.processors.JSONRenderer() if style == "json" else structlog.dev.ConsoleRenderer()
+    )
+    structlog.configure(
+        processors=[
+            _with_request_id,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )
+
+
+def logger(name: str) -> FilteringBoundLogger:
+    """A logger whose lines carry the name of their module."""
+    log: FilteringBoundLogger = structlog.get_logger(module=name)
+    return log

@@ -1,0 +1,178 @@
+"""`/oauth/token`, `/oauth/revoke`, `/oauth/introspect` (RFC 6749, 7523, 7009, 7662)."""
+
+import base64
+import binascii
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+from typing_extensions import TypedDict
+
+from negotiator.edge.operation import Answer, Call, Lenient, Operation
+from negotiator.errors import InvalidRequest
+from negotiator.store.statement import Transaction
+from negotiator.store.store import Store
+from negotiator.tokens.authorization import (
+    ClientCredentials,
+    Introspection,
+    Request,
+    Revocation,
+    Server,
+    assertion_grant,
+)
+from negotiator.tokens.clients import JWT_BEARER
+from negotiator.tokens.credentials import Credentials
+from negotiator.tokens.presented import Presenter
+
+_NO_CACHE = {"cache-control": "no-store", "pragma": "no-cache"}
+
+
+class TokenRequest(Lenient):
+    """The token endpoint's form."""
+
+    grant_type: str
+    scope: str | None = None
+    resource: str | None = None
+    assertion: str | None = None
+    client_id: str | None = None
+    client_secret: str | None = None
+
+
+class TokenAction(Lenient):
+    """The revocation and introspection endpoints' form."""
+
+    token: str
+    token_type_hint: str | None = None
+    client_id: str | None = None
+    client_secret: str | None = None
+
+
+class TokenResponse(TypedDict):
+    """RFC 6749 §5.1."""
+
+    access_token: str
+    token_type: str
+    expires_in: int
+    scope: str
+
+
+@dataclass(frozen=True, slots=True)
+class TokenEndpoints:
+    """The standard doors for clients that have a secret."""
+
+    store: Store
+    credentials: Credentials
+    presenter: Presenter
+    resources: frozenset[str]
+    life: int
+
+    def operations(self) -> list[Operation]:
+        """What this slice offers."""
+        return [
+            Operation(
+                name="issue_token",
+                method="POST",
+                path="/oauth/token",
+                summary="Exchange a client's credentials or an ID-JAG for an access token",
+                run=self.token,
+                input=TokenRequest,
+                output=TokenResponse,
+                access="open",
+                encoding="form",
+                refusals=(400, 401, 503),
+                tag="tokens",
+            ),
+            Operation(
+                name="revoke_token",
+                method="POST",
+                path="/oauth/revoke",
+                summary="End an access token at once",
+                run=self.revoke,
+                input=TokenAction,
+                access="open",
+                encoding="form",
+                refusals=(400, 401),
+                tag="tokens",
+            ),
+            Operation(
+                name="introspect_token",
+                method="POST",
+                path="/oauth/introspect",
+                summary="Describe one of the calling client's own tokens",
+                run=self.introspect,
+                input=TokenAction,
+                output=dict[str, Any],
+                access="open",
+                encoding="form",
+                refusals=(400, 401),
+                tag="tokens",
+            ),
+        ]
+
+    async def token(self, call: Call[TokenRequest]) -> Answer:
+        """Issue a token by one of the registered grants."""
+        form, authorization = call.input, call.headers.get("authorization")
+        claimed = _claimed_client(form.client_id, form.client_secret, authorization)
+        if form.resource and not set(form.resource.split()) <= self.resources:
+            raise InvalidRequest("A resource is not one of this service's.", error="invalid_target")
+        grants: list[Any] = [ClientCredentials]
+        if form.grant_type == JWT_BEARER:
+            if not form.assertion:
+                raise InvalidRequest("The parameter assertion is missing.")
+            # Keys may have to be fetched: ask the world before the transaction opens.
+            grants.append(assertion_grant(await self.presenter.present(form.assertion, claimed)))
+
+        def unit(tx: Transaction) -> Any:
+            server = self._server(tx, call)
+            for grant in grants:
+                server.register_grant(grant)
+            return server.token(Request(_fields(form), authorization))
+
+        return Answer(await self.store.write(unit), 200, _NO_CACHE)
+
+    async def revoke(self, call: Call[TokenAction]) -> Answer:
+        """RFC 7009."""
+        body = await self._endpoint(call, Revocation)
+        return Answer(body, 200, _NO_CACHE)
+
+    async def introspect(self, call: Call[TokenAction]) -> Answer:
+        """RFC 7662."""
+        return Answer(await self._endpoint(call, Introspection), 200, _NO_CACHE)
+
+    async def _endpoint(
+        self, call: Call[TokenAction], endpoint: type[Revocation | Introspection]
+    ) -> Any:
+        authorization = call.headers.get("authorization")
+        _claimed_client(call.input.client_id, call.input.client_secret, authorization)
+
+        def unit(tx: Transaction) -> Any:
+            return self._server(tx, call).act(endpoint, Request(_fields(call.input), authorization))
+
+        return await self.store.write(unit)
+
+    def _server(self, tx: Transaction, call: Call[Any]) -> Server:
+        return Server(tx, self.credentials, life=self.life, address=call.address)
+
+
+def _fields(form: TokenRequest | TokenAction) -> dict[str, str]:
+    return form.model_dump(exclude_none=True)
+
+
+def _claimed_client(
+    client_id: str | None, secret: str | None, authorization: str | None
+) -> str | None:
+    """The client id the request claims; 400 when it authenticates twice (RFC 6749 §2.3) or against itself."""
+    if authorization is None:
+        return client_id
+    scheme, _, encoded = authorization.partition(" ")
+    if scheme.lower() != "basic":
+        raise InvalidRequest("Clients authenticate by HTTP Basic or in the form.")
+    if secret is not None:
+        raise InvalidRequest("Authenticate in one way only.")
+    try:
+        claimed = unquote(base64.b64decode(encoded, validate=True).decode().partition(":")[0])
+    except (binascii.Error, UnicodeDecodeError):
+        raise InvalidRequest("The Authorization header is malformed.") from None
+    if client_id is not None and client_id != claimed:
+        raise InvalidRequest("client_id and the Authorization header disagree.")
+    return claimed

@@ -1,0 +1,42 @@
+"""Access tokens by their id, OAuth clients."""
+# pyright: reportAssignmentType=false
+# SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
+
+from sqlalchemy import BigInteger
+from sqlmodel import Field, SQLModel
+
+
+class AccessToken(SQLModel, table=True):
+    """One issued token, without its secret: the signature lives with the bearer only.
+
+    `client_id`, `user_id`, `issuer` and `identity` are what the token stands on; see `trust.tables.Revocation`.
+    """
+
+    __tablename__ = "access_tokens"
+    __table_args__ = {"sqlite_with_rowid": False}
+
+    jti: str = Field(primary_key=True)
+    client_id: str
+    user_id: str | None
+    issuer: str | None
+    identity: str | None
+    scope: str
+    issued_at: int = Field(sa_type=BigInteger)
+    expires_at: int = Field(sa_type=BigInteger)
+    revoked_at: int | None = Field(sa_type=BigInteger)
+
+
+class Client(SQLModel, table=True):
+    """An OAuth client that an operator added. Lists are kept space-delimited, as OAuth writes them."""
+
+    __tablename__ = "clients"
+
+    id: str = Field(primary_key=True)
+    name: str
+    secret_digest: str
+    auth_method: str
+    grants: str
+    scope: str
+    redirect_uris: str
+    created_at: int = Field(sa_type=BigInteger)
+    removed_at: int | None = Field(sa_type=BigInteger)

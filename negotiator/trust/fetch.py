@@ -1,0 +1,231 @@
+"""Asking the world for a JSON document without letting name or answer decide where we end up.
+
+Names are resolved once, every address they give must be public, and the connection goes to an
+address that was looked at, under the name that was asked for (SNI, certificate and `Host`). There
+are no redirects, proxies, cookies or content codings, and time and size end while reading (RFC
+6890, RFC 8725 §3.10, CIMD -01 §6).
+"""
+
+import asyncio
+import re
+import socket
+import ssl
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+import httpcore2
+import httpx2
+
+from negotiator.trust.readers.addresses import is_loopback, is_public
+from negotiator.trust.readers.strict import read_object
+
+CONNECT_SECONDS: Final = 3.0
+TOTAL_SECONDS: Final = 5.0
+AT_ONCE: Final = 8
+_EACH_FAMILY: Final = 2
+_MAX_URL: Final = 2048
+_JSON_TYPE = re.compile(
+    r"application/(?:[a-z0-9.-]+\+)?json(?:\s*;\s*charset=\"?utf-8\"?)?", re.IGNORECASE
+)
+_ODD = re.compile(r"[ \\]")
+_MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?(\d{1,9})", re.IGNORECASE)
+_UNCACHED = re.compile(r"(?:^|[\s,])no-(?:store|cache)(?:$|[\s,=])", re.IGNORECASE)
+
+_FAILURES: Final = (
+    httpcore2.NetworkError,
+    httpcore2.ProtocolError,
+    httpcore2.TimeoutException,
+    OSError,
+    ValueError,
+)
+
+Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
+
+
+class FetchFailed(Exception):
+    """The document could not be had. `detail` is for the log, never for the wire."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail)
+        self.detail = detail
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A fetched JSON object, and for how many seconds it may be kept (None: nothing said)."""
+
+    body: dict[str, Any]
+    max_age: int | None
+
+
+async def resolve(host: str, port: int) -> Sequence[str]:
+    """The numeric addresses the system's resolver gives for a name, in its order."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(entry[4][0]) for entry in found]
+
+
+class _VettedNetwork(httpcore2.AsyncNetworkBackend):
+    """Opens connections to vetted addresses; the name is resolved here, once, never below."""
+
+    def __init__(self, resolver: Resolve, loopback: bool, *, connect_seconds: float) -> None:
+        self._resolve = resolver
+        self._loopback = loopback
+        self._seconds = connect_seconds
+        self._dialler = cast(httpcore2.AsyncNetworkBackend, httpcore2.AnyIOBackend())
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
+        async with asyncio.timeout(self._seconds):
+            failure: Exception = FetchFailed(f"{host} has no address")
+            addresses = await self._addresses(host, port)
+            # An address that swallows packets leaves the others their share of the time.
+            share = self._seconds / max(1, len(addresses))
+            for address in addresses:
+                try:
+                    return await self._dialler.connect_tcp(address, port, share)
+                except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as unreachable:
+                    failure = unreachable
+            raise failure
+
+    async def _addresses(self, host: str, port: int) -> list[str]:
+        try:
+            addresses = list(dict.fromkeys(await self._resolve(host, port)))
+        except (OSError, UnicodeError) as unknown:
+            raise FetchFailed(f"{host} does not resolve: {unknown}") from None
+        # One forbidden address among good ones is an attack or a mistake; both end here.
+        for address in addresses:
+            if not (self._loopback and is_loopback(address)) and (
+                port != 443 or not is_public(address)
+            ):
+                raise FetchFailed(f"{host} is at {address} port {port}, which is out of bounds")
+        six = [address for address in addresses if ":" in address][:_EACH_FAMILY]
+        four = [address for address in addresses if ":" not in address][:_EACH_FAMILY]
+        return sorted(six + four, key=addresses.index)
+
+
+class Fetcher:
+    """Fetches JSON objects over https on port 443; `allow_loopback` adds loopback, http there."""
+
+    def __init__(
+        self,
+        *,
+        allow_loopback: bool,
+        resolver: Resolve = resolve,
+        tls: ssl.SSLContext | None = None,
+        connect_seconds: float = CONNECT_SECONDS,
+        total_seconds: float = TOTAL_SECONDS,
+    ) -> None:
+        self._allow_loopback = allow_loopback
+        self._total = total_seconds
+        # A connection is never kept: the next fetch resolves and vets again.
+        self._pool = httpcore2.AsyncConnectionPool(
+            ssl_context=tls or httpx2.create_ssl_context(trust_env=False),
+            max_connections=AT_ONCE,
+            max_keepalive_connections=0,
+            network_backend=_VettedNetwork(
+                resolver, allow_loopback, connect_seconds=connect_seconds
+            ),
+        )
+        self._timeouts = {"connect": connect_seconds} | dict.fromkeys(
+            ("read", "write", "pool"), total_seconds
+        )
+
+    async def json(self, url: str, *, limit: int = 65_536) -> dict[str, Any]:
+        """The JSON object at `url`, at most `limit` bytes; raises `FetchFailed`."""
+        return (await self.document(url, limit=limit)).body
+
+    async def document(self, url: str, *, limit: int = 65_536) -> Document:
+        """The same, with how long it may be kept; raises `FetchFailed`."""
+        target = self._target(url)
+        try:
+            async with asyncio.timeout(self._total):
+                return await self._get(target, limit)
+        except FetchFailed as failed:
+            raise FetchFailed(f"{url}: {failed.detail}") from None
+        except TimeoutError:
+            raise FetchFailed(f"{url}: took too long") from None
+        except _FAILURES as failed:
+            raise FetchFailed(f"{url}: {type(failed).__name__} {failed}") from None
+
+    async def close(self) -> None:
+        """Close what is still open."""
+        await self._pool.aclose()
+
+    def _target(self, url: str) -> httpx2.URL:
+        if len(url) > _MAX_URL or not url.isascii() or not url.isprintable() or _ODD.search(url):
+            raise FetchFailed("the URL is too long or has characters a URL has not")
+        try:
+            target = httpx2.URL(url)
+        except (httpx2.InvalidURL, ValueError) as invalid:
+            raise FetchFailed(f"{url} is no URL: {invalid}") from None
+        # Plain http may only go where the network refuses all but loopback: to any port but 443.
+        plain = self._allow_loopback and target.scheme == "http" and target.port != 443
+        if target.scheme != "https" and not plain:
+            raise FetchFailed(f"{url} is not https")
+        if not target.host or target.userinfo or target.fragment:
+            raise FetchFailed(f"{url} has no host, or has credentials or a fragment")
+        if target.port is not None and not 0 < target.port < 65_536:
+            raise FetchFailed(f"{url} has no such port")
+        return target
+
+    async def _get(self, target: httpx2.URL, limit: int) -> Document:
+        request = httpcore2.URL(
+            scheme=target.raw_scheme, host=target.raw_host, port=target.port, target=target.raw_path
+        )
+        headers = [
+            (b"Host", target.netloc),
+            (b"Accept", b"application/json, application/jwk-set+json"),
+            (b"Accept-Encoding", b"identity"),
+            (b"User-Agent", b"negotiator"),
+            (b"Connection", b"close"),
+        ]
+        extensions = {"timeout": self._timeouts}
+        async with self._pool.stream(
+            "GET", request, headers=headers, extensions=extensions
+        ) as response:
+            max_age = _check_head(response, limit)
+            body = await _read(response, limit)
+        try:
+            return Document(read_object(body), max_age)
+        except ValueError as invalid:
+            raise FetchFailed(f"unusable JSON: {invalid}") from None
+
+
+def _check_head(response: httpcore2.Response, limit: int) -> int | None:
+    headers: dict[str, str] = {}
+    for name, value in response.headers:
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1").strip()
+        headers[key] = f"{headers[key]}, {text}" if key in headers else text
+    if response.status != 200:
+        raise FetchFailed(f"answered {response.status}")
+    if headers.get("content-encoding", "identity").lower() != "identity":
+        raise FetchFailed("answered with a content coding nobody asked for")
+    if not _JSON_TYPE.fullmatch(headers.get("content-type", "")):
+        raise FetchFailed("answered with a type that is not JSON")
+    length = headers.get("content-length", "0")
+    if not length.isdecimal() or len(length) > 9 or int(length) > limit:
+        raise FetchFailed(f"announces more than {limit} bytes")
+    return _max_age(headers.get("cache-control", ""))
+
+
+def _max_age(cache_control: str) -> int | None:
+    if _UNCACHED.search(cache_control):
+        return 0
+    found = _MAX_AGE.search(cache_control)
+    return int(found[1]) if found else None
+
+
+async def _read(response: httpcore2.Response, limit: int) -> bytes:
+    body = bytearray()
+    async for chunk in response.aiter_stream():
+        body += chunk
+        if len(body) > limit:
+            raise FetchFailed(f"sends more than {limit} bytes")
+    return bytes(body)

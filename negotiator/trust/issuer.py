@@ -1,0 +1,58 @@
+"""What an operator decided about one issuer of identity assertions."""
+
+from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
+from typing import Final
+
+ALGORITHMS: Final = ("RS256", "PS256", "ES256", "ES384", "EdDSA")
+"""Algorithms an issuer may sign with, by PyJWT's names; symmetric ones and `none` never enter."""
+
+_NAMES: Final = {**{name: name for name in ALGORITHMS}, "Ed25519": "EdDSA"}
+
+
+def canonical_algorithm(name: object) -> str | None:
+    """The allowed algorithm of this exact name, or None; RFC 9864's `Ed25519` is our `EdDSA`."""
+    return _NAMES.get(name) if isinstance(name, str) else None
+
+
+def check_algorithms(names: Iterable[str]) -> tuple[str, ...]:
+    """Their canonical names, each once; `ValueError` for a forbidden one or none at all."""
+    chosen: dict[str, None] = {}
+    for name in names:
+        algorithm = canonical_algorithm(name)
+        if algorithm is None:
+            raise ValueError(f"{name} is not one of {', '.join(ALGORITHMS)}")
+        chosen[algorithm] = None
+    if not chosen:
+        raise ValueError("an issuer needs at least one algorithm")
+    return tuple(chosen)
+
+
+@dataclass(frozen=True, slots=True)
+class Issuer:
+    """One trusted issuer. `issuer` is compared byte for byte; `max_auth_age` is in seconds.
+
+    Keys come from the text `jwks` if there is one, else from `jwks_uri`, else from the issuer's own
+    metadata (RFC 8414, OpenID Discovery). No `clients` means that the operator did not restrict
+    them. `email_domains` narrows the addresses the issuer may speak for: as an e-mail verifier it
+    speaks for the domains listed and no other (`*` stands for all), since there the address *is*
+    the identity; in an ID-JAG, where (`iss`, `sub`) is, an empty list narrows nothing.
+    """
+
+    issuer: str
+    algorithms: tuple[str, ...]
+    _: KW_ONLY
+    jwks: str = ""
+    jwks_uri: str = ""
+    clients: frozenset[str] = frozenset()
+    scopes: tuple[str, ...] = ()
+    email_domains: tuple[str, ...] = ()
+    email_verifier: bool = False
+    max_auth_age: int | None = None
+    tenanted: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "algorithms", check_algorithms(self.algorithms))
+        object.__setattr__(
+            self, "email_domains", tuple(name.lower() for name in self.email_domains)
+        )

@@ -1,0 +1,254 @@
+"""JWK Sets turned into keys, strictly, and the cache that keeps each issuer's keys fresh.
+
+A set is read for the algorithms its issuer may use, so what is looked up is a pair (kid, alg) and a
+key can only verify what it was made for (RFC 7517, RFC 8725 §3.1).
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from jwt import PyJWK, PyJWTError
+
+from negotiator.trust.fetch import Document, Fetcher, FetchFailed
+from negotiator.trust.issuer import Issuer, canonical_algorithm
+from negotiator.trust.readers.strict import is_array, is_object, read_object, read_segment
+
+MAX_BYTES: Final = 65_536
+MAX_KEYS: Final = 50
+MAX_ISSUERS: Final = 256
+RSA_BITS: Final = range(2048, 8193)
+FLOOR: Final = 600_000
+CEILING: Final = 86_400_000
+COOL_DOWN: Final = 30_000
+FLIGHT_SECONDS: Final = 10.0
+
+_FITS: Final = {
+    ("RSA", None): ("RS256", "PS256"),
+    ("EC", "P-256"): ("ES256",),
+    ("EC", "P-384"): ("ES384",),
+    ("OKP", "Ed25519"): ("EdDSA",),
+}
+_COORDINATES: Final = {"RSA": ("n", "e"), "EC": ("x", "y"), "OKP": ("x",)}
+_PRIVATE: Final = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k"})
+
+
+class KeysRefused(Exception):
+    """The document is no JWK Set that may be used; `detail` says why, for the log."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail)
+        self.detail = detail
+
+
+class KeysUnavailable(Exception):
+    """An issuer's keys cannot be had now; worth another try after `retry_after` seconds."""
+
+    def __init__(self, detail: str, *, retry_after: int) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.retry_after = retry_after
+
+
+class NoSuchKey(Exception):
+    """The issuer publishes no key, or no single one, for this kid and algorithm."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeySet:
+    """Public keys as (kid, alg, key); one without `alg` stands under each it may serve."""
+
+    keys: tuple[tuple[str | None, str, PyJWK], ...]
+
+    def find(self, kid: str | None, alg: str) -> PyJWK | None:
+        """The one key for `alg`, and for `kid` if there is one; None when none or several fit."""
+        found = [
+            key for name, made_for, key in self.keys if made_for == alg and kid in (None, name)
+        ]
+        return found[0] if len(found) == 1 else None
+
+
+def parse(document: dict[str, Any], algorithms: Iterable[str]) -> KeySet:
+    """The keys of a JWK Set (RFC 7517 §5) for these algorithms; unusable ones are passed over.
+
+    Raises `KeysRefused` for the whole set when it is malformed, has more than 50 keys, or shows
+    private or symmetric material: whoever publishes that has lost control of the rest.
+    """
+    entries: object = document.get("keys")
+    if not is_array(entries) or len(entries) > MAX_KEYS:
+        raise KeysRefused(f"not a list of at most {MAX_KEYS} keys")
+    allowed = tuple(algorithms)
+    keys: list[tuple[str | None, str, PyJWK]] = []
+    for jwk in entries:
+        if not is_object(jwk):
+            raise KeysRefused("a key is no object")
+        if jwk.get("kty") == "oct" or not _PRIVATE.isdisjoint(jwk):
+            raise KeysRefused("publishes private or symmetric key material")
+        kid = jwk.get("kid")
+        if kid is not None and not isinstance(kid, str):
+            raise KeysRefused("a kid is no string")
+        keys.extend((kid, alg, key) for alg in _serves(jwk, allowed) if (key := _load(jwk, alg)))
+    return KeySet(tuple(keys))
+
+
+def _serves(jwk: dict[str, Any], allowed: tuple[str, ...]) -> list[str]:
+    """The allowed algorithms that `kty`, `crv`, `use`, `key_ops` and `alg` all agree to."""
+    kind, curve = jwk.get("kty"), jwk.get("crv")
+    if not isinstance(kind, str) or not isinstance(curve, str | None):
+        return []
+    if jwk.get("use", "sig") != "sig":
+        return []
+    operations = jwk.get("key_ops", ["verify"])
+    if not isinstance(operations, list) or "verify" not in operations:
+        return []
+    fits = [alg for alg in _FITS.get((kind, curve), ()) if alg in allowed]
+    if "alg" not in jwk:
+        return fits
+    stated = canonical_algorithm(jwk["alg"])
+    return [alg for alg in fits if alg == stated]
+
+
+def _load(jwk: dict[str, Any], alg: str) -> PyJWK | None:
+    try:
+        for name in _COORDINATES[jwk["kty"]]:
+            read_segment(jwk[name].encode("ascii"))
+        key = PyJWK(jwk, alg)
+    except (PyJWTError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+    if jwk["kty"] == "RSA" and key.key.key_size not in RSA_BITS:
+        return None
+    return key
+
+
+@dataclass(slots=True)
+class _Entry:
+    """One issuer's keys. Times are milliseconds; `source` is the configuration they came by."""
+
+    source: tuple[str, str, tuple[str, ...]]
+    keys: KeySet | None = None
+    fresh_until: int = 0
+    stale_until: int = 0
+    retry_at: int = 0
+    failure: str = ""
+    flight: asyncio.Task[None] | None = field(default=None, repr=False)
+
+
+class IssuerKeys:
+    """Every issuer's keys, kept from 10 minutes to a day, in between as the issuer says.
+
+    One fetch at a time and one per 30 s an issuer, whether for unknown kids or a dead host. A
+    failed fetch keeps the old set until it is a day old. A changed configuration starts from
+    nothing.
+    """
+
+    def __init__(self, fetcher: Fetcher, clock: Callable[[], int]) -> None:
+        self._fetcher = fetcher
+        self._clock = clock
+        self._entries: OrderedDict[str, _Entry] = OrderedDict()
+
+    async def find(self, issuer: Issuer, kid: str | None, alg: str) -> PyJWK:
+        """The key for this kid and canonical algorithm, else `NoSuchKey` or `KeysUnavailable`."""
+        entry = self._entry(issuer)
+        if self._clock() >= entry.fresh_until:
+            await self._refresh(issuer, entry)
+        key = self._usable(entry).find(kid, alg)
+        if key is None and not issuer.jwks:
+            await self._refresh(issuer, entry)
+            key = self._usable(entry).find(kid, alg)
+        if key is None:
+            raise NoSuchKey(f"{issuer.issuer} has not one key for kid {kid!r} and {alg}")
+        return key
+
+    async def close(self) -> None:
+        """Give up the fetches under way."""
+        flights = [entry.flight for entry in self._entries.values() if entry.flight]
+        for flight in flights:
+            flight.cancel()
+        await asyncio.gather(*flights, return_exceptions=True)
+
+    def _entry(self, issuer: Issuer) -> _Entry:
+        source = (issuer.jwks, issuer.jwks_uri, issuer.algorithms)
+        entry = self._entries.get(issuer.issuer)
+        if entry is None or entry.source != source:
+            entry = self._entries[issuer.issuer] = _Entry(source)
+        self._entries.move_to_end(issuer.issuer)
+        while len(self._entries) > MAX_ISSUERS:
+            self._entries.popitem(last=False)
+        return entry
+
+    def _usable(self, entry: _Entry) -> KeySet:
+        now = self._clock()
+        if entry.keys is None or now >= entry.stale_until:
+            wait = max(1, -(-(entry.retry_at - now) // 1000))
+            raise KeysUnavailable(entry.failure or "the keys are too old", retry_after=wait)
+        return entry.keys
+
+    async def _refresh(self, issuer: Issuer, entry: _Entry) -> None:
+        """Join the fetch under way, or start one if the last began a cool-down ago."""
+        if entry.flight is None:
+            if self._clock() < entry.retry_at:
+                return
+            entry.retry_at = self._clock() + COOL_DOWN
+            entry.flight = asyncio.create_task(self._fly(issuer, entry))
+        # Whoever waits may be cancelled; the others still want the keys.
+        await asyncio.shield(entry.flight)
+
+    async def _fly(self, issuer: Issuer, entry: _Entry) -> None:
+        try:
+            async with asyncio.timeout(FLIGHT_SECONDS):
+                document = await self._document(issuer)
+            entry.keys = parse(document.body, issuer.algorithms)
+        except (FetchFailed, KeysRefused) as failed:
+            entry.failure = failed.detail
+        except TimeoutError:
+            entry.failure = f"{issuer.issuer}: its keys took too long"
+        else:
+            now = self._clock()
+            kept = (
+                CEILING if issuer.jwks else max(FLOOR, min((document.max_age or 0) * 1000, CEILING))
+            )
+            entry.fresh_until, entry.stale_until = now + kept, now + CEILING
+        finally:
+            entry.flight = None
+
+    async def _document(self, issuer: Issuer) -> Document:
+        if issuer.jwks:
+            return _inline(issuer)
+        uri = issuer.jwks_uri or await self._discover(issuer.issuer)
+        return await self._fetcher.document(uri, limit=MAX_BYTES)
+
+    async def _discover(self, issuer: str) -> str:
+        """The `jwks_uri` in metadata that names this issuer (RFC 8414 §3, OpenID Discovery §4)."""
+        parts = urlsplit(issuer)
+        if not parts.scheme or not parts.netloc or parts.query or parts.fragment:
+            raise FetchFailed(f"{issuer} is no issuer to discover keys from")
+        path = parts.path.rstrip("/")
+        origin = f"{parts.scheme}://{parts.netloc}"
+        failures: list[str] = []
+        for well_known in (
+            f"{origin}/.well-known/oauth-authorization-server{path}",
+            f"{origin}{path}/.well-known/openid-configuration",
+        ):
+            try:
+                metadata = await self._fetcher.json(well_known)
+            except FetchFailed as failed:
+                failures.append(failed.detail)
+                continue
+            uri = metadata.get("jwks_uri")
+            if metadata.get("issuer") == issuer and isinstance(uri, str):
+                return uri
+            failures.append(f"{well_known}: speaks for another issuer or names no jwks_uri")
+        raise FetchFailed("; ".join(failures))
+
+
+def _inline(issuer: Issuer) -> Document:
+    text = issuer.jwks.encode()
+    if len(text) > MAX_BYTES:
+        raise KeysRefused(f"the configured set of {issuer.issuer} is too long")
+    try:
+        return Document(read_object(text), None)
+    except ValueError as invalid:
+        raise KeysRefused(f"the configured set of {issuer.issuer} is unusable: {invalid}") from None

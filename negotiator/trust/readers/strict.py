@@ -1,0 +1,93 @@
+"""Two readers that refuse what the standard ones forgive: JSON objects and base64url segments."""
+
+import binascii
+import json
+import re
+from math import isfinite
+from typing import Any, Final, NoReturn, TypeGuard
+
+MAX_DEPTH: Final = 20
+_LONE_SURROGATE_MAYBE = re.compile(r"\\u[dD][89a-fA-F]")
+_TO_STANDARD = bytes.maketrans(b"-_", b"+/")
+_TO_URL_SAFE = bytes.maketrans(b"+/", b"-_")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise ValueError("an object names a member twice")
+    return members
+
+
+def _constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    if not isfinite(value):
+        raise ValueError("a number is out of range")
+    return value
+
+
+_decode = json.JSONDecoder(
+    object_pairs_hook=_object, parse_constant=_constant, parse_float=_float
+).decode
+
+
+def is_object(value: object) -> TypeGuard[dict[str, Any]]:
+    """Whether a parsed value is a JSON object."""
+    return type(value) is dict
+
+
+def is_array(value: object) -> TypeGuard[list[Any]]:
+    """Whether a parsed value is a JSON array."""
+    return type(value) is list
+
+
+def read_object(data: bytes) -> dict[str, Any]:
+    """The JSON object in `data`, by RFC 8259 and I-JSON (RFC 7493).
+
+    UTF-8, no member twice, no NaN or infinity, at most 20 levels, no lone surrogate; else
+    `ValueError`. The caller bounds the size first.
+    """
+    text = data.decode()
+    try:
+        value: object = _decode(text)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+    if not is_object(value):
+        raise ValueError("not a JSON object")
+    # Depth cannot exceed the number of opening brackets, so ordinary texts skip the walk.
+    if text.count("{") + text.count("[") > MAX_DEPTH:
+        _check_depth(value)
+    if _LONE_SURROGATE_MAYBE.search(text):
+        json.dumps(value, ensure_ascii=False).encode()
+    return value
+
+
+def _check_depth(value: dict[str, Any]) -> None:
+    level: list[Any] = [value]
+    for _ in range(MAX_DEPTH):
+        level = [child for node in level for child in _children(node)]
+        if not level:
+            return
+    raise ValueError("nested too deep")
+
+
+def _children(node: Any) -> list[Any]:
+    inside = node.values() if is_object(node) else node
+    return [child for child in inside if is_object(child) or is_array(child)]
+
+
+def read_segment(segment: bytes) -> bytes:
+    """The octets of one base64url segment (RFC 7515 §2), canonical and without padding.
+
+    Encoding them again must give the segment, so that one content has one spelling; else
+    `ValueError`.
+    """
+    standard = segment.translate(_TO_STANDARD)
+    octets = binascii.a2b_base64(standard + b"==="[: -len(segment) % 4])
+    if binascii.b2a_base64(octets, newline=False).rstrip(b"=").translate(_TO_URL_SAFE) != segment:
+        raise ValueError("not canonical base64url")
+    return octets

@@ -1,0 +1,40 @@
+"""Trusted issuers as an operator configured them, and the watermarks that withdraw trust."""
+# pyright: reportAssignmentType=false
+# SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
+
+from sqlalchemy import BigInteger
+from sqlmodel import Field, SQLModel
+
+
+class TrustedIssuer(SQLModel, table=True):
+    """An identity provider whose assertions are believed. Lists are kept space-delimited.
+
+    Keys come from `jwks` (a document) when it is not empty, else from `jwks_uri`, else by discovery.
+    """
+
+    __tablename__ = "trusted_issuers"
+
+    issuer: str = Field(primary_key=True)
+    algorithms: str
+    jwks: str
+    jwks_uri: str
+    clients: str
+    scope: str
+    email_domains: str
+    email_verifier: int
+    max_auth_age: int | None
+    tenanted: int
+    added_at: int = Field(sa_type=BigInteger)
+    removed_at: int | None = Field(sa_type=BigInteger)
+
+
+class Revocation(SQLModel, table=True):
+    """A watermark: nothing issued to `subject` up to `before` counts any more (identity.md §5, Watermark).
+
+    The subject is an agent, a client, a user, an issuer, or an identity at an issuer.
+    """
+
+    __tablename__ = "revocations"
+
+    subject: str = Field(primary_key=True)
+    before: int = Field(sa_type=BigInteger)

@@ -1,0 +1,93 @@
+"""From a verified assertion to its user: spent once, above the watermark, linked or made just in time."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import bindparam, func
+from sqlmodel import col, select
+
+from negotiator import audit, values
+from negotiator.store import moves
+from negotiator.store.statement import Query, Statement, Transaction, insertion
+from negotiator.trust.assertions import Assertion, AssertionRefused, Reason
+from negotiator.trust.revocations import identity_key
+from negotiator.trust.tables import Revocation
+from negotiator.users import people
+from negotiator.users.tables import Identity, User
+
+_SKEW = 60_000
+
+_FIND = Query(
+    select(Identity.user_id, User.email, User.disabled_at)
+    .join(User, col(User.id) == col(Identity.user_id))
+    .where(col(Identity.key) == bindparam("key")),
+    tuple,
+)
+_WATERMARK = Query(
+    select(func.max(Revocation.before)).where(
+        col(Revocation.subject).in_([bindparam("key"), bindparam("issuer")])
+    ),
+    lambda row: int(row[0] or 0),
+)
+_LINK = Statement(insertion(Identity).on_conflict_do_nothing())
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The user behind an assertion, and the identity his tokens stand on."""
+
+    user_id: str
+    email: str | None
+    issuer: str
+    identity: str
+
+
+class LinkNeedsUser(AssertionRefused):
+    """The assertion's e-mail belongs to an account that is not linked: only its owner may link it."""
+
+    def __init__(self, email: str, issuer: str, identity: str) -> None:
+        super().__init__(
+            Reason.INTERACTION,
+            "The owner of this account has to approve the link first.",
+        )
+        self.email = email
+        self.issuer = issuer
+        self.identity = identity
+
+
+def match(tx: Transaction, assertion: Assertion, *, actor: str) -> Match:
+    """Spend the assertion and answer its user (contract §1.1); raises `AssertionRefused`.
+
+    Runs in the transaction that issues the token: when that one is undone, so is the spending.
+    """
+    issuer = assertion.issuer.issuer
+    key = identity_key(issuer, assertion.tenant or "", assertion.subject)
+    until = assertion.expires_at + _SKEW
+    if not moves.spend(tx, "assertion", f"{issuer}\x1f{assertion.jti}", expires_at=until):
+        raise AssertionRefused(Reason.REPLAY, "The assertion was used before.")
+    if assertion.issued_at <= (tx.one(_WATERMARK, key=key, issuer=issuer) or 0):
+        raise AssertionRefused(
+            Reason.EXPIRED, "The assertion was issued before access was revoked."
+        )
+    found = tx.one(_FIND, key=key)
+    if found is None:
+        return _first_time(tx, assertion, key, actor)
+    user_id, email, disabled_at = found
+    if disabled_at is not None:
+        raise AssertionRefused(Reason.NOT_ENTITLED, "This account is closed.")
+    return Match(user_id, email, issuer, key)
+
+
+def link(tx: Transaction, *, identity: str, issuer: str, user_id: str, actor: str) -> None:
+    """Make the identity the user's."""
+    tx.run(_LINK, key=identity, issuer=issuer, user_id=user_id, linked_at=values.now())
+    audit.record(tx, "user.linked", user_id, actor=actor, issuer=issuer)
+
+
+def _first_time(tx: Transaction, assertion: Assertion, key: str, actor: str) -> Match:
+    issuer, email = assertion.issuer.issuer, assertion.email
+    email = people.normal_email(email) if email else None
+    if email and people.by_email(tx, email):
+        raise LinkNeedsUser(email, issuer, key)
+    user_id = people.add(tx, email, name=assertion.name or "", actor=actor)
+    link(tx, identity=key, issuer=issuer, user_id=user_id, actor=actor)
+    return Match(user_id, email, issuer, key)

@@ -1,0 +1,136 @@
+"""Accounts: made by an operator or just in time, disabled for good measure, matched by e-mail in lower case."""
+
+from typing import Any, Final
+
+from argon2 import PasswordHasher
+from argon2.exceptions import Argon2Error
+from sqlalchemy import BigInteger, bindparam, update
+from sqlmodel import col, select
+
+from negotiator import audit, values
+from negotiator.errors import Conflict, FieldError, NotFound, ValidationFailed
+from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
+from negotiator.trust import revocations
+from negotiator.users.tables import User
+
+_SHORTEST_PASSWORD: Final = 12
+_LONGEST_EMAIL: Final = 254
+
+_hasher = PasswordHasher(
+    time_cost=2, memory_cost=19 * 1024, parallelism=1
+)  # OWASP's argon2id minimum
+_ADD = Statement(insertion(User).on_conflict_do_nothing())
+_BY_EMAIL = Query(select(User).where(col(User.email) == bindparam("email")), entity(User))
+_BY_ID = Query(select(User).where(col(User.id) == bindparam("user")), entity(User))
+_LIST = Query(select(User).order_by(col(User.id)), entity(User))
+_DISABLE = Statement(
+    update(User)
+    .where(col(User.id) == bindparam("user"), col(User.disabled_at).is_(None))
+    .values(disabled_at=bindparam("at", type_=BigInteger))
+)
+
+
+def normal_email(text: str) -> str:
+    """An e-mail address in the one form we compare; 422 for what is none."""
+    email = text.strip().lower()
+    local, at, domain = email.rpartition("@")
+    plain = email.isprintable() and not any(mark in email for mark in ' <>()[],;:"\\')
+    if not (
+        at
+        and local
+        and "." in domain.strip(".")
+        and plain
+        and len(email) <= _LONGEST_EMAIL
+        and "@" not in local
+    ):
+        raise ValidationFailed([FieldError("/email", "This is no e-mail address.")])
+    return email
+
+
+def hash_password(password: str) -> str:
+    """An argon2id hash, for the database; takes some 15 ms, so call it off the event loop. 422 when too short."""
+    if len(password) < _SHORTEST_PASSWORD:
+        raise ValidationFailed(
+            [
+                FieldError(
+                    "/password",
+                    f"A password has at least {_SHORTEST_PASSWORD} characters.",
+                )
+            ]
+        )
+    return _hasher.hash(password)
+
+
+def verify_password(hashed: str, password: str) -> bool:
+    """Whether this is the password; as slow for an account without one, so that timing tells nothing."""
+    try:
+        return _hasher.verify(hashed or _NO_PASSWORD, password) and bool(hashed)
+    except Argon2Error:
+        return False
+
+
+def add(
+    tx: Transaction,
+    email: str | None,
+    *,
+    name: str = "",
+    is_admin: bool = False,
+    password_hash: str = "",
+    actor: str,
+) -> str:
+    """Make a user and answer his id; 409 when the e-mail is taken."""
+    user_id = values.new_id("usr")
+    added = tx.run(
+        _ADD,
+        id=user_id,
+        email=email,
+        name=name,
+        password_hash=password_hash,
+        is_admin=int(is_admin),
+        created_at=values.now(),
+        disabled_at=None,
+    )
+    if not added:
+        raise Conflict(f"There is a user {email} already.")
+    audit.record(tx, "user.created", user_id, actor=actor)
+    return user_id
+
+
+def by_email(tx: Transaction, email: str) -> User | None:
+    """The user with this normal e-mail."""
+    return tx.one(_BY_EMAIL, email=email)
+
+
+def by_id(tx: Transaction, user_id: str) -> User | None:
+    """The user of this id."""
+    return tx.one(_BY_ID, user=user_id)
+
+
+def every(tx: Transaction) -> list[User]:
+    """All users, oldest first."""
+    return tx.all(_LIST)
+
+
+def disable(tx: Transaction, email: str) -> None:
+    """Close an account: all its agents' tokens die at once and no new one is given; 404 when unknown."""
+    user = by_email(tx, email)
+    if user is None:
+        raise NotFound(f"There is no user {email}.")
+    tx.run(_DISABLE, user=user.id, at=values.now())
+    revocations.revoke(tx, user.id)
+    audit.record(tx, "user.disabled", user.id, actor="operator")
+
+
+def summary(user: User) -> dict[str, Any]:
+    """What an operator sees of a user."""
+    return {
+        "id": user.id,
+        "email": user.email,
+        "name": user.name,
+        "is_admin": bool(user.is_admin),
+        "created_at": values.timestamp(user.created_at),
+        "disabled_at": values.timestamp_or_none(user.disabled_at),
+    }
+
+
+_NO_PASSWORD: Final = _hasher.hash("")

@@ -1,0 +1,69 @@
+"""Small values that every floor shares: the clock, ids, secrets, digests, timestamps and money.
+
+Times are integers, milliseconds since the epoch, until they cross the wire as RFC 3339 text.
+"""
+
+import hashlib
+import hmac
+import re
+import secrets
+import time
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Final
+
+from ulid import ULID
+
+ID_LENGTH: Final = 26
+_ID = re.compile(r"[a-z]+_[0-7][0-9a-hjkmnp-tv-z]{25}")
+
+
+def now() -> int:
+    """Milliseconds since the epoch, UTC."""
+    return time.time_ns() // 1_000_000
+
+
+def new_id(kind: str) -> str:
+    """A fresh id of this kind: `agt` gives `agt_` and a 26-character lower-case ULID, ordered by time."""
+    return f"{kind}_{str(ULID()).lower()}"
+
+
+def is_id(text: str, kind: str) -> bool:
+    """Whether `text` has the form of an id of this kind; says nothing of its existence."""
+    return text.startswith(f"{kind}_") and _ID.fullmatch(text) is not None
+
+
+def new_secret() -> str:
+    """256 random bits as 43 URL-safe characters, for credentials that are stored as a digest only."""
+    return secrets.token_urlsafe(32)
+
+
+def digest(text: str) -> str:
+    """SHA-256 in hex: for secrets of full entropy, where a slow hash would only cost (RFC 6819 §5.1.4.1.3)."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def keyed_digest(pepper: bytes, text: str) -> str:
+    """HMAC-SHA-256 in hex: for short codes, which a plain hash would give away in a second."""
+    return hmac.new(pepper, text.encode(), hashlib.sha256).hexdigest()
+
+
+def same(left: str, right: str) -> bool:
+    """Equality in constant time."""
+    return hmac.compare_digest(left.encode(), right.encode())
+
+
+def timestamp(at: int) -> str:
+    """RFC 3339 in UTC with milliseconds and `Z`."""
+    return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
+
+
+def timestamp_or_none(at: int | None) -> str | None:
+    """The same for a moment that may not have come."""
+    return None if at is None else timestamp(at)
+
+
+def money(amount: Decimal) -> str:
+    """A decimal string with at least two places, never an exponent: `12500.00`."""
+    quantised = amount if -int(amount.as_tuple().exponent) > 2 else amount.quantize(Decimal("0.01"))
+    return format(quantised, "f")

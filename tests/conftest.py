@@ -1,0 +1,184 @@
+"""The stage: a migrated database, settings, an application, clients, an identity provider."""
+
+import asyncio
+import shutil
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+import pytest_asyncio
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
+from starlette.applications import Starlette
+
+from negotiator import app as composition
+from negotiator import values
+from negotiator.agents.delegation import Delegations
+from negotiator.settings import Settings
+from negotiator.store.migrate import migrate
+from negotiator.store.statement import Transaction
+from negotiator.store.store import Store
+from negotiator.trust import issuers
+from negotiator.users import people
+from tests.idp import Idp
+
+BASE = "https://negotiator.example"
+PEPPER = "a pepper that only the tests know"
+
+hypothesis_settings.register_profile(
+    "house", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+hypothesis_settings.load_profile("house")
+
+Change = Callable[[Callable[[Transaction], Any]], Awaitable[Any]]
+
+
+class Clock:
+    """The time, as the tests want it; milliseconds."""
+
+    def __init__(self) -> None:
+        self.at = 1_800_000_000_000
+
+    def __call__(self) -> int:
+        return self.at
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass."""
+        self.at += int(seconds * 1000)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """A clock that only moves when told; everything but rate limits reads it."""
+    fixed = Clock()
+    monkeypatch.setattr(values, "now", fixed)
+    return fixed
+
+
+@pytest.fixture(scope="session")
+def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty database of the newest schema, to copy."""
+    path = tmp_path_factory.mktemp("schema") / "negotiator.db"
+    asyncio.run(migrate(f"sqlite+aiosqlite:///{path}"))
+    return path
+
+
+@pytest.fixture(scope="session")
+def signing_keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One folder of signing keys for all tests."""
+    return tmp_path_factory.mktemp("keys")
+
+
+@pytest.fixture
+def chosen(tmp_path: Path, migrated: Path, signing_keys: Path) -> Settings:
+    """Settings over a fresh database, with limits out of the way."""
+    shutil.copy(migrated, tmp_path / "negotiator.db")
+    return make_settings(tmp_path, signing_keys)
+
+
+def make_settings(data_dir: Path, keys_dir: Path, **overrides: Any) -> Settings:
+    """Settings that no file and no variable of the machine can change."""
+    plain: dict[str, Any] = {
+        "base_url": BASE,
+        "data_dir": data_dir,
+        "keys_dir": keys_dir,
+        "secret": PEPPER,
+        "limit_rpm": 1_000_000,
+        "limit_baseline_rpm": 1_000_000,
+        "register_limit_anonymous": 1_000_000,
+        "register_limit_assertion": 1_000_000,
+    }
+    return Settings(_env_file=None, **{**plain, **overrides})  # pyright: ignore[reportCallIssue]
+
+
+@asynccontextmanager
+async def running(chosen: Settings) -> AsyncGenerator[Starlette]:
+    """The application of these settings between its start and its end."""
+    application = composition.create(chosen)
+    async with application.router.lifespan_context(application):
+        yield application
+
+
+def connect(application: Starlette, address: str = "203.0.113.7") -> httpx2.AsyncClient:
+    """A client of the application that comes from this address."""
+    transport = httpx2.ASGITransport(application, client=(address, 50_000))
+    return httpx2.AsyncClient(transport=transport, base_url=BASE)
+
+
+@pytest_asyncio.fixture
+async def application(chosen: Settings) -> AsyncGenerator[Starlette]:
+    """A running application."""
+    async with running(chosen) as started:
+        yield started
+
+
+@pytest_asyncio.fixture
+async def client(application: Starlette) -> AsyncGenerator[httpx2.AsyncClient]:
+    """A client of the running application, with no credential."""
+    async with connect(application) as connected:
+        yield connected
+
+
+@pytest_asyncio.fixture
+async def change(application: Starlette, chosen: Settings) -> AsyncGenerator[Change]:
+    """Runs a unit on the application's database, as the operator's commands do beside a running server."""
+    del application
+    store: Store = composition.make_store(chosen.database_url)
+    await store.start()
+    yield store.write
+    await store.close()
+
+
+@pytest_asyncio.fixture
+async def idp(change: Change) -> Idp:
+    """A trusted identity provider, with one client, `corp-agent`."""
+    provider = Idp(BASE)
+    trusted = provider.issuer(clients=frozenset({"corp-agent"}))
+    await change(lambda tx: issuers.add(tx, trusted, own=BASE, allow_loopback=False))
+    return provider
+
+
+Register = Callable[..., Awaitable[dict[str, Any]]]
+
+
+@pytest_asyncio.fixture
+async def register(client: httpx2.AsyncClient) -> Register:
+    """Registers an anonymous agent and answers the registration result."""
+
+    async def call(name: str = "tester") -> dict[str, Any]:
+        body = {"agent_name": name, "identity_type": "anonymous"}
+        answer = await client.post("/api/agent/register", json=body)
+        assert answer.status_code == 201, answer.text
+        result: dict[str, Any] = answer.json()
+        return result
+
+    return call
+
+
+Mint = Callable[..., Awaitable[tuple[str, str]]]
+
+
+@pytest_asyncio.fixture
+async def mint(change: Change, chosen: Settings) -> Mint:
+    """Makes a delegation code for a user, made when missing; answers the user's id and the code."""
+    delegations: Delegations = composition.build(chosen).delegations
+
+    async def call(email: str = "ada@example.com", **options: Any) -> tuple[str, str]:
+        def unit(tx: Transaction) -> tuple[str, str]:
+            found = people.by_email(tx, email)
+            user_id = found.id if found else people.add(tx, email, actor="operator")
+            scopes = options.pop("scopes", ["negotiations:read", "negotiations:write"])
+            return user_id, delegations.mint(tx, user_id, scopes, **options).code
+
+        minted: tuple[str, str] = await change(unit)
+        return minted
+
+    return call
+
+
+def bearer(result: dict[str, Any]) -> dict[str, str]:
+    """The header that presents the token of a registration or claim."""
+    return {"Authorization": f"Bearer {result['access_token']}"}
