@@ -1,6 +1,7 @@
 """From bytes on the wire to a believed input: bounded reading, strict JSON and forms, one pointer per fault."""
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any, NoReturn
 from urllib.parse import parse_qsl
@@ -19,6 +20,7 @@ from negotiator.errors import (
 
 DEPTH = 20
 _FIELDS = 100
+_LEAST, _MOST = -(2**63), 2**64 - 1
 
 
 class Disconnected(Exception):
@@ -27,7 +29,7 @@ class Disconnected(Exception):
 
 async def read_body(receive: Receive, limit: int, declared: str | None) -> bytes:
     """The whole body, or 413 as soon as more than `limit` bytes are declared or came."""
-    if declared is not None and declared.isdigit() and int(declared[:20]) > limit:
+    if declared is not None and declared.isdecimal() and int(declared[:20]) > limit:
         raise PayloadTooLarge(f"The body may have at most {limit} bytes.")
     chunks: list[bytes] = []
     size = 0
@@ -51,11 +53,20 @@ def expect(media_type: str | None, wanted: str) -> None:
 
 
 def parse_json(body: bytes) -> dict[str, Any]:
-    """A JSON object; refuses duplicate members, NaN, Infinity, depth over 20 and anything that is no object."""
+    """A JSON object in UTF-8; refuses duplicate members, depth over 20, and what could not be kept.
+
+    That is NaN, Infinity, integers over 64 bits, half a surrogate pair, and NUL, which PostgreSQL has no text for.
+    """
     try:
         value: Any = json.loads(
-            body, object_pairs_hook=_without_duplicates, parse_constant=_no_constant
+            body.decode(),
+            object_pairs_hook=_without_duplicates,
+            parse_constant=_no_constant,
+            parse_int=_integer,
+            parse_float=_finite,
         )
+        if b"\\u" in body:
+            _check_texts(value)
     except (ValueError, RecursionError) as fault:
         raise InvalidRequest("The body is not a JSON object.", detail=str(fault)) from None
     if not isinstance(value, dict):
@@ -79,7 +90,7 @@ def parse_form(body: bytes) -> dict[str, str]:
         )
     except ValueError as fault:
         raise InvalidRequest("The body is not a form.", detail=str(fault)) from None
-    return _unrepeated(pairs)
+    return _unrepeated(pairs, body)
 
 
 def parse_query(query: bytes) -> dict[str, str]:
@@ -93,7 +104,7 @@ def parse_query(query: bytes) -> dict[str, str]:
         )
     except ValueError as fault:
         raise InvalidRequest("The query string is malformed.", detail=str(fault)) from None
-    return _unrepeated(pairs)
+    return _unrepeated(pairs, query)
 
 
 def believe(
@@ -130,7 +141,9 @@ def _sentence(message: str) -> str:
     return text if text.endswith(".") else f"{text}."
 
 
-def _unrepeated(pairs: list[tuple[str, str]]) -> dict[str, str]:
+def _unrepeated(pairs: list[tuple[str, str]], raw: bytes) -> dict[str, str]:
+    if b"%00" in raw or b"\0" in raw:
+        raise InvalidRequest("A parameter has a NUL in it.")
     members: dict[str, str] = {}
     for name, value in pairs:
         if name in members and name != "resource":
@@ -148,6 +161,35 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
+
+
+def _integer(digits: str) -> int:
+    number = int(digits) if len(digits) <= 20 else _MOST + 1
+    if not _LEAST <= number <= _MOST:
+        raise ValueError("an integer has more than 64 bits")
+    return number
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError("a number is out of range")
+    return number
+
+
+def _check_texts(value: Any) -> None:
+    """Only an escape can hide half a character or a NUL, so only bodies with one come here."""
+    stack = [value]
+    while stack:
+        current: Any = stack.pop()
+        if isinstance(current, str):
+            current.encode()
+            if "\0" in current:
+                raise ValueError("a text has a NUL in it")
+        elif isinstance(current, dict | list):
+            stack.extend(current)  # pyright: ignore[reportUnknownArgumentType]
+            if isinstance(current, dict):
+                stack.extend(current.values())  # pyright: ignore[reportUnknownArgumentType]
 
 
 def _depth(value: Any) -> int:
