@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import os
 import secrets
 from collections.abc import AsyncGenerator, Mapping
@@ -167,6 +168,9 @@ def create(chosen: Settings | None = None) -> Starlette:
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
         await house.store.start()
+        # What was loaded stays: the collector need not walk it in the middle of somebody's request.
+        gc.collect()
+        gc.freeze()
         sweeping = asyncio.create_task(_sweep_forever(house.store))
         try:
             yield
@@ -183,7 +187,10 @@ def create(chosen: Settings | None = None) -> Starlette:
             *map(route, house.documents),
             *house.pages,
         ],
-        middleware=[Middleware(Wrapping, https=chosen.base_url.startswith("https:"))],
+        middleware=[
+            Middleware(Wrapping, https=chosen.base_url.startswith("https:")),
+            Middleware(Operations, endpoints=endpoints, refusals=refusals),
+        ],
         exception_handlers={HTTPException: _on_http_exception(refusals)},
         lifespan=lifespan,
     )

@@ -19,6 +19,7 @@ from negotiator.edge.refusals import Refusals
 from negotiator.errors import (
     FieldError,
     InvalidRequest,
+    NotFound,
     PreconditionFailed,
     Refusal,
     ValidationFailed,
@@ -137,6 +138,8 @@ class Endpoint:
             )
             members = self._members(body, headers)
         path: dict[str, str] = scope.get("path_params", {})
+        if path and "\0" in scope["path"]:
+            raise NotFound("There is nothing at this path.")
         if twice := path.keys() & members.keys():
             raise ValidationFailed(
                 [FieldError(f"/{name}", "Belongs in the path only.") for name in sorted(twice)]

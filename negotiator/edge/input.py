@@ -71,7 +71,7 @@ def parse_form(body: bytes) -> dict[str, str]:
         )
     except ValueError as fault:
         raise InvalidRequest("The body is not a form.", detail=str(fault)) from None
-    return _unrepeated(pairs)
+    return _unrepeated(pairs, body)
 
 
 def parse_query(query: bytes) -> dict[str, str]:
@@ -85,7 +85,7 @@ def parse_query(query: bytes) -> dict[str, str]:
         )
     except ValueError as fault:
         raise InvalidRequest("The query string is malformed.", detail=str(fault)) from None
-    return _unrepeated(pairs)
+    return _unrepeated(pairs, query)
 
 
 def believe(
@@ -122,7 +122,9 @@ def _sentence(message: str) -> str:
     return text if text.endswith(".") else f"{text}."
 
 
-def _unrepeated(pairs: list[tuple[str, str]]) -> dict[str, str]:
+def _unrepeated(pairs: list[tuple[str, str]], raw: bytes) -> dict[str, str]:
+    if b"%00" in raw or b"\0" in raw:
+        raise InvalidRequest("A parameter has a NUL in it.")
     members: dict[str, str] = {}
     for name, value in pairs:
         if name in members and name != "resource":

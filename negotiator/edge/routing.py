@@ -1,12 +1,11 @@
 """Finds an operation's endpoint in one dictionary look-up, however many operations there are.
 
-Starlette's own routing is linear: the 26th route costs half a request more (docs/decisions/0003-edge.md).
+Starlette's own routing is linear: the 26th route costs half a request more (docs/decisions/0003-edge.md). An
+endpoint renders its own refusals, so it needs none of the layers that Starlette puts around a route.
 """
 
 from collections.abc import Iterable
-from typing import Any
 
-from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from negotiator.edge.endpoint import Endpoint, respond
@@ -15,37 +14,29 @@ from negotiator.edge.refusals import Refusals
 Methods = dict[str, Endpoint]
 
 
-class Operations(BaseRoute):
-    """A route that is all the operations of a service."""
+class Operations:
+    """All the operations of a service, in front of the application that has its pages and documents."""
 
-    def __init__(self, endpoints: Iterable[Endpoint], refusals: Refusals) -> None:
+    def __init__(self, app: ASGIApp, *, endpoints: Iterable[Endpoint], refusals: Refusals) -> None:
+        self._app = app
         self._refusals = refusals
         self._literal: dict[str, Methods] = {}
         self._templates: dict[int, list[tuple[list[str], Methods]]] = {}
         for endpoint in endpoints:
             self._add(endpoint)
 
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            return Match.NONE, {}
+            await self._app(scope, receive, send)
+            return
         path: str = scope["path"]
         methods = self._literal.get(path)
-        parameters: dict[str, str] = {}
         if methods is None:
-            methods, parameters = self._find(path.split("/"))
+            methods, scope["path_params"] = self._find(path.split("/"))
         if methods is None:
-            return Match.NONE, {}
-        return Match.FULL, {
-            "endpoint": self._choose(methods, scope["method"]),
-            "path_params": parameters,
-        }
-
-    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        endpoint: ASGIApp = scope["endpoint"]
-        await endpoint(scope, receive, send)
-
-    def url_path_for(self, name: str, /, **path_params: Any) -> Any:
-        raise LookupError(name)
+            await self._app(scope, receive, send)
+            return
+        await self._choose(methods, scope["method"])(scope, receive, send)
 
     def _add(self, endpoint: Endpoint) -> None:
         operation = endpoint.operation
