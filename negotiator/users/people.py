@@ -23,6 +23,7 @@ _ADD = Statement(insertion(User).on_conflict_do_nothing())
 _BY_EMAIL = Query(select(User).where(col(User.email) == bindparam("email")), entity(User))
 _BY_ID = Query(select(User).where(col(User.id) == bindparam("user")), entity(User))
 _LIST = Query(select(User).order_by(col(User.id)), entity(User))
+_ANY = Query(select(User.id).limit(1), lambda row: str(row[0]))
 _DISABLE = Statement(
     update(User)
     .where(col(User.id) == bindparam("user"), col(User.disabled_at).is_(None))
@@ -113,6 +114,11 @@ def by_id(tx: Transaction, user_id: str) -> User | None:
 def every(tx: Transaction) -> list[User]:
     """All users, oldest first."""
     return tx.all(_LIST)
+
+
+def exist(tx: Transaction) -> bool:
+    """Whether there is any user yet."""
+    return tx.one(_ANY) is not None
 
 
 def disable(tx: Transaction, email: str) -> None:
