@@ -182,11 +182,7 @@ def create(chosen: Settings | None = None) -> Starlette:
             await house.store.close()
 
     return Starlette(
-        routes=[
-            Operations(endpoints, refusals),
-            *map(route, house.documents),
-            *house.pages,
-        ],
+        routes=[*map(route, house.documents), *house.pages],
         middleware=[
             Middleware(Wrapping, https=chosen.base_url.startswith("https:")),
             Middleware(Operations, endpoints=endpoints, refusals=refusals),
