@@ -174,9 +174,9 @@ def create(chosen: Settings | None = None) -> Starlette:
             await house.doorway.limits.close()
             await house.store.close()
 
-    return Starlette(
+    application = Starlette(
         routes=[
-            Operations(endpoints, refusals),
+            Operations(endpoints, house.doorway),
             *map(route, house.documents),
             *house.pages,
         ],
@@ -192,18 +192,28 @@ def create(chosen: Settings | None = None) -> Starlette:
                     "Idempotency-Key",
                     "If-Match",
                     "If-None-Match",
+                    "X-Request-Id",
                 ],
                 expose_headers=[
                     "ETag",
+                    "Link",
                     "Retry-After",
                     "WWW-Authenticate",
                     "X-Request-Id",
+                    "X-RateLimit-Limit",
+                    "X-RateLimit-Remaining",
+                    "X-RateLimit-Reset",
+                    "RateLimit",
+                    "RateLimit-Policy",
                 ],
             ),
         ],
         exception_handlers={HTTPException: _on_http_exception(refusals)},
         lifespan=lifespan,
     )
+    # Starlette would redirect to whatever Host says, for the sake of a slash.
+    application.router.redirect_slashes = False
+    return application
 
 
 def sweep(tx: Transaction, now: int) -> None:

@@ -4,13 +4,17 @@ Starlette's own routing is linear: the 26th route costs half a request more (doc
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from negotiator.edge.endpoint import Endpoint, respond
-from negotiator.edge.refusals import Refusals
+from negotiator.caller import nobody
+from negotiator.edge.endpoint import Doorway, Endpoint, read_headers, respond
+from negotiator.edge.limits import refuse
+from negotiator.edge.operation import Answer
+
+_API: Final = "/api/"
 
 Methods = dict[str, Endpoint]
 
@@ -18,8 +22,8 @@ Methods = dict[str, Endpoint]
 class Operations(BaseRoute):
     """A route that is all the operations of a service."""
 
-    def __init__(self, endpoints: Iterable[Endpoint], refusals: Refusals) -> None:
-        self._refusals = refusals
+    def __init__(self, endpoints: Iterable[Endpoint], doorway: Doorway) -> None:
+        self._doorway = doorway
         self._literal: dict[str, Methods] = {}
         self._templates: dict[int, list[tuple[list[str], Methods]]] = {}
         for endpoint in endpoints:
@@ -34,7 +38,9 @@ class Operations(BaseRoute):
         if methods is None:
             methods, parameters = self._find(path.split("/"))
         if methods is None:
-            return Match.NONE, {}
+            if not path.startswith(_API):
+                return Match.NONE, {}
+            return Match.FULL, {"endpoint": self._away(self._doorway.refusals.not_found())}
         return Match.FULL, {
             "endpoint": self._choose(methods, scope["method"]),
             "path_params": parameters,
@@ -67,7 +73,7 @@ class Operations(BaseRoute):
         for template, methods in self._templates.get(len(parts), ()):
             parameters: dict[str, str] = {}
             for wanted, part in zip(template, parts, strict=True):
-                if wanted.startswith("{"):
+                if wanted.startswith("{") and part:
                     parameters[wanted[1:-1]] = part
                 elif wanted != part:
                     break
@@ -80,8 +86,16 @@ class Operations(BaseRoute):
         if endpoint is not None:
             return endpoint
         allowed = sorted(methods) + (["HEAD"] if "GET" in methods else [])
+        return self._away(self._doorway.refusals.method_not_allowed(allowed))
 
-        async def refuse(_scope: Scope, _receive: Receive, send: Send) -> None:
-            await respond(send, self._refusals.method_not_allowed(allowed))
+    def _away(self, answer: Answer) -> ASGIApp:
+        """Turns away what no operation answers: charged like any probe to the address it came from."""
+        door = self._doorway
 
-        return refuse
+        async def turn_away(scope: Scope, _receive: Receive, send: Send) -> None:
+            address = door.guard.address(scope, read_headers(scope))
+            taken = await door.limits.charge(nobody(address))
+            said = answer if taken.taken else door.refusals.answer(refuse(taken))
+            await respond(send, said, taken.headers())
+
+        return turn_away
