@@ -181,15 +181,18 @@ def create(chosen: Settings | None = None) -> Starlette:
             await house.doorway.limits.close()
             await house.store.close()
 
-    return Starlette(
+    application = Starlette(
         routes=[*map(route, house.documents), *house.pages],
         middleware=[
             Middleware(Wrapping, https=chosen.base_url.startswith("https:")),
-            Middleware(Operations, endpoints=endpoints, refusals=refusals),
+            Middleware(Operations, endpoints=endpoints, doorway=house.doorway),
         ],
         exception_handlers={HTTPException: _on_http_exception(refusals)},
         lifespan=lifespan,
     )
+    # Starlette would redirect to whatever Host says, for the sake of a slash.
+    application.router.redirect_slashes = False
+    return application
 
 
 def sweep(tx: Transaction, now: int) -> None:

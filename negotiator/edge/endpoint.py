@@ -154,15 +154,10 @@ class Endpoint:
         if self.operation.encoding == "form":
             reading.expect(declared, _FORM)
             return dict(reading.parse_form(body))
-        if (
-            self.operation.method == "PATCH"
-            and declared is not None
-            and declared.startswith(_MERGE)
-        ):
-            return reading.parse_json(body)
         if not body and declared is None:
             return {}
-        reading.expect(declared, "application/json")
+        merges = (_MERGE,) if self.operation.method == "PATCH" else ()
+        reading.expect(declared, "application/json", *merges)
         return reading.parse_json(body)
 
     def _once(self, caller: Caller, headers: Mapping[str, str], body: bytes) -> Once:

@@ -43,10 +43,10 @@ async def read_body(receive: Receive, limit: int, declared: str | None) -> bytes
             return b"".join(chunks) if len(chunks) > 1 else chunk
 
 
-def expect(media_type: str | None, wanted: str) -> None:
-    """Refuse with 415 a body that is not declared as what the operation reads."""
-    if (media_type or "").partition(";")[0].strip().lower() != wanted:
-        raise UnsupportedMediaType(f"Send the body as {wanted}.")
+def expect(media_type: str | None, *wanted: str) -> None:
+    """Refuse with 415 a body that is not declared as one of what the operation reads."""
+    if (media_type or "").partition(";")[0].strip().lower() not in wanted:
+        raise UnsupportedMediaType(f"Send the body as {' or '.join(wanted)}.")
 
 
 def parse_json(body: bytes) -> dict[str, Any]:

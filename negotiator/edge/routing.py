@@ -5,11 +5,16 @@ endpoint renders its own refusals, so it needs none of the layers that Starlette
 """
 
 from collections.abc import Iterable
+from typing import Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from negotiator.edge.endpoint import Endpoint, respond
-from negotiator.edge.refusals import Refusals
+from negotiator.caller import nobody
+from negotiator.edge.endpoint import Doorway, Endpoint, read_headers, respond
+from negotiator.edge.limits import refuse
+from negotiator.edge.operation import Answer
+
+_API: Final = "/api/"
 
 Methods = dict[str, Endpoint]
 
@@ -17,9 +22,9 @@ Methods = dict[str, Endpoint]
 class Operations:
     """All the operations of a service, in front of the application that has its pages and documents."""
 
-    def __init__(self, app: ASGIApp, *, endpoints: Iterable[Endpoint], refusals: Refusals) -> None:
+    def __init__(self, app: ASGIApp, *, endpoints: Iterable[Endpoint], doorway: Doorway) -> None:
         self._app = app
-        self._refusals = refusals
+        self._doorway = doorway
         self._literal: dict[str, Methods] = {}
         self._templates: dict[int, list[tuple[list[str], Methods]]] = {}
         for endpoint in endpoints:
@@ -33,10 +38,12 @@ class Operations:
         methods = self._literal.get(path)
         if methods is None:
             methods, scope["path_params"] = self._find(path.split("/"))
-        if methods is None:
+        if methods is not None:
+            await self._choose(methods, scope["method"])(scope, receive, send)
+        elif path.startswith(_API):
+            await self._away(self._doorway.refusals.not_found())(scope, receive, send)
+        else:
             await self._app(scope, receive, send)
-            return
-        await self._choose(methods, scope["method"])(scope, receive, send)
 
     def _add(self, endpoint: Endpoint) -> None:
         operation = endpoint.operation
@@ -58,7 +65,7 @@ class Operations:
         for template, methods in self._templates.get(len(parts), ()):
             parameters: dict[str, str] = {}
             for wanted, part in zip(template, parts, strict=True):
-                if wanted.startswith("{"):
+                if wanted.startswith("{") and part:
                     parameters[wanted[1:-1]] = part
                 elif wanted != part:
                     break
@@ -71,8 +78,16 @@ class Operations:
         if endpoint is not None:
             return endpoint
         allowed = sorted(methods) + (["HEAD"] if "GET" in methods else [])
+        return self._away(self._doorway.refusals.method_not_allowed(allowed))
 
-        async def refuse(_scope: Scope, _receive: Receive, send: Send) -> None:
-            await respond(send, self._refusals.method_not_allowed(allowed))
+    def _away(self, answer: Answer) -> ASGIApp:
+        """Turns away what no operation answers: charged like any probe to the address it came from."""
+        door = self._doorway
 
-        return refuse
+        async def turn_away(scope: Scope, _receive: Receive, send: Send) -> None:
+            address = door.guard.address(scope, read_headers(scope))
+            taken = await door.limits.charge(nobody(address))
+            said = answer if taken.taken else door.refusals.answer(refuse(taken))
+            await respond(send, said, taken.headers())
+
+        return turn_away
