@@ -258,11 +258,8 @@ async def test_looking_at_an_approval_grants_nothing_and_the_page_cannot_be_fram
     assert right.status_code == 200
     code = re.search(r"[B-Z]{4}-[B-Z]{4}-[B-Z]{4}", right.text)
     assert code is not None
-    thief = (
-        await stage.client.post(
-            "/api/agent/register", json={"agent_name": "thief", "identity_type": "anonymous"}
-        )
-    ).json()
+    body = {"agent_name": "thief", "identity_type": "anonymous"}
+    thief = (await stage.client.post("/api/agent/register", json=body)).json()
     refused(await _claim(stage.client, thief, code[0]), WRONG, code[0])
     claimed = await _claim(stage.client, agent, code[0])
     assert claimed.json()["scopes"] == ["negotiations:read"]

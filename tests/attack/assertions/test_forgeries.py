@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from negotiator.tokens.clients import JWT_BEARER
 from tests.attack.conftest import (
     ABSENT,
     BAD_KEYS,
@@ -23,7 +22,7 @@ from tests.attack.conftest import (
     refused,
 )
 from tests.conftest import BASE
-from tests.unit.trust.idp import encode, header, hmac_token, jwk, private_key, stranger
+from tests.unit.trust.idp import encode, header, hmac_token, jwk, stranger
 
 GRANT = (400, "invalid_grant")
 REQUEST, SIGNATURE = (400, "invalid_request"), (400, "invalid_signature")
@@ -263,45 +262,3 @@ async def test_an_endless_assertion_is_cut_off(
     refused(await stage.knock("register", "a" * size), register, "a" * size)
     refused(await stage.knock("token", "a" * size), token, "a" * size)
     assert stage.counts() == before
-
-
-@pytest.mark.asyncio
-async def test_what_is_refused_for_another_reason_may_come_again(stage: Stage) -> None:
-    """The jti is spent in the transaction that issues the token, and in no other."""
-    text = stage.forge(GOOD, "token")
-    before = stage.counts()
-    greedy = await stage.knock("token", text, scope="memories:write unknown:scope")
-    refused(greedy, (400, "invalid_scope"), text)
-    refused(await stage.knock("token", text, resource=OTHER), (400, "invalid_target"), text)
-    form = {"grant_type": JWT_BEARER, "assertion": text}
-    unknown = await stage.client.post("/oauth/token", data=form, auth=(stage.client_id, "guess"))
-    refused(unknown, (401, "invalid_client"), text)
-    assert stage.counts() == before
-    assert (await stage.knock("token", text, scope="memories:write")).status_code == 200
-
-
-@pytest.mark.asyncio
-async def test_one_assertion_opens_one_door_once(stage: Stage) -> None:
-    """45, 47: the same text at both doors, in either order, and as a claim."""
-    shared = Forgery(claims={"client_id": stage.client_id})
-    replayed = {"register": (400, "replay_detected"), "token": GRANT}
-    for first, second in (DOORS, DOORS[::-1]):
-        text = stage.forge(shared, first)
-        opened = await stage.knock(first, text)
-        assert opened.is_success, opened.text
-        before = stage.counts()
-        refused(await stage.knock(second, text), replayed[second], text)
-        refused(await stage.knock(first, text), replayed[first], text)
-        assert stage.counts() == before
-
-
-@pytest.mark.asyncio
-async def test_a_key_spends_its_own_issuer_s_jti_only(stage: Stage) -> None:
-    """Two issuers may choose the same jti; neither can spend the other's."""
-    claims = {"jti": "one-and-the-same"}
-    assert (await stage.knock("register", stage.forge(_claims(**claims), "register"))).is_success
-    other = Forgery(claims={**claims, "iss": OTHER}, alg="ES384")
-    assert (await stage.knock("register", stage.forge(other, "register"))).is_success
-    edges = Forgery(key=private_key("ES256"), claims=claims)
-    answer = await stage.knock("register", stage.forge(edges, "register"))
-    refused(answer, (400, "replay_detected"))
