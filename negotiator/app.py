@@ -13,7 +13,6 @@ from redis.asyncio import Redis
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
@@ -83,6 +82,7 @@ class House:
     store: Store
     keyring: Keyring
     delegations: Delegations
+    issuer_keys: IssuerKeys
     fetcher: Fetcher
     service: Service
     doorway: Doorway
@@ -101,11 +101,12 @@ def build(chosen: Settings) -> House:
     issued = Credentials(store, keyring, issuer=base)
     fetcher = Fetcher(allow_loopback=chosen.allow_loopback_fetch)
     resources = frozenset({base, f"{base}/mcp"})
+    issuer_keys = IssuerKeys(fetcher, clock=lambda: values.now())
     verifier = Verifier(
         audience=base,
         resources=resources,
         find_issuer=Issuers(store).find,
-        keys=IssuerKeys(fetcher, clock=lambda: values.now()),
+        keys=issuer_keys,
         clock=lambda: values.now(),
     )
     delegations = Delegations(
@@ -146,6 +147,7 @@ def build(chosen: Settings) -> House:
         store,
         keyring,
         delegations,
+        issuer_keys,
         fetcher,
         service,
         doorway,
@@ -170,6 +172,7 @@ def create(chosen: Settings | None = None) -> Starlette:
             yield
         finally:
             sweeping.cancel()
+            await house.issuer_keys.close()
             await house.fetcher.close()
             await house.doorway.limits.close()
             await house.store.close()
@@ -180,27 +183,7 @@ def create(chosen: Settings | None = None) -> Starlette:
             *map(route, house.documents),
             *house.pages,
         ],
-        middleware=[
-            Middleware(Wrapping, https=chosen.base_url.startswith("https:")),
-            Middleware(
-                CORSMiddleware,
-                allow_origins=["*"],
-                allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
-                allow_headers=[
-                    "Authorization",
-                    "Content-Type",
-                    "Idempotency-Key",
-                    "If-Match",
-                    "If-None-Match",
-                ],
-                expose_headers=[
-                    "ETag",
-                    "Retry-After",
-                    "WWW-Authenticate",
-                    "X-Request-Id",
-                ],
-            ),
-        ],
+        middleware=[Middleware(Wrapping, https=chosen.base_url.startswith("https:"))],
         exception_handlers={HTTPException: _on_http_exception(refusals)},
         lifespan=lifespan,
     )

@@ -7,7 +7,6 @@ from typing import Any, Final
 import jwt
 from sqlalchemy import bindparam, delete, exists, update
 from sqlmodel import col, select
-from ulid import ULID
 
 from negotiator import audit, values
 from negotiator.caller import Caller
@@ -100,7 +99,7 @@ class Credentials:
     def make(self, subject: Subject, scopes: list[str], *, life: int) -> Issued:
         """A signed token for `life` seconds; it counts once `record` has kept its row."""
         at = values.now()
-        jti = str(ULID()).lower()
+        jti = values.new_ulid()
         claims = {
             "iss": self._issuer,
             "aud": self._issuer,

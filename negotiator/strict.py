@@ -1,4 +1,7 @@
-"""Two readers that refuse what the standard ones forgive: JSON objects and base64url segments."""
+"""Two readers that refuse what the standard ones forgive: JSON objects and base64url segments.
+
+Bodies of requests, assertions, key sets and metadata all come through here, so that none has a laxer twin.
+"""
 
 import binascii
 import json
