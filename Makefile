@@ -7,6 +7,7 @@ FITS := import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do $$p -c '$(FITS)' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
 READY := .venv/ready
+SHARED ?= ../shared/bench/http
 
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 10
@@ -26,8 +27,8 @@ check: $(READY) ## Formatting, lint, types, floors, fresh docs: everything but t
 	$(BIN)/ruff format --check && $(BIN)/ruff check && $(BIN)/pyright && $(BIN)/lint-imports
 	$(BIN)/python -m docs.generate --check
 
-bench: $(READY) ## Measure; the numbers belong in docs/benchmarks.md
-	$(BIN)/python -m tests.bench
+bench: $(READY) ## Measure beside the peers; the numbers belong in docs/benchmarks.md
+	$(BIN)/python -m tests.bench.http --shared $(SHARED)
 
 docs: $(READY) ## Write docs/reference from the code
 	$(BIN)/python -m docs.generate
