@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import os
 import secrets
 from collections.abc import AsyncGenerator, Mapping
@@ -13,7 +14,6 @@ from redis.asyncio import Redis
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
@@ -84,6 +84,7 @@ class House:
     store: Store
     keyring: Keyring
     delegations: Delegations
+    issuer_keys: IssuerKeys
     fetcher: Fetcher
     service: Service
     doorway: Doorway
@@ -102,11 +103,12 @@ def build(chosen: Settings) -> House:
     issued = Credentials(store, keyring, issuer=base)
     fetcher = Fetcher(allow_loopback=chosen.allow_loopback_fetch)
     resources = frozenset({base, f"{base}/mcp"})
+    issuer_keys = IssuerKeys(fetcher, clock=lambda: values.now())
     verifier = Verifier(
         audience=base,
         resources=resources,
         find_issuer=Issuers(store).find,
-        keys=IssuerKeys(fetcher, clock=lambda: values.now()),
+        keys=issuer_keys,
         clock=lambda: values.now(),
     )
     delegations = Delegations(
@@ -147,6 +149,7 @@ def build(chosen: Settings) -> House:
         store,
         keyring,
         delegations,
+        issuer_keys,
         fetcher,
         service,
         doorway,
@@ -166,45 +169,31 @@ def create(chosen: Settings | None = None) -> Starlette:
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
         await house.store.start()
+        # What was loaded stays: the collector need not walk it in the middle of somebody's request.
+        gc.collect()
+        gc.freeze()
         sweeping = asyncio.create_task(_sweep_forever(house.store))
         try:
             yield
         finally:
             sweeping.cancel()
+            await house.issuer_keys.close()
             await house.fetcher.close()
             await house.doorway.limits.close()
             await house.store.close()
 
-    return Starlette(
-        routes=[
-            Operations(endpoints, refusals),
-            *map(route, house.documents),
-            *house.pages,
-        ],
+    application = Starlette(
+        routes=[*map(route, house.documents), *house.pages],
         middleware=[
             Middleware(Wrapping, https=chosen.base_url.startswith("https:")),
-            Middleware(
-                CORSMiddleware,
-                allow_origins=["*"],
-                allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
-                allow_headers=[
-                    "Authorization",
-                    "Content-Type",
-                    "Idempotency-Key",
-                    "If-Match",
-                    "If-None-Match",
-                ],
-                expose_headers=[
-                    "ETag",
-                    "Retry-After",
-                    "WWW-Authenticate",
-                    "X-Request-Id",
-                ],
-            ),
+            Middleware(Operations, endpoints=endpoints, doorway=house.doorway),
         ],
         exception_handlers={HTTPException: _on_http_exception(refusals)},
         lifespan=lifespan,
     )
+    # Starlette would redirect to whatever Host says, for the sake of a slash.
+    application.router.redirect_slashes = False
+    return application
 
 
 def sweep(tx: Transaction, now: int) -> None:

@@ -1,1 +1,1 @@
-"""The tests: `unit` pure files, `api` through the ASGI app, `contract` the two documents, `house` the rules, `live` real servers."""
+"""`unit` pure files, `api` through the ASGI app, `contract` the documents, `house` the rules, `live` real servers."""

@@ -31,7 +31,8 @@ class Idp:
 
     def issuer(self, **overrides: Any) -> Issuer:
         """How an operator would trust the provider."""
-        return Issuer(self.name, ("ES256",), **{"jwks": json.dumps(self.jwks()), **overrides})
+        chosen: dict[str, Any] = {"jwks": json.dumps(self.jwks()), **overrides}
+        return Issuer(self.name, ("ES256",), **chosen)
 
     def claims(self, **overrides: Any) -> dict[str, Any]:
         """The claims of a good assertion, changed."""

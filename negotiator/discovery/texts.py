@@ -48,7 +48,8 @@ ephemeral and grants {", ".join(f"`{scope}`" for scope in ANONYMOUS)}. Send it a
 
 The assertion is an ID-JAG: a JWT of `typ` `oauth-id-jag+jwt` from an identity provider that this service's operator
 trusts, with `aud` exactly `{service.base}`, at most ten minutes old, used once. With the `assertion_type`
-`verified_email`, the assertion is such a JWT about an e-mail address, or the address itself: then its owner is asked by mail.
+`verified_email`, the assertion is such a JWT about an e-mail address, or the address itself:
+then its owner is asked by mail.
 
 A client with a secret presents the same ID-JAG to `{service.url("issue_token")}` with the grant
 `urn:ietf:params:oauth:grant-type:jwt-bearer` (RFC 7523).
@@ -97,7 +98,8 @@ def llms_txt(service: Service) -> str:
 
 def robots_txt(service: Service) -> str:
     """Everybody may read the public documents; the API itself is no page."""
-    rules = "Content-Signal: search=yes, ai-input=yes, ai-train=no\nDisallow: /api/\nDisallow: /oauth/\nDisallow: /approve/\nAllow: /\n"
+    closed = "".join(f"Disallow: {path}\n" for path in ("/api/", "/oauth/", "/approve/"))
+    rules = f"Content-Signal: search=yes, ai-input=yes, ai-train=no\n{closed}Allow: /\n"
     return "\n".join(f"User-agent: {crawler}\n{rules}" for crawler in _CRAWLERS)
 
 

@@ -1,7 +1,9 @@
-"""What wraps every response: the request's id and the security headers. Pure ASGI, a microsecond each."""
+"""What wraps every response: the request's id, the security headers, CORS for browsers. Pure ASGI."""
 
 import re
+from typing import Any, Final
 
+from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from negotiator.telemetry import request_id
@@ -13,6 +15,22 @@ _HEADERS = [
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),
 ]
+_CORS: Final[dict[str, Any]] = {
+    "allow_origins": ["*"],
+    "allow_methods": ["GET", "POST", "PUT", "PATCH", "DELETE"],
+    "allow_headers": [
+        "Authorization",
+        "Content-Type",
+        "Idempotency-Key",
+        "If-Match",
+        "If-None-Match",
+    ],
+    "expose_headers": [
+        *("ETag", "Link", "Retry-After", "WWW-Authenticate", "X-Request-Id"),
+        *("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"),
+        *("RateLimit", "RateLimit-Policy"),
+    ],
+}
 _HTTPS = (b"strict-transport-security", b"max-age=31536000; includeSubDomains")
 
 
@@ -21,13 +39,20 @@ class Wrapping:
 
     def __init__(self, app: ASGIApp, *, https: bool) -> None:
         self._app = app
+        # Starlette's CORS wraps every response; only browsers, which send Origin, need that.
+        self._for_browsers = CORSMiddleware(app, **_CORS)
         self._headers = [*_HEADERS, _HTTPS] if https else _HEADERS
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        given = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
+        given, app = b"", self._app
+        for name, value in scope["headers"]:
+            if name == b"x-request-id":
+                given = value
+            elif name == b"origin":
+                app = self._for_browsers
         current = given.decode() if _GIVEN.fullmatch(given) else new_id("req")
         request_id.set(current)
         head = scope["method"] == "HEAD"
@@ -43,4 +68,4 @@ class Wrapping:
                 message = {**message, "body": b""}
             await send(message)
 
-        await self._app(scope, receive, wrapped)
+        await app(scope, receive, wrapped)

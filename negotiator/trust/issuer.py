@@ -33,10 +33,8 @@ class Issuer:
     """One trusted issuer. `issuer` is compared byte for byte; `max_auth_age` is in seconds.
 
     Keys come from the text `jwks` if there is one, else from `jwks_uri`, else from the issuer's own
-    metadata (RFC 8414, OpenID Discovery). No `clients` means that the operator did not restrict
-    them. `email_domains` narrows the addresses the issuer may speak for: as an e-mail verifier it
-    speaks for the domains listed and no other (`*` stands for all), since there the address *is*
-    the identity; in an ID-JAG, where (`iss`, `sub`) is, an empty list narrows nothing.
+    metadata (RFC 8414, OpenID Discovery). No `clients` and no `email_domains` mean that the operator
+    did not restrict which clients an assertion may name and whose addresses it may speak for.
     """
 
     issuer: str

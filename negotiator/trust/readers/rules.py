@@ -122,23 +122,23 @@ def check_resources(claims: dict[str, Any], ours: frozenset[str]) -> tuple[str, 
 def check_email(claims: dict[str, Any], issuer: Issuer, kind: Kind) -> str | None:
     """Step 15: an address the issuer has verified and may speak for, else None.
 
-    An ID-JAG without one is still an ID-JAG, its identity is (`iss`, `sub`); an e-mail assertion is
-    not.
+    An ID-JAG without an address is still an ID-JAG, its identity is (`iss`, `sub`); with one, it
+    must be verified, or an issuer could name anybody. In an e-mail assertion it is the identity.
     """
     email, verified = optional_text(claims, "email"), claims.get("email_verified", False)
-    if not isinstance(verified, bool):
-        raise AssertionRefused(
-            Reason.UNVERIFIED_EMAIL, "The claim email_verified must be a boolean."
-        )
-    domain = mail_domain(email) if email and verified else None
-    listed = domain in issuer.email_domains or "*" in issuer.email_domains
-    if domain is not None and (listed or (kind == "id_jag" and not issuer.email_domains)):
+    domain = mail_domain(email) if email else None
+    listed = not issuer.email_domains or domain in issuer.email_domains
+    if verified is True and domain is not None and listed:
         return email
-    if kind == "verified_email":
+    if (
+        kind == "verified_email"
+        or (email is not None and verified is not True)
+        or not isinstance(verified, bool)
+    ):
         raise AssertionRefused(
             Reason.UNVERIFIED_EMAIL,
             "The issuer vouches for no e-mail address that it may speak for.",
-            detail=f"email {email!r:.260}, verified {verified}",
+            detail=f"email {email!r:.260}, verified {verified!r:.20}",
         )
     return None
 

@@ -252,12 +252,17 @@ async def test_the_vetted_address_is_spoken_to_by_the_name_that_was_asked_for(
     assert seen == ["idp.example", "other.example"]
 
 
-async def test_a_certificate_nobody_vouches_for_is_refused(tmp_path: Path) -> None:
+async def test_a_certificate_only_the_environment_vouches_for_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "cert.pem"))
+    server = certificate(tmp_path, "idp.example")
+
     async def names(host: str, port: int) -> Sequence[str]:
         return ["127.0.0.1"]
 
     fetcher = Fetcher(allow_loopback=True, resolver=names)
-    async with serving(answering(b"{}"), tls=certificate(tmp_path, "idp.example")) as (port, _):
+    async with serving(answering(b"{}"), tls=server) as (port, _):
         with pytest.raises(FetchFailed, match="CERTIFICATE_VERIFY_FAILED"):
             await fetcher.json(f"https://idp.example:{port}/")
     await fetcher.close()
