@@ -175,8 +175,8 @@ class ConstraintBody(Strict):
     @property
     def values(self) -> list[Any]:
         """The value, or the listed ones."""
-        listed: list[Any] = self.value if type(self.value) is list else [self.value]
-        return listed
+        value: Any = self.value
+        return [*value] if self.op in {"in", "not_in"} and isinstance(value, list) else [value]
 
 
 class LimitBody(WorthBody):

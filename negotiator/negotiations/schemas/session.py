@@ -138,14 +138,14 @@ class ListNegotiations(Strict):
     category: Word | None = Field(None, description="Only those of this category.")
     query: Word | None = Field(None, description="Words in the title or the other side's name.")
     limit: int = Field(20, ge=1, le=100, description="How many at most.")
-    cursor: str | None = Field(None, max_length=500, description="`next_cursor` of the last page.")
+    cursor: str | None = Field(None, description="`next_cursor` of the last page.")
 
 
 class ListOf(NegotiationId):
     """A page of what belongs to a negotiation, newest first."""
 
     limit: int = Field(20, ge=1, le=100, description="How many at most.")
-    cursor: str | None = Field(None, max_length=500, description="`next_cursor` of the last page.")
+    cursor: str | None = Field(None, description="`next_cursor` of the last page.")
 
 
 class MoveNegotiation(NegotiationId):
