@@ -153,6 +153,20 @@ async def test_a_merge_patch_changes_removes_and_is_checked_whole(desk: Desk) ->
 
 
 @pytest.mark.asyncio
+async def test_a_patch_that_changes_nothing_makes_no_revision(desk: Desk) -> None:
+    view = await desk.opened()
+    assert (await desk.patch(view["id"], {"title": view["title"]})).json() == view
+    assert (await desk.patch(view["id"], {})).json() == view
+
+
+@pytest.mark.asyncio
+async def test_what_is_cancelled_is_not_edited_any_more(desk: Desk) -> None:
+    key = (await desk.opened())["id"]
+    await desk.move(key, "cancelled")
+    assert (await desk.patch(key, {"title": "B"})).json()["error"] == "closed"
+
+
+@pytest.mark.asyncio
 async def test_what_was_read_can_be_sent_back(desk: Desk) -> None:
     view = await desk.opened(issues=[{**PRICE, "weight": 2}, TERM])
     back = await desk.patch(view["id"], {"issues": view["issues"], "walk_away": view["walk_away"]})
