@@ -3,8 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-import orjson
-
 from negotiator import values
 from negotiator.edge.input import believe
 from negotiator.errors import Conflict, FieldError, ValidationFailed
@@ -59,9 +57,6 @@ def edit(
         check_deadline(terms)
     before, after = shown(session.body, session.terms), shown(body, terms)
     changed = sorted(name for name in after if before[name] != after[name])
-    if not changed:
-        kept: dict[str, Any] = orjson.loads(sessions.find(tx, owner, change.id))
-        return kept
     edited = replace(session, body=body, terms=terms)
     edited = sessions.note(tx, edited, actor, Event(kind="edited", detail={"changed": changed}))
     if "baseline" in changed and before["baseline"] is not None:
