@@ -43,10 +43,10 @@ async def read_body(receive: Receive, limit: int, declared: str | None) -> bytes
             return b"".join(chunks) if len(chunks) > 1 else chunk
 
 
-def expect(media_type: str | None, wanted: str) -> None:
-    """Refuse with 415 a body that is not declared as what the operation reads."""
-    if (media_type or "").partition(";")[0].strip().lower() != wanted:
-        raise UnsupportedMediaType(f"Send the body as {wanted}.")
+def expect(media_type: str | None, *wanted: str) -> None:
+    """Refuse with 415 a body that is not declared as one of what the operation reads."""
+    if (media_type or "").partition(";")[0].strip().lower() not in wanted:
+        raise UnsupportedMediaType(f"Send the body as {' or '.join(wanted)}.")
 
 
 def parse_json(body: bytes) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def parse_form(body: bytes) -> dict[str, str]:
         )
     except ValueError as fault:
         raise InvalidRequest("The body is not a form.", detail=str(fault)) from None
-    return _unrepeated(pairs)
+    return _unrepeated(pairs, body)
 
 
 def parse_query(query: bytes) -> dict[str, str]:
@@ -85,7 +85,7 @@ def parse_query(query: bytes) -> dict[str, str]:
         )
     except ValueError as fault:
         raise InvalidRequest("The query string is malformed.", detail=str(fault)) from None
-    return _unrepeated(pairs)
+    return _unrepeated(pairs, query)
 
 
 def believe(
@@ -122,7 +122,9 @@ def _sentence(message: str) -> str:
     return text if text.endswith(".") else f"{text}."
 
 
-def _unrepeated(pairs: list[tuple[str, str]]) -> dict[str, str]:
+def _unrepeated(pairs: list[tuple[str, str]], raw: bytes) -> dict[str, str]:
+    if b"%00" in raw or b"\0" in raw:
+        raise InvalidRequest("A parameter has a NUL in it.")
     members: dict[str, str] = {}
     for name, value in pairs:
         if name in members and name != "resource":

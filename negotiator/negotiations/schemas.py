@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 from typing_extensions import TypedDict
 
 from negotiator.edge.operation import Strict
@@ -49,6 +49,18 @@ class EditNegotiation(NegotiationId):
     title: Title | None = None
     category: Word | None = None
 
+    @field_validator("title", mode="before")
+    @classmethod
+    def _stays(cls, value: object) -> object:
+        if value is None:
+            raise ValueError("cannot be removed")
+        return value
+
+    @field_validator("category", mode="before")
+    @classmethod
+    def _removed_is_the_default(cls, value: object) -> object:
+        return "other" if value is None else value
+
 
 class ListNegotiations(Strict):
     """Newest first; `query` looks into titles."""
@@ -57,7 +69,7 @@ class ListNegotiations(Strict):
     category: Word | None = None
     query: Word | None = None
     limit: int = Field(20, ge=1, le=100)
-    cursor: str | None = Field(None, max_length=500)
+    cursor: str | None = None
 
 
 class NegotiationView(TypedDict):

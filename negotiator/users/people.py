@@ -32,7 +32,10 @@ _DISABLE = Statement(
 
 
 def normal_email(text: str) -> str:
-    """An e-mail address in the one form we compare; 422 for what is none."""
+    """An e-mail address in the one form we compare; 422 for what is none.
+
+    An encoded word (RFC 2047) is none: it would be decoded on its way out, and one mailbox have many names here.
+    """
     email = text.strip().lower()
     local, at, domain = email.rpartition("@")
     plain = email.isprintable() and not any(mark in email for mark in ' <>()[],;:"\\')
@@ -43,6 +46,7 @@ def normal_email(text: str) -> str:
         and plain
         and len(email) <= _LONGEST_EMAIL
         and "@" not in local
+        and "=?" not in email
     ):
         raise ValidationFailed([FieldError("/email", "This is no e-mail address.")])
     return email

@@ -29,8 +29,7 @@ def test_a_json_object_is_read_as_it_was_written(document: dict[str, Any]) -> No
 def test_any_bytes_are_an_object_or_a_refusal(body: bytes) -> None:
     try:
         found = parse_json(body)
-    except InvalidRequest as refusal:
-        assert refusal.error == "invalid_request"
+    except InvalidRequest:
         return
     assert isinstance(found, dict)
 
