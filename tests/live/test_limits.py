@@ -11,7 +11,6 @@ from typing import Final
 
 import pytest
 import pytest_asyncio
-from redis.asyncio import Redis
 
 from negotiator.edge.limiters import InDatabase, InRedis, SharedTable
 from negotiator.edge.limits import Budget, Limiter
@@ -39,7 +38,7 @@ async def make(
         if request.param == "shared":
             limiter: Limiter = SharedTable(tmp_path / "limits")
         elif request.param == "redis":
-            limiter = InRedis(Redis.from_url(url))  # pyright: ignore[reportUnknownMemberType]
+            limiter = InRedis(url)
         else:
             limiter = InDatabase(next(free))
         opened.append(limiter)
