@@ -22,13 +22,17 @@ import httpx2
 import pytest
 import pytest_asyncio
 
+from negotiator.settings import Settings
 from negotiator.store.migrate import migrate
+from negotiator.store.statement import Transaction
 from negotiator.store.store import Store, make_store
+from tests.conftest import make_settings
 
 ROUNDS: Final = int(os.environ.get("NEGOTIATOR_TEST_ROUNDS", "5"))
 """How often races and kills are repeated; 100 before a release (docs/operations)."""
 
 _databases = itertools.count()
+_addresses = itertools.count(1)
 _PATIENCE: Final = 30
 
 
@@ -127,8 +131,10 @@ class Server:
             "keys_dir": str(self.folder / "keys"),
             "limit_rpm": "1000000",
             "limit_baseline_rpm": "1000000",
-            "register_limit_anonymous": "1000000",
+            "register_limit_anonymous": "60",
             "register_limit_assertion": "1000000",
+            "claim_failures_per_hour": "1000000",
+            "trusted_proxies": "127.0.0.1/32",
             **self.settings,
         }
         root = str(Path(__file__).parents[2])
@@ -146,6 +152,37 @@ class Server:
             text=True,
         )
         return done.stdout
+
+    async def change(self, unit: Callable[[Transaction], Any]) -> Any:
+        """Run a unit on the server's database, as the operator's commands do."""
+        store = make_store(f"sqlite+aiosqlite:///{self.database}")
+        await store.start()
+        try:
+            return await store.write(unit)
+        finally:
+            await store.close()
+
+    @property
+    def database(self) -> Path:
+        """The server's SQLite file."""
+        return self.folder / "var" / "negotiator.db"
+
+    @property
+    def chosen(self) -> Settings:
+        """The same settings, for what needs the server's pepper."""
+        return make_settings(
+            self.folder / "var", self.folder / "keys", base_url=self.base, secret=""
+        )
+
+    def connect(self, **options: Any) -> httpx2.AsyncClient:
+        """A client whose requests come from some address of its own, over connections of their own."""
+        limits = httpx2.Limits(max_connections=64, max_keepalive_connections=options.pop("keep", 0))
+        number = next(_addresses)
+        address = f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
+        headers = {"x-forwarded-for": address}
+        return httpx2.AsyncClient(
+            base_url=self.base, limits=limits, headers=headers, timeout=_PATIENCE, **options
+        )
 
     def start(self) -> None:
         """Start and wait until every worker answers."""
@@ -214,7 +251,7 @@ def _wait_for(condition: Callable[[], bool]) -> None:
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
     """One running service with four workers for all tests that leave it as it was."""
-    started = Server(tmp_path_factory.mktemp("server"), settings={"allow_loopback_fetch": "true"})
+    started = Server(tmp_path_factory.mktemp("server"), workers=4)
     started.start()
     yield started
     started.stop()

@@ -85,7 +85,6 @@ async def test_forty_at_once_through_three_doors_get_ten(
     takes = [doors[number % 3].take(SLOW, request.node.name) for number in range(40)]
     readings = await asyncio.gather(*takes)
     assert sum(reading.taken for reading in readings) == 10
-    assert sorted(reading.remaining for reading in readings if reading.taken) == [*range(10)]
 
 
 @pytest.mark.asyncio
