@@ -42,6 +42,7 @@ from negotiator.edge.refusals import Refusals
 from negotiator.edge.routing import Operations
 from negotiator.keys import Keyring
 from negotiator.negotiations import sessions
+from negotiator.negotiations.advice.routes import Advice
 from negotiator.negotiations.routes import Negotiations
 from negotiator.settings import Settings
 from negotiator.store import moves
@@ -134,7 +135,7 @@ def build(chosen: Settings) -> House:
     )
     negotiations = Negotiations(store, Cursors(secret))
     health = Health(store, __version__, ("assistant",))
-    offered = [negotiations, agents, endpoints, health]
+    offered = [negotiations, Advice(store), agents, endpoints, health]
     service = Service(
         base,
         scopes.ASSISTANT,
@@ -200,6 +201,7 @@ def sweep(tx: Transaction, now: int) -> None:
     credentials.sweep(tx, now)
     idempotency.sweep(tx, now)
     approvals.sweep(tx, now)
+    sessions.sweep(tx, now)
     for agent_id in registration.forget_expired(tx, now):
         sessions.erase(tx, agent_id)
 
