@@ -88,16 +88,22 @@ class InsufficientScope(Refusal):
 
 
 class Forbidden(Refusal):
+    """The caller is known and may not, whatever scopes it has."""
+
     status = 403
     default_error = "access_denied"
 
 
 class NotFound(Refusal):
+    """It is not there, or it is somebody else's, which must look the same."""
+
     status = 404
     default_error = "not_found"
 
 
 class MethodNotAllowed(Refusal):
+    """The path exists, the method does not; `allowed` are those that do."""
+
     status = 405
     default_error = "method_not_allowed"
 
@@ -111,25 +117,35 @@ class MethodNotAllowed(Refusal):
 
 
 class Conflict(Refusal):
+    """The state of the resource forbids it."""
+
     status = 409
     default_error = "conflict"
 
 
 class Gone(Refusal):
+    """It was there and is over for good."""
+
     status = 410
     default_error = "gone"
 
 
 class PreconditionFailed(Refusal):
+    """`If-Match` names another revision than the current one (RFC 9110 §13.1.1)."""
+
     status = 412
     default_error = "precondition_failed"
 
 
 class PayloadTooLarge(Refusal):
+    """The body has more bytes than the operation takes."""
+
     status = 413
 
 
 class UnsupportedMediaType(Refusal):
+    """The body is declared as something the operation does not read."""
+
     status = 415
 
 
@@ -146,6 +162,8 @@ class ValidationFailed(Refusal):
 
 
 class TooManyRequests(Refusal):
+    """A budget is empty; `retry_after` is in whole seconds, at least one."""
+
     status = 429
     default_error = "rate_limit_exceeded"
 
@@ -159,6 +177,8 @@ class TooManyRequests(Refusal):
 
 
 class Unavailable(Refusal):
+    """Not now, through no fault of the caller; `retry_after` is in seconds."""
+
     status = 503
     default_error = "temporarily_unavailable"
 

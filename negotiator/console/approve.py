@@ -74,15 +74,16 @@ class Approve:
             )
         except Refusal as refusal:
             return _page("gone.html", refusal.status, reason=refusal.description)
-        if not await self.store.write(lambda tx: approvals.attempt(tx, secret)):
+        approval = await self.store.write(lambda tx: approvals.attempt(tx, secret))
+        if approval is None:
             return _gone()
-        approval, user = await self.store.read(lambda tx: _asked(tx, secret))
+        user = await self.store.read(lambda tx: people.by_email(tx, approval.email))
         password_hash = user.password_hash if user and user.disabled_at is None else ""
         right = await asyncio.to_thread(
             people.verify_password, password_hash, form.get("password", "")
         )
         if user is None or not right:
-            return _ask(approval, wrong=True) if approval else _gone()
+            return _ask(approval, wrong=True)
         granted = [scope for scope in ASSISTANT if form.get(f"scope:{scope}") == "on"]
         try:
             outcome = await self.store.write(lambda tx: self._grant(tx, secret, user, granted))
@@ -121,11 +122,6 @@ class Approve:
             tx, user.id, scopes, label=approval.agent_name, agent_id=approval.agent_id
         )
         return {"approval": approval, "code": minted.code}
-
-
-def _asked(tx: Transaction, secret: str) -> tuple[Approval | None, User | None]:
-    approval = approvals.find(tx, secret)
-    return approval, people.by_email(tx, approval.email) if approval else None
 
 
 def _ask(approval: Approval, *, wrong: bool = False) -> Response:

@@ -156,6 +156,7 @@ class Holder:
         self.client_id = client_id
 
     def check_endpoint_auth_method(self, method: str, endpoint: str) -> bool:
+        """Possession is enough to end a token and for nothing else."""
         return method == "possession" and endpoint == Revocation.ENDPOINT_NAME
 
 

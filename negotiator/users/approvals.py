@@ -15,18 +15,24 @@ from negotiator.users.tables import Approval
 LIFE: Final = 3600
 ATTEMPTS: Final = 5
 
-_open = (
+_undecided = (
     col(Approval.digest) == bindparam("secret"),
     col(Approval.decided_at).is_(None),
     col(Approval.expires_at) > bindparam("now", type_=BigInteger),
-    col(Approval.attempts) < ATTEMPTS,
 )
+_open = (*_undecided, col(Approval.attempts) < ATTEMPTS)
 _ADD = Statement(insertion(Approval))
 _FIND = Query(select(Approval).where(*_open), entity(Approval))
-_TRY = Statement(update(Approval).where(*_open).values(attempts=Approval.attempts + 1))
-_TAKE = Query(
+_TRY = Query(
     update(Approval)
     .where(*_open)
+    .values(attempts=Approval.attempts + 1)
+    .returning(*Approval.__table__.columns),  # type: ignore[attr-defined]
+    entity(Approval),
+)
+_TAKE = Query(
+    update(Approval)
+    .where(*_undecided)
     .values(decided_at=bindparam("now", type_=BigInteger))
     .returning(*Approval.__table__.columns),  # type: ignore[attr-defined]
     entity(Approval),
@@ -76,13 +82,13 @@ def find(tx: Transaction, secret: str) -> Approval | None:
     return tx.one(_FIND, secret=values.digest(secret), now=values.now())
 
 
-def attempt(tx: Transaction, secret: str) -> bool:
-    """Count one try to sign in; False when the approval is not open (any more)."""
-    return tx.run(_TRY, secret=values.digest(secret), now=values.now()) == 1
+def attempt(tx: Transaction, secret: str) -> Approval | None:
+    """Count one try to sign in, the fifth included; None when the approval is not open (any more)."""
+    return tx.one(_TRY, secret=values.digest(secret), now=values.now())
 
 
 def take(tx: Transaction, secret: str) -> Approval | None:
-    """Use the approval up; only one of any number at once gets it."""
+    """Use the approval up, after a try that was counted; only one of any number at once gets it."""
     return tx.one(_TAKE, secret=values.digest(secret), now=values.now())
 
 

@@ -29,11 +29,17 @@ def _operations(chosen: Settings) -> list[Operation]:
     ]
 
 
+_BODIES = {
+    "move_negotiation": b'{"to": "cancelled"}',
+    "record_offer": b'{"by": "me", "kind": "offer", "package": {"price": "10"}}',
+}
+
+
 async def _call(
     client: httpx2.AsyncClient, operation: Operation, headers: dict[str, str], **ids: str
 ) -> httpx2.Response:
     path = operation.path.format(**dict.fromkeys(operation.path_parameters, "neg_x") | ids)
-    body = None if operation.reads_query else b"{}"
+    body = None if operation.reads_query else _BODIES.get(operation.name, b"{}")
     sent = {**headers, "content-type": "application/json"} if body else headers
     return await client.request(operation.method, path, headers=sent, content=body)
 

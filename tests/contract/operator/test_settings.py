@@ -66,12 +66,14 @@ def test_an_ill_typed_setting_is_named(variables: dict[str, str], name: str, val
 
 @covers("contract:2:unknown", "contract:2:ill-typed")
 def test_serve_stops_in_the_same_way(variables: dict[str, str], tmp_path: Path) -> None:
-    for name, value in (("NEGOTIATOR_BASEURL", "x"), ("NEGOTIATOR_LIMIT_RPM", "many")):
-        said = Machine({**variables, name: value}).spawn("serve", folder=tmp_path)
-        assert said.exit_code == 2
-        assert name in said.err
-        assert len(said.err.strip().splitlines()) == 1
-        assert "Traceback" not in said.err
+    assert "NEGOTIATOR_BASEURL" in stopped(
+        Machine({**variables, "NEGOTIATOR_BASEURL": "x"}), "serve"
+    )
+    wrong = {**variables, "NEGOTIATOR_LIMIT_RPM": "many"}
+    said = Machine(wrong).spawn("serve", folder=tmp_path)
+    assert said.exit_code == 2
+    assert "NEGOTIATOR_LIMIT_RPM" in said.err
+    assert len(said.err.strip().splitlines()) == 1
 
 
 @covers("contract:2:environment", "contract:2:unknown")
@@ -102,13 +104,16 @@ def test_files_are_read_too_and_the_environment_wins(
 
 
 @covers("contract:2:defaults", "contract:2:made", "contract:2:environment")
-def test_without_a_setting_everything_lives_in_the_folder_where_it_starts(tmp_path: Path) -> None:
+def test_without_a_setting_everything_lives_in_the_folder_where_it_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     said = Machine({}).spawn("users", "add", "ada@example.com", "--json", folder=tmp_path)
     assert said.exit_code == 0, said.err
     assert (tmp_path / "var" / "negotiator.db").exists()
-    listed = Machine({}).spawn("keys", "list", "--json", folder=tmp_path)
+    listed = Machine({}).run("keys", "list", "--json")
     assert [key["state"] for key in listed.value] == ["current", "next"]
-    made = Machine({}).spawn("openapi", folder=tmp_path)
+    made = Machine({}).run("openapi")
     assert json.loads(made.out)["servers"] == [{"url": "http://127.0.0.1:8000"}]
     secrets = [tmp_path / "var" / "secret", tmp_path / "var" / "negotiator.db"]
     for path in (*secrets, *(tmp_path / "keys").glob("*.pem")):

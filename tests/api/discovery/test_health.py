@@ -1,0 +1,29 @@
+"""Health when a needed part is down."""
+
+from typing import Any
+
+import httpx2
+import pytest
+from starlette.applications import Starlette
+
+from negotiator.store.sqlite import SqliteStore
+from tests.contract.expect import limited
+
+
+@pytest.mark.asyncio
+async def test_health_is_503_while_the_database_does_not_answer(
+    application: Starlette, client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del application
+
+    async def broken(_store: SqliteStore, _unit: Any) -> Any:
+        raise OSError("the disk is gone")
+
+    monkeypatch.setattr(SqliteStore, "read", broken)
+    answer = await client.get("/api/health")
+    assert answer.status_code == 503
+    assert answer.json()["status"] == "down"
+    assert answer.json()["checks"] == {"database": "down"}
+    assert int(answer.headers["retry-after"]) >= 1
+    assert "disk" not in answer.text
+    limited(answer)

@@ -1,0 +1,26 @@
+"""Floors: imports go down only; the schema in the tables is the schema that migrations make."""
+
+from pathlib import Path
+
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from importlinter.cli import lint_imports
+from sqlalchemy import create_engine
+from sqlmodel import SQLModel
+
+from negotiator import app
+from tests.house.tree import ROOT
+
+
+def test_imports_go_down_only() -> None:
+    assert lint_imports(str(ROOT / "pyproject.toml"), no_cache=True) == 0
+
+
+def test_migrations_make_the_tables(migrated: Path) -> None:
+    assert app.build, "the composition root has imported every table"
+    engine = create_engine(f"sqlite:///{migrated}")
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        difference = compare_metadata(context, SQLModel.metadata)
+    engine.dispose()
+    assert difference == []

@@ -1,0 +1,108 @@
+"""A walk over the service description: what no operation may forget."""
+
+import re
+from typing import Any, Final
+
+import httpx2
+import pytest
+from starlette.applications import Starlette
+
+from negotiator import app
+from negotiator.edge.operation import Operation
+from negotiator.errors import Refusal
+from negotiator.scopes import ASSISTANT, DIRECTORY
+from negotiator.settings import Settings
+from tests.conftest import Mint, Register, bearer
+from tests.contract.expect import OPENING, limited, refused
+
+CREATING: Final[dict[str, dict[str, Any]]] = {"open_negotiation": OPENING}
+"""A body for every operation that creates; whoever adds one adds its body here."""
+
+
+def offered(chosen: Settings) -> tuple[Operation, ...]:
+    """Every operation of the assembled service."""
+    return app.build(chosen).service.operations
+
+
+def address(operation: Operation) -> str:
+    """A path of the operation, its parameters filled with what exists nowhere."""
+    return re.sub(r"\{\w+\}", "nothing", operation.path)
+
+
+@pytest.mark.asyncio
+async def test_no_operation_with_scopes_opens_without_a_credential(
+    client: httpx2.AsyncClient, chosen: Settings
+) -> None:
+    guarded = [operation for operation in offered(chosen) if operation.scopes]
+    assert len(guarded) >= 5
+    for operation in guarded:
+        answer = await client.request(operation.method, address(operation))
+        refused(answer, 401, "invalid_token")
+        assert "error=" not in answer.headers["www-authenticate"]
+        limited(answer)
+
+
+@pytest.mark.asyncio
+async def test_no_operation_opens_without_each_of_its_scopes(
+    client: httpx2.AsyncClient, chosen: Settings, register: Register, mint: Mint
+) -> None:
+    for operation in offered(chosen):
+        for scope in operation.scopes & ASSISTANT.keys():
+            others = [name for name in ASSISTANT if name != scope]
+            claim = {"claim_token": (await mint(scopes=others))[1]}
+            bound = await client.post(
+                "/api/agent/claim", json=claim, headers=bearer(await register())
+            )
+            answer = await client.request(
+                operation.method, address(operation), headers=bearer(bound.json())
+            )
+            refused(answer, 403, "insufficient_scope")
+            named = re.search('scope="([^"]+)"', answer.headers["www-authenticate"])
+            assert named
+            assert set(named[1].split()) == operation.scopes
+
+
+@pytest.mark.asyncio
+async def test_every_creating_operation_honours_its_idempotency_key(
+    application: Starlette, client: httpx2.AsyncClient, chosen: Settings, register: Register
+) -> None:
+    del application
+    for operation in offered(chosen):
+        if operation.status != 201 or operation.access == "open":
+            continue
+        assert operation.creates, f"{operation.name} creates, and says so nowhere"
+        assert operation.name in CREATING, f"{operation.name} has no body in this test"
+        headers = {**bearer(await register()), "idempotency-key": operation.name}
+        body = CREATING[operation.name]
+        first = await client.post(operation.path, json=body, headers=headers)
+        assert first.status_code == 201, first.text
+        again = await client.post(operation.path, json=body, headers=headers)
+        assert (again.status_code, again.content) == (201, first.content)
+        other = await client.post(operation.path, json={**body, "x": 1}, headers=headers)
+        assert other.status_code == 422
+
+
+def test_the_description_is_sound(chosen: Settings) -> None:
+    operations = offered(chosen)
+    names = [operation.name for operation in operations]
+    assert len(set(names)) == len(names)
+    places = [(operation.method, operation.path) for operation in operations]
+    assert len(set(places)) == len(places)
+    for operation in operations:
+        assert operation.summary
+        assert operation.tag
+        assert not operation.summary.endswith(".")
+        assert operation.scopes <= ASSISTANT.keys() | DIRECTORY.keys()
+        assert not operation.scopes or operation.access == "bearer"
+        assert operation.path_parameters == tuple(re.findall(r"\{(\w+)\}", operation.path))
+        assert set(operation.path_parameters) <= set(operation.input.model_fields)
+
+
+def _family(kind: type[Refusal]) -> set[type[Refusal]]:
+    return {kind}.union(*map(_family, kind.__subclasses__()))
+
+
+def test_every_refusal_has_a_status_a_client_can_act_on() -> None:
+    for kind in _family(Refusal):
+        assert kind.status in {400, 401, 403, 404, 405, 409, 410, 412, 413, 415, 422, 428, 429, 503}
+        assert re.fullmatch("[a-z_]+", kind.default_error)
