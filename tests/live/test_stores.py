@@ -26,7 +26,7 @@ from negotiator.trust import issuers, revocations
 from negotiator.trust.issuer import Issuer
 from negotiator.users import people
 from tests.conftest import connect, make_settings, running
-from tests.live.journey import journey
+from tests.journey import journey
 
 pytestmark = pytest.mark.asyncio
 LATER = values.now() + 3_600_000
