@@ -61,12 +61,23 @@ class Endpoint:
         except reading.Disconnected:
             return
         except Refusal as refusal:
-            if refusal.remember is not None:
-                await self._doorway.store.write(refusal.remember)
-            answer = self._doorway.refusals.answer(refusal)
+            answer = await self._refuse(refusal)
         except Exception as fault:
             answer = self._doorway.refusals.crash(fault)
         await respond(send, self._conditional(answer, headers), left[0].headers() if left else ())
+
+    async def _refuse(self, refusal: Refusal) -> Answer:
+        """The refusal, once what it has to leave behind is kept; 503 while that cannot be."""
+        door = self._doorway
+        if refusal.remember is None:
+            return door.refusals.answer(refusal)
+        try:
+            await door.store.write(refusal.remember)
+        except Refusal as unkept:
+            return door.refusals.answer(unkept)
+        except Exception as fault:
+            return door.refusals.crash(fault)
+        return door.refusals.answer(refusal)
 
     async def _answer(
         self,

@@ -5,11 +5,13 @@ The unit is synchronous; SQLAlchemy's `run_sync` bridges its statements to the a
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from negotiator.errors import Unavailable
@@ -18,6 +20,7 @@ from negotiator.store.statement import Query, Row, Statement, Transaction
 T = TypeVar("T")
 
 _ATTEMPTS = 12
+_AWAY = ("08", "53", "57P")  # connection exceptions, out of resources, shutting down
 _AGAIN = {"40001", "40P01"}  # serialization_failure, deadlock_detected
 
 
@@ -52,7 +55,7 @@ class PostgresStore:
         """Nothing to do: connections are opened when they are needed."""
 
     async def read(self, unit: Callable[[Transaction], T]) -> T:
-        async with self._engine.connect() as connection:
+        async with _reachable(), self._engine.connect() as connection:
             return await connection.run_sync(lambda inner: unit(SqlTransaction(inner)))
 
     async def scan(self, unit: Callable[[Transaction], T]) -> T:
@@ -61,7 +64,7 @@ class PostgresStore:
     async def write(self, unit: Callable[[Transaction], T]) -> T:
         for attempt in range(_ATTEMPTS):
             try:
-                async with self._writing.begin() as connection:
+                async with _reachable(), self._writing.begin() as connection:
                     return await connection.run_sync(lambda inner: unit(SqlTransaction(inner)))
             except DBAPIError as failure:
                 if getattr(failure.orig, "sqlstate", None) not in _AGAIN:
@@ -71,3 +74,21 @@ class PostgresStore:
 
     async def close(self) -> None:
         await self._engine.dispose()
+
+
+@asynccontextmanager
+async def _reachable() -> AsyncGenerator[None]:
+    """Say that the database is away when it is; a unit's own faults pass."""
+    try:
+        yield
+    except (OSError, PoolTimeout) as away:
+        raise _away(away) from away
+    except DBAPIError as failure:
+        state = getattr(failure.orig, "sqlstate", None) or ""
+        if failure.connection_invalidated or state.startswith(_AWAY):
+            raise _away(failure) from failure
+        raise
+
+
+def _away(fault: Exception) -> Unavailable:
+    return Unavailable("The database cannot be reached now.", detail=str(fault))

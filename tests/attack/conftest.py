@@ -12,6 +12,7 @@ import pytest_asyncio
 from negotiator import values
 from negotiator.scopes import ASSISTANT
 from negotiator.settings import Settings
+from negotiator.store.statement import Transaction
 from negotiator.tokens import clients
 from negotiator.tokens.clients import JWT_BEARER, NewClient
 from negotiator.trust import issuers
@@ -146,10 +147,14 @@ def _issuers(client_id: str) -> list[Issuer]:
 @pytest_asyncio.fixture
 async def stage(client: httpx2.AsyncClient, change: Change, chosen: Settings) -> Stage:
     """A service that trusts nine issuers and knows one confidential client for both grants."""
-    new = NewClient("corp", clients.GRANTS, tuple(ASSISTANT))
-    client_id, secret = await change(lambda tx: clients.add(tx, new))
-    for issuer in _issuers(client_id):
-        await change(lambda tx, each=issuer: issuers.add(tx, each, own=BASE, allow_loopback=False))
+
+    def unit(tx: Transaction) -> tuple[str, str]:
+        known = clients.add(tx, NewClient("corp", clients.GRANTS, tuple(ASSISTANT)))
+        for issuer in _issuers(known[0]):
+            issuers.add(tx, issuer, own=BASE, allow_loopback=False)
+        return known
+
+    client_id, secret = await change(unit)
     return Stage(client, str(chosen.data_dir / "negotiator.db"), client_id, secret)
 
 

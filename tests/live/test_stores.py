@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from negotiator import audit, values
 from negotiator.audit import AuditEvent
-from negotiator.errors import NotFound
+from negotiator.errors import NotFound, Unavailable
 from negotiator.scopes import ASSISTANT
 from negotiator.store import moves
 from negotiator.store.migrate import migrate
@@ -26,7 +26,7 @@ from negotiator.trust import issuers, revocations
 from negotiator.trust.issuer import Issuer
 from negotiator.users import people
 from tests.conftest import connect, make_settings, running
-from tests.live.journey import journey
+from tests.journey import journey
 
 pytestmark = pytest.mark.asyncio
 LATER = values.now() + 3_600_000
@@ -172,3 +172,32 @@ async def test_the_way_in_is_the_same_on_both(
     chosen = make_settings(tmp_path, signing_keys, database_url=database_url)
     async with running(chosen) as application, connect(application) as client:
         await journey(client, chosen)
+
+
+async def test_a_database_that_is_away_is_a_503(
+    postgres: Callable[[], str], tmp_path: Path
+) -> None:
+    """Before the first connection, and when the connections that were open are cut."""
+    nowhere = make_store(f"postgresql+asyncpg://postgres@/x?host={tmp_path}")
+    for call in (nowhere.read, nowhere.write):
+        with pytest.raises(Unavailable):
+            await call(people.every)
+    await nowhere.close()
+    url = postgres()
+    opened, other = (
+        make_store(url),
+        create_async_engine(url.replace(url.split("/")[3].split("?")[0], "postgres")),
+    )
+    cut = "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()"
+
+    def unit(tx: Transaction) -> None:
+        people.every(tx)
+        raise ConnectionResetError("as the driver would say in the middle of a unit")
+
+    with pytest.raises(Unavailable):
+        await opened.write(unit)
+    async with other.begin() as connection:
+        await connection.execute(text(cut))
+    await other.dispose()
+    assert await opened.read(people.every) == []
+    await opened.close()
