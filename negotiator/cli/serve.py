@@ -52,6 +52,7 @@ def serve(
     if not has_users:
         out.print(f"There is no user yet. This makes the first one:\n\n    {_FIRST_USER}\n")
     sys.stdout.flush()
+    os.environ.setdefault("MALLOC_ARENA_MAX", "2")  # glibc would keep freed memory for every thread
     # The server takes this process over, so that no worker carries what only the command needed.
     os.execv(sys.executable, [sys.executable, *_uvicorn(host, port, workers, reload=reload)])  # noqa: S606
 
