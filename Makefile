@@ -43,5 +43,5 @@ clean: ## Remove what was made here; var/ and keys/ stay
 $(READY): requirements.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11, 3.12 or 3.13 is needed." >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/pip install -q --no-deps --require-hashes -r requirements.lock
-	$(BIN)/pip install -q --no-deps --no-build-isolation -e . && touch $@
+	$(BIN)/pip --disable-pip-version-check install -q --no-deps --require-hashes -r requirements.lock
+	$(BIN)/pip --disable-pip-version-check install -q --no-deps --no-build-isolation -e . && touch $@

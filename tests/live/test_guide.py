@@ -64,7 +64,7 @@ def test_the_guide_does_what_it_says(name: str) -> None:
             cwd=site.folder,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             check=False,
         )
     said = re.split(r"^=== \d+\n", done.stdout, flags=re.MULTILINE)

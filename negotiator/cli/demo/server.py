@@ -18,7 +18,7 @@ import httpx2
 import negotiator
 from negotiator.settings import PREFIX
 
-_PATIENCE: Final = 30.0
+_PATIENCE: Final = 60.0
 _POLL: Final = 0.05
 _LOG: Final = "server.log"
 
