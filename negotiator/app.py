@@ -5,7 +5,7 @@ import contextlib
 import gc
 import os
 import secrets
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -26,21 +26,21 @@ from negotiator.agents.routes import ANONYMOUS_BUDGET, ASSERTION_BUDGET, Agents
 from negotiator.agents.schemas import ID_JAG, VERIFIED_EMAIL
 from negotiator.agents.verification import Verification
 from negotiator.console.approve import Approve
-from negotiator.discovery import catalogue, metadata, openapi, texts
-from negotiator.discovery.documents import Document, fixed, route
+from negotiator.discovery.documents import Document, route
 from negotiator.discovery.health import Health
 from negotiator.discovery.metadata import Authorization
+from negotiator.discovery.published import published
 from negotiator.edge import idempotency
 from negotiator.edge.cursors import Cursors
 from negotiator.edge.endpoint import Doorway, Endpoint
 from negotiator.edge.guard import Guard
-from negotiator.edge.limiters import InDatabase, InRedis, SharedTable
 from negotiator.edge.limits import Budget, Limiter, Limits
 from negotiator.edge.middleware import Wrapping
 from negotiator.edge.operation import Answer, Service
 from negotiator.edge.refusals import Refusals
 from negotiator.edge.routing import Operations
 from negotiator.keys import Keyring
+from negotiator.limiters import InDatabase, InRedis, SharedTable
 from negotiator.negotiations import sessions
 from negotiator.negotiations.advice.routes import Advice
 from negotiator.negotiations.routes import Negotiations
@@ -153,7 +153,7 @@ def build(chosen: Settings) -> House:
         service,
         doorway,
         pages,
-        _documents(service, keyring),
+        published(service, _authorization(), version=__version__, jwks=keyring.jwks),
     )
 
 
@@ -249,45 +249,13 @@ def _limits(chosen: Settings, store: Store) -> Limits:
     return Limits(limiter, {budget.name: budget for budget in budgets})
 
 
-def _documents(service: Service, keyring: Keyring) -> tuple[Document, ...]:
-    authorization = Authorization(
+def _authorization() -> Authorization:
+    """What the slices say of themselves for the metadata."""
+    return Authorization(
         grants=clients.GRANTS,
         client_auth_methods=clients.AUTH_METHODS,
         identity_types=("anonymous", "identity_assertion"),
         assertion_types=(ID_JAG, VERIFIED_EMAIL),
-    )
-    json, text = "application/json", "text/plain; charset=utf-8"
-    described: Mapping[str, dict[str, Any]] = {
-        metadata.RESOURCE_PATH: metadata.protected_resource(service),
-        metadata.SERVER_PATH: metadata.authorization_server(service, authorization),
-        metadata.OPENID_PATH: metadata.openid_configuration(service, authorization),
-    }
-    link = {"link": f'<{catalogue.PATH}>; rel="api-catalog"'}
-    return (
-        *(fixed(path, json, orjson.dumps(document)) for path, document in described.items()),
-        fixed(
-            catalogue.PATH,
-            catalogue.MEDIA_TYPE,
-            orjson.dumps(catalogue.api_catalog(service)),
-            link,
-        ),
-        Document(
-            metadata.JWKS_PATH,
-            "application/jwk-set+json",
-            lambda: orjson.dumps(keyring.jwks()),
-        ),
-        fixed(
-            openapi.PATH,
-            catalogue.OPENAPI_TYPE,
-            orjson.dumps(openapi.document(service, __version__)),
-        ),
-        fixed(
-            "/auth.md",
-            "text/markdown; charset=utf-8",
-            texts.auth_md(service, authorization).encode(),
-        ),
-        fixed("/llms.txt", text, texts.llms_txt(service).encode()),
-        fixed("/robots.txt", text, texts.robots_txt(service).encode()),
     )
 
 

@@ -15,7 +15,14 @@ from negotiator.settings import Settings
 from tests.conftest import Mint, Register, bearer
 from tests.contract.expect import OPENING, limited, refused
 
-CREATING: Final[dict[str, dict[str, Any]]] = {"open_negotiation": OPENING}
+PRICED: Final = {
+    **OPENING,
+    "issues": [{"name": "price", "type": "money", "range": {"min": "1", "max": "9", "step": "1"}}],
+}
+CREATING: Final[dict[str, dict[str, Any]]] = {
+    "open_negotiation": OPENING,
+    "record_offer": {"by": "them", "kind": "offer", "package": {"price": "5"}},
+}
 """A body for every operation that creates; whoever adds one adds its body here."""
 
 
@@ -72,11 +79,14 @@ async def test_every_creating_operation_honours_its_idempotency_key(
             continue
         assert operation.creates, f"{operation.name} creates, and says so nowhere"
         assert operation.name in CREATING, f"{operation.name} has no body in this test"
-        headers = {**bearer(await register()), "idempotency-key": operation.name}
+        owner = await register()
+        headers = {**bearer(owner), "idempotency-key": operation.name}
         body = CREATING[operation.name]
-        first = await client.post(operation.path, json=body, headers=headers)
+        opened = await client.post("/api/negotiations", json=PRICED, headers=bearer(owner))
+        path = operation.path.format(id=opened.json()["id"])
+        first = await client.post(path, json=body, headers=headers)
         assert first.status_code == 201, first.text
-        again = await client.post(operation.path, json=body, headers=headers)
+        again = await client.post(path, json=body, headers=headers)
         assert (again.status_code, again.content) == (201, first.content)
         other = await client.post(operation.path, json={**body, "x": 1}, headers=headers)
         assert other.status_code == 422

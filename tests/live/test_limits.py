@@ -12,8 +12,8 @@ from typing import Final
 import pytest
 import pytest_asyncio
 
-from negotiator.edge.limiters import InDatabase, InRedis, SharedTable
 from negotiator.edge.limits import Budget, Limiter
+from negotiator.limiters import InDatabase, InRedis, SharedTable
 from negotiator.store.store import make_store
 
 SLOW: Final = Budget("slow", 10, 36_000, 10)
@@ -104,7 +104,7 @@ async def test_what_was_taken_comes_back_with_time(
 _PROCESS = """
 import asyncio, sys
 from pathlib import Path
-from negotiator.edge.limiters import SharedTable
+from negotiator.limiters import SharedTable
 from negotiator.edge.limits import Budget
 
 async def main():

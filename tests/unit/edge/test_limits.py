@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.edge import limiters
-from negotiator.edge.limiters import SharedTable
+from negotiator import limiters
 from negotiator.edge.limits import Budget, Reading, refuse
+from negotiator.limiters import SharedTable
 
 START = 1_800_000_000_000_000
 BUDGETS = st.builds(
