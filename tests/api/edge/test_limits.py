@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from negotiator.edge import limiters
+from negotiator import limiters
 from negotiator.settings import Settings
 from tests.conftest import bearer, connect, make_settings, running
 from tests.contract.expect import refused
