@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import os
 import secrets
 from collections.abc import AsyncGenerator, Mapping
@@ -42,6 +43,7 @@ from negotiator.edge.refusals import Refusals
 from negotiator.edge.routing import Operations
 from negotiator.keys import Keyring
 from negotiator.negotiations import sessions
+from negotiator.negotiations.advice.routes import Advice
 from negotiator.negotiations.routes import Negotiations
 from negotiator.settings import Settings
 from negotiator.store import moves
@@ -134,7 +136,7 @@ def build(chosen: Settings) -> House:
     )
     negotiations = Negotiations(store, Cursors(secret))
     health = Health(store, __version__, ("assistant",))
-    offered = [negotiations, agents, endpoints, health]
+    offered = [negotiations, Advice(store), agents, endpoints, health]
     service = Service(
         base,
         scopes.ASSISTANT,
@@ -167,6 +169,9 @@ def create(chosen: Settings | None = None) -> Starlette:
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
         await house.store.start()
+        # What was loaded stays: the collector need not walk it in the middle of somebody's request.
+        gc.collect()
+        gc.freeze()
         sweeping = asyncio.create_task(_sweep_forever(house.store))
         try:
             yield
@@ -177,16 +182,18 @@ def create(chosen: Settings | None = None) -> Starlette:
             await house.doorway.limits.close()
             await house.store.close()
 
-    return Starlette(
-        routes=[
-            Operations(endpoints, refusals),
-            *map(route, house.documents),
-            *house.pages,
+    application = Starlette(
+        routes=[*map(route, house.documents), *house.pages],
+        middleware=[
+            Middleware(Wrapping, https=chosen.base_url.startswith("https:")),
+            Middleware(Operations, endpoints=endpoints, doorway=house.doorway),
         ],
-        middleware=[Middleware(Wrapping, https=chosen.base_url.startswith("https:"))],
         exception_handlers={HTTPException: _on_http_exception(refusals)},
         lifespan=lifespan,
     )
+    # Starlette would redirect to whatever Host says, for the sake of a slash.
+    application.router.redirect_slashes = False
+    return application
 
 
 def sweep(tx: Transaction, now: int) -> None:
@@ -195,6 +202,7 @@ def sweep(tx: Transaction, now: int) -> None:
     credentials.sweep(tx, now)
     idempotency.sweep(tx, now)
     approvals.sweep(tx, now)
+    sessions.sweep(tx, now)
     for agent_id in registration.forget_expired(tx, now):
         sessions.erase(tx, agent_id)
 

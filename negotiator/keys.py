@@ -28,7 +28,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 from jwt.algorithms import ECAlgorithm
-from ulid import ULID
+from ulid_transform import ulid_to_timestamp
 
 from negotiator.values import new_id, now
 
@@ -133,5 +133,5 @@ def _read(path: Path) -> SigningKey:
     private = load_pem_private_key(path.read_bytes(), None)
     if not isinstance(private, EllipticCurvePrivateKey):
         raise TypeError(f"{path.name} is no elliptic-curve key")
-    made_at = int(ULID.from_str(path.stem.removeprefix("key_").upper()).timestamp * 1000)
+    made_at = ulid_to_timestamp(path.stem.removeprefix("key_").upper())
     return SigningKey(path.stem, made_at, private, private.public_key())

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Final
 
-from ulid import ULID
+from ulid_transform import ulid_now
 
 ID_LENGTH: Final = 26
 _ID = re.compile(r"[a-z]+_[0-7][0-9a-hjkmnp-tv-z]{25}")
@@ -23,9 +23,14 @@ def now() -> int:
     return time.time_ns() // 1_000_000
 
 
+def new_ulid() -> str:
+    """A lower-case ULID: ordered by time, unique, and no secret."""
+    return ulid_now().lower()
+
+
 def new_id(kind: str) -> str:
     """A fresh id of this kind: `agt` gives `agt_` and a 26-character lower-case ULID, ordered by time."""
-    return f"{kind}_{str(ULID()).lower()}"
+    return f"{kind}_{new_ulid()}"
 
 
 def is_id(text: str, kind: str) -> bool:

@@ -160,7 +160,8 @@ class Delegations:
         if agent.user_id is not None:
             raise Conflict("This agent is bound to a user already.", error="already_claimed")
         spent = moves.peek(tx, "claim-failures") or 0
-        if spent > values.now() * 1000 + _HOUR or not tx.run(_ATTEMPT, agent=agent.id):
+        full = values.now() * 1000 + self._interval * (self.failures_per_hour - 1)
+        if spent > full or not tx.run(_ATTEMPT, agent=agent.id):
             raise TooManyRequests(
                 "Too many codes were tried.",
                 retry_after=3600,
@@ -207,7 +208,7 @@ class Delegations:
                 later,
                 "claim-failures",
                 now=now * 1000,
-                interval=_HOUR // self.failures_per_hour,
+                interval=self._interval,
                 burst=1 << 30,
             )
             audit.record(
@@ -228,6 +229,11 @@ class Delegations:
         if found.revoked_at is not None:
             return Gone("The code was revoked.", error="claim_revoked", remember=remember)
         return Gone("The code has expired.", error="claim_expired", remember=remember)
+
+    @property
+    def _interval(self) -> int:
+        """Microseconds in which one failure of the global budget is forgiven."""
+        return _HOUR // self.failures_per_hour
 
     def _digest(self, code: str) -> str:
         return values.keyed_digest(self.pepper, f"delegation:{code}")

@@ -8,10 +8,10 @@ import typer
 
 from negotiator.cli.output import Json, change, command, configured, say, tabulate
 from negotiator.errors import FieldError, ValidationFailed
+from negotiator.strict import read_object
 from negotiator.trust import issuers as trusted
 from negotiator.trust.issuer import ALGORITHMS, Issuer, check_algorithms
 from negotiator.trust.keysets import parse
-from negotiator.trust.readers.strict import read_object
 from negotiator.users import people
 
 users = typer.Typer(no_args_is_help=True, help="People.")

@@ -8,7 +8,7 @@ import typer
 from negotiator import __version__, audit
 from negotiator.app import build
 from negotiator.cli import access, identity
-from negotiator.cli.demo import demo
+from negotiator.cli.demo.command import demo
 from negotiator.cli.output import Json, change, command, configured, say, tabulate
 from negotiator.cli.serve import serve
 from negotiator.discovery import openapi

@@ -9,12 +9,14 @@ import uvicorn
 
 from negotiator import settings
 from negotiator.app import pepper
-from negotiator.cli.output import configured, fail, people
+from negotiator.cli.output import change, configured, fail
+from negotiator.cli.output import people as out
 from negotiator.keys import Keyring
 from negotiator.settings import PREFIX, SettingsError
-from negotiator.store.migrate import migrate
+from negotiator.users import people
 
 _DRAIN = 20
+_FIRST_USER = "negotiator users add you@example.com --password-stdin"
 
 
 def serve(
@@ -27,7 +29,7 @@ def serve(
         bool, typer.Option("--reload", help="Start again when the code changes.")
     ] = False,
 ) -> None:
-    """Serve the API and the pages."""
+    """Serve the API and the pages; on the first start, say how to make the first user."""
     try:
         chosen = configured()
         if (
@@ -40,13 +42,15 @@ def serve(
     except SettingsError as fault:
         fail(str(fault), 2)
         return
-    asyncio.run(migrate(chosen.database_url))
+    has_users = asyncio.run(change(people.exist))
     Keyring(chosen.keys_dir)
     pepper(chosen)
-    people.print(
+    out.print(
         f"Negotiator at {chosen.base_url} (agents start at {chosen.base_url}/auth.md)",
         highlight=False,
     )
+    if not has_users:
+        out.print(f"There is no user yet. This makes the first one:\n\n    {_FIRST_USER}\n")
     uvicorn.run(
         "negotiator.app:create",
         factory=True,

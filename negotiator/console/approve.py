@@ -27,7 +27,6 @@ _POLICY = "default-src 'none'; style-src 'self'; form-action 'self'; frame-ances
 _HEADERS = {
     "content-security-policy": _POLICY,
     "cache-control": "no-store",
-    "referrer-policy": "no-referrer",
 }
 
 _templates = Environment(loader=PackageLoader("negotiator.console"), autoescape=True)

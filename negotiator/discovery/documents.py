@@ -37,7 +37,6 @@ def route(document: Document) -> Route:
         headers = {
             "etag": tag,
             "cache-control": f"public, max-age={_MAX_AGE}",
-            "access-control-expose-headers": "ETag, Link",
             **document.headers,
         }
         known = [

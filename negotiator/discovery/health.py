@@ -6,19 +6,23 @@ from typing import Any
 from sqlalchemy import literal, select
 from typing_extensions import TypedDict
 
-from negotiator.edge.operation import Call, Operation
+from negotiator.edge.operation import Answer, Call, Operation
 from negotiator.store.statement import Query
 from negotiator.store.store import Store
+from negotiator.telemetry import logger
+
+log = logger(__name__)
 
 _PROBE = Query(select(literal(1)), lambda row: int(row[0]))
 
 
 class HealthView(TypedDict):
-    """`status` is `ok`, or the request fails."""
+    """`status` is `ok`, or `down` when a needed part is; `checks` says of each part which."""
 
     status: str
     version: str
     services: list[str]
+    checks: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +44,27 @@ class Health:
                 run=self.get,
                 output=HealthView,
                 access="public",
+                refusals=(503,),
                 tag="health",
             )
         ]
 
-    async def get(self, _call: Call[Any]) -> HealthView:
-        """Well, if the database answers."""
-        await self.store.read(lambda tx: tx.one(_PROBE))
-        return {
-            "status": "ok",
+    async def get(self, _call: Call[Any]) -> Answer:
+        """Well, if the database answers; else 503 with what is down."""
+        database = await self._database()
+        well = database == "ok"
+        view: HealthView = {
+            "status": "ok" if well else "down",
             "version": self.version,
             "services": list(self.services),
+            "checks": {"database": database},
         }
+        return Answer(view, 200) if well else Answer(view, 503, {"retry-after": "5"})
+
+    async def _database(self) -> str:
+        try:
+            await self.store.read(lambda tx: tx.one(_PROBE))
+        except Exception as fault:  # whatever it is, the answer is that the database is down
+            log.error("the database does not answer", exc_info=fault)
+            return "down"
+        return "ok"

@@ -21,8 +21,13 @@ class Cursors:
 
     def open(self, cursor: str, *bound: object) -> Any:
         """The position; 400 `invalid_cursor` for a foreign or altered cursor."""
+        serializer = self._serializer(bound)
         try:
-            return self._serializer(bound).loads(cursor)
+            position = serializer.loads(cursor)
+            # base64 has several spellings of one signature; only the one we wrote counts.
+            if serializer.dumps(position) != cursor:
+                raise ValueError("the cursor is spelled otherwise than it was sealed")
+            return position
         except (BadData, ValueError) as fault:
             raise InvalidRequest(
                 "The cursor belongs to no list like this.",

@@ -19,6 +19,7 @@ from negotiator.edge.refusals import Refusals
 from negotiator.errors import (
     FieldError,
     InvalidRequest,
+    NotFound,
     PreconditionFailed,
     Refusal,
     ValidationFailed,
@@ -137,6 +138,8 @@ class Endpoint:
             )
             members = self._members(body, headers)
         path: dict[str, str] = scope.get("path_params", {})
+        if path and "\0" in scope["path"]:
+            raise NotFound("There is nothing at this path.")
         if twice := path.keys() & members.keys():
             raise ValidationFailed(
                 [FieldError(f"/{name}", "Belongs in the path only.") for name in sorted(twice)]
@@ -151,15 +154,10 @@ class Endpoint:
         if self.operation.encoding == "form":
             reading.expect(declared, _FORM)
             return dict(reading.parse_form(body))
-        if (
-            self.operation.method == "PATCH"
-            and declared is not None
-            and declared.startswith(_MERGE)
-        ):
-            return reading.parse_json(body)
         if not body and declared is None:
             return {}
-        reading.expect(declared, "application/json")
+        merges = (_MERGE,) if self.operation.method == "PATCH" else ()
+        reading.expect(declared, "application/json", *merges)
         return reading.parse_json(body)
 
     def _once(self, caller: Caller, headers: Mapping[str, str], body: bytes) -> Once:

@@ -1,8 +1,7 @@
 """From bytes on the wire to a believed input: bounded reading, strict JSON and forms, one pointer per fault."""
 
-import json
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 from urllib.parse import parse_qsl
 
 from pydantic import BaseModel, ValidationError
@@ -16,8 +15,8 @@ from negotiator.errors import (
     UnsupportedMediaType,
     ValidationFailed,
 )
+from negotiator.strict import read_object
 
-DEPTH = 20
 _FIELDS = 100
 
 
@@ -27,7 +26,7 @@ class Disconnected(Exception):
 
 async def read_body(receive: Receive, limit: int, declared: str | None) -> bytes:
     """The whole body, or 413 as soon as more than `limit` bytes are declared or came."""
-    if declared is not None and declared.isdigit() and int(declared[:20]) > limit:
+    if declared is not None and declared.isdecimal() and int(declared[:20]) > limit:
         raise PayloadTooLarge(f"The body may have at most {limit} bytes.")
     chunks: list[bytes] = []
     size = 0
@@ -44,25 +43,18 @@ async def read_body(receive: Receive, limit: int, declared: str | None) -> bytes
             return b"".join(chunks) if len(chunks) > 1 else chunk
 
 
-def expect(media_type: str | None, wanted: str) -> None:
-    """Refuse with 415 a body that is not declared as what the operation reads."""
-    if (media_type or "").partition(";")[0].strip().lower() != wanted:
-        raise UnsupportedMediaType(f"Send the body as {wanted}.")
+def expect(media_type: str | None, *wanted: str) -> None:
+    """Refuse with 415 a body that is not declared as one of what the operation reads."""
+    if (media_type or "").partition(";")[0].strip().lower() not in wanted:
+        raise UnsupportedMediaType(f"Send the body as {' or '.join(wanted)}.")
 
 
 def parse_json(body: bytes) -> dict[str, Any]:
-    """A JSON object; refuses duplicate members, NaN, Infinity, depth over 20 and anything that is no object."""
+    """The JSON object that the body is, by `strict.read_object`; 400 for anything it refuses."""
     try:
-        value: Any = json.loads(
-            body, object_pairs_hook=_without_duplicates, parse_constant=_no_constant
-        )
-    except (ValueError, RecursionError) as fault:
+        return read_object(body)
+    except ValueError as fault:
         raise InvalidRequest("The body is not a JSON object.", detail=str(fault)) from None
-    if not isinstance(value, dict):
-        raise InvalidRequest("The body is not a JSON object.")
-    if body.count(b"[") + body.count(b"{") > DEPTH and _depth(value) > DEPTH:
-        raise InvalidRequest(f"The body nests deeper than {DEPTH} levels.")
-    return value  # pyright: ignore[reportUnknownVariableType]
 
 
 def parse_form(body: bytes) -> dict[str, str]:
@@ -79,7 +71,7 @@ def parse_form(body: bytes) -> dict[str, str]:
         )
     except ValueError as fault:
         raise InvalidRequest("The body is not a form.", detail=str(fault)) from None
-    return _unrepeated(pairs)
+    return _unrepeated(pairs, body)
 
 
 def parse_query(query: bytes) -> dict[str, str]:
@@ -93,7 +85,7 @@ def parse_query(query: bytes) -> dict[str, str]:
         )
     except ValueError as fault:
         raise InvalidRequest("The query string is malformed.", detail=str(fault)) from None
-    return _unrepeated(pairs)
+    return _unrepeated(pairs, query)
 
 
 def believe(
@@ -130,33 +122,12 @@ def _sentence(message: str) -> str:
     return text if text.endswith(".") else f"{text}."
 
 
-def _unrepeated(pairs: list[tuple[str, str]]) -> dict[str, str]:
+def _unrepeated(pairs: list[tuple[str, str]], raw: bytes) -> dict[str, str]:
+    if b"%00" in raw or b"\0" in raw:
+        raise InvalidRequest("A parameter has a NUL in it.")
     members: dict[str, str] = {}
     for name, value in pairs:
         if name in members and name != "resource":
             raise InvalidRequest("A parameter is repeated.")
         members[name] = f"{members[name]} {value}" if name in members else value
     return {name: value for name, value in members.items() if value != ""}
-
-
-def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        raise ValueError("a member is repeated")
-    return members
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _depth(value: Any) -> int:
-    deepest, stack = 0, [(value, 1)]
-    while stack:
-        current, depth = stack.pop()
-        if not isinstance(current, dict | list):
-            continue
-        deepest = max(deepest, depth)
-        children: Any = current.values() if isinstance(current, dict) else current  # pyright: ignore[reportUnknownVariableType]
-        stack.extend((child, depth + 1) for child in children)
-    return deepest

@@ -1,51 +1,49 @@
 """Finds an operation's endpoint in one dictionary look-up, however many operations there are.
 
-Starlette's own routing is linear: the 26th route costs half a request more (docs/decisions/0003-edge.md).
+Starlette's own routing is linear: the 26th route costs half a request more (docs/decisions/0003-edge.md). An
+endpoint renders its own refusals, so it needs none of the layers that Starlette puts around a route.
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Final
 
-from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from negotiator.edge.endpoint import Endpoint, respond
-from negotiator.edge.refusals import Refusals
+from negotiator.caller import nobody
+from negotiator.edge.endpoint import Doorway, Endpoint, read_headers, respond
+from negotiator.edge.limits import refuse
+from negotiator.edge.operation import Answer
+
+_API: Final = "/api/"
 
 Methods = dict[str, Endpoint]
 
 
-class Operations(BaseRoute):
-    """A route that is all the operations of a service."""
+class Operations:
+    """All the operations of a service, in front of the application that has its pages and documents."""
 
-    def __init__(self, endpoints: Iterable[Endpoint], refusals: Refusals) -> None:
-        self._refusals = refusals
+    def __init__(self, app: ASGIApp, *, endpoints: Iterable[Endpoint], doorway: Doorway) -> None:
+        self._app = app
+        self._doorway = doorway
         self._literal: dict[str, Methods] = {}
         self._templates: dict[int, list[tuple[list[str], Methods]]] = {}
         for endpoint in endpoints:
             self._add(endpoint)
 
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            return Match.NONE, {}
+            await self._app(scope, receive, send)
+            return
         path: str = scope["path"]
         methods = self._literal.get(path)
-        parameters: dict[str, str] = {}
         if methods is None:
-            methods, parameters = self._find(path.split("/"))
-        if methods is None:
-            return Match.NONE, {}
-        return Match.FULL, {
-            "endpoint": self._choose(methods, scope["method"]),
-            "path_params": parameters,
-        }
-
-    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        endpoint: ASGIApp = scope["endpoint"]
-        await endpoint(scope, receive, send)
-
-    def url_path_for(self, name: str, /, **path_params: Any) -> Any:
-        raise LookupError(name)
+            methods, scope["path_params"] = self._find(path.split("/"))
+        if methods is not None:
+            await self._choose(methods, scope["method"])(scope, receive, send)
+        elif path.startswith(_API):
+            await self._away(self._doorway.refusals.not_found())(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
 
     def _add(self, endpoint: Endpoint) -> None:
         operation = endpoint.operation
@@ -67,7 +65,7 @@ class Operations(BaseRoute):
         for template, methods in self._templates.get(len(parts), ()):
             parameters: dict[str, str] = {}
             for wanted, part in zip(template, parts, strict=True):
-                if wanted.startswith("{"):
+                if wanted.startswith("{") and part:
                     parameters[wanted[1:-1]] = part
                 elif wanted != part:
                     break
@@ -80,8 +78,16 @@ class Operations(BaseRoute):
         if endpoint is not None:
             return endpoint
         allowed = sorted(methods) + (["HEAD"] if "GET" in methods else [])
+        return self._away(self._doorway.refusals.method_not_allowed(allowed))
 
-        async def refuse(_scope: Scope, _receive: Receive, send: Send) -> None:
-            await respond(send, self._refusals.method_not_allowed(allowed))
+    def _away(self, answer: Answer) -> ASGIApp:
+        """Turns away what no operation answers: charged like any probe to the address it came from."""
+        door = self._doorway
 
-        return refuse
+        async def turn_away(scope: Scope, _receive: Receive, send: Send) -> None:
+            address = door.guard.address(scope, read_headers(scope))
+            taken = await door.limits.charge(nobody(address))
+            said = answer if taken.taken else door.refusals.answer(refuse(taken))
+            await respond(send, said, taken.headers())
+
+        return turn_away

@@ -1,23 +1,49 @@
-"""`/api/negotiations`."""
+"""`/api/negotiations`: sessions, their history and their ledger."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, TypeVar
 
+import orjson
+
+from negotiator import values
 from negotiator.edge.cursors import Cursors
 from negotiator.edge.operation import Answer, Call, Operation
 from negotiator.negotiations import sessions
-from negotiator.negotiations.schemas import (
+from negotiator.negotiations.ledger import recording, standing
+from negotiator.negotiations.ledger import rows as ledger
+from negotiator.negotiations.life import changes, history, moving
+from negotiator.negotiations.life.history import actor_of
+from negotiator.negotiations.schemas.offer import OfferList, OfferView, RecordOffer
+from negotiator.negotiations.schemas.session import (
     EditNegotiation,
+    EventList,
     ListNegotiations,
+    ListOf,
+    MoveNegotiation,
+    NegotiationBody,
     NegotiationId,
     NegotiationList,
     NegotiationView,
-    OpenNegotiation,
 )
+from negotiator.negotiations.terms.reading import read_terms
+from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 
-READ = frozenset({"negotiations:read"})
-WRITE = frozenset({"negotiations:write"})
+READ: Final = frozenset({"negotiations:read"})
+WRITE: Final = frozenset({"negotiations:write"})
+PATH: Final = "/api/negotiations"
+ONE: Final = f"{PATH}/{{id}}"
+T = TypeVar("T")
+
+
+async def read_settled(store: Store, owner: str, unit: Callable[[Transaction], T]) -> T:
+    """Run a reading unit; where it comes upon a passed deadline, let the clock end that first."""
+    try:
+        return await store.read(unit)
+    except sessions.Due:
+        await store.write(lambda tx: sessions.expire(tx, owner))
+        return await store.read(unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +55,15 @@ class Negotiations:
 
     def operations(self) -> list[Operation]:
         """What this slice offers; the hottest first."""
-        path = "/api/negotiations"
-        one = f"{path}/{{id}}"
+        return [*self._sessions(), *self._life()]
+
+    def _sessions(self) -> list[Operation]:
         return [
             Operation(
                 name="list_negotiations",
                 method="GET",
-                path=path,
-                summary="List your negotiations, newest first",
+                path=PATH,
+                summary="List your negotiations, newest first, by state, category or words",
                 run=self.list,
                 input=ListNegotiations,
                 output=NegotiationList,
@@ -47,10 +74,10 @@ class Negotiations:
             Operation(
                 name="open_negotiation",
                 method="POST",
-                path=path,
-                summary="Open a negotiation",
+                path=PATH,
+                summary="Open a negotiation with its issues, target, walk-away and alternative",
                 run=self.open,
-                input=OpenNegotiation,
+                input=NegotiationBody,
                 output=NegotiationView,
                 status=201,
                 scopes=WRITE,
@@ -61,8 +88,8 @@ class Negotiations:
             Operation(
                 name="get_negotiation",
                 method="GET",
-                path=one,
-                summary="Read one negotiation",
+                path=ONE,
+                summary="Read one negotiation: terms, state, outcome and what advice still lacks",
                 run=self.get,
                 input=NegotiationId,
                 output=NegotiationView,
@@ -73,20 +100,20 @@ class Negotiations:
             Operation(
                 name="edit_negotiation",
                 method="PATCH",
-                path=one,
-                summary="Change a negotiation by a JSON merge patch",
+                path=ONE,
+                summary="Change a negotiation by a JSON merge patch; the result is checked whole",
                 run=self.edit,
                 input=EditNegotiation,
                 output=NegotiationView,
                 scopes=WRITE,
-                refusals=(400, 404, 412, 422),
+                refusals=(400, 404, 409, 412, 422),
                 tag="negotiations",
             ),
             Operation(
                 name="delete_negotiation",
                 method="DELETE",
-                path=one,
-                summary="Erase a negotiation and all that belongs to it",
+                path=ONE,
+                summary="Erase a negotiation with its offers, history and all that belongs to it",
                 run=self.delete,
                 input=NegotiationId,
                 status=204,
@@ -96,38 +123,100 @@ class Negotiations:
             ),
         ]
 
+    def _life(self) -> list[Operation]:
+        return [
+            Operation(
+                name="move_negotiation",
+                method="POST",
+                path=f"{ONE}/state",
+                summary="Move a negotiation to another state: pause, close, reopen, agree, approve",
+                run=self.move,
+                input=MoveNegotiation,
+                output=NegotiationView,
+                scopes=WRITE,
+                creates=True,
+                refusals=(400, 404, 409, 412, 422),
+                tag="negotiations",
+            ),
+            Operation(
+                name="list_negotiation_events",
+                method="GET",
+                path=f"{ONE}/events",
+                summary="What happened to a negotiation and who did it, newest first",
+                run=self.events,
+                input=ListOf,
+                output=EventList,
+                scopes=READ,
+                refusals=(400, 404, 422),
+                tag="negotiations",
+            ),
+            Operation(
+                name="list_offers",
+                method="GET",
+                path=f"{ONE}/offers",
+                summary="The ledger of a negotiation: every offer and answer of both sides, newest first",
+                run=self.offers,
+                input=ListOf,
+                output=OfferList,
+                scopes=READ,
+                refusals=(400, 404, 422),
+                tag="offers",
+            ),
+            Operation(
+                name="record_offer",
+                method="POST",
+                path=f"{ONE}/offers",
+                summary="Record an offer, acceptance, rejection or withdrawal of either side",
+                run=self.record,
+                input=RecordOffer,
+                output=OfferView,
+                status=201,
+                scopes=WRITE,
+                creates=True,
+                refusals=(400, 404, 409, 412, 422),
+                tag="offers",
+            ),
+        ]
+
     async def list(self, call: Call[ListNegotiations]) -> dict[str, Any]:
-        """A page of the caller's negotiations."""
+        """A page of the caller's negotiations, each emitted as it is kept."""
         asked, owner = call.input, call.caller.principal
-        bound = (owner, asked.state, asked.category, asked.query)
+        bound = ("negotiations", owner, asked.state, asked.category, asked.query)
         before = self.cursors.open(asked.cursor, *bound) if asked.cursor else None
-        items = await self.store.read(lambda tx: sessions.page(tx, owner, asked, before))
-        more = len(items) > asked.limit
-        items = items[: asked.limit]
+        found = await read_settled(
+            self.store, owner, lambda tx: sessions.page(tx, owner, asked, before)
+        )
+        more = len(found) > asked.limit
+        found = found[: asked.limit]
         return {
-            "items": items,
-            "next_cursor": self.cursors.seal(items[-1]["id"], *bound) if more else None,
+            "items": [orjson.Fragment(row[1]) for row in found],
+            "next_cursor": self.cursors.seal(found[-1][0], *bound) if more else None,
         }
 
-    async def open(self, call: Call[OpenNegotiation]) -> NegotiationView:
+    async def open(self, call: Call[NegotiationBody]) -> dict[str, Any]:
         """A new negotiation of the caller's."""
-        owner = call.caller.principal
-        created: NegotiationView = await self.store.write(
-            call.once(lambda tx: sessions.add(tx, owner, call.input))
+        owner, body, actor = call.caller.principal, call.input, actor_of(call.caller)
+        terms = read_terms(body)
+        changes.check_deadline(terms)
+        made: dict[str, Any] = await self.store.write(
+            call.once(lambda tx: changes.add(tx, owner, body, terms=terms, actor=actor))
         )
-        return created
+        return made
 
-    async def get(self, call: Call[NegotiationId]) -> NegotiationView:
+    async def get(self, call: Call[NegotiationId]) -> dict[str, Any]:
         """One of the caller's negotiations."""
-        return await self.store.read(
-            lambda tx: sessions.find(tx, call.caller.principal, call.input.id)
+        owner = call.caller.principal
+        document = await read_settled(
+            self.store, owner, lambda tx: sessions.find(tx, owner, call.input.id)
         )
+        view: dict[str, Any] = orjson.loads(document)
+        return view
 
-    async def edit(self, call: Call[EditNegotiation]) -> NegotiationView:
+    async def edit(self, call: Call[EditNegotiation]) -> dict[str, Any]:
         """Change one of the caller's negotiations."""
-        owner, expected = call.caller.principal, call.expected
+        owner, actor, expected = call.caller.principal, actor_of(call.caller), call.expected
         return await self.store.write(
-            lambda tx: sessions.edit(tx, owner, call.input, expected=expected)
+            lambda tx: changes.edit(tx, owner, call.input, actor=actor, expected=expected)
         )
 
     async def delete(self, call: Call[NegotiationId]) -> Answer:
@@ -137,3 +226,60 @@ class Negotiations:
             lambda tx: sessions.remove(tx, owner, call.input.id, expected=expected)
         )
         return Answer(None, 204)
+
+    async def move(self, call: Call[MoveNegotiation]) -> dict[str, Any]:
+        """Move one of the caller's negotiations to another state."""
+        owner, actor, expected = call.caller.principal, actor_of(call.caller), call.expected
+        moved: dict[str, Any] = await self.store.write(
+            call.once(lambda tx: moving.move(tx, owner, call.input, actor=actor, expected=expected))
+        )
+        return moved
+
+    async def events(self, call: Call[ListOf]) -> dict[str, Any]:
+        """A page of a negotiation's history."""
+        asked, owner = call.input, call.caller.principal
+        bound = ("events", owner, asked.id)
+        before = self.cursors.open(asked.cursor, *bound) if asked.cursor else None
+
+        def unit(tx: Transaction) -> Any:
+            sessions.find(tx, owner, asked.id)
+            return history.page(tx, asked.id, before=before, limit=asked.limit + 1)
+
+        found = await read_settled(self.store, owner, unit)
+        more = len(found) > asked.limit
+        found = found[: asked.limit]
+        return {
+            "items": [orjson.Fragment(row[1]) for row in found],
+            "next_cursor": self.cursors.seal(found[-1][0], *bound) if more else None,
+        }
+
+    async def offers(self, call: Call[ListOf]) -> dict[str, Any]:
+        """A page of a negotiation's ledger."""
+        asked, owner = call.input, call.caller.principal
+        bound = ("offers", owner, asked.id)
+        before = self.cursors.open(asked.cursor, *bound) if asked.cursor else history.NEWEST
+
+        def unit(tx: Transaction) -> Any:
+            sessions.find(tx, owner, asked.id)
+            return ledger.every(tx, asked.id)
+
+        rows = await read_settled(self.store, owner, unit)
+        status = standing.statuses(rows, values.now())
+        older = [row for row in reversed(rows) if row.seq < before]
+        page = older[: asked.limit]
+        return {
+            "items": [standing.shown(row, status[row.id]) for row in page],
+            "next_cursor": self.cursors.seal(page[-1].seq, *bound)
+            if len(older) > asked.limit
+            else None,
+        }
+
+    async def record(self, call: Call[RecordOffer]) -> dict[str, Any]:
+        """Add a row to the ledger of one of the caller's negotiations."""
+        owner, actor, expected = call.caller.principal, actor_of(call.caller), call.expected
+        recorded: dict[str, Any] = await self.store.write(
+            call.once(
+                lambda tx: recording.record(tx, owner, call.input, actor=actor, expected=expected)
+            )
+        )
+        return recorded

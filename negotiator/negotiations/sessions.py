@@ -1,64 +1,54 @@
-"""Negotiations at rest: every statement carries the owner, so somebody else's id is simply not there."""
+"""Negotiations at rest: every statement carries the owner, so somebody else's id is simply not there.
 
-from collections.abc import Sequence
+The clock ends a negotiation whose deadline has passed. Writing units see to it when they `load`; reading units raise
+`Due`, and the reader lets `expire` run first. A sweep does the same for those nobody looks at.
+"""
+
+from dataclasses import replace
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import BigInteger, String, bindparam, delete, func, or_, select, update
+from sqlalchemy import BigInteger, String, bindparam, delete, or_, select, update
 from sqlmodel import col
 
 from negotiator import values
 from negotiator.errors import NotFound, PreconditionFailed
-from negotiator.negotiations.schemas import (
-    EditNegotiation,
-    ListNegotiations,
-    NegotiationView,
-    OpenNegotiation,
-)
-from negotiator.negotiations.tables import Negotiation
+from negotiator.negotiations.ledger import rows as ledger
+from negotiator.negotiations.life import history, states
+from negotiator.negotiations.life.history import CLOCK, Actor, Event
+from negotiator.negotiations.schemas.session import ListNegotiations, NegotiationBody
+from negotiator.negotiations.session import Session, view, words
+from negotiator.negotiations.tables import Negotiation, NegotiationEvent, Offer
+from negotiator.negotiations.terms.reading import read_terms
 from negotiator.store.statement import Query, Statement, Transaction, insertion, table
 
 _LAST: Final = "neg_" + "z" * values.ID_LENGTH
+_SWEPT: Final = 200
 
 
-def _view(row: Sequence[Any]) -> NegotiationView:
-    (
-        negotiation_id,
-        title,
-        category,
-        kind,
-        role,
-        state,
-        document,
-        revision,
-        created_at,
-        updated_at,
-    ) = row
-    view: Any = {
-        "id": negotiation_id,
-        "title": title,
-        "category": category,
-        "kind": kind,
-        "role": role,
-        **orjson.loads(document),
-        "state": state,
-        "revision": revision,
-        "created_at": values.timestamp(created_at),
-        "updated_at": values.timestamp(updated_at),
-    }
-    return view
+class Due(Exception):
+    """A reading unit came upon a negotiation whose deadline has passed; `expire` it and read again."""
 
 
-_columns = [
-    table(Negotiation).c[name]
-    for name in (
-        *("id", "title", "category", "kind", "role"),
-        *("state", "document", "revision", "created_at", "updated_at"),
-    )
-]
 _mine = (
     col(Negotiation.id) == bindparam("negotiation"),
     col(Negotiation.owner) == bindparam("owner"),
+)
+_columns = [
+    table(Negotiation).c[name]
+    for name in (
+        *("id", "owner", "given", "created_at", "state", "kept"),
+        *("offers", "events", "revision", "due_at"),
+    )
+]
+_window = (
+    select(col(Negotiation.id), col(Negotiation.document), col(Negotiation.due_at))
+    .where(
+        col(Negotiation.owner) == bindparam("owner"),
+        col(Negotiation.id) < bindparam("before"),
+    )
+    .order_by(col(Negotiation.id).desc())
+    .limit(bindparam("limit"))
 )
 
 
@@ -67,38 +57,47 @@ def _absent_or(name: str, condition: Any) -> Any:
 
 
 _ADD = Statement(insertion(Negotiation))
-_FIND = Query(select(*_columns).where(*_mine), _view)
-_page = (
-    select(*_columns)
-    .where(
-        col(Negotiation.owner) == bindparam("owner"),
-        col(Negotiation.id) < bindparam("before"),
-    )
-    .order_by(col(Negotiation.id).desc())
-    .limit(bindparam("limit"))
+_LOAD = Query(select(*_columns).where(*_mine), tuple)
+_FIND = Query(
+    select(col(Negotiation.document), col(Negotiation.due_at)).where(*_mine),
+    tuple,
 )
-_PAGE = Query(_page, _view)
+_PAGE = Query(_window, tuple)
 _FILTERED = Query(
-    _page.where(
+    _window.where(
         _absent_or("state", col(Negotiation.state) == bindparam("state", type_=String)),
         _absent_or("category", col(Negotiation.category) == bindparam("category", type_=String)),
         _absent_or(
-            "pattern",
-            func.lower(col(Negotiation.title)).like(
-                bindparam("pattern", type_=String), escape="\\"
-            ),
+            "pattern", col(Negotiation.search).like(bindparam("pattern", type_=String), escape="\\")
         ),
     ),
-    _view,
+    tuple,
 )
-_EDIT = Statement(
+_DUE_OF = Query(
+    select(col(Negotiation.id)).where(
+        col(Negotiation.owner) == bindparam("owner"),
+        col(Negotiation.due_at) <= bindparam("now", type_=BigInteger),
+    ),
+    lambda row: str(row[0]),
+)
+_DUE = Query(
+    select(col(Negotiation.id), col(Negotiation.owner))
+    .where(col(Negotiation.due_at) <= bindparam("now", type_=BigInteger))
+    .order_by(col(Negotiation.due_at))
+    .limit(_SWEPT),
+    tuple,
+)
+_SAVE = Statement(
     update(Negotiation)
     .where(*_mine)
     .values(
-        title=func.coalesce(bindparam("title", type_=String), col(Negotiation.title)),
-        category=func.coalesce(bindparam("category", type_=String), col(Negotiation.category)),
-        revision=Negotiation.revision + 1,
-        updated_at=bindparam("now", type_=BigInteger),
+        {
+            name: bindparam(f"new_{name}", type_=table(Negotiation).c[name].type)
+            for name in (
+                *("category", "state", "search", "given", "kept", "document"),
+                *("offers", "events", "due_at", "revision", "updated_at"),
+            )
+        }
     )
 )
 _REMOVE = Statement(delete(Negotiation).where(*_mine))
@@ -107,83 +106,118 @@ _MOVE = Statement(
     .where(col(Negotiation.owner) == bindparam("agent"))
     .values(owner=bindparam("user"), origin=bindparam("agent"))
 )
-_ERASE = Statement(delete(Negotiation).where(col(Negotiation.owner) == bindparam("principal")))
-
-
-def add(tx: Transaction, owner: str, new: OpenNegotiation) -> NegotiationView:
-    """Keep a new negotiation of this principal's; it starts as a draft."""
-    negotiation_id, now = values.new_id("neg"), values.now()
-    tx.run(
-        _ADD,
-        id=negotiation_id,
-        owner=owner,
-        origin=None,
-        title=new.title,
-        category=new.category,
-        kind=new.kind,
-        role=new.role,
-        state="draft",
-        document=orjson.dumps({"issues": new.issues}).decode(),
-        revision=1,
-        created_at=now,
-        updated_at=now,
-    )
-    return find(tx, owner, negotiation_id)
-
-
-def find(tx: Transaction, owner: str, negotiation_id: str) -> NegotiationView:
-    """The principal's negotiation of this id; 404 for everybody else's."""
-    found = tx.one(_FIND, negotiation=negotiation_id, owner=owner)
-    if found is None:
-        raise NotFound("There is no such negotiation.")
-    return found
+_theirs = select(col(Negotiation.id)).where(col(Negotiation.owner) == bindparam("principal"))
+_ERASE = [
+    Statement(delete(NegotiationEvent).where(col(NegotiationEvent.negotiation).in_(_theirs))),
+    Statement(delete(Offer).where(col(Offer.negotiation).in_(_theirs))),
+    Statement(delete(Negotiation).where(col(Negotiation.owner) == bindparam("principal"))),
+]
 
 
 def page(
     tx: Transaction, owner: str, asked: ListNegotiations, before: str | None
-) -> list[NegotiationView]:
-    """One more than `limit` of the principal's negotiations older than `before`, newest first."""
-    window: dict[str, Any] = {
-        "owner": owner,
-        "before": before or _LAST,
-        "limit": asked.limit + 1,
-    }
+) -> list[tuple[Any, ...]]:
+    """One more than `limit` of the principal's negotiations older than `before`, as (id, JSON, due), newest first."""
+    now = values.now()
+    window = {"owner": owner, "before": before or _LAST, "limit": asked.limit + 1}
     if asked.state is asked.category is asked.query is None:
-        return tx.all(_PAGE, **window)
+        found = tx.all(_PAGE, **window)
+        if any(row[2] is not None and row[2] <= now for row in found):
+            raise Due
+        return found
+    if tx.one(_DUE_OF, owner=owner, now=now) is not None:
+        raise Due
     pattern = _pattern(asked.query) if asked.query else None
     return tx.all(_FILTERED, state=asked.state, category=asked.category, pattern=pattern, **window)
 
 
-def edit(
-    tx: Transaction, owner: str, change: EditNegotiation, *, expected: int | None
-) -> NegotiationView:
-    """Apply a merge patch; 412 when `expected` is not the current revision."""
-    current = find(tx, owner, change.id)
-    if expected is not None and current["revision"] != expected:
-        raise PreconditionFailed(
-            "The negotiation has changed since that revision.",
-            members={"revision": current["revision"]},
-        )
-    tx.run(
-        _EDIT,
-        negotiation=change.id,
-        owner=owner,
-        title=change.title,
-        category=change.category,
-        now=values.now(),
-    )
-    return find(tx, owner, change.id)
+def find(tx: Transaction, owner: str, negotiation: str) -> bytes:
+    """The JSON view of the principal's negotiation; 404 for everybody else's."""
+    found = tx.one(_FIND, negotiation=negotiation, owner=owner)
+    if found is None:
+        raise NotFound("There is no such negotiation.")
+    if found[1] is not None and found[1] <= values.now():
+        raise Due
+    return found[0]
 
 
-def remove(tx: Transaction, owner: str, negotiation_id: str, *, expected: int | None) -> None:
-    """Erase a negotiation; 412 when `expected` is not the current revision."""
-    current = find(tx, owner, negotiation_id)
-    if expected is not None and current["revision"] != expected:
+def read(tx: Transaction, owner: str, negotiation: str) -> Session:
+    """The principal's negotiation for a reading unit; `Due` when the clock has to end it first."""
+    session, due_at = _load(tx, owner, negotiation)
+    if due_at is not None and due_at <= values.now():
+        raise Due
+    return session
+
+
+def load(tx: Transaction, owner: str, negotiation: str, *, expected: int | None = None) -> Session:
+    """The principal's negotiation for a writing unit, ended by the clock where it is due; 404, 412."""
+    session, due_at = _load(tx, owner, negotiation)
+    if due_at is not None and due_at <= values.now():
+        session = _end(tx, session)
+    if expected is not None and session.revision != expected:
         raise PreconditionFailed(
             "The negotiation has changed since that revision.",
-            members={"revision": current["revision"]},
+            members={"revision": session.revision},
         )
-    tx.run(_REMOVE, negotiation=negotiation_id, owner=owner)
+    return session
+
+
+def note(tx: Transaction, session: Session, actor: Actor, event: Event) -> Session:
+    """Add an event to the history; the session has to be saved afterwards."""
+    seq = session.events + 1
+    history.append(tx, session.id, seq, actor=actor, event=event, revision=session.revision + 1)
+    return replace(session, events=seq)
+
+
+def save(tx: Transaction, session: Session, *, new: bool = False) -> dict[str, Any]:
+    """Keep a session under its next revision; answers its view."""
+    now = values.now()
+    session = replace(session, revision=session.revision + 1)
+    seen = view(session, now)
+    deadline = session.terms.deadline
+    ahead = session.state in states.LIVE and deadline is not None and deadline > now
+    row: dict[str, Any] = {
+        "category": session.terms.category,
+        "state": session.state,
+        "search": words(session),
+        "given": orjson.dumps(session.body.model_dump(mode="json", exclude_unset=True)),
+        "kept": orjson.dumps(
+            [session.state_reason, session.outcome, session.pending, list(session.baselines)]
+        ),
+        "document": orjson.dumps(seen),
+        "offers": session.offers,
+        "events": session.events,
+        "due_at": deadline if ahead else None,
+        "revision": session.revision,
+        "updated_at": now,
+    }
+    if new:
+        named = {"id": session.id, "owner": session.owner, "origin": None}
+        tx.run(_ADD, **named, **row, created_at=session.created_at)
+    else:
+        values_ = {f"new_{name}": value for name, value in row.items()}
+        tx.run(_SAVE, negotiation=session.id, owner=session.owner, **values_)
+    return seen
+
+
+def remove(tx: Transaction, owner: str, negotiation: str, *, expected: int | None) -> None:
+    """Erase a negotiation with its ledger and history; 412 when `expected` is not the current revision."""
+    load(tx, owner, negotiation, expected=expected)
+    history.remove(tx, negotiation)
+    ledger.remove(tx, negotiation)
+    tx.run(_REMOVE, negotiation=negotiation, owner=owner)
+
+
+def expire(tx: Transaction, owner: str) -> None:
+    """Let the clock end whatever of the principal's is due."""
+    for negotiation in tx.all(_DUE_OF, owner=owner, now=values.now()):
+        load(tx, owner, negotiation)
+
+
+def sweep(tx: Transaction, now: int) -> None:
+    """Let the clock end negotiations that nobody looks at, some hundred at a time."""
+    for negotiation, owner in tx.all(_DUE, now=now):
+        load(tx, owner, negotiation)
 
 
 def move(tx: Transaction, agent_id: str, user_id: str) -> None:
@@ -192,8 +226,51 @@ def move(tx: Transaction, agent_id: str, user_id: str) -> None:
 
 
 def erase(tx: Transaction, principal: str) -> None:
-    """Delete all of a principal's negotiations."""
-    tx.run(_ERASE, principal=principal)
+    """Delete all of a principal's negotiations with their ledgers and histories."""
+    for statement in _ERASE:
+        tx.run(statement, principal=principal)
+
+
+def _load(tx: Transaction, owner: str, negotiation: str) -> tuple[Session, int | None]:
+    found = tx.one(_LOAD, negotiation=negotiation, owner=owner)
+    if found is None:
+        raise NotFound("There is no such negotiation.")
+    key, holder, given, created_at, state, kept, offers, events, revision, due_at = found
+    body = NegotiationBody.model_validate(orjson.loads(given))
+    reason, outcome, pending, baselines = orjson.loads(kept)
+    session = Session(
+        id=key,
+        owner=holder,
+        body=body,
+        terms=read_terms(body, lenient=True),
+        created_at=created_at,
+        state=state,
+        state_reason=reason,
+        outcome=outcome,
+        pending=pending,
+        baselines=tuple(baselines),
+        offers=offers,
+        events=events,
+        revision=revision,
+    )
+    return session, due_at
+
+
+def _end(tx: Transaction, session: Session) -> Session:
+    """The clock's own move: expired, with whatever was held refused."""
+    if session.pending is not None:
+        ledger.decide(tx, session.pending["offer_id"], "refused")
+    event = Event(
+        kind="state",
+        from_state=session.state,
+        to_state=states.EXPIRED,
+        reason="The deadline has passed.",
+    )
+    ended = note(tx, session, CLOCK, event).moved(states.EXPIRED, reason=event.reason)
+    outcome = {"result": states.EXPIRED, "closed_at": values.timestamp(values.now())}
+    ended = replace(ended, outcome=outcome, pending=None)
+    save(tx, ended)
+    return replace(ended, revision=ended.revision + 1)
 
 
 def _pattern(text: str) -> str:

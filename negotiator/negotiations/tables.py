@@ -1,26 +1,74 @@
-"""Negotiations: what lists filter by in columns of its own, the rest as one JSON document."""
+"""Negotiations, what happened to them, and their ledgers.
+
+What lists filter by has a column; the rest of a negotiation is JSON: `given` as it was sent, `kept` what life added,
+`document` the ready view, so that a list emits it without looking inside.
+"""
 # pyright: reportAssignmentType=false
 # SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
 
-from sqlalchemy import BigInteger, Index
+from sqlalchemy import BigInteger, Index, LargeBinary
 from sqlmodel import Field, SQLModel
 
 
 class Negotiation(SQLModel, table=True):
-    """One session. `owner` is the principal; `origin` the agent that opened it before its user claimed it."""
+    """One session. `owner` is the principal; `origin` the agent that opened it before its user claimed it.
+
+    `due_at` is the moment the clock ends it, None when there is none; `offers` and `events` are the last `seq`.
+    """
 
     __tablename__ = "negotiations"
-    __table_args__ = (Index("ix_negotiations_owner_id", "owner", "id"),)
+    __table_args__ = (
+        Index("ix_negotiations_owner_id", "owner", "id"),
+        Index("ix_negotiations_due_at", "due_at"),
+    )
 
     id: str = Field(primary_key=True)
     owner: str
     origin: str | None
-    title: str
     category: str
-    kind: str
-    role: str
     state: str
-    document: str
+    search: str
+    given: bytes = Field(sa_type=LargeBinary)
+    kept: bytes = Field(sa_type=LargeBinary)
+    document: bytes = Field(sa_type=LargeBinary)
+    offers: int
+    events: int
+    due_at: int | None = Field(sa_type=BigInteger)
     revision: int
     created_at: int = Field(sa_type=BigInteger)
     updated_at: int = Field(sa_type=BigInteger)
+
+
+class NegotiationEvent(SQLModel, table=True):
+    """One event of a negotiation's history; rows are only ever added, and go with the negotiation."""
+
+    __tablename__ = "negotiation_events"
+    __table_args__ = {"sqlite_with_rowid": False}
+
+    negotiation: str = Field(primary_key=True)
+    seq: int = Field(primary_key=True)
+    at: int = Field(sa_type=BigInteger)
+    document: bytes = Field(sa_type=LargeBinary)
+
+
+class Offer(SQLModel, table=True):
+    """One row of a ledger; only ever added, and goes with the negotiation.
+
+    `approval` alone may change: `pending`, then `approved` or `refused`; empty when none was needed.
+    """
+
+    __tablename__ = "offers"
+    __table_args__ = (Index("ix_offers_negotiation_seq", "negotiation", "seq", unique=True),)
+
+    id: str = Field(primary_key=True)
+    negotiation: str
+    seq: int
+    at: int = Field(sa_type=BigInteger)
+    side: str
+    kind: str
+    source: str
+    answers: str | None
+    confirms: str | None
+    valid_until: int | None = Field(sa_type=BigInteger)
+    approval: str
+    document: bytes = Field(sa_type=LargeBinary)

@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from negotiator.strict import read_object, read_segment
 from negotiator.trust.issuer import Issuer, canonical_algorithm
 from negotiator.trust.keysets import IssuerKeys, KeysUnavailable, NoSuchKey
 from negotiator.trust.readers import rules
@@ -27,7 +28,6 @@ from negotiator.trust.readers.claims import (
     required_text,
     texts,
 )
-from negotiator.trust.readers.strict import read_object, read_segment
 
 __all__ = ["Assertion", "AssertionRefused", "Kind", "Reason", "Verifier"]
 

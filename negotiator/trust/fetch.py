@@ -17,8 +17,8 @@ from typing import Any, Final, cast
 import httpcore2
 import httpx2
 
+from negotiator.strict import read_object
 from negotiator.trust.readers.addresses import is_loopback, is_public
-from negotiator.trust.readers.strict import read_object
 
 CONNECT_SECONDS: Final = 3.0
 TOTAL_SECONDS: Final = 5.0

@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 
 from jwt import PyJWK, PyJWTError
 
+from negotiator.strict import is_array, is_object, read_object, read_segment
 from negotiator.trust.fetch import Document, Fetcher, FetchFailed
 from negotiator.trust.issuer import Issuer, canonical_algorithm
-from negotiator.trust.readers.strict import is_array, is_object, read_object, read_segment
 
 MAX_BYTES: Final = 65_536
 MAX_KEYS: Final = 50

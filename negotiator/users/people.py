@@ -23,6 +23,7 @@ _ADD = Statement(insertion(User).on_conflict_do_nothing())
 _BY_EMAIL = Query(select(User).where(col(User.email) == bindparam("email")), entity(User))
 _BY_ID = Query(select(User).where(col(User.id) == bindparam("user")), entity(User))
 _LIST = Query(select(User).order_by(col(User.id)), entity(User))
+_ANY = Query(select(User.id).limit(1), lambda row: str(row[0]))
 _DISABLE = Statement(
     update(User)
     .where(col(User.id) == bindparam("user"), col(User.disabled_at).is_(None))
@@ -31,7 +32,10 @@ _DISABLE = Statement(
 
 
 def normal_email(text: str) -> str:
-    """An e-mail address in the one form we compare; 422 for what is none."""
+    """An e-mail address in the one form we compare; 422 for what is none.
+
+    An encoded word (RFC 2047) is none: it would be decoded on its way out, and one mailbox have many names here.
+    """
     email = text.strip().lower()
     local, at, domain = email.rpartition("@")
     plain = email.isprintable() and not any(mark in email for mark in ' <>()[],;:"\\')
@@ -42,6 +46,7 @@ def normal_email(text: str) -> str:
         and plain
         and len(email) <= _LONGEST_EMAIL
         and "@" not in local
+        and "=?" not in email
     ):
         raise ValidationFailed([FieldError("/email", "This is no e-mail address.")])
     return email
@@ -109,6 +114,11 @@ def by_id(tx: Transaction, user_id: str) -> User | None:
 def every(tx: Transaction) -> list[User]:
     """All users, oldest first."""
     return tx.all(_LIST)
+
+
+def exist(tx: Transaction) -> bool:
+    """Whether there is any user yet."""
+    return tx.one(_ANY) is not None
 
 
 def disable(tx: Transaction, email: str) -> None:

@@ -109,6 +109,10 @@ async def test_verified_is_a_boolean(verified: Any) -> None:
         ({"email": "ada@corp.example", "email_verified": True}, "ada@corp.example"),
         ({"email": "not an address", "email_verified": True}, None),
         ({"email": "\u212aate@corp.example", "email_verified": True}, None),
+        ({"email": '"ada<x>"@corp.example', "email_verified": True}, None),
+        ({"email": "a,b@corp.example", "email_verified": True}, None),
+        ({"email": "=?utf-8?q?ada?=@corp.example", "email_verified": True}, None),
+        ({"email": "a.b+c_d'e=f@corp.example", "email_verified": True}, "a.b+c_d'e=f@corp.example"),
         ({"email_verified": True}, None),
     ],
 )

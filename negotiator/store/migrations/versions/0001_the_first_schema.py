@@ -138,18 +138,22 @@ def upgrade() -> None:
         sa.Column("id", sa.String(), nullable=False),
         sa.Column("owner", sa.String(), nullable=False),
         sa.Column("origin", sa.String(), nullable=True),
-        sa.Column("title", sa.String(), nullable=False),
         sa.Column("category", sa.String(), nullable=False),
-        sa.Column("kind", sa.String(), nullable=False),
-        sa.Column("role", sa.String(), nullable=False),
         sa.Column("state", sa.String(), nullable=False),
-        sa.Column("document", sa.String(), nullable=False),
+        sa.Column("search", sa.String(), nullable=False),
+        sa.Column("given", sa.LargeBinary(), nullable=False),
+        sa.Column("kept", sa.LargeBinary(), nullable=False),
+        sa.Column("document", sa.LargeBinary(), nullable=False),
+        sa.Column("offers", sa.Integer(), nullable=False),
+        sa.Column("events", sa.Integer(), nullable=False),
+        sa.Column("due_at", sa.BigInteger(), nullable=True),
         sa.Column("revision", sa.Integer(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("id"),
     )
     with op.batch_alter_table("negotiations", schema=None) as batch_op:
+        batch_op.create_index("ix_negotiations_due_at", ["due_at"], unique=False)
         batch_op.create_index("ix_negotiations_owner_id", ["owner", "id"], unique=False)
 
     op.create_table(
@@ -263,6 +267,7 @@ def downgrade() -> None:
     op.drop_table("revocations")
     with op.batch_alter_table("negotiations", schema=None) as batch_op:
         batch_op.drop_index("ix_negotiations_owner_id")
+        batch_op.drop_index("ix_negotiations_due_at")
 
     op.drop_table("negotiations")
     with op.batch_alter_table("idempotency_keys", schema=None) as batch_op:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from negotiator.strict import MAX_DEPTH, read_object, read_segment
 from negotiator.trust.assertions import Reason
 from negotiator.trust.readers.claims import mail_domain
-from negotiator.trust.readers.strict import MAX_DEPTH, read_object, read_segment
 from tests.unit.trust.idp import claims, encode, header, issuer, reason, sign, token
 
 GOOD = token()

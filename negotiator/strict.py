@@ -1,4 +1,7 @@
-"""Two readers that refuse what the standard ones forgive: JSON objects and base64url segments."""
+"""Two readers that refuse what the standard ones forgive: JSON objects and base64url segments.
+
+Bodies of requests, assertions, key sets and metadata all come through here, so that none has a laxer twin.
+"""
 
 import binascii
 import json
@@ -7,7 +10,8 @@ from math import isfinite
 from typing import Any, Final, NoReturn, TypeGuard
 
 MAX_DEPTH: Final = 20
-_LONE_SURROGATE_MAYBE = re.compile(r"\\u[dD][89a-fA-F]")
+_UNSPEAKABLE_MAYBE = re.compile(r"\\u(?:[dD][89a-fA-F]|0000)")
+_LEAST, _MOST = -(2**63), 2**64 - 1
 _TO_STANDARD = bytes.maketrans(b"-_", b"+/")
 _TO_URL_SAFE = bytes.maketrans(b"+/", b"-_")
 
@@ -30,8 +34,15 @@ def _float(text: str) -> float:
     return value
 
 
+def _integer(text: str) -> int:
+    value = int(text) if len(text) <= 20 else _MOST + 1
+    if not _LEAST <= value <= _MOST:
+        raise ValueError("an integer has more than 64 bits")
+    return value
+
+
 _decode = json.JSONDecoder(
-    object_pairs_hook=_object, parse_constant=_constant, parse_float=_float
+    object_pairs_hook=_object, parse_constant=_constant, parse_float=_float, parse_int=_integer
 ).decode
 
 
@@ -48,8 +59,9 @@ def is_array(value: object) -> TypeGuard[list[Any]]:
 def read_object(data: bytes) -> dict[str, Any]:
     """The JSON object in `data`, by RFC 8259 and I-JSON (RFC 7493).
 
-    UTF-8, no member twice, no NaN or infinity, at most 20 levels, no lone surrogate; else
-    `ValueError`. The caller bounds the size first.
+    UTF-8, no member twice, no NaN or infinity, no integer over 64 bits, at most 20 levels, no lone
+    surrogate, no NUL (which PostgreSQL has no text for); else `ValueError`. The caller bounds the
+    size first.
     """
     text = data.decode()
     try:
@@ -61,9 +73,24 @@ def read_object(data: bytes) -> dict[str, Any]:
     # Depth cannot exceed the number of opening brackets, so ordinary texts skip the walk.
     if text.count("{") + text.count("[") > MAX_DEPTH:
         _check_depth(value)
-    if _LONE_SURROGATE_MAYBE.search(text):
-        json.dumps(value, ensure_ascii=False).encode()
+    if _UNSPEAKABLE_MAYBE.search(text):
+        _check_texts(value)
     return value
+
+
+def _check_texts(value: dict[str, Any]) -> None:
+    """Only an escape can hide half a character or a NUL, so only texts with one come here."""
+    stack: list[Any] = [value]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, str):
+            current.encode()
+            if "\0" in current:
+                raise ValueError("a text has a NUL in it")
+        elif is_object(current):
+            stack.extend((*current, *current.values()))
+        elif is_array(current):
+            stack.extend(current)
 
 
 def _check_depth(value: dict[str, Any]) -> None:

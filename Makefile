@@ -1,0 +1,47 @@
+# Everything there is to do here. `make` alone lists it. Needs Python 3.11 to 3.13, make, gcc and node 20 (for pyright).
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run demo test check bench docs fix clean
+
+FITS := import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do $$p -c '$(FITS)' 2>/dev/null && echo $$p && break; done)
+BIN := .venv/bin
+READY := .venv/ready
+SHARED ?= ../shared/bench/http
+
+help: ## Show this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 10
+
+setup: $(READY) ## Make .venv from requirements.lock, if that changed
+
+run: $(READY) ## Serve on http://127.0.0.1:8000
+	$(BIN)/negotiator serve
+
+demo: $(READY) ## Walk the whole journey against a server of its own
+	$(BIN)/negotiator demo
+
+test: $(READY) ## Run every test, in parallel
+	$(BIN)/pytest -n 2 --dist worksteal
+
+check: $(READY) ## Formatting, lint, types, floors, fresh docs: everything but tests
+	$(BIN)/ruff format --check && $(BIN)/ruff check && $(BIN)/pyright && $(BIN)/lint-imports
+	$(BIN)/python -m docs.generate --check
+
+bench: $(READY) ## Measure beside the peers; the numbers belong in docs/benchmarks.md
+	$(BIN)/python -m tests.bench.http --shared $(SHARED)
+
+docs: $(READY) ## Write docs/reference from the code
+	$(BIN)/python -m docs.generate
+
+fix: $(READY) ## Format, and mend what lint can mend
+	$(BIN)/ruff format && $(BIN)/ruff check --fix
+
+clean: ## Remove what was made here; var/ and keys/ stay
+	rm -rf .venv build *.egg-info .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+$(READY): requirements.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Python 3.11, 3.12 or 3.13 is needed." >&2; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/pip install -q --no-deps --require-hashes -r requirements.lock
+	$(BIN)/pip install -q --no-deps --no-build-isolation -e . && touch $@

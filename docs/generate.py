@@ -1,0 +1,81 @@
+"""Writes `docs/reference` from the running code: `python -m docs.generate`, with `--check` to compare only.
+
+One function a page, each from the one place that knows: the service description, the settings, the refusal
+family, the scopes, the command tree, the tables. Nothing is written here by hand but the frames around them.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from docs.pages import cli, errors, operations, scopes, settings, tables
+from negotiator.app import build
+from negotiator.edge.operation import Service
+from negotiator.settings import Settings
+
+FOLDER: Final = Path(__file__).parent / "reference"
+BASE: Final = "https://negotiator.example"
+PAGES: Final[dict[str, Callable[[Service], Iterable[str]]]] = {
+    "operations": operations.page,
+    "settings": settings.page,
+    "errors": errors.page,
+    "scopes": scopes.page,
+    "cli": cli.page,
+    "tables": tables.page,
+}
+_NOTICE: Final = "<!-- Written by docs/generate.py (`make docs`); changes here are lost. -->\n\n"
+
+
+def service() -> Service:
+    """The description of a service with every setting at its default."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder)
+        plain: dict[str, Any] = {
+            "base_url": BASE,
+            "data_dir": path,
+            "keys_dir": path,
+            "secret": "none",
+        }
+        return build(Settings(_env_file=None, **plain)).service  # pyright: ignore[reportCallIssue]
+
+
+def pages() -> dict[Path, str]:
+    """Every page's path and text."""
+    described = service()
+    return {
+        FOLDER / f"{name}.md": _NOTICE + "\n".join(page(described)) + "\n"
+        for name, page in PAGES.items()
+    }
+
+
+def stale() -> list[Path]:
+    """The pages that are not what the code says, and files that are no page."""
+    written = pages()
+    changed = [
+        path for path, text in written.items() if not path.exists() or path.read_text() != text
+    ]
+    return sorted([*changed, *(set(FOLDER.glob("*")) - written.keys())])
+
+
+def main() -> int:
+    """Write the pages, or name the stale ones and answer 1."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing, exit 1 if a page is stale"
+    )
+    if parser.parse_args().check:
+        found = stale()
+        for path in found:
+            sys.stderr.write(f"{path.relative_to(FOLDER.parents[1])} is stale; run make docs\n")
+        return min(len(found), 1)
+    FOLDER.mkdir(exist_ok=True)
+    for path, text in pages().items():
+        path.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

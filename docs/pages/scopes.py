@@ -1,0 +1,23 @@
+"""Every scope, its meaning, and what it opens."""
+
+from collections.abc import Iterable
+
+from docs.pages.markdown import code, grid
+from negotiator.edge.operation import Service
+from negotiator.scopes import ANONYMOUS
+
+
+def page(service: Service) -> Iterable[str]:
+    """Scopes in the order of the seeds."""
+    yield "# Scopes\n"
+    rows = (
+        (code(scope), meaning, "yes" if scope in ANONYMOUS else "", _opened(service, scope))
+        for scope, meaning in service.scopes.items()
+    )
+    yield from grid(("Scope", "Meaning", "Anonymous agents", "Operations that need it"), rows)
+
+
+def _opened(service: Service, scope: str) -> str:
+    return " ".join(
+        code(operation.name) for operation in service.operations if scope in operation.scopes
+    )

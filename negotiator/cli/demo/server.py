@@ -1,0 +1,142 @@
+"""The server under the demo, and the operator's commands beside it."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+import httpx2
+
+import negotiator
+from negotiator.settings import PREFIX
+
+_PATIENCE: Final = 30.0
+_POLL: Final = 0.05
+_LOG: Final = "server.log"
+
+
+class Wrong(Exception):
+    """The journey cannot go on; the message is one line for the reader."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A server, and where its operator sits: the environment and folder that hold its settings."""
+
+    url: str
+    environment: Mapping[str, str]
+    folder: Path
+    is_own: bool
+
+    def operate(self, *arguments: str, text: str = "") -> Any:
+        """Run `negotiator …` with `--json` as the operator; answers the JSON value it prints.
+
+        `text` goes to its standard input. Raises `Wrong` when the command refuses.
+        """
+        done = subprocess.run(  # noqa: S603  our own interpreter and our own words
+            [sys.executable, "-m", "negotiator", *arguments, "--json"],
+            env=self.environment,
+            cwd=self.folder,
+            input=text,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+            raise Wrong(f"negotiator {' '.join(arguments)}: {last}")
+        return json.loads(done.stdout)
+
+    def log(self) -> str:
+        """What an own server has written."""
+        return (self.folder / _LOG).read_text()
+
+
+def running(url: str) -> Site:
+    """A server that runs already; the operator's settings are those of this process."""
+    return Site(url.rstrip("/"), os.environ, Path.cwd(), is_own=False)
+
+
+@contextmanager
+def own(**settings: str) -> Generator[Site]:
+    """A server of our own on a free port, with folders of its own; gone at the end, whatever ends it.
+
+    `settings` are further settings by name, without the prefix.
+    """
+    with TemporaryDirectory(prefix="negotiator-demo-") as name:
+        site = _site(Path(name), settings)
+        port = site.url.rpartition(":")[2]
+        command = [sys.executable, "-m", "negotiator", "serve", "--port", port]
+        with (site.folder / _LOG).open("w") as log:
+            # A session of its own: Ctrl-C reaches the demo, and the demo ends the server.
+            process = subprocess.Popen(  # noqa: S603  our own interpreter and our own words
+                command,
+                env=site.environment,
+                cwd=site.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+            try:
+                _wait(site, process)
+                yield site
+            finally:
+                _stop(process)
+
+
+def _site(folder: Path, settings: Mapping[str, str]) -> Site:
+    url = f"http://127.0.0.1:{_free_port()}"
+    chosen = {
+        "base_url": url,
+        "data_dir": str(folder / "var"),
+        "keys_dir": str(folder / "keys"),
+        "allow_loopback_fetch": "true",
+        **settings,
+    }
+    environment = {
+        name: value for name, value in os.environ.items() if not name.upper().startswith(PREFIX)
+    }
+    environment |= {f"{PREFIX}{name.upper()}": value for name, value in chosen.items()}
+    # The folder holds no .env and no negotiator.toml, so nothing of the operator's leaks in; the
+    # package is found from there too when it is not installed.
+    environment["PYTHONPATH"] = str(Path(negotiator.__file__).parents[1])
+    return Site(url, environment, folder, is_own=True)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _wait(site: Site, process: subprocess.Popen[bytes]) -> None:
+    until = time.monotonic() + _PATIENCE
+    while time.monotonic() < until:
+        if process.poll() is not None:
+            break
+        try:
+            if httpx2.get(f"{site.url}/api/health").is_success:
+                return
+        except httpx2.TransportError:
+            time.sleep(_POLL)
+    last = (site.log().strip().splitlines() or ["it wrote nothing"])[-1]
+    raise Wrong(f"The server did not start: {last}")
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(timeout=_PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -1,0 +1,134 @@
+"""What leverage and the next move take and give (contract §3)."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from negotiator.edge.operation import Strict
+from negotiator.negotiations.schemas.parts import IssueBody
+from negotiator.negotiations.schemas.scalars import Package, Scalar, Title, Utility, Word
+from negotiator.negotiations.schemas.session import NegotiationBody, NegotiationId, Role
+
+Pair = Annotated[list[Scalar], Field(min_length=2, max_length=2)]
+PartWorths = dict[Word, Annotated[list[Pair], Field(min_length=1, max_length=10_000)]]
+Style = Literal["balanced", "firm", "cooperative"]
+
+
+class FullPreferences(Strict):
+    """One side's whole utility: `part_worths` already weighted, or `issues` with value functions; one of the two."""
+
+    part_worths: PartWorths | None = Field(
+        None, description="Issue to [[value, utility], …]; a package is worth the sum."
+    )
+    constant: Utility = Field(0.0, description="Added to every package's sum of part worths.")
+    issues: list[IssueBody] | None = Field(None, min_length=1, max_length=50)
+    reservation_utility: Utility | None = Field(
+        None, description="What no agreement is worth to this side: its walk-away."
+    )
+
+
+class LeverageBody(NegotiationBody):
+    """A negotiation's body, with full preferences of either side where they are known."""
+
+    title: Title = "Untitled"
+    role: Role = Field("party", description="Your side; says which direction of money is good.")
+    issues: list[IssueBody] = Field(
+        default_factory=list[IssueBody],
+        max_length=50,
+        description="What is negotiated; not needed beside `my_preferences`.",
+    )
+    my_preferences: FullPreferences | None = None
+    their_preferences: FullPreferences | None = Field(
+        None, description="Without them they are taken to want the opposite on every issue."
+    )
+    judgements: dict[str, float] | None = Field(
+        None, max_length=20, description="Power factors set outright, each from -1 to 1."
+    )
+
+
+class IssueValues(Strict):
+    """A matter to settle and the values it may take."""
+
+    name: Word
+    values: list[Scalar] = Field(min_length=1, max_length=20_000)
+
+
+class AdditivePreferences(Strict):
+    """My utility: a constant and one part worth for each value of each issue."""
+
+    reservation_utility: Utility = Field(description="The floor: what no agreement is worth.")
+    constant: Utility | None = None
+    part_worths: dict[Word, Annotated[list[Pair], Field(min_length=1, max_length=20_000)]]
+
+
+class ProgressBody(Strict):
+    """Where the talk stands. A step is a round in which each side speaks once, counted from 0."""
+
+    step: int = Field(0, ge=0, le=1_000_000)
+    n_steps: int | None = Field(None, ge=1, le=1_000_000, description="Rounds in all, if limited.")
+    relative_time: float | None = Field(
+        None, ge=0, le=1, allow_inf_nan=False, description="Share of the time that is over."
+    )
+
+
+class PastOffer(Strict):
+    """An offer already made, and what it is worth to me."""
+
+    step: int = Field(ge=0, le=1_000_000)
+    by: Literal["me", "them"]
+    offer: Package
+    my_utility: Utility | None = None
+
+
+class TableOffer(Strict):
+    """Their offer that I could accept now."""
+
+    offer: Package
+    my_utility: Utility | None = None
+
+
+class NextMoveBody(Strict):
+    """One turn described in full, so that any benchmark can ask. Same request, same answer."""
+
+    issues: list[IssueValues] = Field(min_length=1, max_length=50)
+    my_preferences: AdditivePreferences
+    progress: ProgressBody = Field(default_factory=lambda: ProgressBody.model_validate({}))
+    history: list[PastOffer] = Field(
+        default_factory=list[PastOffer], max_length=20_000, description="Oldest first."
+    )
+    on_table: TableOffer | None = None
+    style: Style = Field("balanced", description="How hard to bargain; none goes below the floor.")
+    session_id: str | None = Field(None, max_length=200, description="The asker's own; not used.")
+    protocol: str | None = Field(None, max_length=100, description="The asker's own; not used.")
+
+
+class StoredNextMove(NegotiationId):
+    """One turn of a stored negotiation."""
+
+    style: Style = Field("balanced", description="How hard to bargain; none goes below the floor.")
+
+
+class LeverageView(TypedDict):
+    """Where both sides stand, how power splits the surplus, and the agreements that follow."""
+
+    position: dict[str, Any]
+    power: dict[str, Any]
+    points: dict[str, Any]
+    expected: dict[str, Any] | None
+    assumptions: list[str]
+    approximate: bool
+
+
+class NextMoveView(TypedDict):
+    """What to do now, why, and what to say."""
+
+    action: Literal["accept", "counter", "walk_away"]
+    offer: dict[str, Any] | None
+    my_utility: float | None
+    alternatives: list[dict[str, Any]]
+    acceptance_probability: float
+    reasons: list[str]
+    say: str
+    opponent_utility: dict[str, list[list[Any]]]
+    floor: float

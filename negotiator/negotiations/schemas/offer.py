@@ -1,0 +1,96 @@
+"""Rows of the ledger on the wire (contract §3 Offer)."""
+
+from typing import Any, Literal
+
+from pydantic import AliasChoices, Field
+from typing_extensions import TypedDict
+
+from negotiator.negotiations.schemas.scalars import Moment, Package, Prose, Word
+from negotiator.negotiations.schemas.session import NegotiationId
+
+OfferKind = Literal["offer", "counter", "final", "withdrawal", "acceptance", "rejection"]
+Source = Literal["typed", "detected_in_speech", "imported"]
+
+
+class RecordOffer(NegotiationId):
+    """What one side put on the table, or its answer to what the other side did."""
+
+    by: Literal["me", "them"] = Field(description="Whose move it is.")
+    kind: OfferKind = Field("offer", description="What the move is.")
+    package: Package | None = Field(
+        None,
+        max_length=50,
+        description="Issue to value; may be partial. Needed for offer, counter and final.",
+    )
+    conditions: list[Prose] = Field(
+        default_factory=list[str], max_length=50, description="What the offer depends on."
+    )
+    valid_until: Moment | None = Field(None, description="After it the offer cannot be accepted.")
+    claimed_final: bool = Field(False, description="Whether it was called the last word.")
+    in_reply_to: Word | None = Field(
+        None, description="The offer this answers; an acceptance must name a live one."
+    )
+    rationale: Prose | None = Field(None, description="The reasons that were given.")
+    channel: Word | None = Field(None, description="Where it was said: email, phone, meeting …")
+    source: Source = Field("typed", description="Detected offers stay unconfirmed.")
+    confirms: Word | None = Field(None, description="The detected offer that this row confirms.")
+    override: bool = Field(
+        False, description="Go below the walk-away or against a constraint; needs a reason."
+    )
+    reason: Prose | None = Field(
+        None,
+        validation_alias=AliasChoices("reason", "override_reason"),
+        description="Why the override is right; written into the history.",
+    )
+
+
+class IntervalView(TypedDict):
+    """A utility between its worst and best fill; equal ends for a complete package."""
+
+    low: float
+    high: float
+
+
+class OfferView(TypedDict):
+    """A row of the ledger as its owner sees it. Concessions are utility given up since the same side's last offer."""
+
+    id: str
+    seq: int
+    at: str
+    by: str
+    kind: str
+    package: dict[str, Any] | None
+    complete: bool
+    conditions: list[str]
+    valid_until: str | None
+    claimed_final: bool
+    in_reply_to: str | None
+    rationale: str | None
+    channel: str | None
+    source: str
+    confirms: str | None
+    status: Literal[
+        "live",
+        "superseded",
+        "withdrawn",
+        "expired",
+        "accepted",
+        "unconfirmed",
+        "confirmed",
+        "awaiting_approval",
+        "not_approved",
+        "recorded",
+    ]
+    utility_me: IntervalView | None
+    utility_them_estimate: float | None
+    concession_me: float | None
+    concession_them: float | None
+    override: dict[str, Any] | None
+    approval: dict[str, Any] | None
+
+
+class OfferList(TypedDict):
+    """A page of the ledger, newest first."""
+
+    items: list[OfferView]
+    next_cursor: str | None

@@ -1,0 +1,250 @@
+"""The members of a negotiation's body: issues, limits, what is believed of the other side (contract §3)."""
+
+from decimal import Decimal
+from typing import Annotated, Any, Final, Literal, cast
+
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+
+from negotiator.edge.operation import Strict
+from negotiator.negotiations.schemas.scalars import (
+    Amount,
+    Moment,
+    Package,
+    Prose,
+    Scalar,
+    Share,
+    Utility,
+    Word,
+    scalar,
+)
+
+IssueKind = Literal[
+    "money", "number", "integer", "percent", "duration_days", "date", "enum", "boolean"
+]
+Weight = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
+
+
+class RangeBody(Strict):
+    """The values of a numeric issue: both ends, and the step between values (none: continuous)."""
+
+    min: Scalar
+    max: Scalar
+    step: Scalar | None = None
+
+
+class OptionBody(Strict):
+    """One listed value and what it is worth to you, 0 (worst) to 1 (best)."""
+
+    value: Scalar
+    utility: Share | None = None
+
+
+def _as_option(value: Any) -> Any:
+    return {"value": value} if isinstance(value, str | int | float) else value
+
+
+Option = Annotated[OptionBody, BeforeValidator(_as_option)]
+
+
+class IssueBody(Strict):
+    """One thing that is negotiated, with your value function on it."""
+
+    name: Word
+    label: Word | None = None
+    type: IssueKind = "money"
+    unit: Word | None = None
+    direction: Literal["higher", "lower"] | None = Field(
+        None, description="Which way is better for you; on money it follows from your role."
+    )
+    weight: Weight | None = Field(None, description="How much it matters to you; any scale.")
+    weight_given: Weight | None = Field(
+        None, description="Read-only echo of the weight as it was sent; ignored on input."
+    )
+    range: RangeBody | None = Field(None, description="For numeric issues and dates.")
+    options: list[Option] | None = Field(
+        None, max_length=10_000, description="For enumerated issues: values with their utility."
+    )
+    value_points: list[Annotated[list[Scalar], Field(min_length=2, max_length=2)]] | None = Field(
+        None, max_length=1000, description="[value, utility] corners of a bent value function."
+    )
+    their_weight: Weight | None = Field(
+        None, description="How much it seems to matter to the other side."
+    )
+    tradeable: bool = True
+
+
+class WorthBody(Strict):
+    """A package, or a utility from 0 to 1 outright; exactly one of the two."""
+
+    package: Package | None = Field(None, max_length=50)
+    utility: Utility | None = None
+
+
+class WalkAway(WorthBody):
+    """The least you would agree to. Below your best alternative only with an `override_reason`."""
+
+    override_reason: Prose | None = None
+
+
+class Batna(Strict):
+    """Your best alternative to this deal."""
+
+    description: Prose | None = None
+    value: WorthBody | None = None
+    probability: Share | None = Field(None, description="Chance that it comes true; 1 if absent.")
+    cost: Amount | None = Field(None, description="What taking it would cost, in the currency.")
+    available_until: Moment | None = None
+    override_reason: Prose | None = Field(
+        None, description="Why the walk-away may lie below this alternative all the same."
+    )
+
+
+class Counterparty(Strict):
+    """The other side."""
+
+    name: Word | None = None
+    organisation: Word | None = None
+    role: Word | None = None
+    relationship: Literal["new", "ongoing", "strategic"] | None = None
+    decision_maker: Literal["yes", "no", "unknown"] | None = None
+    notes: Prose | None = None
+
+
+def _as_counterparty(value: Any) -> Any:
+    return {"name": value} if isinstance(value, str) else value
+
+
+CounterpartyBody = Annotated[Counterparty, BeforeValidator(_as_counterparty)]
+
+
+class Estimates(Strict):
+    """Their walk-away as you believe it; low ≤ likely ≤ high."""
+
+    low: Amount
+    likely: Amount
+    high: Amount
+    unit: Literal["money", "utility"] | None = Field(
+        None, description="Default: money when one price is all, else their utility from 0 to 1."
+    )
+
+
+class TheirEstimate(Strict):
+    """What you believe of the other side; always an estimate."""
+
+    walk_away: Estimates | None = None
+    target: WorthBody | None = None
+    batna: WorthBody | None = Field(None, description="In their utility, or as a package.")
+    deadline: Moment | None = None
+    priorities: list[Word] | None = Field(None, max_length=50, description="Issues, first first.")
+    confidence: Share | None = None
+    source: Prose | None = None
+
+
+NO_ESTIMATE: Final = TheirEstimate.model_validate({})
+"""Nothing is believed of the other side."""
+
+Operator = Literal["<=", ">=", "<", ">", "==", "!=", "in", "not_in"]
+
+
+def _values(value: Any) -> Any:
+    """One scalar, or a list of them."""
+    if isinstance(value, list | tuple):
+        rows = cast(list[Any], value)
+        if not 1 <= len(rows) <= 1000:
+            raise ValueError("Must be a value or a list of 1 to 1000 values")
+        return [scalar(row) for row in rows]
+    return scalar(value)
+
+
+Values = Annotated[
+    Any,
+    AfterValidator(_values),
+    WithJsonSchema({"type": ["string", "number", "boolean", "array"]}),
+]
+
+
+class ConstraintBody(Strict):
+    """A rule on one issue. A hard one refuses offers of yours that break it."""
+
+    issue: Word
+    op: Operator
+    value: Values = Field(description="A value; a list of them for `in` and `not_in`.")
+    hard: bool = True
+    reason: Prose | None = None
+
+    @property
+    def values(self) -> list[Any]:
+        """The value, or the listed ones."""
+        value: Any = self.value
+        return [*value] if self.op in {"in", "not_in"} and isinstance(value, list) else [value]
+
+
+class LimitBody(WorthBody):
+    """How far you may go by yourself: an amount on the price issue, a package or a utility."""
+
+    amount: Amount | None = None
+
+
+def _as_limit(value: Any) -> Any:
+    return {"amount": value} if isinstance(value, str | int | float | Decimal) else value
+
+
+class AuthorityBody(Strict):
+    """What you may agree to by yourself; beyond it a package waits for approval."""
+
+    limit: Annotated[LimitBody | None, BeforeValidator(_as_limit)] = Field(
+        None, description="An amount (a plain string will do), or a package or utility."
+    )
+    approver: Word | None = None
+    needs_approval_above: Amount | None = Field(
+        None, description="An amount on the price issue; worse than it needs approval."
+    )
+
+
+def _as_list(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+Evidence = Annotated[list[Prose], Field(max_length=50), BeforeValidator(_as_list)]
+
+
+class BaselineBody(Strict):
+    """What the result will be measured against; later changes keep the history."""
+
+    kind: Literal[
+        "previous_price", "first_quote", "list_price", "budget", "market", "should_cost", "other"
+    ] = "other"
+    value: Amount | None = None
+    as_of: Word | None = Field(None, description="The date or moment the value stood at.")
+    evidence: Evidence | None = None
+
+
+Count = Annotated[int, Field(ge=0, le=1000)]
+
+
+class SideFactsBody(Strict):
+    """What is known of one side's power; what is left out is unknown. Shares run from 0 to 1."""
+
+    delay_cost_per_day: Share | None = Field(
+        None, description="Share of the deal's value lost for each day of waiting."
+    )
+    rivals: Count | None = Field(
+        None, description="Live bidders this side could turn to instead of the other."
+    )
+    dependency: Share | None = Field(None, description="What a break would cost this side.")
+    information: Share | None = Field(
+        None, description="How well this side knows the other's limits."
+    )
+    market: Share | None = Field(None, description="How far outside benchmarks support this side.")
+    authority: Share | None = Field(None, description="How freely this side decides.")
+    commitment: Share | None = Field(None, description="How bound this side already is.")
+    relationship: Share | None = Field(
+        None, description="How much this side needs the relationship."
+    )
+
+
+class FactsBody(Strict):
+    """Facts behind the split of power, for both sides."""
+
+    me: SideFactsBody | None = None
+    them: SideFactsBody | None = None

@@ -1,0 +1,230 @@
+"""A negotiation on the wire: what is sent, what is asked for, what comes back."""
+
+from typing import Any, Literal, Self
+
+from pydantic import Field, ModelWrapValidatorHandler, ValidationError, model_validator
+from pydantic_core import InitErrorDetails, PydanticCustomError
+from typing_extensions import TypedDict
+
+from negotiator.edge.operation import Strict
+from negotiator.negotiations.preferences.reading import read_issues
+from negotiator.negotiations.schemas.parts import (
+    AuthorityBody,
+    BaselineBody,
+    Batna,
+    ConstraintBody,
+    CounterpartyBody,
+    FactsBody,
+    IssueBody,
+    TheirEstimate,
+    WalkAway,
+    WorthBody,
+)
+from negotiator.negotiations.schemas.scalars import Moment, Title, Word
+
+Role = Literal["buyer", "seller", "employer", "candidate", "landlord", "tenant", "party"]
+State = Literal[
+    "draft",
+    "planned",
+    "active",
+    "paused",
+    "awaiting_approval",
+    "agreed",
+    "won",
+    "lost",
+    "walked_away",
+    "cancelled",
+    "expired",
+]
+
+
+class NegotiationBody(Strict):
+    """A negotiation. Title, role and one issue are needed; what else advice lacks is named in `missing`."""
+
+    title: Title
+    role: Role = Field(description="Your side; on money it says which direction is good for you.")
+    issues: list[IssueBody] = Field(
+        min_length=1, max_length=50, description="What is negotiated, one entry each."
+    )
+    category: Word = Field("other", description="What is bought, sold or settled; keys benchmarks.")
+    kind: Word = Field(
+        "other", description="new_purchase, renewal, sale, salary, lease, dispute or other."
+    )
+    counterparty: CounterpartyBody | None = None
+    currency: Word | None = Field(None, description="ISO 4217; every money issue is in it.")
+    target: WorthBody | None = Field(None, description="What you aim for.")
+    walk_away: WalkAway | None = Field(None, description="The least you would agree to. Private.")
+    batna: Batna | None = Field(None, description="Your best alternative. Private.")
+    their_estimate: TheirEstimate | None = None
+    deadline: Moment | None = Field(None, description="When passed, the negotiation expires.")
+    max_rounds: int | None = Field(None, ge=1, le=10_000)
+    constraints: list[ConstraintBody] | None = Field(None, max_length=50)
+    authority: AuthorityBody | None = None
+    baseline: BaselineBody | None = None
+    facts: FactsBody | None = Field(None, description="Facts behind the split of power.")
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _name_every_fault(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        """When a member is malformed, the issues are still read, so that one answer names all faults."""
+        try:
+            return handler(data)
+        except ValidationError as fault:
+            raise _together(cls.__name__, fault, data) from None
+
+
+def _together(title: str, fault: ValidationError, data: Any) -> ValidationError:
+    seen = fault.errors(include_url=False, include_input=False)
+    found = [
+        InitErrorDetails(
+            type=PydanticCustomError("refused", "{said}", {"said": error["msg"]}),
+            loc=error["loc"],
+            input=None,
+        )
+        for error in seen
+    ]
+    places = {"/".join(map(str, ("", *error["loc"]))) for error in seen}
+    issues: Any = data.get("issues") if isinstance(data, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    for refusal in read_issues(issues)[1] if isinstance(issues, list) else ():  # pyright: ignore[reportUnknownArgumentType]
+        if any(_covers(place, refusal.pointer) for place in places):
+            continue
+        said = PydanticCustomError("refused", "{said}", {"said": refusal.description})
+        loc = tuple(int(p) if p.isdigit() else p for p in refusal.pointer.split("/")[1:])
+        found.append(InitErrorDetails(type=said, loc=loc, input=None))
+    return ValidationError.from_exception_data(title, found)
+
+
+def _covers(place: str, pointer: str) -> bool:
+    return place == pointer or place.startswith(f"{pointer}/") or pointer.startswith(f"{place}/")
+
+
+class NegotiationId(Strict):
+    """One negotiation, by its id in the path."""
+
+    id: str = Field(description="The negotiation's id, neg_….")
+
+
+class EditNegotiation(NegotiationId):
+    """A JSON merge patch (RFC 7396): members left out stay, null removes; the result is checked whole."""
+
+    title: Any = Field(None, description="A new title.")
+    role: Any = Field(None, description="Another role.")
+    issues: Any = Field(None, description="The whole new list of issues; lists are replaced.")
+    category: Any = Field(None, description="Another category, or null for `other`.")
+    kind: Any = Field(None, description="Another kind, or null for `other`.")
+    counterparty: Any = Field(None, description="Members to change of the other side.")
+    currency: Any = Field(None, description="ISO 4217 code.")
+    target: Any = Field(None, description="Members to change of the target.")
+    walk_away: Any = Field(None, description="Members to change of the walk-away.")
+    batna: Any = Field(None, description="Members to change of your best alternative.")
+    their_estimate: Any = Field(None, description="Members to change of what you believe of them.")
+    deadline: Any = Field(None, description="A new deadline, in the future, or null for none.")
+    max_rounds: Any = Field(None, description="Another number of rounds, or null for no limit.")
+    constraints: Any = Field(None, description="The whole new list of constraints.")
+    authority: Any = Field(None, description="Members to change of your authority.")
+    baseline: Any = Field(None, description="Members to change of the baseline.")
+    facts: Any = Field(None, description="Members to change of the facts behind power.")
+
+    @property
+    def patch(self) -> dict[str, Any]:
+        """The members that were sent."""
+        return {name: getattr(self, name) for name in self.model_fields_set if name != "id"}
+
+
+class ListNegotiations(Strict):
+    """Which negotiations, newest first."""
+
+    state: State | None = Field(None, description="Only those in this state.")
+    category: Word | None = Field(None, description="Only those of this category.")
+    query: Word | None = Field(None, description="Words in the title or the other side's name.")
+    limit: int = Field(20, ge=1, le=100, description="How many at most.")
+    cursor: str | None = Field(None, description="`next_cursor` of the last page.")
+
+
+class ListOf(NegotiationId):
+    """A page of what belongs to a negotiation, newest first."""
+
+    limit: int = Field(20, ge=1, le=100, description="How many at most.")
+    cursor: str | None = Field(None, description="`next_cursor` of the last page.")
+
+
+class MoveNegotiation(NegotiationId):
+    """A state to move to."""
+
+    to: State = Field(description="The state wanted; a refusal names the `allowed` ones.")
+    reason: Title | None = Field(
+        None, description="Needed to reopen an agreement or closed talk, or to refuse approval."
+    )
+    approved: bool | None = Field(
+        None, description="From awaiting_approval: whether the held package is approved."
+    )
+    package_sha256: Word | None = Field(
+        None, description="Needed to approve: the digest of exactly the package that was held."
+    )
+    offer_id: Word | None = Field(
+        None, description="To `agreed`: the live offer agreed on; the latest live one if absent."
+    )
+    override: bool = Field(
+        False, description="To `agreed`: agree below the walk-away all the same, with a reason."
+    )
+
+
+class NegotiationView(TypedDict):
+    """A negotiation as its owner sees it; private throughout."""
+
+    id: str
+    title: str
+    category: str
+    kind: str
+    role: str
+    counterparty: dict[str, Any] | None
+    currency: str | None
+    issues: list[dict[str, Any]]
+    target: dict[str, Any] | None
+    walk_away: dict[str, Any] | None
+    batna: dict[str, Any] | None
+    their_estimate: dict[str, Any] | None
+    deadline: str | None
+    max_rounds: int | None
+    constraints: list[dict[str, Any]]
+    authority: dict[str, Any] | None
+    baseline: dict[str, Any] | None
+    baseline_history: list[dict[str, Any]]
+    facts: dict[str, Any] | None
+    state: str
+    state_reason: str | None
+    pending_approval: dict[str, Any] | None
+    outcome: dict[str, Any] | None
+    missing: list[str]
+    revision: int
+    created_at: str
+    updated_at: str
+
+
+class NegotiationList(TypedDict):
+    """A page of negotiations."""
+
+    items: list[NegotiationView]
+    next_cursor: str | None
+
+
+class EventView(TypedDict):
+    """One thing that happened to a negotiation, and who did it."""
+
+    id: str
+    seq: int
+    at: str
+    kind: str
+    actor: dict[str, str]
+    from_state: str | None
+    to_state: str | None
+    reason: str | None
+    revision: int
+    detail: dict[str, Any]
+
+
+class EventList(TypedDict):
+    """A page of events."""
+
+    items: list[EventView]
+    next_cursor: str | None

@@ -1,0 +1,60 @@
+"""A negotiation inside a unit, and as its owner sees it: pure."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from negotiator import values
+from negotiator.negotiations.life import states
+from negotiator.negotiations.schemas.session import NegotiationBody
+from negotiator.negotiations.terms.terms import Terms
+from negotiator.negotiations.terms.view import shown
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A negotiation inside a unit: what was sent, its terms, and what its life has added.
+
+    `pending` is the package held for approval, `outcome` how it ended; `offers` and `events` are the last `seq`.
+    """
+
+    id: str
+    owner: str
+    body: NegotiationBody
+    terms: Terms
+    created_at: int
+    state: str = states.DRAFT
+    state_reason: str | None = None
+    outcome: dict[str, Any] | None = None
+    pending: dict[str, Any] | None = None
+    baselines: tuple[dict[str, Any], ...] = ()
+    offers: int = 0
+    events: int = 0
+    revision: int = 0
+
+    def moved(self, to: str, *, reason: str | None = None) -> "Session":
+        """The same in another state."""
+        return replace(self, state=to, state_reason=reason)
+
+
+def view(session: Session, updated_at: int) -> dict[str, Any]:
+    """A negotiation as its owner sees it (contract §3)."""
+    return {
+        "id": session.id,
+        **shown(session.body, session.terms),
+        "baseline_history": list(session.baselines),
+        "state": session.state,
+        "state_reason": session.state_reason,
+        "pending_approval": session.pending,
+        "outcome": session.outcome,
+        "missing": list(session.terms.missing),
+        "revision": session.revision,
+        "created_at": values.timestamp(session.created_at),
+        "updated_at": values.timestamp(updated_at),
+    }
+
+
+def words(session: Session) -> str:
+    """What a list's `query` looks into, in lower case: the title and the other side's names."""
+    other = session.body.counterparty
+    names = (other.name, other.organisation) if other else ()
+    return "\n".join(filter(None, (session.terms.title, *names))).lower()

@@ -1,0 +1,1 @@
+"""Assertions at both doors: forged, replayed, and after trust was withdrawn."""

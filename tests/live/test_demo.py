@@ -1,0 +1,74 @@
+"""The demo as a reader starts it: a process of its own, real servers, the exit code."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from negotiator.cli.demo.server import own
+
+ROOT = Path(__file__).parents[2]
+MILESTONES = {
+    "discovery": "Resource and authorization server are one name, byte for byte",
+    "anonymous": "The list holds that negotiation and nobody else's",
+    "enterprise": "An assertion is good for one use",
+    "claim": "The old token is dead: whoever saw it inherits nothing",
+    "clients": "The token is Ada's, held by the client",
+    "revocation": "Her agent's token and the client's token for her died together",
+    "audit": "And not one secret is in it",
+}
+
+
+def _run(
+    *arguments: str,
+    environment: Mapping[str, str] | None = None,
+    folder: Path = ROOT,
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "negotiator", *arguments],
+        env=environment,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_the_demo_reaches_every_milestone_on_a_server_of_its_own() -> None:
+    done = _run("demo", "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["ok"] is True
+    assert all(sentence in told["chapters"][name] for name, sentence in MILESTONES.items())
+
+
+def test_the_demo_tells_a_reader_and_leaves_no_trust_behind_on_somebodys_server() -> None:
+    with own(allow_loopback_fetch="false") as site:
+        done = _run("demo", "--url", site.url, environment=site.environment, folder=site.folder)
+        assert done.returncode == 0, done.stderr
+        assert all(sentence in done.stdout for sentence in MILESTONES.values())
+        secrets = [word for word in done.stdout.split() if "eyJ" in word]
+        assert secrets
+        assert all(len(word) < 20 for word in secrets)
+        assert site.operate("issuers", "list") == []
+        assert site.operate("clients", "list") == []
+        assert all(user["disabled_at"] for user in site.operate("users", "list"))
+
+
+def test_the_demo_ends_with_exit_1_and_one_line_when_nobody_answers() -> None:
+    done = _run("demo", "--url", "http://127.0.0.1:1", environment=dict(os.environ))
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "got no answer" in done.stderr
+
+
+def test_the_first_start_names_the_command_that_makes_the_first_user() -> None:
+    with own() as site:
+        assert "negotiator users add you@example.com --password-stdin" in site.log()
+        site.operate(
+            "users", "add", "you@example.com", "--password-stdin", text="a long enough password\n"
+        )
+        assert [user["email"] for user in site.operate("users", "list")] == ["you@example.com"]
