@@ -4,17 +4,21 @@ No limit, alternative or weight enters a situation; only what is public already 
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, get_args
 
-from negotiator.negotiations.leverage.assess import Leverage
+from negotiator.negotiations.advice.situations import described
+from negotiator.negotiations.leverage.assess import Leverage, assess
 from negotiator.negotiations.leverage.power import FACTOR_NAMES, alternative_strength
 from negotiator.negotiations.leverage.signals import LedgerOffer, filled
 from negotiator.negotiations.plans.paths.showing import label, spoken_package
 from negotiator.negotiations.preferences.issues import Package
-from negotiator.negotiations.preferences.utility import alternative, utility
+from negotiator.negotiations.preferences.utility import alternative, check_package, utility
+from negotiator.negotiations.suggestions.schemas import MatchTactics
 from negotiator.negotiations.tactics.situation import Kind, Sayable, TacticSituation
 from negotiator.negotiations.tactics.tactic import ROLES, Phase
 from negotiator.negotiations.terms.facts import days_left
+from negotiator.negotiations.terms.reading import failed, read_terms
 from negotiator.negotiations.terms.terms import Terms
 
 STRONG: Final = 0.7
@@ -48,17 +52,20 @@ def tactic_situation(
     mine, theirs = ([row for row in rows if row.by == side] for side in ("me", "them"))
     other = counterparty or {}
     known = ledger is not None
-    kind = terms.kind if terms.kind in get_args(Kind) else None
+    kinds: tuple[Kind, ...] = get_args(Kind)
     decides = {"yes": True, "no": False}.get(str(other.get("decision_maker")))
     return TacticSituation(
         role=next((role for role in ROLES if role == terms.role), None),
-        kind=kind,
+        kind=next((kind for kind in kinds if kind == terms.kind), None),
         category=terms.category,
         phase=phase or _phase(len(mine), len(theirs)),
         n_issues=len(terms.issues),
         price_only=len(terms.issues) == 1 and terms.issues[0].type == "money",
         priorities_differ=_priorities_differ(terms),
-        **{name: _names_one(terms, words) for name, words in OPEN_WORDS.items()},
+        volume_open=_names_one(terms, "volume_open"),
+        term_open=_names_one(terms, "term_open"),
+        payment_open=_names_one(terms, "payment_open"),
+        scope_open=_names_one(terms, "scope_open"),
         has_batna=True if terms.batna is not None else None,
         batna_known_to_be_strong=_strong(terms),
         has_benchmark=None if benchmarks is None else benchmarks > 0,
@@ -88,6 +95,54 @@ def tactic_situation(
     )
 
 
+def described_situation(body: MatchTactics, now: int) -> tuple[Terms | None, TacticSituation]:
+    """The facts of a described talk; without issues only role, phase and words are known."""
+    other = body.counterparty.model_dump() if body.counterparty else None
+    if not body.issues and body.my_preferences is None:
+        return None, TacticSituation(
+            role=body.role if "role" in body.model_fields_set else None,
+            category=body.category if "category" in body.model_fields_set else None,
+            phase=body.phase,
+            relationship=other["relationship"] if other else None,
+            utterance=body.utterance,
+        )
+    valued = all(
+        issue.type in {"enum", "boolean"} or issue.range or issue.options or issue.value_points
+        for issue in body.issues
+    )
+    terms, given = described(body, now) if valued else (read_terms(body, lenient=True), None)
+    ledger = _offers(body, terms)
+    leverage = None
+    if given is not None:
+        leverage = assess(replace(given, ledger=ledger or ()))
+    return terms, tactic_situation(
+        terms,
+        leverage,
+        ledger,
+        now=now,
+        counterparty=other,
+        phase=body.phase,
+        utterance=body.utterance,
+    )
+
+
+def _offers(body: MatchTactics, terms: Terms) -> tuple[LedgerOffer, ...] | None:
+    """The offers of the talk; 422 for a value that an issue does not have."""
+    if body.offers is None:
+        return None
+    wrong = [
+        error
+        for place, offer in enumerate(body.offers)
+        for error in check_package(terms.issues, offer.package, f"/offers/{place}/package")
+    ]
+    if wrong:
+        raise failed(wrong)
+    return tuple(
+        LedgerOffer(seq=place + 1, by=one.by, package=one.package, claimed_final=one.claimed_final)
+        for place, one in enumerate(body.offers)
+    )
+
+
 def _phase(mine: int, theirs: int) -> Phase | None:
     """Bargaining once both have offered, opening while one has; before that it is not known."""
     if mine and theirs:
@@ -95,10 +150,10 @@ def _phase(mine: int, theirs: int) -> Phase | None:
     return "open" if mine or theirs else None
 
 
-def _names_one(terms: Terms, words: tuple[str, ...]) -> bool | None:
+def _names_one(terms: Terms, fact: str) -> bool | None:
     """Whether an issue is named so; an issue that is not listed may still be open."""
     named = (f"{issue.name} {issue.label}".lower().replace("_", " ") for issue in terms.issues)
-    return True if any(word in name for name in named for word in words) else None
+    return True if any(word in name for name in named for word in OPEN_WORDS[fact]) else None
 
 
 def _priorities_differ(terms: Terms) -> bool | None:

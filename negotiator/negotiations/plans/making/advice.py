@@ -15,10 +15,6 @@ from negotiator.negotiations.plans.paths.showing import (
     worth_shown,
 )
 from negotiator.negotiations.preferences.issues import Issue
-from negotiator.negotiations.tactics.recognise import Recognition
-from negotiator.negotiations.tactics.shelf import Shelf, built_in_shelf
-from negotiator.negotiations.tactics.suggest import suggest
-from negotiator.negotiations.tactics.tactic import Role, Tactic
 from negotiator.negotiations.terms.currencies import money
 from negotiator.negotiations.terms.guard import needs_approval
 
@@ -26,23 +22,6 @@ Section = dict[str, Any]
 
 BUYING: Final = frozenset({"buyer", "employer", "tenant"})
 SELLING: Final = frozenset({"seller", "candidate", "landlord"})
-FACING: Final[dict[str, Role]] = {
-    "buyer": "seller",
-    "seller": "buyer",
-    "employer": "candidate",
-    "candidate": "employer",
-    "landlord": "tenant",
-    "tenant": "landlord",
-}
-USUAL: Final[dict[str, tuple[str, ...]]] = {
-    "seller": ("tac_first_anchor", "tac_deadline", "tac_higher_authority"),
-    "buyer": ("tac_competitive_bid", "tac_limited_budget", "tac_squeeze", "tac_nibble"),
-    "employer": ("tac_policy_shield", "tac_limited_budget", "tac_exploding_offer"),
-    "candidate": ("tac_competitive_bid", "tac_first_anchor", "tac_stalling"),
-    "landlord": ("tac_social_proof", "tac_deadline", "tac_policy_shield"),
-    "tenant": ("tac_limited_budget", "tac_competitive_bid", "tac_split_difference"),
-    "party": ("tac_threat", "tac_split_difference", "tac_stalling"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,45 +158,6 @@ def trade_rows(ground: Ground, chosen: Chosen) -> list[Section]:
     ]
 
 
-def tactic_rows(brief: PlanBrief) -> list[Section]:
-    """The tactics that fit, with the facts they rest on."""
-    items = suggest(
-        brief.situation,
-        shelf=built_in_shelf(),
-        own=brief.own_tactics,
-        results=brief.results,
-    )
-    return [
-        {
-            "tactic_id": item.tactic.id,
-            "name": item.tactic.name,
-            "score": figure(item.score, f"engine:tactic_score:{item.tactic.id}"),
-            "why": item.why,
-            "when": item.when,
-            "line": item.say,
-            "memories": list(item.memories),
-        }
-        for item in items
-    ]
-
-
-def their_tactics(brief: PlanBrief) -> list[Section]:
-    """What they are likely to try, seen moves first, and the answers to it, best first."""
-    shelf = built_in_shelf().with_own(brief.own_tactics)
-    seen = {move.tactic_id: move for move in brief.situation.recognised}
-    if brief.situation.their_claimed_final:
-        seen.setdefault("tac_final_offer_bluff", Recognition("tac_final_offer_bluff", "", 0.5))
-    side = FACING.get(brief.terms.role, "party")
-    usual = [one for one in USUAL[side] if one not in seen]
-    rows: list[Section] = []
-    for tactic_id in (*seen, *usual):
-        tactic = shelf.get(tactic_id)
-        if tactic is not None:
-            why = "Seen in this talk." if tactic_id in seen else "Common on the other side."
-            rows.append(_their_move(shelf, tactic, why))
-    return rows
-
-
 def red_lines(brief: PlanBrief, ground: Ground) -> list[Section]:
     """What is never agreed to: hard constraints, and the walk-away."""
     terms = ground.terms
@@ -265,18 +205,6 @@ def approvals(ground: Ground, chosen: Chosen) -> list[Section]:
 
 def _named(ground: Ground, step: Step) -> str:
     return ", ".join(spoken(ground.terms, i, step.package[i.name]) for i in ground.terms.issues)
-
-
-def _their_move(shelf: Shelf, tactic: Tactic, why: str) -> Section:
-    answers = [shelf.by_id[one] for one in tactic.countered_by[:3]]
-    return {
-        "tactic_id": tactic.id,
-        "name": tactic.name,
-        "why": why,
-        "counters": [
-            {"tactic_id": one.id, "name": one.name, "how": one.summary} for one in answers
-        ],
-    }
 
 
 def _change(ground: Ground, trade: Trade, issue: Issue) -> Section:

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from negotiator.negotiations.plans.brief import PlanBrief
-from negotiator.negotiations.plans.making import advice, words
+from negotiator.negotiations.plans.making import advice, said, words
 from negotiator.negotiations.plans.making.advice import Chosen
 from negotiator.negotiations.plans.making.checks import check
 from negotiator.negotiations.plans.paths.ground import Ground, lay
@@ -48,18 +48,18 @@ def make_plan(brief: PlanBrief) -> Plan:
         "opening_offer": advice.opening_offer(brief, ground, chosen),
         "target": advice.limit(ground, "target", ground.goal),
         "floor": advice.limit(ground, "walk_away", ground.floor, fallback=floor_from),
-        "walk_away_script": words.WALK_AWAY,
+        "walk_away_script": said.WALK_AWAY,
         "concession_schedule": words.schedule_rows(ground, chosen),
         "trades": advice.trade_rows(ground, chosen),
-        "questions": words.questions(brief, ground),
-        "tactics": advice.tactic_rows(brief),
-        "objections": words.objections(brief, ground),
-        "their_tactics": advice.their_tactics(brief),
+        "questions": said.questions(brief, ground),
+        "tactics": said.tactic_rows(brief),
+        "objections": said.objections(brief, ground),
+        "their_tactics": said.their_tactics(brief),
         "red_lines": advice.red_lines(brief, ground),
         "approvals": advice.approvals(ground, chosen),
         "information_gaps": words.gaps(brief),
         "alternatives": words.leads(brief),
-        "script": words.script(brief, ground, chosen),
+        "script": said.script(brief, ground, chosen),
         "branches": words.branches(ground, chosen),
         "next_actions": words.next_actions(brief, ground, chosen),
     }
@@ -70,12 +70,12 @@ def make_plan(brief: PlanBrief) -> Plan:
 
 def choose(brief: PlanBrief, ground: Ground) -> Chosen:
     """The packages of the plan: the opening (made already, where I have offered), those beside it, the path, trades."""
-    said = _said(ground)
-    first = said or _sayable_opening(ground)
+    made = _said(ground)
+    first = made or _sayable_opening(ground)
     path = concessions(ground, first, rounds=brief.terms.max_rounds)
     alike = [one for one in packages_alike(ground, first) if may_be_said(ground, one)]
-    made = f"offer:{ground.said.seq}" if said and ground.said else None
-    return Chosen(first, tuple(alike), tuple(path), tuple(trades(ground)), made)
+    row = f"offer:{ground.said.seq}" if made and ground.said else None
+    return Chosen(first, tuple(alike), tuple(path), tuple(trades(ground)), row)
 
 
 def _sayable_opening(ground: Ground) -> Step | None:

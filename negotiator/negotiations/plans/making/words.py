@@ -6,14 +6,12 @@ Sentences are templates over the issues; whatever comes from the negotiation sta
 from typing import Any, Final
 
 from negotiator.negotiations.plans.brief import PlanBrief, figure
-from negotiator.negotiations.plans.making.advice import BUYING, SELLING, Chosen, Section
+from negotiator.negotiations.plans.making.advice import Chosen, Section
 from negotiator.negotiations.plans.paths.ground import Ground
 from negotiator.negotiations.plans.paths.schedule import Step
 from negotiator.negotiations.plans.paths.showing import (
     figures,
     label,
-    may_be_said,
-    spoken_package,
 )
 from negotiator.negotiations.preferences.issues import Issue
 from negotiator.negotiations.preferences.values import worth_of
@@ -33,10 +31,6 @@ ASK_FOR: Final[dict[str, str]] = {
     "deadline": "By when does it have to be decided, on your side and on theirs?",
     "currency": "In which currency is it settled?",
 }
-WALK_AWAY: Final = (
-    "Thank you for the time you have put into this. As it stands we cannot make it work. "
-    "If something changes on your side, we would be glad to pick it up again."
-)
 
 
 def summary(brief: PlanBrief, ground: Ground) -> Section:
@@ -109,87 +103,6 @@ def schedule_rows(ground: Ground, chosen: Chosen) -> list[Section]:
     return rows
 
 
-def questions(brief: PlanBrief, ground: Ground) -> list[Section]:
-    """What to ask them, and what the answer is worth."""
-    rows: list[Section] = [
-        {
-            "question": "What has to be true for you to sign this?",
-            "reveals": "Their must-haves, and what they can do without.",
-            "issue": None,
-        }
-    ]
-    for issue in sorted(ground.terms.issues, key=lambda one: -one.weight)[:4]:
-        name = label(issue)
-        ask = (
-            f"How did you arrive at your figure for {name}?"
-            if issue.type == "money"
-            else f"How important is {name} to you, compared with the rest?"
-        )
-        gets = (
-            "Whether their number rests on anything." if issue.type == "money" else "Their weight."
-        )
-        rows.append({"question": ask, "reveals": gets, "issue": issue.name})
-    if brief.counterparty.get("decision_maker") != "yes":
-        rows.append(
-            {
-                "question": "Who else has to agree before this is final?",
-                "reveals": "Their authority, and whether you talk to the one who decides.",
-                "issue": None,
-            }
-        )
-    if brief.terms.their_deadline is None:
-        rows.append(
-            {
-                "question": "When do you need this settled?",
-                "reveals": "Their deadline, and what waiting costs them.",
-                "issue": None,
-            }
-        )
-    return rows
-
-
-def objections(brief: PlanBrief, ground: Ground) -> list[Section]:
-    """What they will say against it, with a reply, a fallback and what to prove it with."""
-    main = max(ground.terms.issues, key=lambda one: one.weight)
-    name, role = label(main), brief.terms.role
-    if role in BUYING:
-        first = (
-            f"We cannot go that low on {name}.",
-            f"What would have to change in the rest of the package for {name} to come down?",
-        )
-        second = (
-            "Others pay more.",
-            "What do they get for it that we do not? We would rather pay for what we use.",
-        )
-    elif role in SELLING:
-        first = (
-            f"Your {name} is too high for us.",
-            "Compared with what? Let us look at what is in it, line by line.",
-        )
-        second = (
-            "We have cheaper offers.",
-            "May I ask what they include? I would like to compare like with like.",
-        )
-    else:
-        first = (
-            f"Your {name} is not reasonable.",
-            f"Which measure for {name} would you call fair, and who uses it?",
-        )
-        second = (
-            "We will let others decide this.",
-            "That is open to both of us. What would it cost you in time?",
-        )
-    third = (
-        "I have no authority for that.",
-        "Who has? Let us prepare together what they need in order to say yes.",
-    )
-    fallback = "Name the trade: less here against something else, never for nothing."
-    return [
-        {"objection": said, "reply": reply, "fallback": fallback, "evidence": _evidence(brief)}
-        for said, reply in (first, second, third)
-    ]
-
-
 def gaps(brief: PlanBrief) -> list[Section]:
     """What is not known and would make the plan better, by the name of the missing member."""
     rows: list[Section] = []
@@ -207,32 +120,6 @@ def gaps(brief: PlanBrief) -> list[Section]:
     if brief.terms.batna is None and not brief.alternatives:
         rows.append({"missing": "alternatives", "ask": "Who else could you turn to?"})
     return rows
-
-
-def script(brief: PlanBrief, ground: Ground, chosen: Chosen) -> Section:
-    """What to say to open, to turn a standstill, and to close."""
-    step, terms = chosen.opening, ground.terms
-    said = step is not None and may_be_said(ground, step)
-    if step is not None and said:
-        offer = f"What we have in mind is {spoken_package(terms, step.package)}."
-        why = _public_reason(brief)
-        opening = f"Thank you for making time. {offer}{why} How does that sit with you?"
-    else:
-        opening = (
-            "Thank you for making time. Before we talk numbers: what matters most to you here?"
-        )
-    others = [one for one in terms.issues if one.tradeable]
-    pivot = (
-        f"We seem to be stuck on one point. Let us look at the whole: if {label(others[0])} is hard for you, "
-        f"what could you do on {label(others[1])}?"
-        if len(others) > 1
-        else "We seem to be stuck on the number. What besides the number could make this work for you?"
-    )
-    close = (
-        "I think we are nearly there. If you can confirm these terms in writing, I can confirm ours today. "
-        "Shall I write down what we have agreed?"
-    )
-    return {"opening": opening, "pivot": pivot, "close": close}
 
 
 def branches(ground: Ground, chosen: Chosen) -> list[Section]:
@@ -326,23 +213,6 @@ def _ask(ground: Ground, before: Step | None, step: Step) -> str:
 
 def _held(issue: Issue, step: Step) -> float:
     return worth_of(issue, step.package[issue.name]) or 0.0
-
-
-def _evidence(brief: PlanBrief) -> list[Section]:
-    """What backs a reply: benchmarks and memories by id; without any, what to bring."""
-    rows: list[Section] = [
-        {"text": mark.label, "source": f"benchmark:{mark.id}"} for mark in brief.benchmarks[:2]
-    ]
-    rows += [{"text": note.text, "source": f"memory:{note.id}"} for note in brief.memories[:2]]
-    return rows or [{"text": "Bring one comparable deal or a published measure.", "source": None}]
-
-
-def _public_reason(brief: PlanBrief) -> str:
-    """One sentence of evidence that may be said: benchmarks are public, memories are not."""
-    if not brief.benchmarks:
-        return ""
-    mark = brief.benchmarks[0]
-    return f" That is in line with {mark.label}: {mark.value}."
 
 
 def leads(brief: PlanBrief) -> list[dict[str, Any]]:

@@ -80,7 +80,7 @@ def packages_alike(ground: Ground, start: Step | None) -> list[Step]:
     if start is None or len(ground.terms.issues) < 2:
         return []
     near = np.flatnonzero(np.abs(ground.edge.mine - start.utility) <= SAME_WORTH)
-    found: list[Step] = []
+    found = list[Step]()
     spread: Places = np.unique(
         np.linspace(0, len(near) - 1, min(len(near), 60)).round().astype(np.int64)
     )

@@ -3,7 +3,7 @@
 import re
 from decimal import Decimal
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -41,7 +41,8 @@ def resolve(found: Case, pointer: str) -> Any:
     """What stands at a `session:` pointer of the negotiation as its owner sees it."""
     place: Any = shown(found.body, found.brief.terms)
     for part in pointer.strip("/").split("/"):
-        place = place[int(part)] if isinstance(place, list) else place[part]
+        at: Any = int(part) if isinstance(place, list) else part
+        place = place[at]
     return place
 
 
@@ -134,13 +135,15 @@ def test_every_number_says_where_it_comes_from(name: str) -> None:
 
 def leaves(part: Any, place: tuple[Any, ...] = ()) -> list[tuple[Any, Any]]:
     """Values of a plan that stand outside its figures."""
+    pairs: list[tuple[Any, Any]] = []
     if isinstance(part, dict):
-        if part.keys() == {"value", "source"}:  # pyright: ignore[reportUnknownMemberType]
-            return []
-        return [leaf for key, value in part.items() for leaf in leaves(value, (*place, key))]  # pyright: ignore[reportUnknownVariableType]
-    if isinstance(part, list):
-        return [leaf for n, value in enumerate(part) for leaf in leaves(value, (*place, n))]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-    return [(place, part)]
+        members = cast(dict[str, Any], part)
+        pairs = [] if members.keys() == {"value", "source"} else list(members.items())
+    elif isinstance(part, list):
+        pairs = list(enumerate(cast(list[Any], part)))
+    else:
+        return [(place, part)]
+    return [leaf for key, value in pairs for leaf in leaves(value, (*place, key))]
 
 
 def is_number(value: Any) -> bool:

@@ -84,7 +84,7 @@ def test_no_utility_or_weight_is_ever_said_to_the_other_side(body: NegotiationBo
     brief = brief_of(body)
     plan = make_plan(brief)
     opening = plan["opening_offer"]
-    public = readings_of(values(opening["package"]).values()) if opening else frozenset()
+    public = readings_of(values(opening["package"]).values() if opening else ())
     for row in plan["trades"]:
         public |= readings_of([row["get"]["to"]["value"]])
     hidden = unsayable(brief) - public
