@@ -3,6 +3,7 @@
 import asyncio
 import json
 import secrets
+from http import HTTPStatus
 from typing import Any, Final
 
 import httpx2
@@ -85,7 +86,7 @@ class OpenAiCompatible:
             "accept-encoding": "identity",
         }
         async with self._client.stream("POST", self._url, content=body, headers=headers) as reply:
-            if reply.status_code != httpx2.codes.OK:
+            if reply.status_code != HTTPStatus.OK:
                 raise BadWording(f"status {reply.status_code}")
             if reply.headers.get("content-encoding", "identity") != "identity":
                 raise BadWording("the answer is packed")

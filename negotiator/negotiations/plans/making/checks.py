@@ -1,6 +1,7 @@
 """The promises a plan keeps; a plan that breaks one is a fault of the engine and is never handed out."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any, Final, cast
@@ -128,7 +129,7 @@ def _check_sentences(plan: dict[str, Any], brief: PlanBrief) -> None:
     """A number in a sentence repeats a figure, or stands in words that came with the brief."""
     known = readings_of(one["value"] for one in figures_in(plan))
     known |= {abs(value) for value in known}
-    given = _given_words(brief)
+    given = _given_words(brief, [one["value"] for one in figures_in(plan)])
     for place, text in texts(plan):
         head, tail = place[0], place[-1]
         catalogue = head in {"tactics", "their_tactics"} and tail in _CATALOGUE
@@ -149,7 +150,7 @@ def _check_outward(plan: dict[str, Any], brief: PlanBrief, ground: Ground, chose
     ]
     public = readings_of([*said, *(mark.value for mark in brief.benchmarks)])
     hidden = unsayable(brief) - public
-    given = [*_given_words(brief), *(str(value) for value in said if isinstance(value, str))]
+    given = _given_words(brief, said)
     for place, text in outward_texts(plan):
         found = numbers_in(flat(_masked(text, given)))
         if any(number.readings & hidden for number in found if not number.in_words):
@@ -159,25 +160,31 @@ def _check_outward(plan: dict[str, Any], brief: PlanBrief, ground: Ground, chose
             raise BrokenPlan(f"{place} says a number that is not on the table: {text!r}")
 
 
-def _given_words(brief: PlanBrief) -> list[str]:
-    """Words that came with the brief, longest first: numbers in them are theirs."""
+def _given_words(brief: PlanBrief, values: Iterable[object]) -> list[str]:
+    """Words that came with the brief, named options among `values`, longest first: numbers in them are theirs."""
     terms, found = brief.terms, list[str]()
     for issue in terms.issues:
         found += [issue.name, issue.label, issue.unit or ""]
-        found += [str(option.value) for option in issue.options if isinstance(option.value, str)]
-        found += [str(v) for rule in terms.constraints for v in rule.values if isinstance(v, str)]
     found += [terms.title, terms.category, terms.kind, terms.authority.approver or "", brief.them]
     found += [str(value) for value in brief.counterparty.values() if value]
+    found += [v for v in values if isinstance(v, str) and any(map(str.isalpha, v))]
     found += [note.text for note in brief.memories]
     found += [text for mark in brief.benchmarks for text in (mark.label, mark.value)]
     found += [text for lead in brief.alternatives for text in (lead.name, lead.why)]
     found += brief.leverage.assumptions if brief.leverage else ()
-    return sorted({text for text in found if any(c.isdigit() for c in text)}, key=len, reverse=True)
+    return sorted(
+        {text for text in found if any(c.isnumeric() for c in text)}, key=len, reverse=True
+    )
 
 
 def _masked(text: str, given: list[str]) -> str:
+    """The text without the given words; a given number inside a longer one is not one of them."""
     for words in given:
-        text = text.replace(words, "·")
+        before = r"(?<![\d.,])" if words[0].isnumeric() else ""
+        after = r"(?!\d|[.,]\d)" if words[-1].isnumeric() else ""
+        if words.lower() in text.lower():
+            pattern = before + re.escape(words) + after
+            text = re.sub(pattern, " · ", text, flags=re.IGNORECASE)
     return text
 
 

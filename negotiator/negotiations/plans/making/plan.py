@@ -30,6 +30,8 @@ SOURCES: Final[dict[str, str]] = {
     "engine:tactic_score": "The sum of the parts that the tactic's reasons name.",
 }
 """What each rule of the engine does; a plan carries those it used."""
+MOST_TRIED: Final = 2000
+"""Better packages tried as an opening where the first would show a limit."""
 
 
 def make_plan(brief: PlanBrief) -> Plan:
@@ -83,10 +85,10 @@ def _sayable_opening(ground: Ground) -> Step | None:
     first = opening(ground)
     if first is None or may_be_said(ground, first):
         return first
+    last = int((ground.edge.mine >= first.utility).sum())
     better = (
         Step(ground.package(place), float(ground.edge.mine[place]), 0.0)
-        for place in range(len(ground.edge.mine) - 1, -1, -1)
-        if ground.edge.mine[place] >= first.utility
+        for place in range(last - 1, max(-1, last - 1 - MOST_TRIED), -1)
     )
     return next((step for step in better if may_be_said(ground, step)), first)
 

@@ -38,6 +38,7 @@ from negotiator.negotiations.terms.guard import broken, floor_of, is_below, with
 from negotiator.negotiations.terms.terms import Terms
 
 MOST_VALUES: Final = 201
+MOST_OPTIONS: Final = 300
 HAIR: Final = 1e-9
 OPENING_REACH: Final = 0.35
 """How much of the way from the target to the best package the opening goes."""
@@ -144,9 +145,25 @@ def _valued(terms: Terms) -> tuple[Terms, tuple[str, ...]]:
         span = _span(terms, issue) if issue.name in terms.unvalued else None
         if span is not None:
             found.append(issue.name)
-        issues.append(issue if span is None else replace(issue, range=span))
+        issues.append(_thinned(terms, issue) if span is None else replace(issue, range=span))
     left = tuple(name for name in terms.unvalued if name not in found)
     return replace(terms, preferences=Preferences(tuple(issues)), unvalued=left), tuple(found)
+
+
+def _thinned(terms: Terms, issue: Issue) -> Issue:
+    """Of very many options an even choice, with those that were named: nobody reads on, and all must be weighed."""
+    if len(issue.options) <= MOST_OPTIONS:
+        return issue
+    given = (terms.target, terms.walk_away, terms.batna)
+    packages = [worth.package for worth in given if worth is not None and worth.package is not None]
+    named = {package[issue.name] for package in packages if issue.name in package}
+    stride = len(issue.options) // MOST_OPTIONS + 1
+    kept = [
+        option
+        for place, option in enumerate(issue.options)
+        if place % stride == 0 or option.utility in {0.0, 1.0} or option.value in named
+    ]
+    return replace(issue, options=tuple(kept[: 2 * MOST_OPTIONS]))
 
 
 def _span(terms: Terms, issue: Issue) -> Range | None:

@@ -9,7 +9,6 @@ import numpy as np
 from negotiator.negotiations.leverage.outcomes import Places
 from negotiator.negotiations.plans.paths.ground import HAIR, Ground, changes, nearest
 from negotiator.negotiations.preferences.issues import Issue, Package, Scalar
-from negotiator.negotiations.preferences.utility import utility
 from negotiator.negotiations.preferences.values import worth_of
 
 SHRINK: Final = 0.75
@@ -19,6 +18,9 @@ RESERVE: Final = 0.1
 MOST_STEPS: Final = 6
 MOST_TRADES: Final = 3
 MOST_PACKAGES: Final = 3
+MOST_PAIRED: Final = 6
+"""Issues tried on either end of a trade: those that pull furthest apart."""
+LEAST_GAIN: Final = 1e-3
 SAME_WORTH: Final = 0.02
 _TRIED: Final = 25
 
@@ -64,7 +66,8 @@ def concessions(ground: Ground, start: Step | None, *, rounds: int | None) -> li
         return []
     count = MOST_STEPS if rounds is None else max(1, min(MOST_STEPS, rounds - 1))
     first = (start.utility - end) * (1 - SHRINK) / (1 - SHRINK**count)
-    path, now, wished, most = [], start, start.utility, math.inf
+    path: list[Step] = []
+    now, wished, most = start, start.utility, math.inf
     for k in range(count):
         wished -= first * SHRINK**k
         step = _next(ground, now, wished, end=end, most=most)
@@ -84,8 +87,8 @@ def packages_alike(ground: Ground, start: Step | None) -> list[Step]:
     spread: Places = np.unique(
         np.linspace(0, len(near) - 1, min(len(near), 60)).round().astype(np.int64)
     )
-    for place in near[spread]:
-        package = ground.package(int(place))
+    for place in near[spread].tolist():
+        package = ground.package(place)
         if all(changes(package, kept.package) > 1 for kept in (start, *found)):
             found.append(Step(package, float(ground.edge.mine[place]), 0.0))
     return found[:MOST_PACKAGES]
@@ -100,10 +103,12 @@ def trades(ground: Ground) -> list[Trade]:
     if not len(ground.edge.mine) or all(issue.their_weight is None for issue in issues):
         return []
     start = {issue.name: _middle_value(ground, issue) for issue in ground.terms.issues}
+    ratio = {issue.name: _pull(ground, issue) for issue in issues}
+    issues.sort(key=lambda issue: (-ratio[issue.name], issue.name))
     found = [
         trade
-        for give in issues
-        for get in issues
+        for give in issues[:MOST_PAIRED]
+        for get in issues[::-1][:MOST_PAIRED]
         if give.name != get.name and (trade := _best_trade(ground, start, give, get))
     ]
     found.sort(key=lambda trade: (-trade.theirs, -trade.mine, trade.give.name, trade.get.name))
@@ -135,35 +140,43 @@ def _next(ground: Ground, now: Step, wished: float, *, end: float, most: float) 
 
 
 def _best_trade(ground: Ground, before: Package, give: Issue, get: Issue) -> Trade | None:
-    best: Trade | None = None
-    base = utility(ground.terms.preferences, before).low
-    for given in _sample(ground, give.name):
-        if not _worse(give, given, before[give.name]):
-            continue
-        for got in _sample(ground, get.name):
-            if not _worse(get, before[get.name], got):
-                continue
-            after = {**before, give.name: given, get.name: got}
-            mine = utility(ground.terms.preferences, after).low - base
-            theirs = ground.their_gain(before, after)
-            better = best is None or (theirs, mine) > (best.theirs, best.mine)
-            if mine >= -HAIR and theirs > 1e-3 and better and ground.lawful(after):
-                best = Trade(give, get, before, after, mine, theirs)
-    return best
+    """The exchange on two issues that gives them most, among those that are lawful and cost me nothing."""
+    pairs = [
+        (their_loss + their_gain, my_loss + my_gain, given, got)
+        for given, my_loss, their_gain in _moves(ground, give, before)
+        if my_loss < -HAIR
+        for got, my_gain, their_loss in _moves(ground, get, before)
+        if my_gain > HAIR
+    ]
+    good = [pair for pair in pairs if pair[0] > LEAST_GAIN and pair[1] >= -HAIR]
+    good.sort(key=lambda pair: (-pair[0], -pair[1]))
+    for theirs, mine, given, got in good[:_TRIED]:
+        after = {**before, give.name: given, get.name: got}
+        if ground.lawful(after):
+            return Trade(give, get, before, after, max(mine, 0.0), theirs)
+    return None
+
+
+def _moves(ground: Ground, issue: Issue, before: Package) -> list[tuple[Scalar, float, float]]:
+    """Other values of an issue, and how each changes my utility and theirs."""
+    place = ground.space.names.index(issue.name)
+    values = ground.space.values[place]
+    mine, theirs = ground.space.mine[place], ground.space.theirs[place]
+    start = next(k for k, value in enumerate(values) if value == before[issue.name])
+    spots = np.unique(np.linspace(0, len(values) - 1, min(_TRIED, len(values))).round())
+    return [
+        (values[k], float(mine[k] - mine[start]), float(theirs[k] - theirs[start]))
+        for k in (int(spot) for spot in spots)
+    ]
+
+
+def _pull(ground: Ground, issue: Issue) -> float:
+    """How much more an issue is believed to matter to them than to me."""
+    place = ground.space.names.index(issue.name)
+    mine, theirs = (float(np.ptp(side[place])) for side in (ground.space.mine, ground.space.theirs))
+    return theirs - mine
 
 
 def _middle_value(ground: Ground, issue: Issue) -> Scalar:
     values = ground.space.values[ground.space.names.index(issue.name)]
     return min(values, key=lambda value: abs((worth_of(issue, value) or 0.0) - 0.5))
-
-
-def _sample(ground: Ground, name: str) -> list[Scalar]:
-    values = ground.space.values[ground.space.names.index(name)]
-    spots = np.linspace(0, len(values) - 1, min(_TRIED, len(values))).round().astype(np.int64)
-    return [values[int(k)] for k in np.unique(spots)]
-
-
-def _worse(issue: Issue, value: Scalar, than: Scalar) -> bool:
-    """Whether a value of the issue is worth less to me than another one."""
-    here, there = worth_of(issue, value), worth_of(issue, than)
-    return here is not None and there is not None and here < there - HAIR

@@ -41,8 +41,7 @@ def resolve(found: Case, pointer: str) -> Any:
     """What stands at a `session:` pointer of the negotiation as its owner sees it."""
     place: Any = shown(found.body, found.brief.terms)
     for part in pointer.strip("/").split("/"):
-        at: Any = int(part) if isinstance(place, list) else part
-        place = place[at]
+        place = place[int(part) if part.isdigit() else part]
     return place
 
 

@@ -140,3 +140,37 @@ def test_a_negotiation_whose_rules_leave_nothing_says_so_instead_of_crossing_the
     assert plan["opening_offer"] is None
     assert plan["concession_schedule"] == []
     assert plan["red_lines"][0]["issue"] == "price"
+
+
+odd = st.sampled_from(
+    ["1", "5", "0.00", "10", "½ day", "v²", "1,000", "3 k", "Q4 2027", "k", "BATNA", "{n0}", "٣"]
+)
+
+
+@given(label=odd, title=odd, unit=odd, values=st.lists(odd, min_size=2, max_size=4, unique=True))
+@settings(max_examples=30)
+def test_no_label_title_unit_or_option_makes_a_plan_fail(
+    label: str, title: str, unit: str, values: list[str]
+) -> None:
+    body = NegotiationBody.model_validate(
+        {
+            "title": title,
+            "role": "seller",
+            "category": label,
+            "counterparty": {"name": title},
+            "issues": [
+                {"name": label, "type": "number", "unit": unit, "range": {"min": 0, "max": 1000}},
+                {"name": f"{label} more", "type": "enum", "options": values, "their_weight": 3},
+                {
+                    "name": "price",
+                    "label": unit,
+                    "range": {"min": 0, "max": 500},
+                    "their_weight": 1,
+                },
+            ],
+            "walk_away": {"package": {label: 5, "price": "10.00"}},
+            "target": {"utility": 0.9},
+        }
+    )
+    plan = make_plan(brief_of(body))
+    assert plan["opening_offer"] is not None
