@@ -55,16 +55,13 @@ class Lead:
 class PlanBrief:
     """Everything one plan is made from; only the terms are needed.
 
-    `now` in milliseconds is the moment deadlines are counted from. `counterparty`, `batna_description` and
-    `priorities` are as given in the negotiation. `leverage` is the assessment of the same terms and ledger. Private
-    throughout, except for the parts of `situation` that may be said.
+    `counterparty` and `batna_description` are as given in the negotiation; `leverage` is the assessment of the same
+    terms and ledger. Private throughout, except for the parts of `situation` that may be said.
     """
 
     terms: Terms
-    now: int = 0
     counterparty: Mapping[str, Any] = field(default_factory=dict[str, Any])
     batna_description: str | None = None
-    priorities: tuple[str, ...] = ()
     ledger: tuple[LedgerOffer, ...] = ()
     leverage: Leverage | None = None
     situation: TacticSituation = field(default_factory=TacticSituation)

@@ -14,7 +14,6 @@ from tests.api.negotiations.conftest import talk
 from tests.conftest import bearer, connect, make_settings, running
 from tests.unit.negotiations.advisor.standin import Behaviour, reply, stand_in
 
-
 Change = Callable[[str], str]
 SPOILED: dict[str, Change] = {
     "the walk-away": lambda text: f"{text} We can go to 1100.",

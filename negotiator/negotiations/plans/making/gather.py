@@ -27,13 +27,11 @@ def gather(
     leverage = None if terms.unvalued else assess(stored(terms, rows, now))
     counterparty = session.body.counterparty
     other = counterparty.model_dump() if counterparty else {}
-    batna, theirs = session.body.batna, session.body.their_estimate
+    batna = session.body.batna
     return PlanBrief(
         terms=terms,
-        now=now,
         counterparty=other,
         batna_description=batna.description if batna else None,
-        priorities=tuple(theirs.priorities or ()) if theirs else (),
         ledger=ledger,
         leverage=leverage,
         situation=tactic_situation(

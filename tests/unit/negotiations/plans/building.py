@@ -64,7 +64,6 @@ def brief_of(
     other = body.counterparty.model_dump() if body.counterparty else {}
     return PlanBrief(
         terms=terms,
-        now=now,
         counterparty=other,
         batna_description=body.batna.description if body.batna else None,
         ledger=ledger,
