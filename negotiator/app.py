@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
-from redis.asyncio import Redis
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -253,8 +252,7 @@ def _advisor(chosen: Settings) -> Advisor:
 def _limits(chosen: Settings, store: Store) -> Limits:
     limiter: Limiter
     if chosen.redis_url:
-        client = Redis.from_url(chosen.redis_url)  # pyright: ignore[reportUnknownMemberType]
-        limiter = InRedis(client)
+        limiter = InRedis(chosen.redis_url)
     elif chosen.database_url.startswith("sqlite"):
         limiter = SharedTable(chosen.data_dir / "limits")
     else:

@@ -72,14 +72,15 @@ class Keyring:
     def all(self) -> list[SigningKey]:
         """Every key that may still verify something, oldest first: retired ones, the current one, the next one."""
         if time.monotonic() - self._looked > _LOOK_EVERY:
-            self._looked = time.monotonic()
-            if self._folder.stat().st_mtime_ns != self._seen:
-                self._load()
+            self._look()
         return self._keys
 
     def find(self, kid: str) -> SigningKey | None:
-        """The key of this id."""
-        return next((key for key in self.all() if key.kid == kid), None)
+        """The key of this id; an unknown one is looked for at once, since it may have begun to sign just now."""
+        found = next((key for key in self.all() if key.kid == kid), None)
+        if found is None and self._look():
+            found = next((key for key in self._keys if key.kid == kid), None)
+        return found
 
     def sign(self, claims: Mapping[str, Any], typ: str) -> str:
         """A compact JWS over the claims, of this explicit type (RFC 8725 §3.11)."""
@@ -106,10 +107,18 @@ class Keyring:
     def _files(self) -> list[Path]:
         return sorted(self._folder.glob("key_*.pem"))
 
-    def _load(self) -> None:
-        self._seen = self._folder.stat().st_mtime_ns
+    def _look(self) -> bool:
+        """Load what changed; by the files' names, because two changes can share one modification time."""
         self._looked = time.monotonic()
-        self._keys = [_read(path) for path in self._files()]
+        changed = self._files() != self._seen
+        if changed:
+            self._load()
+        return changed
+
+    def _load(self) -> None:
+        self._looked = time.monotonic()
+        self._seen = self._files()
+        self._keys = [_read(path) for path in self._seen]
 
     def _add(self) -> None:
         private = generate_private_key(SECP256R1())

@@ -5,6 +5,7 @@ unknown or ill-typed setting stops the start with one clear line (contract §2).
 """
 
 import os
+import tomllib
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -222,5 +223,7 @@ def load(**overrides: Any) -> Settings:
         name = "_".join(str(part) for part in first["loc"][:1]).upper()
         where = f"{PREFIX}{name}: " if name else ""
         raise SettingsError(f"{where}{first['msg'].removeprefix('Value error, ')}") from None
+    except tomllib.TOMLDecodeError as invalid:
+        raise SettingsError(f"negotiator.toml: {invalid}") from None
     except ValueError as invalid:
         raise SettingsError(str(invalid)) from None

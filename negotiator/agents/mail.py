@@ -3,6 +3,7 @@
 import asyncio
 import smtplib
 from email.message import EmailMessage
+from email.policy import default
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import unquote, urlsplit
@@ -13,6 +14,8 @@ from negotiator.values import new_id
 log = logger(__name__)
 
 _TIMEOUT = 20
+# A line may have 998 characters (RFC 5322 §2.1.1): a link broken at 78 could not be opened from the outbox.
+_WHOLE_LINES = default.clone(max_line_length=998)
 
 
 class Mailer(Protocol):
@@ -63,7 +66,7 @@ class Smtp:
 
 
 def _message(sender: str, to: str, subject: str, text: str) -> EmailMessage:
-    message = EmailMessage()
+    message = EmailMessage(_WHOLE_LINES)
     message["From"], message["To"], message["Subject"] = sender, to, subject
     message.set_content(text)
     return message

@@ -11,7 +11,7 @@ from negotiator.errors import FieldError, ValidationFailed
 from negotiator.strict import read_object
 from negotiator.trust import issuers as trusted
 from negotiator.trust.issuer import ALGORITHMS, Issuer, check_algorithms
-from negotiator.trust.keysets import parse
+from negotiator.trust.keysets import KeysRefused, parse
 from negotiator.users import people
 
 users = typer.Typer(no_args_is_help=True, help="People.")
@@ -188,6 +188,6 @@ def _read_keys(path: Path, algorithms: tuple[str, ...]) -> str:
     text = path.read_text()
     try:
         parse(read_object(text.encode()), algorithms)
-    except ValueError as fault:
+    except (ValueError, KeysRefused) as fault:
         raise ValidationFailed([FieldError("/jwks", f"{path.name}: {fault}.")]) from None
     return text

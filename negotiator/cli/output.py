@@ -23,6 +23,8 @@ P = ParamSpec("P")
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")]
 
+_PIPE = 10_000
+
 people = Console(soft_wrap=True)
 faults = Console(stderr=True, soft_wrap=True)
 
@@ -41,10 +43,13 @@ def tabulate(rows: Iterable[Mapping[str, Any]], empty: str, *, as_json: bool) ->
     if as_json or not listed:
         say(listed, empty, as_json=as_json)
         return
-    table = Table(*listed[0], box=None, header_style="bold")
+    table = Table(box=None, header_style="bold")
+    for name in listed[0]:
+        table.add_column(name, overflow="fold")
     for row in listed:
         table.add_row(*(_cell(value) for value in row.values()))
-    people.print(table)
+    # An id that was cut to fit could not be copied; a pipe is as wide as it needs to be.
+    (people if people.is_terminal else Console(width=_PIPE)).print(table)
 
 
 def configured() -> Settings:

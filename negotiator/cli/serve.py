@@ -2,10 +2,10 @@
 
 import asyncio
 import os
+import sys
 from typing import Annotated
 
 import typer
-import uvicorn
 
 from negotiator import settings
 from negotiator.app import pepper
@@ -51,19 +51,19 @@ def serve(
     )
     if not has_users:
         out.print(f"There is no user yet. This makes the first one:\n\n    {_FIRST_USER}\n")
-    uvicorn.run(
-        "negotiator.app:create",
-        factory=True,
-        host=host,
-        port=port,
-        workers=workers if workers > 1 else None,
-        reload=reload,
-        loop="uvloop",
-        http="httptools",
-        access_log=False,
-        log_level="warning",
-        server_header=False,
-        date_header=True,
-        proxy_headers=False,
-        timeout_graceful_shutdown=_DRAIN,
-    )
+    sys.stdout.flush()
+    os.environ.setdefault("MALLOC_ARENA_MAX", "2")  # glibc would keep freed memory for every thread
+    # The server takes this process over, so that no worker carries what only the command needed.
+    os.execv(sys.executable, [sys.executable, *_uvicorn(host, port, workers, reload=reload)])  # noqa: S606
+
+
+def _uvicorn(host: str, port: int, workers: int, *, reload: bool) -> list[str]:
+    """The server's own command line."""
+    return [
+        *("-m", "uvicorn", "negotiator.app:create", "--factory"),
+        *("--host", host, "--port", str(port)),
+        *(("--reload",) if reload else ("--workers", str(workers))),
+        *("--loop", "uvloop", "--http", "httptools", "--log-level", "warning"),
+        *("--no-access-log", "--no-server-header", "--no-proxy-headers"),
+        *("--timeout-graceful-shutdown", str(_DRAIN)),
+    ]

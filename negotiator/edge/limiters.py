@@ -9,8 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from redis.asyncio import Redis
-
 from negotiator.edge.limits import Budget, Reading
 from negotiator.store import moves
 from negotiator.store.store import Store
@@ -119,9 +117,11 @@ return {now, arrival, 1}
 class InRedis:
     """Budgets in Redis, by its clock: one script, exact over every machine that shares it."""
 
-    def __init__(self, client: Redis) -> None:
-        self._client = client
-        self._script: Any = client.register_script(_GCRA)
+    def __init__(self, url: str) -> None:
+        from redis.asyncio import Redis  # a worker that shares nothing need not carry the client
+
+        self._client = Redis.from_url(url)  # pyright: ignore[reportUnknownMemberType]
+        self._script: Any = self._client.register_script(_GCRA)
 
     async def take(self, budget: Budget, key: str) -> Reading:
         """Take one call in one round trip."""

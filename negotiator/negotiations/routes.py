@@ -39,11 +39,11 @@ T = TypeVar("T")
 
 async def read_settled(store: Store, owner: str, unit: Callable[[Transaction], T]) -> T:
     """Run a reading unit; where it comes upon a passed deadline, let the clock end that first."""
-    try:
-        return await store.read(unit)
-    except sessions.Due:
-        await store.write(lambda tx: sessions.expire(tx, owner))
-        return await store.read(unit)
+    while True:
+        try:
+            return await store.read(unit)
+        except sessions.Due:
+            await store.write(lambda tx: sessions.expire(tx, owner))
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +197,6 @@ class Negotiations:
         """A new negotiation of the caller's."""
         owner, body, actor = call.caller.principal, call.input, actor_of(call.caller)
         terms = read_terms(body)
-        changes.check_deadline(terms)
         made: dict[str, Any] = await self.store.write(
             call.once(lambda tx: changes.add(tx, owner, body, terms=terms, actor=actor))
         )

@@ -90,7 +90,10 @@ _DUE = Query(
 )
 _SAVE = Statement(
     update(Negotiation)
-    .where(*_mine)
+    .where(
+        col(Negotiation.id) == bindparam("negotiation"),
+        col(Negotiation.owner) == bindparam("holder"),  # a column's own name is taken in an update
+    )
     .values(
         {
             name: bindparam(f"new_{name}", type_=table(Negotiation).c[name].type)
@@ -197,7 +200,7 @@ def save(tx: Transaction, session: Session, *, new: bool = False) -> dict[str, A
         tx.run(_ADD, **named, **row, created_at=session.created_at)
     else:
         values_ = {f"new_{name}": value for name, value in row.items()}
-        tx.run(_SAVE, negotiation=session.id, owner=session.owner, **values_)
+        tx.run(_SAVE, negotiation=session.id, holder=session.owner, **values_)
     return seen
 
 

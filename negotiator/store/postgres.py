@@ -5,7 +5,7 @@ The unit is synchronous; SQLAlchemy's `run_sync` bridges its statements to the a
 
 import asyncio
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection
@@ -30,19 +30,15 @@ class SqlTransaction:
         self._connection = connection
 
     def run(self, statement: Statement, /, **values: Any) -> int:
-        return self._connection.execute(statement.clause, self._bind(values)).rowcount
+        return self._connection.exec_driver_sql(*statement.positional(values)).rowcount
 
     def one(self, query: Query[Row], /, **values: Any) -> Row | None:
         rows = self.all(query, **values)
         return rows[0] if rows else None
 
     def all(self, query: Query[Row], /, **values: Any) -> list[Row]:
-        result = self._connection.execute(query.clause, self._bind(values))
+        result = self._connection.exec_driver_sql(*query.positional(values))
         return [query.shape(row) for row in result]
-
-    @staticmethod
-    def _bind(values: Mapping[str, Any]) -> Mapping[str, Any]:
-        return values
 
 
 class PostgresStore:

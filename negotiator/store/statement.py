@@ -5,11 +5,12 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from sqlalchemy import Executable, Table
 from sqlalchemy.dialects import sqlite
-from sqlalchemy.dialects.postgresql import Insert, insert
+from sqlalchemy.dialects.postgresql import Insert, asyncpg, insert
 from sqlalchemy.sql import ClauseElement
 from sqlmodel import SQLModel
 
 _SQLITE = sqlite.dialect(paramstyle="named")
+_POSTGRES = asyncpg.dialect()
 
 Values = dict[str, Any]
 Row = TypeVar("Row")
@@ -19,7 +20,7 @@ Model = TypeVar("Model", bound=SQLModel)
 class Statement:
     """A statement that changes rows. Its free parameters are `bindparam`s, given by name when it runs."""
 
-    __slots__ = ("_fixed", "clause", "sql")
+    __slots__ = ("_fixed", "_positional", "clause", "sql")
 
     def __init__(self, clause: ClauseElement) -> None:
         if not isinstance(clause, Executable):
@@ -29,10 +30,26 @@ class Statement:
         self.sql = str(compiled)
         binds: dict[str, Any] = getattr(compiled, "binds", {})
         self._fixed = {name: bind.value for name, bind in binds.items() if not bind.required}
+        self._positional: tuple[str, Sequence[str]] | None = None
 
     def bind(self, values: Values) -> Values:
         """The statement's own constants together with the caller's values."""
         return {**self._fixed, **values} if self._fixed else values
+
+    def positional(self, values: Values) -> tuple[str, tuple[Any, ...]]:
+        """The same statement for PostgreSQL: its text with `$n`, and the values in that order.
+
+        Compiled here as for SQLite, never from the values at hand: SQLAlchemy would take a value named like a
+        column for that column's new content.
+        """
+        if self._positional is None:
+            compiled: Any = self.clause.compile(dialect=_POSTGRES)
+            fixed = {name: bind.value for name, bind in compiled.binds.items() if not bind.required}
+            self._fixed = {**fixed, **self._fixed}
+            self._positional = str(compiled), tuple(compiled.positiontup or ())
+        text, names = self._positional
+        told = self.bind(values)
+        return text, tuple(told[name] for name in names)
 
 
 class Query(Statement, Generic[Row]):

@@ -50,7 +50,10 @@ class AgentChallenge(Unauthorized):
 
     @property
     def headers(self) -> dict[str, str]:
-        return {"www-authenticate": f'AgentAuth error="{self.error}"'}
+        challenge = f'AgentAuth error="{self.error}"'
+        if "max_age" in self.members:
+            challenge += f', max_age="{self.members["max_age"]}"'
+        return {"www-authenticate": challenge}
 
 
 def at_registration(refused: AssertionRefused, **extra: Any) -> Refusal:

@@ -1,5 +1,6 @@
 """Accounts: made by an operator or just in time, disabled for good measure, matched by e-mail in lower case."""
 
+from functools import cache
 from typing import Any, Final
 
 from argon2 import PasswordHasher
@@ -69,7 +70,7 @@ def hash_password(password: str) -> str:
 def verify_password(hashed: str, password: str) -> bool:
     """Whether this is the password; as slow for an account without one, so that timing tells nothing."""
     try:
-        return _hasher.verify(hashed or _NO_PASSWORD, password) and bool(hashed)
+        return _hasher.verify(hashed or _no_password(), password) and bool(hashed)
     except Argon2Error:
         return False
 
@@ -143,4 +144,6 @@ def summary(user: User) -> dict[str, Any]:
     }
 
 
-_NO_PASSWORD: Final = _hasher.hash("")
+@cache
+def _no_password() -> str:
+    return _hasher.hash("")

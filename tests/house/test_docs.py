@@ -1,5 +1,7 @@
 """The generated pages say what the code says."""
 
+import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -27,3 +29,32 @@ def test_the_operations_page_names_every_operation() -> None:
     text = generate.pages()[generate.FOLDER / "operations.md"]
     service = generate.service()
     assert all(f"### `{each.method} {each.path}`" in text for each in service.operations)
+
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_every_dependency_has_its_reason() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    names = {re.split(r"[\[<>=]", each)[0] for each in wanted}
+    page = (ROOT / "docs" / "decisions" / "0002-dependencies.md").read_text()
+    assert set(re.findall(r"^\| ([a-z0-9-]+) \|", page, re.MULTILINE)) == names
+
+
+def test_no_link_between_pages_is_broken() -> None:
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    broken = [
+        f"{page.name}: {target}"
+        for page in pages
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text())
+        if not (page.parent / target).exists()
+    ]
+    assert broken == []
+
+
+def test_every_file_named_in_the_security_page_exists() -> None:
+    text = (ROOT / "docs" / "security.md").read_text()
+    named = re.findall(r"`((?:[a-z]+/)*[a-z]+\.py)`", text)
+    assert len(named) > 15
+    assert [name for name in named if not (ROOT / "negotiator" / name).exists()] == []

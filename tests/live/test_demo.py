@@ -2,10 +2,15 @@
 
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+
+import httpx2
+import pytest
 
 from negotiator.cli.demo.server import own
 
@@ -72,3 +77,19 @@ def test_the_first_start_names_the_command_that_makes_the_first_user() -> None:
             "users", "add", "you@example.com", "--password-stdin", text="a long enough password\n"
         )
         assert [user["email"] for user in site.operate("users", "list")] == ["you@example.com"]
+
+
+def test_an_interrupted_demo_takes_its_server_with_it() -> None:
+    command = [sys.executable, "-m", "negotiator", "demo"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as demo:
+        assert demo.stdout is not None
+        told = ""
+        while (found := re.search(r"http://127\.0\.0\.1:\d+", told)) is None:
+            line = demo.stdout.readline()
+            assert line, told
+            told += line
+        assert httpx2.get(f"{found[0]}/api/health").is_success
+        demo.send_signal(signal.SIGTERM)
+        assert demo.wait(timeout=60) == 130
+    with pytest.raises(httpx2.ConnectError):
+        httpx2.get(f"{found[0]}/api/health")

@@ -1,5 +1,6 @@
 """The server under the demo, and the operator's commands beside it."""
 
+import contextlib
 import json
 import os
 import socket
@@ -7,7 +8,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -65,7 +65,7 @@ def running(url: str) -> Site:
     return Site(url.rstrip("/"), os.environ, Path.cwd(), is_own=False)
 
 
-@contextmanager
+@contextlib.contextmanager
 def own(**settings: str) -> Generator[Site]:
     """A server of our own on a free port, with folders of its own; gone at the end, whatever ends it.
 
@@ -124,11 +124,10 @@ def _wait(site: Site, process: subprocess.Popen[bytes]) -> None:
     while time.monotonic() < until:
         if process.poll() is not None:
             break
-        try:
-            if httpx2.get(f"{site.url}/api/health").is_success:
+        with contextlib.suppress(httpx2.TransportError):
+            if httpx2.get(f"{site.url}/api/health", trust_env=False).is_success:
                 return
-        except httpx2.TransportError:
-            time.sleep(_POLL)
+        time.sleep(_POLL)
     last = (site.log().strip().splitlines() or ["it wrote nothing"])[-1]
     raise Wrong(f"The server did not start: {last}")
 

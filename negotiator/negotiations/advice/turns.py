@@ -124,13 +124,18 @@ def stored(turn: Turn) -> "Situation":
         style=turn.style,
     )
     history = [Past(step, by, offer, _utility(frame, offer, None)) for step, by, offer in past]
-    live = standing.live(turn.rows, turn.now, side="them")
-    table = None
-    if live and live[-1].package and complete(terms.issues, live[-1].package):
-        offer = shown_package(terms, live[-1].package)
-        if all(offer[name] in found for name, found in listed.items()):
-            table = OnTable(offer, _utility(frame, offer, None))
+    offer = _on_table(turn, listed)
+    table = None if offer is None else OnTable(offer, _utility(frame, offer, None))
     return _with_offers(frame, history, table)
+
+
+def _on_table(turn: Turn, listed: Mapping[str, Sequence[Scalar]]) -> dict[str, Any] | None:
+    """Their live offer, if it is whole and of values that are known: only that can be accepted as it is."""
+    live = standing.live(turn.rows, turn.now, side="them")
+    if not live or not live[-1].package or not complete(turn.terms.issues, live[-1].package):
+        return None
+    offer = shown_package(turn.terms, live[-1].package)
+    return offer if all(offer[name] in found for name, found in listed.items()) else None
 
 
 def answer(situation: "Situation", terms: Terms | None = None) -> dict[str, Any]:

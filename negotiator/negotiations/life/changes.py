@@ -11,7 +11,7 @@ from negotiator.negotiations.life import states
 from negotiator.negotiations.life.history import Actor, Event
 from negotiator.negotiations.life.patch import merged
 from negotiator.negotiations.schemas.session import EditNegotiation, NegotiationBody
-from negotiator.negotiations.session import Session, view
+from negotiator.negotiations.session import Session
 from negotiator.negotiations.terms.reading import read_terms
 from negotiator.negotiations.terms.terms import Terms
 from negotiator.negotiations.terms.view import shown
@@ -21,7 +21,8 @@ from negotiator.store.statement import Transaction
 def add(
     tx: Transaction, owner: str, body: NegotiationBody, *, terms: Terms, actor: Actor
 ) -> dict[str, Any]:
-    """Keep a new negotiation of this principal's; it starts as a draft. Answers its view."""
+    """Keep a new negotiation of this principal's; it starts as a draft. Answers its view; 422 for a past deadline."""
+    check_deadline(terms)
     session = Session(values.new_id("neg"), owner, body, terms, values.now())
     session = sessions.note(tx, session, actor, Event(kind="opened", to_state=states.DRAFT))
     return sessions.save(tx, session, new=True)
@@ -56,8 +57,6 @@ def edit(
         check_deadline(terms)
     before, after = shown(session.body, session.terms), shown(body, terms)
     changed = sorted(name for name in after if before[name] != after[name])
-    if not changed:
-        return view(session, values.now())
     edited = replace(session, body=body, terms=terms)
     edited = sessions.note(tx, edited, actor, Event(kind="edited", detail={"changed": changed}))
     if "baseline" in changed and before["baseline"] is not None:

@@ -1,11 +1,13 @@
 """The members of a negotiation's body: issues, limits, what is believed of the other side (contract §3)."""
 
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Final, Literal, cast
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from negotiator.edge.operation import Strict
+from negotiator.negotiations.preferences.issues import UNORDERED_TYPES
 from negotiator.negotiations.schemas.scalars import (
     Amount,
     Moment,
@@ -71,6 +73,23 @@ class IssueBody(Strict):
         None, description="How much it seems to matter to the other side."
     )
     tradeable: bool = True
+
+
+_STAND_INS: Final = {"date": ("2000-01-01", "2000-01-02")}
+
+
+def lacks_values(issue: Mapping[str, Any]) -> bool:
+    """Whether a numeric issue, as written, says nothing of the values it may take."""
+    plain = issue.get("type", "money") not in UNORDERED_TYPES
+    return plain and not any(issue.get(name) for name in ("range", "options", "value_points"))
+
+
+def with_stand_in(issue: Mapping[str, Any]) -> dict[str, Any]:
+    """The issue as written, with a range to read it over where it has none; to be taken off again."""
+    if not lacks_values(issue):
+        return dict(issue)
+    low, high = _STAND_INS.get(str(issue.get("type")), (0, 1))
+    return {**issue, "range": {"min": low, "max": high}}
 
 
 class WorthBody(Strict):

@@ -1,12 +1,13 @@
 """A negotiation on the wire: what is sent, what is asked for, what comes back."""
 
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast
 
 from pydantic import Field, ModelWrapValidatorHandler, ValidationError, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 from typing_extensions import TypedDict
 
 from negotiator.edge.operation import Strict
+from negotiator.negotiations.preferences.issues import Refusal
 from negotiator.negotiations.preferences.reading import read_issues
 from negotiator.negotiations.schemas.parts import (
     AuthorityBody,
@@ -19,6 +20,7 @@ from negotiator.negotiations.schemas.parts import (
     TheirEstimate,
     WalkAway,
     WorthBody,
+    with_stand_in,
 )
 from negotiator.negotiations.schemas.scalars import Moment, Title, Word
 
@@ -84,14 +86,21 @@ def _together(title: str, fault: ValidationError, data: Any) -> ValidationError:
         for error in seen
     ]
     places = {"/".join(map(str, ("", *error["loc"]))) for error in seen}
-    issues: Any = data.get("issues") if isinstance(data, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    for refusal in read_issues(issues)[1] if isinstance(issues, list) else ():  # pyright: ignore[reportUnknownArgumentType]
+    for refusal in _issue_refusals(data):
         if any(_covers(place, refusal.pointer) for place in places):
             continue
         said = PydanticCustomError("refused", "{said}", {"said": refusal.description})
         loc = tuple(int(p) if p.isdigit() else p for p in refusal.pointer.split("/")[1:])
         found.append(InitErrorDetails(type=said, loc=loc, input=None))
     return ValidationError.from_exception_data(title, found)
+
+
+def _issue_refusals(data: Any) -> list[Refusal]:
+    members = cast(dict[str, Any], data) if isinstance(data, dict) else {}
+    sent = members.get("issues")
+    rows = cast(list[Any], sent) if isinstance(sent, list) else []
+    read = [with_stand_in(cast(dict[str, Any], r)) if isinstance(r, dict) else r for r in rows]
+    return read_issues(read)[1] if read else []
 
 
 def _covers(place: str, pointer: str) -> bool:

@@ -20,6 +20,8 @@ from negotiator.negotiations.schemas.parts import (
     Batna,
     ConstraintBody,
     IssueBody,
+    lacks_values,
+    with_stand_in,
 )
 from negotiator.negotiations.schemas.scalars import milliseconds
 from negotiator.negotiations.schemas.session import NegotiationBody
@@ -35,7 +37,6 @@ from negotiator.negotiations.terms.terms import Authority, Constraint, Terms
 
 SELLING: Final = frozenset({"seller", "candidate", "landlord"})
 BUYING: Final = frozenset({"buyer", "employer", "tenant"})
-_PLACEHOLDERS: Final = {"date": ("2000-01-01", "2000-01-02")}
 
 
 def read_terms(
@@ -82,15 +83,11 @@ def _row(issue: IssueBody, role: str) -> dict[str, Any]:
     row = issue.model_dump(exclude={"weight_given"})
     if row["direction"] is None and issue.type == "money" and role in BUYING:
         row["direction"] = "lower"
-    if _is_unvalued(issue):
-        low, high = _PLACEHOLDERS.get(issue.type, (0, 1))
-        row["range"] = {"min": low, "max": high, "step": None}
-    return row
+    return with_stand_in(row)
 
 
 def _is_unvalued(issue: IssueBody) -> bool:
-    plain = issue.type not in UNORDERED_TYPES
-    return plain and not issue.range and not issue.options and not issue.value_points
+    return lacks_values(issue.model_dump(include={"type", "range", "options", "value_points"}))
 
 
 def _constraint(body: ConstraintBody) -> Constraint:

@@ -51,7 +51,8 @@ async def test_values_outside_their_issue_are_refused_each(desk: Desk) -> None:
         "/package/term",
         "/package/colour",
     }
-    for bad in ({"by": "me"}, {"by": "me", "package": {}}):
+    bodies: list[dict[str, Any]] = [{"by": "me"}, {"by": "me", "package": {}}]
+    for bad in bodies:
         answer = await desk.post(f"/negotiations/{key}/offers", bad)
         assert answer.json()["errors"][0]["pointer"] == "/package"
 

@@ -88,6 +88,8 @@ async def test_one_answer_names_every_fault(desk: Desk) -> None:
         "/negotiations", talk(issues=[PRICE, broken, PRICE], max_rounds=0, surprise=1)
     )
     assert {"/max_rounds", "/surprise", "/issues/1/options", "/issues/2/name"} <= pointers(answer)
+    bare = {"title": "t", "role": "buyer", "issues": [{"name": "price"}], "surprise": 1}
+    assert pointers(await desk.post("/negotiations", bare)) == {"/surprise"}
 
 
 @pytest.mark.asyncio
@@ -150,6 +152,13 @@ async def test_a_merge_patch_changes_removes_and_is_checked_whole(desk: Desk) ->
     assert "/title" in pointers(await desk.patch(view["id"], {"title": None}))
     assert "/state" in pointers(await desk.patch(view["id"], {"state": "won"}))
     assert (await desk.get(f"/negotiations/{view['id']}")).json() == after
+
+
+@pytest.mark.asyncio
+async def test_what_is_cancelled_is_not_edited_any_more(desk: Desk) -> None:
+    key = (await desk.opened())["id"]
+    await desk.move(key, "cancelled")
+    assert (await desk.patch(key, {"title": "B"})).json()["error"] == "closed"
 
 
 @pytest.mark.asyncio

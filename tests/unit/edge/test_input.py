@@ -11,9 +11,10 @@ from starlette.types import Message
 from negotiator.edge.input import Disconnected, parse_form, parse_json, parse_query, read_body
 from negotiator.errors import InvalidRequest, PayloadTooLarge, Refusal
 
-scalars = st.none() | st.booleans() | st.integers(-(10**18), 10**18) | st.text(max_size=10)
+texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=10)
+scalars = st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | texts
 documents = st.dictionaries(
-    st.text(max_size=6),
+    texts,
     st.recursive(scalars, lambda inner: st.lists(inner, max_size=3), max_leaves=8),
     max_size=4,
 )

@@ -4,7 +4,7 @@ import base64
 import json
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from jwt.algorithms import HMACAlgorithm, get_default_algorithms
@@ -19,7 +19,16 @@ SECONDS = NOW // 1000
 BASE = "https://negotiator.example"
 IDP = "https://idp.example"
 TYP = "oauth-id-jag+jwt"
-ABSENT: Any = object()
+
+
+class _Absent:
+    """Says that a member is left out, by the same name in every worker of a parallel run."""
+
+    def __repr__(self) -> str:
+        return "absent"
+
+
+ABSENT: Final = _Absent()
 
 
 @cache

@@ -1,0 +1,252 @@
+"""Leverage and the next move through the application."""
+
+import math
+from typing import Any
+
+import pytest
+
+from tests.api.negotiations.conftest import PRICE, TERM, Desk, talk
+
+LEVERAGE = {"position", "power", "points", "expected", "assumptions", "approximate"}
+MOVE = {
+    "action",
+    "offer",
+    "my_utility",
+    "alternatives",
+    "acceptance_probability",
+    "reasons",
+    "say",
+    "opponent_utility",
+    "floor",
+}
+ESTIMATE = {"walk_away": {"low": "850", "likely": "900", "high": "950"}}
+TURN: dict[str, Any] = {
+    "issues": [{"name": "price", "values": [1, 2, 3]}, {"name": "gift", "values": [True, False]}],
+    "my_preferences": {
+        "reservation_utility": 0.4,
+        "constant": 0.0,
+        "part_worths": {
+            "price": [[1, 0.6], [2, 0.3], [3, 0.0]],
+            "gift": [[True, 0.4], [False, 0.0]],
+        },
+    },
+    "progress": {"step": 0, "n_steps": 10, "relative_time": 0.0},
+    "history": [],
+    "on_table": None,
+}
+
+
+@pytest.mark.asyncio
+async def test_leverage_of_a_stored_talk_is_in_money_and_adds_up(desk: Desk) -> None:
+    key = (await desk.opened(their_estimate=ESTIMATE))["id"]
+    answer = await desk.post(f"/negotiations/{key}/leverage", {})
+    assert answer.status_code == 200, answer.text
+    found = answer.json()
+    assert set(found) == LEVERAGE
+    assert found["position"]["my_walk_away"] == "1100.00"
+    assert found["position"]["their_walk_away"] == {
+        "low": "850.00",
+        "likely": "900.00",
+        "high": "950.00",
+    }
+    assert found["position"]["zopa"]["probability"] == 1.0
+    power = found["power"]
+    logit = math.log(power["alpha"] / (1 - power["alpha"]))
+    parts = math.fsum(factor["contribution"] for factor in power["factors"])
+    assert parts == pytest.approx(logit, abs=1e-12)
+    assert 900 <= float(found["expected"]["price"]) <= 1100
+    assert isinstance(found["expected"]["price"], str)
+    assert set(found["points"]) >= {
+        "nash",
+        "kalai",
+        "kalai_smorodinsky",
+        "max_welfare",
+        "pareto",
+    }
+
+
+@pytest.mark.asyncio
+async def test_a_described_talk_has_the_leverage_of_a_stored_one(desk: Desk) -> None:
+    key = (await desk.opened(their_estimate=ESTIMATE))["id"]
+    stored = (await desk.post(f"/negotiations/{key}/leverage", {})).json()
+    described = (await desk.post("/leverage", talk(their_estimate=ESTIMATE))).json()
+    assert stored == described
+
+
+@pytest.mark.asyncio
+async def test_a_ledger_brings_concessions_and_signals(desk: Desk) -> None:
+    key = (await desk.opened(their_estimate=ESTIMATE))["id"]
+    for price in (1190, 1150):
+        await desk.offered(key, price, "them", claimed_final=True)
+    found = (await desk.post(f"/negotiations/{key}/leverage", {})).json()
+    assert set(found) == LEVERAGE | {"concessions", "signals"}
+    assert found["signals"][0]["name"] == "moved_after_final"
+
+
+@pytest.mark.asyncio
+async def test_full_preferences_of_both_sides_give_the_solution_points(desk: Desk) -> None:
+    mine = {"a": [["x", 0.7], ["y", 0.0]], "b": [["x", 0.3], ["y", 0.0]]}
+    theirs = {"a": [["x", 0.0], ["y", 0.2]], "b": [["x", 0.0], ["y", 0.8]]}
+    body = {
+        "my_preferences": {"part_worths": mine, "reservation_utility": 0.1},
+        "their_preferences": {"part_worths": theirs, "reservation_utility": 0.1},
+    }
+    answer = await desk.post("/leverage", body)
+    assert answer.status_code == 200, answer.text
+    points = answer.json()["points"]
+    assert points["nash"]["package"] == {"a": "x", "b": "y"}
+    assert (points["nash"]["utility_me"], points["nash"]["utility_them"]) == (0.7, 0.8)
+    stubborn = {**body["their_preferences"], "reservation_utility": 0.9}
+    closed = (await desk.post("/leverage", {**body, "their_preferences": stubborn})).json()
+    assert closed["points"]["nash"] is None
+    assert "walk-away" in closed["points"]["reason"]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({}, "/issues"),
+        ({"my_preferences": {}}, "/my_preferences"),
+        (
+            {"my_preferences": {"part_worths": {"a": [["x", "y"]]}}},
+            "/my_preferences/part_worths/a/0/1",
+        ),
+        (
+            {"my_preferences": {"part_worths": {"a": [["x", 1], ["x", 0]]}}},
+            "/my_preferences/part_worths/a",
+        ),
+        (
+            {"issues": [PRICE], "their_preferences": {"issues": [{"name": "price"}]}},
+            "/their_preferences/issues/0/range",
+        ),
+        ({"issues": [{"name": "price"}]}, "/issues/0/range"),
+        ({"issues": [PRICE], "judgements": {"luck": 1}}, "/judgements/luck"),
+    ],
+)
+async def test_leverage_refuses_what_it_cannot_read(
+    desk: Desk, body: dict[str, Any], pointer: str
+) -> None:
+    answer = await desk.post("/leverage", body)
+    assert answer.status_code == 422, answer.text
+    assert answer.json()["errors"][0]["pointer"] == pointer
+
+
+@pytest.mark.asyncio
+async def test_a_described_turn_gets_the_contracts_members(desk: Desk) -> None:
+    answer = await desk.post("/next-move", {**TURN, "session_id": "s", "protocol": "sao"})
+    assert answer.status_code == 200, answer.text
+    move = answer.json()
+    assert set(move) == MOVE
+    assert move["action"] == "counter"
+    assert move["my_utility"] >= move["floor"] == 0.4
+    assert set(move["opponent_utility"]) == {"price", "gift"}
+    assert (await desk.post("/next-move", TURN)).json() == move
+
+
+@pytest.mark.asyncio
+async def test_a_claimed_utility_cannot_lift_an_offer_over_the_floor(desk: Desk) -> None:
+    table = {"offer": {"price": 3, "gift": False}, "my_utility": 1.0}
+    last = {"step": 9, "n_steps": 10, "relative_time": 0.95}
+    answer = await desk.post("/next-move", {**TURN, "on_table": table, "progress": last})
+    assert answer.json()["action"] != "accept"
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("members", "pointer"),
+    [
+        ({"on_table": {"offer": {"price": 1}}}, "/on_table/offer/gift"),
+        ({"on_table": {"offer": {"price": 9, "gift": True}}}, "/on_table/offer/price"),
+        ({"on_table": {"offer": {"price": True, "gift": True}}}, "/on_table/offer/price"),
+        ({"issues": [{"name": "price", "values": [1, 2, 3]}]}, "/my_preferences/part_worths/gift"),
+        ({"style": "rude"}, "/style"),
+        ({"surprise": 1}, "/surprise"),
+    ],
+)
+async def test_a_turn_that_cannot_be_read_is_refused_where_it_is_wrong(
+    desk: Desk, members: dict[str, Any], pointer: str
+) -> None:
+    answer = await desk.post("/next-move", {**TURN, **members})
+    assert answer.status_code == 422, answer.text
+    assert answer.json()["errors"][0]["pointer"] == pointer
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("style", ["balanced", "firm", "cooperative"])
+async def test_advice_keeps_to_the_walk_away_and_the_constraints(desk: Desk, style: str) -> None:
+    rules = [{"issue": "term", "op": "!=", "value": "3 years"}]
+    key = (
+        await desk.opened(
+            issues=[{**PRICE, "weight": 2}, {**TERM, "weight": 1}],
+            walk_away={"package": {"price": 1000}},
+            constraints=rules,
+            max_rounds=4,
+        )
+    )["id"]
+    for asked in (1200, 1150, 1100, 1050):
+        move = await desk.post(f"/negotiations/{key}/next-move", {"style": style})
+        assert move.status_code == 200, move.text
+        advice = move.json()
+        assert advice["action"] in {"counter", "walk_away"}
+        if advice["action"] == "counter":
+            package = advice["offer"]
+            assert float(package["price"]) <= 1000
+            assert package["term"] != "3 years"
+            assert advice["my_utility"] >= advice["floor"]
+            assert all(float(other["price"]) <= 1000 for other in advice["alternatives"])
+            recorded = await desk.post(
+                f"/negotiations/{key}/offers", {"by": "me", "package": package}
+            )
+            assert recorded.status_code == 201, recorded.text
+        theirs = {"by": "them", "package": {"price": asked, "term": "3 years"}}
+        assert (await desk.post(f"/negotiations/{key}/offers", theirs)).status_code == 201
+
+
+@pytest.mark.asyncio
+async def test_what_is_advised_to_accept_can_be_accepted(desk: Desk) -> None:
+    key = (await desk.opened(max_rounds=2))["id"]
+    await desk.offered(key, 850)
+    theirs = await desk.offered(key, 801, "them")
+    advice = (await desk.post(f"/negotiations/{key}/next-move", {})).json()
+    assert advice["action"] == "accept"
+    assert advice["offer"] == {"price": "801.00"}
+    body = {"by": "me", "kind": "acceptance", "in_reply_to": theirs["id"]}
+    assert (await desk.post(f"/negotiations/{key}/offers", body)).status_code == 201
+    closed = await desk.post(f"/negotiations/{key}/next-move", {})
+    assert closed.json()["error"] == "not_active"
+
+
+@pytest.mark.asyncio
+async def test_advice_names_what_it_cannot_do_without(desk: Desk) -> None:
+    key = (await desk.opened(issues=[{"name": "price"}], walk_away=None))["id"]
+    refused = await desk.post(f"/negotiations/{key}/next-move", {})
+    assert (refused.status_code, refused.json()["error"]) == (409, "missing_inputs")
+    assert refused.json()["missing"] == ["issues/0/range", "walk_away"]
+    assert (await desk.post(f"/negotiations/{key}/leverage", {})).json()["missing"] == [
+        "issues/0/range"
+    ]
+
+
+@pytest.mark.asyncio
+async def test_what_is_said_to_the_other_side_holds_nothing_private(desk: Desk) -> None:
+    key = (
+        await desk.opened(
+            walk_away={"package": {"price": "1077.77"}},
+            batna={"description": "Nordic Supplies", "value": {"package": {"price": "1078.88"}}},
+            target={"package": {"price": "866.66"}},
+        )
+    )["id"]
+    await desk.offered(key, 1150, "them")
+    said = (await desk.post(f"/negotiations/{key}/next-move", {})).json()["say"]
+    for private in ("1077.77", "1078.88", "866.66", "Nordic", "walk", "floor", "alternative"):
+        assert private not in said
+
+
+@pytest.mark.asyncio
+async def test_advice_beyond_the_authority_says_so(desk: Desk) -> None:
+    key = (await desk.opened(authority={"limit": "800"}, max_rounds=1))["id"]
+    await desk.offered(key, 1000, "them")
+    advice = (await desk.post(f"/negotiations/{key}/next-move", {})).json()
+    assert advice["offer"]["price"] != "800.00"
+    assert "approval" in advice["reasons"][-1]

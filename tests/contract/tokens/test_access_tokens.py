@@ -1,0 +1,172 @@
+"""Access tokens: what they say, who can verify them, when they die."""
+
+import httpx2
+import pytest
+from joserfc import jwt
+from joserfc.jwk import KeySet
+from joserfc.jws import extract_compact
+
+from negotiator.agents import registration as agents
+from negotiator.tokens import clients
+from negotiator.tokens.clients import NewClient
+from negotiator.trust import issuers
+from negotiator.users import people
+from tests.conftest import BASE, Change, Clock, Mint, Register, bearer
+from tests.contract.expect import refused
+from tests.contract.requirements import covers
+from tests.idp import Idp, registration
+
+JWKS = "/.well-known/jwks.json"
+
+
+async def alive(client: httpx2.AsyncClient, token: dict[str, str]) -> bool:
+    """Whether the token opens a door."""
+    answer = await client.get("/api/negotiations", headers=bearer(token))
+    if answer.status_code != 200:
+        refused(answer, 401, "invalid_token")
+    return answer.status_code == 200
+
+
+@pytest.mark.asyncio
+@covers("contract:1.3:jwks")
+async def test_the_key_set_is_public_and_has_the_current_and_the_next_key(
+    client: httpx2.AsyncClient,
+) -> None:
+    answer = await client.get(JWKS)
+    assert answer.headers["content-type"] == "application/jwk-set+json"
+    keys = answer.json()["keys"]
+    assert len(keys) >= 2
+    assert len({key["kid"] for key in keys}) == len(keys)
+    for key in keys:
+        assert set(key) == {"kty", "crv", "x", "y", "use", "alg", "kid"}
+        assert (key["kty"], key["crv"], key["use"], key["alg"]) == ("EC", "P-256", "sig", "ES256")
+
+
+@pytest.mark.asyncio
+@covers("contract:1.3:at-jwt")
+async def test_another_service_verifies_a_token_offline(
+    client: httpx2.AsyncClient, register: Register
+) -> None:
+    result = await register()
+    keys = KeySet.import_key_set((await client.get(JWKS)).json())
+    header = extract_compact(result["access_token"].encode()).headers()
+    assert header["typ"] == "at+jwt"
+    assert header["alg"] == "ES256"
+    claims = jwt.decode(result["access_token"], keys, algorithms=["ES256"]).claims
+    assert set(claims) == {"iss", "aud", "sub", "client_id", "jti", "iat", "exp", "scope"}
+    assert (claims["iss"], claims["aud"]) == (BASE, BASE)
+    assert claims["sub"] == claims["client_id"] == result["client_id"]
+    assert claims["scope"].split() == result["scopes"]
+    assert claims["exp"] - claims["iat"] == result["expires_in"]
+
+
+@pytest.mark.asyncio
+@covers("contract:1.3:namespaces")
+async def test_users_agents_and_clients_share_no_names(
+    client: httpx2.AsyncClient, register: Register, mint: Mint, change: Change
+) -> None:
+    user_id, _ = await mint()
+    new = NewClient("app", clients.GRANTS, ("negotiations:read",))
+    client_id, _ = await change(lambda tx: clients.add(tx, new))
+    agent = await register()
+    prefixes = {text.partition("_")[0] for text in (user_id, client_id, agent["client_id"])}
+    assert prefixes == {"usr", "cli", "agt"}
+
+
+@pytest.mark.asyncio
+@covers("contract:1.3:dead-at-once")
+async def test_a_token_dies_with_its_agent_and_no_other_does(
+    client: httpx2.AsyncClient, register: Register, mint: Mint, change: Change
+) -> None:
+    bound: list[dict[str, str]] = []
+    user_id, _ = await mint()
+    for _ in range(2):
+        _, code = await mint()
+        answer = await client.post(
+            "/api/agent/claim", json={"claim_token": code}, headers=bearer(await register())
+        )
+        bound.append(answer.json())
+    first, second = bound
+    assert await alive(client, first)
+    assert await change(lambda tx: agents.revoke(tx, first["client_id"], user_id=user_id))
+    assert not await alive(client, first)
+    assert await alive(client, second)
+    await change(lambda tx: people.disable(tx, "ada@example.com"))
+    assert not await alive(client, second)
+
+
+@pytest.mark.asyncio
+@covers("contract:1.3:dead-at-once", "contract:1.1:access_denied")
+async def test_a_closed_account_gets_no_new_token(
+    client: httpx2.AsyncClient, idp: Idp, change: Change, mint: Mint, register: Register
+) -> None:
+    assertion = idp.assertion(email="bob@corp.example", email_verified=True)
+    token = (await client.post("/api/agent/register", json=registration(assertion))).json()
+    _, code = await mint("bob@corp.example")
+    await change(lambda tx: people.disable(tx, "bob@corp.example"))
+    assert not await alive(client, token)
+    answer = await client.post("/api/agent/register", json=registration(idp.assertion()))
+    refused(answer, 403, "access_denied")
+    answer = await client.post(
+        "/api/agent/claim", json={"claim_token": code}, headers=bearer(await register())
+    )
+    refused(answer, 410, "claim_revoked")
+
+
+@pytest.mark.asyncio
+@covers("contract:1.3:dead-at-once", "contract:1.1:issuer_not_enabled")
+async def test_a_token_dies_with_its_issuer_and_stays_dead(
+    clock: Clock, client: httpx2.AsyncClient, idp: Idp, change: Change, register: Register
+) -> None:
+    body = registration(idp.assertion())
+    token = (await client.post("/api/agent/register", json=body)).json()
+    anonymous = await register()
+    await change(lambda tx: issuers.remove(tx, idp.name))
+    assert not await alive(client, token)
+    assert await alive(client, anonymous)
+    answer = await client.post("/api/agent/register", json=registration(idp.assertion()))
+    refused(answer, 400, "issuer_not_enabled")
+    held = registration(idp.assertion())
+    clock.advance(5)
+    again = idp.issuer()
+    await change(lambda tx: issuers.add(tx, again, own=BASE, allow_loopback=False))
+    assert not await alive(client, token)
+    refused(await client.post("/api/agent/register", json=held), 400, "expired")
+    clock.advance(1)
+    fresh = await client.post("/api/agent/register", json=registration(idp.assertion()))
+    assert fresh.status_code == 201
+    assert await alive(client, fresh.json())
+
+
+@pytest.mark.asyncio
+@covers("contract:1.3:dead-at-once", "contract:1.1:expired")
+async def test_the_kill_switch_ends_one_person_s_tokens_and_unused_assertions(
+    clock: Clock, client: httpx2.AsyncClient, idp: Idp, change: Change
+) -> None:
+    async def present(assertion: str) -> httpx2.Response:
+        return await client.post("/api/agent/register", json=registration(assertion))
+
+    token, other = [(await present(idp.assertion(sub=sub))).json() for sub in ("u-1", "u-2")]
+    held = idp.assertion(sub="u-1")
+    clock.advance(1)
+    await change(lambda tx: issuers.revoke_subject(tx, idp.name, "u-1"))
+    assert not await alive(client, token)
+    assert await alive(client, other)
+    refused(await present(held), 400, "expired")
+    clock.advance(1)
+    fresh = await present(idp.assertion(sub="u-1"))
+    assert fresh.status_code == 201
+    assert await alive(client, fresh.json())
+
+
+@pytest.mark.asyncio
+@covers("contract:1.3:dead-at-once", "contract:1.3:client-auth")
+async def test_a_token_dies_with_its_client(client: httpx2.AsyncClient, change: Change) -> None:
+    new = NewClient("app", clients.GRANTS, ("negotiations:read",))
+    pair = await change(lambda tx: clients.add(tx, new))
+    form = {"grant_type": "client_credentials"}
+    token = (await client.post("/oauth/token", data=form, auth=pair)).json()
+    assert await alive(client, token)
+    await change(lambda tx: clients.remove(tx, pair[0]))
+    assert not await alive(client, token)
+    refused(await client.post("/oauth/token", data=form, auth=pair), 401, "invalid_client")

@@ -1,0 +1,122 @@
+"""The whole way in through the application, once, as every engine has to allow it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import httpx2
+
+from negotiator import app as composition
+from negotiator import values
+from negotiator.agents import registration as agents
+from negotiator.scopes import ASSISTANT
+from negotiator.settings import Settings
+from negotiator.store.statement import Transaction
+from negotiator.store.store import make_store
+from negotiator.tokens import clients
+from negotiator.tokens.clients import JWT_BEARER, NewClient
+from negotiator.trust import issuers
+from negotiator.users import people
+from tests.conftest import BASE, bearer
+from tests.idp import Idp, registration
+
+REGISTER, LIST = "/api/agent/register", "/api/negotiations"
+ISSUE = {"title": "Laptops 100 %", "role": "buyer", "issues": [{"name": "price", "n": 2**63}]}
+
+
+async def journey(client: httpx2.AsyncClient, chosen: Settings) -> None:
+    """Goes the way in as an operator, an anonymous agent, an enterprise agent and a user would."""
+    idp = Idp(BASE)
+    user, code, client_id, secret = await _prepare(chosen, idp)
+    agent = await _ok(client.post(REGISTER, json=_anonymous()), 201)
+    kept = await _ok(client.post(LIST, json=ISSUE, headers=_once(agent)), 201)
+    assert await _ok(client.post(LIST, json=ISSUE, headers=_once(agent)), 201) == kept
+    claim = {"claim_token": code}
+    wrong = {"claim_token": "BBBB-BBBB-BBBB"}
+    refused = await client.post("/api/agent/claim", json=wrong, headers=bearer(agent))
+    assert refused.json()["error"] == "invalid_claim_token"
+    claimed = await _ok(client.post("/api/agent/claim", json=claim, headers=bearer(agent)))
+    assert claimed["identity"] == {"user_id": user, "email": "ada@example.com"}
+    assert (await client.get(LIST, headers=bearer(agent))).status_code == 401
+    await _work(client, claimed, kept)
+    text = idp.assertion()
+    sent = await _ok(client.post(REGISTER, json=registration(text)), 201)
+    assert sent["scopes"] == list(ASSISTANT)
+    assert (await client.post(REGISTER, json=registration(text))).json()[
+        "error"
+    ] == "replay_detected"
+    form = {"grant_type": JWT_BEARER, "assertion": idp.assertion(client_id=client_id)}
+    basic = (client_id, secret)
+    token = await _ok(client.post("/oauth/token", data=form, auth=basic))
+    about = {"token": token["access_token"]}
+    told = await _ok(client.post("/oauth/introspect", data=about, auth=basic))
+    assert told["sub"] == sent["identity"]["user_id"]
+    await client.post("/oauth/revoke", data=about, auth=basic)
+    assert (await client.get(LIST, headers=bearer(token))).status_code == 401
+    mailed = {**registration("eve@example.com"), "assertion_type": "verified_email"}
+    await _ok(client.post(REGISTER, json=mailed), 201)
+    await _change(chosen, lambda tx: agents.revoke(tx, claimed["client_id"], user_id=user))
+    assert (await client.get(LIST, headers=bearer(claimed))).status_code == 401
+    assert (await client.get("/api/health")).status_code == 200
+    await _change(chosen, lambda tx: composition.sweep(tx, values.now() + 60 * 86_400_000))
+
+
+async def _work(client: httpx2.AsyncClient, claimed: dict[str, Any], kept: dict[str, Any]) -> None:
+    headers = bearer(claimed)
+    for number in range(3):
+        await _ok(client.post(LIST, json={**ISSUE, "title": f"N{number}"}, headers=headers), 201)
+    page = await _ok(client.get(LIST, params={"limit": 3}, headers=headers))
+    rest = await _ok(
+        client.get(LIST, params={"limit": 3, "cursor": page["next_cursor"]}, headers=headers)
+    )
+    titles = [item["title"] for item in (*page["items"], *rest["items"])]
+    assert titles == ["N2", "N1", "N0", ISSUE["title"]]
+    asked = {"query": "TOPS 100 %", "state": "draft"}
+    found = await _ok(client.get(LIST, params=asked, headers=headers))
+    assert [item["id"] for item in found["items"]] == [kept["id"]]
+    one = f"{LIST}/{kept['id']}"
+    edited = await _ok(client.patch(one, json={"title": "Screens"}, headers=headers))
+    assert (edited["title"], edited["revision"]) == ("Screens", kept["revision"] + 1)
+    stale = {**headers, "if-match": f'"{kept["revision"]}"'}
+    assert (await client.delete(one, headers=stale)).status_code == 412
+    assert (await client.delete(one, headers=headers)).status_code == 204
+    assert (await client.get(one, headers=headers)).status_code == 404
+    for odd in ("%00", "neg_x"):
+        assert (await client.get(f"{LIST}/{odd}", headers=headers)).status_code == 404
+    assert (await client.get(f"{LIST}?query=%00", headers=headers)).status_code == 400
+
+
+async def _prepare(chosen: Settings, idp: Idp) -> tuple[str, str, str, str]:
+    def unit(tx: Transaction) -> tuple[str, str, str, str]:
+        client_id, secret = clients.add(tx, NewClient("corp", clients.GRANTS, tuple(ASSISTANT)))
+        trusted = idp.issuer(clients=frozenset({"corp-agent", client_id}))
+        issuers.add(tx, trusted, own=BASE, allow_loopback=False)
+        user = people.add(tx, "ada@example.com", actor="operator")
+        scopes = ["negotiations:read", "negotiations:write"]
+        code = composition.build(chosen).delegations.mint(tx, user, scopes).code
+        return user, code, client_id, secret
+
+    return await _change(chosen, unit)
+
+
+async def _change(chosen: Settings, unit: Callable[[Transaction], Any]) -> Any:
+    store = make_store(chosen.database_url)
+    await store.start()
+    try:
+        return await store.write(unit)
+    finally:
+        await store.close()
+
+
+async def _ok(sending: Any, status: int = 200) -> dict[str, Any]:
+    answer: httpx2.Response = await sending
+    assert answer.status_code == status, answer.text
+    body: dict[str, Any] = answer.json()
+    return body
+
+
+def _anonymous() -> dict[str, str]:
+    return {"agent_name": "walker", "identity_type": "anonymous"}
+
+
+def _once(agent: dict[str, Any]) -> dict[str, str]:
+    return {**bearer(agent), "idempotency-key": "first"}

@@ -1,0 +1,174 @@
+"""One conformance for both engines: a unit means the same on SQLite and on PostgreSQL."""
+
+import asyncio
+import contextlib
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import bindparam, delete, text, update
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import create_async_engine
+
+from negotiator import audit, values
+from negotiator.audit import AuditEvent
+from negotiator.errors import NotFound
+from negotiator.scopes import ASSISTANT
+from negotiator.store import moves
+from negotiator.store.migrate import migrate
+from negotiator.store.statement import Statement, Transaction
+from negotiator.store.store import Store, make_store
+from negotiator.tokens import clients
+from negotiator.tokens.clients import NewClient
+from negotiator.trust import issuers, revocations
+from negotiator.trust.issuer import Issuer
+from negotiator.users import people
+from tests.conftest import connect, make_settings, running
+from tests.live.journey import journey
+
+pytestmark = pytest.mark.asyncio
+LATER = values.now() + 3_600_000
+
+
+async def test_of_fifty_who_spend_at_once_exactly_one_wins(store: Store, database_url: str) -> None:
+    other = make_store(database_url)
+    await other.start()
+
+    def unit(tx: Transaction) -> bool:
+        return moves.spend(tx, "jti", "once", expires_at=LATER)
+
+    won = await asyncio.gather(*(each.write(unit) for each in (store, other) for _ in range(25)))
+    await other.close()
+    assert won.count(True) == 1
+    assert not await store.write(unit)
+
+
+async def test_a_budget_is_exact_however_many_take_at_once(store: Store, database_url: str) -> None:
+    other = make_store(database_url)
+    await other.start()
+
+    def unit(tx: Transaction) -> int | None:
+        return moves.bump(tx, "key", now=1_000, interval=10, burst=7)
+
+    taken = await asyncio.gather(*(each.write(unit) for each in (store, other) for _ in range(15)))
+    await other.close()
+    assert sorted(arrival for arrival in taken if arrival) == [1_010 + 10 * n for n in range(7)]
+    assert await store.read(lambda tx: moves.peek(tx, "key")) == 1_070
+
+
+async def test_a_unit_that_raises_leaves_nothing_and_harms_no_neighbour(store: Store) -> None:
+    def bad(tx: Transaction) -> None:
+        moves.spend(tx, "jti", "bad", expires_at=LATER)
+        raise NotFound("on purpose")
+
+    def good(tx: Transaction) -> bool:
+        return moves.spend(tx, "jti", "good", expires_at=LATER)
+
+    outcomes = await asyncio.gather(
+        store.write(good), store.write(bad), store.write(good), return_exceptions=True
+    )
+    assert sorted(map(str, outcomes)) == ["False", "True", "on purpose"]
+    assert await store.write(lambda tx: moves.spend(tx, "jti", "bad", expires_at=LATER))
+
+
+async def test_what_was_read_is_still_so_when_the_unit_writes(
+    store: Store, database_url: str
+) -> None:
+    """Read, think, write: twenty at once lose no count, which read-committed would (write skew and lost update)."""
+    other = make_store(database_url)
+    await other.start()
+
+    def unit(tx: Transaction) -> None:
+        revocations.revoke(tx, "count", before=revocations.revoked_before(tx, "count") + 1)
+
+    await asyncio.gather(*(each.write(unit) for each in (store, other) for _ in range(10)))
+    await other.close()
+    assert await store.read(lambda tx: revocations.revoked_before(tx, "count")) == 20
+
+
+async def test_migrating_again_changes_nothing(store: Store, database_url: str) -> None:
+    await store.write(lambda tx: moves.spend(tx, "jti", "kept", expires_at=LATER))
+    await migrate(database_url)
+    assert not await store.write(lambda tx: moves.spend(tx, "jti", "kept", expires_at=LATER))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        Statement(delete(AuditEvent)),
+        Statement(update(AuditEvent).values(event=bindparam("word"))),
+    ],
+    ids=["delete", "update"],
+)
+async def test_the_trail_can_only_grow(store: Store, statement: Statement) -> None:
+    await store.write(lambda tx: audit.record(tx, "user.created", "usr_1", actor="test"))
+    parameters: dict[str, Any] = {"word": "never"} if "UPDATE" in statement.sql else {}
+    with pytest.raises((DBAPIError, sqlite3.IntegrityError), match="append-only"):
+        await store.write(lambda tx: tx.run(statement, **parameters))
+    events = await store.read(lambda tx: audit.latest(tx, 10))
+    assert [(event.event, event.subject) for event in events] == [("user.created", "usr_1")]
+
+
+async def test_ids_are_listed_in_one_order(store: Store) -> None:
+    """Keyset lists compare ids as text: digits before letters, on both engines."""
+    ids = sorted(f"usr_{'0' * 20}{tail}" for tail in ("0a", "09", "a0", "9z", "z_", "zz"))
+    await store.write(lambda tx: [_user(tx, each) for each in reversed(ids)])
+    listed = await store.read(people.every)
+    assert [user.id for user in listed] == ids
+
+
+def _user(tx: Transaction, user_id: str) -> None:
+    row = {"email": None, "name": "", "password_hash": "", "is_admin": 0, "disabled_at": None}
+    tx.run(people._ADD, id=user_id, created_at=1, **row)  # pyright: ignore[reportPrivateUsage]
+
+
+async def test_the_operator_s_statements_run_on_both(store: Store) -> None:
+    """Add, change, list and remove of people, issuers and clients."""
+
+    base = "https://negotiator.example"
+    trusted = Issuer("https://idp.example", ("ES256",), jwks="{}", max_auth_age=60)
+
+    def unit(tx: Transaction) -> None:
+        for _ in range(2):
+            issuers.add(tx, trusted, own=base, allow_loopback=False)
+        issuers.revoke_subject(tx, trusted.issuer, "u-1")
+        issuers.remove(tx, trusted.issuer)
+        issuers.add(tx, trusted, own=base, allow_loopback=False)
+        client_id, _ = clients.add(tx, NewClient("c", clients.GRANTS, tuple(ASSISTANT)))
+        clients.remove(tx, client_id)
+        people.add(tx, "ada@example.com", actor="operator")
+        people.disable(tx, "ada@example.com")
+
+    await store.write(unit)
+    found = (await store.read(issuers.every))[0]
+    assert (found.issuer, found.max_auth_age) == (trusted.issuer, 60)
+    assert await store.read(clients.every) == []
+    assert (await store.read(people.every))[0].disabled_at is not None
+    with contextlib.suppress(NotFound):
+        await store.write(lambda tx: people.disable(tx, "nobody@example.com"))
+
+
+async def test_several_may_migrate_at_once(postgres: Callable[[], str], tmp_path: Path) -> None:
+    url = postgres()
+    engine = create_async_engine(url)
+    async with engine.begin() as connection:
+        await connection.execute(text("drop schema public cascade"))
+        await connection.execute(text("create schema public"))
+    await engine.dispose()
+    await asyncio.gather(*(migrate(url) for _ in range(3)))
+    opened = make_store(url)
+    await opened.start()
+    assert await opened.read(people.every) == []
+    await opened.close()
+    await asyncio.gather(*(migrate(f"sqlite+aiosqlite:///{tmp_path}/x.db") for _ in range(3)))
+
+
+async def test_the_way_in_is_the_same_on_both(
+    database_url: str, tmp_path: Path, signing_keys: Path
+) -> None:
+    """Register, ID-JAG at both doors, work, claim, list, mail, revoke, replay: through the application."""
+    chosen = make_settings(tmp_path, signing_keys, database_url=database_url)
+    async with running(chosen) as application, connect(application) as client:
+        await journey(client, chosen)

@@ -1,0 +1,26 @@
+"""The keyring notices what other processes do to its folder."""
+
+from pathlib import Path
+
+import jwt
+
+from negotiator.keys import ALGORITHM, Keyring
+
+
+def test_a_token_signed_right_after_two_rotations_is_verified_at_once(tmp_path: Path) -> None:
+    """Two rotations in a second: the key that signs was never seen by the other worker as the next one."""
+    signer, verifier = Keyring(tmp_path), Keyring(tmp_path)
+    signer.rotate()
+    signer.rotate()
+    token = signer.sign({"sub": "x"}, "at+jwt")
+    key = verifier.find(jwt.get_unverified_header(token)["kid"])
+    assert key is not None
+    assert jwt.decode(token, key.verifying, algorithms=[ALGORITHM])["sub"] == "x"
+
+
+def test_an_unknown_key_is_none_and_the_others_stay(tmp_path: Path) -> None:
+    ring = Keyring(tmp_path)
+    before = ring.all()
+    assert ring.find("key_unknown") is None
+    assert ring.all() == before
+    assert len(before) == 2
