@@ -43,7 +43,13 @@ from negotiator.keys import Keyring
 from negotiator.limiters import InDatabase, InRedis, SharedTable
 from negotiator.negotiations import sessions
 from negotiator.negotiations.advice.routes import Advice
+from negotiator.negotiations.advisor.advisor import Advisor, Silent
+from negotiator.negotiations.advisor.openai import OpenAiCompatible
+from negotiator.negotiations.plans import kept as plans
+from negotiator.negotiations.plans.routes import BattlePlans
 from negotiator.negotiations.routes import Negotiations
+from negotiator.negotiations.suggestions import own as own_tactics
+from negotiator.negotiations.suggestions.routes import Tactics
 from negotiator.settings import Settings
 from negotiator.store import moves
 from negotiator.store.statement import Transaction
@@ -85,6 +91,7 @@ class House:
     delegations: Delegations
     issuer_keys: IssuerKeys
     fetcher: Fetcher
+    advisor: Advisor
     service: Service
     doorway: Doorway
     pages: tuple[BaseRoute, ...]
@@ -115,7 +122,7 @@ def build(chosen: Settings) -> House:
         credentials=issued,
         life=chosen.token_ttl,
         failures_per_hour=chosen.claim_failures_per_hour,
-        moves=(sessions.move,),
+        moves=(sessions.move, plans.move, own_tactics.move),
     )
     agents = Agents(
         base=base,
@@ -133,9 +140,12 @@ def build(chosen: Settings) -> House:
     endpoints = TokenEndpoints(
         store, issued, Presenter(verifier, _admit), resources, chosen.token_ttl
     )
-    negotiations = Negotiations(store, Cursors(secret))
+    cursors, advisor = Cursors(secret), _advisor(chosen)
+    negotiations = Negotiations(store, cursors)
+    battle_plans = BattlePlans(store, cursors, advisor)
+    tactics = Tactics(store, cursors, advisor)
     health = Health(store, __version__, ("assistant",))
-    offered = [negotiations, Advice(store), agents, endpoints, health]
+    offered = [negotiations, Advice(store), battle_plans, tactics, agents, endpoints, health]
     service = Service(
         base,
         scopes.ASSISTANT,
@@ -150,6 +160,7 @@ def build(chosen: Settings) -> House:
         delegations,
         issuer_keys,
         fetcher,
+        advisor,
         service,
         doorway,
         pages,
@@ -178,6 +189,7 @@ def create(chosen: Settings | None = None) -> Starlette:
             sweeping.cancel()
             await house.issuer_keys.close()
             await house.fetcher.close()
+            await house.advisor.close()
             await house.doorway.limits.close()
             await house.store.close()
 
@@ -203,6 +215,8 @@ def sweep(tx: Transaction, now: int) -> None:
     approvals.sweep(tx, now)
     sessions.sweep(tx, now)
     for agent_id in registration.forget_expired(tx, now):
+        plans.erase(tx, agent_id)
+        own_tactics.erase(tx, agent_id)
         sessions.erase(tx, agent_id)
 
 
@@ -225,6 +239,14 @@ def _mailer(chosen: Settings) -> Mailer:
     if chosen.smtp_url:
         return Smtp(chosen.smtp_url, chosen.mail_from)
     return Outbox(chosen.data_dir / "outbox", chosen.mail_from)
+
+
+def _advisor(chosen: Settings) -> Advisor:
+    if chosen.advisor_url:
+        return OpenAiCompatible(
+            chosen.advisor_url, key=chosen.advisor_key, model=chosen.advisor_model
+        )
+    return Silent()
 
 
 def _limits(chosen: Settings, store: Store) -> Limits:

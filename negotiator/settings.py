@@ -116,6 +116,14 @@ class Settings(BaseSettings):
         False,
         description="Let issuers live on loopback over http: development and tests.",
     )
+    advisor_url: str = Field(
+        "",
+        description="Base of an OpenAI-compatible endpoint that words plans, https://host/v1; empty means none.",
+    )
+    advisor_key: str = Field(
+        "", description="Bearer key for the advisor, if it needs one.", repr=False
+    )
+    advisor_model: str = Field("", description="The model the advisor is asked for.")
     log_format: Literal["console", "json"] = Field("console", description="How log lines look.")
 
     @field_validator("services", "trusted_proxies", mode="before")
@@ -151,6 +159,21 @@ class Settings(BaseSettings):
         if value.endswith("/"):
             raise ValueError("must not end with a slash")
         return value
+
+    @field_validator("advisor_url")
+    @classmethod
+    def _is_an_http_url(cls, value: str) -> str:
+        parts = urlsplit(value)
+        plain = parts.scheme in {"http", "https"} and parts.hostname and not parts.username
+        if value and (not plain or parts.query or parts.fragment):
+            raise ValueError("must be an http(s) URL without credentials, query and fragment")
+        return value
+
+    @model_validator(mode="after")
+    def _has_a_model(self) -> Self:
+        if self.advisor_url and not self.advisor_model:
+            raise ValueError("advisor_model: must be set when advisor_url is")
+        return self
 
     @model_validator(mode="after")
     def _has_a_database(self) -> Self:

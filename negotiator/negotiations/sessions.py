@@ -16,6 +16,7 @@ from negotiator.errors import NotFound, PreconditionFailed
 from negotiator.negotiations.ledger import rows as ledger
 from negotiator.negotiations.life import history, states
 from negotiator.negotiations.life.history import CLOCK, Actor, Event
+from negotiator.negotiations.plans import kept as plans
 from negotiator.negotiations.schemas.session import ListNegotiations, NegotiationBody
 from negotiator.negotiations.session import Session, view, words
 from negotiator.negotiations.tables import Negotiation, NegotiationEvent, Offer
@@ -204,10 +205,11 @@ def save(tx: Transaction, session: Session, *, new: bool = False) -> dict[str, A
 
 
 def remove(tx: Transaction, owner: str, negotiation: str, *, expected: int | None) -> None:
-    """Erase a negotiation with its ledger and history; 412 when `expected` is not the current revision."""
+    """Erase a negotiation with its ledger, history and plans; 412 when `expected` is not the current revision."""
     load(tx, owner, negotiation, expected=expected)
     history.remove(tx, negotiation)
     ledger.remove(tx, negotiation)
+    plans.remove(tx, owner, negotiation)
     tx.run(_REMOVE, negotiation=negotiation, owner=owner)
 
 

@@ -1,0 +1,213 @@
+"""What is said across the table, by both sides: questions, script, objections and replies, tactics and counters.
+
+What is meant for the other side holds no private number.
+"""
+
+from typing import Final
+
+from negotiator.negotiations.plans.brief import PlanBrief, figure
+from negotiator.negotiations.plans.making.advice import BUYING, SELLING, Chosen, Section
+from negotiator.negotiations.plans.paths.ground import Ground
+from negotiator.negotiations.plans.paths.showing import label, may_be_said, spoken_package
+from negotiator.negotiations.tactics.recognise import Recognition
+from negotiator.negotiations.tactics.shelf import Shelf, built_in_shelf
+from negotiator.negotiations.tactics.suggest import suggest
+from negotiator.negotiations.tactics.tactic import Role, Tactic
+
+WALK_AWAY: Final = (
+    "Thank you for the time you have put into this. As it stands we cannot make it work. "
+    "If something changes on your side, we would be glad to pick it up again."
+)
+
+FACING: Final[dict[str, Role]] = {
+    "buyer": "seller",
+    "seller": "buyer",
+    "employer": "candidate",
+    "candidate": "employer",
+    "landlord": "tenant",
+    "tenant": "landlord",
+}
+USUAL: Final[dict[str, tuple[str, ...]]] = {
+    "seller": ("tac_first_anchor", "tac_deadline", "tac_higher_authority"),
+    "buyer": ("tac_competitive_bid", "tac_limited_budget", "tac_squeeze", "tac_nibble"),
+    "employer": ("tac_policy_shield", "tac_limited_budget", "tac_exploding_offer"),
+    "candidate": ("tac_competitive_bid", "tac_first_anchor", "tac_stalling"),
+    "landlord": ("tac_social_proof", "tac_deadline", "tac_policy_shield"),
+    "tenant": ("tac_limited_budget", "tac_competitive_bid", "tac_split_difference"),
+    "party": ("tac_threat", "tac_split_difference", "tac_stalling"),
+}
+
+
+def questions(brief: PlanBrief, ground: Ground) -> list[Section]:
+    """What to ask them, and what the answer is worth."""
+    rows: list[Section] = [
+        {
+            "question": "What has to be true for you to sign this?",
+            "reveals": "Their must-haves, and what they can do without.",
+            "issue": None,
+        }
+    ]
+    for issue in sorted(ground.terms.issues, key=lambda one: -one.weight)[:4]:
+        name = label(issue)
+        ask = (
+            f"How did you arrive at your figure for {name}?"
+            if issue.type == "money"
+            else f"How important is {name} to you, compared with the rest?"
+        )
+        gets = (
+            "Whether their number rests on anything." if issue.type == "money" else "Their weight."
+        )
+        rows.append({"question": ask, "reveals": gets, "issue": issue.name})
+    if brief.counterparty.get("decision_maker") != "yes":
+        rows.append(
+            {
+                "question": "Who else has to agree before this is final?",
+                "reveals": "Their authority, and whether you talk to the one who decides.",
+                "issue": None,
+            }
+        )
+    if brief.terms.their_deadline is None:
+        rows.append(
+            {
+                "question": "When do you need this settled?",
+                "reveals": "Their deadline, and what waiting costs them.",
+                "issue": None,
+            }
+        )
+    return rows
+
+
+def objections(brief: PlanBrief, ground: Ground) -> list[Section]:
+    """What they will say against it, with a reply, a fallback and what to prove it with."""
+    main = max(ground.terms.issues, key=lambda one: one.weight)
+    name, role = label(main), brief.terms.role
+    if role in BUYING:
+        first = (
+            f"We cannot go that low on {name}.",
+            f"What would have to change in the rest of the package for {name} to come down?",
+        )
+        second = (
+            "Others pay more.",
+            "What do they get for it that we do not? We would rather pay for what we use.",
+        )
+    elif role in SELLING:
+        first = (
+            f"Your {name} is too high for us.",
+            "Compared with what? Let us look at what is in it, line by line.",
+        )
+        second = (
+            "We have cheaper offers.",
+            "May I ask what they include? I would like to compare like with like.",
+        )
+    else:
+        first = (
+            f"Your {name} is not reasonable.",
+            f"Which measure for {name} would you call fair, and who uses it?",
+        )
+        second = (
+            "We will let others decide this.",
+            "That is open to both of us. What would it cost you in time?",
+        )
+    third = (
+        "I have no authority for that.",
+        "Who has? Let us prepare together what they need in order to say yes.",
+    )
+    fallback = "Name the trade: less here against something else, never for nothing."
+    return [
+        {"objection": said, "reply": reply, "fallback": fallback, "evidence": _evidence(brief)}
+        for said, reply in (first, second, third)
+    ]
+
+
+def script(brief: PlanBrief, ground: Ground, chosen: Chosen) -> Section:
+    """What to say to open, to turn a standstill, and to close."""
+    step, terms = chosen.opening, ground.terms
+    said = step is not None and may_be_said(ground, step)
+    if step is not None and said:
+        offer = f"What we have in mind is {spoken_package(terms, step.package)}."
+        why = _public_reason(brief)
+        opening = f"Thank you for making time. {offer}{why} How does that sit with you?"
+    else:
+        opening = (
+            "Thank you for making time. Before we talk numbers: what matters most to you here?"
+        )
+    others = [one for one in terms.issues if one.tradeable]
+    pivot = (
+        f"We seem to be stuck on one point. Let us look at the whole: if {label(others[0])} is hard for you, "
+        f"what could you do on {label(others[1])}?"
+        if len(others) > 1
+        else "We seem to be stuck on the number. What besides the number could make this work for you?"
+    )
+    close = (
+        "I think we are nearly there. If you can confirm these terms in writing, I can confirm ours today. "
+        "Shall I write down what we have agreed?"
+    )
+    return {"opening": opening, "pivot": pivot, "close": close}
+
+
+def tactic_rows(brief: PlanBrief) -> list[Section]:
+    """The tactics that fit, with the facts they rest on."""
+    items = suggest(
+        brief.situation,
+        shelf=built_in_shelf(),
+        own=brief.own_tactics,
+        results=brief.results,
+    )
+    return [
+        {
+            "tactic_id": item.tactic.id,
+            "name": item.tactic.name,
+            "score": figure(item.score, f"engine:tactic_score:{item.tactic.id}"),
+            "why": item.why,
+            "when": item.when,
+            "line": item.say,
+            "memories": list(item.memories),
+        }
+        for item in items
+    ]
+
+
+def their_tactics(brief: PlanBrief) -> list[Section]:
+    """What they are likely to try, seen moves first, and the answers to it, best first."""
+    shelf = built_in_shelf().with_own(brief.own_tactics)
+    seen = {move.tactic_id: move for move in brief.situation.recognised}
+    if brief.situation.their_claimed_final:
+        seen.setdefault("tac_final_offer_bluff", Recognition("tac_final_offer_bluff", "", 0.5))
+    side = FACING.get(brief.terms.role, "party")
+    usual = [one for one in USUAL[side] if one not in seen]
+    rows: list[Section] = []
+    for tactic_id in (*seen, *usual):
+        tactic = shelf.get(tactic_id)
+        if tactic is not None:
+            why = "Seen in this talk." if tactic_id in seen else "Common on the other side."
+            rows.append(_their_move(shelf, tactic, why))
+    return rows
+
+
+def _their_move(shelf: Shelf, tactic: Tactic, why: str) -> Section:
+    answers = [shelf.by_id[one] for one in tactic.countered_by[:3]]
+    return {
+        "tactic_id": tactic.id,
+        "name": tactic.name,
+        "why": why,
+        "counters": [
+            {"tactic_id": one.id, "name": one.name, "how": one.summary} for one in answers
+        ],
+    }
+
+
+def _evidence(brief: PlanBrief) -> list[Section]:
+    """What backs a reply: benchmarks and memories by id; without any, what to bring."""
+    rows: list[Section] = [
+        {"text": mark.label, "source": f"benchmark:{mark.id}"} for mark in brief.benchmarks[:2]
+    ]
+    rows += [{"text": note.text, "source": f"memory:{note.id}"} for note in brief.memories[:2]]
+    return rows or [{"text": "Bring one comparable deal or a published measure.", "source": None}]
+
+
+def _public_reason(brief: PlanBrief) -> str:
+    """One sentence of evidence that may be said: benchmarks are public, memories are not."""
+    if not brief.benchmarks:
+        return ""
+    mark = brief.benchmarks[0]
+    return f" That is in line with {mark.label}: {mark.value}."

@@ -1,0 +1,254 @@
+"""`/api/tactics` and the suggestions."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any, Final
+
+from negotiator import values
+from negotiator.edge.cursors import Cursors
+from negotiator.edge.operation import Answer, Call, Operation
+from negotiator.negotiations.advice.routes import BODY, TACTICS, with_ledger
+from negotiator.negotiations.advice.situations import stored
+from negotiator.negotiations.advisor.advisor import Advisor, Wording
+from negotiator.negotiations.ledger import standing
+from negotiator.negotiations.leverage.assess import assess
+from negotiator.negotiations.plans.brief import PlanBrief
+from negotiator.negotiations.plans.making.checks import unsayable
+from negotiator.negotiations.routes import ONE, READ, read_settled
+from negotiator.negotiations.suggestions import answers, own
+from negotiator.negotiations.suggestions.own import Owned
+from negotiator.negotiations.suggestions.schemas import (
+    EditTactic,
+    ListTactics,
+    MatchTactics,
+    NewTactic,
+    SuggestionsView,
+    SuggestTactics,
+    TacticId,
+    TacticList,
+    TacticView,
+)
+from negotiator.negotiations.suggestions.situation import described_situation, tactic_situation
+from negotiator.negotiations.tactics.shelf import built_in_shelf
+from negotiator.negotiations.terms.terms import Terms
+from negotiator.store.statement import Transaction
+from negotiator.store.store import Store
+
+OWN: Final = frozenset({"memories:write"})
+SHELF: Final = "/api/tactics"
+TACTIC: Final = f"{SHELF}/{{id}}"
+
+
+@dataclass(frozen=True, slots=True)
+class Tactics:
+    """The shelf with the user's own tactics, and what fits now."""
+
+    store: Store
+    cursors: Cursors
+    advisor: Advisor
+
+    def operations(self) -> list[Operation]:
+        """What this slice offers."""
+        return [*self._suggesting(), *self._reading(), *self._writing()]
+
+    def _suggesting(self) -> list[Operation]:
+        return [
+            Operation(
+                name="suggest_tactics",
+                method="POST",
+                path=f"{ONE}/suggestions",
+                summary="Tactics that fit a negotiation here and now, and the moves heard in what they said",
+                run=self.suggest,
+                input=SuggestTactics,
+                output=SuggestionsView,
+                scopes=TACTICS,
+                refusals=(404, 422),
+                tag="tactics",
+            ),
+            Operation(
+                name="match_tactics",
+                method="POST",
+                path=f"{SHELF}/suggest",
+                summary="The same for a described talk, nothing kept",
+                run=self.match,
+                input=MatchTactics,
+                output=SuggestionsView,
+                scopes=TACTICS,
+                refusals=(400, 422),
+                body_limit=BODY,
+                tag="tactics",
+            ),
+        ]
+
+    def _reading(self) -> list[Operation]:
+        return [
+            Operation(
+                name="list_tactics",
+                method="GET",
+                path=SHELF,
+                summary="List tactics: your own, then the built-in shelf",
+                run=self.list,
+                input=ListTactics,
+                output=TacticList,
+                scopes=READ,
+                refusals=(400, 422),
+                tag="tactics",
+            ),
+            Operation(
+                name="get_tactic",
+                method="GET",
+                path=TACTIC,
+                summary="Read one tactic",
+                run=self.get,
+                input=TacticId,
+                output=TacticView,
+                scopes=READ,
+                refusals=(404,),
+                tag="tactics",
+            ),
+        ]
+
+    def _writing(self) -> list[Operation]:
+        return [
+            Operation(
+                name="add_tactic",
+                method="POST",
+                path=SHELF,
+                summary="Add a tactic of your own",
+                run=self.add,
+                input=NewTactic,
+                output=TacticView,
+                status=201,
+                scopes=OWN,
+                creates=True,
+                refusals=(400, 409, 422),
+                tag="tactics",
+            ),
+            Operation(
+                name="edit_tactic",
+                method="PATCH",
+                path=TACTIC,
+                summary="Change a tactic of your own by a JSON merge patch",
+                run=self.edit,
+                input=EditTactic,
+                output=TacticView,
+                scopes=OWN,
+                refusals=(400, 403, 404, 412, 422),
+                tag="tactics",
+            ),
+            Operation(
+                name="delete_tactic",
+                method="DELETE",
+                path=TACTIC,
+                summary="Delete a tactic of your own",
+                run=self.delete,
+                input=TacticId,
+                status=204,
+                scopes=OWN,
+                refusals=(403, 404, 412),
+                tag="tactics",
+            ),
+        ]
+
+    async def suggest(self, call: Call[SuggestTactics]) -> dict[str, Any]:
+        """Suggestions for one of the caller's negotiations."""
+        owner, asked = call.caller.principal, call.input
+
+        def stand(tx: Transaction) -> Any:
+            return *with_ledger(owner, asked.id)(tx), own.tactics(tx, owner)
+
+        session, rows, mine = await read_settled(self.store, owner, stand)
+
+        def work() -> dict[str, Any]:
+            terms, now = session.terms, values.now()
+            leverage = None if terms.unvalued else assess(stored(terms, rows, now))
+            other = session.body.counterparty
+            situation = tactic_situation(
+                terms,
+                leverage,
+                standing.ledger_offers(rows),
+                now=now,
+                counterparty=other.model_dump() if other else None,
+                phase=asked.phase,
+                utterance=asked.utterance,
+            )
+            return answers.suggestions(situation, mine, asked.limit)
+
+        return await self._worded(await asyncio.to_thread(work), session.terms, asked.utterance)
+
+    async def match(self, call: Call[MatchTactics]) -> dict[str, Any]:
+        """Suggestions for a described talk; the caller's own tactics count."""
+        owner, asked = call.caller.principal, call.input
+        mine = await self.store.read(lambda tx: own.tactics(tx, owner))
+        terms, situation = await asyncio.to_thread(described_situation, asked, values.now())
+        found = await asyncio.to_thread(answers.suggestions, situation, mine, asked.limit)
+        return await self._worded(found, terms, asked.utterance)
+
+    async def list(self, call: Call[ListTactics]) -> dict[str, Any]:
+        """A page of tactics; the cursor names the last one seen."""
+        asked, owner = call.input, call.caller.principal
+        bound = ("tactics", owner, asked.family, asked.role, asked.phase, asked.query, asked.owner)
+        last = self.cursors.open(asked.cursor, *bound) if asked.cursor else None
+        mine = await self.store.read(lambda tx: own.every(tx, owner))
+        found = answers.selected(mine, asked)
+        keys = [view["id"] for view in found]
+        start = keys.index(last) + 1 if last in keys else 0
+        page = found[start : start + asked.limit]
+        more = start + asked.limit < len(found)
+        return {
+            "items": page,
+            "next_cursor": self.cursors.seal(page[-1]["id"], *bound) if more else None,
+        }
+
+    async def get(self, call: Call[TacticId]) -> dict[str, Any]:
+        """One tactic of the shelf or of the caller's, with its counters both ways."""
+        owner, key = call.caller.principal, call.input.id
+
+        def unit(tx: Transaction) -> list[Owned]:
+            if built_in_shelf().get(key) is None:
+                own.find(tx, owner, key)
+            return own.every(tx, owner)
+
+        mine = {one.tactic.id: one for one in await self.store.read(unit)}
+        whole = built_in_shelf().with_own(one.tactic for one in mine.values())
+        return answers.shown(whole.by_id[key], mine.get(key))
+
+    async def add(self, call: Call[NewTactic]) -> dict[str, Any]:
+        """A new tactic of the caller's."""
+        owner = call.caller.principal
+
+        def unit(tx: Transaction) -> dict[str, Any]:
+            added = own.add(tx, owner, call.input)
+            return answers.shown(added.tactic, added)
+
+        view: dict[str, Any] = await self.store.write(call.once(unit))
+        return view
+
+    async def edit(self, call: Call[EditTactic]) -> dict[str, Any]:
+        """Change a tactic of the caller's."""
+        owner, expected = call.caller.principal, call.expected
+        found = await self.store.write(
+            lambda tx: own.edit(tx, owner, call.input, expected=expected)
+        )
+        return answers.shown(found.tactic, found)
+
+    async def delete(self, call: Call[TacticId]) -> Answer:
+        """Delete a tactic of the caller's."""
+        owner, expected = call.caller.principal, call.expected
+        await self.store.write(lambda tx: own.remove(tx, owner, call.input.id, expected=expected))
+        return Answer(None, 204)
+
+    async def _worded(
+        self, found: dict[str, Any], terms: Terms | None, heard: str | None
+    ) -> dict[str, Any]:
+        """The same with its lines in the advisor's words, where there is one and it behaves."""
+        texts = {str(n): item["say"] for n, item in enumerate(found["items"]) if item["say"]}
+        secrets = unsayable(PlanBrief(terms=terms)) if terms else ()
+        worded = await self.advisor.word(
+            Wording(texts, answers.PURPOSE, heard=heard, secrets=secrets)
+        )
+        items = [
+            {**item, "say": worded.texts.get(str(n), item["say"])}
+            for n, item in enumerate(found["items"])
+        ]
+        return {**found, "items": items, "worded_by": worded.by}

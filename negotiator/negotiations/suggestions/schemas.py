@@ -1,0 +1,230 @@
+"""Tactics and suggestions on the wire (contract §3)."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field
+from typing_extensions import TypedDict
+
+from negotiator.edge.operation import Strict
+from negotiator.negotiations.schemas.advice import LeverageBody
+from negotiator.negotiations.schemas.scalars import Package, Prose, Title, Word
+from negotiator.negotiations.schemas.session import NegotiationId
+from negotiator.negotiations.tactics.situation import FACTS
+from negotiator.negotiations.tactics.tactic import (
+    Ethics,
+    Family,
+    Gain,
+    Grade,
+    Owner,
+    Phase,
+    Role,
+    SeenIn,
+    Size,
+)
+
+Utterance = Annotated[str, Field(min_length=1, max_length=4000)]
+Most = Annotated[int, Field(ge=1, le=20)]
+
+
+def _known_fact(name: str) -> str:
+    if name not in FACTS:
+        raise ValueError(f"Must be one of {', '.join(FACTS)}")
+    return name
+
+
+class ConditionBody(Strict):
+    """A test on one fact of the situation, with exactly one operator that suits the fact."""
+
+    fact: Annotated[str, AfterValidator(_known_fact)]
+    is_: bool | None = Field(None, alias="is", description="For facts that are true or false.")
+    in_: list[Word] | None = Field(None, alias="in", max_length=100, description="For words.")
+    at_least: float | None = Field(None, allow_inf_nan=False, description="For numbers.")
+    at_most: float | None = Field(None, allow_inf_nan=False, description="For numbers.")
+
+
+class ClauseBody(Strict):
+    """A reason in words, with a test where a machine can decide it. A plain string will do."""
+
+    text: Prose
+    fact: Annotated[str, AfterValidator(_known_fact)] | None = None
+    is_: bool | None = Field(None, alias="is")
+    in_: list[Word] | None = Field(None, alias="in", max_length=100)
+    at_least: float | None = Field(None, allow_inf_nan=False)
+    at_most: float | None = Field(None, allow_inf_nan=False)
+
+
+def _as_clause(value: Any) -> Any:
+    return {"text": value} if isinstance(value, str) else value
+
+
+Clauses = Annotated[list[Annotated[ClauseBody, BeforeValidator(_as_clause)]], Field(max_length=20)]
+
+
+class LineBody(Strict):
+    """A sentence to say, for one role; `party` suits every role."""
+
+    role: Role
+    text: Prose
+
+
+class EffectBody(Strict):
+    """What the move gains, how much, and how well that is known."""
+
+    on: Gain
+    size: Size
+    evidence: Grade
+
+
+class SourceBody(Strict):
+    """A published work."""
+
+    author: Word
+    title: Title
+    year: int = Field(ge=-3000, le=3000)
+
+
+Texts = Annotated[list[Prose], Field(max_length=20)]
+Ids = Annotated[list[Word], Field(max_length=50)]
+
+
+class NewTactic(Strict):
+    """A tactic of your own. A deceptive one is recognised in the other side and never suggested."""
+
+    name: Word
+    family: Family
+    summary: Prose
+    effect: EffectBody
+    aliases: Annotated[list[Word], Field(max_length=20)] = Field([])
+    use_when: Clauses = Field([])
+    avoid_when: Clauses = Field([])
+    preconditions: Annotated[list[ConditionBody], Field(max_length=20)] = Field([])
+    steps: Texts = Field([])
+    lines: Annotated[list[LineBody], Field(max_length=20)] = Field([])
+    counter_to: Ids = Field([], description="Ids of tactics it answers.")
+    countered_by: Ids = Field([], description="Ids of tactics that answer it, best first.")
+    risk: int = Field(0, ge=0, le=3)
+    ethics: Ethics = "fine"
+    legality_notes: Annotated[str, Field(max_length=2000)] = ""
+    roles: Annotated[list[Role], Field(min_length=1, max_length=7)] = Field(["party"])
+    phases: Annotated[list[Phase], Field(min_length=1, max_length=6)] | None = None
+    seen_in: SeenIn = "talk"
+    sources: Annotated[list[SourceBody], Field(max_length=20)] = Field([])
+
+
+class TacticId(Strict):
+    """One tactic, by its id in the path."""
+
+    id: str = Field(description="The tactic's id, tac_….")
+
+
+class EditTactic(TacticId):
+    """A JSON merge patch (RFC 7396): members left out stay, null removes; the result is checked whole."""
+
+    name: Any = None
+    family: Any = None
+    summary: Any = None
+    effect: Any = None
+    aliases: Any = None
+    use_when: Any = None
+    avoid_when: Any = None
+    preconditions: Any = None
+    steps: Any = None
+    lines: Any = None
+    counter_to: Any = None
+    countered_by: Any = None
+    risk: Any = None
+    ethics: Any = None
+    legality_notes: Any = None
+    roles: Any = None
+    phases: Any = None
+    seen_in: Any = None
+    sources: Any = None
+
+    @property
+    def patch(self) -> dict[str, Any]:
+        """The members that were sent."""
+        return {name: getattr(self, name) for name in self.model_fields_set if name != "id"}
+
+
+class ListTactics(Strict):
+    """Which tactics: your own first, newest first, then the shelf in its order."""
+
+    family: Family | None = None
+    role: Role | None = Field(None, description="Only those this role can use.")
+    phase: Phase | None = Field(None, description="Only those for this phase.")
+    query: Word | None = Field(None, description="Words in the name, the aliases or the summary.")
+    owner: Owner | None = Field(None, description="`catalogue` for the shelf, `user` for yours.")
+    limit: int = Field(20, ge=1, le=100, description="How many at most.")
+    cursor: str | None = Field(None, max_length=500, description="`next_cursor` of the last page.")
+
+
+class SuggestTactics(NegotiationId):
+    """What they just said and where the talk is; all else is read from the negotiation."""
+
+    utterance: Utterance | None = Field(None, description="What the other side just said.")
+    phase: Phase | None = None
+    limit: Most = 5
+
+
+class SaidOffer(Strict):
+    """An offer of a described talk, oldest first."""
+
+    by: Literal["me", "them"]
+    package: Package
+    claimed_final: bool = False
+
+
+class MatchTactics(LeverageBody):
+    """A described talk; every member may be left out, and what is left out is unknown."""
+
+    utterance: Utterance | None = Field(None, description="What the other side just said.")
+    phase: Phase | None = None
+    offers: list[SaidOffer] | None = Field(
+        None, max_length=200, description="The offers so far; an empty list means there are none."
+    )
+    limit: Most = 5
+
+
+class TacticView(TypedDict):
+    """A tactic of the shelf (`owner: catalogue`) or of yours (`owner: user`, with a revision)."""
+
+    id: str
+    owner: str
+    name: str
+    family: str
+    summary: str
+    effect: dict[str, Any]
+    aliases: list[str]
+    use_when: list[dict[str, Any]]
+    avoid_when: list[dict[str, Any]]
+    preconditions: list[dict[str, Any]]
+    steps: list[str]
+    lines: list[dict[str, Any]]
+    counter_to: list[str]
+    countered_by: list[str]
+    risk: int
+    ethics: str
+    legality_notes: str
+    roles: list[str]
+    phases: list[str]
+    seen_in: str
+    sources: list[dict[str, Any]]
+    stats: dict[str, Any] | None
+    revision: int | None
+    created_at: str | None
+    updated_at: str | None
+
+
+class TacticList(TypedDict):
+    """A page of tactics."""
+
+    items: list[TacticView]
+    next_cursor: str | None
+
+
+class SuggestionsView(TypedDict):
+    """Tactics that fit, best first, and the moves heard in the utterance."""
+
+    items: list[dict[str, Any]]
+    recognised: list[dict[str, Any]]
+    worded_by: str
