@@ -20,7 +20,7 @@ from tests.conftest import BASE, bearer
 from tests.idp import Idp, registration
 
 REGISTER, LIST = "/api/agent/register", "/api/negotiations"
-ISSUE = {"title": "Laptops 100 %", "role": "buyer", "issues": [{"name": "price", "n": 2**63}]}
+ISSUE = {"title": "Laptops 100 %", "role": "buyer", "issues": [{"name": "price", "type": "money"}]}
 
 
 async def journey(client: httpx2.AsyncClient, chosen: Settings) -> None:

@@ -19,8 +19,18 @@ PRICED: Final = {
     **OPENING,
     "issues": [{"name": "price", "type": "money", "range": {"min": "1", "max": "9", "step": "1"}}],
 }
+TACTIC: Final = {
+    "name": "Coffee first",
+    "family": "relationship",
+    "summary": "Talk about anything else for a while.",
+    "effect": {"on": "relationship", "size": "small", "evidence": "practice"},
+    "use_when": ["You hardly know them"],
+    "lines": [{"role": "party", "text": "Shall we have a coffee before we start?"}],
+}
 CREATING: Final[dict[str, dict[str, Any]]] = {
     "open_negotiation": OPENING,
+    "make_battle_plan": {},
+    "add_tactic": TACTIC,
     "record_offer": {"by": "them", "kind": "offer", "package": {"price": "5"}},
 }
 """A body for every operation that creates; whoever adds one adds its body here."""
@@ -71,7 +81,11 @@ async def test_no_operation_opens_without_each_of_its_scopes(
 
 @pytest.mark.asyncio
 async def test_every_creating_operation_honours_its_idempotency_key(
-    application: Starlette, client: httpx2.AsyncClient, chosen: Settings, register: Register
+    application: Starlette,
+    client: httpx2.AsyncClient,
+    chosen: Settings,
+    register: Register,
+    mint: Mint,
 ) -> None:
     del application
     for operation in offered(chosen):
@@ -79,7 +93,11 @@ async def test_every_creating_operation_honours_its_idempotency_key(
             continue
         assert operation.creates, f"{operation.name} creates, and says so nowhere"
         assert operation.name in CREATING, f"{operation.name} has no body in this test"
-        owner = await register()
+        claim = {"claim_token": (await mint(scopes=ASSISTANT))[1]}
+        claimed = await client.post(
+            "/api/agent/claim", json=claim, headers=bearer(await register())
+        )
+        owner = claimed.json()
         headers = {**bearer(owner), "idempotency-key": operation.name}
         body = CREATING[operation.name]
         opened = await client.post("/api/negotiations", json=PRICED, headers=bearer(owner))

@@ -9,7 +9,7 @@ FUNCTION: Final = 40
 FILES: Final[dict[str, int]] = {}
 FUNCTIONS: Final = {
     # One constructor call after another: the place where objects meet.
-    "negotiator/app.py:build": 64,
+    "negotiator/app.py:build": 68,
     # Typer reads options from the signature; text and lists of operations are data.
     "negotiator/cli/identity.py:add_issuer": 60,
     "negotiator/discovery/openapi.py:_operation": 59,
@@ -17,6 +17,10 @@ FUNCTIONS: Final = {
     "negotiator/negotiations/advice/routes.py:Advice.operations": 54,
     "negotiator/negotiations/routes.py:Negotiations._life": 54,
     "negotiator/negotiations/routes.py:Negotiations._sessions": 65,
+    "negotiator/negotiations/plans/making/words.py:branches": 44,
+    "negotiator/negotiations/plans/routes.py:BattlePlans.operations": 42,
+    "negotiator/negotiations/suggestions/routes.py:Tactics._writing": 41,
+    "negotiator/negotiations/suggestions/situation.py:tactic_situation": 57,
     "negotiator/tokens/routes.py:TokenEndpoints.operations": 42,
 }
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from negotiator import values
 from negotiator.edge.cursors import Cursors
@@ -10,16 +10,13 @@ from negotiator.edge.operation import Answer, Call, Operation
 from negotiator.errors import Conflict
 from negotiator.negotiations import sessions
 from negotiator.negotiations.advice.routes import with_ledger
-from negotiator.negotiations.advisor.advisor import Advisor, Worded
+from negotiator.negotiations.advisor.advisor import Advisor, Worded, Wording
 from negotiator.negotiations.ledger.recording import enter
 from negotiator.negotiations.ledger.rows import Row
 from negotiator.negotiations.life import states
 from negotiator.negotiations.life.history import actor_of
 from negotiator.negotiations.plans import kept
-from negotiator.negotiations.plans.brief import PlanBrief
 from negotiator.negotiations.plans.kept import Kept
-from negotiator.negotiations.plans.making.gather import gather, reworded, wording
-from negotiator.negotiations.plans.making.plan import Plan, make_plan
 from negotiator.negotiations.plans.markdown import printed
 from negotiator.negotiations.plans.schemas import (
     BattlePlanId,
@@ -34,6 +31,9 @@ from negotiator.negotiations.suggestions import own
 from negotiator.negotiations.tactics.tactic import Tactic
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
+
+if TYPE_CHECKING:
+    from negotiator.negotiations.plans.making.plan import Plan
 
 PLANS: Final = f"{ONE}/battle-plans"
 MARKDOWN: Final = "text/markdown"
@@ -99,8 +99,8 @@ class BattlePlans:
 
         session, rows, tactics = await read_settled(self.store, owner, stand)
         _plannable(session)
-        brief, plan = await asyncio.to_thread(_work, session, rows, tactics)
-        worded = await self.advisor.word(wording(plan, brief))
+        plan, texts = await asyncio.to_thread(_work, session, rows, tactics)
+        worded = await self.advisor.word(texts)
 
         def unit(tx: Transaction) -> dict[str, Any]:
             return _keep(tx, call, session, plan=plan, worded=worded)
@@ -177,13 +177,18 @@ def _plannable(session: Session) -> None:
         )
 
 
-def _work(session: Session, rows: list[Row], tactics: tuple[Tactic, ...]) -> tuple[PlanBrief, Plan]:
+def _work(session: Session, rows: list[Row], tactics: tuple[Tactic, ...]) -> tuple["Plan", Wording]:
+    # The engine loads numpy: a worker that never plans does without.
+    from negotiator.negotiations.plans.making.gather import gather, wording
+    from negotiator.negotiations.plans.making.plan import make_plan
+
     brief = gather(session, rows, now=values.now(), own=tactics)
-    return brief, make_plan(brief)
+    plan = make_plan(brief)
+    return plan, wording(plan, brief)
 
 
 def _keep(
-    tx: Transaction, call: Call[MakeBattlePlan], seen: Session, *, plan: Plan, worded: Worded
+    tx: Transaction, call: Call[MakeBattlePlan], seen: Session, *, plan: "Plan", worded: Worded
 ) -> dict[str, Any]:
     """Keep the plan and move a draft to planned; what changed since it was read leaves the plan stale at once."""
     owner = call.caller.principal
@@ -196,6 +201,8 @@ def _keep(
         sessions.save(tx, moved)
         session = sessions.load(tx, owner, seen.id)
         made_from = session.revision if revision == seen.revision else seen.revision
+    from negotiator.negotiations.plans.making.gather import reworded
+
     document = reworded(plan, worded.texts)
     added = kept.add(
         tx, owner, seen.id, document=document, made_from=made_from, worded_by=worded.by

@@ -8,12 +8,8 @@ from negotiator import values
 from negotiator.edge.cursors import Cursors
 from negotiator.edge.operation import Answer, Call, Operation
 from negotiator.negotiations.advice.routes import BODY, TACTICS, with_ledger
-from negotiator.negotiations.advice.situations import stored
 from negotiator.negotiations.advisor.advisor import Advisor, Wording
 from negotiator.negotiations.ledger import standing
-from negotiator.negotiations.leverage.assess import assess
-from negotiator.negotiations.plans.brief import PlanBrief
-from negotiator.negotiations.plans.making.checks import unsayable
 from negotiator.negotiations.routes import ONE, READ, read_settled
 from negotiator.negotiations.suggestions import answers, own
 from negotiator.negotiations.suggestions.own import Owned
@@ -28,7 +24,6 @@ from negotiator.negotiations.suggestions.schemas import (
     TacticList,
     TacticView,
 )
-from negotiator.negotiations.suggestions.situation import described_situation, tactic_situation
 from negotiator.negotiations.tactics.shelf import built_in_shelf
 from negotiator.negotiations.terms.terms import Terms
 from negotiator.store.statement import Transaction
@@ -160,6 +155,11 @@ class Tactics:
         session, rows, mine = await read_settled(self.store, owner, stand)
 
         def work() -> dict[str, Any]:
+            # The engine loads numpy: a worker that never advises does without.
+            from negotiator.negotiations.advice.situations import stored
+            from negotiator.negotiations.leverage.assess import assess
+            from negotiator.negotiations.suggestions.situation import tactic_situation
+
             terms, now = session.terms, values.now()
             leverage = None if terms.unvalued else assess(stored(terms, rows, now))
             other = session.body.counterparty
@@ -179,6 +179,8 @@ class Tactics:
     async def match(self, call: Call[MatchTactics]) -> dict[str, Any]:
         """Suggestions for a described talk; the caller's own tactics count."""
         owner, asked = call.caller.principal, call.input
+        from negotiator.negotiations.suggestions.situation import described_situation
+
         mine = await self.store.read(lambda tx: own.tactics(tx, owner))
         terms, situation = await asyncio.to_thread(described_situation, asked, values.now())
         found = await asyncio.to_thread(answers.suggestions, situation, mine, asked.limit)
@@ -242,6 +244,9 @@ class Tactics:
         self, found: dict[str, Any], terms: Terms | None, heard: str | None
     ) -> dict[str, Any]:
         """The same with its lines in the advisor's words, where there is one and it behaves."""
+        from negotiator.negotiations.plans.brief import PlanBrief
+        from negotiator.negotiations.plans.making.checks import unsayable
+
         texts = {str(n): item["say"] for n, item in enumerate(found["items"]) if item["say"]}
         secrets = unsayable(PlanBrief(terms=terms)) if terms else ()
         worded = await self.advisor.word(
