@@ -20,7 +20,7 @@ from starlette.routing import BaseRoute
 from negotiator import __version__, scopes, settings, telemetry, values
 from negotiator.agents import registration
 from negotiator.agents.delegation import Delegations
-from negotiator.agents.mail import Mailer, Outbox, Smtp
+from negotiator.agents.mail import mailer
 from negotiator.agents.registration import Registration
 from negotiator.agents.routes import ANONYMOUS_BUDGET, ASSERTION_BUDGET, Agents
 from negotiator.agents.schemas import ID_JAG, VERIFIED_EMAIL
@@ -43,8 +43,8 @@ from negotiator.keys import Keyring
 from negotiator.limiters import InDatabase, InRedis, SharedTable
 from negotiator.negotiations import sessions
 from negotiator.negotiations.advice.routes import Advice
-from negotiator.negotiations.advisor.advisor import Advisor, Silent
-from negotiator.negotiations.advisor.openai import OpenAiCompatible
+from negotiator.negotiations.advisor.advisor import Advisor
+from negotiator.negotiations.advisor.openai import advised
 from negotiator.negotiations.plans import kept as plans
 from negotiator.negotiations.plans.routes import BattlePlans
 from negotiator.negotiations.routes import Negotiations
@@ -97,6 +97,13 @@ class House:
     pages: tuple[BaseRoute, ...]
     documents: tuple[Document, ...]
 
+    @property
+    def readable(self) -> frozenset[str]:
+        """The paths that pages of any origin may read."""
+        reads = (operation for operation in self.service.operations if operation.method == "GET")
+        public = {operation.path for operation in reads if operation.access == "public"}
+        return frozenset(public | {document.path for document in self.documents})
+
 
 def build(chosen: Settings) -> House:
     """Make every object and hand each what it needs."""
@@ -134,18 +141,18 @@ def build(chosen: Settings) -> House:
             chosen.unclaimed_retention_days,
         ),
         delegations=delegations,
-        verification=Verification(base, _mailer(chosen)),
+        verification=Verification(
+            base,
+            mailer(chosen.smtp_url, outbox=chosen.data_dir / "outbox", sender=chosen.mail_from),
+        ),
         verifier=verifier,
     )
     endpoints = TokenEndpoints(
         store, issued, Presenter(verifier, _admit), resources, chosen.token_ttl
     )
-    cursors, advisor = Cursors(secret), _advisor(chosen)
-    negotiations = Negotiations(store, cursors)
-    battle_plans = BattlePlans(store, cursors, advisor)
-    tactics = Tactics(store, cursors, advisor)
+    advisor = advised(chosen.advisor_url, key=chosen.advisor_key, model=chosen.advisor_model)
     health = Health(store, __version__, ("assistant",))
-    offered = [negotiations, Advice(store), battle_plans, tactics, agents, endpoints, health]
+    offered = [*_talks(store, Cursors(secret), advisor), agents, endpoints, health]
     service = Service(
         base,
         scopes.ASSISTANT,
@@ -196,7 +203,9 @@ def create(chosen: Settings | None = None) -> Starlette:
     application = Starlette(
         routes=[*map(route, house.documents), *house.pages],
         middleware=[
-            Middleware(Wrapping, https=chosen.base_url.startswith("https:")),
+            Middleware(
+                Wrapping, https=chosen.base_url.startswith("https:"), readable=house.readable
+            ),
             Middleware(Operations, endpoints=endpoints, doorway=house.doorway),
         ],
         exception_handlers={HTTPException: _on_http_exception(refusals)},
@@ -205,6 +214,14 @@ def create(chosen: Settings | None = None) -> Starlette:
     # Starlette would redirect to whatever Host says, for the sake of a slash.
     application.router.redirect_slashes = False
     return application
+
+
+def _talks(
+    store: Store, cursors: Cursors, advisor: Advisor
+) -> tuple[Negotiations, Advice, BattlePlans, Tactics]:
+    """What is offered around a negotiation; the hottest first."""
+    plans, tactics = BattlePlans(store, cursors, advisor), Tactics(store, cursors, advisor)
+    return Negotiations(store, cursors), Advice(store), plans, tactics
 
 
 def sweep(tx: Transaction, now: int) -> None:
@@ -233,20 +250,6 @@ def _admit(tx: Transaction, assertion: Assertion, client_id: str) -> Subject:
     """At the token endpoint: the client's token stands on the assertion's user."""
     found = matching.match(tx, assertion, actor=client_id)
     return Subject(client_id, found.user_id, found.issuer, found.identity)
-
-
-def _mailer(chosen: Settings) -> Mailer:
-    if chosen.smtp_url:
-        return Smtp(chosen.smtp_url, chosen.mail_from)
-    return Outbox(chosen.data_dir / "outbox", chosen.mail_from)
-
-
-def _advisor(chosen: Settings) -> Advisor:
-    if chosen.advisor_url:
-        return OpenAiCompatible(
-            chosen.advisor_url, key=chosen.advisor_key, model=chosen.advisor_model
-        )
-    return Silent()
 
 
 def _limits(chosen: Settings, store: Store) -> Limits:

@@ -65,6 +65,11 @@ class Smtp:
             server.send_message(message)
 
 
+def mailer(smtp_url: str, *, outbox: Path, sender: str) -> Mailer:
+    """SMTP when a server is configured, else the outbox folder."""
+    return Smtp(smtp_url, sender) if smtp_url else Outbox(outbox, sender)
+
+
 def _message(sender: str, to: str, subject: str, text: str) -> EmailMessage:
     message = EmailMessage(_WHOLE_LINES)
     message["From"], message["To"], message["Subject"] = sender, to, subject

@@ -3,10 +3,10 @@
 import unicodedata
 from typing import Annotated, Any, Literal, NotRequired, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from typing_extensions import TypedDict
 
-from negotiator.edge.operation import Lenient
+from negotiator.edge.operation import Lenient, shown
 
 ID_JAG = "urn:ietf:params:oauth:token-type:id-jag"
 VERIFIED_EMAIL = "verified_email"
@@ -28,6 +28,10 @@ IdentityType = Literal["anonymous", "identity_assertion"]
 
 class RegisterAgent(Lenient):
     """The body of `POST /api/agent/register`; `identity_type` selects the variant, `type` is its alias."""
+
+    model_config = ConfigDict(
+        json_schema_extra=shown({"agent_name": "my agent", "identity_type": "anonymous"})
+    )
 
     agent_name: AgentName | None = Field(
         None, description="1 to 100 characters; shown to the user who binds the agent."
@@ -86,6 +90,8 @@ class RegisterAgent(Lenient):
 
 class ClaimAgent(Lenient):
     """The body of `POST /api/agent/claim`."""
+
+    model_config = ConfigDict(json_schema_extra=shown({"claim_token": "BCDF-GHJK-LMNP"}))
 
     claim_token: str = Field(
         min_length=1,

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import orjson
 
-from negotiator.discovery import catalogue, metadata, openapi, texts
+from negotiator.discovery import catalogue, manual, metadata, openapi, texts
 from negotiator.discovery.documents import Document, fixed
 from negotiator.discovery.metadata import Authorization
 from negotiator.edge.operation import Service
@@ -13,6 +13,8 @@ from negotiator.edge.operation import Service
 _JSON: Final = "application/json"
 _TEXT: Final = "text/plain; charset=utf-8"
 _MARKDOWN: Final = "text/markdown; charset=utf-8"
+_HTML: Final = "text/html; charset=utf-8"
+_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 
 
 def published(
@@ -37,5 +39,11 @@ def published(
         fixed(catalogue.PATH, catalogue.MEDIA_TYPE, linkset, link),
         Document(metadata.JWKS_PATH, "application/jwk-set+json", lambda: orjson.dumps(jwks())),
         fixed(openapi.PATH, catalogue.OPENAPI_TYPE, description),
+        fixed(
+            manual.PATH,
+            _HTML,
+            manual.manual(service).encode(),
+            {"content-security-policy": _POLICY},
+        ),
         *(fixed(path, media_type, text.encode()) for (path, media_type), text in pages.items()),
     )

@@ -17,14 +17,8 @@ _HEADERS = [
 ]
 _CORS: Final[dict[str, Any]] = {
     "allow_origins": ["*"],
-    "allow_methods": ["GET", "POST", "PUT", "PATCH", "DELETE"],
-    "allow_headers": [
-        "Authorization",
-        "Content-Type",
-        "Idempotency-Key",
-        "If-Match",
-        "If-None-Match",
-    ],
+    "allow_methods": ["GET", "HEAD"],
+    "allow_headers": ["Authorization", "If-None-Match", "X-Request-Id"],
     "expose_headers": [
         *("ETag", "Link", "Retry-After", "WWW-Authenticate", "X-Request-Id"),
         *("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"),
@@ -35,11 +29,14 @@ _HTTPS = (b"strict-transport-security", b"max-age=31536000; includeSubDomains")
 
 
 class Wrapping:
-    """Names each request, by the client's own `X-Request-Id` when it is a sane one, and hardens each response."""
+    """Names each request, by the client's own `X-Request-Id` when it is a sane one, and hardens each response.
 
-    def __init__(self, app: ASGIApp, *, https: bool) -> None:
+    `readable` are the paths that pages of any origin may read: the public ones (contract §0, Headers).
+    """
+
+    def __init__(self, app: ASGIApp, *, https: bool, readable: frozenset[str]) -> None:
         self._app = app
-        # Starlette's CORS wraps every response; only browsers, which send Origin, need that.
+        self._readable = readable
         self._for_browsers = CORSMiddleware(app, **_CORS)
         self._headers = [*_HEADERS, _HTTPS] if https else _HEADERS
 
@@ -51,7 +48,7 @@ class Wrapping:
         for name, value in scope["headers"]:
             if name == b"x-request-id":
                 given = value
-            elif name == b"origin":
+            elif name == b"origin" and scope["path"] in self._readable:
                 app = self._for_browsers
         current = given.decode() if _GIVEN.fullmatch(given) else new_id("req")
         request_id.set(current)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
+from pydantic.config import JsonDict
 
 from negotiator.caller import Caller
 from negotiator.edge.idempotency import Once
@@ -21,6 +22,11 @@ class Strict(BaseModel):
     """An input whose unknown members are refused (contract §0, JSON)."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def shown(example: JsonDict) -> JsonDict:
+    """The part of a model's schema that carries its example."""
+    return {"examples": [example]}
 
 
 class Lenient(BaseModel):

@@ -9,7 +9,7 @@ from typing import Any, Final
 import httpx2
 
 from negotiator import telemetry
-from negotiator.negotiations.advisor.advisor import Worded, Wording
+from negotiator.negotiations.advisor.advisor import Advisor, Silent, Worded, Wording
 from negotiator.negotiations.advisor.numbers import flat
 from negotiator.negotiations.advisor.wording import BadWording, Masked, mask, unmask
 
@@ -126,3 +126,8 @@ def _content(received: bytes) -> Any:
         return json.loads(content)
     except (KeyError, IndexError, TypeError, RecursionError) as fault:
         raise BadWording(f"no choice in the answer: {type(fault).__name__}") from None
+
+
+def advised(url: str, *, key: str, model: str) -> Advisor:
+    """The advisor of these settings; without a URL the engine's own words stand."""
+    return OpenAiCompatible(url, key=key, model=model) if url else Silent()

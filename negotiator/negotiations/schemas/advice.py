@@ -2,10 +2,10 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
-from negotiator.edge.operation import Strict
+from negotiator.edge.operation import Strict, shown
 from negotiator.negotiations.schemas.parts import IssueBody
 from negotiator.negotiations.schemas.scalars import Package, Scalar, Title, Utility, Word
 from negotiator.negotiations.schemas.session import NegotiationBody, NegotiationId, Role
@@ -90,6 +90,22 @@ class TableOffer(Strict):
 
 class NextMoveBody(Strict):
     """One turn described in full, so that any benchmark can ask. Same request, same answer."""
+
+    model_config = ConfigDict(
+        json_schema_extra=shown(
+            {
+                "issues": [{"name": "price", "values": [10, 11, 12]}],
+                "my_preferences": {
+                    "reservation_utility": 0.2,
+                    "constant": 0,
+                    "part_worths": {"price": [[10, 1.0], [11, 0.5], [12, 0.0]]},
+                },
+                "progress": {"step": 1, "n_steps": 10, "relative_time": 0.1},
+                "history": [{"step": 0, "by": "them", "offer": {"price": 12}, "my_utility": 0.0}],
+                "on_table": {"offer": {"price": 12}, "my_utility": 0.0},
+            }
+        )
+    )
 
     issues: list[IssueValues] = Field(min_length=1, max_length=50)
     my_preferences: AdditivePreferences

@@ -2,9 +2,10 @@
 
 from typing import Any, Literal
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, ConfigDict, Field
 from typing_extensions import TypedDict
 
+from negotiator.edge.operation import shown
 from negotiator.negotiations.schemas.scalars import Moment, Package, Prose, Word
 from negotiator.negotiations.schemas.session import NegotiationId
 
@@ -14,6 +15,12 @@ Source = Literal["typed", "detected_in_speech", "imported"]
 
 class RecordOffer(NegotiationId):
     """What one side put on the table, or its answer to what the other side did."""
+
+    model_config = ConfigDict(
+        json_schema_extra=shown(
+            {"by": "them", "kind": "offer", "package": {"price": "52000.00", "payment_days": 30}}
+        )
+    )
 
     by: Literal["me", "them"] = Field(description="Whose move it is.")
     kind: OfferKind = Field("offer", description="What the move is.")

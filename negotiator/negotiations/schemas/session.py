@@ -2,11 +2,11 @@
 
 from typing import Any, Literal, Self, cast
 
-from pydantic import Field, ModelWrapValidatorHandler, ValidationError, model_validator
+from pydantic import ConfigDict, Field, ModelWrapValidatorHandler, ValidationError, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 from typing_extensions import TypedDict
 
-from negotiator.edge.operation import Strict
+from negotiator.edge.operation import Strict, shown
 from negotiator.negotiations.preferences.issues import Refusal
 from negotiator.negotiations.preferences.reading import read_issues
 from negotiator.negotiations.schemas.parts import (
@@ -42,6 +42,34 @@ State = Literal[
 
 class NegotiationBody(Strict):
     """A negotiation. Title, role and one issue are needed; what else advice lacks is named in `missing`."""
+
+    model_config = ConfigDict(
+        json_schema_extra=shown(
+            {
+                "title": "Laptops for the Berlin office",
+                "role": "buyer",
+                "kind": "new_purchase",
+                "currency": "EUR",
+                "issues": [
+                    {
+                        "name": "price",
+                        "type": "money",
+                        "direction": "lower",
+                        "range": {"min": "40000.00", "max": "60000.00", "step": "500.00"},
+                        "weight": 0.7,
+                    },
+                    {
+                        "name": "payment_days",
+                        "type": "duration_days",
+                        "direction": "higher",
+                        "range": {"min": 0, "max": 60, "step": 15},
+                        "weight": 0.3,
+                    },
+                ],
+                "walk_away": {"package": {"price": "56000.00", "payment_days": 0}},
+            }
+        )
+    )
 
     title: Title
     role: Role = Field(description="Your side; on money it says which direction is good for you.")

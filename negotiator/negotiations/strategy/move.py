@@ -13,7 +13,7 @@ from negotiator.negotiations.strategy.offers import (
     best_for_them,
     weigh_packages,
 )
-from negotiator.negotiations.strategy.opponent import Taste, read_demands, read_taste
+from negotiator.negotiations.strategy.opponent import Belief, read_belief
 from negotiator.negotiations.strategy.situation import Offer, OnTable, Scalar, Situation
 from negotiator.negotiations.strategy.target import Plan, make_plan
 
@@ -44,33 +44,33 @@ class Move:
 
 def next_move(situation: Situation) -> Move:
     """Advise one turn; never proposes or accepts below the reservation utility."""
-    taste = read_taste(situation)
-    packages = weigh_packages(situation, taste)
+    belief = read_belief(situation)
+    packages = weigh_packages(situation, belief)
     floor = situation.my_preferences.reservation_utility
     if not bool(np.any(packages.mine >= floor)):
-        return _without_room(situation, taste)
-    plan = make_plan(situation, packages, taste, read_demands(situation, taste))
-    chosen = best_for_them(packages, plan.target)
+        return _without_room(situation, belief)
+    plan = make_plan(situation, packages, belief)
+    chosen = best_for_them(packages, plan.target) if plan.package is None else plan.package
     if chosen is None:
         chosen = int(np.argmax(packages.mine))
     verdict = judge(situation, plan, float(packages.mine[chosen]))
     if verdict.accept and situation.on_table is not None:
-        return _accept(situation, situation.on_table, taste, verdict.reason)
+        return _accept(situation, situation.on_table, belief, verdict.reason)
     if situation.progress.has_end and situation.offers_left <= 0:
-        return _leave(situation, taste, [verdict.reason, "No further offer would be answered."])
-    return _counter(packages, taste, plan, chosen, verdict.reason)
+        return _leave(situation, belief, [verdict.reason, "No further offer would be answered."])
+    return _counter(packages, belief, plan, chosen, verdict.reason)
 
 
-def _without_room(situation: Situation, taste: Taste) -> Move:
+def _without_room(situation: Situation, belief: Belief) -> Move:
     table = situation.on_table
     if table is not None and table.my_utility >= situation.my_preferences.reservation_utility:
         return _accept(
-            situation, table, taste, "No package you listed does better than their offer."
+            situation, table, belief, "No package you listed does better than their offer."
         )
-    return _leave(situation, taste, ["No package is worth as much to you as no agreement."])
+    return _leave(situation, belief, ["No package is worth as much to you as no agreement."])
 
 
-def _accept(situation: Situation, table: OnTable, taste: Taste, reason: str) -> Move:
+def _accept(situation: Situation, table: OnTable, belief: Belief, reason: str) -> Move:
     return Move(
         action="accept",
         offer=dict(table.offer),
@@ -79,12 +79,12 @@ def _accept(situation: Situation, table: OnTable, taste: Taste, reason: str) -> 
         acceptance_probability=1.0,
         reasons=[reason],
         say="Thank you. That works for us; let us put it in writing.",
-        opponent_utility=_scores(situation, taste),
+        opponent_utility=_scores(situation, belief),
         floor=situation.my_preferences.reservation_utility,
     )
 
 
-def _leave(situation: Situation, taste: Taste, reasons: list[str]) -> Move:
+def _leave(situation: Situation, belief: Belief, reasons: list[str]) -> Move:
     return Move(
         action="walk_away",
         offer=None,
@@ -93,12 +93,12 @@ def _leave(situation: Situation, taste: Taste, reasons: list[str]) -> Move:
         acceptance_probability=0.0,
         reasons=reasons,
         say="Thank you for your time. We do not see an agreement here today.",
-        opponent_utility=_scores(situation, taste),
+        opponent_utility=_scores(situation, belief),
         floor=situation.my_preferences.reservation_utility,
     )
 
 
-def _counter(packages: Packages, taste: Taste, plan: Plan, chosen: int, reason: str) -> Move:
+def _counter(packages: Packages, belief: Belief, plan: Plan, chosen: int, reason: str) -> Move:
     situation = packages.situation
     offer = packages.offer(chosen)
     reasons = [] if situation.on_table is None else [reason]
@@ -113,7 +113,7 @@ def _counter(packages: Packages, taste: Taste, plan: Plan, chosen: int, reason: 
         acceptance_probability=plan.chance,
         reasons=reasons,
         say=_line(situation, offer),
-        opponent_utility=_scores(situation, taste),
+        opponent_utility=_scores(situation, belief),
         floor=situation.my_preferences.reservation_utility,
         approximate=packages.approximate,
     )
@@ -137,8 +137,8 @@ def _line(situation: Situation, offer: Offer) -> str:
     return f"Our proposal is {terms}."
 
 
-def _scores(situation: Situation, taste: Taste) -> Scores:
+def _scores(situation: Situation, belief: Belief) -> Scores:
     return {
         issue.name: [(v, float(s)) for v, s in zip(issue.values, table, strict=True)]
-        for issue, table in zip(situation.issues, taste.tables, strict=True)
+        for issue, table in zip(situation.issues, belief.mean, strict=True)
     }

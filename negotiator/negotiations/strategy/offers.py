@@ -13,12 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from negotiator.negotiations.strategy.opponent import Floats, Taste
+from negotiator.negotiations.strategy.opponent import Belief, Floats, Places
 from negotiator.negotiations.strategy.situation import Key, Offer, Scalar, Situation, key
-
-Places = NDArray[np.int64]
 
 EXACT_LIMIT = 1_000_000
 SAMPLE = 40_000
@@ -47,14 +44,18 @@ class Packages:
     def offer(self, index: int) -> dict[str, Scalar]:
         """The package at a position, as issue and value."""
         issues = self.situation.issues
-        if self.choices is None:
-            row = [int(k) for k in np.unravel_index(index, [len(i.values) for i in issues])]
-        else:
-            row = [int(k) for k in self.choices[index]]
-        return {issue.name: issue.values[k] for issue, k in zip(issues, row, strict=True)}
+        row = self.rows(np.array([index]))[0]
+        return {issue.name: issue.values[int(k)] for issue, k in zip(issues, row, strict=True)}
+
+    def rows(self, indexes: Places) -> Places:
+        """Value positions of packages, one row a package."""
+        if self.choices is not None:
+            return self.choices[indexes]
+        sizes = [len(issue.values) for issue in self.situation.issues]
+        return np.stack(np.unravel_index(indexes, sizes), axis=1)
 
 
-def weigh_packages(situation: Situation, taste: Taste) -> Packages:
+def weigh_packages(situation: Situation, belief: Belief) -> Packages:
     """Lay out the candidates and weigh each for both sides."""
     mine = [
         np.array([situation.worths[issue.name][key(v)] for v in issue.values], dtype=float)
@@ -62,10 +63,10 @@ def weigh_packages(situation: Situation, taste: Taste) -> Packages:
     ]
     constant = situation.my_preferences.constant
     if math.prod(len(table) for table in mine) <= EXACT_LIMIT:
-        return Packages(situation, _sums(mine, constant), _sums(taste.tables, 0.0), None)
-    choices = _candidates(mine, taste.tables, _seed(situation))
+        return Packages(situation, _sums(mine, constant), _sums(belief.mean, 0.0), None)
+    choices = _candidates(mine, belief.mean, _seed(situation))
     return Packages(
-        situation, _rows(mine, choices) + constant, _rows(taste.tables, choices), choices
+        situation, _rows(mine, choices) + constant, _rows(belief.mean, choices), choices
     )
 
 

@@ -1,17 +1,18 @@
 """What the other side seems to want, and how far they seem ready to go.
 
-Preferences: their offers are read as draws that favour what they like. Under additive utility a
-choice rule proportional to exp(b u) splits by issue, so log counts are part-worths up to scale
-(frequency modelling, cf. Tunali et al. 2017). Pseudo-counts from the prior "what I want they do
-not" carry the first rounds. Demands: a grid of concession curves 1 - (1 - m) t^p (Faratin et al.
-1998), each with a bias for the error of the preference model, is weighed by the offers they made
-and the offers of mine they refused.
+A hypothesis is an additive utility together with a concession curve 1 - (1 - m) t^p (Faratin et
+al. 1998). Utilities are drawn from a prior ("mostly they want what I do not"), then weighed by
+the offers they made, which should lie near their curve, and by the offers of mine they refused,
+which should lie below it (cf. Hindriks and Tykhonov 2008). Because issues are independent in the
+prior, swapping issues between good draws moves the population without leaving it (annealed
+importance sampling with crossover moves). The random source is fixed: same talk, same belief.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,174 +20,209 @@ from numpy.typing import NDArray
 from negotiator.negotiations.strategy.situation import Issue, Key, Offer, Situation, key
 
 Floats = NDArray[np.float64]
+Places = NDArray[np.int64]
+Track = tuple[Places, Floats, Floats]
 
-PSEUDO_COUNT = 6.0
-PRIOR_SHARPNESS = 2.0
-MANY_VALUES = 25
-OFFER_SPREAD = 0.12
-ANSWER_SPREAD = 0.05
-EVIDENCE_CAP = 8.0
+DRAWS = 300
+KEPT = 96
+OPPOSED_SHARE = 0.75
+VALUE_NOISE = 0.15
+OFFER_SPREAD = 0.1
+ANSWER_SPREAD = 0.04
+EVIDENCE_CAP = 14.0
 LATE_MOVER = 0.7
-HARDNESS_COST = 2.0
+HARDNESS_COST = 1.0
+LAST_MINUTE_COST = 1.5
+HEATS = (0.3, 0.65, 1.0)
+REFUSALS = 10
 
-_ENDS = (0.0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.87, 0.97)
-_POWERS = (0.3, 1.0, 2.5, 4.5, 10.0)
-_BIASES = (-0.15, 0.0, 0.1)
+_ENDS, _POWERS = (
+    grid.ravel()
+    for grid in np.meshgrid(
+        (0.0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.87, 0.97), (0.3, 1.0, 2.5, 4.5, 10.0), indexing="ij"
+    )
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Taste:
-    """Estimated part-worths of the other side, one array per issue; the best package is 1."""
+@dataclass(frozen=True)
+class Belief:
+    """Equally likely hypotheses about the other side; the best package is worth 1 to them.
 
+    `tables` holds part-worths, one array (hypotheses by values) an issue; `ends` the least they
+    take in the end; `powers` how late they give in.
+    """
+
+    issues: tuple[Issue, ...]
     tables: tuple[Floats, ...]
-    places: tuple[Mapping[Key, int], ...]
-
-    def of(self, issues: Sequence[Issue], offer: Offer) -> float | None:
-        """Their estimated utility of a package; None when it has an unknown value."""
-        total = 0.0
-        for issue, table, places in zip(issues, self.tables, self.places, strict=True):
-            place = places.get(key(offer[issue.name])) if issue.name in offer else None
-            if place is None:
-                return None
-            total += float(table[place])
-        return total
-
-
-@dataclass(frozen=True, slots=True)
-class Demands:
-    """Weighted hypotheses of the least they accept over time, in their estimated utility."""
-
     ends: Floats
     powers: Floats
-    biases: Floats
-    weights: Floats
 
-    def least(self, time: Floats) -> Floats:
-        """Least accepted utility, hypotheses by times, before the model bias is taken off."""
-        return 1.0 - (1.0 - self.ends[:, None]) * time[None, :] ** self.powers[:, None]
-
-    def acceptance(self, worth: Floats, time: Floats) -> Floats:
-        """Chance of a yes: (hypotheses, ..., times) for packages of their utility `worth`."""
-        least = self.least(time)
-        shape = (len(self.weights),) + (1,) * (worth.ndim - 1)
-        level = least.reshape((*shape, len(time))) - self.biases.reshape((*shape, 1))
-        return 1.0 / (1.0 + np.exp(np.clip((level - worth[None]) / ANSWER_SPREAD, -40, 40)))
-
-    def walk_away(self) -> tuple[float, float, float]:
-        """Low, likely and high estimate of the utility below which they leave."""
-        order = np.argsort(self.ends, kind="stable")
-        mass = np.cumsum(self.weights[order])
-        low, mid, high = (
-            float(self.ends[order][min(len(mass) - 1, int(np.searchsorted(mass, q)))])
-            for q in (0.1, 0.5, 0.9)
+    @cached_property
+    def places(self) -> tuple[Mapping[Key, int], ...]:
+        """Where each value stands in its issue's list."""
+        return tuple(
+            {key(value): k for k, value in reversed(list(enumerate(issue.values)))}
+            for issue in self.issues
         )
-        return low, mid, high
+
+    @cached_property
+    def mean(self) -> tuple[Floats, ...]:
+        """Expected part-worths, one array an issue; the best package is 1."""
+        tables = [table.mean(axis=0) for table in self.tables]
+        tables = [table - table.min() for table in tables]
+        total = sum(float(table.max()) for table in tables)
+        return tuple(table / total if total > 0 else table for table in tables)
+
+    def of(self, offer: Offer) -> Floats | None:
+        """Utility of a package, by hypothesis; None when it has an unknown value."""
+        spots = _spots(self.issues, self.places, offer)
+        if spots is None:
+            return None
+        return self.worth(np.array([spots]))[:, 0]
+
+    def worth(self, choices: Places) -> Floats:
+        """Utilities, hypotheses by packages, for rows of value positions."""
+        return _worth(self.tables, choices)
+
+    def least(self, times: Floats) -> Floats:
+        """The least they accept, hypotheses by times."""
+        return 1.0 - (1.0 - self.ends[:, None]) * times[None, :] ** self.powers[:, None]
 
 
-def read_taste(situation: Situation) -> Taste:
-    """Estimate their part-worths from their offers, and from mine where they are silent."""
-    raw: list[Floats] = []
-    places: list[Mapping[Key, int]] = []
-    for issue in situation.issues:
-        place = {key(value): k for k, value in reversed(list(enumerate(issue.values)))}
-        mine = np.array([situation.worths[issue.name][key(v)] for v in issue.values], dtype=float)
-        seen = [
-            at
-            for past in situation.theirs
-            if issue.name in past.offer
-            and (at := place.get(key(past.offer[issue.name]))) is not None
-        ]
-        many = len(issue.values) > MANY_VALUES
-        raw.append(_ranked(mine, seen) if many else _counted(mine, seen))
-        places.append(place)
-    total = sum(float(table.max()) for table in raw)
-    scale = 1.0 / total if total > 0 else 0.0
-    return Taste(tuple(table * scale for table in raw), tuple(places))
+def read_belief(situation: Situation) -> Belief:
+    """Learn from their offers and from their refusals."""
+    rng = np.random.default_rng(7)
+    issues = situation.issues
+    blank = Belief(issues, (), _ENDS, _POWERS)
+    pool = [_draw(situation, issue, rng) for issue in issues]
+    offered = _track(situation, blank.places, "them")
+    refused = _track(situation, blank.places, "me")
+    for heat in HEATS[:-1] if len(offered[0]) else ():
+        pool = _annealed(pool, offered, refused, heat=heat, rng=rng)
+    score = _score(pool, offered, refused)
+    pairs = _resample(score.ravel(), KEPT, rng)
+    draws, curves = np.unravel_index(pairs, score.shape)
+    scale = _scale(pool)[draws][:, None]
+    tables = tuple(table[draws] * scale for table in pool)
+    return Belief(issues, tables, _ENDS[curves], _POWERS[curves])
 
 
-def _opposed(mine: Floats) -> Floats:
-    span = float(np.ptp(mine))
-    return (mine.max() - mine) / span if span > 0 else np.zeros_like(mine)
-
-
-def _counted(mine: Floats, seen: Sequence[int]) -> Floats:
-    """Log counts, early offers heavier: later ones are already concessions."""
-    if len(mine) == 1:
-        return np.zeros(1)
-    prior = np.exp(PRIOR_SHARPNESS * _opposed(mine))
-    counts = PSEUDO_COUNT * prior / prior.sum()
-    if seen:
-        ages = np.arange(len(seen)) / len(seen)
-        np.add.at(counts, np.array(seen), (1.0 - 0.7 * ages) * _damping(len(seen)))
-    logs = np.log(counts)
-    return logs - logs.min()
-
-
-def _damping(count: int) -> float:
-    """Offers repeat themselves: n of them carry less than n independent draws."""
-    return min(1.0, float(count) ** -0.25) * 1.5
-
-
-def _ranked(mine: Floats, seen: Sequence[int]) -> Floats:
-    """For long lists: values they named, and neighbours of those, above the opposed prior."""
-    prior = 0.8 * _opposed(mine)
-    if not seen:
-        return prior
+def _draw(situation: Situation, issue: Issue, rng: np.random.Generator) -> Floats:
+    """Raw part-worths of one issue, draws by values: a curve in [0, 1] times a weight."""
+    mine = np.array([situation.worths[issue.name][key(v)] for v in issue.values], dtype=float)
     size = len(mine)
-    worth = prior.copy()
-    first = list(dict.fromkeys(seen))
-    levels = 1.0 - 0.4 * np.arange(len(first)) / max(8, len(first))
-    if _ordered(mine):
-        gaps = (np.arange(size)[:, None] - np.array(first)[None, :]) / size
-        near = np.exp(-0.5 * (gaps / 0.03) ** 2)
-        pull = near.max(axis=1)
-        worth = (1 - pull) * prior + pull * (near @ levels) / np.maximum(near.sum(axis=1), 1e-12)
-    worth[np.array(first)] = np.maximum(levels, worth[np.array(first)])
-    return worth
-
-
-def _ordered(mine: Floats) -> bool:
-    """Whether the list's order means something: my own utility runs smoothly along it."""
+    weight = rng.gamma(2.0, 1.0, (DRAWS, 1)) + 0.05
     span = float(np.ptp(mine))
-    return span > 0 and float(np.abs(np.diff(mine)).mean()) < 0.1 * span
+    against = (mine.max() - mine) / span if span > 0 else rng.random(size)
+    bend = rng.choice([0.6, 1.0, 1.6], (DRAWS, 1))
+    noise = rng.uniform(-VALUE_NOISE, VALUE_NOISE, (DRAWS, size))
+    opposed = rng.random((DRAWS, 1)) < (OPPOSED_SHARE if span > 0 else 0.0)
+    curve = np.where(opposed, against[None, :] ** bend + noise, rng.random((DRAWS, size)))
+    curve -= curve.min(axis=1, keepdims=True)
+    return curve / np.maximum(curve.max(axis=1, keepdims=True), 1e-9) * weight
 
 
-def read_demands(situation: Situation, taste: Taste) -> Demands:
-    """Weigh the hypotheses by what they offered and what they refused."""
-    ends, powers, biases = (
-        grid.ravel() for grid in np.meshgrid(_ENDS, _POWERS, _BIASES, indexing="ij")
-    )
-    flat = Demands(ends, powers, biases, np.ones(len(ends)))
+def _annealed(
+    pool: Sequence[Floats],
+    offered: Track,
+    refused: Track,
+    *,
+    heat: float,
+    rng: np.random.Generator,
+) -> list[Floats]:
+    """The population after one step: good draws multiplied, then moved where still good."""
+    level = _total(_score(pool, offered, refused) * heat)
+    pick = _resample(level, DRAWS, rng)
+    chosen = [table[pick] for table in pool]
+    moved = _crossed(chosen, rng)
+    after = _total(_score(moved, offered, refused) * heat)
+    kept = (np.log(rng.random(DRAWS)) < after - level[pick])[:, None]
+    return [np.where(kept, new, old) for new, old in zip(moved, chosen, strict=True)]
+
+
+def _total(score: Floats) -> Floats:
+    """Log of the sum over curves, by draw."""
+    top = score.max(axis=1)
+    return top + np.log(np.exp(score - top[:, None]).sum(axis=1))
+
+
+def _crossed(pool: Sequence[Floats], rng: np.random.Generator) -> list[Floats]:
+    """Each draw with some issues taken from another, and weights and values shaken a little."""
+    out: list[Floats] = []
+    for table in pool:
+        other = table[rng.permutation(len(table))]
+        swap = rng.random((len(table), 1)) < 0.3
+        new = np.where(swap, other, table)
+        out.append(new * np.exp(rng.normal(0.0, 0.15, (len(table), 1))))
+    return out
+
+
+def _scale(pool: Sequence[Floats]) -> Floats:
+    total = np.sum([table.max(axis=1) for table in pool], axis=0)
+    return 1.0 / np.maximum(total, 1e-9)
+
+
+def _worth(tables: Sequence[Floats], choices: Places) -> Floats:
+    total = np.zeros((len(tables[0]), len(choices)))
+    for k, table in enumerate(tables):
+        total += table[:, choices[:, k]]
+    return total
+
+
+def _score(pool: Sequence[Floats], offered: Track, refused: Track) -> Floats:
+    """Log likelihood plus the prior of the curves, draws by curves."""
+    prior = np.where(_POWERS >= 2.0, LATE_MOVER, 0.0) - HARDNESS_COST * _ENDS
+    prior = prior - np.where(_POWERS >= 9.0, LAST_MINUTE_COST, 0.0)
+    score = np.repeat(prior[None, :], DRAWS, axis=0)
+    scale = _scale(pool)[:, None]
+    choices, times, weights = offered
+    if len(choices):
+        worth = _worth(pool, choices) * scale
+        least = 1.0 - (1.0 - _ENDS[:, None]) * times[None, :] ** _POWERS[:, None]
+        square = (worth**2 @ weights)[:, None] + (least**2 @ weights)[None, :]
+        square -= 2.0 * (worth * weights) @ least.T
+        score -= 0.5 * square / OFFER_SPREAD**2
+    choices, times, weights = refused
+    for k in range(len(choices)):
+        worth = _worth(pool, choices[k : k + 1]) * scale
+        least = 1.0 - (1.0 - _ENDS) * times[k] ** _POWERS
+        score -= weights[k] * np.maximum(0.0, worth - least[None, :]) / ANSWER_SPREAD
+    return score
+
+
+def _resample(score: Floats, count: int, rng: np.random.Generator) -> Places:
+    """Systematic draws in proportion to exp(score)."""
+    mass: Floats = np.cumsum(np.exp(score - score.max()))
+    ticks = (np.arange(count, dtype=np.float64) + float(rng.random())) * (float(mass[-1]) / count)
+    return np.minimum(np.searchsorted(mass, ticks), len(mass) - 1).astype(np.int64)
+
+
+def _spots(
+    issues: Sequence[Issue], places: Sequence[Mapping[Key, int]], offer: Offer
+) -> list[int] | None:
+    spots: list[int] = []
+    for issue, place in zip(issues, places, strict=True):
+        at = place.get(key(offer[issue.name])) if issue.name in offer else None
+        if at is None:
+            return None
+        spots.append(at)
+    return spots
+
+
+def _track(situation: Situation, places: Sequence[Mapping[Key, int]], by: str) -> Track:
+    """Distinct offers of one side: positions, when first said (share of the talk), weight."""
     rounds = situation.progress.rounds
-    score = _prior(ends, powers)
-    offered = _track(situation, taste, "them")
-    if len(offered):
-        least = flat.least(np.minimum(1.0, offered[:, 0] / rounds)) - biases[:, None]
-        gap = (offered[:, 1][None, :] - least) / OFFER_SPREAD
-        score -= 0.5 * np.minimum(gap**2, 9.0).sum(axis=1) * _temper(len(offered))
-    refused = _track(situation, taste, "me")
-    if len(refused):
-        times = np.minimum(1.0, refused[:, 0] / rounds)
-        yes = flat.acceptance(refused[:, 1], times)
-        score += np.log(np.maximum(1.0 - yes, 1e-3)).sum(axis=1) * _temper(len(refused))
-    weights = np.exp(score - score.max())
-    return Demands(ends, powers, biases, weights / weights.sum())
-
-
-def _prior(ends: Floats, powers: Floats) -> Floats:
-    """Most bargainers hold long and give in late; a few never move."""
-    return np.where(powers >= 2.0, LATE_MOVER, 0.0) - HARDNESS_COST * ends
-
-
-def _temper(count: int) -> float:
-    return min(1.0, EVIDENCE_CAP / count)
-
-
-def _track(situation: Situation, taste: Taste, by: str) -> Floats:
-    """Rows of (rounds done when it was said, their estimated utility) for one side's offers."""
-    rows = [
-        (past.step + 1.0, worth)
-        for past in situation.history
-        if past.by == by and (worth := taste.of(situation.issues, past.offer)) is not None
-    ]
-    return np.array(rows, dtype=float).reshape(-1, 2)
+    seen: dict[tuple[int, ...], list[float]] = {}
+    for past in situation.history:
+        spots = _spots(situation.issues, places, past.offer) if past.by == by else None
+        if spots is not None:
+            seen.setdefault(tuple(spots), []).append(min(1.0, (past.step + 1.0) / (rounds + 1.0)))
+    rows = list(seen.items())
+    if by == "me":
+        rows = sorted(rows, key=lambda row: -row[1][-1])[:REFUSALS]
+    weights = np.array([len(times) ** 0.5 for _, times in rows])
+    if len(rows):
+        weights *= min(1.0, EVIDENCE_CAP / float(weights.sum()))
+    when = np.array([times[-1] if by == "me" else float(np.mean(times)) for _, times in rows])
+    where = np.array([spots for spots, _ in rows], dtype=np.int64).reshape(-1, len(places))
+    return where, when, weights

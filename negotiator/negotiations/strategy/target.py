@@ -12,9 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from negotiator.negotiations.strategy.offers import Packages
-from negotiator.negotiations.strategy.opponent import Demands, Floats, Taste
+from negotiator.negotiations.strategy.opponent import ANSWER_SPREAD, Belief, Floats, Places
 from negotiator.negotiations.strategy.situation import Situation
 
+EDGE = 61
+CLOSING = 1  # how many last offers are chosen one by one, not from the path
+BETS = 2000
 LEVELS = 10
 POINTS = 16
 HOLD = {"balanced": 4.0, "firm": 8.0, "cooperative": 2.0}
@@ -27,80 +30,110 @@ STYLE_SHIFT = {"balanced": 0.0, "firm": 0.04, "cooperative": -0.04}
 class Plan:
     """`target` is my utility to ask now; `value` the expected utility of not accepting now.
 
-    `chance` is the chance that this offer is accepted.
+    `chance` is the chance that this offer is accepted. `package` is the position of the package
+    to propose when that is settled already, as it is for the last offer they will answer.
     """
 
     target: float
     value: float
     chance: float
+    package: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Frontier:
-    """For falling levels of my utility, the most they get (by belief) at that level or above."""
+    """For falling levels of my utility, the package they should like best at that level or above.
+
+    `worth` is theirs, hypotheses by levels; `gains` is mine over the floor.
+    """
 
     levels: Floats
-    theirs: Floats
+    gains: Floats
+    worth: Floats
 
-    def their_best(self, level: Floats) -> Floats:
-        """Their utility at the frontier for levels of mine."""
-        return np.interp(level, self.levels[::-1], self.theirs[::-1])
-
-    def my_best(self, theirs: Floats) -> Floats:
-        """My utility at the frontier where they get at least `theirs`; the lowest level if none."""
-        place = np.searchsorted(self.theirs, theirs, side="left")
-        return self.levels[np.minimum(place, len(self.levels) - 1)]
+    def at(self, levels: Floats) -> Places:
+        """Positions of the lowest frontier level at or above each of `levels`."""
+        found = np.searchsorted(-self.levels, -levels + 1e-9, side="right") - 1
+        return np.clip(found, 0, len(self.levels) - 1)
 
 
-def frontier(packages: Packages) -> Frontier:
+def frontier(packages: Packages, belief: Belief) -> Frontier:
     """The believed efficient edge above the floor."""
     floor = packages.situation.my_preferences.reservation_utility
-    mine = packages.mine[packages.mine >= floor]
-    theirs = packages.theirs[packages.mine >= floor]
-    levels = np.linspace(float(mine.max()), max(floor, float(mine.min())), 101)
-    order = np.argsort(-mine, kind="stable")
-    best = np.maximum.accumulate(theirs[order])
-    count = np.searchsorted(-mine[order], -levels + 1e-12, side="right")
-    return Frontier(levels, best[np.maximum(count, 1) - 1])
+    inside = np.flatnonzero(packages.mine >= floor)
+    mine = packages.mine[inside]
+    levels = np.linspace(float(mine.max()), max(floor, float(mine.min())), EDGE)
+    order = inside[np.lexsort((-packages.theirs[inside], -mine))]
+    theirs = packages.theirs[order]
+    record = np.maximum.accumulate(theirs)
+    first = np.searchsorted(record, record, side="left")
+    count = np.searchsorted(-packages.mine[order], -levels + 1e-9, side="right")
+    chosen = order[first[np.maximum(count, 1) - 1]]
+    return Frontier(levels, packages.mine[chosen] - floor, belief.worth(packages.rows(chosen)))
 
 
-def make_plan(situation: Situation, packages: Packages, taste: Taste, demands: Demands) -> Plan:
+def make_plan(situation: Situation, packages: Packages, belief: Belief) -> Plan:
     """Choose the path of targets with the best expected outcome.
 
     Needs at least one package at or above the floor.
     """
     floor = situation.my_preferences.reservation_utility
-    edge = frontier(packages)
+    edge = frontier(packages, belief)
     top = float(edge.levels[0])
     low = min(top, max(floor, _best_received(situation, floor)))
     left = max(1, situation.offers_left)
     times = _times(situation, left)
     paths = _paths(low, top, len(times))
-    yes = demands.acceptance(edge.their_best(paths), times)
-    fallback = _fallback(situation, edge, taste, demands)
+    spots = edge.at(paths)
+    excess = edge.worth[:, spots] - belief.least(times)[:, None, :]
+    yes = 1.0 / (1.0 + np.exp(np.clip(-excess / ANSWER_SPREAD, -40, 40)))
+    fallback = _fallback(situation, edge, belief)
     if situation.i_speak_last and situation.progress.remaining == 1:
         fallback = np.zeros_like(fallback)
         yes = yes * ULTIMATUM_TRUST
     gains, survive = np.zeros(yes.shape[:2]), np.ones(yes.shape[:2])
     for k in range(len(times)):
-        gains += survive * yes[:, :, k] * (paths[None, :, k] - floor)
+        gains += survive * yes[:, :, k] * edge.gains[spots[:, k]][None, :]
         survive = survive * (1.0 - yes[:, :, k])
     gains += survive * fallback[:, None]
-    expected = demands.weights @ gains
+    expected = gains.mean(axis=0)
     best = int(np.flatnonzero(expected >= expected.max() - 1e-9)[0])
     target = float(paths[best, 0]) + STYLE_SHIFT[situation.style] * (top - low)
     target = max(target, _held(situation, low, top))
-    chance = float(demands.weights @ yes[:, best, 0])
-    return Plan(min(top, max(low, target)), floor + float(expected[best]), chance)
+    value, chance = floor + float(expected[best]), float(yes[:, best, 0].mean())
+    if situation.progress.has_end and situation.offers_left <= CLOSING:
+        bet, chance = _best_bet(packages, belief, time=times[:1], fallback=fallback, low=low)
+        return Plan(float(packages.mine[bet]), value, chance, bet)
+    return Plan(min(top, max(low, target)), value, chance)
+
+
+def _best_bet(
+    packages: Packages, belief: Belief, *, time: Floats, fallback: Floats, low: float
+) -> tuple[int, float]:
+    """The package with the best mix of a yes now and the fallback after a no; its chance."""
+    floor = packages.situation.my_preferences.reservation_utility
+    open_to = np.flatnonzero(packages.mine >= low)
+    if len(open_to) > BETS:
+        open_to = open_to[np.argsort(-packages.theirs[open_to], kind="stable")[:BETS]]
+    excess = belief.worth(packages.rows(open_to)) - belief.least(time)
+    yes = 1.0 / (1.0 + np.exp(np.clip(-excess / ANSWER_SPREAD, -40, 40)))
+    gains = packages.mine[open_to] - floor
+    expected = (yes * (gains[None, :] - fallback[:, None])).mean(axis=0)
+    best = int(np.argmax(expected))
+    return int(open_to[best]), float(yes[:, best].mean())
 
 
 def _held(situation: Situation, low: float, top: float) -> float:
-    """The least to ask while there is time: no belief is firm enough to give in early."""
+    """The least to ask while there is time: no belief is firm enough to give in early.
+
+    Long talks hold longer still: each round of them costs less.
+    """
     progress = situation.progress
     if progress.remaining <= 1:
         return low
+    late = HOLD[situation.style] * max(1.0, progress.rounds / 10.0) ** 0.25
     spent = min(1.0, (progress.step + 1.0) / (progress.rounds + 1.0))
-    return low + (top - low) * (1.0 - spent ** HOLD[situation.style])
+    return low + (top - low) * (1.0 - spent**late)
 
 
 def _times(situation: Situation, left: int) -> Floats:
@@ -130,17 +163,23 @@ def _best_received(situation: Situation, floor: float) -> float:
     return max((past.my_utility for past in situation.theirs), default=floor)
 
 
-def _fallback(situation: Situation, edge: Frontier, taste: Taste, demands: Demands) -> Floats:
+def _fallback(situation: Situation, edge: Frontier, belief: Belief) -> Floats:
     """Gain from taking their last offer, by hypothesis; what they gave lately can be had again."""
     floor = situation.my_preferences.reservation_utility
     shares: list[float] = []
     for past in situation.theirs[-5:]:
-        worth = taste.of(situation.issues, past.offer)
+        worth = belief.of(past.offer)
         if worth is not None:
-            most = float(edge.my_best(np.array([worth]))[0]) - floor
-            shares.append(min(1.0, max(0.0, (past.my_utility - floor) / most)) if most > 0 else 0.0)
+            most = float(_most(edge, worth).mean())
+            gain = max(0.0, past.my_utility - floor)
+            shares.append(min(1.0, gain / most) if most > 0 else 0.0)
     share = float(np.mean(shares)) if shares else 0.5
     lately = max((past.my_utility - floor for past in situation.theirs[-3:]), default=0.0)
-    last = demands.least(np.array([situation.progress.rounds / (situation.progress.rounds + 1.0)]))
-    hoped = share * (edge.my_best(last[:, 0] - demands.biases) - floor)
-    return np.maximum(max(0.0, lately), 0.7 * hoped)
+    last = np.array([situation.progress.rounds / (situation.progress.rounds + 1.0)])
+    return np.maximum(max(0.0, lately), 0.7 * share * _most(edge, belief.least(last)[:, 0]))
+
+
+def _most(edge: Frontier, theirs: Floats) -> Floats:
+    """By hypothesis, the most I gain on the frontier where they get at least `theirs`."""
+    enough = edge.worth >= theirs[:, None] - 1e-9
+    return np.where(enough.any(axis=1), edge.gains[enough.argmax(axis=1)], 0.0)

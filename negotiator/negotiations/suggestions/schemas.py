@@ -2,10 +2,10 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 from typing_extensions import TypedDict
 
-from negotiator.edge.operation import Strict
+from negotiator.edge.operation import Strict, shown
 from negotiator.negotiations.schemas.advice import LeverageBody
 from negotiator.negotiations.schemas.scalars import Package, Prose, Title, Word
 from negotiator.negotiations.schemas.session import NegotiationId
@@ -89,6 +89,19 @@ Ids = Annotated[list[Word], Field(max_length=50)]
 
 class NewTactic(Strict):
     """A tactic of your own. A deceptive one is recognised in the other side and never suggested."""
+
+    model_config = ConfigDict(
+        json_schema_extra=shown(
+            {
+                "name": "Coffee first",
+                "family": "relationship",
+                "summary": "Talk about anything else for a while.",
+                "effect": {"on": "relationship", "size": "small", "evidence": "practice"},
+                "use_when": ["You hardly know them"],
+                "lines": [{"role": "party", "text": "Shall we have a coffee before we start?"}],
+            }
+        )
+    )
 
     name: Word
     family: Family

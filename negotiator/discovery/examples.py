@@ -1,0 +1,55 @@
+"""An example of every operation's input: the model's own where it gives one, else made from its schema."""
+
+from typing import Any, Final, cast
+
+from pydantic import BaseModel
+
+_TEXTS: Final = {
+    "date-time": "2027-03-31T17:00:00.000Z",
+    "date": "2027-03-31",
+    "uri": "https://example.com",
+}
+_DEPTH: Final = 6
+
+
+def of(model: type[BaseModel]) -> dict[str, Any]:
+    """A small valid input: what is required, and nothing more."""
+    schema = model.model_json_schema()
+    made: dict[str, Any] = _made({**schema, "examples": None}, schema.get("$defs", {}), 0)
+    return {**made, **(schema.get("examples") or [{}])[0]}
+
+
+def _made(schema: dict[str, Any], defs: dict[str, Any], depth: int) -> Any:
+    """A value of this schema; the first of several forms that is not null."""
+    if "$ref" in schema:
+        return _made(defs[schema["$ref"].rpartition("/")[2]], defs, depth + 1)
+    for name in ("examples", "enum"):
+        if schema.get(name):
+            return schema[name][0]
+    for name in ("const", "default"):
+        if schema.get(name) is not None:
+            return schema[name]
+    if forms := schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf"):
+        real = [form for form in forms if form.get("type") != "null"]
+        return _made(real[0], defs, depth + 1)
+    return _plain(schema, defs, depth)
+
+
+def _plain(schema: dict[str, Any], defs: dict[str, Any], depth: int) -> Any:
+    kind: Any = schema.get("type")
+    if isinstance(kind, list):
+        kind = next(name for name in cast("list[str]", kind) if name != "null")
+    if kind == "object":
+        properties: dict[str, Any] = schema.get("properties", {})
+        required: list[str] = schema.get("required", [])
+        return {
+            name: _made(properties[name], defs, depth + 1) for name in required if depth < _DEPTH
+        }
+    if kind == "array":
+        item = schema.get("items")
+        return [_made(item, defs, depth + 1)] if item and schema.get("minItems") else []
+    if kind in {"integer", "number"}:
+        return schema.get("minimum", 1)
+    if kind == "boolean":
+        return True
+    return _TEXTS.get(schema.get("format", ""), "text"[: schema.get("maxLength", 4)])

@@ -1,0 +1,17 @@
+"""Every operation's example is a valid input: what a reader copies works."""
+
+import pytest
+from pydantic import ValidationError
+
+from negotiator import app
+from negotiator.discovery import examples
+from negotiator.settings import Settings
+
+
+def test_every_example_is_a_valid_input(chosen: Settings) -> None:
+    for operation in app.build(chosen).service.operations:
+        example = examples.of(operation.input)
+        try:
+            operation.input.model_validate(example)
+        except ValidationError as fault:
+            pytest.fail(f"{operation.name}: {example} {fault}")
