@@ -20,6 +20,7 @@ MILESTONES = {
     "anonymous": "The list holds that negotiation and nobody else's",
     "enterprise": "An assertion is good for one use",
     "claim": "The old token is dead: whoever saw it inherits nothing",
+    "negotiation": "No step of the plan lies below the walk-away",
     "clients": "The token is Ada's, held by the client",
     "revocation": "Her agent's token and the client's token for her died together",
     "audit": "And not one secret is in it",
