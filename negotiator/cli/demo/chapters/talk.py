@@ -16,6 +16,7 @@ _BETTER: Final[Package] = {"price": 104_000, "payment_days": 30, "contract_month
 _BEST: Final[Package] = {"price": 94_000, "payment_days": 45, "contract_months": 24}
 _TOO_MUCH: Final[Package] = {"price": 118_000, "payment_days": 14, "contract_months": 36}
 _EXACT: Final = 1e-6
+_SHOWN: Final = 1e-3
 _SEEN: Final = (
     "action",
     "offer",
@@ -63,12 +64,19 @@ def _case() -> Json:
     }
 
 
+def _worth(package: Package) -> float:
+    """What a package is worth to Grace, by hand from `_case`: the checks do not take the engine's word."""
+    price = (120_000 - float(package["price"])) / 40_000
+    days = (package["payment_days"] - 14) / 46
+    months = (36 - package["contract_months"]) / 24
+    return 0.6 * price + 0.3 * days + 0.1 * months
+
+
 def _talk(journey: Journey) -> None:
     one = _open(journey)
     plan = _plan(journey, one)
-    floor = plan["floor"]["utility"]["value"]
     first = _theirs(journey, one, _FIRST, says="Cloudwerk names its first price.")
-    _leverage(journey, one, floor)
+    _leverage(journey, one)
     _suggestions(journey, one)
     _counter(journey, one, first)
     _refusal(journey, one)
@@ -90,29 +98,20 @@ def _open(journey: Journey) -> str:
 def _plan(journey: Journey, one: str) -> Json:
     journey.narrator.step("It asks for a battle plan.")
     plan = _post(journey, f"{one}/battle-plans", {}, status=201, show=("id", "version", "stale"))
-    line, steps, opening = (
-        journey.narrator.event,
-        plan["concession_schedule"],
-        plan["opening_offer"],
-    )
-    for row in plan["objectives"]:
-        line(f"Objective: {row['objective']}")
-    line(f"Open with {_package(opening)}: {plan['opening_offer']['first_or_wait']['why']}")
-    for row in steps:
-        line(f"Then {_package(row)}, worth {row['utility']['value']:.2f}: {row['trigger']}")
-    for row in plan["trades"]:
-        line(f"Trade: {row['say']}")
-    for row in plan["information_gaps"]:
-        line(f"Find out ({row['missing']}): {row['ask']}")
-    floor = plan["floor"]["utility"]["value"]
-    worths = [row["utility"]["value"] for row in (opening, *steps)]
+    _tell(journey, plan)
+    steps = plan["concession_schedule"]
+    floor = _worth(_case()["walk_away"]["package"])
+    worths = [_worth(_package(row)) for row in (plan["opening_offer"], *steps)]
     journey.check(
         len(steps) > 1
         and worths == sorted(worths, reverse=True)
         and all(row["ask_in_return"] for row in steps),
         "The concessions go from the opening downwards, each for something in return",
     )
-    journey.check(min(worths) >= floor, "No step of the plan lies below the walk-away")
+    journey.check(
+        min(worths) >= floor and abs(plan["floor"]["utility"]["value"] - floor) < _SHOWN,
+        "No step of the plan lies below the walk-away",
+    )
     gains = [(row["my_net_utility"], row["their_estimated_gain"]) for row in plan["trades"]]
     journey.check(
         gains != [] and all(mine["value"] >= 0 < theirs["value"] for mine, theirs in gains),
@@ -121,7 +120,21 @@ def _plan(journey: Journey, one: str) -> Json:
     return plan
 
 
-def _leverage(journey: Journey, one: str, floor: float) -> None:
+def _tell(journey: Journey, plan: Json) -> None:
+    """The parts of the plan that a reader wants first."""
+    line, opening = journey.narrator.event, plan["opening_offer"]
+    for row in plan["objectives"]:
+        line(f"Objective: {row['objective']}")
+    line(f"Open with {_plain(_package(opening))}: {opening['first_or_wait']['why']}")
+    for row in plan["concession_schedule"]:
+        line(f"Then {_plain(_package(row))}, worth {row['utility']['value']:.2f}: {row['trigger']}")
+    for row in plan["trades"]:
+        line(f"Trade: {row['say']}")
+    for row in plan["information_gaps"]:
+        line(f"Find out ({row['missing']}): {row['ask']}")
+
+
+def _leverage(journey: Journey, one: str) -> None:
     journey.narrator.step("Who needs this deal more?")
     found = _post(journey, f"{one}/leverage", {}, show=("position", "expected"))
     power, nash = found["power"], found["points"]["nash"]
@@ -137,7 +150,8 @@ def _leverage(journey: Journey, one: str, floor: float) -> None:
     )
     likely = found["position"]["their_walk_away"]["likely"]
     journey.check(
-        nash["utility_me"] >= floor and nash["utility_them"] >= likely,
+        _worth(nash["package"]) >= _worth(_case()["walk_away"]["package"])
+        and nash["utility_them"] >= likely,
         "The Nash point leaves both sides better off than no deal",
     )
 
@@ -166,7 +180,9 @@ def _counter(journey: Journey, one: str, theirs: Json) -> None:
     journey.narrator.step("What now?")
     move = _post(journey, f"{one}/next-move", {}, show=_SEEN)
     journey.check(
-        move["action"] == "counter" and move["my_utility"] >= move["floor"],
+        move["action"] == "counter"
+        and abs(_worth(move["offer"]) - move["my_utility"]) < _EXACT
+        and move["my_utility"] >= move["floor"],
         f"A counter worth {move['my_utility']:.2f}, not below the floor of {move['floor']:.2f}",
     )
     journey.narrator.step("The agent makes it.")
@@ -251,9 +267,9 @@ def _bare(body: Json) -> Json:
     return {name: member for name, member in body.items() if name != "request_id"}
 
 
-def _package(section: Json) -> str:
-    """The package of a plan's section, whose values are figures."""
-    return _plain({name: figure["value"] for name, figure in section["package"].items()})
+def _package(section: Json) -> Package:
+    """The package of a plan's section, without the source of each value."""
+    return {name: figure["value"] for name, figure in section["package"].items()}
 
 
 def _plain(package: Package) -> str:
