@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 import httpx2
 import typer
 
-from negotiator.cli.demo.chapters import arrival, control, people
+from negotiator.cli.demo.chapters import arrival, control, people, talk
 from negotiator.cli.demo.journey import Chapter, Journey
 from negotiator.cli.demo.narrator import Narrator
 from negotiator.cli.demo.provider import published
@@ -23,6 +23,7 @@ CHAPTERS: Final[tuple[Chapter, ...]] = (
     arrival.WALK_UP,
     people.COMPANY,
     people.USER,
+    talk.TALK,
     control.CLIENTS,
     control.END,
     control.ACCOUNT,

@@ -51,6 +51,15 @@ def _walk_up(journey: Journey) -> None:
     )
     left = listed.headers.get("x-ratelimit-remaining", "")
     check(left.isdigit(), "Every answer says how many requests are left")
+    step("It would like to keep a tactic of its own, too.")
+    effect = {"on": "claim", "size": "small", "evidence": "practice"}
+    body = {"name": "Wait", "family": "time", "summary": "Say nothing.", "effect": effect}
+    refused = journey.ask("POST", "/api/tactics", body=body, token=token)
+    journey.answered(refused, 403, "insufficient_scope")
+    check(
+        'scope="memories:write"' in refused.headers["www-authenticate"],
+        "What stays needs somebody it stays with: the refusal names memories:write",
+    )
 
 
 DISCOVERY = Chapter(
