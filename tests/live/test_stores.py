@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 from sqlalchemy import bindparam, delete, text, update
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from negotiator import audit, values
 from negotiator.audit import AuditEvent
 from negotiator.errors import NotFound, Unavailable
+from negotiator.negotiations.life import history
+from negotiator.negotiations.life.history import CLOCK, Event
 from negotiator.scopes import ASSISTANT
 from negotiator.store import moves
 from negotiator.store.migrate import migrate
@@ -86,6 +88,28 @@ async def test_what_was_read_is_still_so_when_the_unit_writes(
     await asyncio.gather(*(each.write(unit) for each in (store, other) for _ in range(10)))
     await other.close()
     assert await store.read(lambda tx: revocations.revoked_before(tx, "count")) == 20
+
+
+async def test_two_who_number_a_row_alike_both_get_a_number(
+    postgres: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PostgreSQL may call a race a duplicate key; the unit that lost runs again. A fault of its own is told."""
+    opened = make_store(postgres())
+    await opened.start()
+    tries: list[int] = []
+
+    def unit(tx: Transaction) -> None:
+        tries.append(len(tries))
+        for _ in range(2 if len(tries) == 1 else 1):
+            history.append(tx, "neg_1", 1, actor=CLOCK, event=Event(kind="opened"), revision=1)
+
+    await opened.write(unit)
+    assert tries == [0, 1]
+    monkeypatch.setattr("negotiator.store.postgres._ATTEMPTS", 2)
+    with pytest.raises(IntegrityError):
+        await opened.write(unit)
+    assert len(await opened.read(lambda tx: history.page(tx, "neg_1", before=None, limit=9))) == 1
+    await opened.close()
 
 
 async def test_migrating_again_changes_nothing(store: Store, database_url: str) -> None:
