@@ -90,7 +90,7 @@ class InDatabase:
         """Take one call in a transaction of its own."""
         now = _microseconds()
         interval, burst = budget.interval, budget.burst
-        arrival = await self._store.write(
+        arrival = await self._store.nudge(
             lambda tx: (
                 moves.bump(tx, key, now=now, interval=interval, burst=burst)
                 or -(moves.peek(tx, key) or now)
