@@ -90,7 +90,7 @@ class InDatabase:
         """Take one call in a transaction of its own."""
         now = _microseconds()
         interval, burst = budget.interval, budget.burst
-        arrival = await self._store.write(
+        arrival = await self._store.nudge(
             lambda tx: (
                 moves.bump(tx, key, now=now, interval=interval, burst=burst)
                 or -(moves.peek(tx, key) or now)
@@ -102,6 +102,7 @@ class InDatabase:
         """The store is closed by whoever opened it."""
 
 
+_CONNECTIONS: Final = 16
 _GCRA = """
 local clock = redis.call('TIME')
 local now = clock[1] * 1000000 + clock[2]
@@ -118,9 +119,12 @@ class InRedis:
     """Budgets in Redis, by its clock: one script, exact over every machine that shares it."""
 
     def __init__(self, url: str) -> None:
-        from redis.asyncio import Redis  # a worker that shares nothing need not carry the client
+        # A worker that shares nothing need not carry the client.
+        from redis.asyncio import BlockingConnectionPool, Redis
 
-        self._client = Redis.from_url(url)  # pyright: ignore[reportUnknownMemberType]
+        # The client's own pool raises when a crowd wants more connections than it has; this one lets them wait.
+        pool: Any = BlockingConnectionPool.from_url(url, max_connections=_CONNECTIONS)  # pyright: ignore[reportUnknownMemberType]
+        self._client = Redis.from_pool(pool)
         self._script: Any = self._client.register_script(_GCRA)
 
     async def take(self, budget: Budget, key: str) -> Reading:

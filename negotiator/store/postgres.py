@@ -21,7 +21,8 @@ T = TypeVar("T")
 
 _ATTEMPTS = 12
 _AWAY = ("08", "53", "57P")  # connection exceptions, out of resources, shutting down
-_AGAIN = {"40001", "40P01"}  # serialization_failure, deadlock_detected
+_RACED = "23505"  # unique_violation: two units numbered a row alike
+_AGAIN = {"40001", "40P01", _RACED}  # serialization_failure, deadlock_detected
 
 
 class SqlTransaction:
@@ -50,6 +51,8 @@ class PostgresStore:
     def __init__(self, url: str) -> None:
         self._engine = create_async_engine(url, pool_size=8, max_overflow=8, pool_pre_ping=True)
         self._writing = self._engine.execution_options(isolation_level="SERIALIZABLE")
+        self._nudging = self._engine.execution_options(isolation_level="READ COMMITTED")
+        self._scanning = self._engine.execution_options(isolation_level="REPEATABLE READ")
 
     async def start(self) -> None:
         """Nothing to do: connections are opened when they are needed."""
@@ -59,18 +62,34 @@ class PostgresStore:
             return await connection.run_sync(lambda inner: unit(SqlTransaction(inner)))
 
     async def scan(self, unit: Callable[[Transaction], T]) -> T:
-        return await self.read(unit)
+        async with _reachable(), self._scanning.connect() as connection:
+            return await connection.run_sync(lambda inner: unit(SqlTransaction(inner)))
 
     async def write(self, unit: Callable[[Transaction], T]) -> T:
+        """Run a unit until it is serial to all others; 503 when it never was.
+
+        A key that is there already counts as a race too: PostgreSQL may report a serialization failure so
+        (its manual, "Serialization Failure Handling"). One that stays there is the unit's own fault and is raised.
+        """
+        raced: DBAPIError | None = None
         for attempt in range(_ATTEMPTS):
             try:
                 async with _reachable(), self._writing.begin() as connection:
                     return await connection.run_sync(lambda inner: unit(SqlTransaction(inner)))
             except DBAPIError as failure:
-                if getattr(failure.orig, "sqlstate", None) not in _AGAIN:
+                state = getattr(failure.orig, "sqlstate", None)
+                if state not in _AGAIN:
                     raise
+                raced = failure if state == _RACED else None
                 await asyncio.sleep(random.uniform(0, 0.002 * 2**attempt))  # noqa: S311  jitter, not a secret
+        if raced is not None:
+            raise raced
         raise Unavailable("The database is too busy to take a change now.")
+
+    async def nudge(self, unit: Callable[[Transaction], T]) -> T:
+        """Wait for the row instead of running again: serializable units lose more races than they win on a hot one."""
+        async with _reachable(), self._nudging.begin() as connection:
+            return await connection.run_sync(lambda inner: unit(SqlTransaction(inner)))
 
     async def close(self) -> None:
         await self._engine.dispose()

@@ -139,6 +139,9 @@ class SqliteStore:
             self._flushing = asyncio.create_task(self._flush())
         return await future
 
+    async def nudge(self, unit: Callable[[Transaction], T]) -> T:
+        return await self.write(unit)
+
     async def close(self) -> None:
         while self._flushing is not None:
             await asyncio.wait([self._flushing])

@@ -30,6 +30,13 @@ class Store(Protocol):
         """Run one atomic change; durable when this returns. Never two at once on the same rows."""
         ...
 
+    async def nudge(self, unit: Unit[T]) -> T:
+        """Run a change whose every statement is exact by itself, like `moves.bump`: many may be at one row at once.
+
+        Unlike `write` it is not promised that what the unit read is still so when it writes.
+        """
+        ...
+
     async def close(self) -> None:
         """Finish what was begun and let go of the database."""
         ...

@@ -88,6 +88,19 @@ async def test_forty_at_once_through_three_doors_get_ten(
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize("burst", [150, 1000])
+async def test_six_hundred_at_once_on_one_key_are_exact_and_none_is_turned_away(
+    make: Make, request: pytest.FixtureRequest, burst: int
+) -> None:
+    """A hot key in the database: serializable transactions would run again and again and end as a 503."""
+    doors, budget = [make() for _ in range(3)], Budget("hot", burst, 36_000, burst)
+    takes = [doors[number % 3].take(budget, request.node.name) for number in range(600)]
+    readings = await asyncio.gather(*takes)
+    arrivals = {reading.arrival for reading in readings if reading.taken}
+    assert len(arrivals) == sum(reading.taken for reading in readings) == min(burst, 600)
+
+
+@pytest.mark.asyncio
 async def test_what_was_taken_comes_back_with_time(
     make: Make, request: pytest.FixtureRequest
 ) -> None:

@@ -4,17 +4,20 @@ import asyncio
 import contextlib
 import sqlite3
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import bindparam, delete, text, update
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from negotiator import audit, values
 from negotiator.audit import AuditEvent
 from negotiator.errors import NotFound, Unavailable
+from negotiator.negotiations.life import history
+from negotiator.negotiations.life.history import CLOCK, Event
 from negotiator.scopes import ASSISTANT
 from negotiator.store import moves
 from negotiator.store.migrate import migrate
@@ -86,6 +89,68 @@ async def test_what_was_read_is_still_so_when_the_unit_writes(
     await asyncio.gather(*(each.write(unit) for each in (store, other) for _ in range(10)))
     await other.close()
     assert await store.read(lambda tx: revocations.revoked_before(tx, "count")) == 20
+
+
+async def test_a_nudge_waits_for_the_row_and_never_runs_twice(
+    store: Store, database_url: str
+) -> None:
+    other = make_store(database_url)
+    await other.start()
+    runs: list[int] = []
+
+    def unit(tx: Transaction) -> int | None:
+        runs.append(1)
+        return moves.bump(tx, "hot", now=1_000, interval=10, burst=999)
+
+    taken = await asyncio.gather(*(each.nudge(unit) for each in (store, other) for _ in range(50)))
+    await other.close()
+    assert sorted(arrival or 0 for arrival in taken) == [1_010 + 10 * n for n in range(100)]
+    assert len(runs) == 100
+
+
+async def test_a_scan_sees_one_moment(store: Store, database_url: str) -> None:
+    """What others change while it runs is not seen by its later statements."""
+
+    def change() -> None:
+        asyncio.run(_bumped(database_url))
+
+    def unit(tx: Transaction) -> list[int | None]:
+        seen = [moves.peek(tx, "key")]
+        with ThreadPoolExecutor(1) as aside:
+            aside.submit(change).result()
+        return [*seen, moves.peek(tx, "key")]
+
+    assert await store.scan(unit) == [None, None]
+    assert await store.read(lambda tx: moves.peek(tx, "key")) == 1_010
+
+
+async def _bumped(url: str) -> None:
+    opened = make_store(url)
+    await opened.start()
+    await opened.nudge(lambda tx: moves.bump(tx, "key", now=1_000, interval=10, burst=9))
+    await opened.close()
+
+
+async def test_two_who_number_a_row_alike_both_get_a_number(
+    postgres: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PostgreSQL may call a race a duplicate key; the unit that lost runs again. A fault of its own is told."""
+    opened = make_store(postgres())
+    await opened.start()
+    tries: list[int] = []
+
+    def unit(tx: Transaction) -> None:
+        tries.append(len(tries))
+        for _ in range(2 if len(tries) == 1 else 1):
+            history.append(tx, "neg_1", 1, actor=CLOCK, event=Event(kind="opened"), revision=1)
+
+    await opened.write(unit)
+    assert tries == [0, 1]
+    monkeypatch.setattr("negotiator.store.postgres._ATTEMPTS", 2)
+    with pytest.raises(IntegrityError):
+        await opened.write(unit)
+    assert len(await opened.read(lambda tx: history.page(tx, "neg_1", before=None, limit=9))) == 1
+    await opened.close()
 
 
 async def test_migrating_again_changes_nothing(store: Store, database_url: str) -> None:
