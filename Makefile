@@ -1,16 +1,16 @@
 # Everything there is to do here. `make` alone lists it. Needs Python 3.11 to 3.13, make, gcc and node 20 (for pyright).
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test check bench docs fix clean
+.PHONY: help setup run demo test check bench bench-strategy docs fix clean
 
 FITS := import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do $$p -c '$(FITS)' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
 READY := .venv/ready
-SHARED ?= ../shared/bench/http
+SHARED ?= ../shared/bench
 
 help: ## Show this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 10
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 18
 
 setup: $(READY) ## Make .venv from requirements.lock, if that changed
 
@@ -28,7 +28,11 @@ check: $(READY) ## Formatting, lint, types, floors, fresh docs: everything but t
 	$(BIN)/python -m docs.generate --check
 
 bench: $(READY) ## Measure beside the peers; the numbers belong in docs/benchmarks.md
-	$(BIN)/python -m tests.bench.http --shared $(SHARED)
+	npm ci --silent --prefix tests/bench/node
+	$(BIN)/python -m tests.bench.http --shared $(SHARED)/http --modules tests/bench/node
+
+bench-strategy: $(READY) ## Rank the next move against the public negotiators
+	$(BIN)/python tests/bench/strategy.py $(SHARED)/negotiation/negmas_harness.py --advisor strategy_advisor:advise
 
 docs: $(READY) ## Write docs/reference from the code
 	$(BIN)/python -m docs.generate

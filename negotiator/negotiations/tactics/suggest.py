@@ -21,7 +21,7 @@ from negotiator.negotiations.tactics.situation import (
 )
 from negotiator.negotiations.tactics.tactic import Effect, Role, Stats, Tactic
 
-COUNTER = 1.2
+COUNTER = 2.0
 LATER_ANSWER = 0.85
 REASONS = (0.5, 0.35, 0.25)
 PHASE = 0.2
@@ -127,7 +127,8 @@ def suggest(
     record = results or {}
     made: list[Suggestion] = []
     for tactic in whole.tactics:
-        if _allowed(tactic, situation, facts=facts):
+        answering = any(move.tactic_id in tactic.counter_to for move in moves)
+        if _allowed(tactic, situation, facts=facts, answering=answering):
             item = _suggestion(
                 tactic, situation, facts=facts, moves=moves, shelf=whole, own=record.get(tactic.id)
             )
@@ -152,11 +153,12 @@ def own_rate(stats: Stats) -> float:
     return (stats.wins + PRIOR_WINS) / (stats.n + PRIOR_WINS + PRIOR_LOSSES)
 
 
-def _allowed(tactic: Tactic, situation: TacticSituation, *, facts: Facts) -> bool:
+def _allowed(tactic: Tactic, situation: TacticSituation, *, facts: Facts, answering: bool) -> bool:
+    """Whether nothing known speaks against it. A move just heard is answered in whatever phase it came."""
     return (
         tactic.ethics != "deceptive"
         and tactic.suits(situation.role)
-        and (situation.phase is None or situation.phase in tactic.phases)
+        and (answering or situation.phase is None or situation.phase in tactic.phases)
         and all(holds(test, facts) is True for test in tactic.preconditions)
         and not any(
             clause.condition and holds(clause.condition, facts) for clause in tactic.avoid_when
@@ -224,7 +226,7 @@ def _standing(tactic: Tactic, situation: TacticSituation) -> list[Part]:
         ),
         Part(f"backed by {effect.evidence}", GRADE[effect.evidence]),
     ]
-    if situation.phase is not None:
+    if situation.phase in tactic.phases:
         parts.append(Part(f"made for the {situation.phase} phase", PHASE))
     if tactic.risk:
         parts.append(Part(f"risk {tactic.risk} of 3", round(RISK * tactic.risk, 3)))
