@@ -110,6 +110,26 @@ async def test_a_held_package_is_approved_by_its_digest_or_refused(user: Desk) -
     assert [row["status"] for row in rows] == ["recorded", "not_approved", "accepted"]
 
 
+@pytest.mark.parametrize("closed", ["lost", "walked_away", "cancelled"])
+async def test_a_talk_is_paused_left_and_reopened(user: Desk, closed: str) -> None:
+    key = (await user.opened(batna={"value": {"utility": 0.1}}))["id"]
+    refused = await user.move(key, "won")
+    assert _error(refused) == (409, "illegal_transition")
+    for to in ("planned", "active", "paused"):
+        moved = await user.move(key, to)
+        assert (moved.status_code, moved.json()["state"]) == (200, to), moved.text
+    assert _error(await user.offer(key, "900")) == (409, "not_active")
+    left = (await user.move(key, closed, reason="budget")).json()
+    assert (left["state"], left["outcome"]["reason"]) == (closed, "budget")
+    again = await user.move(key, "active", reason="They called.")
+    assert again.status_code == (409 if closed == "cancelled" else 200)
+    listed = await pages(user, "/negotiations", state=again.json()["state"])
+    assert [item["id"] for item in listed] == [key]
+    told = [event["to_state"] for event in await pages(user, f"/negotiations/{key}/events")]
+    before = [closed, "paused", "active", "planned", "draft"]
+    assert told == (before if closed == "cancelled" else ["active", *before])
+
+
 @pytest.mark.parametrize("door", ["list", "filter", "read", "offer", "sweep"])
 async def test_the_clock_ends_what_is_due(
     user: Desk, clock: Clock, change: Change, door: str

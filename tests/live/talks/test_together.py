@@ -7,9 +7,13 @@ from collections.abc import AsyncGenerator
 import pytest
 import pytest_asyncio
 
+from negotiator import app as composition
+from negotiator import values
+from negotiator.negotiations.ledger import rows
+from negotiator.negotiations.life import history
 from negotiator.settings import Settings
 from tests.api.negotiations.conftest import Desk
-from tests.conftest import connect, running
+from tests.conftest import Change, Clock, connect, running
 from tests.live.conftest import ROUNDS
 from tests.live.talks.conftest import ISSUES, pages
 
@@ -31,9 +35,9 @@ async def test_twenty_offers_at_once_leave_a_gapless_ledger(desks: list[Desk]) -
             *(desk.offer(key, 800 + n, "me" if n % 2 else "them") for n, desk in enumerate(desks))
         )
         assert Counter(answer.status_code for answer in answers) == {201: CROWD}
-        rows = await pages(desks[0], f"/negotiations/{key}/offers")
-        assert [row["seq"] for row in rows] == [*range(CROWD, 0, -1)]
-        assert {answer.json()["id"] for answer in answers} == {row["id"] for row in rows}
+        ledger = await pages(desks[0], f"/negotiations/{key}/offers")
+        assert [row["seq"] for row in ledger] == [*range(CROWD, 0, -1)]
+        assert {answer.json()["id"] for answer in answers} == {row["id"] for row in ledger}
         events = await pages(desks[0], f"/negotiations/{key}/events")
         assert [event["seq"] for event in events] == [*range(CROWD + 2, 0, -1)]
         view = (await desks[0].get(f"/negotiations/{key}")).json()
@@ -80,5 +84,45 @@ async def test_of_twenty_acceptances_one_agrees(desks: list[Desk]) -> None:
             *(desk.post(f"/negotiations/{key}/offers", take) for desk in desks)
         )
         assert Counter(answer.status_code for answer in answers) == {201: 1, 409: CROWD - 1}
-        rows = await pages(desks[0], f"/negotiations/{key}/offers")
-        assert [row["kind"] for row in rows] == ["acceptance", "offer"]
+        ledger = await pages(desks[0], f"/negotiations/{key}/offers")
+        assert [row["kind"] for row in ledger] == ["acceptance", "offer"]
+
+
+async def test_whoever_comes_upon_a_passed_deadline_the_clock_ends_it_once(
+    desks: list[Desk], clock: Clock, change: Change
+) -> None:
+    deadline = values.timestamp(values.now() + 60_000)
+    keys = [(await desks[0].opened(deadline=deadline))["id"] for _ in range(3)]
+    clock.advance(61)
+    *seen, _ = await asyncio.gather(
+        *(desk.state(keys[n % 3]) for n, desk in enumerate(desks)),
+        change(lambda tx: composition.sweep(tx, values.now())),
+    )
+    assert seen == ["expired"] * CROWD
+    for key in keys:
+        events = await pages(desks[0], f"/negotiations/{key}/events")
+        assert [event["to_state"] for event in events] == ["expired", "draft"]
+
+
+async def test_a_sweep_disturbs_nobody_at_work(desks: list[Desk], change: Change) -> None:
+    keys = [(await desks[0].opened())["id"] for _ in range(4)]
+    *answers, _, _ = await asyncio.gather(
+        *(desk.offer(keys[n % 4], 900 + n) for n, desk in enumerate(desks)),
+        *(change(lambda tx: composition.sweep(tx, values.now())) for _ in range(2)),
+    )
+    assert Counter(answer.status_code for answer in answers) == {201: CROWD}
+
+
+async def test_deleting_while_others_offer_leaves_no_orphan(
+    desks: list[Desk], change: Change
+) -> None:
+    for _ in range(ROUNDS):
+        key = (await desks[0].opened())["id"]
+        *offered, gone = await asyncio.gather(
+            *(desk.offer(key, 900 + n) for n, desk in enumerate(desks[:8])), desks[8].delete(key)
+        )
+        assert gone.status_code == 204
+        assert {answer.status_code for answer in offered} <= {201, 404}
+        assert await change(lambda tx, key=key: rows.every(tx, key)) == []
+        left = await change(lambda tx, key=key: history.page(tx, key, before=None, limit=9))
+        assert left == []
