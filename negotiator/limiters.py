@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from negotiator.edge.limits import Budget, Reading
+from negotiator.errors import Unavailable
 from negotiator.store import moves
 from negotiator.store.store import Store
 
@@ -121,17 +122,21 @@ class InRedis:
     def __init__(self, url: str) -> None:
         # A worker that shares nothing need not carry the client.
         from redis.asyncio import BlockingConnectionPool, Redis
+        from redis.exceptions import RedisError
 
         # The client's own pool raises when a crowd wants more connections than it has; this one lets them wait.
         pool: Any = BlockingConnectionPool.from_url(url, max_connections=_CONNECTIONS)  # pyright: ignore[reportUnknownMemberType]
         self._client = Redis.from_pool(pool)
         self._script: Any = self._client.register_script(_GCRA)
+        self._fault = RedisError
 
     async def take(self, budget: Budget, key: str) -> Reading:
         """Take one call in one round trip."""
-        now, arrival, taken = await self._script(
-            keys=[f"negotiator:limit:{key}"], args=[budget.interval, budget.burst]
-        )
+        name, asked = f"negotiator:limit:{key}", [budget.interval, budget.burst]
+        try:
+            now, arrival, taken = await self._script(keys=[name], args=asked)
+        except self._fault as fault:
+            raise Unavailable("Limits cannot be checked now.", detail=str(fault)) from fault
         return Reading(budget, arrival, now, taken=bool(taken))
 
     async def close(self) -> None:

@@ -13,6 +13,7 @@ import pytest
 import pytest_asyncio
 
 from negotiator.edge.limits import Budget, Limiter
+from negotiator.errors import Unavailable
 from negotiator.limiters import InDatabase, InRedis, SharedTable
 from negotiator.store.store import make_store
 
@@ -151,3 +152,11 @@ def test_the_shared_table_is_exact_over_processes(tmp_path: Path) -> None:
     taken = [int(process.communicate(timeout=60)[0]) for process in processes]
     assert sum(taken) == 3000
     assert all(process.returncode == 0 for process in processes)
+
+
+@pytest.mark.asyncio
+async def test_a_redis_that_is_away_is_a_503_and_no_crash(tmp_path: Path) -> None:
+    limiter = InRedis(f"unix://{tmp_path / 'nobody.sock'}")
+    with pytest.raises(Unavailable):
+        await limiter.take(Budget("default", 10, 60, 10), "somebody")
+    await limiter.close()
