@@ -175,7 +175,7 @@ def note(tx: Transaction, session: Session, actor: Actor, event: Event) -> Sessi
 
 def save(tx: Transaction, session: Session, *, new: bool = False) -> dict[str, Any]:
     """Keep a session under its next revision; answers its view."""
-    now = values.now()
+    now = session.created_at if new else values.now()
     session = replace(session, revision=session.revision + 1)
     seen = view(session, now)
     deadline = session.terms.deadline
