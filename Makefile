@@ -32,7 +32,7 @@ bench: $(READY) ## Measure beside the peers; the numbers belong in docs/benchmar
 	$(BIN)/python -m tests.bench.http --shared $(SHARED)/http --modules tests/bench/node
 
 bench-strategy: $(READY) ## Rank the next move against the public negotiators
-	$(BIN)/python tests/bench/strategy.py $(SHARED)/negotiation/negmas_harness.py --advisor strategy_advisor:advise
+	$(BIN)/python tests/bench/negotiation/strategy.py $(SHARED)/negotiation/negmas_harness.py --advisor strategy_advisor:advise
 
 docs: $(READY) ## Write docs/reference from the code
 	$(BIN)/python -m docs.generate

@@ -1,7 +1,7 @@
 """Rank the next-move engine against the bench harness's strong pool, regime by regime.
 
-    python tests/bench/strategy.py HARNESS --advisor URL --token T
-    python tests/bench/strategy.py HARNESS --advisor strategy_advisor:advise
+    python tests/bench/negotiation/strategy.py HARNESS --advisor URL --token T
+    python tests/bench/negotiation/strategy.py HARNESS --advisor strategy_advisor:advise
 
 HARNESS is the path of the harness script. The bench environment (NegMAS is AGPL and stays out of
 the product) and the scenarios, made by seed, go to a git-ignored folder. Markdown tables go to
@@ -131,7 +131,7 @@ def _play(python: Path, regime: Regime, seed: int, options: argparse.Namespace) 
 
 
 def _run(command: list[str]) -> None:
-    paths = [str(HERE), str(HERE.parents[1]), os.environ.get("PYTHONPATH", "")]
+    paths = [str(HERE), str(HERE.parents[2]), os.environ.get("PYTHONPATH", "")]
     one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     environment = {**os.environ, **one_thread, "PYTHONPATH": os.pathsep.join(paths)}
     subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
