@@ -142,12 +142,12 @@ class Meters:
         bounds: tuple[float, ...] = (),
         per_unit: int = 1,
     ) -> int:
-        if self._lanes is not None:
+        if self._lanes is not None or isinstance(self.cells, memoryview):
             raise AssertionError("what is counted is named before the file is laid out")
         series = Series(name, meaning, labels, self._size, bounds, per_unit)
         self._series.append(series)
         self._size += series.width
-        self.cells = array("Q", [*self.cells, *[0] * series.width])
+        self.cells.extend([0] * series.width)
         return series.place
 
 

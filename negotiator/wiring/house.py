@@ -11,6 +11,7 @@ from negotiator.discovery.documents import Document
 from negotiator.discovery.health import Health
 from negotiator.discovery.metadata import Authorization
 from negotiator.discovery.published import published, site_of
+from negotiator.discovery.scrape import Scrape, issuing
 from negotiator.edge.endpoint import Doorway
 from negotiator.edge.operation import Service
 from negotiator.keys import Keyring
@@ -34,6 +35,7 @@ class House:
     delegations: Delegations
     service: Service
     documents: tuple[Document, ...]
+    scrape: Scrape
 
     @property
     def settings(self) -> Settings:
@@ -71,6 +73,7 @@ class House:
         await self.ground.fetcher.close()
         await self.doorway.limits.close()
         await self.store.close()
+        self.ground.meters.close()
 
 
 def build(chosen: Settings) -> House:
@@ -89,7 +92,8 @@ def build(chosen: Settings) -> House:
     pages = [route.path for wing in wings for route in wing.pages if isinstance(route, Route)]
     site = site_of(service, __version__, pages)
     documents = published(site, _authorization(chosen), jwks=ground.keyring.jwks)
-    return House(ground, wings, entered.delegations, service, documents)
+    scrape = Scrape(ground.meters, issuing(service), ground.doorway, chosen.metrics_token)
+    return House(ground, wings, entered.delegations, service, documents, scrape)
 
 
 def _authorization(chosen: Settings) -> Authorization:
