@@ -29,6 +29,7 @@ ANONYMOUS: Final = (
 
 _ORDER: Final = {scope: place for place, scope in enumerate([*ASSISTANT, *DIRECTORY])}
 
+READING: Final = ("tools:read", "categories:read", "bookmarks:read")
 SERVICES: Final[Mapping[str, Mapping[str, str]]] = {"assistant": ASSISTANT, "directory": DIRECTORY}
 
 
@@ -41,6 +42,11 @@ def of(services: Iterable[str]) -> dict[str, str]:
         if name in running
         for scope, meaning in known.items()
     }
+
+
+def usual(services: Iterable[str]) -> tuple[str, ...]:
+    """The scopes of whoever asks for none: the anonymous four, or reading where only the directory runs."""
+    return ANONYMOUS if "assistant" in services else READING
 
 
 def ordered(scopes: Iterable[str]) -> list[str]:

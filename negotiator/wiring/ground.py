@@ -5,7 +5,7 @@ import os
 import secrets
 from dataclasses import dataclass
 
-from negotiator import values
+from negotiator import scopes, values
 from negotiator.agents.routes import ANONYMOUS_BUDGET, ASSERTION_BUDGET
 from negotiator.edge.cursors import Cursors
 from negotiator.edge.endpoint import Doorway
@@ -48,7 +48,8 @@ def lay(chosen: Settings) -> Ground:
     commits = meters.histogram("negotiator_commit_units", "Changes that shared a commit", UNITS)
     store = make_store(chosen.database_url, committed=commits.saw)
     keyring = Keyring(chosen.keys_dir)
-    credentials = Credentials(store, keyring, issuer=base)
+    offered = scopes.of(chosen.services)
+    credentials = Credentials(store, keyring, issuer=base, offered=offered)
     fetcher = Fetcher(allow_loopback=chosen.allow_loopback_fetch)
     issuer_keys = IssuerKeys(fetcher, clock=lambda: values.now())
     resources = frozenset({base, f"{base}/mcp"})
