@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import BaseRoute
 
 from negotiator import settings, telemetry, values
 from negotiator.discovery.documents import route
@@ -23,7 +24,7 @@ from negotiator.edge.routing import Operations
 from negotiator.metrics.meters import Traffic
 from negotiator.settings import Settings
 from negotiator.store.store import Store
-from negotiator.wiring.house import build
+from negotiator.wiring.house import House, build
 from negotiator.wiring.owned import sweep
 
 _SWEEP_EVERY: Final = 60
@@ -35,9 +36,6 @@ def create(chosen: Settings | None = None) -> Starlette:
     chosen = chosen or settings.load()
     telemetry.configure(chosen.log_format)
     house = build(chosen)
-    refusals = house.doorway.refusals
-    endpoints = [Endpoint(operation, house.doorway) for operation in house.service.operations]
-    traffic = Traffic(house.ground.meters, [each.name for each in house.service.operations])
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
@@ -55,26 +53,36 @@ def create(chosen: Settings | None = None) -> Starlette:
             await house.close()
 
     application = Starlette(
-        routes=[
-            *map(route, house.documents),
-            *(page for wing in house.wings for page in wing.pages),
-            *house.scrape.routes(),
-        ],
-        middleware=[
-            Middleware(
-                Wrapping,
-                https=chosen.base_url.startswith("https:"),
-                readable=house.readable,
-                traffic=traffic,
-            ),
-            Middleware(Operations, endpoints=endpoints, doorway=house.doorway),
-        ],
-        exception_handlers={HTTPException: _on_http_exception(refusals)},
+        routes=_routes(house),
+        middleware=_layers(house),
+        exception_handlers={HTTPException: _on_http_exception(house.doorway.refusals)},
         lifespan=lifespan,
     )
     # Starlette would redirect to whatever Host says, for the sake of a slash.
     application.router.redirect_slashes = False
     return application
+
+
+def _routes(house: House) -> list[BaseRoute]:
+    """What is no operation: documents, pages, metrics."""
+    return [
+        *map(route, house.documents),
+        *(page for wing in house.wings for page in wing.pages),
+        *house.scrape.routes(),
+    ]
+
+
+def _layers(house: House) -> list[Middleware]:
+    """What a request passes before those, the operations last."""
+    operations = house.service.operations
+    wrapping = Middleware(
+        Wrapping,
+        https=house.settings.base_url.startswith("https:"),
+        readable=house.readable,
+        traffic=Traffic(house.ground.meters, [each.name for each in operations]),
+    )
+    endpoints = [Endpoint(each, house.doorway) for each in operations]
+    return [wrapping, Middleware(Operations, endpoints=endpoints, doorway=house.doorway)]
 
 
 async def _sweep_forever(store: Store) -> None:

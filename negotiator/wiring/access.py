@@ -60,14 +60,12 @@ def access(ground: Ground) -> Access:
         ground.resources,
         chosen.token_ttl,
     )
-    if "assistant" not in chosen.services:
-        return Access(Wing(operations=offered([endpoints])), delegations)
-    door = ground.doorway
-    pages = Approve(ground.store, delegations, door.guard, door.limits).routes()
-    return Access(
-        Wing(operations=offered([agents, endpoints]), pages=tuple(pages)),
-        delegations,
-    )
+    wing = Wing(operations=offered([endpoints]))
+    if "assistant" in chosen.services:
+        door = ground.doorway
+        pages = Approve(ground.store, delegations, door.guard, door.limits).routes()
+        wing = Wing(operations=offered([agents, endpoints]), pages=tuple(pages))
+    return Access(wing, delegations)
 
 
 def _admit(tx: Transaction, assertion: Assertion, client_id: str) -> Subject:

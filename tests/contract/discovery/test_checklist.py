@@ -160,7 +160,9 @@ async def test_line_7_every_address_in_every_document_is_there(
     found: dict[str, str] = {}
     for path in documents(chosen):
         text = (await client.get(path)).text
-        named = addresses(text) | (hrefs(text, path) if text.startswith("<!doctype") else set())
+        named = addresses(text) | (
+            hrefs(text, path) if text.startswith("<!doctype") else set[str]()
+        )
         found |= dict.fromkeys(named, path)
     assert len(found) >= 25
     for address in sorted(found.keys() - {"/api", "/api/v1"}):  # anchors of a linkset, no resources
