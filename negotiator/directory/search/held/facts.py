@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from negotiator.directory.record.taxonomy import TAXONOMY
-from negotiator.directory.search.text.words import fold, joined, parts, stem, words
+from negotiator.directory.search.text.words import joined, parts, stem, words
+from negotiator.words import folded
 
 FIELDS: Final = ("name", "tags", "category", "summary", "description", "publisher", "package")
 _WEIGHTS: Final = (10.0, 4.0, 3.0, 2.0, 1.0, 3.0, 1.0)
@@ -50,7 +51,7 @@ def read(document: dict[str, Any]) -> Facts:
         surfaces=frozenset(surfaces),
         exact=(joined(document["name"]), joined(document["slug"])),
         facets=facets_of(document),
-        name=fold(document["name"]),
+        name=folded(document["name"]),
         quality=quality(document),
     )
 
@@ -95,7 +96,7 @@ def facets_of(document: dict[str, Any]) -> dict[str, list[str | None]]:
         "licence": [document["licence"]],
         "open_source": [_truth(document["open_source"])],
         "verified": [_truth(bool(publisher.get("verified")))],
-        "publisher": [fold(maker) for maker in makers if maker],
+        "publisher": [folded(maker) for maker in makers if maker],
         "status": [document["status"]],
     }
 
