@@ -68,6 +68,7 @@ def _routes(house: House) -> list[BaseRoute]:
     return [
         *map(route, house.documents),
         *(page for wing in house.wings for page in wing.pages),
+        *(page for wing in house.wings for page in wing.shown(house.site)),
         *house.scrape.routes(),
     ]
 

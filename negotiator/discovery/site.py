@@ -52,6 +52,12 @@ class Site:
         """Whether a page, a document or a GET operation answers at the path."""
         return path in self.paths or self.service.at(path) is not None
 
+    @property
+    def title(self) -> str:
+        """What runs here, as the beginning of a sentence."""
+        return f"{self.name[0].upper()}{self.name[1:]}"
+
+    @property
     def name(self) -> str:
         """What runs here, in a few words."""
         parts: list[str] = []

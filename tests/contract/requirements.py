@@ -176,6 +176,8 @@ _DISCOVERY: Final = {
     "contract:1.4:skills": "skills are served as the digests of their index say",
     "contract:1.4:resources": "ai-catalog.json and ard.json are one list that loads",
     "contract:1.4:llms": "llms.txt has working links; llms-full.txt has everything",
+    "contract:1.4:tool-pages": "/tools and /tools/{slug}, for people and as markdown",
+    "contract:1.4:data": "/about/data names every source with its licence",
     "contract:1.4:webmcp": "the home page registers its tools in a browser that has WebMCP, once",
     "contract:1.4:manual": "/docs shows every operation without loading anything from elsewhere",
 }

@@ -67,9 +67,7 @@ def llms_full_txt(site: Site, auth_md: str) -> str:
 
 
 def _summary(site: Site) -> str:
-    return (
-        f"{site.name().capitalize()} that any agent can walk up to: register, get a token, begin."
-    )
+    return f"{site.title} that any agent can walk up to: register, get a token, begin."
 
 
 def _line(site: Site, operation: Operation) -> str:
