@@ -129,11 +129,12 @@ class Shelf:
 
 def described(view: ToolView) -> dict[str, Any]:
     """What a tool's page shows beside the record: names for slugs, facts as rows, unknown left unknown."""
-    category = TAXONOMY[view.category]
+    category, facts = TAXONOMY[view.category], _facts(view)
     return {
         "kind": KINDS[view.kind],
         "category": category,
-        "facts": [(name, value or "not known") for name, value in _facts(view)],
+        "facts": [(name, value) for name, value in facts if value],
+        "unknown": [name.lower() for name, value in facts if not value],
         "outward": _links(view),
         "parts": [category.subcategories[part] for part in view.subcategories],
     }

@@ -53,7 +53,7 @@ async def test_line_4_a_tool_s_page_speaks_html_or_markdown(
     assert answer.headers["content-type"] == f"{ACCEPTED[accept]}; charset=utf-8"
     assert answer.headers["vary"] == "Accept"
     assert ("x-markdown-tokens" in answer.headers) == (ACCEPTED[accept] == "text/markdown")
-    for said in ("Quiver", "the tests", "MIT", "not known"):
+    for said in ("Quiver", "the tests", "MIT", "Not known"):
         assert said in answer.text
     tag = {"if-none-match": answer.headers["etag"], "accept": accept or ""}
     assert (await client.get(f"/tools/{kept.slug}", headers=tag)).status_code == 304
