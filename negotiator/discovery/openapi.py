@@ -5,6 +5,7 @@ from typing import Any, Final
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import JsonSchemaValue
 
+from negotiator.discovery import examples
 from negotiator.edge.operation import Operation, Service
 from negotiator.scopes import ordered
 
@@ -51,9 +52,12 @@ def document(service: Service, version: str) -> dict[str, Any]:
     schemas: dict[str, Any] = {"Refusal": _REFUSAL}
     paths: dict[str, Any] = {}
     for operation in service.operations:
-        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(
-            operation, schemas
-        )
+        described = _operation(operation, schemas)
+        sample = {"lang": "Shell", "source": examples.command(operation, service.base)}
+        paths.setdefault(operation.path, {})[operation.method.lower()] = {
+            **described,
+            "x-codeSamples": [sample],
+        }
     return {
         "openapi": "3.1.1",
         "info": {
@@ -125,7 +129,7 @@ def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
         }
         described["requestBody"] = {
             "required": True,
-            "content": {media: {"schema": body}},
+            "content": {media: {"schema": body, "example": examples.body(operation)}},
         }
     if operation.creates:
         described["parameters"].append(

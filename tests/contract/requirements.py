@@ -94,6 +94,7 @@ _GROUND: Final = {
     "contract:0:cors": "CORS * for public GETs and well-known documents",
     "contract:0:openapi": "/openapi.json is OpenAPI 3.1 of every operation, its scope and errors",
     "contract:0:health": "GET /api/health says ok, version, services and checks",
+    "contract:0:examples": "every operation in OpenAPI has an example; /docs shows it",
     "contract:0:services": "NEGOTIATOR_SERVICES serves one service alone, in both directions",
     "contract:0:metrics": "GET /metrics, off the public port or behind a token",
 }
@@ -241,7 +242,6 @@ _LATER: Final = {
     },
     "Running it": {
         "contract:0:limit-workers": "limits are exact across workers",
-        "contract:0:examples": "every operation in OpenAPI has an example; /docs shows it",
         "contract:2:serve": "serve migrates, prints the address, drains on SIGTERM",
         "contract:2:demo": "demo tells the whole journey",
     },

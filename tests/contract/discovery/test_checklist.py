@@ -1,6 +1,7 @@
 """Agent-readiness, line by line (directory reference §5.5). Lines 9 and 10 are in `test_pages` and `test_metadata`."""
 
 import hashlib
+import html
 import re
 from typing import Any, Final
 from xml.etree import ElementTree
@@ -160,9 +161,10 @@ async def test_line_7_every_address_in_every_document_is_there(
     found: dict[str, str] = {}
     for path in documents(chosen):
         text = (await client.get(path)).text
-        named = addresses(text) | (
-            hrefs(text, path) if text.startswith("<!doctype") else set[str]()
-        )
+        if text.startswith("<!doctype"):
+            named = addresses(html.unescape(text)) | hrefs(text, path)
+        else:
+            named = addresses(text)
         found |= dict.fromkeys(named, path)
     assert len(found) >= 25
     for address in sorted(found.keys() - {"/api", "/api/v1"}):  # anchors of a linkset, no resources
