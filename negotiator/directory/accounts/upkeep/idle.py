@@ -9,7 +9,7 @@ from sqlmodel import col, select
 from negotiator import values
 from negotiator.directory.accounts import registered
 from negotiator.directory.accounts.tables import DirectoryAgent, Proof
-from negotiator.store.statement import Query, Transaction
+from negotiator.store.statement import Query, Transaction, table
 from negotiator.store.store import Store
 from negotiator.tokens.api_keys.rows import DAY
 from negotiator.tokens.tables import ApiKey
@@ -18,6 +18,7 @@ _EVERY: Final = 3_600_000
 _AT_ONCE: Final = 100
 
 _agent, _key = DirectoryAgent, ApiKey
+_proven = exists().where(col(Proof.agent_id) == col(_agent.id)).correlate(table(_agent))
 _usable = exists().where(
     col(_key.client_id) == col(_agent.id),
     col(_key.revoked_at).is_(None),
@@ -27,7 +28,7 @@ _usable = exists().where(
     ),
     or_(
         col(_agent.vetted_at).is_not(None),
-        exists().where(col(Proof.agent_id) == col(_agent.id)),
+        _proven,
         func.coalesce(col(_key.last_used_at), col(_key.created_at))
         > bindparam("used_since", type_=BigInteger),
     ),
