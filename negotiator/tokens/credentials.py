@@ -1,6 +1,7 @@
 """Access tokens: issued as RFC 9068 JWTs, believed only while their row and all they stand on are live."""
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -10,7 +11,9 @@ from sqlmodel import col, select
 
 from negotiator import audit, values
 from negotiator.caller import Caller
+from negotiator.errors import Refusal
 from negotiator.keys import ALGORITHM, Keyring
+from negotiator.scopes import ASSISTANT, DIRECTORY
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.store.store import Store
 from negotiator.tokens.api_keys import form, rows
@@ -103,7 +106,9 @@ class Credentials:
         issuer: str,
         pepper: bytes,
         find_standing: FindStanding,
+        offered: Iterable[str] = (*ASSISTANT, *DIRECTORY),
     ) -> None:
+        self._offered = frozenset(offered)
         self._store = store
         self._keyring = keyring
         self._issuer = issuer
@@ -112,7 +117,11 @@ class Credentials:
         self._believed: dict[bytes, tuple[int, Caller]] = {}
 
     def make(self, subject: Subject, scopes: list[str], *, life: int) -> Issued:
-        """A signed token for `life` seconds; it counts once `record` has kept its row."""
+        """A signed token for `life` seconds; it counts once `record` has kept its row.
+
+        400 `invalid_scope` for a scope of a service that does not run here.
+        """
+        self._check_offered(scopes)
         at = values.now()
         jti = values.new_ulid()
         claims = {
@@ -129,6 +138,7 @@ class Credentials:
 
     def make_opaque(self, subject: Subject, scopes: list[str], *, life: int) -> Issued:
         """The same without a word of content: a text that means something only here."""
+        self._check_offered(scopes)
         jti = values.new_ulid()
         text = form.write_bearer(jti, self._pepper)
         return Issued(subject, scopes, jti, text, life, values.now())
@@ -228,6 +238,10 @@ class Credentials:
     def revoke_id(self, tx: Transaction, jti: str) -> None:
         """Kill the token of this id, as part of something larger that leaves its own trail."""
         tx.run(_REVOKE, token=jti, at=values.now())
+
+    def _check_offered(self, scopes: list[str]) -> None:
+        if not self._offered.issuperset(scopes):
+            raise Refusal("A scope was asked for that is not offered here.", error="invalid_scope")
 
     def _believe(self, credential: str) -> tuple[int, Caller] | None:
         claims = self._claims(credential)

@@ -5,7 +5,7 @@ import os
 import secrets
 from dataclasses import dataclass
 
-from negotiator import values
+from negotiator import scopes, values
 from negotiator.agents.routes import ANONYMOUS_BUDGET, ASSERTION_BUDGET
 from negotiator.caller import Rate
 from negotiator.directory.accounts.registered import Levels
@@ -18,6 +18,7 @@ from negotiator.edge.limits import Budget, Limiter, Limits
 from negotiator.edge.refusals import Refusals
 from negotiator.keys import Keyring
 from negotiator.limiters import InDatabase, InRedis, SharedTable
+from negotiator.metrics.meters import UNITS, Meters
 from negotiator.settings import Settings
 from negotiator.store.store import Store, make_store
 from negotiator.tokens.api_keys.believing import ApiKeys, Believing
@@ -33,6 +34,7 @@ class Ground:
     """The shared objects of one process; `resources` are what a token may be asked for (RFC 8707)."""
 
     settings: Settings
+    meters: Meters
     secret: bytes
     store: Store
     keyring: Keyring
@@ -49,18 +51,19 @@ class Ground:
 
 def lay(chosen: Settings) -> Ground:
     """Make the shared objects from settings; nothing is opened before the process starts."""
-    base, secret, store = chosen.base_url, pepper(chosen), make_store(chosen.database_url)
+    base, secret, meters = chosen.base_url, pepper(chosen), Meters(chosen.data_dir / "metrics")
+    commits = meters.histogram("negotiator_commit_units", "Changes that shared a commit", UNITS)
+    store = make_store(chosen.database_url, committed=commits.saw)
     keyring = Keyring(chosen.keys_dir)
     levels = _levels(chosen)
-    credentials = Credentials(
-        store, keyring, issuer=base, pepper=secret, find_standing=levels.standing
-    )
+    credentials = _credentials(chosen, store, keyring=keyring, pepper=secret, levels=levels)
     keys = ApiKeys(store, secret, levels.standing, unused_days=chosen.key_unused_days)
     fetcher = Fetcher(allow_loopback=chosen.allow_loopback_fetch)
     issuer_keys = IssuerKeys(fetcher, clock=lambda: values.now())
     resources = frozenset({base, f"{base}/mcp"})
     return Ground(
         settings=chosen,
+        meters=meters,
         secret=secret,
         store=store,
         keyring=keyring,
@@ -80,10 +83,23 @@ def lay(chosen: Settings) -> Ground:
         resources=resources,
         doorway=Doorway(
             Guard(Believing(keys, credentials), chosen.proxies),
-            _limits(chosen, store),
+            _limits(chosen, store, meters),
             Refusals(base),
             store,
         ),
+    )
+
+
+def _credentials(
+    chosen: Settings, store: Store, *, keyring: Keyring, pepper: bytes, levels: Levels
+) -> Credentials:
+    return Credentials(
+        store,
+        keyring,
+        issuer=chosen.base_url,
+        pepper=pepper,
+        find_standing=levels.standing,
+        offered=scopes.of(chosen.services),
     )
 
 
@@ -105,7 +121,7 @@ def pepper(chosen: Settings) -> bytes:
     return path.read_bytes()
 
 
-def _limits(chosen: Settings, store: Store) -> Limits:
+def _limits(chosen: Settings, store: Store, meters: Meters) -> Limits:
     limiter: Limiter
     if chosen.redis_url:
         limiter = InRedis(chosen.redis_url)
@@ -126,7 +142,13 @@ def _limits(chosen: Settings, store: Store) -> Limits:
         Budget(health.BUDGET, chosen.limit_health_rpm, 60, chosen.limit_health_rpm),
         *_of_the_directory(chosen),
     )
-    return Limits(limiter, {budget.name: budget for budget in budgets})
+    name, meaning = "negotiator_limit_refusals_total", "Calls that found their budget empty"
+    refusals = {each.name: meters.counter(name, meaning, budget=each.name) for each in budgets}
+    return Limits(
+        limiter,
+        {budget.name: budget for budget in budgets},
+        refused=lambda budget: refusals[budget].add(),
+    )
 
 
 def _of_the_directory(chosen: Settings) -> tuple[Budget, ...]:
