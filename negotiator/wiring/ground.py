@@ -7,6 +7,10 @@ from dataclasses import dataclass
 
 from negotiator import scopes, values
 from negotiator.agents.routes import ANONYMOUS_BUDGET, ASSERTION_BUDGET
+from negotiator.caller import Rate
+from negotiator.directory.accounts.registered import Levels
+from negotiator.directory.accounts.routes import BASELINE, DAILY_BUDGET, HOURLY_BUDGET
+from negotiator.discovery import health
 from negotiator.edge.cursors import Cursors
 from negotiator.edge.endpoint import Doorway
 from negotiator.edge.guard import Guard
@@ -17,6 +21,7 @@ from negotiator.limiters import InDatabase, InRedis, SharedTable
 from negotiator.metrics.meters import UNITS, Meters
 from negotiator.settings import Settings
 from negotiator.store.store import Store, make_store
+from negotiator.tokens.api_keys.believing import ApiKeys, Believing
 from negotiator.tokens.credentials import Credentials
 from negotiator.trust.assertions import Verifier
 from negotiator.trust.fetch import Fetcher
@@ -34,6 +39,8 @@ class Ground:
     store: Store
     keyring: Keyring
     credentials: Credentials
+    levels: Levels
+    api_keys: ApiKeys
     cursors: Cursors
     fetcher: Fetcher
     issuer_keys: IssuerKeys
@@ -48,8 +55,9 @@ def lay(chosen: Settings) -> Ground:
     commits = meters.histogram("negotiator_commit_units", "Changes that shared a commit", UNITS)
     store = make_store(chosen.database_url, committed=commits.saw)
     keyring = Keyring(chosen.keys_dir)
-    offered = scopes.of(chosen.services)
-    credentials = Credentials(store, keyring, issuer=base, offered=offered)
+    levels = _levels(chosen)
+    credentials = _credentials(chosen, store, keyring=keyring, pepper=secret, levels=levels)
+    keys = ApiKeys(store, secret, levels.standing, unused_days=chosen.key_unused_days)
     fetcher = Fetcher(allow_loopback=chosen.allow_loopback_fetch)
     issuer_keys = IssuerKeys(fetcher, clock=lambda: values.now())
     resources = frozenset({base, f"{base}/mcp"})
@@ -60,6 +68,8 @@ def lay(chosen: Settings) -> Ground:
         store=store,
         keyring=keyring,
         credentials=credentials,
+        levels=levels,
+        api_keys=keys,
         cursors=Cursors(secret),
         fetcher=fetcher,
         issuer_keys=issuer_keys,
@@ -72,12 +82,30 @@ def lay(chosen: Settings) -> Ground:
         ),
         resources=resources,
         doorway=Doorway(
-            Guard(credentials, chosen.proxies),
+            Guard(Believing(keys, credentials), chosen.proxies),
             _limits(chosen, store, meters),
             Refusals(base),
             store,
         ),
     )
+
+
+def _credentials(
+    chosen: Settings, store: Store, *, keyring: Keyring, pepper: bytes, levels: Levels
+) -> Credentials:
+    return Credentials(
+        store,
+        keyring,
+        issuer=chosen.base_url,
+        pepper=pepper,
+        find_standing=levels.standing,
+        offered=scopes.of(chosen.services),
+    )
+
+
+def _levels(chosen: Settings) -> Levels:
+    rates = (chosen.limit_unproven_rpm, chosen.limit_proven_rpm, chosen.limit_vetted_rpm)
+    return Levels(*(Rate(rpm, rpm) for rpm in rates))
 
 
 def pepper(chosen: Settings) -> bytes:
@@ -111,6 +139,8 @@ def _limits(chosen: Settings, store: Store, meters: Meters) -> Limits:
         Budget("baseline", baseline, 60, baseline),
         Budget(ANONYMOUS_BUDGET, anonymous, 3600, anonymous),
         Budget(ASSERTION_BUDGET, assertion, 3600, assertion),
+        Budget(health.BUDGET, chosen.limit_health_rpm, 60, chosen.limit_health_rpm),
+        *_of_the_directory(chosen),
     )
     name, meaning = "negotiator_limit_refusals_total", "Calls that found their budget empty"
     refusals = {each.name: meters.counter(name, meaning, budget=each.name) for each in budgets}
@@ -118,4 +148,14 @@ def _limits(chosen: Settings, store: Store, meters: Meters) -> Limits:
         limiter,
         {budget.name: budget for budget in budgets},
         refused=lambda budget: refusals[budget].add(),
+    )
+
+
+def _of_the_directory(chosen: Settings) -> tuple[Budget, ...]:
+    baseline = chosen.limit_directory_rpm
+    hourly, daily = chosen.register_limit_directory, chosen.register_limit_directory_daily
+    return (
+        Budget(BASELINE, baseline, 60, baseline),
+        Budget(HOURLY_BUDGET, hourly, 3600, hourly),
+        Budget(DAILY_BUDGET, daily, 86_400, daily),
     )
