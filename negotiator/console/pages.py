@@ -59,7 +59,7 @@ class Pages:
         origin names that in `forms_may_end_at` (`https://host:port`, or a scheme with its colon).
         """
         content = _templates.get_template(template).render(
-            root=urlsplit(self.base).path, version=_version(), **told
+            **{"here": "", "root": urlsplit(self.base).path, "version": _version(), **told}
         )
         policy = _POLICY.format(forms=" ".join(("'self'", *forms_may_end_at)))
         hard = {"content-security-policy": policy, "cache-control": "no-store"}

@@ -85,8 +85,8 @@ class Room:
                 who = await self._enter(request)
                 length = request.headers.get("content-length")
                 form = parse_form(await read_body(request.receive, _FORM, length))
-                if strangers_need_token or isinstance(who, Visitor):
-                    self.visitors.check(request, who, form)
+                token = strangers_need_token or isinstance(who, Visitor)
+                self.visitors.check(request, who, form, token=token)
                 response = await act(request, who, form)
             except Refusal as refusal:
                 return self._refuse(refusal, who)
@@ -94,7 +94,9 @@ class Room:
 
         return Route(path, answer, methods=["POST"])
 
-    def render(self, template: str, who: Somebody | None, status: int = 200, **told: Any) -> Response:
+    def render(
+        self, template: str, who: Somebody | None, status: int = 200, **told: Any
+    ) -> Response:
         """A page with the visitor's name and the way out in its head; see `Pages.render`."""
         visitor = who if isinstance(who, Visitor) else None
         csrf = who.csrf if who else ""
@@ -104,10 +106,24 @@ class Room:
         """Off to the sign-in page, and from there to the path `back`."""
         return self.pages.see(f"/sign-in?next={quote(back, safe='')}")
 
+    def go_on(self, path: str) -> Response:
+        """After signing in, to where the visitor was going.
+
+        An authorization may redirect to a client's own origin at once. Browsers would hold that against the
+        sign-in form's `form-action`, so the way there is a page of its own and not part of the form's answer.
+        """
+        if path.startswith("/oauth/"):
+            return self.render("onward.html", None, to=f"{self.pages.base}{path}")
+        return self.pages.see(path)
+
+    def address(self, request: Request) -> str:
+        """The client address that limits are kept by."""
+        return self.visitors.guard.address(request.scope, dict(request.headers))
+
     async def _enter(self, request: Request) -> Somebody:
         visitor = await self.visitors.find(request)
-        address = self.visitors.guard.address(request.scope, dict(request.headers))
-        reading = await self.limits.charge(nobody(visitor.session_id if visitor else address))
+        key = visitor.session_id if visitor else self.address(request)
+        reading = await self.limits.charge(nobody(key))
         if not reading.taken:
             raise refuse(reading)
         if any("\0" in str(value) for value in request.path_params.values()):

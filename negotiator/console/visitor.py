@@ -92,13 +92,15 @@ class Visitors:
         secret = known or values.new_secret()
         return Stranger(secret, self._token(secret), is_new=not known)
 
-    def check(self, request: Request, who: Somebody, form: Mapping[str, str]) -> None:
-        """Refuse with 403 a form that is not this visitor's own."""
+    def check(
+        self, request: Request, who: Somebody, form: Mapping[str, str], *, token: bool = True
+    ) -> None:
+        """Refuse with 403 a form that is not this visitor's own; without `token` by its headers only."""
         site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
         foreign = (site is not None and site not in _FROM_US) or (
             origin not in {None, "null", _origin(self.base)}
         )
-        if foreign or not values.same(form.get("csrf", ""), who.csrf):
+        if foreign or (token and not values.same(form.get("csrf", ""), who.csrf)):
             raise Forbidden("This form is too old or came from elsewhere. Open the page again.")
 
     async def sign_in(

@@ -7,8 +7,8 @@ written once in five minutes.
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import BigInteger, bindparam, delete, exists, or_, update
-from sqlmodel import col, select
+from sqlalchemy import BigInteger, bindparam, delete, exists, or_, select, update
+from sqlmodel import col
 
 from negotiator import audit, values
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
@@ -35,13 +35,13 @@ _live = (
 _ADD = Statement(insertion(BrowserSession))
 _FIND = Query(
     select(
-        _session.id,
-        _session.user_id,
-        User.email,
-        User.name,
-        User.is_admin,
-        _session.signed_in_at,
-        _session.seen_at,
+        col(_session.id),
+        col(_session.user_id),
+        col(User.email),
+        col(User.name),
+        col(User.is_admin),
+        col(_session.signed_in_at),
+        col(_session.seen_at),
     )
     .join(User, col(User.id) == col(_session.user_id))
     .where(col(_session.digest) == bindparam("digest"), *_live),

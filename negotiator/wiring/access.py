@@ -8,6 +8,9 @@ from negotiator.agents.registration import Registration
 from negotiator.agents.routes import Agents
 from negotiator.agents.verification import Verification
 from negotiator.console.approve import Approve
+from negotiator.console.entry.first_user import FirstUser
+from negotiator.console.entry.passwords import Passwords
+from negotiator.console.entry.sign_in import SignIn
 from negotiator.store.statement import Transaction
 from negotiator.tokens.credentials import Subject
 from negotiator.tokens.presented import Presenter
@@ -60,8 +63,14 @@ def access(ground: Ground) -> Access:
         ground.resources,
         chosen.token_ttl,
     )
-    door = ground.doorway
-    pages = Approve(ground.store, delegations, door.guard, door.limits).routes()
+    room = ground.room
+    passwords = Passwords(ground.store, room.limits)
+    pages = [
+        *room.pages.routes(),
+        *SignIn(room, passwords).routes(),
+        *FirstUser(room, ground.secret).routes(),
+        *Approve(room, passwords, delegations).routes(),
+    ]
     return Access(
         Wing(operations=offered([agents, endpoints]), pages=tuple(pages)),
         delegations,

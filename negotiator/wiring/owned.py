@@ -12,6 +12,7 @@ from negotiator.store import moves
 from negotiator.store.statement import Transaction
 from negotiator.tokens import credentials
 from negotiator.users import approvals
+from negotiator.users import sessions as browsers
 
 MOVES: Final[tuple[Callable[..., Any], ...]] = (sessions.move, plans.move, own_tactics.move)
 ERASURES: Final[tuple[Callable[[Transaction, str], Any], ...]] = (
@@ -24,6 +25,7 @@ SWEEPS: Final[tuple[Callable[[Transaction, int], Any], ...]] = (
     credentials.sweep,
     idempotency.sweep,
     approvals.sweep,
+    browsers.sweep,
     sessions.sweep,
 )
 
