@@ -58,8 +58,9 @@ class Pages:
         """A page. Browsers hold `form-action` against redirects too: a form whose answer redirects to another
         origin names that in `forms_may_end_at` (`https://host:port`, or a scheme with its colon).
         """
+        root = urlsplit(self.base).path
         content = _templates.get_template(template).render(
-            **{"here": "", "root": urlsplit(self.base).path, "version": _version(), **told}
+            **{"here": "", "base": self.base, "root": root, "version": _version(), **told}
         )
         policy = _POLICY.format(forms=" ".join(("'self'", *forms_may_end_at)))
         hard = {"content-security-policy": policy, "cache-control": "no-store"}

@@ -23,7 +23,8 @@ from negotiator.users import sessions
 from negotiator.users.sessions import Means
 
 _SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
-_PATH = re.compile(r"/(?![/\\])[!-\[\]-~]*")
+_START = re.compile(r"/(?![/\\\x00-\x20])")
+_PATH = re.compile(r"[!-\[\]-~]+")
 _LONGEST_PATH: Final = 8192
 _FROM_US: Final = {"same-origin", "none"}
 _HOUR: Final = 3600
@@ -183,7 +184,7 @@ def own_path(text: str | None, *, otherwise: str) -> str:
     if text is None or len(text) > _LONGEST_PATH:
         return otherwise
     for seen in (text, unquote(text), unquote(unquote(text))):
-        if not _PATH.match(seen):
+        if not _START.match(seen):
             return otherwise
     return text if _PATH.fullmatch(text) else otherwise
 

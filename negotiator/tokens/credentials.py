@@ -41,6 +41,18 @@ _LIVE = Query(
     ),
     lambda row: str(row[0]),
 )
+_HELD = Query(
+    select(_token)
+    .where(
+        col(_token.user_id) == bindparam("user"),
+        col(_token.expires_at) > bindparam("now"),
+        col(_token.revoked_at).is_(None),
+        ~_WITHDRAWN,
+    )
+    .order_by(col(_token.issued_at).desc())
+    .limit(1000),
+    entity(AccessToken),
+)
 _FIND = Query(select(_token).where(col(_token.jti) == bindparam("jti")), entity(AccessToken))
 _REVOKE = Statement(
     update(_token)
@@ -95,6 +107,7 @@ class Credentials:
         self._keyring = keyring
         self._issuer = issuer
         self._believed: dict[bytes, tuple[int, Caller]] = {}
+        self._seen: dict[str, int] = {}
 
     def make(self, subject: Subject, scopes: list[str], *, life: int) -> Issued:
         """A signed token for `life` seconds; it counts once `record` has kept its row."""
@@ -143,7 +156,19 @@ class Credentials:
         if expires_at <= values.now():
             return None
         live = await self._store.read(lambda tx: tx.one(_LIVE, jti=caller.credential))
-        return caller if live else None
+        if not live:
+            return None
+        if caller.user_id is not None:
+            self._seen[caller.client_id] = values.now()
+        return caller
+
+    def seen(self) -> dict[str, int]:
+        """Whose tokens that act for a user came by since this was last asked, and when (milliseconds).
+
+        Kept in memory and written down once in a while: a write for every request would cost more than it tells.
+        """
+        seen, self._seen = self._seen, {}
+        return seen
 
     def find(self, tx: Transaction, credential: str) -> AccessToken | None:
         """The row of a token with a valid signature, dead or alive."""
@@ -218,6 +243,11 @@ class Credentials:
         except (jwt.InvalidTokenError, ValueError):
             return None
         return claims
+
+
+def held(tx: Transaction, user_id: str) -> list[AccessToken]:
+    """The newest thousand live tokens that act for a user, newest first."""
+    return tx.all(_HELD, user=user_id, now=values.now())
 
 
 def sweep(tx: Transaction, now: int) -> None:

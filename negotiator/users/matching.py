@@ -7,7 +7,7 @@ from sqlmodel import col, select
 
 from negotiator import audit, values
 from negotiator.store import moves
-from negotiator.store.statement import Query, Statement, Transaction, insertion
+from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.trust.assertions import Assertion, AssertionRefused, Reason
 from negotiator.trust.revocations import identity_key
 from negotiator.trust.tables import Revocation
@@ -27,6 +27,13 @@ _WATERMARK = Query(
         col(Revocation.subject).in_([bindparam("key"), bindparam("issuer")])
     ),
     lambda row: int(row[0] or 0),
+)
+_OF_USER = Query(
+    select(Identity)
+    .where(col(Identity.user_id) == bindparam("user"))
+    .order_by(col(Identity.linked_at).desc())
+    .limit(100),
+    entity(Identity),
 )
 _LINK = Statement(insertion(Identity).on_conflict_do_nothing())
 
@@ -81,6 +88,11 @@ def link(tx: Transaction, *, identity: str, issuer: str, user_id: str, actor: st
     """Make the identity the user's."""
     tx.run(_LINK, key=identity, issuer=issuer, user_id=user_id, linked_at=values.now())
     audit.record(tx, "user.linked", user_id, actor=actor, issuer=issuer)
+
+
+def of_user(tx: Transaction, user_id: str) -> list[Identity]:
+    """The identities at issuers that are the user's, the newest first."""
+    return tx.all(_OF_USER, user=user_id)
 
 
 def _first_time(tx: Transaction, assertion: Assertion, key: str, actor: str) -> Match:

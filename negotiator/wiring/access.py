@@ -7,6 +7,8 @@ from negotiator.agents.mail import mailer
 from negotiator.agents.registration import Registration
 from negotiator.agents.routes import Agents
 from negotiator.agents.verification import Verification
+from negotiator.console.account import Account
+from negotiator.console.agents.routes import AgentsPage
 from negotiator.console.approve import Approve
 from negotiator.console.entry.first_user import FirstUser
 from negotiator.console.entry.passwords import Passwords
@@ -69,6 +71,8 @@ def access(ground: Ground) -> Access:
         *room.pages.routes(),
         *SignIn(room, passwords).routes(),
         *FirstUser(room, ground.secret).routes(),
+        *Account(room, passwords).routes(),
+        *AgentsPage(room, delegations).routes(),
         *Approve(room, passwords, delegations).routes(),
     ]
     return Access(
