@@ -1,4 +1,4 @@
-"""The wing where agents get in: registration, delegation codes, tokens, and the page behind a mail."""
+"""The wing where agents get in: registration, delegation codes, tokens."""
 
 from dataclasses import dataclass
 
@@ -7,12 +7,6 @@ from negotiator.agents.mail import mailer
 from negotiator.agents.registration import Registration
 from negotiator.agents.routes import Agents
 from negotiator.agents.verification import Verification
-from negotiator.console.account import Account
-from negotiator.console.agents.routes import AgentsPage
-from negotiator.console.approve import Approve
-from negotiator.console.entry.first_user import FirstUser
-from negotiator.console.entry.passwords import Passwords
-from negotiator.console.entry.sign_in import SignIn
 from negotiator.store.statement import Transaction
 from negotiator.tokens.credentials import Subject
 from negotiator.tokens.presented import Presenter
@@ -65,20 +59,7 @@ def access(ground: Ground) -> Access:
         ground.resources,
         chosen.token_ttl,
     )
-    room = ground.room
-    passwords = Passwords(ground.store, room.limits)
-    pages = [
-        *room.pages.routes(),
-        *SignIn(room, passwords).routes(),
-        *FirstUser(room, ground.secret).routes(),
-        *Account(room, passwords).routes(),
-        *AgentsPage(room, delegations).routes(),
-        *Approve(room, passwords, delegations).routes(),
-    ]
-    return Access(
-        Wing(operations=offered([agents, endpoints]), pages=tuple(pages)),
-        delegations,
-    )
+    return Access(Wing(operations=offered([agents, endpoints])), delegations)
 
 
 def _admit(tx: Transaction, assertion: Assertion, client_id: str) -> Subject:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from negotiator import values
 from negotiator.agents.routes import ANONYMOUS_BUDGET, ASSERTION_BUDGET
+from negotiator.console.cookies import Cookies
 from negotiator.console.entry.passwords import BY_ACCOUNT, BY_ADDRESS
 from negotiator.console.pages import Pages
 from negotiator.console.room import Room
@@ -75,7 +76,7 @@ def lay(chosen: Settings) -> Ground:
         ),
         resources=resources,
         doorway=Doorway(guard, limits, Refusals(base), store),
-        room=Room(store, limits, Visitors(base, secret, store, guard), Pages(base)),
+        room=Room(store, limits, Visitors(Cookies(base, secret), store, guard), Pages(base)),
     )
 
 

@@ -19,6 +19,7 @@ from negotiator.wiring.access import access
 from negotiator.wiring.assistant import assistant
 from negotiator.wiring.directory import directory
 from negotiator.wiring.ground import Ground, lay
+from negotiator.wiring.people import people
 from negotiator.wiring.wing import Wing, offered
 
 
@@ -75,7 +76,13 @@ def build(chosen: Settings) -> House:
     ground = lay(chosen)
     entered = access(ground)
     health = Wing(operations=offered([Health(ground.store, __version__, ("assistant",))]))
-    wings = (assistant(ground), directory(ground), entered.wing, health)
+    wings = (
+        assistant(ground),
+        directory(ground),
+        entered.wing,
+        people(ground, entered.delegations),
+        health,
+    )
     service = Service(
         chosen.base_url,
         scopes.ASSISTANT,

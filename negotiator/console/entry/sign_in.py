@@ -39,7 +39,8 @@ class SignIn:
         onward = own_path(request.query_params.get("next"), otherwise=HOME)
         if isinstance(who, Visitor) and "again" not in request.query_params:
             return self.room.pages.see(onward)
-        return self._page(who, onward, told=_TOLD.get(request.query_params.get("told", ""), ""))
+        told, again = _TOLD.get(request.query_params.get("told", ""), ""), isinstance(who, Visitor)
+        return self._page(who, onward, told=told, again=again)
 
     async def enter(self, request: Request, who: Somebody, form: Form) -> Response:
         """Begin a session, if the password is the account's."""
@@ -59,7 +60,14 @@ class SignIn:
         return response
 
     def _page(
-        self, who: Somebody, onward: str, *, email: str = "", told: str = "", wrong: bool = False
+        self,
+        who: Somebody,
+        onward: str,
+        *,
+        email: str = "",
+        told: str = "",
+        wrong: bool = False,
+        again: bool = False,
     ) -> Response:
         return self.room.render(
             "sign_in.html",
@@ -69,5 +77,6 @@ class SignIn:
             email=email,
             told=told,
             wrong=wrong,
+            again=again,
             provider=self.provider,
         )

@@ -46,6 +46,7 @@ async def test_signing_out_ends_the_session_and_not_only_the_cookie(
     browser, thief = browsers(), browsers()
     await browser.sign_in()
     thief.client.cookies.set("__Host-negotiator-session", browser.session() or "")
+    assert (await thief.open("/agents")).status_code == 200, "whoever holds the cookie is in"
     assert place(await browser.send("/sign-out", on="/sign-in?again")) == "/sign-in?told=out"
     assert browser.session() is None
     assert place(await thief.open("/agents")).startswith("/sign-in")
