@@ -34,12 +34,16 @@ ActOfAnybody = Callable[[Request, Somebody, Form], Awaitable[Response]]
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Makes routes for pages and forms. `visitors` knows who comes, `pages` how a page looks."""
+    """Makes routes for pages and forms. `visitors` knows who comes, `pages` how a page looks.
+
+    `home` is where whoever signs in goes, when he was going nowhere.
+    """
 
     store: Store
     limits: Limits
     visitors: Visitors
     pages: Pages
+    home: str = "/agents"
 
     def page(self, path: str, show: Show) -> Route:
         """A page for whoever is signed in; others sign in first and come back."""
@@ -93,7 +97,8 @@ class Room:
         """A page with the visitor's name and the way out in its head; see `Pages.render`."""
         visitor = who if isinstance(who, Visitor) else None
         csrf = who.csrf if who else ""
-        return self.pages.render(template, status, visitor=visitor, csrf=csrf, **told)
+        known = {"visitor": visitor, "csrf": csrf, "home": self.home}
+        return self.pages.render(template, status, **known, **told)
 
     def ask_to_sign_in(self, back: str) -> Response:
         """Off to the sign-in page, and from there to the path `back`."""

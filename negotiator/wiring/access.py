@@ -59,7 +59,8 @@ def access(ground: Ground) -> Access:
         ground.resources,
         chosen.token_ttl,
     )
-    return Access(Wing(operations=offered([agents, endpoints])), delegations)
+    slices = [agents, endpoints] if "assistant" in chosen.services else [endpoints]
+    return Access(Wing(operations=offered(slices)), delegations)
 
 
 def _admit(tx: Transaction, assertion: Assertion, client_id: str) -> Subject:

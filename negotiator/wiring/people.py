@@ -25,9 +25,10 @@ def people(ground: Ground, delegations: Delegations) -> Wing:
         *SignIn(room, passwords, name).routes(),
         *FirstUser(room, ground.secret).routes(),
         *Account(room, passwords).routes(),
-        *AgentsPage(room, delegations).routes(),
         *Approve(room, passwords, delegations, name).routes(),
     ]
+    if "assistant" in chosen.services:
+        pages += AgentsPage(room, delegations).routes()
     if provider is None:
         return Wing(pages=tuple(pages))
     pages += ProviderSignIn(room, provider).routes()

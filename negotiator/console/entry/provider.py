@@ -10,7 +10,6 @@ from starlette.routing import Route
 from negotiator import values
 from negotiator.console.entry import errand
 from negotiator.console.entry.errand import Errand
-from negotiator.console.entry.sign_in import HOME
 from negotiator.console.room import Room
 from negotiator.console.visitor import Somebody, own_path
 from negotiator.errors import Forbidden, InvalidRequest, Unavailable
@@ -43,7 +42,9 @@ class ProviderSignIn:
 
     async def leave(self, request: Request, _who: Somebody) -> Response:
         """To the provider, with a state that only this browser can come back with."""
-        going = errand.send_off(own_path(request.query_params.get("next"), otherwise=HOME))
+        going = errand.send_off(
+            own_path(request.query_params.get("next"), otherwise=self.room.home)
+        )
         try:
             there = await self.provider.ask(
                 state=going.state,
@@ -60,7 +61,7 @@ class ProviderSignIn:
     async def enter(self, request: Request, _who: Somebody) -> Response:
         """Back with a code: begin a session, or ask the owner of the address to link the identity first."""
         query, cookies = request.query_params, self.room.visitors.cookies
-        back = errand.back_from(cookies, request, otherwise=HOME)
+        back = errand.back_from(cookies, request, otherwise=self.room.home)
         if back is None:
             raise InvalidRequest("This sign-in took too long or began elsewhere. Start again.")
         if "code" not in query:

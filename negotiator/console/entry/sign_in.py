@@ -11,7 +11,6 @@ from negotiator.console.entry.passwords import Passwords
 from negotiator.console.room import Form, Room
 from negotiator.console.visitor import Somebody, Visitor, own_path
 
-HOME: Final = "/agents"
 _TOLD: Final = {
     "out": "You are signed out.",
     "changed": "Your password was changed. Sign in with the new one.",
@@ -31,12 +30,12 @@ class SignIn:
         return [
             self.room.open_page("/sign-in", self.show),
             self.room.open_form("/sign-in", self.enter),
-            self.room.form("/sign-out", self.leave, back=HOME),
+            self.room.form("/sign-out", self.leave, back=self.room.home),
         ]
 
     async def show(self, request: Request, who: Somebody) -> Response:
         """The form; whoever is signed in goes on, unless `again` asks for the password once more."""
-        onward = own_path(request.query_params.get("next"), otherwise=HOME)
+        onward = own_path(request.query_params.get("next"), otherwise=self.room.home)
         if isinstance(who, Visitor) and "again" not in request.query_params:
             return self.room.pages.see(onward)
         told, again = _TOLD.get(request.query_params.get("told", ""), ""), isinstance(who, Visitor)
@@ -44,7 +43,7 @@ class SignIn:
 
     async def enter(self, request: Request, who: Somebody, form: Form) -> Response:
         """Begin a session, if the password is the account's."""
-        onward = own_path(form.get("next"), otherwise=HOME)
+        onward = own_path(form.get("next"), otherwise=self.room.home)
         email, address = form.get("email", ""), self.room.address(request)
         user = await self.passwords.check(email, form.get("password", ""), address=address)
         if user is None:
