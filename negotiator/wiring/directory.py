@@ -4,6 +4,14 @@ from typing import Final
 
 from starlette.routing import Route
 
+from negotiator.agents.mail import mailer
+from negotiator.directory.accounts.proving.mailing import Mailing
+from negotiator.directory.accounts.registration import Registration
+from negotiator.directory.accounts.routes import Accounts
+from negotiator.directory.accounts.signing.published import PublishedKeys
+from negotiator.directory.accounts.upkeep.idle import Idle
+from negotiator.directory.accounts.upkeep.rechecks import Rechecks
+from negotiator.directory.accounts.verification import Verification
 from negotiator.directory.listing.following import Following
 from negotiator.directory.listing.routes import Listing
 from negotiator.directory.pages import sources
@@ -20,8 +28,8 @@ ADDRESSES: Final = (PATH, TOOL, SITEMAP, PAGES, TOOLS, sources.PATH)
 def directory(ground: Ground) -> Wing:
     """Make the wing; the hottest slice first."""
     base, store, cursors = ground.settings.base_url, ground.store, ground.cursors
-    following = Following(store)
-    slices: list[Slice] = [Listing(base, store, cursors, following)]
+    following, keys = Following(store), PublishedKeys(ground.fetcher)
+    slices: list[Slice] = [Listing(base, store, cursors, following), _accounts(ground, keys)]
 
     def shown(site: Site) -> list[Route]:
         shelf = Shelf(store, cursors, following, ground.doorway, site)
@@ -31,5 +39,21 @@ def directory(ground: Ground) -> Wing:
         operations=offered(slices),
         shown=shown,
         addresses=ADDRESSES,
+        chores=(Rechecks(store, keys), Idle(store, ground.settings.key_unused_days)),
         closes=(following.close,),
+    )
+
+
+def _accounts(ground: Ground, keys: PublishedKeys) -> Accounts:
+    chosen, base, store = ground.settings, ground.settings.base_url, ground.store
+    registration = Registration(ground.secret)
+    sender = mailer(chosen.smtp_url, outbox=chosen.data_dir / "outbox", sender=chosen.mail_from)
+    return Accounts(
+        base=base,
+        store=store,
+        levels=ground.levels,
+        registration=registration,
+        verification=Verification(base, store, registration, keys),
+        mailing=Mailing(base, sender),
+        credentials=ground.credentials,
     )

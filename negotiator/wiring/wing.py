@@ -24,7 +24,7 @@ def _nothing(_site: Site) -> Sequence[BaseRoute]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wing:
-    """What a part offers over HTTP, and what it lets go of when the process ends.
+    """What a part offers over HTTP, what it looks after every minute, what it lets go of when the process ends.
 
     `shown` makes its public pages once the whole site is known; they are at `addresses`, for any origin to read.
     """
@@ -33,6 +33,7 @@ class Wing:
     pages: tuple[BaseRoute, ...] = ()
     shown: Callable[[Site], Sequence[BaseRoute]] = _nothing
     addresses: tuple[str, ...] = ()
+    chores: tuple[Callable[[], Awaitable[None]], ...] = ()
     closes: tuple[Callable[[], Awaitable[None]], ...] = ()
 
 
