@@ -30,9 +30,12 @@ _ALWAYS: Final = (
 )
 
 
-def site_of(service: Service, version: str, beside: Iterable[str]) -> Site:
-    """What the documents are made of; `beside` are the paths of pages that others serve."""
-    return Site(service, version, frozenset((*_ALWAYS, *beside)))
+def site_of(
+    service: Service, version: str, *, public: Iterable[str], personal: Iterable[str]
+) -> Site:
+    """What the documents are made of; `public` and `personal` are the paths of pages that others serve."""
+    own = frozenset(personal)
+    return Site(service, version, own.union(_ALWAYS, public), own)
 
 
 def published(

@@ -17,11 +17,15 @@ MCP = "/mcp"
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One origin: its service, its version, and the paths that are no operations: pages and other documents."""
+    """One origin: its service, its version, and the paths that are no operations: pages and other documents.
+
+    `personal` are those among them that are for people who are signed in, and nothing to be found.
+    """
 
     service: Service
     version: str
     paths: frozenset[str] = frozenset()
+    personal: frozenset[str] = frozenset()
 
     @property
     def base(self) -> str:

@@ -52,9 +52,9 @@ async def test_line_1_robots_are_told_everything_in_every_group(client: httpx2.A
     assert len(rules) == 1, "each group repeats every rule"
     (shared,) = rules
     assert "Content-Signal: search=yes, ai-input=yes, ai-train=no" in shared
-    assert {"Disallow: /api/", "Disallow: /oauth/", "Disallow: /approve/"} <= set(
-        shared.split("\n")
-    )
+    closed = {line.removeprefix("Disallow: ") for line in shared.split("\n") if "Disallow" in line}
+    assert {"/api/", "/oauth/", "/approve/", "/sign-in", "/account"} <= closed
+    assert not closed & {"/", "/docs", "/tools", "/auth.md", "/llms.txt", "/console.css"}
 
 
 async def located(client: httpx2.AsyncClient, path: str) -> list[str]:
