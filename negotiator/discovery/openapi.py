@@ -122,18 +122,9 @@ def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
             for name, schema in rest.items()
         ]
     elif rest:
-        body = {
-            **inputs,
-            "properties": rest,
-            "required": [name for name in required if name not in path],
-        }
-        described["requestBody"] = {
-            "required": True,
-            "content": {
-                media: {"schema": body, "example": examples.body(operation)}
-                for media in _MEDIA[operation.encoding]
-            },
-        }
+        needed = [name for name in required if name not in path]
+        body = {**inputs, "properties": rest, "required": needed}
+        described["requestBody"] = {"required": True, "content": _content(operation, body)}
     if operation.creates:
         described["parameters"].append(
             {
@@ -144,6 +135,12 @@ def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
             }
         )
     return described
+
+
+def _content(operation: Operation, schema: dict[str, Any]) -> dict[str, Any]:
+    """The body in every media type that it may come in, with its example."""
+    shown = {"schema": schema, "example": examples.body(operation)}
+    return dict.fromkeys(_MEDIA[operation.encoding], shown)
 
 
 def _responses(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:

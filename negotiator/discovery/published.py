@@ -31,11 +31,10 @@ _ALWAYS: Final = (
 
 
 def site_of(
-    service: Service, version: str, *, public: Iterable[str], personal: Iterable[str]
+    service: Service, version: str, beside: Iterable[str], *, personal: Iterable[str] = ()
 ) -> Site:
-    """What the documents are made of; `public` and `personal` are the paths of pages that others serve."""
-    own = frozenset(personal)
-    return Site(service, version, own.union(_ALWAYS, public), own)
+    """What the documents are made of; `beside` are the paths that others serve, `personal` those for who signed in."""
+    return Site(service, version, frozenset((*_ALWAYS, *beside)), frozenset(personal))
 
 
 def published(

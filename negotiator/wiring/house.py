@@ -96,7 +96,7 @@ def build(chosen: Settings) -> House:
     )
     pages = [route.path for wing in wings for route in wing.pages if isinstance(route, Route)]
     addresses = [address for wing in wings for address in wing.addresses]
-    site = site_of(service, __version__, public=addresses, personal=pages)
+    site = site_of(service, __version__, [*pages, *addresses], personal=pages)
     documents = published(site, _authorization(chosen), jwks=ground.keyring.jwks)
     scrape = Scrape(ground.meters, issuing(service), ground.doorway, chosen.metrics_token)
     return House(ground, wings, entered.delegations, service, documents, site, scrape)
