@@ -66,7 +66,7 @@ def _said(document: dict[str, Any]) -> Iterator[tuple[list[str], list[str]]]:
     """The words of every field in the order of `FIELDS`, and the words inside words."""
     name, kind = document["name"], document["kind"].replace("_", " ")
     yield words(name), parts(name)
-    yield words(" ".join(document["tags"]).replace("-", " ")), []
+    yield words(" ".join(document["tags"])), []
     category = TAXONOMY.get(document["category"])
     texts = [kind]
     if category:

@@ -9,8 +9,6 @@ from negotiator.directory.search.text.words import STOP_WORDS, stem, words
 
 Step = Literal["exact", "all", "repaired", "any", "none"]
 MOST_WORDS: Final = 16
-_SYNONYM: Final = 0.75
-"""What another word for the same thing counts against the one that was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +81,7 @@ def _longest(
         phrase = tuple(stems[place : place + length])
         others = synonyms.others(phrase)
         if others:
-            rest = tuple((_SYNONYM, _bare(other)) for other in others)
+            rest = tuple((weight, _bare(other)) for weight, other in others)
             word = " ".join(found[place : place + length])
             return Unit(word, ((1.0, _bare(phrase)), *rest)), length
     word = found[place]
