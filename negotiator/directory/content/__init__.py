@@ -1,4 +1,4 @@
-'''The catalogue's own content, as data: tools the directory starts with, the taxonomy, sources and synonyms.
+"""The catalogue's own content, as data: tools the directory starts with, the taxonomy, sources and synonyms.
 
 The neighbours read it and turn it into records; this package holds no code. Every summary and description here is the
 project's own sentence, written from common knowledge of the product; facts that came from a public snapshot say so.
@@ -43,4 +43,4 @@ and optionally `crosswalk = {docker = [...], toolsdk = [...]}`: the same drawer 
 
 `synonyms.toml`: `[<theme>] groups = [[term, term, ...], ...]`: terms of a group mean the same in this field, lower
 case, one or more words. `[widen] <term> = [term, ...]`: who asks for the key may also want the values, not the reverse.
-'''
+"""

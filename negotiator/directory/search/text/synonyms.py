@@ -1,4 +1,4 @@
-"""Other words for the same thing: groups of phrases, any of which stands for all, and wider ones that only go one way."""
+"""Other words for the same thing: groups of phrases that stand for each other, and wider ones that go one way only."""
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
