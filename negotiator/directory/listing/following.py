@@ -54,9 +54,11 @@ class Following:
         kept = self._documents
         found = {key: kept[key] for key in ids if key in kept}
         if missing := [key for key in ids if key not in found]:
+            seq = self._seq
             read = await self._store.read(lambda tx: _read(tx, missing))
             found |= read
-            kept.update(read)
+            if seq == self._seq:  # else it may be older than what was taken over meanwhile
+                kept.update(read)
         for key in ids:
             if key in kept:
                 kept.move_to_end(key)
