@@ -12,6 +12,7 @@ from negotiator.directory.accounts.signing.published import PublishedKeys
 from negotiator.directory.accounts.upkeep.idle import Idle
 from negotiator.directory.accounts.upkeep.rechecks import Rechecks
 from negotiator.directory.accounts.verification import Verification
+from negotiator.directory.exchange.routes import Exchange
 from negotiator.directory.listing.following import Following
 from negotiator.directory.listing.routes import Listing
 from negotiator.directory.pages import sources
@@ -29,7 +30,11 @@ def directory(ground: Ground) -> Wing:
     """Make the wing; the hottest slice first."""
     base, store, cursors = ground.settings.base_url, ground.store, ground.cursors
     following, keys = Following(store), PublishedKeys(ground.fetcher)
-    slices: list[Slice] = [Listing(base, store, cursors, following), _accounts(ground, keys)]
+    slices: list[Slice] = [
+        Listing(base, store, cursors, following),
+        Exchange(base, store, cursors, following),
+        _accounts(ground, keys),
+    ]
 
     def shown(site: Site) -> list[Route]:
         shelf = Shelf(store, cursors, following, ground.doorway, site)

@@ -27,8 +27,8 @@ def wanted(asked: ListTools, cursors: Cursors) -> "Wanted":
         value, key, kept = cursors.open(asked.cursor, *bound(asked))
         position = (value, key)
         if kept:
-            step, corrected, weights, day = kept
-            frozen = Frozen(step, tuple((a, b) for a, b in corrected), tuple(weights), day)
+            step, corrected, weights, least, day = kept
+            frozen = Frozen(step, tuple((a, b) for a, b in corrected), tuple(weights), least, day)
     since = asked.updated_since
     return Wanted(
         query=asked.text,
@@ -53,7 +53,7 @@ def sealed(asked: ListTools, page: "Page", cursors: Cursors) -> str | None:
     if page.last is None:
         return None
     frozen = page.frozen
-    kept = frozen and [frozen.step, frozen.corrected, frozen.weights, frozen.day]
+    kept = frozen and [frozen.step, frozen.corrected, frozen.weights, frozen.least, frozen.day]
     return cursors.seal([*page.last, kept], *bound(asked))
 
 

@@ -35,7 +35,7 @@ class Listing:
         default_factory=OrderedDict[str, tuple[bytes, str | None]]
     )
 
-    def operations(self) -> list[Operation]:
+    def operations(self) -> "list[Operation]":
         """What the slice offers."""
         return [
             Operation(
@@ -60,6 +60,12 @@ class Listing:
                 refusals=(404, 410),
                 tag=_TAG,
             ),
+            *self._together(),
+        ]
+
+    def _together(self) -> "list[Operation]":
+        """What tells of many tools at once."""
+        return [
             Operation(
                 name="get_tools",
                 method="POST",

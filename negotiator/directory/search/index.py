@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from negotiator.directory.search.held import facts
 from negotiator.directory.search.held.columns import Facet, Mask, Numbers
 from negotiator.directory.search.held.postings import Postings
+from negotiator.directory.search.ranking import standing
 from negotiator.directory.search.text.repair import Vocabulary
 from negotiator.directory.search.text.synonyms import Synonyms
 from negotiator.directory.search.text.words import joined, stem
@@ -48,15 +49,16 @@ class Index:
             name: Facet(width) for name, width in _WIDE.items()
         }
         self.saves, self.updated = Numbers(np.int64), Numbers(np.int64)
-        self.created, self.quality = Numbers(np.int64), Numbers(np.float32)
+        self.created, self.standing = Numbers(np.int64), Numbers(np.float32)
         self._slots: dict[str, int] = {}
         self._names: list[str] = []
         self._exact: dict[str, set[int]] = {}
         self._exact_of: dict[int, tuple[str, ...]] = {}
-        self._vocabulary = Vocabulary()
+        self._vocabulary, self._nicknames = Vocabulary(), Vocabulary()
         self._by_id: list[str] = []
         self._rank = Numbers(np.int64)
         self._in_order = True
+        self._visible: Mask | None = None
         self._by_name: list[tuple[str, str]] = []
         self._name_rank: NDArray[np.int64] | None = None
 
@@ -72,13 +74,17 @@ class Index:
         else:
             for slot, entry in terms:
                 self.postings.put(slot, entry)
-        self._name_rank = None
+        self._name_rank = self._visible = None
 
-    def named(self, text: str) -> Mask:
-        """The tools whose name or slug is this text, however it is spaced and punctuated."""
-        found = np.zeros(len(self), np.bool_)
-        found[list(self._exact.get(joined(text), ()))] = True
-        return found
+    def named(self, word: str) -> list[int]:
+        """The tools whose name or slug, as one word, is this one."""
+        return list(self._exact.get(word, ()))
+
+    def visible(self) -> Mask:
+        """The tools that lists show when nothing is said of states; not to be written to."""
+        if self._visible is None or len(self._visible) != len(self):
+            self._visible = self.facets["status"].mask(VISIBLE, len(self))
+        return self._visible
 
     def mend(self, words: Iterable[str]) -> dict[str, str]:
         """The nearest known word for every word that no tool has, where one is near enough."""
@@ -87,6 +93,14 @@ class Index:
             if self._count(word) == 0 and (near := self._vocabulary.nearest(word, self._count)):
                 found[word] = near
         return found
+
+    def mend_name(self, word: str) -> str | None:
+        """The name or slug nearest to a query as one word; None when none is near enough."""
+        near = self._nicknames.nearest(word, lambda each: len(self._exact.get(each, ())))
+        if near is None:
+            return None
+        written = (self._names[slot] for slot in self._exact[near])
+        return min((name for name in written if joined(name) == near), default=near)
 
     def keys(self, sort: Sort, scores: NDArray[np.int64] | None) -> NDArray[np.int64]:
         """One number per tool, all different; the list goes from the greatest down. `scores` are for `relevance`."""
@@ -113,8 +127,7 @@ class Index:
 
     def counts(self, facet: str) -> dict[str, int]:
         """How many visible tools each value of a facet has."""
-        visible = self.facets["status"].mask(VISIBLE, len(self))
-        return dict(self.facets[facet].counts(visible, len(self) + 1))
+        return dict(self.facets[facet].counts(self.visible(), len(self) + 1))
 
     def newest(self, facet: str, value: str) -> int:
         """When a tool of this value changed last; 0 when there is none."""
@@ -138,7 +151,7 @@ class Index:
     def _read(self, slot: int, entry: Entry) -> Mapping[str, tuple[float, int]]:
         read = facts.read(entry.document)
         self._names[slot] = read.name
-        self.quality.put(slot, read.quality)
+        self.standing.put(slot, standing(entry.saves, read.quality))
         for name, values in read.facets.items():
             self.facets[name].put(slot, values)
         for name in self._exact_of.get(slot, ()):
@@ -147,6 +160,7 @@ class Index:
         for name in read.exact:
             self._exact.setdefault(name, set()).add(slot)
         self._vocabulary.add(read.surfaces)
+        self._nicknames.add(read.exact)
         return read.terms
 
     def _count(self, word: str) -> int:

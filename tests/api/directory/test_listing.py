@@ -15,10 +15,10 @@ pytestmark = pytest.mark.asyncio
 SHELF = (
     record("Notion", tags=["notes"], summary="Notes and wikis for teams"),
     record("Notion AI", summary="An assistant inside Notion"),
-    record("Qdrant", category="databases-storage", subcategories=["vector"], kind="api",
+    record("Qdrant", category="databases-storage", subcategories=["vector-databases"], kind="api",
            summary="A vector database", tags=["vector", "open-source"], open_source=True,
            licence="Apache-2.0"),
-    record("Pinecone", category="databases-storage", subcategories=["vector"], kind="api",
+    record("Pinecone", category="databases-storage", subcategories=["vector-databases"], kind="api",
            summary="A managed vector database", tags=["vector"], open_source=False),
     record("Whisper", category="audio-video", kind="model", summary="Turns speech into text"),
     record("Postgres MCP", category="databases-storage", kind="mcp_server",
@@ -271,7 +271,7 @@ async def test_categories_are_nineteen_with_counts(
     assert answer["items"] == answer["categories"]
     found = next(each for each in answer["items"] if each["slug"] == "databases-storage")
     assert found["tool_count"] == 3
-    vector = next(each for each in found["subcategories"] if each["slug"] == "vector")
+    vector = next(each for each in found["subcategories"] if each["slug"] == "vector-databases")
     assert vector["tool_count"] == 2
 
 

@@ -18,7 +18,10 @@ _SPELLED: Final = (
     (re.compile(r"\b([cf])#"), r"\1sharp "),
     (re.compile(r"(?<!\w)\.net\b"), "dotnet "),
 )
-_ASKING: Final = "about any get help how need our some something tool tools us use used using want"
+_ASKING: Final = (
+    "about any best better build create find get good great help how like make makes making need our run some something"
+    " tool tools turn us use used using want without"
+)
 STOP_WORDS: Final = reading.STOP | frozenset(_ASKING.split())
 """What says nothing about a tool: the words that say nothing anywhere, and those that people ask for tools with."""
 # The library ships no types.
