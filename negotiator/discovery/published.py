@@ -22,7 +22,10 @@ def published(
 ) -> tuple[Document, ...]:
     """The documents; all but the keys, which rotate, are made once."""
     described = {
-        metadata.RESOURCE_PATH: metadata.protected_resource(service),
+        **{
+            f"{metadata.RESOURCE_PATH}{path}": metadata.protected_resource(service, path)
+            for path in ("", *metadata.RESOURCES)
+        },
         metadata.SERVER_PATH: metadata.authorization_server(service, authorization),
         metadata.OPENID_PATH: metadata.openid_configuration(service, authorization),
     }

@@ -29,6 +29,7 @@ _WITHDRAWN = exists().where(
             col(_token.user_id),
             col(_token.issuer),
             col(_token.identity),
+            col(_token.authorization),
         ]
     ),
     col(Revocation.before) >= col(_token.issued_at),
@@ -58,6 +59,7 @@ class Subject:
     user_id: str | None = None
     issuer: str | None = None
     identity: str | None = None
+    authorization: str | None = None
 
     @property
     def principal(self) -> str:
@@ -122,6 +124,7 @@ class Credentials:
             user_id=subject.user_id,
             issuer=subject.issuer,
             identity=subject.identity,
+            authorization=subject.authorization,
             scope=" ".join(token.scopes),
             issued_at=token.issued_at,
             expires_at=(token.issued_at // 1000 + token.life) * 1000,
@@ -200,7 +203,7 @@ class Credentials:
         try:
             header = jwt.get_unverified_header(credential)
             key = self._keyring.find(str(header.get("kid")))
-            if key is None or header.get("typ") != TYPE:
+            if key is None or key.algorithm != ALGORITHM or header.get("typ") != TYPE:
                 return None
             claims: dict[str, Any] = jwt.decode(
                 credential,

@@ -8,12 +8,7 @@ from negotiator.agents.registration import Registration
 from negotiator.agents.routes import Agents
 from negotiator.agents.verification import Verification
 from negotiator.console.approve import Approve
-from negotiator.store.statement import Transaction
-from negotiator.tokens.credentials import Subject
-from negotiator.tokens.presented import Presenter
-from negotiator.tokens.routes import TokenEndpoints
-from negotiator.trust.assertions import Assertion
-from negotiator.users import matching
+from negotiator.wiring.flow import code_flow
 from negotiator.wiring.ground import Ground
 from negotiator.wiring.owned import MOVES
 from negotiator.wiring.wing import Wing, offered
@@ -53,22 +48,14 @@ def access(ground: Ground) -> Access:
         ),
         verifier=ground.verifier,
     )
-    endpoints = TokenEndpoints(
-        ground.store,
-        ground.credentials,
-        Presenter(ground.verifier, _admit),
-        ground.resources,
-        chosen.token_ttl,
-    )
+    flow = code_flow(ground)
     door = ground.doorway
     pages = Approve(ground.store, delegations, door.guard, door.limits).routes()
     return Access(
-        Wing(operations=offered([agents, endpoints]), pages=tuple(pages)),
+        Wing(
+            operations=(*offered([agents]), *flow.operations),
+            pages=(*pages, *flow.pages),
+            closes=flow.closes,
+        ),
         delegations,
     )
-
-
-def _admit(tx: Transaction, assertion: Assertion, client_id: str) -> Subject:
-    """At the token endpoint: the client's token stands on the assertion's user."""
-    found = matching.match(tx, assertion, actor=client_id)
-    return Subject(client_id, found.user_id, found.issuer, found.identity)

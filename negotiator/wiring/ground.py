@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from negotiator import values
 from negotiator.agents.routes import ANONYMOUS_BUDGET, ASSERTION_BUDGET
+from negotiator.discovery.metadata import RESOURCES
 from negotiator.edge.cursors import Cursors
 from negotiator.edge.endpoint import Doorway
 from negotiator.edge.guard import Guard
@@ -17,6 +18,7 @@ from negotiator.limiters import InDatabase, InRedis, SharedTable
 from negotiator.settings import Settings
 from negotiator.store.store import Store, make_store
 from negotiator.tokens.credentials import Credentials
+from negotiator.tokens.registration.routes import CLIENT_BUDGET
 from negotiator.trust.assertions import Verifier
 from negotiator.trust.fetch import Fetcher
 from negotiator.trust.issuers import Issuers
@@ -47,7 +49,7 @@ def lay(chosen: Settings) -> Ground:
     credentials = Credentials(store, keyring, issuer=base)
     fetcher = Fetcher(allow_loopback=chosen.allow_loopback_fetch)
     issuer_keys = IssuerKeys(fetcher, clock=lambda: values.now())
-    resources = frozenset({base, f"{base}/mcp"})
+    resources = frozenset({base, *(f"{base}{path}" for path in RESOURCES)})
     return Ground(
         settings=chosen,
         secret=secret,
@@ -97,10 +99,12 @@ def _limits(chosen: Settings, store: Store) -> Limits:
         chosen.register_limit_anonymous,
         chosen.register_limit_assertion,
     )
+    registered = chosen.register_limit_clients
     budgets = (
         Budget("default", chosen.limit_rpm, 60, chosen.limit_burst or chosen.limit_rpm),
         Budget("baseline", baseline, 60, baseline),
         Budget(ANONYMOUS_BUDGET, anonymous, 3600, anonymous),
         Budget(ASSERTION_BUDGET, assertion, 3600, assertion),
+        Budget(CLIENT_BUDGET, registered, 3600, registered),
     )
     return Limits(limiter, {budget.name: budget for budget in budgets})

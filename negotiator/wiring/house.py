@@ -11,10 +11,11 @@ from negotiator.discovery.metadata import Authorization
 from negotiator.discovery.published import published
 from negotiator.edge.endpoint import Doorway
 from negotiator.edge.operation import Service
-from negotiator.keys import Keyring
+from negotiator.keys import ALGORITHM, RS256, Keyring
 from negotiator.settings import Settings
 from negotiator.store.store import Store
 from negotiator.tokens import clients
+from negotiator.users.userinfo import CLAIMS
 from negotiator.wiring.access import access
 from negotiator.wiring.assistant import assistant
 from negotiator.wiring.directory import directory
@@ -92,4 +93,6 @@ def _authorization() -> Authorization:
         client_auth_methods=clients.AUTH_METHODS,
         identity_types=("anonymous", "identity_assertion"),
         assertion_types=(ID_JAG, VERIFIED_EMAIL),
+        id_token_algorithms=(RS256, ALGORITHM),
+        claims=CLAIMS,
     )

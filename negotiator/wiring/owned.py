@@ -10,7 +10,8 @@ from negotiator.negotiations.plans import kept as plans
 from negotiator.negotiations.suggestions import own as own_tactics
 from negotiator.store import moves
 from negotiator.store.statement import Transaction
-from negotiator.tokens import credentials
+from negotiator.tokens import clients, credentials
+from negotiator.tokens.flow import authorizations, consents, refreshing
 from negotiator.users import approvals
 
 MOVES: Final[tuple[Callable[..., Any], ...]] = (sessions.move, plans.move, own_tactics.move)
@@ -18,10 +19,14 @@ ERASURES: Final[tuple[Callable[[Transaction, str], Any], ...]] = (
     plans.erase,
     own_tactics.erase,
     sessions.erase,
+    consents.erase,
 )
 SWEEPS: Final[tuple[Callable[[Transaction, int], Any], ...]] = (
     moves.sweep,
     credentials.sweep,
+    authorizations.sweep,
+    refreshing.sweep,
+    clients.sweep,
     idempotency.sweep,
     approvals.sweep,
     sessions.sweep,
