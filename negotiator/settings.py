@@ -103,6 +103,12 @@ class Settings(BaseSettings):
     claim_failures_per_hour: int = Field(
         1000, ge=5, description="Wrong delegation codes per hour, over all agents."
     )
+    sign_in_limit_address: int = Field(
+        300, ge=6, description="Passwords that may be tried per hour and address."
+    )
+    sign_in_limit_account: int = Field(
+        60, ge=6, description="Passwords that may be tried per hour and account."
+    )
     limit_rpm: int = Field(600, ge=1, description="Requests per minute and credential.")
     limit_burst: int = Field(
         0,

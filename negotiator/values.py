@@ -17,7 +17,7 @@ from typing import Final
 from ulid_transform import bytes_to_ulid, ulid_now, ulid_to_bytes
 
 ID_LENGTH: Final = 26
-_UNSPEAKABLE: Final = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+_UNSEEN: Final = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _ID = re.compile(r"[a-z]+_[0-7][0-9a-hjkmnp-tv-z]{25}")
 
 
@@ -74,9 +74,9 @@ def same(left: str, right: str) -> bool:
     return hmac.compare_digest(left.encode(), right.encode())
 
 
-def is_plain(text: str) -> bool:
-    """Whether a name hides or turns nothing that stands beside it: no control, bidi or invisible characters."""
-    return not any(unicodedata.category(mark) in _UNSPEAKABLE for mark in text)
+def has_unseen(text: str) -> bool:
+    """Whether some character is a control, bidirectional or invisible one: it could hide or turn what a page says."""
+    return any(unicodedata.category(mark) in _UNSEEN for mark in text)
 
 
 def timestamp(at: int) -> str:

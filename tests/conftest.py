@@ -91,6 +91,8 @@ def make_settings(data_dir: Path, keys_dir: Path, **overrides: Any) -> Settings:
         "limit_baseline_rpm": 1_000_000,
         "register_limit_anonymous": 1_000_000,
         "register_limit_assertion": 1_000_000,
+        "sign_in_limit_address": 1_000_000,
+        "sign_in_limit_account": 1_000_000,
     }
     return Settings(_env_file=None, **{**plain, **overrides})  # pyright: ignore[reportCallIssue]
 

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal, NotRequired, Self
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from typing_extensions import TypedDict
 
+from negotiator import values
 from negotiator.edge.operation import Lenient, shown
-from negotiator.values import is_plain
 
 ID_JAG = "urn:ietf:params:oauth:token-type:id-jag"
 VERIFIED_EMAIL = "verified_email"
@@ -14,7 +14,7 @@ VERIFIED_EMAIL = "verified_email"
 
 def _plain(text: str) -> str:
     """A name that a person reads on a consent page must not hide or turn what stands beside it."""
-    if not is_plain(text):
+    if values.has_unseen(text):
         raise ValueError("has control, bidirectional or invisible characters")
     if not text.strip():
         raise ValueError("is blank")

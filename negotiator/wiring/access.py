@@ -8,6 +8,9 @@ from negotiator.agents.registration import Registration
 from negotiator.agents.routes import Agents
 from negotiator.agents.verification import Verification
 from negotiator.console.approve import Approve
+from negotiator.console.entry.first_user import FirstUser
+from negotiator.console.entry.passwords import Passwords
+from negotiator.console.entry.sign_in import SignIn
 from negotiator.wiring.flow import code_flow
 from negotiator.wiring.ground import Ground
 from negotiator.wiring.owned import MOVES
@@ -48,9 +51,14 @@ def access(ground: Ground) -> Access:
         ),
         verifier=ground.verifier,
     )
-    flow = code_flow(ground)
-    door = ground.doorway
-    pages = Approve(ground.store, delegations, door.guard, door.limits).routes()
+    flow, room = code_flow(ground), ground.room
+    passwords = Passwords(ground.store, room.limits)
+    pages = [
+        *room.pages.routes(),
+        *SignIn(room, passwords).routes(),
+        *FirstUser(room, ground.secret).routes(),
+        *Approve(room, passwords, delegations).routes(),
+    ]
     return Access(
         Wing(
             operations=(*offered([agents]), *flow.operations),

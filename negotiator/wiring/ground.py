@@ -1,4 +1,4 @@
-"""What every wing stands on: the store, the keys, whom we believe, what we hand out, and the door."""
+"""What every wing stands on: the store, the keys, whom we believe, what we hand out, the door, the pages' room."""
 
 import contextlib
 import os
@@ -7,6 +7,10 @@ from dataclasses import dataclass
 
 from negotiator import values
 from negotiator.agents.routes import ANONYMOUS_BUDGET, ASSERTION_BUDGET
+from negotiator.console.entry.passwords import BY_ACCOUNT, BY_ADDRESS
+from negotiator.console.pages import Pages
+from negotiator.console.room import Room
+from negotiator.console.visitor import Visitors
 from negotiator.discovery.metadata import RESOURCES
 from negotiator.edge.cursors import Cursors
 from negotiator.edge.endpoint import Doorway
@@ -24,6 +28,9 @@ from negotiator.trust.fetch import Fetcher
 from negotiator.trust.issuers import Issuers
 from negotiator.trust.keysets import IssuerKeys
 
+_SIXTH = 6
+"""Of an hour's passwords, how many may be tried at once: one in six."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ground:
@@ -40,6 +47,7 @@ class Ground:
     verifier: Verifier
     resources: frozenset[str]
     doorway: Doorway
+    room: Room
 
 
 def lay(chosen: Settings) -> Ground:
@@ -50,6 +58,7 @@ def lay(chosen: Settings) -> Ground:
     fetcher = Fetcher(allow_loopback=chosen.allow_loopback_fetch)
     issuer_keys = IssuerKeys(fetcher, clock=lambda: values.now())
     resources = frozenset({base, *(f"{base}{path}" for path in RESOURCES)})
+    guard, limits = Guard(credentials, chosen.proxies), _limits(chosen, store)
     return Ground(
         settings=chosen,
         secret=secret,
@@ -67,9 +76,8 @@ def lay(chosen: Settings) -> Ground:
             clock=lambda: values.now(),
         ),
         resources=resources,
-        doorway=Doorway(
-            Guard(credentials, chosen.proxies), _limits(chosen, store), Refusals(base), store
-        ),
+        doorway=Doorway(guard, limits, Refusals(base), store),
+        room=Room(store, limits, Visitors(base, secret, store, guard), Pages(base)),
     )
 
 
@@ -100,11 +108,14 @@ def _limits(chosen: Settings, store: Store) -> Limits:
         chosen.register_limit_assertion,
     )
     registered = chosen.register_limit_clients
+    by_address, by_account = chosen.sign_in_limit_address, chosen.sign_in_limit_account
     budgets = (
         Budget("default", chosen.limit_rpm, 60, chosen.limit_burst or chosen.limit_rpm),
         Budget("baseline", baseline, 60, baseline),
         Budget(ANONYMOUS_BUDGET, anonymous, 3600, anonymous),
         Budget(ASSERTION_BUDGET, assertion, 3600, assertion),
         Budget(CLIENT_BUDGET, registered, 3600, registered),
+        Budget(BY_ADDRESS, by_address, 3600, by_address // _SIXTH),
+        Budget(BY_ACCOUNT, by_account, 3600, by_account // _SIXTH),
     )
     return Limits(limiter, {budget.name: budget for budget in budgets})

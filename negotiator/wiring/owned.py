@@ -13,6 +13,7 @@ from negotiator.store.statement import Transaction
 from negotiator.tokens import clients, credentials
 from negotiator.tokens.flow import authorizations, consents, refreshing
 from negotiator.users import approvals
+from negotiator.users import sessions as browsers
 
 MOVES: Final[tuple[Callable[..., Any], ...]] = (sessions.move, plans.move, own_tactics.move)
 ERASURES: Final[tuple[Callable[[Transaction, str], Any], ...]] = (
@@ -29,6 +30,7 @@ SWEEPS: Final[tuple[Callable[[Transaction, int], Any], ...]] = (
     clients.sweep,
     idempotency.sweep,
     approvals.sweep,
+    browsers.sweep,
     sessions.sweep,
 )
 

@@ -14,7 +14,7 @@ from negotiator.scopes import ordered
 from negotiator.strict import is_array
 from negotiator.tokens.clients import AUTH_METHODS, CODE, FLOW, NewClient
 from negotiator.tokens.flow import redirects
-from negotiator.values import is_plain
+from negotiator.values import has_unseen
 
 _MOST_REDIRECTS: Final = 10
 _LONGEST_NAME: Final = 100
@@ -114,7 +114,7 @@ def _name(members: Mapping[str, Any], *, otherwise: str) -> str:
         return otherwise[:_LONGEST_NAME]
     if not isinstance(given, str) or not given.strip() or len(given) > _LONGEST_NAME:
         raise MetadataRefused(f"client_name is a string of 1 to {_LONGEST_NAME} characters.")
-    if not is_plain(given):
+    if has_unseen(given):
         raise MetadataRefused("client_name has control, bidirectional or invisible characters.")
     return given.strip()
 
