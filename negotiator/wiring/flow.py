@@ -1,5 +1,6 @@
 """The wing of the standard endpoints: tokens, the code flow, clients that register themselves, who signed in."""
 
+from negotiator.console.consent.authorize import Authorize
 from negotiator.scopes import ASSISTANT
 from negotiator.store.statement import Transaction
 from negotiator.tokens.credentials import Subject
@@ -38,8 +39,20 @@ def code_flow(ground: Ground) -> Wing:
         ground.resources,
         chosen.token_ttl,
     )
+    authorize = Authorize(
+        ground.room,
+        known,
+        endpoints.identity,
+        ground.resources,
+        ASSISTANT,
+        ground.secret,
+    )
     slices = [endpoints, ClientRegistration(ground.store, tuple(ASSISTANT)), UserInfo(ground.store)]
-    return Wing(operations=offered(slices), closes=(known.documents.close,))
+    return Wing(
+        operations=offered(slices),
+        pages=tuple(authorize.routes()),
+        closes=(known.documents.close,),
+    )
 
 
 def _admit(tx: Transaction, assertion: Assertion, client_id: str) -> Subject:

@@ -101,13 +101,13 @@ def place(uri: str) -> str:
 
 
 def origin(uri: str) -> str:
-    """What a content security policy calls the place: `https://host:port`, or a scheme with its colon."""
+    """What a content security policy calls the place: `https://host:port`, or a scheme with its colon.
+
+    The policy's grammar has no name for an IPv6 address (CSP 3 §2.3.1): its scheme has to do.
+    """
     parts = urlsplit(uri)
-    return (
-        f"{parts.scheme}://{parts.netloc}"
-        if parts.scheme in {"http", "https"}
-        else f"{parts.scheme}:"
-    )
+    named = parts.scheme in {"http", "https"} and "[" not in parts.netloc
+    return f"{parts.scheme}://{parts.netloc}" if named else f"{parts.scheme}:"
 
 
 def answer(uri: str, told: Mapping[str, str | None]) -> str:
