@@ -58,7 +58,9 @@ class App:
         """A form to the token endpoint, authenticated as this client is."""
         kept = {name: value for name, value in form.items() if value is not None}
         if self.secret:
-            return await self.http.post("/oauth/token", data=kept, auth=(self.client_id, self.secret))
+            return await self.http.post(
+                "/oauth/token", data=kept, auth=(self.client_id, self.secret)
+            )
         return await self.http.post("/oauth/token", data={"client_id": self.client_id, **kept})
 
     async def redeem(self, code: str, **changes: str | None) -> httpx2.Response:

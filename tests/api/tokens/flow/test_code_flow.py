@@ -8,12 +8,10 @@ from joserfc.jwk import KeySet
 from negotiator.tokens.flow.identity import half_hash
 from tests.api.tokens.flow.keys import published
 from tests.conftest import BASE, bearer
-from tests.contract.requirements import covers
 from tests.flow import SCOPE, App, User, told
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:authorize", "assistant:5:scope-openid")
 async def test_a_user_lets_a_client_in_and_its_token_works(ada: User, public_app: App) -> None:
     page = await ada.http.get(public_app.asks())
     assert page.status_code == 200
@@ -64,7 +62,8 @@ async def test_a_stranger_signs_in_and_comes_back_to_the_same_question(
     page = await client.get(asked.headers["location"])
     form = {"email": "ada@example.com", "password": "a long enough password"}
     hidden = {
-        name: page.text.split(f'name="{name}" value="')[1].split('"')[0] for name in ("csrf", "next")
+        name: page.text.split(f'name="{name}" value="')[1].split('"')[0]
+        for name in ("csrf", "next")
     }
     sent = await client.post(
         "/sign-in",

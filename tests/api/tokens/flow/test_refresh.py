@@ -8,7 +8,6 @@ from negotiator.tokens import clients
 from negotiator.tokens.flow import consents
 from negotiator.users import people
 from tests.conftest import Change, Clock, bearer
-from tests.contract.requirements import covers
 from tests.flow import App, User
 
 LIST = "/api/negotiations"
@@ -20,7 +19,6 @@ async def status(app: App, tokens: dict[str, str]) -> int:
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:refresh")
 async def test_each_use_answers_the_next_and_reuse_ends_the_family(
     ada: User, public_app: App
 ) -> None:
@@ -97,9 +95,7 @@ async def test_of_fifty_uses_at_once_one_wins_and_then_nothing_lives(
     ada: User, public_app: App
 ) -> None:
     first = await ada.tokens(public_app)
-    answers = await asyncio.gather(
-        *(public_app.refresh(first["refresh_token"]) for _ in range(50))
-    )
+    answers = await asyncio.gather(*(public_app.refresh(first["refresh_token"]) for _ in range(50)))
     won = [answer.json() for answer in answers if answer.status_code == 200]
     assert len(won) == 1
     assert {a.json()["error"] for a in answers if a.status_code != 200} == {"invalid_grant"}

@@ -9,7 +9,6 @@ from negotiator.settings import Settings
 from negotiator.tokens import clients
 from negotiator.wiring.owned import sweep
 from tests.conftest import Change, Clock, connect, make_settings, running
-from tests.contract.requirements import covers
 from tests.flow import CALLBACK, App, User
 
 PUBLIC = {
@@ -31,7 +30,6 @@ async def registered(client: httpx2.AsyncClient, **changes: Any) -> dict[str, An
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:register")
 async def test_a_public_client_registers_and_is_let_in(
     client: httpx2.AsyncClient, ada: User
 ) -> None:
@@ -76,7 +74,10 @@ async def test_a_client_that_wants_es256_gets_it(client: httpx2.AsyncClient, ada
         ({"redirect_uris": [7]}, "invalid_redirect_uri"),
         ({"redirect_uris": [CALLBACK, "javascript:alert(1)"]}, "invalid_redirect_uri"),
         ({"redirect_uris": ["http://app.example/cb"]}, "invalid_redirect_uri"),
-        ({"redirect_uris": [f"https://app.example/{n}" for n in range(11)]}, "invalid_redirect_uri"),
+        (
+            {"redirect_uris": [f"https://app.example/{n}" for n in range(11)]},
+            "invalid_redirect_uri",
+        ),
         ({"grant_types": ["client_credentials"]}, "invalid_client_metadata"),
         ({"grant_types": "authorization_code"}, "invalid_client_metadata"),
         ({"response_types": ["token"]}, "invalid_client_metadata"),

@@ -3,14 +3,12 @@
 import pytest
 
 from tests.conftest import Mint, Register, bearer
-from tests.contract.requirements import covers
 from tests.flow import App, User
 
 PATH = "/oauth/userinfo"
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:userinfo", "assistant:5:scope-openid")
 async def test_the_scopes_open_the_claims(ada: User, public_app: App) -> None:
     whole = await ada.tokens(public_app)
     answer = await public_app.http.get(PATH, headers=bearer(whole))
@@ -33,9 +31,7 @@ async def test_it_answers_post_too_with_or_without_a_form(ada: User, public_app:
 
 
 @pytest.mark.asyncio
-async def test_without_openid_it_is_403_and_without_a_token_401(
-    ada: User, public_app: App
-) -> None:
+async def test_without_openid_it_is_403_and_without_a_token_401(ada: User, public_app: App) -> None:
     for scope in ("profile", "negotiations:read"):
         tokens = await ada.tokens(public_app, scope=scope)
         answer = await public_app.http.get(PATH, headers=bearer(tokens))
