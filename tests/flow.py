@@ -63,7 +63,7 @@ class App:
             )
         return await self.http.post("/oauth/token", data={"client_id": self.client_id, **kept})
 
-    async def redeem(self, code: str, **changes: str | None) -> httpx2.Response:
+    async def redeem(self, code: str, /, **changes: str | None) -> httpx2.Response:
         """Exchange a code."""
         form: dict[str, str | None] = {
             "grant_type": "authorization_code",
@@ -73,7 +73,7 @@ class App:
         }
         return await self.post({**form, **changes})
 
-    async def refresh(self, token: str, **changes: str | None) -> httpx2.Response:
+    async def refresh(self, token: str, /, **changes: str | None) -> httpx2.Response:
         """Use a refresh token."""
         return await self.post({"grant_type": "refresh_token", "refresh_token": token, **changes})
 

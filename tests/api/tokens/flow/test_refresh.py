@@ -1,9 +1,12 @@
 """Refresh tokens: one use each, and what ends a chain of them."""
 
 import asyncio
+from collections.abc import Callable
 
+import jwt
 import pytest
 
+from negotiator.store.statement import Transaction
 from negotiator.tokens import clients
 from negotiator.tokens.flow import consents
 from negotiator.users import people
@@ -75,8 +78,6 @@ async def test_a_refresh_token_lives_from_its_last_use(
 async def test_a_renewed_id_token_has_the_first_sign_in_and_no_nonce(
     clock: Clock, ada: User, public_app: App
 ) -> None:
-    import jwt
-
     first = await ada.tokens(public_app)
     clock.advance(7200)
     second = (await public_app.refresh(first["refresh_token"])).json()
@@ -110,8 +111,9 @@ async def test_revoking_a_refresh_token_ends_what_it_renewed(
     for app in (public_app, web_app):
         tokens = await ada.tokens(app)
         about = {"token": tokens["refresh_token"], "token_type_hint": "refresh_token"}
-        auth = (app.client_id, app.secret) if app.secret else None
-        ended = await app.http.post("/oauth/revoke", data=about, auth=auth)
+        secret = {"client_secret": app.secret} if app.secret else {}
+        named = {"client_id": app.client_id, **secret}
+        ended = await app.http.post("/oauth/revoke", data={**about, **named})
         assert ended.status_code == 200
         assert await status(app, tokens) == 401
         assert (await app.refresh(tokens["refresh_token"])).status_code == 400
@@ -152,7 +154,7 @@ async def test_an_end_ends_codes_families_and_tokens_at_once(
 ) -> None:
     tokens, code = await ada.tokens(public_app), await ada.code(public_app, prompt="consent")
     app_id, user_id = public_app.client_id, ada.user_id
-    ends = {
+    ends: dict[str, Callable[[Transaction], object]] = {
         "consent": lambda tx: consents.withdraw(tx, user_id, app_id, actor=user_id),
         "client": lambda tx: clients.remove(tx, app_id),
         "user": lambda tx: people.disable(tx, ada.email),

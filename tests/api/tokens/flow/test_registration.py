@@ -3,6 +3,7 @@
 from typing import Any
 
 import httpx2
+import jwt
 import pytest
 
 from negotiator.settings import Settings
@@ -57,8 +58,6 @@ async def test_a_confidential_client_registers_and_needs_its_secret(
 
 @pytest.mark.asyncio
 async def test_a_client_that_wants_es256_gets_it(client: httpx2.AsyncClient, ada: User) -> None:
-    import jwt
-
     told = await registered(client, id_token_signed_response_alg="ES256")
     tokens = await ada.tokens(App(client, told["client_id"]))
     assert jwt.get_unverified_header(tokens["id_token"])["alg"] == "ES256"
