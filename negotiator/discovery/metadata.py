@@ -1,8 +1,10 @@
 """Authorization-server and protected-resource metadata (RFC 8414, RFC 9728, OpenID Discovery, auth.md)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from negotiator.discovery.agent_auth import agent_auth
 from negotiator.edge.operation import Service
 
 ID_JAG_PROFILE: Final = "urn:ietf:params:oauth:grant-profile:id-jag"
@@ -10,8 +12,6 @@ ID_JAG: Final = "urn:ietf:params:oauth:token-type:id-jag"
 JWKS_PATH: Final = "/.well-known/jwks.json"
 RESOURCE_PATH: Final = "/.well-known/oauth-protected-resource"
 SERVER_PATH: Final = "/.well-known/oauth-authorization-server"
-RESOURCES: Final = ("/mcp", "/api/v1")
-"""Parts of the service that clients may know as resources of their own; the path of each is its name (RFC 9728 §3)."""
 OPENID_PATH: Final = "/.well-known/openid-configuration"
 AUTHORIZE_PATH: Final = "/oauth/authorize"
 _ID_TOKEN_CLAIMS: Final = ("iss", "aud", "exp", "iat", "auth_time", "nonce", "at_hash")
@@ -23,10 +23,14 @@ class Authorization:
 
     grants: tuple[str, ...]
     client_auth_methods: tuple[str, ...]
-    identity_types: tuple[str, ...]
     assertion_types: tuple[str, ...]
     id_token_algorithms: tuple[str, ...]
     claims: tuple[str, ...]
+
+
+def parts(scopes: Iterable[str]) -> tuple[str, ...]:
+    """The paths of what a client may know as a resource (RFC 8707, RFC 9728 §3): the whole first, then its parts."""
+    return ("", "/mcp", "/api/v1") if "tools:read" in set(scopes) else ("", "/mcp")
 
 
 def protected_resource(service: Service, path: str = "") -> dict[str, Any]:
@@ -46,6 +50,7 @@ def authorization_server(service: Service, authorization: Authorization) -> dict
     """RFC 8414 §2, with the ID-JAG grant profile and auth.md's `agent_auth` block."""
     methods = list(authorization.client_auth_methods)
     secret = [method for method in methods if method != "none"]
+    assertions = authorization.assertion_types
     document: dict[str, Any] = {
         "issuer": service.base,
         "authorization_endpoint": f"{service.base}{AUTHORIZE_PATH}",
@@ -59,7 +64,7 @@ def authorization_server(service: Service, authorization: Authorization) -> dict
         "authorization_response_iss_parameter_supported": True,
         "client_id_metadata_document_supported": True,
         "grant_types_supported": list(authorization.grants),
-        "authorization_grant_profiles_supported": [ID_JAG_PROFILE],
+        "authorization_grant_profiles_supported": [ID_JAG_PROFILE] if assertions else None,
         "token_endpoint_auth_methods_supported": methods,
         "revocation_endpoint": service.url("revoke_token"),
         "revocation_endpoint_auth_methods_supported": methods,
@@ -67,8 +72,7 @@ def authorization_server(service: Service, authorization: Authorization) -> dict
         "introspection_endpoint_auth_methods_supported": secret,
         "service_documentation": f"{service.base}/auth.md",
     }
-    if service.find("register_agent"):
-        document["agent_auth"] = agent_auth(service, authorization)
+    document["agent_auth"] = agent_auth(service, assertions)
     return {name: value for name, value in document.items() if value is not None}
 
 
@@ -76,7 +80,7 @@ def openid_configuration(service: Service, authorization: Authorization) -> dict
     """OpenID Discovery §3."""
     return {
         **authorization_server(service, authorization),
-        "userinfo_endpoint": service.url("get_userinfo"),
+        **({"userinfo_endpoint": told} if (told := service.url("get_userinfo")) else {}),
         "subject_types_supported": ["public"],
         "id_token_signing_alg_values_supported": list(authorization.id_token_algorithms),
         "claim_types_supported": ["normal"],
@@ -85,26 +89,4 @@ def openid_configuration(service: Service, authorization: Authorization) -> dict
         "claims_parameter_supported": False,
         "request_parameter_supported": False,
         "request_uri_parameter_supported": False,
-    }
-
-
-def agent_auth(service: Service, authorization: Authorization) -> dict[str, Any]:
-    """auth.md's block: where and how an agent gets in without an account (identity.md §2.2)."""
-    register, claim = service.url("register_agent"), service.url("claim_agent")
-    return {
-        "skill": f"{service.base}/auth.md",
-        "register_uri": register,
-        "claim_uri": claim,
-        "revocation_uri": service.url("revoke_token"),
-        "identity_types_supported": list(authorization.identity_types),
-        "credential_types_supported": ["access_token"],
-        "anonymous": {
-            "credential_types_supported": ["access_token"],
-            "claim_uri": claim,
-        },
-        "identity_assertion": {
-            "assertion_types_supported": list(authorization.assertion_types),
-            "credential_types_supported": ["access_token"],
-            "claim_uri": claim,
-        },
     }

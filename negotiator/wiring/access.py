@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from starlette.routing import Route
+
 from negotiator.agents.delegation import Delegations
 from negotiator.agents.mail import mailer
 from negotiator.agents.registration import Registration
@@ -51,19 +53,23 @@ def access(ground: Ground) -> Access:
         ),
         verifier=ground.verifier,
     )
-    flow, room = code_flow(ground), ground.room
+    flow, assists = code_flow(ground), "assistant" in chosen.services
+    wing = Wing(
+        operations=(*offered([agents] if assists else []), *flow.operations),
+        pages=(*_pages(ground, delegations if assists else None), *flow.pages),
+        closes=flow.closes,
+    )
+    return Access(wing, delegations)
+
+
+def _pages(ground: Ground, delegations: Delegations | None) -> list[Route]:
+    """Where people come in, and approve agents where there are any."""
+    room = ground.room
     passwords = Passwords(ground.store, room.limits)
-    pages = [
+    approve = Approve(room, passwords, delegations).routes() if delegations else []
+    return [
         *room.pages.routes(),
         *SignIn(room, passwords).routes(),
         *FirstUser(room, ground.secret).routes(),
-        *Approve(room, passwords, delegations).routes(),
+        *approve,
     ]
-    return Access(
-        Wing(
-            operations=(*offered([agents]), *flow.operations),
-            pages=(*pages, *flow.pages),
-            closes=flow.closes,
-        ),
-        delegations,
-    )

@@ -1,7 +1,7 @@
 """The wing of the standard endpoints: tokens, the code flow, clients that register themselves, who signed in."""
 
+from negotiator import scopes
 from negotiator.console.consent.authorize import Authorize
-from negotiator.scopes import ASSISTANT
 from negotiator.store.statement import Transaction
 from negotiator.tokens.credentials import Subject
 from negotiator.tokens.flow.identity import Identity
@@ -17,7 +17,7 @@ from negotiator.trust.fetch import Fetcher
 from negotiator.users import matching
 from negotiator.users.userinfo import UserInfo
 from negotiator.wiring.ground import Ground
-from negotiator.wiring.wing import Wing, offered
+from negotiator.wiring.wing import Slice, Wing, offered
 
 _DOCUMENT_SECONDS = 3.0
 
@@ -26,8 +26,9 @@ def code_flow(ground: Ground) -> Wing:
     """Make the wing."""
     chosen, loopback = ground.settings, ground.settings.allow_loopback_fetch
     # A fetcher of its own: slow documents of strangers must not stand in the way of issuers' keys.
+    offered_scopes = scopes.of(chosen.services)
     fetcher = Fetcher(allow_loopback=loopback, total_seconds=_DOCUMENT_SECONDS)
-    known = KnownClients(ground.store, Documents(fetcher, tuple(ASSISTANT), loopback))
+    known = KnownClients(ground.store, Documents(fetcher, tuple(offered_scopes), loopback))
     flow = Flow(ground.secret, Refreshing(ground.secret, chosen.refresh_ttl))
     endpoints = TokenEndpoints(
         ground.store,
@@ -44,10 +45,12 @@ def code_flow(ground: Ground) -> Wing:
         known,
         endpoints.identity,
         ground.resources,
-        ASSISTANT,
+        offered_scopes,
         ground.secret,
     )
-    slices = [endpoints, ClientRegistration(ground.store, tuple(ASSISTANT)), UserInfo(ground.store)]
+    slices: list[Slice] = [endpoints, ClientRegistration(ground.store, tuple(offered_scopes))]
+    if "openid" in offered_scopes:
+        slices.append(UserInfo(ground.store))
     return Wing(
         operations=offered(slices),
         pages=tuple(authorize.routes()),

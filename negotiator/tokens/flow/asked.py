@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import parse_qsl
 
 from negotiator.errors import InvalidRequest
-from negotiator.scopes import ANONYMOUS, ordered
+from negotiator.scopes import ANONYMOUS, READING, ordered
 from negotiator.tokens.clients import RegisteredClient
 
 LONGEST: Final = 8000
@@ -19,6 +19,8 @@ _CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 _PROMPTS: Final = frozenset({"none", "login", "consent", "select_account"})
 _SECONDS: Final = re.compile(r"[0-9]{1,10}")
 _SCOPE: Final = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+(?: +[\x21\x23-\x5b\x5d-\x7e]+)*")
+_SCOPE_FAULT: Final = ("invalid_scope", "A scope was asked for that cannot be granted.")
+_LONGEST_NONCE: Final = 512
 _UNSUPPORTED: Final = {
     "request": "request_not_supported",
     "request_uri": "request_uri_not_supported",
@@ -105,39 +107,11 @@ def read(
 ) -> Asked:
     """The request of a client, for these resources and scopes of ours; raises `AskedWrongly`, or refuses plainly."""
     uri, state = destination(members, client), members.get("state")
-
-    def wrong(error: str, description: str) -> AskedWrongly:
-        return AskedWrongly(error, description, redirect_uri=uri, state=state)
-
-    if members.repeated:
-        raise wrong("invalid_request", "A parameter is repeated.")
-    for name, error in _UNSUPPORTED.items():
-        if name in members:
-            raise wrong(error, f"The parameter {name} is not supported.")
-    if "response_type" not in members:
-        raise wrong("invalid_request", "The parameter response_type is missing.")
-    if members["response_type"] != "code":
-        raise wrong("unsupported_response_type", "Only response_type=code is supported.")
-    if members.get("response_mode", "query") != "query":
-        raise wrong("invalid_request", "Only response_mode=query is supported.")
-    if not client.check_grant_type("authorization_code"):
-        raise wrong("unauthorized_client", "This client may not use the code flow.")
-    challenge = members.get("code_challenge", "")
-    if members.get("code_challenge_method") != "S256" or not _CHALLENGE.fullmatch(challenge):
-        raise wrong("invalid_request", "PKCE is required, with code_challenge_method=S256.")
-    if not set(members.resources) <= resources:
-        raise wrong("invalid_target", "A resource is not one of this service's.")
-    if len(members.get("nonce", "")) > 512:
-        raise wrong("invalid_request", "A nonce has at most 512 characters.")
-    prompts = frozenset(members.get("prompt", "").split())
-    if not prompts <= _PROMPTS or ("none" in prompts and len(prompts) > 1):
-        raise wrong("invalid_request", "The parameter prompt is unknown or contradicts itself.")
-    for name in ("max_age", BACK_FROM_SIGN_IN):
-        if name in members and not _SECONDS.fullmatch(members[name]):
-            raise wrong("invalid_request", f"The parameter {name} is no number of seconds.")
     scopes = _scopes(members.get("scope"), client, offered)
-    if scopes is None:
-        raise wrong("invalid_scope", "A scope was asked for that cannot be granted.")
+    fault = _fault(members, client, resources)
+    if fault is not None or scopes is None:
+        error, description = fault or _SCOPE_FAULT
+        raise AskedWrongly(error, description, redirect_uri=uri, state=state)
     return Asked(
         client,
         uri,
@@ -145,11 +119,48 @@ def read(
         scopes,
         " ".join(dict.fromkeys(members.resources)),
         members.get("nonce", ""),
-        challenge,
-        prompts,
+        members["code_challenge"],
+        frozenset(members.get("prompt", "").split()),
         int(members["max_age"]) if "max_age" in members else None,
         int(members[BACK_FROM_SIGN_IN]) if BACK_FROM_SIGN_IN in members else None,
     )
+
+
+def _fault(
+    members: Members, client: RegisteredClient, resources: frozenset[str]
+) -> tuple[str, str] | None:
+    """The error and its sentence, for all but scopes."""
+    if members.repeated:
+        return "invalid_request", "A parameter is repeated."
+    for name, error in _UNSUPPORTED.items():
+        if name in members:
+            return error, f"The parameter {name} is not supported."
+    if "response_type" not in members:
+        return "invalid_request", "The parameter response_type is missing."
+    if members["response_type"] != "code":
+        return "unsupported_response_type", "Only response_type=code is supported."
+    if members.get("response_mode", "query") != "query":
+        return "invalid_request", "Only response_mode=query is supported."
+    if not client.check_grant_type("authorization_code"):
+        return "unauthorized_client", "This client may not use the code flow."
+    challenge = members.get("code_challenge", "")
+    if members.get("code_challenge_method") != "S256" or not _CHALLENGE.fullmatch(challenge):
+        return "invalid_request", "PKCE is required, with code_challenge_method=S256."
+    if not set(members.resources) <= resources:
+        return "invalid_target", "A resource is not one of this service's."
+    return _openid_fault(members)
+
+
+def _openid_fault(members: Members) -> tuple[str, str] | None:
+    if len(members.get("nonce", "")) > _LONGEST_NONCE:
+        return "invalid_request", f"A nonce has at most {_LONGEST_NONCE} characters."
+    prompts = set(members.get("prompt", "").split())
+    if not prompts <= _PROMPTS or ("none" in prompts and len(prompts) > 1):
+        return "invalid_request", "The parameter prompt is unknown or contradicts itself."
+    for name in ("max_age", BACK_FROM_SIGN_IN):
+        if name in members and not _SECONDS.fullmatch(members[name]):
+            return "invalid_request", f"The parameter {name} is no number of seconds."
+    return None
 
 
 def _scopes(asked: str | None, client: RegisteredClient, offered: set[str]) -> list[str] | None:
@@ -159,7 +170,8 @@ def _scopes(asked: str | None, client: RegisteredClient, offered: set[str]) -> l
     """
     own = [name for name in client.row.scope.split() if name in offered]
     if asked is None:
-        return [name for name in own if name in ANONYMOUS] or own or None
+        usual = {*ANONYMOUS} if set(ANONYMOUS) & offered else {*READING}
+        return [name for name in own if name in usual] or own or None
     if not _SCOPE.fullmatch(asked):
         return None
     wanted = set(asked.split()) - {"offline_access"}

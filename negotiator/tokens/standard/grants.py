@@ -20,6 +20,7 @@ class ScopedGrant:
 
     @staticmethod
     def narrow(asked: str | None, allowed: list[str]) -> str:
+        """What was asked for, or all that is allowed; `invalid_scope` for anything else."""
         wanted = asked.split() if asked else allowed
         if not set(wanted) <= set(allowed) or not allowed:
             raise InvalidScopeError("A scope was asked for that cannot be granted.")
