@@ -79,13 +79,20 @@ def create(chosen: Settings | None = None) -> Starlette:
 
 
 async def _sweep_forever(house: House) -> None:
+    """Sweep, then see to what asks the world and so can be no unit."""
+
+    async def forget() -> None:
+        seen = house.ground.credentials.seen()
+        await house.store.write(partial(registration.seen, when=seen))
+        await house.store.write(lambda tx: sweep(tx, values.now()))
+
+    chores = [forget, *(chore for wing in house.wings for chore in wing.chores)]
     while True:
-        try:
-            seen = house.ground.credentials.seen()
-            await house.store.write(partial(registration.seen, when=seen))
-            await house.store.write(lambda tx: sweep(tx, values.now()))
-        except Exception as fault:
-            log.error("sweep failed", exc_info=fault)
+        for chore in chores:
+            try:
+                await chore()
+            except Exception as fault:
+                log.error("sweep failed", exc_info=fault)
         await asyncio.sleep(_SWEEP_EVERY)
 
 

@@ -15,7 +15,7 @@ from negotiator.trust.assertions import Assertion
 from negotiator.users import matching
 from negotiator.wiring.ground import Ground
 from negotiator.wiring.owned import MOVES
-from negotiator.wiring.wing import Wing, offered
+from negotiator.wiring.wing import Slice, Wing, offered
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +52,21 @@ def access(ground: Ground) -> Access:
         ),
         verifier=ground.verifier,
     )
-    endpoints = TokenEndpoints(
+    slices: list[Slice] = [_endpoints(ground)]
+    if "assistant" in chosen.services:
+        slices.insert(0, agents)
+    return Access(Wing(operations=offered(slices)), delegations)
+
+
+def _endpoints(ground: Ground) -> TokenEndpoints:
+    return TokenEndpoints(
         ground.store,
         ground.credentials,
         Presenter(ground.verifier, _admit),
         ground.resources,
-        chosen.token_ttl,
+        ground.settings.token_ttl,
+        ground.api_keys,
     )
-    slices = [agents, endpoints] if "assistant" in chosen.services else [endpoints]
-    return Access(Wing(operations=offered(slices)), delegations)
 
 
 def _admit(tx: Transaction, assertion: Assertion, client_id: str) -> Subject:
