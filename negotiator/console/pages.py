@@ -18,7 +18,7 @@ _POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action {forms}; "
     "frame-ancestors 'none'; base-uri 'none'"
 )
-_FILES: Final = {"console.css": "text/css", "console.svg": "image/svg+xml"}
+_STYLE: Final = "console.css"
 
 
 def _moment(at: int) -> str:
@@ -43,8 +43,8 @@ class Pages:
     base: str
 
     def routes(self) -> list[Route]:
-        """The stylesheet and the mark."""
-        return [Route(f"/{name}", _file, methods=["GET"]) for name in _FILES]
+        """The stylesheet."""
+        return [Route(f"/{_STYLE}", _style, methods=["GET"])]
 
     def render(
         self,
@@ -58,8 +58,9 @@ class Pages:
         """A page. Browsers hold `form-action` against redirects too: a form whose answer redirects to another
         origin names that in `forms_may_end_at` (`https://host:port`, or a scheme with its colon).
         """
+        root = urlsplit(self.base).path
         content = _templates.get_template(template).render(
-            **{"here": "", "root": urlsplit(self.base).path, "version": _version(), **told}
+            **{"here": "", "base": self.base, "root": root, "version": _version(), **told}
         )
         policy = _POLICY.format(forms=" ".join(("'self'", *forms_may_end_at)))
         hard = {"content-security-policy": policy, "cache-control": "no-store"}
@@ -70,21 +71,20 @@ class Pages:
         return RedirectResponse(f"{self.base}{path}", 303, headers={"cache-control": "no-store"})
 
 
-async def _file(request: Request) -> Response:
-    """A static file; the template names it with its digest, so it may be kept for good."""
-    name = request.url.path.rpartition("/")[2]
+async def _style(_request: Request) -> Response:
+    """The stylesheet; the template names it with its digest, so it may be kept for good."""
     headers = {"cache-control": "public, max-age=31536000, immutable"}
-    return Response(_source(name), media_type=_FILES[name], headers=headers)
+    return Response(_source(), media_type="text/css", headers=headers)
 
 
 @cache
-def _source(name: str) -> str:
+def _source() -> str:
     loader = _templates.loader
     assert loader is not None  # noqa: S101  set at the top
-    return loader.get_source(_templates, name)[0]
+    return loader.get_source(_templates, _STYLE)[0]
 
 
 @cache
 def _version() -> str:
-    """Changes with the files."""
-    return hashlib.sha256("".join(map(_source, _FILES)).encode()).hexdigest()[:12]
+    """Changes with the stylesheet."""
+    return hashlib.sha256(_source().encode()).hexdigest()[:12]

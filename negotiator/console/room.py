@@ -15,10 +15,13 @@ from starlette.routing import Route
 from negotiator.caller import nobody
 from negotiator.console.pages import Pages
 from negotiator.console.visitor import Somebody, Visitor, Visitors
-from negotiator.edge.input import parse_form, read_body
+from negotiator.edge.input import Disconnected, parse_form, read_body
 from negotiator.edge.limits import Limits, refuse
 from negotiator.errors import NotFound, Refusal
 from negotiator.store.store import Store
+from negotiator.telemetry import logger, request_id
+
+log = logger(__name__)
 
 _FORM = 8 * 1024
 
@@ -31,12 +34,16 @@ ActOfAnybody = Callable[[Request, Somebody, Form], Awaitable[Response]]
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Makes routes for pages and forms. `visitors` knows who comes, `pages` how a page looks."""
+    """Makes routes for pages and forms. `visitors` knows who comes, `pages` how a page looks.
+
+    `home` is where whoever signs in goes, when he was going nowhere.
+    """
 
     store: Store
     limits: Limits
     visitors: Visitors
     pages: Pages
+    home: str = "/agents"
 
     def page(self, path: str, show: Show) -> Route:
         """A page for whoever is signed in; others sign in first and come back."""
@@ -63,14 +70,7 @@ class Room:
         """A page for everybody."""
 
         async def answer(request: Request) -> Response:
-            who: Somebody | None = None
-            try:
-                who = await self._enter(request)
-                response = await show(request, who)
-            except Refusal as refusal:
-                return self._refuse(refusal, who)
-            self.visitors.remember(response, who)
-            return response
+            return await self._answer(request, lambda who: show(request, who))
 
         return Route(path, answer, methods=["GET"])
 
@@ -79,18 +79,15 @@ class Room:
     ) -> Route:
         """A form for everybody. Without `strangers_need_token` what a stranger sends must prove itself."""
 
+        async def receive(request: Request, who: Somebody) -> Response:
+            length = request.headers.get("content-length")
+            form = parse_form(await read_body(request.receive, _FORM, length))
+            token = strangers_need_token or isinstance(who, Visitor)
+            self.visitors.check(request, who, form, token=token)
+            return await act(request, who, form)
+
         async def answer(request: Request) -> Response:
-            who: Somebody | None = None
-            try:
-                who = await self._enter(request)
-                length = request.headers.get("content-length")
-                form = parse_form(await read_body(request.receive, _FORM, length))
-                token = strangers_need_token or isinstance(who, Visitor)
-                self.visitors.check(request, who, form, token=token)
-                response = await act(request, who, form)
-            except Refusal as refusal:
-                return self._refuse(refusal, who)
-            return response
+            return await self._answer(request, lambda who: receive(request, who))
 
         return Route(path, answer, methods=["POST"])
 
@@ -100,7 +97,8 @@ class Room:
         """A page with the visitor's name and the way out in its head; see `Pages.render`."""
         visitor = who if isinstance(who, Visitor) else None
         csrf = who.csrf if who else ""
-        return self.pages.render(template, status, visitor=visitor, csrf=csrf, **told)
+        known = {"visitor": visitor, "csrf": csrf, "home": self.home}
+        return self.pages.render(template, status, **known, **told)
 
     def ask_to_sign_in(self, back: str) -> Response:
         """Off to the sign-in page, and from there to the path `back`."""
@@ -113,12 +111,30 @@ class Room:
         sign-in form's `form-action`, so the way there is a page of its own and not part of the form's answer.
         """
         if path.startswith("/oauth/"):
-            return self.render("onward.html", None, to=f"{self.pages.base}{path}")
+            return self.render("onward.html", None, path=path)
         return self.pages.see(path)
 
     def address(self, request: Request) -> str:
         """The client address that limits are kept by."""
         return self.visitors.guard.address(request.scope, dict(request.headers))
+
+    async def _answer(
+        self, request: Request, make: Callable[[Somebody], Awaitable[Response]]
+    ) -> Response:
+        who: Somebody | None = None
+        try:
+            who = await self._enter(request)
+            response = await make(who)
+        except Disconnected:
+            return Response(status_code=400)
+        except Refusal as refusal:
+            return self._refuse(refusal, who)
+        except Exception as fault:
+            log.error("crashed", exc_info=fault)
+            reason = f"Something went wrong on our side; {request_id.get()} leads to it in the log."
+            return self.render("refused.html", who, 500, reason=reason)
+        self.visitors.remember(response, who)
+        return response
 
     async def _enter(self, request: Request) -> Somebody:
         visitor = await self.visitors.find(request)

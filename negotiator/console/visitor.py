@@ -8,13 +8,14 @@ somebody else without noticing.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from negotiator import values
+from negotiator.console.cookies import Cookies, Kind
 from negotiator.edge.guard import Guard
 from negotiator.errors import Forbidden
 from negotiator.store.statement import Transaction
@@ -23,7 +24,8 @@ from negotiator.users import sessions
 from negotiator.users.sessions import Means
 
 _SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
-_PATH = re.compile(r"/(?![/\\])[!-\[\]-~]*")
+_START = re.compile(r"/(?![/\\\x00-\x20])")
+_PATH = re.compile(r"[!-\[\]-~]+")
 _LONGEST_PATH: Final = 8192
 _FROM_US: Final = {"same-origin", "none"}
 _HOUR: Final = 3600
@@ -61,16 +63,15 @@ Somebody = Visitor | Stranger
 
 @dataclass(frozen=True, slots=True)
 class Visitors:
-    """Reads and writes the cookies."""
+    """Tells them by their cookies."""
 
-    base: str
-    pepper: bytes
+    cookies: Cookies
     store: Store
     guard: Guard
 
     async def find(self, request: Request) -> Visitor | None:
         """The visitor, if his session is live."""
-        secret = self._cookie(request, "session")
+        secret = self._secret(request, "session")
         found = await self.store.read(lambda tx: sessions.find(tx, secret)) if secret else None
         if found is None:
             return None
@@ -88,7 +89,7 @@ class Visitors:
 
     def stranger(self, request: Request) -> Stranger:
         """The browser of somebody who is not signed in."""
-        known = self._cookie(request, "door")
+        known = self._secret(request, "door")
         secret = known or values.new_secret()
         return Stranger(secret, self._token(secret), is_new=not known)
 
@@ -98,7 +99,7 @@ class Visitors:
         """Refuse with 403 a form that is not this visitor's own; without `token` by its headers only."""
         site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
         foreign = (site is not None and site not in _FROM_US) or (
-            origin not in {None, "null", _origin(self.base)}
+            origin not in {None, "null", _origin(self.cookies.base)}
         )
         if foreign or (token and not values.same(form.get("csrf", ""), who.csrf)):
             raise Forbidden("This form is too old or came from elsewhere. Open the page again.")
@@ -113,7 +114,7 @@ class Visitors:
         identity: str | None = None,
     ) -> None:
         """Begin a session under a secret that nobody had before, and end the one this browser came with."""
-        old, secret = self._cookie(request, "session"), values.new_secret()
+        old, secret = self._secret(request, "session"), values.new_secret()
         means = Means(
             browser=browser(request.headers.get("user-agent", "")),
             address=self.guard.address(request.scope, dict(request.headers)),
@@ -127,52 +128,26 @@ class Visitors:
             sessions.begin(tx, secret, user_id, means=means)
 
         await self.store.write(unit)
-        self._set(response, "session", secret, life=sessions.LIFE // 1000)
-        self._drop(response, "door")
+        self.cookies.write(response, "session", secret, life=sessions.LIFE // 1000)
+        self.cookies.drop(response, "door")
 
     async def sign_out(self, request: Request, response: Response) -> None:
         """End the session this browser came with."""
-        if secret := self._cookie(request, "session"):
+        if secret := self._secret(request, "session"):
             await self.store.write(lambda tx: sessions.end_behind(tx, secret))
-        self._drop(response, "session")
+        self.cookies.drop(response, "session")
 
     def remember(self, response: Response, who: Somebody) -> None:
         """Give a new browser the cookie its forms are held against."""
         if isinstance(who, Stranger) and who.is_new:
-            self._set(response, "door", who.secret, life=_HOUR)
+            self.cookies.write(response, "door", who.secret, life=_HOUR)
 
     def _token(self, secret: str) -> str:
-        return values.keyed_digest(self.pepper, f"form:{secret}")
+        return values.keyed_digest(self.cookies.pepper, f"form:{secret}")
 
-    @property
-    def _is_https(self) -> bool:
-        return self.base.startswith("https:")
-
-    def _name(self, kind: Literal["session", "door"]) -> str:
-        # `__Host-` makes browsers refuse the cookie from anybody but this very host (RFC 6265bis §4.1.3.2).
-        return f"{'__Host-' if self._is_https else ''}negotiator-{kind}"
-
-    def _cookie(self, request: Request, kind: Literal["session", "door"]) -> str:
-        secret = request.cookies.get(self._name(kind), "")
+    def _secret(self, request: Request, kind: Kind) -> str:
+        secret = self.cookies.read(request, kind)
         return secret if _SECRET.fullmatch(secret) else ""
-
-    def _set(
-        self, response: Response, kind: Literal["session", "door"], secret: str, *, life: int
-    ) -> None:
-        response.set_cookie(
-            self._name(kind),
-            secret,
-            max_age=life,
-            path="/",
-            secure=self._is_https,
-            httponly=True,
-            samesite="lax",
-        )
-
-    def _drop(self, response: Response, kind: Literal["session", "door"]) -> None:
-        response.delete_cookie(
-            self._name(kind), path="/", secure=self._is_https, httponly=True, samesite="lax"
-        )
 
 
 def own_path(text: str | None, *, otherwise: str) -> str:
@@ -183,7 +158,7 @@ def own_path(text: str | None, *, otherwise: str) -> str:
     if text is None or len(text) > _LONGEST_PATH:
         return otherwise
     for seen in (text, unquote(text), unquote(unquote(text))):
-        if not _PATH.match(seen):
+        if not _START.match(seen):
             return otherwise
     return text if _PATH.fullmatch(text) else otherwise
 

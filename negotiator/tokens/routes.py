@@ -12,6 +12,8 @@ from negotiator.edge.operation import Answer, Call, Lenient, Operation
 from negotiator.errors import InvalidRequest
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
+from negotiator.tokens.api_keys.believing import ApiKeys
+from negotiator.tokens.api_keys.holder import TOKEN_TYPES
 from negotiator.tokens.clients import JWT_BEARER, RegisteredClient
 from negotiator.tokens.credentials import Credentials
 from negotiator.tokens.flow.identity import Identity
@@ -36,6 +38,7 @@ class TokenRequest(Lenient):
     redirect_uri: str | None = None
     code_verifier: str | None = None
     refresh_token: str | None = None
+    requested_token_type: str | None = None
     client_id: str | None = None
     client_secret: str | None = None
 
@@ -72,6 +75,7 @@ class TokenEndpoints:
     identity: Identity
     resources: frozenset[str]
     life: int
+    keys: ApiKeys
 
     def operations(self) -> list[Operation]:
         """What this slice offers."""
@@ -122,6 +126,8 @@ class TokenEndpoints:
         claimed = _claimed_client(form.client_id, form.client_secret, authorization)
         if form.resource and not set(form.resource.split()) <= self.resources:
             raise InvalidRequest("A resource is not one of this service's.", error="invalid_target")
+        if form.requested_token_type not in (None, *TOKEN_TYPES):
+            raise InvalidRequest("requested_token_type names no type that is issued here.")
         grants: list[Any] = [ClientCredentials]
         if form.grant_type == JWT_BEARER:
             if not form.assertion:
@@ -167,6 +173,7 @@ class TokenEndpoints:
         return Server(
             tx,
             self.credentials,
+            self.keys,
             refreshing=self.flow.refreshing,
             life=self.life,
             address=call.address,

@@ -15,7 +15,7 @@ from negotiator.trust import revocations
 from negotiator.users import sessions
 from negotiator.users.tables import User
 
-_SHORTEST_PASSWORD: Final = 12
+SHORTEST_PASSWORD: Final = 12
 _LONGEST_EMAIL: Final = 254
 
 _hasher = PasswordHasher(
@@ -62,12 +62,12 @@ def normal_email(text: str) -> str:
 
 def hash_password(password: str) -> str:
     """An argon2id hash, for the database; takes some 15 ms, so call it off the event loop. 422 when too short."""
-    if len(password) < _SHORTEST_PASSWORD:
+    if len(password) < SHORTEST_PASSWORD:
         raise ValidationFailed(
             [
                 FieldError(
                     "/password",
-                    f"A password has at least {_SHORTEST_PASSWORD} characters.",
+                    f"A password has at least {SHORTEST_PASSWORD} characters.",
                 )
             ]
         )

@@ -39,6 +39,7 @@ def code_flow(ground: Ground) -> Wing:
         Identity(ground.keyring, chosen.base_url),
         ground.resources,
         chosen.token_ttl,
+        ground.api_keys,
     )
     authorize = Authorize(
         ground.room,

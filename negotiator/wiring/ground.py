@@ -7,10 +7,15 @@ from dataclasses import dataclass
 
 from negotiator import scopes, values
 from negotiator.agents.routes import ANONYMOUS_BUDGET, ASSERTION_BUDGET
+from negotiator.caller import Rate
+from negotiator.console.cookies import Cookies
 from negotiator.console.entry.passwords import BY_ACCOUNT, BY_ADDRESS
 from negotiator.console.pages import Pages
 from negotiator.console.room import Room
 from negotiator.console.visitor import Visitors
+from negotiator.directory.accounts.registered import Levels
+from negotiator.directory.accounts.routes import BASELINE, DAILY_BUDGET, HOURLY_BUDGET
+from negotiator.discovery import health
 from negotiator.discovery.metadata import parts
 from negotiator.edge.cursors import Cursors
 from negotiator.edge.endpoint import Doorway
@@ -22,6 +27,7 @@ from negotiator.limiters import InDatabase, InRedis, SharedTable
 from negotiator.metrics.meters import UNITS, Meters
 from negotiator.settings import Settings
 from negotiator.store.store import Store, make_store
+from negotiator.tokens.api_keys.believing import ApiKeys, Believing
 from negotiator.tokens.credentials import Credentials
 from negotiator.tokens.registration.routes import CLIENT_BUDGET
 from negotiator.trust.assertions import Verifier
@@ -43,6 +49,8 @@ class Ground:
     store: Store
     keyring: Keyring
     credentials: Credentials
+    levels: Levels
+    api_keys: ApiKeys
     cursors: Cursors
     fetcher: Fetcher
     issuer_keys: IssuerKeys
@@ -58,12 +66,14 @@ def lay(chosen: Settings) -> Ground:
     commits = meters.histogram("negotiator_commit_units", "Changes that shared a commit", UNITS)
     store = make_store(chosen.database_url, committed=commits.saw)
     keyring = Keyring(chosen.keys_dir)
-    offered = scopes.of(chosen.services)
-    credentials = Credentials(store, keyring, issuer=base, offered=offered)
+    levels = _levels(chosen)
+    credentials = _credentials(chosen, store, keyring=keyring, pepper=secret, levels=levels)
+    keys = ApiKeys(store, secret, levels.standing, unused_days=chosen.key_unused_days)
     fetcher = Fetcher(allow_loopback=chosen.allow_loopback_fetch)
     issuer_keys = IssuerKeys(fetcher, clock=lambda: values.now())
-    resources = frozenset(f"{base}{path}" for path in parts(offered))
-    guard, limits = Guard(credentials, chosen.proxies), _limits(chosen, store, meters)
+    resources = frozenset(f"{base}{path}" for path in parts(scopes.of(chosen.services)))
+    guard = Guard(Believing(keys, credentials), chosen.proxies)
+    limits = _limits(chosen, store, meters)
     return Ground(
         settings=chosen,
         meters=meters,
@@ -71,6 +81,8 @@ def lay(chosen: Settings) -> Ground:
         store=store,
         keyring=keyring,
         credentials=credentials,
+        levels=levels,
+        api_keys=keys,
         cursors=Cursors(secret),
         fetcher=fetcher,
         issuer_keys=issuer_keys,
@@ -83,8 +95,32 @@ def lay(chosen: Settings) -> Ground:
         ),
         resources=resources,
         doorway=Doorway(guard, limits, Refusals(base), store),
-        room=Room(store, limits, Visitors(base, secret, store, guard), Pages(base)),
+        room=Room(
+            store,
+            limits,
+            Visitors(Cookies(base, secret), store, guard),
+            Pages(base),
+            "/agents" if "assistant" in chosen.services else "/account",
+        ),
     )
+
+
+def _credentials(
+    chosen: Settings, store: Store, *, keyring: Keyring, pepper: bytes, levels: Levels
+) -> Credentials:
+    return Credentials(
+        store,
+        keyring,
+        issuer=chosen.base_url,
+        pepper=pepper,
+        find_standing=levels.standing,
+        offered=scopes.of(chosen.services),
+    )
+
+
+def _levels(chosen: Settings) -> Levels:
+    rates = (chosen.limit_unproven_rpm, chosen.limit_proven_rpm, chosen.limit_vetted_rpm)
+    return Levels(*(Rate(rpm, rpm) for rpm in rates))
 
 
 def pepper(chosen: Settings) -> bytes:
@@ -121,6 +157,8 @@ def _limits(chosen: Settings, store: Store, meters: Meters) -> Limits:
         Budget(ANONYMOUS_BUDGET, anonymous, 3600, anonymous),
         Budget(ASSERTION_BUDGET, assertion, 3600, assertion),
         Budget(CLIENT_BUDGET, registered, 3600, registered),
+        Budget(health.BUDGET, chosen.limit_health_rpm, 60, chosen.limit_health_rpm),
+        *_of_the_directory(chosen),
         Budget(BY_ADDRESS, by_address, 3600, by_address // _SIXTH),
         Budget(BY_ACCOUNT, by_account, 3600, by_account // _SIXTH),
     )
@@ -130,4 +168,14 @@ def _limits(chosen: Settings, store: Store, meters: Meters) -> Limits:
         limiter,
         {budget.name: budget for budget in budgets},
         refused=lambda budget: refusals[budget].add(),
+    )
+
+
+def _of_the_directory(chosen: Settings) -> tuple[Budget, ...]:
+    baseline = chosen.limit_directory_rpm
+    hourly, daily = chosen.register_limit_directory, chosen.register_limit_directory_daily
+    return (
+        Budget(BASELINE, baseline, 60, baseline),
+        Budget(HOURLY_BUDGET, hourly, 3600, hourly),
+        Budget(DAILY_BUDGET, daily, 86_400, daily),
     )

@@ -7,7 +7,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from negotiator.console.entry.sign_in import HOME
 from negotiator.console.fields import name_of
 from negotiator.console.room import Form, Room
 from negotiator.console.visitor import Somebody
@@ -45,7 +44,7 @@ class FirstUser:
                 tx, self.pepper, invited, email=email, name=name, password_hash=hashed
             )
         )
-        response = self.room.pages.see(HOME)
+        response = self.room.pages.see(self.room.home)
         await self.room.visitors.sign_in(request, response, user_id)
         return response
 

@@ -11,7 +11,6 @@ from negotiator.console.entry.passwords import Passwords
 from negotiator.console.room import Form, Room
 from negotiator.console.visitor import Somebody, Visitor, own_path
 
-HOME: Final = "/agents"
 _TOLD: Final = {
     "out": "You are signed out.",
     "changed": "Your password was changed. Sign in with the new one.",
@@ -31,19 +30,20 @@ class SignIn:
         return [
             self.room.open_page("/sign-in", self.show),
             self.room.open_form("/sign-in", self.enter),
-            self.room.form("/sign-out", self.leave, back=HOME),
+            self.room.form("/sign-out", self.leave, back=self.room.home),
         ]
 
     async def show(self, request: Request, who: Somebody) -> Response:
         """The form; whoever is signed in goes on, unless `again` asks for the password once more."""
-        onward = own_path(request.query_params.get("next"), otherwise=HOME)
+        onward = own_path(request.query_params.get("next"), otherwise=self.room.home)
         if isinstance(who, Visitor) and "again" not in request.query_params:
             return self.room.pages.see(onward)
-        return self._page(who, onward, told=_TOLD.get(request.query_params.get("told", ""), ""))
+        told, again = _TOLD.get(request.query_params.get("told", ""), ""), isinstance(who, Visitor)
+        return self._page(who, onward, told=told, again=again)
 
     async def enter(self, request: Request, who: Somebody, form: Form) -> Response:
         """Begin a session, if the password is the account's."""
-        onward = own_path(form.get("next"), otherwise=HOME)
+        onward = own_path(form.get("next"), otherwise=self.room.home)
         email, address = form.get("email", ""), self.room.address(request)
         user = await self.passwords.check(email, form.get("password", ""), address=address)
         if user is None:
@@ -59,7 +59,14 @@ class SignIn:
         return response
 
     def _page(
-        self, who: Somebody, onward: str, *, email: str = "", told: str = "", wrong: bool = False
+        self,
+        who: Somebody,
+        onward: str,
+        *,
+        email: str = "",
+        told: str = "",
+        wrong: bool = False,
+        again: bool = False,
     ) -> Response:
         return self.room.render(
             "sign_in.html",
@@ -69,5 +76,6 @@ class SignIn:
             email=email,
             told=told,
             wrong=wrong,
+            again=again,
             provider=self.provider,
         )

@@ -104,7 +104,23 @@ class Introspection(IntrospectionEndpoint):
     def create_introspection_payload(self, token: AccessToken | Renewal | None) -> dict[str, Any]:
         if isinstance(token, Renewal):
             return token.describe()
-        return self.server.credentials.describe(token) if token else {"active": False}
+        return _described(token, self.server.credentials.issuer) if token else {"active": False}
+
+
+def _described(token: AccessToken, issuer: str) -> dict[str, Any]:
+    """A live token in RFC 7662's words."""
+    return {
+        "active": True,
+        "scope": token.scope,
+        "client_id": token.client_id,
+        "token_type": "Bearer",
+        "exp": token.expires_at // 1000,
+        "iat": token.issued_at // 1000,
+        "sub": token.user_id or token.client_id,
+        "aud": issuer,
+        "iss": issuer,
+        "jti": token.jti,
+    }
 
 
 def _require_token(request: OAuth2Request) -> None:

@@ -34,7 +34,7 @@ class ClientCredentials(ScopedGrant, ClientCredentialsGrant):
 
     def validate_requested_scope(self) -> None:
         self.request.payload.data["scope"] = self.narrow(
-            self.request.payload.scope, self.request.client.row.scope.split()
+            self.request.payload.scope, self.request.client.scopes
         )
 
 

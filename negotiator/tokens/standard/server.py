@@ -19,6 +19,8 @@ from negotiator.errors import Refusal, Unauthorized
 from negotiator.scopes import ordered
 from negotiator.store.statement import Transaction
 from negotiator.tokens import clients
+from negotiator.tokens.api_keys.believing import ApiKeys
+from negotiator.tokens.api_keys.holder import JWT, KeyHolder
 from negotiator.tokens.clients import RegisteredClient
 from negotiator.tokens.credentials import Credentials, Issued, Subject
 from negotiator.tokens.flow.identity import SignedIn
@@ -71,6 +73,7 @@ class Server(AuthorizationServer):
         self,
         tx: Transaction,
         credentials: Credentials,
+        keys: ApiKeys,
         *,
         refreshing: Refreshing,
         life: int,
@@ -80,6 +83,8 @@ class Server(AuthorizationServer):
         super().__init__()
         self.tx = tx
         self.credentials = credentials
+        self.keys = keys
+        self._wants_jwt = False
         self.refreshing = refreshing
         self.address = address
         self.life = life
@@ -89,11 +94,13 @@ class Server(AuthorizationServer):
         self.register_token_generator("default", self._generate)
         self.register_client_auth_method("possession", self._by_possession)
 
-    def query_client(self, client_id: str) -> RegisteredClient | None:
+    def query_client(self, client_id: str) -> RegisteredClient | KeyHolder:
         if self._known is not None and self._known.client_id == client_id:
             return self._known
         row = clients.find(self.tx, client_id)
-        return RegisteredClient(row) if row else None
+        if row:
+            return RegisteredClient(row)
+        return KeyHolder(self.tx, self.keys, client_id, address=self.address)
 
     def query_any(self, text: str) -> AccessToken | Renewal | None:
         """The row behind an access token or a refresh token, dead or alive."""
@@ -132,6 +139,7 @@ class Server(AuthorizationServer):
 
     def token(self, request: Request) -> Any:
         """The token endpoint's answer."""
+        self._wants_jwt = request.form.get("requested_token_type") == JWT
         return self.create_token_response(request)
 
     def act(self, endpoint: "type[Revocation | Introspection]", request: Request) -> Any:
@@ -140,12 +148,13 @@ class Server(AuthorizationServer):
         return self.create_endpoint_response(endpoint.ENDPOINT_NAME, request)
 
     def _generate(
-        self, *, client: RegisteredClient, user: Subject | None, scope: str, **_: Any
+        self, *, client: RegisteredClient | KeyHolder, user: Subject | None, scope: str, **_: Any
     ) -> dict[str, Any]:
-        subject = user or Subject(client.client_id)
-        issued = self._issued = self.credentials.make(
-            subject, ordered(scope.split()), life=self.life
-        )
+        subject, make = user or Subject(client.client_id), self.credentials.make
+        if isinstance(client, KeyHolder):
+            subject = client.subject
+            make = make if self._wants_jwt else self.credentials.make_opaque
+        issued = self._issued = make(subject, ordered(scope.split()), life=self.life)
         return {
             "access_token": issued.text,
             "token_type": "Bearer",

@@ -1,18 +1,12 @@
 """A browser without script: it keeps cookies, and sends back the forms that a page shows."""
 
 import re
-from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 from html import unescape
 
 import httpx2
-import pytest_asyncio
-from starlette.applications import Starlette
 
-from negotiator.store.statement import Transaction
-from negotiator.users import people
-from tests.conftest import BASE, Change, connect
-
+BASE = "https://negotiator.example"
 PASSWORD = "a long enough password"
 _TOKEN = re.compile(r'name="csrf" value="([^"]*)"')
 
@@ -50,39 +44,6 @@ class Browser:
     def session(self) -> str | None:
         """The session cookie it holds."""
         return self.client.cookies.get("__Host-negotiator-session")
-
-
-Open = Callable[..., Awaitable[Browser]]
-
-
-@pytest_asyncio.fixture
-async def browsers(application: Starlette) -> AsyncGenerator[Callable[[], Browser]]:
-    """Makes browsers that know nothing of each other."""
-    opened: list[httpx2.AsyncClient] = []
-
-    def make() -> Browser:
-        opened.append(connect(application))
-        return Browser(opened[-1])
-
-    yield make
-    for client in opened:
-        await client.aclose()
-
-
-@pytest_asyncio.fixture
-async def account(change: Change) -> Callable[..., Awaitable[str]]:
-    """Makes accounts with a password; answers the user's id."""
-
-    async def call(email: str = "ada@example.com", name: str = "") -> str:
-        hashed = people.hash_password(PASSWORD)
-
-        def unit(tx: Transaction) -> str:
-            return people.add(tx, email, name=name, password_hash=hashed, actor="operator")
-
-        made: str = await change(unit)
-        return made
-
-    return call
 
 
 def place(response: httpx2.Response) -> str:
