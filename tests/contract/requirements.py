@@ -48,6 +48,7 @@ _SEED: Final = {
     "assistant:5.3:verified-email": "a verified-email claim registers an agent",
     "assistant:5.4:claim": "the bearer of an ephemeral token posts a delegation code",
     "assistant:5.5:types": "the identity types are anonymous and identity_assertion",
+    "assistant:5:scope-openid": "openid and profile give identity and user metadata",
     "assistant:5:scopes": "the eight scopes exist, with their meaning, and are advertised",
     "assistant:5:scope-read": "negotiations:read opens reading and no more",
     "assistant:5:scope-write": "negotiations:write opens writing and no more",
@@ -164,6 +165,11 @@ _TOKENS: Final = {
     "contract:1.3:at-jwt": "access tokens are RFC 9068 JWTs that others verify offline",
     "contract:1.3:dead-at-once": "a token dies with its row, agent, client, user or issuer",
     "contract:1.3:namespaces": "user ids and client ids share no namespace",
+    "contract:1.3:authorize": "code flow with PKCE, consent and iss",
+    "contract:1.3:refresh": "refresh tokens rotate; reuse kills the family",
+    "contract:1.3:register": "RFC 7591 registration and client id metadata documents",
+    "contract:1.3:userinfo": "userinfo answers OpenID claims",
+    "contract:1.3:discovery": "both documents describe the code flow as it is",
 }
 _OPERATOR: Final = {
     "contract:2:environment": "settings come from NEGOTIATOR_ variables, .env or TOML",
@@ -226,17 +232,9 @@ _LATER: Final = {
         "assistant:1:teleprompter": "live transcription with counter-objection cues",
         "assistant:5:scope-stream": "teleprompter:stream opens the stream",
     },
-    "Signing in": {
-        "assistant:5:scope-openid": "openid and profile give identity and user metadata",
-        "contract:1.3:authorize": "code flow with PKCE, consent and iss",
-        "contract:1.3:refresh": "refresh tokens rotate; reuse kills the family",
-        "contract:1.3:register": "RFC 7591 registration and client id metadata documents",
-        "contract:1.3:userinfo": "userinfo answers OpenID claims",
-    },
     "MCP": {
         "assistant:1:server-card": "/.well-known/mcp/server-card.json answers GET",
         "contract:1.4:card": "the server card and the MCP endpoint never disagree",
-        "contract:1.4:inserted": "resource metadata at the path-inserted addresses",
     },
     "Tools directory": {
         "contract:2:directory": "directory submissions list, approve and reject",
