@@ -96,6 +96,12 @@ class Settings(BaseSettings):
     )
     register_limit_clients: int = Field(60, ge=1, description="OAuth clients per hour and address.")
     refresh_ttl: int = Field(2_592_000, ge=600, description="Life of an unused refresh token, s.")
+    dpop_nonce: bool = Field(
+        False, description="Whether proofs of possession (DPoP) need a nonce of ours."
+    )
+    limit_events_rpm: int = Field(
+        600, ge=1, description="Security events taken in per minute and address."
+    )
     claim_failures_per_hour: int = Field(
         1000, ge=5, description="Wrong delegation codes per hour, over all agents."
     )

@@ -188,7 +188,7 @@ class Delegations:
         for move in self.moves:
             move(tx, agent_id, user_id)
         token = self.credentials.make(
-            Subject(agent_id, user_id), ordered(scope.split()), life=self.life
+            Subject(agent_id, user_id, key=caller.key), ordered(scope.split()), life=self.life
         )
         self.credentials.record(tx, token)
         audit.record(

@@ -65,11 +65,13 @@ class Registration:
     life: int
     retention_days: int
 
-    def prepare_anonymous(self) -> Issued:
-        """A new agent's id and ephemeral token; signing happens before the transaction, not in it."""
-        return self.credentials.make(
-            Subject(values.new_id("agt")), list(ANONYMOUS), life=self.ephemeral_life
-        )
+    def prepare_anonymous(self, key: str | None = None) -> Issued:
+        """A new agent's id and ephemeral token, bound to the key it has proven to hold, if it did.
+
+        Signing happens before the transaction, not in it.
+        """
+        subject = Subject(values.new_id("agt"), key=key)
+        return self.credentials.make(subject, list(ANONYMOUS), life=self.ephemeral_life)
 
     def enrol_anonymous(self, tx: Transaction, token: Issued, *, name: str, address: str) -> None:
         """Keep an anonymous agent with its token. Unclaimed, it is forgotten after the retention time."""
@@ -84,11 +86,21 @@ class Registration:
         )
 
     def enrol_asserted(
-        self, tx: Transaction, assertion: Assertion, *, name: str, address: str
+        self,
+        tx: Transaction,
+        assertion: Assertion,
+        *,
+        name: str,
+        address: str,
+        key: str | None = None,
     ) -> tuple[Issued, Match]:
-        """Spend the assertion and keep an agent that is bound to its user; raises `AssertionRefused`."""
+        """Spend the assertion and keep an agent that is bound to its user; raises `AssertionRefused`.
+
+        Its token is bound to `key`, which the agent has proven to hold.
+        """
         found = match(tx, assertion, actor=address)
-        subject = Subject(values.new_id("agt"), found.user_id, found.issuer, found.identity)
+        agent_id = values.new_id("agt")
+        subject = Subject(agent_id, found.user_id, found.issuer, found.identity, key=key)
         token = self.credentials.make(subject, allowed_scopes(assertion), life=self.life)
         self._add(tx, token, name, "identity_assertion", claimed_at=token.issued_at)
         audit.record(

@@ -22,6 +22,7 @@ from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.tokens.credentials import Issued
 from negotiator.trust.assertions import Assertion, AssertionRefused, Verifier
+from negotiator.trust.possession.checking import Proofs
 from negotiator.trust.refusals import at_registration
 from negotiator.users import approvals, people
 from negotiator.users.matching import LinkNeedsUser, Match
@@ -31,6 +32,7 @@ _KINDS: dict[str, Literal["id_jag", "verified_email"]] = {
     VERIFIED_EMAIL: "verified_email",
 }
 
+REGISTER = "/api/agent/register"
 ANONYMOUS_BUDGET = "registrations"
 ASSERTION_BUDGET = "assertions"
 
@@ -52,6 +54,7 @@ class Agents:
     delegations: Delegations
     verification: Verification
     verifier: Verifier
+    proofs: Proofs
 
     def operations(self) -> list[Operation]:
         """What this slice offers."""
@@ -59,7 +62,7 @@ class Agents:
             Operation(
                 name="register_agent",
                 method="POST",
-                path="/api/agent/register",
+                path=REGISTER,
                 summary="Register an agent and get a bearer token: anonymously, by an ID-JAG, or by a verified e-mail",
                 run=self.register,
                 input=RegisterAgent,
@@ -88,12 +91,13 @@ class Agents:
     async def register(self, call: Call[RegisterAgent]) -> dict[str, Any]:
         """Every variant of registration; the seed selects it by `identity_type`."""
         body = call.input
+        key = await self.proofs.key(call.headers, method="POST", path=REGISTER)
         if body.variant == "anonymous":
-            token, result = await self._anonymous(call)
+            token, result = await self._anonymous(call, key)
         elif body.is_bare_email:
-            token, result = await self._by_mail(call)
+            token, result = await self._by_mail(call, key)
         else:
-            token, result = await self._asserted(call)
+            token, result = await self._asserted(call, key)
         if body.in_auth_md:
             expires_at = values.timestamp(token.issued_at + token.life * 1000)
             result = {**result, **auth_md_members(result, expires_at=expires_at)}
@@ -112,17 +116,21 @@ class Agents:
             "identity": {"user_id": user_id, "email": email},
         }
 
-    async def _anonymous(self, call: Call[RegisterAgent]) -> tuple[Issued, dict[str, Any]]:
-        token = self.registration.prepare_anonymous()
+    async def _anonymous(
+        self, call: Call[RegisterAgent], key: str | None
+    ) -> tuple[Issued, dict[str, Any]]:
+        token = self.registration.prepare_anonymous(key)
         name, address = call.input.name, call.address
         await self.store.write(
             lambda tx: self.registration.enrol_anonymous(tx, token, name=name, address=address)
         )
         return token, token.members()
 
-    async def _by_mail(self, call: Call[RegisterAgent]) -> tuple[Issued, dict[str, Any]]:
+    async def _by_mail(
+        self, call: Call[RegisterAgent], key: str | None
+    ) -> tuple[Issued, dict[str, Any]]:
         token, name, secret = (
-            self.registration.prepare_anonymous(),
+            self.registration.prepare_anonymous(key),
             call.input.name,
             values.new_secret(),
         )
@@ -140,7 +148,9 @@ class Agents:
         pending = {"status": "pending", "expires_in": approvals.LIFE}
         return token, {**token.members(), "verification": pending}
 
-    async def _asserted(self, call: Call[RegisterAgent]) -> tuple[Issued, dict[str, Any]]:
+    async def _asserted(
+        self, call: Call[RegisterAgent], key: str | None
+    ) -> tuple[Issued, dict[str, Any]]:
         body = call.input
         kind = _KINDS.get(body.assertion_type or "")
         if kind is None:
@@ -149,10 +159,11 @@ class Agents:
 
         assertion: Assertion | None = None
         try:
-            assertion = believed = await self.verifier.verify(body.assertion or "", kind=kind)
+            text = body.assertion or ""
+            assertion = believed = await self.verifier.verify(text, kind=kind, key=key)
             token, found = await self.store.write(
                 lambda tx: self.registration.enrol_asserted(
-                    tx, believed, name=body.name, address=call.address
+                    tx, believed, name=body.name, address=call.address, key=key
                 )
             )
         except LinkNeedsUser as refused:

@@ -109,7 +109,8 @@ class Endpoint:
         operation, door = self.operation, self._doorway
         address = door.guard.address(scope, headers)
         try:
-            caller = await door.guard.admit(operation, headers, address)
+            sent = (scope["method"], scope["path"])
+            caller = await door.guard.admit(operation, headers, address, sent=sent)
         except Refusal:
             # A probe is charged to the address it came from, never to the owner of a credential.
             await self._charge(nobody(address), None, left)

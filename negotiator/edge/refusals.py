@@ -11,6 +11,7 @@ from negotiator.errors import (
     NotFound,
     Refusal,
     Unauthorized,
+    Unpossessed,
     ValidationFailed,
 )
 from negotiator.telemetry import logger, request_id
@@ -22,7 +23,8 @@ class Refusals:
     """Renders refusals for the service at this base."""
 
     def __init__(self, base: str) -> None:
-        self._challenge = f'Bearer realm="negotiator", resource_metadata="{base}/.well-known/oauth-protected-resource"'
+        metadata = f"{base}/.well-known/oauth-protected-resource"
+        self._parameters = f'realm="negotiator", resource_metadata="{metadata}"'
 
     def answer(self, refusal: Refusal) -> Answer:
         """The answer that carries this refusal; its private detail goes to the log."""
@@ -64,8 +66,11 @@ class Refusals:
         return self.answer(MethodNotAllowed(allowed))
 
     def _challenged(self, refusal: Refusal) -> dict[str, str]:
-        challenge = self._challenge
-        if isinstance(refusal, InsufficientScope):
+        challenge = f"Bearer {self._parameters}"
+        if isinstance(refusal, Unpossessed):
+            algorithms = " ".join(refusal.algorithms)
+            challenge = f'DPoP {self._parameters}, error="{refusal.error}", algs="{algorithms}"'
+        elif isinstance(refusal, InsufficientScope):
             challenge += f', error="insufficient_scope", scope="{" ".join(refusal.scopes)}"'
         elif isinstance(refusal, Unauthorized):
             if refusal.sent and refusal.error == "invalid_token":

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 import jwt
@@ -18,8 +18,11 @@ from negotiator.store.statement import Query, Statement, Transaction, entity, in
 from negotiator.store.store import Store
 from negotiator.tokens.api_keys import form, rows
 from negotiator.tokens.api_keys.standing import FindStanding
+from negotiator.tokens.issued import Issued, Subject
 from negotiator.tokens.tables import AccessToken
 from negotiator.trust.tables import Revocation
+
+__all__ = ["TYPE", "WITHDRAWN", "Credentials", "Issued", "Subject", "sweep"]
 
 TYPE: Final = "at+jwt"
 _LONGEST: Final = 4096
@@ -54,44 +57,6 @@ _REVOKE = Statement(
     .values(revoked_at=bindparam("at"))
 )
 _FORGET = Statement(delete(_token).where(col(_token.expires_at) < bindparam("at")))
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """Whom a token is for and what it stands on."""
-
-    client_id: str
-    user_id: str | None = None
-    issuer: str | None = None
-    identity: str | None = None
-    authorization: str | None = None
-
-    @property
-    def principal(self) -> str:
-        """Who owns what is made with the token."""
-        return self.user_id or self.client_id
-
-
-@dataclass(frozen=True, slots=True)
-class Issued:
-    """A token that was made and not yet recorded; `life` in seconds."""
-
-    subject: Subject
-    scopes: list[str]
-    jti: str
-    text: str
-    life: int
-    issued_at: int
-
-    def members(self) -> dict[str, Any]:
-        """The seed's five members (assistant §2)."""
-        return {
-            "client_id": self.subject.client_id,
-            "access_token": self.text,
-            "token_type": "Bearer",
-            "expires_in": self.life,
-            "scopes": self.scopes,
-        }
 
 
 class Credentials:
@@ -136,6 +101,7 @@ class Credentials:
             "iat": at // 1000,
             "exp": at // 1000 + life,
             "scope": " ".join(scopes),
+            **({"cnf": {"jkt": subject.key}} if subject.key else {}),
         }
         return Issued(subject, scopes, jti, self._keyring.sign(claims, TYPE), life, at)
 
@@ -157,6 +123,7 @@ class Credentials:
             issuer=subject.issuer,
             identity=subject.identity,
             authorization=subject.authorization,
+            key=subject.key,
             scope=" ".join(token.scopes),
             issued_at=token.issued_at,
             expires_at=(token.issued_at // 1000 + token.life) * 1000,
@@ -184,6 +151,15 @@ class Credentials:
             self._seen[caller.client_id] = values.now()
         return stands
 
+    async def stands(self, caller: Caller) -> bool:
+        """Whether the token behind this caller is still good: an open stream outlives what let it in."""
+
+        def unit(tx: Transaction) -> bool:
+            row = tx.one(_FIND, jti=caller.credential)
+            return row is not None and self.is_live(tx, row)
+
+        return await self._store.read(unit)
+
     def seen(self) -> dict[str, int]:
         """Whose tokens that act for a user came by since this was last asked, and when (milliseconds).
 
@@ -203,7 +179,8 @@ class Credentials:
                 return None
             subject = row.user_id or row.client_id
             scopes = frozenset(row.scope.split())
-            return self._stands(tx, _caller(row.jti, row.client_id, subject, scopes))
+            caller = _caller(row.jti, row.client_id, subject, scopes, key=row.key)
+            return self._stands(tx, caller)
 
         return await self._store.read(unit)
 
@@ -248,7 +225,8 @@ class Credentials:
         if claims is None or claims["exp"] * 1000 <= values.now():
             return None
         scopes = frozenset(claims["scope"].split())
-        caller = _caller(claims["jti"], claims["client_id"], claims["sub"], scopes)
+        key = claims.get("cnf", {}).get("jkt")
+        caller = _caller(claims["jti"], claims["client_id"], claims["sub"], scopes, key=key)
         return claims["exp"] * 1000, caller
 
     def _claims(self, credential: str) -> dict[str, Any] | None:
@@ -278,7 +256,9 @@ class Credentials:
         return claims
 
 
-def _caller(jti: str, client_id: str, subject: str, scopes: frozenset[str]) -> Caller:
+def _caller(
+    jti: str, client_id: str, subject: str, scopes: frozenset[str], *, key: str | None
+) -> Caller:
     """Whom a token speaks for; a client that the operator added by hand is one that he knows."""
     is_agent = client_id.startswith("agt_")
     return Caller(
@@ -289,6 +269,7 @@ def _caller(jti: str, client_id: str, subject: str, scopes: frozenset[str]) -> C
         client_id=client_id,
         user_id=subject if subject != client_id else None,
         level=0 if is_agent else 3,
+        key=key,
     )
 
 

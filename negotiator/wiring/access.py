@@ -46,6 +46,7 @@ def access(ground: Ground) -> Access:
             mailer(chosen.smtp_url, outbox=chosen.data_dir / "outbox", sender=chosen.mail_from),
         ),
         verifier=ground.verifier,
+        proofs=ground.proofs,
     )
     slices: list[Slice] = [agents] if "assistant" in chosen.services else []
     flow = code_flow(ground)

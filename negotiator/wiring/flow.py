@@ -40,6 +40,7 @@ def code_flow(ground: Ground) -> Wing:
         ground.resources,
         chosen.token_ttl,
         ground.api_keys,
+        ground.proofs,
     )
     authorize = Authorize(
         ground.room,

@@ -34,6 +34,7 @@ from negotiator.trust.assertions import Verifier
 from negotiator.trust.fetch import Fetcher
 from negotiator.trust.issuers import Issuers
 from negotiator.trust.keysets import IssuerKeys
+from negotiator.trust.possession.checking import Proofs
 
 _SIXTH = 6
 """Of an hour's passwords, how many may be tried at once: one in six."""
@@ -54,6 +55,7 @@ class Ground:
     cursors: Cursors
     fetcher: Fetcher
     issuer_keys: IssuerKeys
+    proofs: Proofs
     verifier: Verifier
     resources: frozenset[str]
     doorway: Doorway
@@ -69,7 +71,8 @@ def lay(chosen: Settings) -> Ground:
     fetcher = Fetcher(allow_loopback=chosen.allow_loopback_fetch)
     issuer_keys = IssuerKeys(fetcher, clock=lambda: values.now())
     resources = frozenset(f"{base}{path}" for path in parts(scopes.of(chosen.services)))
-    guard = Guard(Believing(keys, credentials), chosen.proxies)
+    proofs = Proofs(store, base, secret, demands_nonce=chosen.dpop_nonce)
+    guard = Guard(Believing(keys, credentials), chosen.proxies, proofs)
     limits = _limits(chosen, store, meters)
     return Ground(
         settings=chosen,
@@ -83,6 +86,7 @@ def lay(chosen: Settings) -> Ground:
         cursors=Cursors(secret),
         fetcher=fetcher,
         issuer_keys=issuer_keys,
+        proofs=proofs,
         verifier=Verifier(
             audience=base,
             resources=resources,

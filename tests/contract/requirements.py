@@ -169,6 +169,9 @@ _TOKENS: Final = {
     "contract:1.3:refresh": "refresh tokens rotate; reuse kills the family",
     "contract:1.3:register": "RFC 7591 registration and client id metadata documents",
     "contract:1.3:userinfo": "userinfo answers OpenID claims",
+    "contract:1.3:dpop": "a token bound to a key is worth nothing without a proof of that key",
+    "contract:1.3:dpop-assertion": "an ID-JAG with cnf wants the proof of its key",
+    "contract:1.3:dpop-refresh": "refresh tokens of clients without a secret are bound to their key",
     "contract:1.3:discovery": "both documents describe the code flow as it is",
 }
 _OPERATOR: Final = {
