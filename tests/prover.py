@@ -58,7 +58,8 @@ class Prover:
         told = {name: value for name, value in claims.items() if value is not None}
         kept = {name: value for name, value in header.items() if value is not None}
         signer = self.key if key is None else key
-        return jwt.encode(told, signer, kept.pop("alg", "ES256"), headers=kept)
+        algorithm: Any = kept.pop("alg", "ES256")
+        return jwt.encode(told, signer, algorithm, headers=kept)
 
     def headers(self, token: str, method: str, path: str, **changes: Any) -> dict[str, str]:
         """The two headers that present a bound token."""

@@ -51,6 +51,8 @@ def _sent(operation: Operation, given: dict[str, Any]) -> list[str]:
     if operation.encoding == "form":
         fields = (f"{name}={value}" for name, value in given.items())
         return [f"--data-urlencode {shlex.quote(field)}" for field in fields]
+    if operation.encoding == "event":
+        return ["-H 'Content-Type: application/secevent+jwt'", f"-d {shlex.quote(given['token'])}"]
     if not given and operation.method == "POST":
         return ["-X POST"]
     sent = shlex.quote(json.dumps(given, indent=2, ensure_ascii=False))

@@ -29,6 +29,7 @@ _MEDIA: Final = {
     "json": ("application/json",),
     "form": ("application/x-www-form-urlencoded",),
     "either": ("application/json", "application/x-www-form-urlencoded"),
+    "event": ("application/secevent+jwt",),
 }
 _REFUSAL: Final[dict[str, Any]] = {
     "type": "object",
@@ -139,6 +140,9 @@ def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
 
 def _content(operation: Operation, schema: dict[str, Any]) -> dict[str, Any]:
     """The body in every media type that it may come in, with its example."""
+    if operation.encoding == "event":
+        example: Any = examples.body(operation)["token"]
+        return {_MEDIA["event"][0]: {"schema": {"type": "string"}, "example": example}}
     shown = {"schema": schema, "example": examples.body(operation)}
     return dict.fromkeys(_MEDIA[operation.encoding], shown)
 

@@ -28,6 +28,7 @@ from negotiator.errors import (
 from negotiator.store.store import Store
 
 _FORM = "application/x-www-form-urlencoded"
+_EVENT = "application/secevent+jwt"
 _MERGE = "application/merge-patch+json"
 _KEY_LENGTH = 255
 
@@ -193,6 +194,9 @@ class Endpoint:
         if encoding == "form" or (encoding == "either" and reading.is_type(declared, _FORM)):
             reading.expect(declared, _FORM)
             return dict(reading.parse_form(body))
+        if encoding == "event":
+            reading.expect(declared, _EVENT)
+            return {"token": reading.parse_text(body)}
         if not body and declared is None:
             return {}
         merges = (_MERGE,) if self.operation.method == "PATCH" else ()

@@ -62,6 +62,14 @@ def parse_json(body: bytes) -> dict[str, Any]:
         raise InvalidRequest("The body is not a JSON object.", detail=str(fault)) from None
 
 
+def parse_text(body: bytes) -> str:
+    """The ASCII text that the body is, but for the white space around it; 400 for anything else."""
+    try:
+        return body.decode("ascii").strip()
+    except UnicodeDecodeError:
+        raise InvalidRequest("The body is not a text of ASCII.") from None
+
+
 def parse_form(body: bytes) -> dict[str, str]:
     """Form fields; a repeated one is refused, an empty one counts as absent (RFC 6749 §3.2).
 

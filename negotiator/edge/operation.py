@@ -86,7 +86,8 @@ class Operation:
     `access`: `open` looks at no credential of ours, `public` takes one but needs none, `bearer` needs one;
     `scopes` are all needed then. `budget` names the rate budget from the input, for operations that have one of
     their own, or several that are all charged. `baseline` names the budget of callers without a credential.
-    `encoding` is how a body comes; `either` takes JSON and forms alike. `creates` marks a POST that honours
+    `encoding` is how a body comes; `either` takes JSON and forms alike, `event` one
+    signed text (RFC 8935), which the input has as its `token`. `creates` marks a POST that honours
     `Idempotency-Key`.
     """
 
@@ -101,7 +102,7 @@ class Operation:
     access: Literal["open", "public", "bearer"] = "bearer"
     scopes: frozenset[str] = frozenset()
     refusals: tuple[int, ...] = ()
-    encoding: Literal["json", "form", "either"] = "json"
+    encoding: Literal["json", "form", "either", "event"] = "json"
     body_limit: int = BODY
     budget: Callable[[Any], str | tuple[str, ...]] | None = None
     baseline: str = "baseline"

@@ -6,6 +6,7 @@ from negotiator.agents.delegation import Delegations
 from negotiator.agents.mail import mailer
 from negotiator.agents.registration import Registration
 from negotiator.agents.routes import Agents
+from negotiator.agents.signals.routes import Events
 from negotiator.agents.verification import Verification
 from negotiator.wiring.flow import code_flow
 from negotiator.wiring.ground import Ground
@@ -48,7 +49,8 @@ def access(ground: Ground) -> Access:
         verifier=ground.verifier,
         proofs=ground.proofs,
     )
-    slices: list[Slice] = [agents] if "assistant" in chosen.services else []
+    events = Events(ground.store, ground.receiver)
+    slices: list[Slice] = [agents, events] if "assistant" in chosen.services else []
     flow = code_flow(ground)
     wing = Wing(
         operations=(*offered(slices), *flow.operations), pages=flow.pages, closes=flow.closes

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from negotiator import scopes, values
 from negotiator.agents.routes import ANONYMOUS_BUDGET, ASSERTION_BUDGET
+from negotiator.agents.signals.routes import BUDGET as EVENT_BUDGET
 from negotiator.caller import Rate
 from negotiator.console.cookies import Cookies
 from negotiator.console.entry.passwords import BY_ACCOUNT, BY_ADDRESS
@@ -35,6 +36,7 @@ from negotiator.trust.fetch import Fetcher
 from negotiator.trust.issuers import Issuers
 from negotiator.trust.keysets import IssuerKeys
 from negotiator.trust.possession.checking import Proofs
+from negotiator.trust.signals.receiver import Receiver
 
 _SIXTH = 6
 """Of an hour's passwords, how many may be tried at once: one in six."""
@@ -57,6 +59,7 @@ class Ground:
     issuer_keys: IssuerKeys
     proofs: Proofs
     verifier: Verifier
+    receiver: Receiver
     resources: frozenset[str]
     doorway: Doorway
     room: Room
@@ -71,6 +74,7 @@ def lay(chosen: Settings) -> Ground:
     fetcher = Fetcher(allow_loopback=chosen.allow_loopback_fetch)
     issuer_keys = IssuerKeys(fetcher, clock=lambda: values.now())
     resources = frozenset(f"{base}{path}" for path in parts(scopes.of(chosen.services)))
+    issuers = Issuers(store)
     proofs = Proofs(store, base, secret, demands_nonce=chosen.dpop_nonce)
     guard = Guard(Believing(keys, credentials), chosen.proxies, proofs)
     limits = _limits(chosen, store, meters)
@@ -87,10 +91,11 @@ def lay(chosen: Settings) -> Ground:
         fetcher=fetcher,
         issuer_keys=issuer_keys,
         proofs=proofs,
+        receiver=Receiver(base, issuers.find, issuer_keys, clock=lambda: values.now()),
         verifier=Verifier(
             audience=base,
             resources=resources,
-            find_issuer=Issuers(store).find,
+            find_issuer=issuers.find,
             keys=issuer_keys,
             clock=lambda: values.now(),
         ),
@@ -162,6 +167,7 @@ def _limits(chosen: Settings, store: Store, meters: Meters) -> Limits:
         Budget("baseline", baseline, 60, baseline),
         Budget(ANONYMOUS_BUDGET, anonymous, 3600, anonymous),
         Budget(ASSERTION_BUDGET, assertion, 3600, assertion),
+        Budget(EVENT_BUDGET, chosen.limit_events_rpm, 60, chosen.limit_events_rpm),
         Budget(CLIENT_BUDGET, registered, 3600, registered),
         Budget(health.BUDGET, chosen.limit_health_rpm, 60, chosen.limit_health_rpm),
         *_of_the_directory(chosen),

@@ -174,6 +174,13 @@ _TOKENS: Final = {
     "contract:1.3:dpop-refresh": "refresh tokens of clients without a secret are bound to their key",
     "contract:1.3:discovery": "both documents describe the code flow as it is",
 }
+_EVENTS: Final = {
+    "contract:5:events": "a trusted issuer's report ends what its person's agents hold, on every worker at once",
+    "contract:5:events-closed": "a closed account stays out until the issuer opens it",
+    "contract:5:events-login": "after a lost credential only a later login counts",
+    "contract:5:events-once": "an event counts once; one told again is taken and changes nothing",
+    "contract:5:events-refused": "RFC 8935: an event that is not believed is refused by name",
+}
 _OPERATOR: Final = {
     "contract:2:environment": "settings come from NEGOTIATOR_ variables, .env or TOML",
     "contract:2:defaults": "the defaults are the contract's",
@@ -258,7 +265,7 @@ def _source(name: str) -> str:
 REQUIREMENTS: Final = {
     name: Requirement(_source(name), behaviour)
     for part in (
-        *(_SEED, _GROUND, _ENTRY, _TOKENS, DISCOVERY, _OPERATOR, _NEGOTIATIONS),
+        *(_SEED, _GROUND, _ENTRY, _TOKENS, _EVENTS, DISCOVERY, _OPERATOR, _NEGOTIATIONS),
         *(ACCOUNTS, _CATALOGUE),
     )
     for name, behaviour in part.items()
