@@ -1,14 +1,16 @@
 """`POST /api/agent/register` and `POST /api/agent/claim`."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, NoReturn
+from typing import Any
 
-from negotiator import audit, values
+from negotiator import values
+from negotiator.agents.ceremony.asserting import Asserting, Shown
 from negotiator.agents.delegation import Delegations
 from negotiator.agents.registration import Registration
 from negotiator.agents.schemas import (
-    ID_JAG,
-    VERIFIED_EMAIL,
+    ANONYMOUS_BUDGET,
+    ASSERTION_BUDGET,
     ClaimAgent,
     ClaimResult,
     RegisterAgent,
@@ -21,20 +23,10 @@ from negotiator.errors import InvalidRequest, ValidationFailed
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.tokens.credentials import Issued
-from negotiator.trust.assertions import Assertion, AssertionRefused, Verifier
 from negotiator.trust.possession.checking import Proofs
-from negotiator.trust.refusals import at_registration
 from negotiator.users import approvals, people
-from negotiator.users.matching import LinkNeedsUser, Match
-
-_KINDS: dict[str, Literal["id_jag", "verified_email"]] = {
-    ID_JAG: "id_jag",
-    VERIFIED_EMAIL: "verified_email",
-}
 
 REGISTER = "/api/agent/register"
-ANONYMOUS_BUDGET = "registrations"
-ASSERTION_BUDGET = "assertions"
 
 
 def _budget(body: RegisterAgent) -> str:
@@ -53,7 +45,8 @@ class Agents:
     registration: Registration
     delegations: Delegations
     verification: Verification
-    verifier: Verifier
+    asserting: Asserting
+    claim_of: Callable[[str], dict[str, Any]]
     proofs: Proofs
 
     def operations(self) -> list[Operation]:
@@ -100,7 +93,8 @@ class Agents:
             token, result = await self._asserted(call, key)
         if body.in_auth_md:
             expires_at = values.timestamp(token.issued_at + token.life * 1000)
-            result = {**result, **auth_md_members(result, expires_at=expires_at)}
+            claim = None if token.subject.user_id else self.claim_of(token.subject.client_id)
+            result = {**result, **auth_md_members(result, claim, expires_at=expires_at)}
         return result
 
     async def claim(self, call: Call[ClaimAgent]) -> dict[str, Any]:
@@ -152,67 +146,10 @@ class Agents:
         self, call: Call[RegisterAgent], key: str | None
     ) -> tuple[Issued, dict[str, Any]]:
         body = call.input
-        kind = _KINDS.get(body.assertion_type or "")
-        if kind is None:
-            description = f"assertion_type is {ID_JAG} or {VERIFIED_EMAIL}."
-            raise InvalidRequest(description, error="unsupported_assertion_type")
-
-        assertion: Assertion | None = None
-        try:
-            text = body.assertion or ""
-            assertion = believed = await self.verifier.verify(text, kind=kind, key=key)
-            token, found = await self.store.write(
-                lambda tx: self.registration.enrol_asserted(
-                    tx, believed, name=body.name, address=call.address, key=key
-                )
-            )
-        except LinkNeedsUser as refused:
-            self._ask_owner(refused, body.name)
-        except AssertionRefused as refused:
-            raise at_registration(
-                refused, remember=_refused(refused, assertion, call.address)
-            ) from None
-        return token, {**token.members(), "identity": _identity(found, believed)}
-
-    def _ask_owner(self, refused: LinkNeedsUser, agent_name: str) -> NoReturn:
-        secret = values.new_secret()
-
-        def remember(tx: Transaction) -> None:
-            approvals.request_link(
-                tx,
-                secret,
-                email=refused.email,
-                identity=refused.identity,
-                issuer=refused.issuer,
-                agent_name=agent_name,
-            )
-
-        refusal = at_registration(refused, remember=remember)
-        uri = f"{self.base}/approve/{secret}"
-        refusal.members["interaction"] = {
-            "verification_uri": uri,
-            "expires_in": approvals.LIFE,
-        }
-        raise refusal from None
-
-
-def _identity(found: Match, assertion: Assertion) -> dict[str, Any]:
-    return {
-        "user_id": found.user_id,
-        "issuer": found.issuer,
-        "subject": assertion.subject,
-        "email": found.email or assertion.email,
-    }
-
-
-def _refused(refused: AssertionRefused, assertion: Assertion | None, address: str) -> Any:
-    """The trail of a refused assertion: its reason, and its issuer once the signature was good."""
-    issuer = assertion.issuer.issuer if assertion else ""
-
-    def remember(tx: Transaction) -> None:
-        audit.record(tx, "assertion.refused", issuer, actor=address, reason=refused.reason.value)
-
-    return remember
+        text = body.assertion or ""
+        shown = Shown(body.assertion_type or "", text, body.name, call.address, key)
+        token, identity = await self.asserting.enrol(shown)
+        return token, {**token.members(), "identity": identity}
 
 
 def _email(text: str) -> str:

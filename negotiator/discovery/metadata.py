@@ -27,6 +27,7 @@ class Authorization:
     id_token_algorithms: tuple[str, ...]
     claims: tuple[str, ...]
     proof_algorithms: tuple[str, ...]
+    events: tuple[str, ...]
 
 
 def parts(scopes: Iterable[str]) -> tuple[str, ...]:
@@ -77,7 +78,7 @@ def authorization_server(service: Service, authorization: Authorization) -> dict
         "introspection_endpoint_auth_methods_supported": secret,
         "service_documentation": f"{service.base}/auth.md",
     }
-    document["agent_auth"] = agent_auth(service, assertions)
+    document["agent_auth"] = agent_auth(service, assertions, authorization.events)
     return {name: value for name, value in document.items() if value is not None}
 
 

@@ -22,9 +22,11 @@ from negotiator.tokens.issued import Issued, Subject
 from negotiator.tokens.tables import AccessToken
 from negotiator.trust.tables import Revocation
 
-__all__ = ["TYPE", "WITHDRAWN", "Credentials", "Issued", "Subject", "sweep"]
+__all__ = ["IDENTITY", "TYPE", "WITHDRAWN", "Credentials", "Issued", "Subject", "sweep"]
 
 TYPE: Final = "at+jwt"
+IDENTITY: Final = "agent-identity+jwt"
+"""An agent's own assertion of who it is here, good for access tokens only; never an ID-JAG's `typ` (ID-JAG §9.3)."""
 _LONGEST: Final = 4096
 _REMEMBERED: Final = 8192
 
@@ -84,7 +86,7 @@ class Credentials:
         self._believed: dict[bytes, tuple[int, Caller]] = {}
         self._seen: dict[str, int] = {}
 
-    def make(self, subject: Subject, scopes: list[str], *, life: int) -> Issued:
+    def make(self, subject: Subject, scopes: list[str], *, life: int, typ: str = TYPE) -> Issued:
         """A signed token for `life` seconds; it counts once `record` has kept its row.
 
         400 `invalid_scope` for a scope of a service that does not run here.
@@ -103,7 +105,7 @@ class Credentials:
             "scope": " ".join(scopes),
             **({"cnf": {"jkt": subject.key}} if subject.key else {}),
         }
-        return Issued(subject, scopes, jti, self._keyring.sign(claims, TYPE), life, at)
+        return Issued(subject, scopes, jti, self._keyring.sign(claims, typ), life, at)
 
     def make_opaque(self, subject: Subject, scopes: list[str], *, life: int) -> Issued:
         """The same without a word of content: a text that means something only here."""
@@ -203,6 +205,12 @@ class Credentials:
             jti = claims["jti"] if claims else None
         return tx.one(_FIND, jti=jti) if jti else None
 
+    def identity(self, tx: Transaction, text: str) -> AccessToken | None:
+        """The row of a live identity assertion of ours; what it stands on is what its tokens will stand on."""
+        claims = self._claims(text, IDENTITY)
+        row = tx.one(_FIND, jti=claims["jti"]) if claims else None
+        return row if row and self.is_live(tx, row) else None
+
     def is_live(self, tx: Transaction, token: AccessToken) -> bool:
         """Whether the token would be believed now."""
         return token.expires_at > values.now() and tx.one(_LIVE, jti=token.jti) is not None
@@ -229,14 +237,14 @@ class Credentials:
         caller = _caller(claims["jti"], claims["client_id"], claims["sub"], scopes, key=key)
         return claims["exp"] * 1000, caller
 
-    def _claims(self, credential: str) -> dict[str, Any] | None:
+    def _claims(self, credential: str, typ: str = TYPE) -> dict[str, Any] | None:
         """The claims of a token, live or not, that we signed for this service; None for any other text."""
         if len(credential) > _LONGEST:
             return None
         try:
             header = jwt.get_unverified_header(credential)
             key = self._keyring.find(str(header.get("kid")))
-            if key is None or key.algorithm != ALGORITHM or header.get("typ") != TYPE:
+            if key is None or key.algorithm != ALGORITHM or header.get("typ") != typ:
                 return None
             claims: dict[str, Any] = jwt.decode(
                 credential,

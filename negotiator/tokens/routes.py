@@ -17,6 +17,7 @@ from negotiator.tokens.api_keys.holder import TOKEN_TYPES
 from negotiator.tokens.clients import JWT_BEARER, RegisteredClient
 from negotiator.tokens.credentials import Credentials
 from negotiator.tokens.flow.identity import Identity
+from negotiator.tokens.identities import Exchange
 from negotiator.tokens.registration.known import KnownClients
 from negotiator.tokens.standard.endpoints import Introspection, Revocation
 from negotiator.tokens.standard.flow import Flow
@@ -79,6 +80,7 @@ class TokenEndpoints:
     life: int
     keys: ApiKeys
     proofs: Proofs
+    exchange: Exchange
 
     def operations(self) -> list[Operation]:
         """What this slice offers."""
@@ -132,6 +134,12 @@ class TokenEndpoints:
         if form.requested_token_type not in (None, *TOKEN_TYPES):
             raise InvalidRequest("requested_token_type names no type that is issued here.")
         key = await self.proofs.key(call.headers, method="POST", path=PATH)
+        fields = _fields(form)
+        if form.grant_type == JWT_BEARER and authorization is None and self.exchange.takes(fields):
+            body = await self.store.write(
+                lambda tx: self.exchange.exchange(tx, fields, key=key, address=call.address)
+            )
+            return Answer(body, 200, _NO_CACHE)
         grants: list[Any] = [ClientCredentials]
         if form.grant_type == JWT_BEARER:
             if not form.assertion:
@@ -145,7 +153,7 @@ class TokenEndpoints:
             server = self._server(tx, call, known, key=key)
             for grant in (*grants, *self.flow.grants()):
                 server.register_grant(grant)
-            return server.token(Request(_fields(form), authorization)), server.signed_in
+            return server.token(Request(fields, authorization)), server.signed_in
 
         body, signed_in = await self.store.write(unit)
         if signed_in is not None and "openid" in body["scope"].split():

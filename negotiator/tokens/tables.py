@@ -7,7 +7,7 @@ from sqlmodel import Field, SQLModel
 
 
 class AccessToken(SQLModel, table=True):
-    """One issued token, without its secret: the signature lives with the bearer only.
+    """One issued token or identity assertion, without its secret: the signature lives with the bearer only.
 
     `client_id`, `user_id`, `issuer`, `identity` and `authorization` (a user's consent to a client, by the code flow)
     are what the token stands on; see `trust.tables.Revocation`. `key` is the thumbprint of the key it is bound to.

@@ -6,6 +6,7 @@ from negotiator.store.statement import Transaction
 from negotiator.tokens.credentials import Subject
 from negotiator.tokens.flow.identity import Identity
 from negotiator.tokens.flow.refreshing import Refreshing
+from negotiator.tokens.identities import Exchange
 from negotiator.tokens.registration.documents import Documents
 from negotiator.tokens.registration.known import KnownClients
 from negotiator.tokens.registration.routes import ClientRegistration
@@ -41,6 +42,7 @@ def code_flow(ground: Ground) -> Wing:
         chosen.token_ttl,
         ground.api_keys,
         ground.proofs,
+        Exchange(ground.credentials),
     )
     authorize = Authorize(
         ground.room,

@@ -6,7 +6,7 @@ import secrets
 from dataclasses import dataclass
 
 from negotiator import scopes, values
-from negotiator.agents.routes import ANONYMOUS_BUDGET, ASSERTION_BUDGET
+from negotiator.agents.schemas import ANONYMOUS_BUDGET, ASSERTION_BUDGET
 from negotiator.agents.signals.routes import BUDGET as EVENT_BUDGET
 from negotiator.caller import Rate
 from negotiator.console.cookies import Cookies

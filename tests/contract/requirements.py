@@ -174,6 +174,12 @@ _TOKENS: Final = {
     "contract:1.3:dpop-refresh": "refresh tokens of clients without a secret are bound to their key",
     "contract:1.3:discovery": "both documents describe the code flow as it is",
 }
+_AUTH_MD: Final = {
+    "authmd:g1:claim": "auth.md v0.1: a credential, a claim token, a user asked by mail",
+    "authmd:g3:register": "the newer auth.md: an identity, exchanged for tokens",
+    "authmd:g3:service-auth": "an agent that names its user gets an identity once he has approved",
+    "authmd:g3:claim": "a claim is completed once, ends what was held before, and can be renewed",
+}
 _EVENTS: Final = {
     "contract:5:events": "a trusted issuer's report ends what its person's agents hold, on every worker at once",
     "contract:5:events-closed": "a closed account stays out until the issuer opens it",
@@ -265,7 +271,7 @@ def _source(name: str) -> str:
 REQUIREMENTS: Final = {
     name: Requirement(_source(name), behaviour)
     for part in (
-        *(_SEED, _GROUND, _ENTRY, _TOKENS, _EVENTS, DISCOVERY, _OPERATOR, _NEGOTIATIONS),
+        *(_SEED, _GROUND, _ENTRY, _TOKENS, _AUTH_MD, _EVENTS, DISCOVERY, _OPERATOR, _NEGOTIATIONS),
         *(ACCOUNTS, _CATALOGUE),
     )
     for name, behaviour in part.items()

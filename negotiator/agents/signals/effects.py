@@ -13,6 +13,7 @@ from negotiator.agents.tables import Delegation
 from negotiator.store import moves
 from negotiator.store.statement import Statement, Transaction
 from negotiator.tokens import held
+from negotiator.tokens.flow import authorizations
 from negotiator.trust import revocations
 from negotiator.trust.revocations import closed_key, identity_key, login_key
 from negotiator.trust.signals.kinds import Effect
@@ -87,6 +88,7 @@ def _end_agents(tx: Transaction, identity: str) -> int:
     if user_id is None:
         return 0
     tx.run(_END_CODES, user=user_id, now=values.now())
+    authorizations.end_agents(tx, user_id)
     return held.end_agents(tx, user_id)
 
 
