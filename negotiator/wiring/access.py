@@ -28,7 +28,7 @@ class Access:
 
 def access(ground: Ground) -> Access:
     """Make the wing."""
-    chosen, base = ground.settings, ground.settings.base_url
+    chosen = ground.settings
     delegations = Delegations(
         pepper=ground.secret,
         credentials=ground.credentials,
@@ -36,43 +36,41 @@ def access(ground: Ground) -> Access:
         failures_per_hour=chosen.claim_failures_per_hour,
         moves=MOVES,
     )
+    agents = _agents(ground, delegations)
+    events = Events(ground.store, ground.receiver)
+    slices: list[Slice] = [*agents, events] if "assistant" in chosen.services else []
+    flow = code_flow(ground)
+    wing = Wing(
+        operations=(*offered(slices), *flow.operations), pages=flow.pages, closes=flow.closes
+    )
+    return Access(wing, delegations)
+
+
+def _agents(ground: Ground, delegations: Delegations) -> tuple[Agents, Ceremony]:
+    """The agents' doors: the seed's, and that of auth.md's newer generation over the same units."""
+    chosen, base, store = ground.settings, ground.settings.base_url, ground.store
     registration = Registration(
         ground.credentials,
         chosen.ephemeral_ttl,
         chosen.token_ttl,
         chosen.unclaimed_retention_days,
     )
-    verification = Verification(
-        base,
-        mailer(chosen.smtp_url, outbox=chosen.data_dir / "outbox", sender=chosen.mail_from),
-    )
-    asserting = Asserting(base, ground.store, ground.verifier, registration)
+    sender = mailer(chosen.smtp_url, outbox=chosen.data_dir / "outbox", sender=chosen.mail_from)
+    verification = Verification(base, sender)
+    asserting = Asserting(base, store, ground.verifier, registration)
     refreshing = Refreshing(ground.secret, chosen.refresh_ttl)
+    identities = Identities(ground.credentials, refreshing, chosen.token_ttl)
     ceremony = Ceremony(
         base,
-        ground.store,
+        store,
         ground.secret,
         registration,
         delegations,
         verification,
         asserting,
-        Identities(ground.credentials, refreshing, chosen.token_ttl),
+        identities,
         ground.proofs,
     )
-    agents = Agents(
-        base=base,
-        store=ground.store,
-        registration=registration,
-        delegations=delegations,
-        verification=verification,
-        asserting=asserting,
-        claim_of=ceremony.claim,
-        proofs=ground.proofs,
-    )
-    events = Events(ground.store, ground.receiver)
-    slices: list[Slice] = [agents, ceremony, events] if "assistant" in chosen.services else []
-    flow = code_flow(ground)
-    wing = Wing(
-        operations=(*offered(slices), *flow.operations), pages=flow.pages, closes=flow.closes
-    )
-    return Access(wing, delegations)
+    claim, proofs = ceremony.claim, ground.proofs
+    agents = Agents(base, store, registration, delegations, verification, asserting, claim, proofs)
+    return agents, ceremony

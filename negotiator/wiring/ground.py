@@ -92,13 +92,7 @@ def lay(chosen: Settings) -> Ground:
         issuer_keys=issuer_keys,
         proofs=proofs,
         receiver=Receiver(base, issuers.find, issuer_keys, clock=lambda: values.now()),
-        verifier=Verifier(
-            audience=base,
-            resources=resources,
-            find_issuer=issuers.find,
-            keys=issuer_keys,
-            clock=lambda: values.now(),
-        ),
+        verifier=_verifier(base, resources, issuers, issuer_keys),
         resources=resources,
         doorway=Doorway(guard, limits, Refusals(base), store),
         room=Room(
@@ -108,6 +102,16 @@ def lay(chosen: Settings) -> Ground:
             Pages(base),
             "/agents" if "assistant" in chosen.services else "/account",
         ),
+    )
+
+
+def _verifier(base: str, resources: frozenset[str], issuers: Issuers, keys: IssuerKeys) -> Verifier:
+    return Verifier(
+        audience=base,
+        resources=resources,
+        find_issuer=issuers.find,
+        keys=keys,
+        clock=lambda: values.now(),
     )
 
 

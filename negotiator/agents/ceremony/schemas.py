@@ -6,6 +6,7 @@ from pydantic import ConfigDict, Field, model_validator
 
 from negotiator.agents.schemas import ID_JAG, AgentName
 from negotiator.edge.operation import Lenient, shown
+from negotiator.strict import is_object
 
 Kind = Literal["anonymous", "identity_assertion", "service_auth", "refresh"]
 _NEEDED: dict[str, tuple[str, ...]] = {
@@ -97,9 +98,10 @@ class CompleteClaim(Lenient):
 
 def flat(answer: dict[str, Any]) -> dict[str, Any]:
     """The answer with the flat members of auth.md v0.2 to v0.7 beside the nested ones."""
-    identity, claim = answer.get("identity", {}), answer.get("claim", {})
-    scopes = answer.get("scopes")
-    named = {
+    identity: dict[str, Any] = answer.get("identity", {})
+    claim: dict[str, Any] = answer.get("claim", {})
+    scopes: object = answer.get("scopes")
+    named: dict[str, Any] = {
         "registration_id": answer["id"],
         "registration_type": answer.get("type"),
         "identity_assertion": identity.get("assertion"),
@@ -108,9 +110,7 @@ def flat(answer: dict[str, Any]) -> dict[str, Any]:
         "claim_token": claim.get("token"),
         "claim_token_expires": claim.get("expires_at"),
         **(
-            {f"{when}_scopes": names for when, names in scopes.items()}
-            if isinstance(scopes, dict)
-            else {}
+            {f"{when}_scopes": names for when, names in scopes.items()} if is_object(scopes) else {}
         ),
     }
     return {**{name: value for name, value in named.items() if value is not None}, **answer}

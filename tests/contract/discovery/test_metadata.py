@@ -141,7 +141,8 @@ async def test_the_assistant_alone_has_these_two_ways_in(chosen: Settings) -> No
     settings = make_settings(chosen.data_dir, chosen.keys_dir, services=["assistant"])
     async with running(settings) as application, connect(application) as client:
         block = (await read(client, SERVER))["agent_auth"]
-    assert block["identity_types_supported"] == ["anonymous", "identity_assertion"]
+    ways = ["anonymous", "identity_assertion", "service_auth"]
+    assert block["identity_types_supported"] == ways
     assert block["credential_types_supported"] == ["access_token"]
 
 
