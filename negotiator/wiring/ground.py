@@ -84,13 +84,7 @@ def lay(chosen: Settings) -> Ground:
         cursors=Cursors(secret),
         fetcher=fetcher,
         issuer_keys=issuer_keys,
-        verifier=Verifier(
-            audience=base,
-            resources=resources,
-            find_issuer=Issuers(store).find,
-            keys=issuer_keys,
-            clock=lambda: values.now(),
-        ),
+        verifier=_verifier(base, resources, store=store, keys=issuer_keys),
         resources=resources,
         doorway=Doorway(guard, limits, Refusals(base), store),
         room=Room(
@@ -100,6 +94,16 @@ def lay(chosen: Settings) -> Ground:
             Pages(base),
             "/agents" if "assistant" in chosen.services else "/account",
         ),
+    )
+
+
+def _verifier(base: str, resources: frozenset[str], *, store: Store, keys: IssuerKeys) -> Verifier:
+    return Verifier(
+        audience=base,
+        resources=resources,
+        find_issuer=Issuers(store).find,
+        keys=keys,
+        clock=lambda: values.now(),
     )
 
 
