@@ -47,6 +47,12 @@ _LIVE = Query(
     ),
     tuple,
 )
+_OPAQUE = Query(
+    select(_token.client_id, _token.user_id, _token.scope).where(
+        col(_token.jti) == bindparam("jti"), col(_token.expires_at) > bindparam("now")
+    ),
+    tuple,
+)
 _HELD = Query(
     select(_token)
     .where(
@@ -171,12 +177,12 @@ class Credentials:
             return None
 
         def unit(tx: Transaction) -> Caller | None:
-            row = tx.one(_FIND, jti=jti)
-            if row is None or row.expires_at <= values.now():
+            found = tx.one(_OPAQUE, jti=jti, now=values.now())
+            if found is None:
                 return None
-            subject = row.user_id or row.client_id
-            scopes = frozenset(row.scope.split())
-            return self._stands(tx, _caller(row.jti, row.client_id, subject, scopes))
+            client_id, user_id, scope = found
+            caller = _caller(jti, client_id, user_id or client_id, frozenset(scope.split()))
+            return self._stands(tx, caller)
 
         return await self._store.read(unit)
 

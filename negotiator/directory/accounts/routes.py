@@ -36,7 +36,6 @@ from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.tokens.api_keys import form, rows
 from negotiator.tokens.credentials import Credentials
-from negotiator.tokens.tables import ApiKey
 
 BASELINE: Final = "directory"
 """The budget of callers without a credential on the directory's public paths."""
@@ -275,7 +274,7 @@ class Accounts:
         return {"requests_per_minute": rate.requests_per_minute, "burst": rate.burst}
 
 
-def _presented(tx: Transaction, caller: Caller) -> ApiKey:
+def _presented(tx: Transaction, caller: Caller) -> rows.Key:
     """The key that the call came with; 403 for a token: what lives an hour must not make what lives for good."""
     key = rows.by_id(tx, caller.credential)
     if key is None:
