@@ -1,6 +1,7 @@
 """Agents of the directory on both engines, over processes: what may happen once, and limits that many share."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
@@ -133,7 +134,9 @@ async def test_a_rate_is_shared_by_four_workers_to_the_call(server: Server) -> N
         async with server.connect() as visitor:
             return await visitor.post(CHALLENGE, headers=key(record))
 
-    answers = await asyncio.gather(*(ask() for _ in range(75)))
+    began = time.monotonic()
+    answers = await asyncio.gather(*(ask() for _ in range(90)))
     statuses = [answer.status_code for answer in answers]
     taken = len(statuses) - statuses.count(429)
-    assert 60 <= taken <= 62, "what comes back while the test runs, and no more"
+    back = int(time.monotonic() - began) + 1
+    assert 60 <= taken <= 60 + back, "what comes back while the test runs, and no more"
