@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 import jwt
@@ -18,6 +18,7 @@ from negotiator.store.statement import Query, Statement, Transaction, entity, in
 from negotiator.store.store import Store
 from negotiator.tokens.api_keys import form, rows
 from negotiator.tokens.api_keys.standing import FindStanding
+from negotiator.tokens.issued import Issued, Subject
 from negotiator.tokens.tables import AccessToken
 from negotiator.trust.tables import Revocation
 
@@ -46,6 +47,12 @@ _LIVE = Query(
     ),
     tuple,
 )
+_OPAQUE = Query(
+    select(_token.client_id, _token.user_id, _token.scope).where(
+        col(_token.jti) == bindparam("jti"), col(_token.expires_at) > bindparam("now")
+    ),
+    tuple,
+)
 _HELD = Query(
     select(_token)
     .where(
@@ -65,43 +72,6 @@ _REVOKE = Statement(
     .values(revoked_at=bindparam("at"))
 )
 _FORGET = Statement(delete(_token).where(col(_token.expires_at) < bindparam("at")))
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """Whom a token is for and what it stands on."""
-
-    client_id: str
-    user_id: str | None = None
-    issuer: str | None = None
-    identity: str | None = None
-
-    @property
-    def principal(self) -> str:
-        """Who owns what is made with the token."""
-        return self.user_id or self.client_id
-
-
-@dataclass(frozen=True, slots=True)
-class Issued:
-    """A token that was made and not yet recorded; `life` in seconds."""
-
-    subject: Subject
-    scopes: list[str]
-    jti: str
-    text: str
-    life: int
-    issued_at: int
-
-    def members(self) -> dict[str, Any]:
-        """The seed's five members (assistant §2)."""
-        return {
-            "client_id": self.subject.client_id,
-            "access_token": self.text,
-            "token_type": "Bearer",
-            "expires_in": self.life,
-            "scopes": self.scopes,
-        }
 
 
 class Credentials:
@@ -207,12 +177,12 @@ class Credentials:
             return None
 
         def unit(tx: Transaction) -> Caller | None:
-            row = tx.one(_FIND, jti=jti)
-            if row is None or row.expires_at <= values.now():
+            found = tx.one(_OPAQUE, jti=jti, now=values.now())
+            if found is None:
                 return None
-            subject = row.user_id or row.client_id
-            scopes = frozenset(row.scope.split())
-            return self._stands(tx, _caller(row.jti, row.client_id, subject, scopes))
+            client_id, user_id, scope = found
+            caller = _caller(jti, client_id, user_id or client_id, frozenset(scope.split()))
+            return self._stands(tx, caller)
 
         return await self._store.read(unit)
 
@@ -303,7 +273,7 @@ class Credentials:
 
 
 def _caller(jti: str, client_id: str, subject: str, scopes: frozenset[str]) -> Caller:
-    """Whom a token speaks for; a client that the operator added by hand is one that he knows."""
+    """Whom a token speaks for; of the clients of OAuth, which may have come by themselves, nothing more is known."""
     is_agent = client_id.startswith("agt_")
     return Caller(
         kind="agent" if is_agent else "client",
@@ -312,7 +282,7 @@ def _caller(jti: str, client_id: str, subject: str, scopes: frozenset[str]) -> C
         scopes=scopes,
         client_id=client_id,
         user_id=subject if subject != client_id else None,
-        level=0 if is_agent else 3,
+        level=0 if is_agent else 1,
     )
 
 

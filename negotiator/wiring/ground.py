@@ -81,13 +81,7 @@ def lay(chosen: Settings) -> Ground:
         cursors=Cursors(secret),
         fetcher=fetcher,
         issuer_keys=issuer_keys,
-        verifier=Verifier(
-            audience=base,
-            resources=resources,
-            find_issuer=Issuers(store).find,
-            keys=issuer_keys,
-            clock=lambda: values.now(),
-        ),
+        verifier=_verifier(base, resources, store=store, keys=issuer_keys),
         resources=resources,
         doorway=Doorway(guard, limits, Refusals(base), store),
         room=Room(
@@ -103,6 +97,16 @@ def lay(chosen: Settings) -> Ground:
 def _store(chosen: Settings, meters: Meters) -> Store:
     commits = meters.histogram("negotiator_commit_units", "Changes that shared a commit", UNITS)
     return make_store(chosen.database_url, committed=commits.saw)
+
+
+def _verifier(base: str, resources: frozenset[str], *, store: Store, keys: IssuerKeys) -> Verifier:
+    return Verifier(
+        audience=base,
+        resources=resources,
+        find_issuer=Issuers(store).find,
+        keys=keys,
+        clock=lambda: values.now(),
+    )
 
 
 def _credentials(
