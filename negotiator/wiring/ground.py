@@ -84,13 +84,7 @@ def lay(chosen: Settings) -> Ground:
         verifier=_verifier(base, resources, store=store, keys=issuer_keys),
         resources=resources,
         doorway=Doorway(guard, limits, Refusals(base), store),
-        room=Room(
-            store,
-            limits,
-            Visitors(Cookies(base, secret), store, guard),
-            Pages(base),
-            "/agents" if "assistant" in chosen.services else "/account",
-        ),
+        room=_room(chosen, store, limits, guard, secret),
     )
 
 
@@ -138,6 +132,13 @@ def pepper(chosen: Settings) -> bytes:
         with os.fdopen(descriptor, "w") as file:
             file.write(secrets.token_urlsafe(32))
     return path.read_bytes()
+
+
+def _room(chosen: Settings, store: Store, limits: Limits, guard: Guard, secret: bytes) -> Room:
+    """What every page stands in; whoever signs in for nothing in particular goes to his agents, if there can be any."""
+    home = "/agents" if "assistant" in chosen.services else "/account"
+    visitors = Visitors(Cookies(chosen.base_url, secret), store, guard)
+    return Room(store, limits, visitors, Pages(chosen.base_url), home)
 
 
 def _limits(chosen: Settings, store: Store, meters: Meters) -> Limits:
