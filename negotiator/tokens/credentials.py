@@ -29,13 +29,14 @@ _REMEMBERED: Final = 8192
 
 _token = AccessToken
 _RECORD = Statement(insertion(AccessToken))
-WITHDRAWN = exists().where(
+WITHDRAWN: Final = exists().where(
     col(Revocation.subject).in_(
         [
             col(_token.client_id),
             col(_token.user_id),
             col(_token.issuer),
             col(_token.identity),
+            col(_token.authorization),
         ]
     ),
     col(Revocation.before) >= col(_token.issued_at),
@@ -82,7 +83,7 @@ class Credentials:
         self._offered = frozenset(offered)
         self._store = store
         self._keyring = keyring
-        self._issuer = issuer
+        self.issuer = issuer
         self._pepper = pepper
         self._find_standing = find_standing
         self._believed: dict[bytes, tuple[int, Caller]] = {}
@@ -97,8 +98,8 @@ class Credentials:
         at = values.now()
         jti = values.new_ulid()
         claims = {
-            "iss": self._issuer,
-            "aud": self._issuer,
+            "iss": self.issuer,
+            "aud": self.issuer,
             "sub": subject.principal,
             "client_id": subject.client_id,
             "jti": jti,
@@ -125,6 +126,7 @@ class Credentials:
             user_id=subject.user_id,
             issuer=subject.issuer,
             identity=subject.identity,
+            authorization=subject.authorization,
             scope=" ".join(token.scopes),
             issued_at=token.issued_at,
             expires_at=(token.issued_at // 1000 + token.life) * 1000,
@@ -187,21 +189,6 @@ class Credentials:
         """Whether the token would be believed now."""
         return token.expires_at > values.now() and tx.one(_LIVE, jti=token.jti) is not None
 
-    def describe(self, token: AccessToken) -> dict[str, Any]:
-        """A live token in RFC 7662's words."""
-        return {
-            "active": True,
-            "scope": token.scope,
-            "client_id": token.client_id,
-            "token_type": "Bearer",
-            "exp": token.expires_at // 1000,
-            "iat": token.issued_at // 1000,
-            "sub": token.user_id or token.client_id,
-            "aud": self._issuer,
-            "iss": self._issuer,
-            "jti": token.jti,
-        }
-
     def revoke(self, tx: Transaction, token: AccessToken, *, actor: str) -> None:
         """Kill one token; nothing happens to a dead one."""
         if tx.run(_REVOKE, token=token.jti, at=values.now()):
@@ -230,14 +217,14 @@ class Credentials:
         try:
             header = jwt.get_unverified_header(credential)
             key = self._keyring.find(str(header.get("kid")))
-            if key is None or header.get("typ") != TYPE:
+            if key is None or key.algorithm != ALGORITHM or header.get("typ") != TYPE:
                 return None
             claims: dict[str, Any] = jwt.decode(
                 credential,
                 key.verifying,
                 algorithms=[ALGORITHM],
-                audience=self._issuer,
-                issuer=self._issuer,
+                audience=self.issuer,
+                issuer=self.issuer,
                 options={
                     "require": ["exp", "iat", "jti", "sub", "client_id"],
                     # Our own clock decides, here as in the row; see `authenticate` and `is_live`.

@@ -12,6 +12,7 @@ class Subject:
     user_id: str | None = None
     issuer: str | None = None
     identity: str | None = None
+    authorization: str | None = None
 
     @property
     def principal(self) -> str:

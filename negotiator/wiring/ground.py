@@ -16,6 +16,7 @@ from negotiator.console.visitor import Visitors
 from negotiator.directory.accounts.registered import Levels
 from negotiator.directory.accounts.routes import BASELINE, DAILY_BUDGET, HOURLY_BUDGET
 from negotiator.discovery import health
+from negotiator.discovery.metadata import parts
 from negotiator.edge.cursors import Cursors
 from negotiator.edge.endpoint import Doorway
 from negotiator.edge.guard import Guard
@@ -28,6 +29,7 @@ from negotiator.settings import Settings
 from negotiator.store.store import Store, make_store
 from negotiator.tokens.api_keys.believing import ApiKeys, Believing
 from negotiator.tokens.credentials import Credentials
+from negotiator.tokens.registration.routes import CLIENT_BUDGET
 from negotiator.trust.assertions import Verifier
 from negotiator.trust.fetch import Fetcher
 from negotiator.trust.issuers import Issuers
@@ -66,7 +68,7 @@ def lay(chosen: Settings) -> Ground:
     keys = ApiKeys(store, secret, levels.standing, unused_days=chosen.key_unused_days)
     fetcher = Fetcher(allow_loopback=chosen.allow_loopback_fetch)
     issuer_keys = IssuerKeys(fetcher, clock=lambda: values.now())
-    resources = frozenset({base, f"{base}/mcp"})
+    resources = frozenset(f"{base}{path}" for path in parts(scopes.of(chosen.services)))
     guard = Guard(Believing(keys, credentials), chosen.proxies)
     limits = _limits(chosen, store, meters)
     return Ground(
@@ -154,12 +156,14 @@ def _limits(chosen: Settings, store: Store, meters: Meters) -> Limits:
         chosen.register_limit_anonymous,
         chosen.register_limit_assertion,
     )
+    registered = chosen.register_limit_clients
     by_address, by_account = chosen.sign_in_limit_address, chosen.sign_in_limit_account
     budgets = (
         Budget("default", chosen.limit_rpm, 60, chosen.limit_burst or chosen.limit_rpm),
         Budget("baseline", baseline, 60, baseline),
         Budget(ANONYMOUS_BUDGET, anonymous, 3600, anonymous),
         Budget(ASSERTION_BUDGET, assertion, 3600, assertion),
+        Budget(CLIENT_BUDGET, registered, 3600, registered),
         Budget(health.BUDGET, chosen.limit_health_rpm, 60, chosen.limit_health_rpm),
         *_of_the_directory(chosen),
         Budget(BY_ADDRESS, by_address, 3600, by_address // _SIXTH),
