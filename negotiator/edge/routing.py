@@ -10,9 +10,10 @@ from typing import Final
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from negotiator.caller import nobody
-from negotiator.edge.endpoint import Doorway, Endpoint, read_headers, respond
+from negotiator.edge.endpoint import Endpoint, read_headers, respond
 from negotiator.edge.limits import refuse
 from negotiator.edge.operation import Answer
+from negotiator.edge.steps import Doorway
 
 _API: Final = "/api/"
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from negotiator import values
 from negotiator.agents.routes import ANONYMOUS_BUDGET, ASSERTION_BUDGET
 from negotiator.edge.cursors import Cursors
-from negotiator.edge.endpoint import Doorway
 from negotiator.edge.guard import Guard
 from negotiator.edge.limits import Budget, Limiter, Limits
 from negotiator.edge.refusals import Refusals
+from negotiator.edge.steps import Doorway
 from negotiator.keys import Keyring
 from negotiator.limiters import InDatabase, InRedis, SharedTable
 from negotiator.settings import Settings

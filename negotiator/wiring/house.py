@@ -9,8 +9,8 @@ from negotiator.discovery.documents import Document
 from negotiator.discovery.health import Health
 from negotiator.discovery.metadata import Authorization
 from negotiator.discovery.published import published
-from negotiator.edge.endpoint import Doorway
 from negotiator.edge.operation import Service
+from negotiator.edge.steps import Doorway
 from negotiator.keys import Keyring
 from negotiator.settings import Settings
 from negotiator.store.store import Store
