@@ -107,7 +107,9 @@ class _HttpArrival:
                 [FieldError(f"/{name}", "Belongs in the path only.") for name in sorted(twice)]
             )
         whole = {**members, **path}
-        return Given(reading.believe(operation.input, whole, refusal=endpoint.unbelieved), body)
+        # A key repeats a request, and the path says which: one offer for two negotiations is two requests.
+        named = scope["path"].encode() + b"\n" + body if path else body
+        return Given(reading.believe(operation.input, whole, refusal=endpoint.unbelieved), named)
 
     def _members(self, body: bytes) -> dict[str, Any]:
         if not body and self.endpoint.inputless:
