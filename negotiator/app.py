@@ -20,6 +20,7 @@ from negotiator.edge.middleware import Wrapping
 from negotiator.edge.operation import Answer
 from negotiator.edge.refusals import Refusals
 from negotiator.edge.routing import Operations
+from negotiator.mcp.door import PATH
 from negotiator.settings import Settings
 from negotiator.store.store import Store
 from negotiator.wiring.house import build
@@ -59,7 +60,12 @@ def create(chosen: Settings | None = None) -> Starlette:
             Middleware(
                 Wrapping, https=chosen.base_url.startswith("https:"), readable=house.readable
             ),
-            Middleware(Operations, endpoints=endpoints, doorway=house.doorway),
+            Middleware(
+                Operations,
+                endpoints=endpoints,
+                doorway=house.doorway,
+                doors={PATH: house.speech.door},
+            ),
         ],
         exception_handlers={HTTPException: _on_http_exception(refusals)},
         lifespan=lifespan,

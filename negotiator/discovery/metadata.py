@@ -9,6 +9,7 @@ ID_JAG_PROFILE: Final = "urn:ietf:params:oauth:grant-profile:id-jag"
 ID_JAG: Final = "urn:ietf:params:oauth:token-type:id-jag"
 JWKS_PATH: Final = "/.well-known/jwks.json"
 RESOURCE_PATH: Final = "/.well-known/oauth-protected-resource"
+MCP: Final = "/mcp"
 SERVER_PATH: Final = "/.well-known/oauth-authorization-server"
 OPENID_PATH: Final = "/.well-known/openid-configuration"
 
@@ -23,10 +24,10 @@ class Authorization:
     assertion_types: tuple[str, ...]
 
 
-def protected_resource(service: Service) -> dict[str, Any]:
-    """RFC 9728 §2. `resource`, issuer and base are one string (contract §0)."""
+def protected_resource(service: Service, path: str = "") -> dict[str, Any]:
+    """RFC 9728 §2. `resource`, issuer and base are one string (contract §0); with a path, it is the resource there."""
     return {
-        "resource": service.base,
+        "resource": f"{service.base}{path}",
         "authorization_servers": [service.base],
         "jwks_uri": f"{service.base}{JWKS_PATH}",
         "scopes_supported": list(service.scopes),

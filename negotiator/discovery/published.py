@@ -23,6 +23,9 @@ def published(
     """The documents; all but the keys, which rotate, are made once."""
     described = {
         metadata.RESOURCE_PATH: metadata.protected_resource(service),
+        f"{metadata.RESOURCE_PATH}{metadata.MCP}": metadata.protected_resource(
+            service, metadata.MCP
+        ),
         metadata.SERVER_PATH: metadata.authorization_server(service, authorization),
         metadata.OPENID_PATH: metadata.openid_configuration(service, authorization),
     }

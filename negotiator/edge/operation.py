@@ -79,13 +79,29 @@ class Call(Generic[Input]):
 Run = Callable[[Call[Any]], Awaitable[Any]]
 
 
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """That an operation is offered to models, as a tool; schemas, scopes and limits are the operation's own.
+
+    `title` is for people, `hint` what a model should know beyond the summary, `name` another name than the
+    operation's. `reads` says of a POST that it changes nothing; `foreign` that its answer carries text which
+    others wrote, and which is data to the reader, never an instruction.
+    """
+
+    title: str
+    hint: str = ""
+    name: str = ""
+    reads: bool = False
+    foreign: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
     """One thing a service offers. Routes, guard, limits, OpenAPI, MCP tools and docs are read from it.
 
     `access`: `open` looks at no credential of ours, `public` takes one but needs none, `bearer` needs one;
     `scopes` are all needed then. `budget` names the rate budget from the input, for operations that have one of
-    their own. `creates` marks a POST that honours `Idempotency-Key`.
+    their own. `creates` marks a POST that honours `Idempotency-Key`. `tool` offers the operation over MCP too.
     """
 
     name: str
@@ -103,6 +119,7 @@ class Operation:
     body_limit: int = BODY
     budget: Callable[[Any], str] | None = None
     creates: bool = False
+    tool: Tool | None = None
     tag: str = ""
 
     @property

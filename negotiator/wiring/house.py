@@ -19,6 +19,7 @@ from negotiator.wiring.access import access
 from negotiator.wiring.assistant import assistant
 from negotiator.wiring.directory import directory
 from negotiator.wiring.ground import Ground, lay
+from negotiator.wiring.speech import Speech, speech
 from negotiator.wiring.wing import Wing, offered
 
 
@@ -31,6 +32,7 @@ class House:
     delegations: Delegations
     service: Service
     documents: tuple[Document, ...]
+    speech: Speech
 
     @property
     def settings(self) -> Settings:
@@ -82,7 +84,10 @@ def build(chosen: Settings) -> House:
         tuple(operation for wing in wings for operation in wing.operations),
     )
     documents = published(service, _authorization(), version=__version__, jwks=ground.keyring.jwks)
-    return House(ground, wings, entered.delegations, service, documents)
+    spoken = speech(ground, service)
+    return House(
+        ground, wings, entered.delegations, service, (*documents, *spoken.documents), spoken
+    )
 
 
 def _authorization() -> Authorization:
