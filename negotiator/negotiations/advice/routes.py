@@ -65,7 +65,6 @@ class Advice:
                 scopes=TACTICS,
                 refusals=(400, 422),
                 body_limit=BODY,
-                tool=Tool("Calculate leverage", reads=True),
                 tag="advice",
             ),
             Operation(
@@ -92,7 +91,6 @@ class Advice:
                 scopes=TACTICS,
                 refusals=(400, 422),
                 body_limit=BODY,
-                tool=Tool("Calculate the next move", reads=True),
                 tag="advice",
             ),
         ]

@@ -72,7 +72,6 @@ class Tactics:
                 scopes=TACTICS,
                 refusals=(400, 422),
                 body_limit=BODY,
-                tool=Tool("Match tactics", reads=True),
                 tag="tactics",
             ),
         ]
