@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import orjson
 
-from negotiator.caller import Caller
+from negotiator.caller import Caller, nobody
 from negotiator.edge import input as reading
 from negotiator.edge.limits import Reading
 from negotiator.edge.operation import Answer, Operation
@@ -31,11 +31,10 @@ JSON: Final = "application/json"
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One message and who brought it; `size` is the message's, `left` collects the budgets it was charged to."""
+    """Who brought a message; `left` collects the budgets it was charged to."""
 
     caller: Caller
     address: str
-    size: int
     left: list[Reading] = field(default_factory=list[Reading])
 
 
@@ -58,6 +57,8 @@ class ToolArrival:
         return self.visit.address
 
     async def admit(self, operation: Operation) -> Caller:
+        if operation.access == "open":
+            return nobody(self.visit.address)
         try:
             self.doorway.guard.allow(operation, self.visit.caller)
         except Unauthorized as refusal:
@@ -68,13 +69,13 @@ class ToolArrival:
 
     async def read(self) -> Given:
         operation = self.operation
-        if self.visit.size > operation.body_limit + ENVELOPE:
-            raise PayloadTooLarge(f"The arguments may have at most {operation.body_limit} bytes.")
         beside = {KEY: operation.creates, REVISION: takes_revision(operation)}
         members = {name: value for name, value in self.arguments.items() if not beside.get(name)}
         lenient = operation.input.model_config.get("extra") == "ignore"
         refusal = InvalidRequest if lenient else None
         body = orjson.dumps(members, option=orjson.OPT_SORT_KEYS)
+        if len(body) > operation.body_limit:
+            raise PayloadTooLarge(f"The arguments may have at most {operation.body_limit} bytes.")
         return Given(reading.believe(operation.input, members, refusal=refusal), body)
 
     def expected(self) -> int | None:

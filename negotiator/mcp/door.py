@@ -88,7 +88,7 @@ class Door:
         limit = BODY if caller.kind == "nobody" else self._limit
         declared = headers.get("content-length")
         body = await reading.read_body(receive, limit + ENVELOPE, declared)
-        visit = Visit(caller, address, len(body), left)
+        visit = Visit(caller, address, left)
         try:
             return await self._exchange(body, headers, visit)
         finally:

@@ -120,9 +120,10 @@ class Shelf:
             parameters, operation = one.parameters(uri), self.service.find(one.operation)
             if parameters is None or operation is None:
                 continue
-            if one.latest and (first := await self._first(visit, one.latest, parameters)) is None:
-                return None
             if one.latest:
+                first = await self._first(visit, one.latest, parameters)
+                if first is None:
+                    return None
                 parameters["plan_id"] = first
             answer = await self._answer(visit, operation, parameters, one.media_type)
             return {"uri": uri, "mimeType": one.media_type, "text": _text(answer)}

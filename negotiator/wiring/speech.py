@@ -4,6 +4,7 @@ import dataclasses
 import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import orjson
 from starlette.types import ASGIApp
@@ -45,9 +46,16 @@ def speech(ground: Ground, service: Service) -> Speech:
         return orjson.dumps(card.card(base, speaker(), locked=locked(service)))
 
     return Speech(
-        Door(service, doorway, speaker=speaker, origins=(base, *ground.settings.mcp_origins)),
+        Door(
+            service, doorway, speaker=speaker, origins=(_origin(base), *ground.settings.mcp_origins)
+        ),
         (
             Document(card.PATH, "application/json", shown, card.MAX_AGE),
             Document(card.BESIDE, card.MEDIA_TYPE, shown, card.MAX_AGE),
         ),
     )
+
+
+def _origin(base: str) -> str:
+    parts = urlsplit(base)
+    return f"{parts.scheme}://{parts.netloc}"

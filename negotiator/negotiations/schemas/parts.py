@@ -218,9 +218,7 @@ class AuthorityBody(Strict):
     limit: Annotated[
         LimitBody | None,
         BeforeValidator(_as_limit, json_schema_input_type=LimitBody | str | float | None),
-    ] = Field(
-        None, description="An amount (a plain string will do), or a package or utility."
-    )
+    ] = Field(None, description="An amount (a plain string will do), or a package or utility.")
     approver: Word | None = None
     needs_approval_above: Amount | None = Field(
         None, description="An amount on the price issue; worse than it needs approval."

@@ -57,9 +57,7 @@ def _as_clause(value: Any) -> Any:
     return {"text": value} if isinstance(value, str) else value
 
 
-Clause = Annotated[
-    ClauseBody, BeforeValidator(_as_clause, json_schema_input_type=ClauseBody | str)
-]
+Clause = Annotated[ClauseBody, BeforeValidator(_as_clause, json_schema_input_type=ClauseBody | str)]
 Clauses = Annotated[list[Clause], Field(max_length=20)]
 
 
