@@ -163,14 +163,15 @@ async def test_nothing_is_smuggled_through_an_id(line: Line, smuggled: Any) -> N
 
 @pytest.mark.asyncio
 async def test_arguments_that_the_schema_does_not_know_are_refused(line: Line) -> None:
-    for more in (
+    unknown: list[dict[str, Any]] = [
         {"principal": "usr_x"},
         {"scopes": ["memories:write"]},
         {"__proto__": {"x": 1}},
         {"if_revision": 1},
         {"idempotency_key": "x"},
         {"_meta": {}},
-    ):
+    ]
+    for more in unknown:
         assert told(await line.call("list_negotiations", **more))["error"] == "validation_failed"
 
 

@@ -194,6 +194,13 @@ _NEGOTIATIONS: Final = {
     "contract:3:patch": "PATCH is a JSON merge patch",
     "contract:3:delete": "DELETE erases it, 204",
 }
+_MCP: Final = {
+    "assistant:1:server-card": "/.well-known/mcp/server-card.json answers GET",
+    "contract:1.4:card": "the server card and the MCP endpoint never disagree",
+    "contract:7:tools": "the tools are the operations marked for it, by verb and noun",
+    "contract:7:same": "scopes, limits and refusals are those of HTTP",
+    "contract:7:resource": "the endpoint is a protected resource with metadata of its own",
+}
 _LATER: Final = {
     "Negotiating": {
         "assistant:3:states": "the update operation changes a session's state",
@@ -220,8 +227,6 @@ _LATER: Final = {
         "contract:1.3:userinfo": "userinfo answers OpenID claims",
     },
     "MCP": {
-        "assistant:1:server-card": "/.well-known/mcp/server-card.json answers GET",
-        "contract:1.4:card": "the server card and the MCP endpoint never disagree",
         "contract:1.4:inserted": "resource metadata at the path-inserted addresses",
     },
     "Tools directory": {
@@ -245,7 +250,7 @@ def _source(name: str) -> str:
 
 REQUIREMENTS: Final = {
     name: Requirement(_source(name), behaviour)
-    for part in (_SEED, _GROUND, _ENTRY, _TOKENS, _DISCOVERY, _OPERATOR, _NEGOTIATIONS)
+    for part in (_SEED, _GROUND, _ENTRY, _TOKENS, _DISCOVERY, _OPERATOR, _NEGOTIATIONS, _MCP)
     for name, behaviour in part.items()
 }
 LATER: Final = {

@@ -9,6 +9,7 @@ import httpx2
 import pytest_asyncio
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.inbound import encode_header_value
 
 from negotiator.scopes import ASSISTANT
 from tests.conftest import BASE, Mint, Register, bearer
@@ -45,11 +46,14 @@ class Line:
         """A request of this revision, and the headers that go with it."""
         headers = {"mcp-protocol-version": self.version}
         if self.version == NEWEST:
-            meta = {f"{META}protocolVersion": NEWEST, f"{META}clientCapabilities": {}}
+            meta: dict[str, Any] = {
+                f"{META}protocolVersion": NEWEST,
+                f"{META}clientCapabilities": {},
+            }
             params = {**params, "_meta": {**meta, **params.get("_meta", {})}}
             headers["mcp-method"] = method
             if method in NAMED:
-                headers["mcp-name"] = str(params.get(NAMED[method]))
+                headers["mcp-name"] = encode_header_value(str(params.get(NAMED[method])))
         return {"jsonrpc": "2.0", "id": 7, "method": method, "params": params}, headers
 
     async def ask(self, method: str, **params: Any) -> httpx2.Response:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.api.mcp.conftest import META, NEWEST, OLDER, Line
 
-PAGE = {"items": [], "next_cursor": None}
+PAGE: dict[str, Any] = {"items": [], "next_cursor": None}
 
 
 def error(answer: Any, status: int, code: int) -> dict[str, Any]:
