@@ -20,7 +20,7 @@ from negotiator.errors import (
     Unauthorized,
     ValidationFailed,
 )
-from negotiator.mcp.tools import KEY, REVISION, takes_revision
+from negotiator.mcp.offers.tools import KEY, REVISION, takes_revision
 from negotiator.scopes import ordered
 
 ENVELOPE: Final = 8 * 1024

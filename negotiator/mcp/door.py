@@ -13,8 +13,8 @@ from negotiator.edge.limits import Reading
 from negotiator.edge.operation import BODY, Answer, Service
 from negotiator.edge.steps import Doorway
 from negotiator.errors import Forbidden, MethodNotAllowed, Refusal, Unauthorized
-from negotiator.mcp import tools
 from negotiator.mcp.calls import ENVELOPE, JSON, Visit
+from negotiator.mcp.offers import tools
 from negotiator.scopes import ordered
 from negotiator.strict import MAX_DEPTH, read_object
 

@@ -15,7 +15,7 @@ from negotiator.discovery.documents import Document
 from negotiator.edge.operation import Service
 from negotiator.edge.refusals import Refusals
 from negotiator.mcp.door import PATH, Door, locked
-from negotiator.mcp.identity import identity
+from negotiator.mcp.offers.identity import identity
 from negotiator.wiring.ground import Ground
 
 if TYPE_CHECKING:

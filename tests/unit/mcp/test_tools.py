@@ -8,9 +8,9 @@ from pydantic import BaseModel
 from typing_extensions import TypedDict
 
 from negotiator.edge.operation import Call, Nothing, Operation, Service, Strict, Tool
-from negotiator.mcp import prompts, tools
-from negotiator.mcp.identity import identity
-from negotiator.mcp.shelf import READABLE
+from negotiator.mcp.offers import prompts, tools
+from negotiator.mcp.offers.identity import identity
+from negotiator.mcp.offers.shelf import READABLE
 from negotiator.settings import Settings
 from negotiator.wiring.house import build
 

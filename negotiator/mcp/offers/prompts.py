@@ -6,7 +6,7 @@ from typing import Any, Final
 from negotiator.edge.operation import Service
 from negotiator.errors import NotFound
 from negotiator.mcp.calls import Visit
-from negotiator.mcp.shelf import Shelf
+from negotiator.mcp.offers.shelf import Shelf
 
 ARGUMENT: Final = "negotiation_id"
 _DATA: Final = (
