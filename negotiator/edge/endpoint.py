@@ -126,11 +126,14 @@ class _HttpArrival:
 
 
 def read_headers(scope: Scope) -> dict[str, str]:
-    """The request's headers by lower-case name; a repeated one is joined with commas (RFC 9110 §5.3)."""
+    """The request's headers by lower-case name; a repeated one is joined with commas (RFC 9110 §5.3).
+
+    Blanks around a value are no part of it (§5.5); not every HTTP parser takes them off.
+    """
     headers: dict[str, str] = {}
     for name, value in scope["headers"]:
         key = name.decode("latin-1")
-        text = value.decode("latin-1")
+        text = value.decode("latin-1").strip(" \t")
         headers[key] = f"{headers[key]}, {text}" if key in headers else text
     return headers
 

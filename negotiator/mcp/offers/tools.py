@@ -1,6 +1,6 @@
 """Operations as tools: name, description, schemas and annotations, all read from the description of the service."""
 
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
@@ -63,7 +63,7 @@ def definition(name: str, operation: Operation) -> dict[str, Any]:
 
 def input_schema(operation: Operation) -> dict[str, Any]:
     """Path parameters, query or body, and what HTTP says in headers, in one object."""
-    schema = operation.input.model_json_schema(schema_generator=_Terse)
+    schema = _portable(operation.input.model_json_schema(schema_generator=_Terse))
     properties: dict[str, Any] = schema.setdefault("properties", {})
     if operation.creates:
         properties[KEY] = _KEY_SCHEMA
@@ -74,7 +74,22 @@ def input_schema(operation: Operation) -> dict[str, Any]:
 
 def output_schema(operation: Operation) -> dict[str, Any]:
     """What `structuredContent` holds."""
-    return TypeAdapter(operation.output).json_schema(mode="serialization", schema_generator=_Terse)
+    adapter = TypeAdapter[Any](operation.output)
+    return _portable(adapter.json_schema(mode="serialization", schema_generator=_Terse))
+
+
+def _portable(schema: Any) -> Any:
+    """The schema with `anyOf` in place of a list of types: not every client of models reads those."""
+    if isinstance(schema, list):
+        return [_portable(entry) for entry in cast("list[Any]", schema)]
+    if not isinstance(schema, dict):
+        return schema
+    members = {name: _portable(entry) for name, entry in cast("dict[str, Any]", schema).items()}
+    kinds: Any = members.get("type")
+    if isinstance(kinds, list) and "anyOf" not in members:
+        del members["type"]
+        members["anyOf"] = [{"type": kind} for kind in cast("list[str]", kinds)]
+    return members
 
 
 def takes_revision(operation: Operation) -> bool:

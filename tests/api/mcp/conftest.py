@@ -1,7 +1,7 @@
 """A line to the MCP endpoint, message by message, and the official client over the same application."""
 
-from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -89,14 +89,11 @@ async def full(client: httpx2.AsyncClient, register: Register, mint: Mint) -> Li
     return Line(client, bearer(answer.json()))
 
 
-Connect = Callable[[Line, str], AbstractAsyncContextManager[Client]]
-
-
 @asynccontextmanager
-async def official(line: Line, version: str) -> AsyncGenerator[Client]:
+async def official(line: Line, version: str, base: str = BASE) -> AsyncGenerator[Client]:
     """The SDK's client with this line's credential, at this revision."""
     line.client.headers.update(line.headers)
-    transport = streamable_http_client(f"{BASE}/mcp", http_client=line.client)
+    transport = streamable_http_client(f"{base}/mcp", http_client=line.client)
     mode: Any = version if version == NEWEST else "legacy"
     async with Client(transport, mode=mode) as connected:
         yield connected

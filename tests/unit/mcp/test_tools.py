@@ -1,10 +1,10 @@
 """What may be marked as a tool, and what a mark makes of an operation."""
 
 import re
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, WithJsonSchema
 from typing_extensions import TypedDict
 
 from negotiator.edge.operation import Call, Nothing, Operation, Service, Strict, Tool
@@ -82,6 +82,17 @@ def test_what_http_says_in_headers_is_said_in_arguments() -> None:
     assert list(plain) == ["id", "colour"]
     none = tools.input_schema(operation("GET", Tool("T"), input=Nothing))
     assert (none["type"], none["properties"]) == ("object", {})
+
+
+def test_a_list_of_types_is_shown_as_alternatives() -> None:
+    class Loose(Strict):
+        """Anything plain."""
+
+        id: str
+        type: Annotated[Any, WithJsonSchema({"type": ["string", "number"], "description": "d"})]
+
+    shown = tools.input_schema(operation("GET", Tool("T"), input=Loose))["properties"]["type"]
+    assert shown == {"anyOf": [{"type": "string"}, {"type": "number"}], "description": "d"}
 
 
 def test_a_mark_may_name_the_tool_otherwise(chosen: Settings) -> None:
