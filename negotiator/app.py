@@ -20,10 +20,10 @@ from negotiator.edge.middleware import Wrapping
 from negotiator.edge.operation import Answer
 from negotiator.edge.refusals import Refusals
 from negotiator.edge.routing import Operations
-from negotiator.mcp.door import PATH
+from negotiator.mcp.door import METER, PATH
+from negotiator.metrics.meters import Traffic
 from negotiator.settings import Settings
-from negotiator.store.store import Store
-from negotiator.wiring.house import build
+from negotiator.wiring.house import House, build
 from negotiator.wiring.owned import sweep
 
 _SWEEP_EVERY: Final = 60
@@ -37,16 +37,21 @@ def create(chosen: Settings | None = None) -> Starlette:
     house = build(chosen)
     refusals = house.doorway.refusals
     endpoints = [Endpoint(operation, house.doorway) for operation in house.service.operations]
+    traffic = Traffic(
+        house.ground.meters, [*(each.name for each in house.service.operations), METER]
+    )
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
+        house.ground.meters.open()
         await house.store.start()
         # What was loaded stays: the collector need not walk it in the middle of somebody's request.
         gc.collect()
         gc.freeze()
-        sweeping = asyncio.create_task(_sweep_forever(house.store))
+        sweeping = asyncio.create_task(_sweep_forever(house))
         try:
-            yield
+            async with house.scrape.listening(chosen.metrics_listen):
+                yield
         finally:
             sweeping.cancel()
             await house.close()
@@ -55,10 +60,14 @@ def create(chosen: Settings | None = None) -> Starlette:
         routes=[
             *map(route, house.documents),
             *(page for wing in house.wings for page in wing.pages),
+            *house.scrape.routes(),
         ],
         middleware=[
             Middleware(
-                Wrapping, https=chosen.base_url.startswith("https:"), readable=house.readable
+                Wrapping,
+                https=chosen.base_url.startswith("https:"),
+                readable=house.readable,
+                traffic=traffic,
             ),
             Middleware(
                 Operations,
@@ -75,12 +84,19 @@ def create(chosen: Settings | None = None) -> Starlette:
     return application
 
 
-async def _sweep_forever(store: Store) -> None:
+async def _sweep_forever(house: House) -> None:
+    """Sweep, then see to what asks the world and so can be no unit."""
+
+    async def forget() -> None:
+        await house.store.write(lambda tx: sweep(tx, values.now()))
+
+    chores = [forget, *(chore for wing in house.wings for chore in wing.chores)]
     while True:
-        try:
-            await store.write(lambda tx: sweep(tx, values.now()))
-        except Exception as fault:
-            log.error("sweep failed", exc_info=fault)
+        for chore in chores:
+            try:
+                await chore()
+            except Exception as fault:
+                log.error("sweep failed", exc_info=fault)
         await asyncio.sleep(_SWEEP_EVERY)
 
 

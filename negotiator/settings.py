@@ -110,6 +110,30 @@ class Settings(BaseSettings):
     limit_baseline_rpm: int = Field(
         120, ge=1, description="Requests per minute and address without a credential."
     )
+    limit_directory_rpm: int = Field(
+        30, ge=1, description="Directory requests per minute and address without a credential."
+    )
+    limit_unproven_rpm: int = Field(
+        60, ge=1, description="Requests per minute of a directory agent that has proven nothing."
+    )
+    limit_proven_rpm: int = Field(
+        120, ge=1, description="Requests per minute of a directory agent with a proven identity."
+    )
+    limit_vetted_rpm: int = Field(
+        600, ge=1, description="Requests per minute of a directory agent the operator vetted."
+    )
+    limit_health_rpm: int = Field(
+        600, ge=1, description="Health checks per minute and caller, apart from all else."
+    )
+    register_limit_directory: int = Field(
+        5, ge=1, description="Registrations at the directory per hour and address."
+    )
+    register_limit_directory_daily: int = Field(
+        20, ge=1, description="Registrations at the directory per day and address."
+    )
+    key_unused_days: int = Field(
+        90, ge=1, description="Days without use after which an unproven agent's API key ends."
+    )
     smtp_url: str = Field(
         "",
         description="smtp://user:password@host:port; empty means the outbox folder.",
@@ -128,6 +152,15 @@ class Settings(BaseSettings):
         "", description="Bearer key for the advisor, if it needs one.", repr=False
     )
     advisor_model: str = Field("", description="The model the advisor is asked for.")
+    metrics_token: str = Field(
+        "",
+        description="Bearer token that opens GET /metrics on the public port; empty means it is not there.",
+        repr=False,
+    )
+    metrics_listen: str = Field(
+        "",
+        description="host:port where GET /metrics answers without a token; empty means nowhere.",
+    )
     log_format: Literal["console", "json"] = Field("console", description="How log lines look.")
 
     @field_validator("services", "trusted_proxies", "mcp_origins", mode="before")
@@ -162,6 +195,14 @@ class Settings(BaseSettings):
             raise ValueError("must be an http(s) URL without query and fragment")
         if value.endswith("/"):
             raise ValueError("must not end with a slash")
+        return value
+
+    @field_validator("metrics_listen")
+    @classmethod
+    def _is_an_address(cls, value: str) -> str:
+        host, _, port = value.rpartition(":")
+        if value and not (host and port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+            raise ValueError("must be host:port")
         return value
 
     @field_validator("advisor_url")

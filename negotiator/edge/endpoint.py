@@ -10,9 +10,8 @@ from starlette.types import Receive, Scope, Send
 
 from negotiator.caller import Caller
 from negotiator.edge import input as reading
-from negotiator.edge.limits import Reading
 from negotiator.edge.operation import Answer, Operation
-from negotiator.edge.steps import Doorway, Given, perform
+from negotiator.edge.steps import Doorway, Given, Left, perform
 from negotiator.errors import (
     FieldError,
     InvalidRequest,
@@ -40,7 +39,8 @@ class Endpoint:
         self.unbelieved = InvalidRequest if lenient else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        left: list[Reading] = []
+        left = Left()
+        scope["operation"] = self.operation.name
         headers = read_headers(scope)
         door = self.doorway
         try:
@@ -53,7 +53,7 @@ class Endpoint:
             answer = await door.refused(refusal)
         except Exception as fault:
             answer = door.refusals.crash(fault)
-        await respond(send, self._conditional(answer, headers), left[0].headers() if left else ())
+        await respond(send, self._conditional(answer, headers), left.headers())
 
     def _conditional(self, answer: Answer, headers: Mapping[str, str]) -> Answer:
         """Give a revisioned body its strong ETag; answer 304 when the client has it already."""
@@ -115,7 +115,8 @@ class _HttpArrival:
         if not body and self.endpoint.inputless:
             return {}
         operation, declared = self.endpoint.operation, self.headers.get("content-type")
-        if operation.encoding == "form":
+        encoding = operation.encoding
+        if encoding == "form" or (encoding == "either" and reading.is_type(declared, _FORM)):
             reading.expect(declared, _FORM)
             return dict(reading.parse_form(body))
         if not body and declared is None:

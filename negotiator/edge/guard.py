@@ -16,8 +16,8 @@ Address = IPv4Address | IPv6Address
 class Authenticator(Protocol):
     """Believes a credential, or does not."""
 
-    async def authenticate(self, credential: str) -> Caller | None:
-        """The caller behind a live credential; None for anything else."""
+    async def authenticate(self, credential: str, address: str = "") -> Caller | None:
+        """The caller behind a live credential that came from this address; None for anything else."""
         ...
 
 
@@ -56,7 +56,7 @@ class Guard:
         credential = _bearer(headers.get("authorization"))
         if credential is None:
             return nobody(address)
-        caller = await self._authenticator.authenticate(credential)
+        caller = await self._authenticator.authenticate(credential, address)
         if caller is None:
             raise Unauthorized("The credential is unknown, expired or revoked.")
         return caller

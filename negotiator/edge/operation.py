@@ -101,7 +101,9 @@ class Operation:
 
     `access`: `open` looks at no credential of ours, `public` takes one but needs none, `bearer` needs one;
     `scopes` are all needed then. `budget` names the rate budget from the input, for operations that have one of
-    their own. `creates` marks a POST that honours `Idempotency-Key`. `tool` offers the operation over MCP too.
+    their own, or several that are all charged. `baseline` names the budget of callers without a credential.
+    `encoding` is how a body comes; `either` takes JSON and forms alike. `creates` marks a POST that honours
+    `Idempotency-Key`. `tool` offers the operation over MCP too.
     """
 
     name: str
@@ -115,9 +117,10 @@ class Operation:
     access: Literal["open", "public", "bearer"] = "bearer"
     scopes: frozenset[str] = frozenset()
     refusals: tuple[int, ...] = ()
-    encoding: Literal["json", "form"] = "json"
+    encoding: Literal["json", "form", "either"] = "json"
     body_limit: int = BODY
-    budget: Callable[[Any], str] | None = None
+    budget: Callable[[Any], str | tuple[str, ...]] | None = None
+    baseline: str = "baseline"
     creates: bool = False
     tool: Tool | None = None
     tag: str = ""
@@ -144,6 +147,11 @@ class Service:
     def find(self, name: str) -> Operation | None:
         """The operation of this name, if it is offered."""
         return next((operation for operation in self.operations if operation.name == name), None)
+
+    def at(self, path: str, method: str = "GET") -> Operation | None:
+        """The operation at this place, if there is one."""
+        places = (each for each in self.operations if (each.path, each.method) == (path, method))
+        return next(places, None)
 
     def url(self, name: str) -> str | None:
         """The absolute URL of a parameterless operation, if it is offered."""

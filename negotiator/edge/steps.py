@@ -7,9 +7,10 @@ messages. What is done with them, and in which order, is decided here alone.
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from email.utils import formatdate
 from typing import Any, Final, Protocol
 
-from negotiator.caller import Caller, nobody
+from negotiator.caller import Caller, Retiring, nobody
 from negotiator.edge.guard import Guard
 from negotiator.edge.idempotency import Once
 from negotiator.edge.limits import Limits, Reading, refuse
@@ -21,6 +22,23 @@ from negotiator.store.store import Store
 _KEY_LENGTH: Final = 255
 
 
+@dataclass(slots=True)
+class Left:
+    """What a call leaves for its answer's headers, whatever the answer is."""
+
+    reading: Reading | None = None
+    retiring: Retiring | None = None
+
+    def headers(self) -> list[tuple[bytes, bytes]]:
+        """The limit headers; for a credential that has a successor, RFC 9745's and RFC 8594's too."""
+        told = self.reading.headers() if self.reading else []
+        if self.retiring:
+            until = formatdate(self.retiring.until / 1000, usegmt=True)
+            told.append((b"deprecation", b"@%d" % (self.retiring.since // 1000)))
+            told.append((b"sunset", until.encode()))
+        return told
+
+
 @dataclass(frozen=True, slots=True)
 class Doorway:
     """What every way in shares."""
@@ -30,10 +48,13 @@ class Doorway:
     refusals: Refusals
     store: Store
 
-    async def charge(self, caller: Caller, name: str | None, left: list[Reading]) -> None:
-        """Charge one call to the caller's budget and note what is left; 429 when it was empty."""
-        taken = await self.limits.charge(caller, name)
-        left.append(taken)
+    async def charge(
+        self, caller: Caller, name: str | None, left: Left, *, baseline: str = "baseline"
+    ) -> None:
+        """Charge one budget, 429 when it was empty; of several, the headers tell of the one that binds first."""
+        taken = await self.limits.charge(caller, name, baseline=baseline)
+        if not left.reading or not taken.taken or taken.remaining < left.reading.remaining:
+            left.reading = taken
         if not taken.taken:
             raise refuse(taken)
 
@@ -88,27 +109,29 @@ class Arrival(Protocol):
         ...
 
 
-async def perform(
-    operation: Operation, doorway: Doorway, arrival: Arrival, left: list[Reading]
-) -> Answer:
-    """Guard, limit, input, run, in this order; a `Refusal` at any of them. Budgets that were read go to `left`."""
+async def perform(operation: Operation, doorway: Doorway, arrival: Arrival, left: Left) -> Answer:
+    """Guard, limit, input, run, in this order; a `Refusal` at any of them. What is left of budgets goes to `left`."""
+    baseline = operation.baseline
     try:
         caller = await arrival.admit(operation)
     except Refusal:
         # A probe is charged to the address it came from, never to the owner of a credential.
-        await doorway.charge(nobody(arrival.address), None, left)
+        await doorway.charge(nobody(arrival.address), None, left, baseline=baseline)
         raise
+    left.retiring = caller.retiring
     if operation.budget is None:
-        await doorway.charge(caller, None, left)
+        await doorway.charge(caller, None, left, baseline=baseline)
         given = await arrival.read()
     else:
         # Which budget is charged is in the input; one that cannot be read is charged to the baseline.
         try:
             given = await arrival.read()
         except Refusal:
-            await doorway.charge(caller, None, left)
+            await doorway.charge(caller, None, left, baseline=baseline)
             raise
-        await doorway.charge(caller, operation.budget(given.input), left)
+        named = operation.budget(given.input)
+        for name in (named,) if isinstance(named, str) else named:
+            await doorway.charge(caller, name, left, baseline=baseline)
     call = Call(
         caller,
         given.input,

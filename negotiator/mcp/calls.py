@@ -8,9 +8,8 @@ import orjson
 
 from negotiator.caller import Caller, nobody
 from negotiator.edge import input as reading
-from negotiator.edge.limits import Reading
 from negotiator.edge.operation import Answer, Operation
-from negotiator.edge.steps import Doorway, Given, perform
+from negotiator.edge.steps import Doorway, Given, Left, perform
 from negotiator.errors import (
     FieldError,
     InsufficientScope,
@@ -31,11 +30,11 @@ JSON: Final = "application/json"
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """Who brought a message; `left` collects the budgets it was charged to."""
+    """Who brought a message; `left` is what its calls leave for the answer's headers."""
 
     caller: Caller
     address: str
-    left: list[Reading] = field(default_factory=list[Reading])
+    left: Left = field(default_factory=Left)
 
 
 @dataclass(slots=True)

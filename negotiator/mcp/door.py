@@ -9,9 +9,8 @@ from starlette.types import Receive, Scope, Send
 from negotiator.caller import Caller, nobody
 from negotiator.edge import input as reading
 from negotiator.edge.endpoint import read_headers, respond
-from negotiator.edge.limits import Reading
 from negotiator.edge.operation import BODY, Answer, Service
-from negotiator.edge.steps import Doorway
+from negotiator.edge.steps import Doorway, Left
 from negotiator.errors import Forbidden, MethodNotAllowed, Refusal, Unauthorized
 from negotiator.mcp.calls import ENVELOPE, JSON, Visit
 from negotiator.mcp.offers import tools
@@ -22,6 +21,9 @@ if TYPE_CHECKING:
     from negotiator.mcp.speaker import Speaker
 
 PATH: Final = "/mcp"
+METER: Final = "mcp"
+"""The name that messages are counted under."""
+
 _DEPTH: Final = MAX_DEPTH + 2
 """An operation's input may be as deep as over HTTP; message and params are around it."""
 
@@ -60,7 +62,8 @@ class Door:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = read_headers(scope)
-        left: list[Reading] = []
+        left = Left()
+        scope["operation"] = METER
         try:
             answer = await self._answer(scope, receive, headers, left)
         except reading.Disconnected:
@@ -72,10 +75,10 @@ class Door:
         origin = headers.get("origin", "")
         shared = _shared(origin) if origin in self._origins else {}
         answer = Answer(answer.body, answer.status, {**answer.headers, **shared}, answer.media_type)
-        await respond(send, answer, left[-1].headers() if left else ())
+        await respond(send, answer, left.headers())
 
     async def _answer(
-        self, scope: Scope, receive: Receive, headers: Mapping[str, str], left: list[Reading]
+        self, scope: Scope, receive: Receive, headers: Mapping[str, str], left: Left
     ) -> Answer:
         address = self._doorway.guard.address(scope, headers)
         try:
@@ -88,12 +91,13 @@ class Door:
         limit = BODY if caller.kind == "nobody" else self._limit
         declared = headers.get("content-length")
         body = await reading.read_body(receive, limit + ENVELOPE, declared)
+        left.retiring = caller.retiring
         visit = Visit(caller, address, left)
         try:
             return await self._exchange(body, headers, visit)
         finally:
             # What no operation was charged for is a call too; a refusal for an empty budget comes first.
-            if not left:
+            if left.reading is None:
                 await self._doorway.charge(caller, None, left)
 
     async def _admit(self, method: str, headers: Mapping[str, str], address: str) -> Caller:

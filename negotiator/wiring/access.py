@@ -53,18 +53,25 @@ def access(ground: Ground) -> Access:
         ),
         verifier=ground.verifier,
     )
-    endpoints = TokenEndpoints(
-        ground.store,
-        ground.credentials,
-        Presenter(ground.verifier, _admit),
-        ground.resources,
-        chosen.token_ttl,
-    )
+    endpoints = _endpoints(ground)
+    if "assistant" not in chosen.services:
+        return Access(Wing(operations=offered([endpoints])), delegations)
     door = ground.doorway
     pages = Approve(ground.store, delegations, door.guard, door.limits).routes()
     return Access(
         Wing(operations=offered([agents, endpoints]), pages=tuple(pages)),
         delegations,
+    )
+
+
+def _endpoints(ground: Ground) -> TokenEndpoints:
+    return TokenEndpoints(
+        ground.store,
+        ground.credentials,
+        Presenter(ground.verifier, _admit),
+        ground.resources,
+        ground.settings.token_ttl,
+        ground.api_keys,
     )
 
 

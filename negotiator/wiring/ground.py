@@ -5,8 +5,12 @@ import os
 import secrets
 from dataclasses import dataclass
 
-from negotiator import values
+from negotiator import scopes, values
 from negotiator.agents.routes import ANONYMOUS_BUDGET, ASSERTION_BUDGET
+from negotiator.caller import Rate
+from negotiator.directory.accounts.registered import Levels
+from negotiator.directory.accounts.routes import BASELINE, DAILY_BUDGET, HOURLY_BUDGET
+from negotiator.discovery import health
 from negotiator.edge.cursors import Cursors
 from negotiator.edge.guard import Guard
 from negotiator.edge.limits import Budget, Limiter, Limits
@@ -14,8 +18,10 @@ from negotiator.edge.refusals import Refusals
 from negotiator.edge.steps import Doorway
 from negotiator.keys import Keyring
 from negotiator.limiters import InDatabase, InRedis, SharedTable
+from negotiator.metrics.meters import UNITS, Meters
 from negotiator.settings import Settings
 from negotiator.store.store import Store, make_store
+from negotiator.tokens.api_keys.believing import ApiKeys, Believing
 from negotiator.tokens.credentials import Credentials
 from negotiator.trust.assertions import Verifier
 from negotiator.trust.fetch import Fetcher
@@ -28,10 +34,13 @@ class Ground:
     """The shared objects of one process; `resources` are what a token may be asked for (RFC 8707)."""
 
     settings: Settings
+    meters: Meters
     secret: bytes
     store: Store
     keyring: Keyring
     credentials: Credentials
+    levels: Levels
+    api_keys: ApiKeys
     cursors: Cursors
     fetcher: Fetcher
     issuer_keys: IssuerKeys
@@ -42,18 +51,25 @@ class Ground:
 
 def lay(chosen: Settings) -> Ground:
     """Make the shared objects from settings; nothing is opened before the process starts."""
-    base, secret, store = chosen.base_url, pepper(chosen), make_store(chosen.database_url)
+    base, secret, meters = chosen.base_url, pepper(chosen), Meters(chosen.data_dir / "metrics")
+    commits = meters.histogram("negotiator_commit_units", "Changes that shared a commit", UNITS)
+    store = make_store(chosen.database_url, committed=commits.saw)
     keyring = Keyring(chosen.keys_dir)
-    credentials = Credentials(store, keyring, issuer=base)
+    levels = _levels(chosen)
+    credentials = _credentials(chosen, store, keyring=keyring, pepper=secret, levels=levels)
+    keys = ApiKeys(store, secret, levels.standing, unused_days=chosen.key_unused_days)
     fetcher = Fetcher(allow_loopback=chosen.allow_loopback_fetch)
     issuer_keys = IssuerKeys(fetcher, clock=lambda: values.now())
     resources = frozenset({base, f"{base}/mcp"})
     return Ground(
         settings=chosen,
+        meters=meters,
         secret=secret,
         store=store,
         keyring=keyring,
         credentials=credentials,
+        levels=levels,
+        api_keys=keys,
         cursors=Cursors(secret),
         fetcher=fetcher,
         issuer_keys=issuer_keys,
@@ -66,9 +82,30 @@ def lay(chosen: Settings) -> Ground:
         ),
         resources=resources,
         doorway=Doorway(
-            Guard(credentials, chosen.proxies), _limits(chosen, store), Refusals(base), store
+            Guard(Believing(keys, credentials), chosen.proxies),
+            _limits(chosen, store, meters),
+            Refusals(base),
+            store,
         ),
     )
+
+
+def _credentials(
+    chosen: Settings, store: Store, *, keyring: Keyring, pepper: bytes, levels: Levels
+) -> Credentials:
+    return Credentials(
+        store,
+        keyring,
+        issuer=chosen.base_url,
+        pepper=pepper,
+        find_standing=levels.standing,
+        offered=scopes.of(chosen.services),
+    )
+
+
+def _levels(chosen: Settings) -> Levels:
+    rates = (chosen.limit_unproven_rpm, chosen.limit_proven_rpm, chosen.limit_vetted_rpm)
+    return Levels(*(Rate(rpm, rpm) for rpm in rates))
 
 
 def pepper(chosen: Settings) -> bytes:
@@ -84,7 +121,7 @@ def pepper(chosen: Settings) -> bytes:
     return path.read_bytes()
 
 
-def _limits(chosen: Settings, store: Store) -> Limits:
+def _limits(chosen: Settings, store: Store, meters: Meters) -> Limits:
     limiter: Limiter
     if chosen.redis_url:
         limiter = InRedis(chosen.redis_url)
@@ -102,5 +139,23 @@ def _limits(chosen: Settings, store: Store) -> Limits:
         Budget("baseline", baseline, 60, baseline),
         Budget(ANONYMOUS_BUDGET, anonymous, 3600, anonymous),
         Budget(ASSERTION_BUDGET, assertion, 3600, assertion),
+        Budget(health.BUDGET, chosen.limit_health_rpm, 60, chosen.limit_health_rpm),
+        *_of_the_directory(chosen),
     )
-    return Limits(limiter, {budget.name: budget for budget in budgets})
+    name, meaning = "negotiator_limit_refusals_total", "Calls that found their budget empty"
+    refusals = {each.name: meters.counter(name, meaning, budget=each.name) for each in budgets}
+    return Limits(
+        limiter,
+        {budget.name: budget for budget in budgets},
+        refused=lambda budget: refusals[budget].add(),
+    )
+
+
+def _of_the_directory(chosen: Settings) -> tuple[Budget, ...]:
+    baseline = chosen.limit_directory_rpm
+    hourly, daily = chosen.register_limit_directory, chosen.register_limit_directory_daily
+    return (
+        Budget(BASELINE, baseline, 60, baseline),
+        Budget(HOURLY_BUDGET, hourly, 3600, hourly),
+        Budget(DAILY_BUDGET, daily, 86_400, daily),
+    )
