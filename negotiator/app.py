@@ -36,10 +36,7 @@ def create(chosen: Settings | None = None) -> Starlette:
     telemetry.configure(chosen.log_format)
     house = build(chosen)
     refusals = house.doorway.refusals
-    endpoints = [Endpoint(operation, house.doorway) for operation in house.service.operations]
-    traffic = Traffic(
-        house.ground.meters, [*(each.name for each in house.service.operations), METER]
-    )
+    layers = _layers(house)
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
@@ -62,26 +59,32 @@ def create(chosen: Settings | None = None) -> Starlette:
             *(page for wing in house.wings for page in wing.pages),
             *house.scrape.routes(),
         ],
-        middleware=[
-            Middleware(
-                Wrapping,
-                https=chosen.base_url.startswith("https:"),
-                readable=house.readable,
-                traffic=traffic,
-            ),
-            Middleware(
-                Operations,
-                endpoints=endpoints,
-                doorway=house.doorway,
-                doors={PATH: house.speech.door},
-            ),
-        ],
+        middleware=layers,
         exception_handlers={HTTPException: _on_http_exception(refusals)},
         lifespan=lifespan,
     )
     # Starlette would redirect to whatever Host says, for the sake of a slash.
     application.router.redirect_slashes = False
     return application
+
+
+def _layers(house: House) -> list[Middleware]:
+    """What is around the pages and documents, outermost first: wrapping, then the operations and their doors."""
+    operations = house.service.operations
+    return [
+        Middleware(
+            Wrapping,
+            https=house.settings.base_url.startswith("https:"),
+            readable=house.readable,
+            traffic=Traffic(house.ground.meters, [*(each.name for each in operations), METER]),
+        ),
+        Middleware(
+            Operations,
+            endpoints=[Endpoint(operation, house.doorway) for operation in operations],
+            doorway=house.doorway,
+            doors={PATH: house.speech.door},
+        ),
+    ]
 
 
 async def _sweep_forever(house: House) -> None:

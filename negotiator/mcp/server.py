@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-import anyio
 from mcp.server.caching import CacheHint
 from mcp.server.connection import Connection
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -43,11 +42,11 @@ class _Exchange:
 
     transport = _TRANSPORT
     can_send_request = False
+    cancel_requested: Any = None
 
     def __init__(self, request_id: int | str, visit: Visit) -> None:
         self.request_id = request_id
         self.message_metadata = ServerMessageMetadata(request_context=visit)
-        self.cancel_requested = anyio.Event()
 
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None

@@ -2,7 +2,7 @@
 
 The SDK's kernel (`serve_one`, `classify_inbound_request`) is used without its HTTP transport: that one could not
 answer 401, 403 and 429 as this service does, and opens a task and two streams for every message of an older revision
-(docs/decisions/0009-mcp.md). Importing this loads the SDK.
+(docs/decisions/0012-mcp.md). Importing this loads the SDK.
 """
 
 from collections.abc import Mapping
