@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import gc
 from collections.abc import AsyncGenerator
+from functools import partial
 from typing import Any, Final
 
 import orjson
@@ -14,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from negotiator import settings, telemetry, values
+from negotiator.agents import registration
 from negotiator.discovery.documents import route
 from negotiator.edge.endpoint import Endpoint
 from negotiator.edge.middleware import Wrapping
@@ -91,6 +93,8 @@ async def _sweep_forever(house: House) -> None:
     """Sweep, then see to what asks the world and so can be no unit."""
 
     async def forget() -> None:
+        seen = house.ground.credentials.seen()
+        await house.store.write(partial(registration.seen, when=seen))
         await house.store.write(lambda tx: sweep(tx, values.now()))
 
     chores = [forget, *(chore for wing in house.wings for chore in wing.chores)]

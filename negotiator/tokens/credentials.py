@@ -46,6 +46,18 @@ _LIVE = Query(
     ),
     tuple,
 )
+_HELD = Query(
+    select(_token)
+    .where(
+        col(_token.user_id) == bindparam("user"),
+        col(_token.expires_at) > bindparam("now"),
+        col(_token.revoked_at).is_(None),
+        ~_WITHDRAWN,
+    )
+    .order_by(col(_token.issued_at).desc())
+    .limit(1000),
+    entity(AccessToken),
+)
 _FIND = Query(select(_token).where(col(_token.jti) == bindparam("jti")), entity(AccessToken))
 _REVOKE = Statement(
     update(_token)
@@ -115,6 +127,7 @@ class Credentials:
         self._pepper = pepper
         self._find_standing = find_standing
         self._believed: dict[bytes, tuple[int, Caller]] = {}
+        self._seen: dict[str, int] = {}
 
     def make(self, subject: Subject, scopes: list[str], *, life: int) -> Issued:
         """A signed token for `life` seconds; it counts once `record` has kept its row.
@@ -175,7 +188,18 @@ class Credentials:
         expires_at, caller = found
         if expires_at <= values.now():
             return None
-        return await self._store.read(lambda tx: self._stands(tx, caller))
+        stands = await self._store.read(lambda tx: self._stands(tx, caller))
+        if stands is not None and caller.user_id is not None:
+            self._seen[caller.client_id] = values.now()
+        return stands
+
+    def seen(self) -> dict[str, int]:
+        """Whose tokens that act for a user came by since this was last asked, and when (milliseconds).
+
+        Kept in memory and written down once in a while: a write for every request would cost more than it tells.
+        """
+        seen, self._seen = self._seen, {}
+        return seen
 
     async def _authenticate_opaque(self, credential: str) -> Caller | None:
         jti = form.read_bearer(credential, self._pepper)
@@ -290,6 +314,11 @@ def _caller(jti: str, client_id: str, subject: str, scopes: frozenset[str]) -> C
         user_id=subject if subject != client_id else None,
         level=0 if is_agent else 3,
     )
+
+
+def held(tx: Transaction, user_id: str) -> list[AccessToken]:
+    """The newest thousand live tokens that act for a user, newest first."""
+    return tx.all(_HELD, user=user_id, now=values.now())
 
 
 def sweep(tx: Transaction, now: int) -> None:

@@ -1,4 +1,4 @@
-"""What every wing stands on: the store, the keys, whom we believe, what we hand out, and the door."""
+"""What every wing stands on: the store, the keys, whom we believe, what we hand out, the door, the pages' room."""
 
 import contextlib
 import os
@@ -8,6 +8,11 @@ from dataclasses import dataclass
 from negotiator import scopes, values
 from negotiator.agents.routes import ANONYMOUS_BUDGET, ASSERTION_BUDGET
 from negotiator.caller import Rate
+from negotiator.console.cookies import Cookies
+from negotiator.console.entry.passwords import BY_ACCOUNT, BY_ADDRESS
+from negotiator.console.pages import Pages
+from negotiator.console.room import Room
+from negotiator.console.visitor import Visitors
 from negotiator.directory.accounts.registered import Levels
 from negotiator.directory.accounts.routes import BASELINE, DAILY_BUDGET, HOURLY_BUDGET
 from negotiator.discovery import health
@@ -28,6 +33,9 @@ from negotiator.trust.fetch import Fetcher
 from negotiator.trust.issuers import Issuers
 from negotiator.trust.keysets import IssuerKeys
 
+_SIXTH = 6
+"""Of an hour's passwords, how many may be tried at once: one in six."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ground:
@@ -47,6 +55,7 @@ class Ground:
     verifier: Verifier
     resources: frozenset[str]
     doorway: Doorway
+    room: Room
 
 
 def lay(chosen: Settings) -> Ground:
@@ -61,6 +70,8 @@ def lay(chosen: Settings) -> Ground:
     fetcher = Fetcher(allow_loopback=chosen.allow_loopback_fetch)
     issuer_keys = IssuerKeys(fetcher, clock=lambda: values.now())
     resources = frozenset({base, f"{base}/mcp"})
+    guard = Guard(Believing(keys, credentials), chosen.proxies)
+    limits = _limits(chosen, store, meters)
     return Ground(
         settings=chosen,
         meters=meters,
@@ -81,11 +92,13 @@ def lay(chosen: Settings) -> Ground:
             clock=lambda: values.now(),
         ),
         resources=resources,
-        doorway=Doorway(
-            Guard(Believing(keys, credentials), chosen.proxies),
-            _limits(chosen, store, meters),
-            Refusals(base),
+        doorway=Doorway(guard, limits, Refusals(base), store),
+        room=Room(
             store,
+            limits,
+            Visitors(Cookies(base, secret), store, guard),
+            Pages(base),
+            "/agents" if "assistant" in chosen.services else "/account",
         ),
     )
 
@@ -134,6 +147,7 @@ def _limits(chosen: Settings, store: Store, meters: Meters) -> Limits:
         chosen.register_limit_anonymous,
         chosen.register_limit_assertion,
     )
+    by_address, by_account = chosen.sign_in_limit_address, chosen.sign_in_limit_account
     budgets = (
         Budget("default", chosen.limit_rpm, 60, chosen.limit_burst or chosen.limit_rpm),
         Budget("baseline", baseline, 60, baseline),
@@ -141,6 +155,8 @@ def _limits(chosen: Settings, store: Store, meters: Meters) -> Limits:
         Budget(ASSERTION_BUDGET, assertion, 3600, assertion),
         Budget(health.BUDGET, chosen.limit_health_rpm, 60, chosen.limit_health_rpm),
         *_of_the_directory(chosen),
+        Budget(BY_ADDRESS, by_address, 3600, by_address // _SIXTH),
+        Budget(BY_ACCOUNT, by_account, 3600, by_account // _SIXTH),
     )
     name, meaning = "negotiator_limit_refusals_total", "Calls that found their budget empty"
     refusals = {each.name: meters.counter(name, meaning, budget=each.name) for each in budgets}

@@ -23,6 +23,7 @@ from negotiator.wiring.access import access
 from negotiator.wiring.assistant import assistant
 from negotiator.wiring.directory import directory
 from negotiator.wiring.ground import Ground, lay
+from negotiator.wiring.people import people
 from negotiator.wiring.speech import Speech, speech
 from negotiator.wiring.wing import Wing, offered
 
@@ -86,7 +87,7 @@ def build(chosen: Settings) -> House:
     made = {"assistant": assistant, "directory": directory}
     running = [make(ground) for name, make in made.items() if name in chosen.services]
     health = Wing(operations=offered([Health(ground.store, __version__, tuple(chosen.services))]))
-    wings = (*running, entered.wing, health)
+    wings = (*running, entered.wing, people(ground, entered.delegations), health)
     service = Service(
         chosen.base_url,
         scopes.of(chosen.services),

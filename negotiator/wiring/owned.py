@@ -15,6 +15,7 @@ from negotiator.store.statement import Transaction
 from negotiator.tokens import credentials
 from negotiator.tokens.api_keys import rows as api_keys
 from negotiator.users import approvals
+from negotiator.users import sessions as browsers
 
 MOVES: Final[tuple[Callable[..., Any], ...]] = (sessions.move, plans.move, own_tactics.move)
 ERASURES: Final[tuple[Callable[[Transaction, str], Any], ...]] = (
@@ -30,6 +31,7 @@ SWEEPS: Final[tuple[Callable[[Transaction, int], Any], ...]] = (
     directory_agents.sweep,
     challenges.sweep,
     approvals.sweep,
+    browsers.sweep,
     sessions.sweep,
 )
 
