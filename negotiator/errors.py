@@ -66,7 +66,7 @@ class InvalidRequest(Refusal):
 
 
 class Unauthorized(Refusal):
-    """No credential, or one that is not believed. `sent` tells which (RFC 6750 §3.1)."""
+    """No credential, or one that is not believed. `sent` tells which, `scopes` what to ask for (RFC 6750 §3)."""
 
     status = 401
     default_error = "invalid_token"
@@ -74,6 +74,7 @@ class Unauthorized(Refusal):
     def __init__(self, description: str, *, sent: bool = True, **rest: Any) -> None:
         super().__init__(description, **rest)
         self.sent = sent
+        self.scopes: tuple[str, ...] = ()
 
 
 class InsufficientScope(Refusal):

@@ -79,6 +79,22 @@ class Call(Generic[Input]):
 Run = Callable[[Call[Any]], Awaitable[Any]]
 
 
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """That an operation is offered to models, as a tool; schemas, scopes and limits are the operation's own.
+
+    `title` is for people, `hint` what a model should know beyond the summary, `name` another name than the
+    operation's. `reads` says of a POST that it changes nothing; `foreign` that its answer carries text which
+    others wrote, and which is data to the reader, never an instruction.
+    """
+
+    title: str
+    hint: str = ""
+    name: str = ""
+    reads: bool = False
+    foreign: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
     """One thing a service offers. Routes, guard, limits, OpenAPI, MCP tools and docs are read from it.
@@ -87,7 +103,7 @@ class Operation:
     `scopes` are all needed then. `budget` names the rate budget from the input, for operations that have one of
     their own, or several that are all charged. `baseline` names the budget of callers without a credential.
     `encoding` is how a body comes; `either` takes JSON and forms alike. `creates` marks a POST that honours
-    `Idempotency-Key`.
+    `Idempotency-Key`. `tool` offers the operation over MCP too.
     """
 
     name: str
@@ -106,6 +122,7 @@ class Operation:
     budget: Callable[[Any], str | tuple[str, ...]] | None = None
     baseline: str = "baseline"
     creates: bool = False
+    tool: Tool | None = None
     tag: str = ""
 
     @property

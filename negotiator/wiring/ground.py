@@ -18,10 +18,10 @@ from negotiator.directory.accounts.routes import BASELINE, DAILY_BUDGET, HOURLY_
 from negotiator.discovery import health
 from negotiator.discovery.metadata import parts
 from negotiator.edge.cursors import Cursors
-from negotiator.edge.endpoint import Doorway
 from negotiator.edge.guard import Guard
 from negotiator.edge.limits import Budget, Limiter, Limits
 from negotiator.edge.refusals import Refusals
+from negotiator.edge.steps import Doorway
 from negotiator.keys import Keyring
 from negotiator.limiters import InDatabase, InRedis, SharedTable
 from negotiator.metrics.meters import UNITS, Meters

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from negotiator import values
 from negotiator.edge.cursors import Cursors
-from negotiator.edge.operation import Answer, Call, Operation
+from negotiator.edge.operation import Answer, Call, Operation, Tool
 from negotiator.errors import Conflict
 from negotiator.negotiations import sessions
 from negotiator.negotiations.advice.routes import with_ledger
@@ -62,6 +62,7 @@ class BattlePlans:
                 scopes=WRITE,
                 creates=True,
                 refusals=(404, 409, 422),
+                tool=Tool("Make a battle plan"),
                 tag="plans",
             ),
             Operation(
@@ -74,6 +75,7 @@ class BattlePlans:
                 output=BattlePlanList,
                 scopes=READ,
                 refusals=(400, 404, 422),
+                tool=Tool("List battle plans"),
                 tag="plans",
             ),
             Operation(
@@ -86,6 +88,7 @@ class BattlePlans:
                 output=BattlePlanView,
                 scopes=READ,
                 refusals=(404,),
+                tool=Tool("Read a battle plan"),
                 tag="plans",
             ),
         ]
