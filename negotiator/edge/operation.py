@@ -9,7 +9,7 @@ from pydantic.config import JsonDict
 
 from negotiator.caller import Caller
 from negotiator.edge.idempotency import Once
-from negotiator.errors import PreconditionFailed
+from negotiator.errors import PreconditionFailed, PreconditionRequired
 
 Input = TypeVar("Input", bound=BaseModel)
 
@@ -75,6 +75,11 @@ class Call(Generic[Input]):
                 members={"revision": current},
             )
 
+    def require_condition(self) -> None:
+        """Refuse with 428 a change that came without `If-Match`; `*` is one that takes any revision."""
+        if "if-match" not in self.headers:
+            raise PreconditionRequired("Send If-Match with the ETag of the revision you change.")
+
 
 Run = Callable[[Call[Any]], Awaitable[Any]]
 
@@ -85,7 +90,8 @@ class Operation:
 
     `access`: `open` looks at no credential of ours, `public` takes one but needs none, `bearer` needs one;
     `scopes` are all needed then. `budget` names the rate budget from the input, for operations that have one of
-    their own. `creates` marks a POST that honours `Idempotency-Key`.
+    their own. `creates` marks a POST that honours `Idempotency-Key`. `aliases` are other paths of the same form
+    at which it answers too.
     """
 
     name: str
@@ -103,6 +109,7 @@ class Operation:
     body_limit: int = BODY
     budget: Callable[[Any], str] | None = None
     creates: bool = False
+    aliases: tuple[str, ...] = ()
     tag: str = ""
 
     @property

@@ -18,7 +18,7 @@ from negotiator.errors import (
     PreconditionFailed,
     ValidationFailed,
 )
-from negotiator.negotiations.life.patch import merged
+from negotiator.edge.patch import merged
 from negotiator.negotiations.suggestions.schemas import EditTactic, NewTactic
 from negotiator.negotiations.suggestions.tables import OwnTactic
 from negotiator.negotiations.tactics.shelf import built_in_shelf, parse_tactic
