@@ -14,15 +14,16 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from starlette.applications import Starlette
 
-from negotiator import app as composition
 from negotiator import values
 from negotiator.agents.delegation import Delegations
+from negotiator.app import create
 from negotiator.settings import Settings
 from negotiator.store.migrate import migrate
 from negotiator.store.statement import Transaction
-from negotiator.store.store import Store
+from negotiator.store.store import Store, make_store
 from negotiator.trust import issuers
 from negotiator.users import people
+from negotiator.wiring.house import build
 from tests.idp import Idp
 
 BASE = "https://negotiator.example"
@@ -97,7 +98,7 @@ def make_settings(data_dir: Path, keys_dir: Path, **overrides: Any) -> Settings:
 @asynccontextmanager
 async def running(chosen: Settings) -> AsyncGenerator[Starlette]:
     """The application of these settings between its start and its end."""
-    application = composition.create(chosen)
+    application = create(chosen)
     async with application.router.lifespan_context(application):
         yield application
 
@@ -126,7 +127,7 @@ async def client(application: Starlette) -> AsyncGenerator[httpx2.AsyncClient]:
 async def change(application: Starlette, chosen: Settings) -> AsyncGenerator[Change]:
     """Runs a unit on the application's database, as the operator's commands do beside a running server."""
     del application
-    store: Store = composition.make_store(chosen.database_url)
+    store: Store = make_store(chosen.database_url)
     await store.start()
     yield store.write
     await store.close()
@@ -164,7 +165,7 @@ Mint = Callable[..., Awaitable[tuple[str, str]]]
 @pytest_asyncio.fixture
 async def mint(change: Change, chosen: Settings) -> Mint:
     """Makes a delegation code for a user, made when missing; answers the user's id and the code."""
-    delegations: Delegations = composition.build(chosen).delegations
+    delegations: Delegations = build(chosen).delegations
 
     async def call(email: str = "ada@example.com", **options: Any) -> tuple[str, str]:
         def unit(tx: Transaction) -> tuple[str, str]:

@@ -5,7 +5,6 @@ from typing import Any
 
 import httpx2
 
-from negotiator import app as composition
 from negotiator import values
 from negotiator.agents import registration as agents
 from negotiator.scopes import ASSISTANT
@@ -16,6 +15,8 @@ from negotiator.tokens import clients
 from negotiator.tokens.clients import JWT_BEARER, NewClient
 from negotiator.trust import issuers
 from negotiator.users import people
+from negotiator.wiring.house import build
+from negotiator.wiring.owned import sweep
 from tests.conftest import BASE, bearer
 from tests.idp import Idp, registration
 
@@ -57,7 +58,7 @@ async def journey(client: httpx2.AsyncClient, chosen: Settings) -> None:
     await _change(chosen, lambda tx: agents.revoke(tx, claimed["client_id"], user_id=user))
     assert (await client.get(LIST, headers=bearer(claimed))).status_code == 401
     assert (await client.get("/api/health")).status_code == 200
-    await _change(chosen, lambda tx: composition.sweep(tx, values.now() + 60 * 86_400_000))
+    await _change(chosen, lambda tx: sweep(tx, values.now() + 60 * 86_400_000))
 
 
 async def _work(client: httpx2.AsyncClient, claimed: dict[str, Any], kept: dict[str, Any]) -> None:
@@ -92,7 +93,7 @@ async def _prepare(chosen: Settings, idp: Idp) -> tuple[str, str, str, str]:
         issuers.add(tx, trusted, own=BASE, allow_loopback=False)
         user = people.add(tx, "ada@example.com", actor="operator")
         scopes = ["negotiations:read", "negotiations:write"]
-        code = composition.build(chosen).delegations.mint(tx, user, scopes).code
+        code = build(chosen).delegations.mint(tx, user, scopes).code
         return user, code, client_id, secret
 
     return await _change(chosen, unit)

@@ -6,7 +6,6 @@ import typer
 
 from negotiator import scopes as known
 from negotiator.agents import delegation
-from negotiator.app import build
 from negotiator.cli.output import Json, change, command, configured, say, tabulate
 from negotiator.errors import NotFound
 from negotiator.store.statement import Transaction
@@ -14,6 +13,7 @@ from negotiator.tokens import clients as registered
 from negotiator.tokens.clients import NewClient
 from negotiator.users import people
 from negotiator.values import timestamp
+from negotiator.wiring.house import build
 
 delegations = typer.Typer(
     no_args_is_help=True, help="Codes by which users bind agents to themselves."

@@ -6,7 +6,6 @@ import orjson
 import typer
 
 from negotiator import __version__, audit
-from negotiator.app import build
 from negotiator.cli import access, identity
 from negotiator.cli.demo.command import demo
 from negotiator.cli.output import Json, change, command, configured, say, tabulate
@@ -15,6 +14,7 @@ from negotiator.discovery import openapi
 from negotiator.keys import Keyring
 from negotiator.store.migrate import migrate
 from negotiator.values import timestamp
+from negotiator.wiring.house import build
 
 app = typer.Typer(
     no_args_is_help=True,

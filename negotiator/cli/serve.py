@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from negotiator import settings
-from negotiator.app import pepper
 from negotiator.cli.output import change, configured, fail
 from negotiator.cli.output import people as out
 from negotiator.keys import Keyring
 from negotiator.settings import PREFIX, SettingsError
 from negotiator.users import people
+from negotiator.wiring.ground import pepper
 
 _DRAIN = 20
 _FIRST_USER = "negotiator users add you@example.com --password-stdin"

@@ -7,11 +7,11 @@ from typing import Any
 import httpx2
 import pytest
 
-from negotiator import app as composition
 from negotiator.edge.operation import Operation
 from negotiator.keys import Keyring
 from negotiator.scopes import ASSISTANT
 from negotiator.settings import Settings
+from negotiator.wiring.house import build
 from tests.attack.conftest import IDP, Forgery, Stage, refused
 from tests.conftest import BASE, Mint, Register, bearer
 
@@ -23,9 +23,7 @@ ISSUE = {"title": "Laptops", "role": "buyer", "issues": [{"name": "price", "type
 
 def _operations(chosen: Settings) -> list[Operation]:
     return [
-        operation
-        for operation in composition.build(chosen).service.operations
-        if operation.access == "bearer"
+        operation for operation in build(chosen).service.operations if operation.access == "bearer"
     ]
 
 

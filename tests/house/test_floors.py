@@ -8,7 +8,7 @@ from importlinter.cli import lint_imports
 from sqlalchemy import create_engine
 from sqlmodel import SQLModel
 
-from negotiator import app
+from negotiator.wiring.house import build
 from tests.house.tree import ROOT
 
 
@@ -17,7 +17,7 @@ def test_imports_go_down_only() -> None:
 
 
 def test_migrations_make_the_tables(migrated: Path) -> None:
-    assert app.build, "the composition root has imported every table"
+    assert build, "the composition root has imported every table"
     engine = create_engine(f"sqlite:///{migrated}")
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})

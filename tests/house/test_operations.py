@@ -7,11 +7,11 @@ import httpx2
 import pytest
 from starlette.applications import Starlette
 
-from negotiator import app
 from negotiator.edge.operation import Operation
 from negotiator.errors import Refusal
 from negotiator.scopes import ASSISTANT, DIRECTORY
 from negotiator.settings import Settings
+from negotiator.wiring.house import build
 from tests.conftest import Mint, Register, bearer
 from tests.contract.expect import OPENING, limited, refused
 
@@ -38,7 +38,7 @@ CREATING: Final[dict[str, dict[str, Any]]] = {
 
 def offered(chosen: Settings) -> tuple[Operation, ...]:
     """Every operation of the assembled service."""
-    return app.build(chosen).service.operations
+    return build(chosen).service.operations
 
 
 def address(operation: Operation) -> str:

@@ -8,8 +8,6 @@ FILE: Final = 300
 FUNCTION: Final = 40
 FILES: Final[dict[str, int]] = {}
 FUNCTIONS: Final = {
-    # One constructor call after another: the place where objects meet.
-    "negotiator/app.py:build": 68,
     # Typer reads options from the signature; text and lists of operations are data.
     "negotiator/cli/identity.py:add_issuer": 60,
     "negotiator/discovery/openapi.py:_operation": 59,

@@ -6,7 +6,6 @@ from typing import Any
 import httpx2
 import pytest
 
-from negotiator import app as composition
 from negotiator.keys import Keyring
 from negotiator.scopes import ASSISTANT
 from negotiator.store.statement import Transaction
@@ -14,6 +13,7 @@ from negotiator.tokens import clients
 from negotiator.tokens.clients import JWT_BEARER, NewClient
 from negotiator.trust import issuers
 from negotiator.users import people
+from negotiator.wiring.house import build
 from tests.conftest import bearer
 from tests.idp import Idp, registration
 from tests.live.conftest import ROUNDS, Server
@@ -31,7 +31,7 @@ async def _register(client: httpx2.AsyncClient) -> dict[str, Any]:
 
 
 async def _mint(server: Server, count: int) -> tuple[str, list[str]]:
-    delegations = composition.build(server.chosen).delegations
+    delegations = build(server.chosen).delegations
 
     def unit(tx: Transaction) -> tuple[str, list[str]]:
         found = people.by_email(tx, "ada@example.com")

@@ -11,10 +11,10 @@ from typing import Any
 import httpx2
 import pytest
 
-from negotiator import app as composition
 from negotiator.scopes import ASSISTANT
 from negotiator.store.statement import Transaction
 from negotiator.users import people
+from negotiator.wiring.house import build
 from tests.conftest import bearer
 from tests.live.conftest import ROUNDS, Server
 
@@ -59,7 +59,7 @@ def mortal(resurrected: Server) -> Server:
 
 
 async def _codes(server: Server, count: int) -> list[str]:
-    delegations = composition.build(server.chosen).delegations
+    delegations = build(server.chosen).delegations
 
     def unit(tx: Transaction) -> list[str]:
         found = people.by_email(tx, "ada@example.com")

@@ -4,10 +4,11 @@ import httpx2
 import pytest
 from sqlmodel import func, select
 
-from negotiator import app, audit, values
+from negotiator import audit, values
 from negotiator.agents import registration
 from negotiator.negotiations.tables import Negotiation
 from negotiator.store.statement import Query, Transaction
+from negotiator.wiring.owned import sweep
 from tests.conftest import Change, Clock, Mint, Register, bearer
 from tests.contract.expect import OPENING
 
@@ -33,10 +34,10 @@ async def test_an_unclaimed_agent_and_its_data_go_after_the_retention_and_a_clai
         )
 
     clock.advance(30 * DAY - 1)
-    await change(lambda tx: app.sweep(tx, values.now()))
+    await change(lambda tx: sweep(tx, values.now()))
     assert await change(agents) == (True, True)
     clock.advance(2)
-    await change(lambda tx: app.sweep(tx, values.now()))
+    await change(lambda tx: sweep(tx, values.now()))
     assert await change(agents) == (False, True)
     assert await change(lambda tx: tx.one(_COUNT)) == 1
     (newest,) = await change(lambda tx: audit.latest(tx, 1))

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from negotiator import app as composition
 from negotiator.negotiations.plans import kept
 from negotiator.negotiations.suggestions import own
 from negotiator.settings import Settings
 from negotiator.store.statement import Transaction
+from negotiator.wiring.house import build
 from tests.api.negotiations.conftest import Desk, NewDesk, desk, new_desk
 from tests.conftest import Change, Mint, bearer
 
@@ -258,7 +258,7 @@ async def test_what_a_principal_owned_is_erased_with_it(
     added = await add(writer)
     talk = await writer.opened()
     plan = (await writer.post(f"/negotiations/{talk['id']}/battle-plans", {})).json()
-    assert composition.build(chosen).service.find("add_tactic") is not None
+    assert build(chosen).service.find("add_tactic") is not None
     owner = ""
 
     def find(tx: Transaction) -> str:

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from sqlmodel import SQLModel, func, select
 
-from negotiator import app as composition
 from negotiator import values
 from negotiator.negotiations.plans.tables import BattlePlan
 from negotiator.negotiations.suggestions import own
@@ -13,6 +12,7 @@ from negotiator.negotiations.suggestions.schemas import NewTactic
 from negotiator.negotiations.suggestions.tables import OwnTactic
 from negotiator.negotiations.tables import Negotiation, NegotiationEvent, Offer
 from negotiator.store.statement import Query, Transaction
+from negotiator.wiring.owned import sweep
 from tests.api.negotiations.conftest import Desk, NewDesk
 from tests.api.plans.test_tactics import TACTIC
 from tests.conftest import Change, Clock, Mint, Register, bearer
@@ -98,5 +98,5 @@ async def test_the_sweep_erases_an_unclaimed_agent_s_work_and_no_one_else_s(
     await change(lambda tx: own.add(tx, registered["client_id"], body))
     assert all(now > before for now, before in zip(await change(_counts), kept, strict=True))
     clock.advance(31 * 86_400)
-    await change(lambda tx: composition.sweep(tx, values.now()))
+    await change(lambda tx: sweep(tx, values.now()))
     assert await change(_counts) == kept

@@ -5,8 +5,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from negotiator import app as composition
 from negotiator import values
+from negotiator.wiring.owned import sweep
 from tests.api.negotiations.conftest import Desk
 from tests.conftest import Change, Clock
 from tests.live.talks.conftest import ISSUES, PACKAGE, pages
@@ -138,7 +138,7 @@ async def test_the_clock_ends_what_is_due(
     await user.opened(deadline=_in(600))
     clock.advance(61)
     if door == "sweep":
-        await change(lambda tx: composition.sweep(tx, values.now()))
+        await change(lambda tx: sweep(tx, values.now()))
     elif door == "offer":
         assert _error(await user.offer(key, "900")) == (409, "not_active")
     elif door == "read":

@@ -7,11 +7,11 @@ from collections.abc import AsyncGenerator
 import pytest
 import pytest_asyncio
 
-from negotiator import app as composition
 from negotiator import values
 from negotiator.negotiations.ledger import rows
 from negotiator.negotiations.life import history
 from negotiator.settings import Settings
+from negotiator.wiring.owned import sweep
 from tests.api.negotiations.conftest import Desk
 from tests.conftest import Change, Clock, connect, running
 from tests.live.conftest import ROUNDS
@@ -96,7 +96,7 @@ async def test_whoever_comes_upon_a_passed_deadline_the_clock_ends_it_once(
     clock.advance(61)
     *seen, _ = await asyncio.gather(
         *(desk.state(keys[n % 3]) for n, desk in enumerate(desks)),
-        change(lambda tx: composition.sweep(tx, values.now())),
+        change(lambda tx: sweep(tx, values.now())),
     )
     assert seen == ["expired"] * CROWD
     for key in keys:
@@ -108,7 +108,7 @@ async def test_a_sweep_disturbs_nobody_at_work(desks: list[Desk], change: Change
     keys = [(await desks[0].opened())["id"] for _ in range(4)]
     *answers, _, _ = await asyncio.gather(
         *(desk.offer(keys[n % 4], 900 + n) for n, desk in enumerate(desks)),
-        *(change(lambda tx: composition.sweep(tx, values.now())) for _ in range(2)),
+        *(change(lambda tx: sweep(tx, values.now())) for _ in range(2)),
     )
     assert Counter(answer.status_code for answer in answers) == {201: CROWD}
 

@@ -7,12 +7,12 @@ from typing import Any
 import httpx2
 import pytest
 
-from negotiator import app as composition
 from negotiator.edge.endpoint import Endpoint
 from negotiator.edge.operation import Call, Operation
 from negotiator.errors import InvalidRequest, Unavailable
 from negotiator.settings import Settings
 from negotiator.store.statement import Transaction
+from negotiator.wiring.house import build
 
 
 class Memory:
@@ -41,7 +41,7 @@ async def test_a_refusal_waits_for_what_it_leaves_behind(
         raise InvalidRequest("No.", remember=lambda _tx: None)
 
     memory: Any = Memory(fault)
-    door = dataclasses.replace(composition.build(chosen).doorway, store=memory)
+    door = dataclasses.replace(build(chosen).doorway, store=memory)
     operation = Operation(name="x", method="GET", path="/x", summary="x", run=run, access="open")
     transport = httpx2.ASGITransport(Endpoint(operation, door))
     async with httpx2.AsyncClient(transport=transport, base_url="https://x.example") as client:

@@ -1,0 +1,74 @@
+"""The wing where agents get in: registration, delegation codes, tokens, and the page behind a mail."""
+
+from dataclasses import dataclass
+
+from negotiator.agents.delegation import Delegations
+from negotiator.agents.mail import mailer
+from negotiator.agents.registration import Registration
+from negotiator.agents.routes import Agents
+from negotiator.agents.verification import Verification
+from negotiator.console.approve import Approve
+from negotiator.store.statement import Transaction
+from negotiator.tokens.credentials import Subject
+from negotiator.tokens.presented import Presenter
+from negotiator.tokens.routes import TokenEndpoints
+from negotiator.trust.assertions import Assertion
+from negotiator.users import matching
+from negotiator.wiring.ground import Ground
+from negotiator.wiring.owned import MOVES
+from negotiator.wiring.wing import Wing, offered
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """The wing, and the delegations that the operator's commands use too."""
+
+    wing: Wing
+    delegations: Delegations
+
+
+def access(ground: Ground) -> Access:
+    """Make the wing."""
+    chosen, base = ground.settings, ground.settings.base_url
+    delegations = Delegations(
+        pepper=ground.secret,
+        credentials=ground.credentials,
+        life=chosen.token_ttl,
+        failures_per_hour=chosen.claim_failures_per_hour,
+        moves=MOVES,
+    )
+    agents = Agents(
+        base=base,
+        store=ground.store,
+        registration=Registration(
+            ground.credentials,
+            chosen.ephemeral_ttl,
+            chosen.token_ttl,
+            chosen.unclaimed_retention_days,
+        ),
+        delegations=delegations,
+        verification=Verification(
+            base,
+            mailer(chosen.smtp_url, outbox=chosen.data_dir / "outbox", sender=chosen.mail_from),
+        ),
+        verifier=ground.verifier,
+    )
+    endpoints = TokenEndpoints(
+        ground.store,
+        ground.credentials,
+        Presenter(ground.verifier, _admit),
+        ground.resources,
+        chosen.token_ttl,
+    )
+    door = ground.doorway
+    pages = Approve(ground.store, delegations, door.guard, door.limits).routes()
+    return Access(
+        Wing(operations=offered([agents, endpoints]), pages=tuple(pages)),
+        delegations,
+    )
+
+
+def _admit(tx: Transaction, assertion: Assertion, client_id: str) -> Subject:
+    """At the token endpoint: the client's token stands on the assertion's user."""
+    found = matching.match(tx, assertion, actor=client_id)
+    return Subject(client_id, found.user_id, found.issuer, found.identity)

@@ -1,0 +1,106 @@
+"""What every wing stands on: the store, the keys, whom we believe, what we hand out, and the door."""
+
+import contextlib
+import os
+import secrets
+from dataclasses import dataclass
+
+from negotiator import values
+from negotiator.agents.routes import ANONYMOUS_BUDGET, ASSERTION_BUDGET
+from negotiator.edge.cursors import Cursors
+from negotiator.edge.endpoint import Doorway
+from negotiator.edge.guard import Guard
+from negotiator.edge.limits import Budget, Limiter, Limits
+from negotiator.edge.refusals import Refusals
+from negotiator.keys import Keyring
+from negotiator.limiters import InDatabase, InRedis, SharedTable
+from negotiator.settings import Settings
+from negotiator.store.store import Store, make_store
+from negotiator.tokens.credentials import Credentials
+from negotiator.trust.assertions import Verifier
+from negotiator.trust.fetch import Fetcher
+from negotiator.trust.issuers import Issuers
+from negotiator.trust.keysets import IssuerKeys
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """The shared objects of one process; `resources` are what a token may be asked for (RFC 8707)."""
+
+    settings: Settings
+    secret: bytes
+    store: Store
+    keyring: Keyring
+    credentials: Credentials
+    cursors: Cursors
+    fetcher: Fetcher
+    issuer_keys: IssuerKeys
+    verifier: Verifier
+    resources: frozenset[str]
+    doorway: Doorway
+
+
+def lay(chosen: Settings) -> Ground:
+    """Make the shared objects from settings; nothing is opened before the process starts."""
+    base, secret, store = chosen.base_url, pepper(chosen), make_store(chosen.database_url)
+    keyring = Keyring(chosen.keys_dir)
+    credentials = Credentials(store, keyring, issuer=base)
+    fetcher = Fetcher(allow_loopback=chosen.allow_loopback_fetch)
+    issuer_keys = IssuerKeys(fetcher, clock=lambda: values.now())
+    resources = frozenset({base, f"{base}/mcp"})
+    return Ground(
+        settings=chosen,
+        secret=secret,
+        store=store,
+        keyring=keyring,
+        credentials=credentials,
+        cursors=Cursors(secret),
+        fetcher=fetcher,
+        issuer_keys=issuer_keys,
+        verifier=Verifier(
+            audience=base,
+            resources=resources,
+            find_issuer=Issuers(store).find,
+            keys=issuer_keys,
+            clock=lambda: values.now(),
+        ),
+        resources=resources,
+        doorway=Doorway(
+            Guard(credentials, chosen.proxies), _limits(chosen, store), Refusals(base), store
+        ),
+    )
+
+
+def pepper(chosen: Settings) -> bytes:
+    """The secret behind codes and cursors: the operator's, or one made on the first start and kept."""
+    if chosen.secret:
+        return chosen.secret.encode()
+    path = chosen.data_dir / "secret"
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(secrets.token_urlsafe(32))
+    return path.read_bytes()
+
+
+def _limits(chosen: Settings, store: Store) -> Limits:
+    limiter: Limiter
+    if chosen.redis_url:
+        limiter = InRedis(chosen.redis_url)
+    elif chosen.database_url.startswith("sqlite"):
+        limiter = SharedTable(chosen.data_dir / "limits")
+    else:
+        limiter = InDatabase(store)
+    baseline, anonymous, assertion = (
+        chosen.limit_baseline_rpm,
+        chosen.register_limit_anonymous,
+        chosen.register_limit_assertion,
+    )
+    budgets = (
+        Budget("default", chosen.limit_rpm, 60, chosen.limit_burst or chosen.limit_rpm),
+        Budget("baseline", baseline, 60, baseline),
+        Budget(ANONYMOUS_BUDGET, anonymous, 3600, anonymous),
+        Budget(ASSERTION_BUDGET, assertion, 3600, assertion),
+    )
+    return Limits(limiter, {budget.name: budget for budget in budgets})

@@ -1,0 +1,37 @@
+"""What belongs to a principal: claiming moves it, erasing removes it, the sweep forgets what is over."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from negotiator.agents import registration
+from negotiator.edge import idempotency
+from negotiator.negotiations import sessions
+from negotiator.negotiations.plans import kept as plans
+from negotiator.negotiations.suggestions import own as own_tactics
+from negotiator.store import moves
+from negotiator.store.statement import Transaction
+from negotiator.tokens import credentials
+from negotiator.users import approvals
+
+MOVES: Final[tuple[Callable[..., Any], ...]] = (sessions.move, plans.move, own_tactics.move)
+ERASURES: Final[tuple[Callable[[Transaction, str], Any], ...]] = (
+    plans.erase,
+    own_tactics.erase,
+    sessions.erase,
+)
+SWEEPS: Final[tuple[Callable[[Transaction, int], Any], ...]] = (
+    moves.sweep,
+    credentials.sweep,
+    idempotency.sweep,
+    approvals.sweep,
+    sessions.sweep,
+)
+
+
+def sweep(tx: Transaction, now: int) -> None:
+    """Forget what is over: spent values, dead tokens, unclaimed agents with all they owned."""
+    for forget in SWEEPS:
+        forget(tx, now)
+    for agent_id in registration.forget_expired(tx, now):
+        for erase in ERASURES:
+            erase(tx, agent_id)
