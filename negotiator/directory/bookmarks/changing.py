@@ -16,7 +16,7 @@ from negotiator.directory.bookmarks.schemas import (
     PutItem,
 )
 from negotiator.edge.input import believe
-from negotiator.edge.patch import merged
+from negotiator.patch import merged
 from negotiator.errors import Conflict, FieldError, NotFound, ValidationFailed
 from negotiator.store.statement import Transaction
 
