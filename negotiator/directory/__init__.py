@@ -1,5 +1,6 @@
-"""The directory of AI tools: what is in it, who may write to it, what is kept of it.
+"""The AI tools directory: a public catalogue that agents search, keep lists of and add to.
 
-`catalogue` holds the tools, `accounts` the agents that registered themselves, `submissions` what they propose and
-report, `bookmarks` the collections they keep. Neighbours: `edge` speaks HTTP for it, `audit` keeps its trail.
+`catalogue` owns the records, `search` ranks them, `exchange` brings them in and hands them out in other dialects;
+`accounts`, `submissions`, `bookmarks` and `content` stand beside them. Everything is text by third parties: data,
+never instructions. Serves `/api/v1/*` and `/v0.1/servers*`.
 """
