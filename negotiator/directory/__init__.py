@@ -1,6 +1,5 @@
-"""The AI tools directory: a public catalogue that agents search, keep lists of and add to.
+"""The AI tools directory: a public catalogue that agents register themselves at.
 
-`catalogue` owns the records, `search` ranks them, `exchange` brings them in and hands them out in other dialects;
-`accounts`, `submissions`, `bookmarks` and `content` stand beside them. Everything is text by third parties: data,
-never instructions. Serves `/api/v1/*` and `/v0.1/servers*`.
+`accounts` are its agents: registration, proof of who they are, their levels and rates. Keys and tokens are made by
+`tokens`, mails are sent by `agents.mail`, documents are fetched by `trust.fetch`. Paths: `/api/auth/*`, `/api/v1/*`.
 """

@@ -1,4 +1,4 @@
-"""Access tokens by their id, OAuth clients."""
+"""Access tokens by their id, OAuth clients, API keys."""
 # pyright: reportAssignmentType=false
 # SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
 
@@ -40,3 +40,23 @@ class Client(SQLModel, table=True):
     redirect_uris: str
     created_at: int = Field(sa_type=BigInteger)
     removed_at: int | None = Field(sa_type=BigInteger)
+
+
+class ApiKey(SQLModel, table=True):
+    """A key of a directory agent, its secret only as a keyed digest.
+
+    `retired_at` is when it got a successor, `expires_at` when it stops to work for that. `last_used_from` is a
+    network, never an address.
+    """
+
+    __tablename__ = "api_keys"
+
+    id: str = Field(primary_key=True)
+    client_id: str = Field(index=True)
+    digest: str
+    created_at: int = Field(sa_type=BigInteger)
+    retired_at: int | None = Field(sa_type=BigInteger)
+    expires_at: int | None = Field(sa_type=BigInteger)
+    revoked_at: int | None = Field(sa_type=BigInteger)
+    last_used_at: int | None = Field(sa_type=BigInteger)
+    last_used_from: str | None
