@@ -4,6 +4,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from negotiator.agents import registration
+from negotiator.directory.bookmarks import kept as bookmarks
+from negotiator.directory.bookmarks import saves
 from negotiator.edge import idempotency
 from negotiator.negotiations import sessions
 from negotiator.negotiations.plans import kept as plans
@@ -13,11 +15,17 @@ from negotiator.store.statement import Transaction
 from negotiator.tokens import credentials
 from negotiator.users import approvals
 
-MOVES: Final[tuple[Callable[..., Any], ...]] = (sessions.move, plans.move, own_tactics.move)
+MOVES: Final[tuple[Callable[..., Any], ...]] = (
+    sessions.move,
+    plans.move,
+    own_tactics.move,
+    bookmarks.move,
+)
 ERASURES: Final[tuple[Callable[[Transaction, str], Any], ...]] = (
     plans.erase,
     own_tactics.erase,
     sessions.erase,
+    bookmarks.erase,
 )
 SWEEPS: Final[tuple[Callable[[Transaction, int], Any], ...]] = (
     moves.sweep,
@@ -25,6 +33,7 @@ SWEEPS: Final[tuple[Callable[[Transaction, int], Any], ...]] = (
     idempotency.sweep,
     approvals.sweep,
     sessions.sweep,
+    saves.sweep,
 )
 
 

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from negotiator import values
-from negotiator.directory.bookmarks import kept, order, tools
+from negotiator.caller import Caller
+from negotiator.directory.bookmarks import kept, order
 from negotiator.directory.bookmarks.kept import Face, Kept
 from negotiator.directory.bookmarks.order import Item, Items
 from negotiator.directory.bookmarks.schemas import (
@@ -15,9 +16,10 @@ from negotiator.directory.bookmarks.schemas import (
     NewCollection,
     PutItem,
 )
+from negotiator.directory.catalogue import tools
 from negotiator.edge.input import believe
-from negotiator.patch import merged
 from negotiator.errors import Conflict, FieldError, NotFound, ValidationFailed
+from negotiator.patch import merged
 from negotiator.store.statement import Transaction
 
 MOST: Final = 100
@@ -25,11 +27,14 @@ MOST_UNPROVEN: Final = 20
 _PROVEN: Final = 2
 
 
-def add(tx: Transaction, owner: str, asked: NewCollection, *, level: int) -> Kept:
-    """A new collection; 409 at the most that this level may have, 422 for tools that are not there."""
-    most = MOST if level >= _PROVEN else MOST_UNPROVEN
+def add(tx: Transaction, caller: Caller, asked: NewCollection) -> Kept:
+    """A new collection; 409 at the most that the caller may have, 422 for tools that are not there."""
+    owner = caller.principal
+    most = MOST if caller.level >= _PROVEN or caller.user_id else MOST_UNPROVEN
     if kept.count(tx, owner) >= most:
-        raise Conflict(f"You have {most} collections; delete one first.", error="too_many_collections")
+        raise Conflict(
+            f"You have {most} collections; delete one first.", error="too_many_collections"
+        )
     return kept.add(tx, owner, _face(asked), _items(tx, (), asked.items))
 
 
@@ -63,11 +68,12 @@ def put(tx: Transaction, before: Kept, asked: PutItem) -> Kept:
     """The collection with this tool; 404 for a tool that is not there, 409 when the collection is full."""
     at = order.find(before.items, asked.tool_id)
     if at is None:
-        if not tools.is_listed(tx, asked.tool_id):
+        if not _is_listed(tx, asked.tool_id):
             raise NotFound("There is no such tool.")
         if len(before.items) >= MOST_ITEMS:
             raise Conflict(
-                f"The collection has {MOST_ITEMS} tools; take one out first.", error="collection_full"
+                f"The collection has {MOST_ITEMS} tools; take one out first.",
+                error="collection_full",
             )
     note = asked.note if asked.note is not None else before.items[at].note if at is not None else ""
     item = Item(asked.tool_id, note, values.now())
@@ -81,7 +87,7 @@ def drop(tx: Transaction, before: Kept, asked: ItemId) -> Kept:
 
 def shown(tx: Transaction, found: Kept) -> list[dict[str, Any]]:
     """The items as they are shown, each with its tool's own status."""
-    statuses = tools.statuses(tx, found.row.id)
+    statuses = kept.statuses(tx, found.row.id)
     return [
         {
             "tool_id": item.tool,
@@ -95,9 +101,13 @@ def shown(tx: Transaction, found: Kept) -> list[dict[str, Any]]:
 
 
 def _kept_face(tx: Transaction, before: Kept, items: Items) -> Kept:
-    row = before.row
-    face = Face(row.name, row.description, row.visibility)
-    return kept.save(tx, before, face, items=items, unlink=row.share is None)
+    return kept.save(tx, before, before.face, items=items, unlink=before.row.share is None)
+
+
+def _is_listed(tx: Transaction, tool: str) -> bool:
+    """Whether there is a tool of this id that may be saved: neither deleted nor withheld from everybody."""
+    found = tools.find(tx, tool) if values.is_id(tool, "tool") else None
+    return found is not None and found.status in {"active", "deprecated"}
 
 
 def _face(asked: NewCollection) -> Face:
@@ -112,7 +122,7 @@ def _items(tx: Transaction, before: Items, wanted: Sequence[ItemBody]) -> Items:
         pointer = f"/items/{place}/tool_id"
         if item.tool_id in seen:
             faults.append(FieldError(pointer, "Is in the list already."))
-        elif item.tool_id not in held and not tools.is_listed(tx, item.tool_id):
+        elif item.tool_id not in held and not _is_listed(tx, item.tool_id):
             faults.append(FieldError(pointer, "There is no such tool."))
         seen.add(item.tool_id)
     if faults:

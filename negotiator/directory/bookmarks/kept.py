@@ -2,15 +2,17 @@
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import BigInteger, String, bindparam, delete, func, select, update
 from sqlmodel import col
 
 from negotiator import values
+from negotiator.directory.bookmarks import saves
 from negotiator.directory.bookmarks.order import Item, Items
 from negotiator.directory.bookmarks.tables import Collection, CollectionItem
+from negotiator.directory.catalogue.tables import ToolRow
 from negotiator.errors import NotFound, PreconditionFailed
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 
@@ -62,6 +64,12 @@ _PAGE = Query(
     .limit(bindparam("limit")),
     entity(Collection),
 )
+_STATUSES = Query(
+    select(col(CollectionItem.tool), col(ToolRow.status))
+    .join(ToolRow, col(ToolRow.id) == col(CollectionItem.tool))
+    .where(col(CollectionItem.collection) == bindparam("collection")),
+    tuple,
+)
 _ITEMS = Query(
     select(col(CollectionItem.tool), col(CollectionItem.note), col(CollectionItem.added_at))
     .where(col(CollectionItem.collection) == bindparam("collection"))
@@ -91,18 +99,14 @@ _MOVE = Statement(
     .values(owner=bindparam("user"), origin=bindparam("agent"))
 )
 _theirs = select(col(Collection.id)).where(col(Collection.owner) == bindparam("principal"))
+_THEIR_TOOLS = Query(
+    select(col(CollectionItem.tool)).where(col(CollectionItem.collection).in_(_theirs)).distinct(),
+    lambda row: str(row[0]),
+)
 _ERASE = [
     Statement(delete(CollectionItem).where(col(CollectionItem.collection).in_(_theirs))),
     Statement(delete(Collection).where(col(Collection.owner) == bindparam("principal"))),
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A collection's row and its items in order."""
-
-    row: Collection
-    items: Items
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +116,19 @@ class Face:
     name: str
     description: str
     visibility: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A collection's row and its items in order."""
+
+    row: Collection
+    items: Items
+
+    @property
+    def face(self) -> Face:
+        """What its owner says of it."""
+        return Face(self.row.name, self.row.description, self.row.visibility)
 
 
 def page(tx: Transaction, owner: str, limit: int, *, before: str | None) -> list[Collection]:
@@ -166,17 +183,14 @@ def add(tx: Transaction, owner: str, face: Face, items: Items) -> Kept:
     return Kept(row, items)
 
 
-def save(
-    tx: Transaction, before: Kept, face: Face, *, items: Items, unlink: bool = False
-) -> Kept:
+def save(tx: Transaction, before: Kept, face: Face, *, items: Items, unlink: bool = False) -> Kept:
     """Keep what changed under the next revision; nothing changed, nothing happens.
 
     A visibility other than private has a link; `unlink` ends the one there is and makes none.
     """
     row = before.row
     share = None if unlink else _link(face.visibility, row.share)
-    after = replace(face), share, items
-    if after == (Face(row.name, row.description, row.visibility), row.share, before.items):
+    if (face, share, items) == (before.face, row.share, before.items):
         return before
     now, revision = values.now(), row.revision + 1
     tx.run(
@@ -191,7 +205,7 @@ def save(
         now=now,
     )
     _write_items(tx, row.id, before.items, items)
-    changed = {
+    changed: dict[str, Any] = {
         **row.model_dump(),
         "name": face.name,
         "description": face.description,
@@ -204,10 +218,17 @@ def save(
     return Kept(Collection(**changed), items)
 
 
-def remove(tx: Transaction, owner: str, collection: str) -> None:
-    """Delete a collection of the principal's with its items and its link."""
-    tx.run(_REMOVE_ITEMS, collection=collection)
-    tx.run(_REMOVE, collection=collection, owner=owner)
+def statuses(tx: Transaction, collection: str) -> dict[str, str]:
+    """The state of every tool of a collection, by the tool's id."""
+    return dict(tx.all(_STATUSES, collection=collection))
+
+
+def remove(tx: Transaction, found: Kept) -> None:
+    """Delete a collection with its items and its link."""
+    row = found.row
+    saves.due(tx, [item.tool for item in found.items])
+    tx.run(_REMOVE_ITEMS, collection=row.id)
+    tx.run(_REMOVE, collection=row.id, owner=row.owner)
 
 
 def move(tx: Transaction, agent_id: str, user_id: str) -> None:
@@ -217,6 +238,7 @@ def move(tx: Transaction, agent_id: str, user_id: str) -> None:
 
 def erase(tx: Transaction, principal: str) -> None:
     """Delete all of a principal's collections."""
+    saves.due(tx, tx.all(_THEIR_TOOLS, principal=principal))
     for statement in _ERASE:
         tx.run(statement, principal=principal)
 
@@ -240,6 +262,7 @@ def _write_items(
     """Write the difference: rows that went, that came, and that moved or have another note."""
     placed = {item.tool: (place, item) for place, item in enumerate(before)}
     wanted = {item.tool for item in after}
+    saves.due(tx, sorted(placed.keys() ^ wanted))
     for tool in placed.keys() - wanted:
         tx.run(_DROP_ITEM, collection=collection, tool=tool)
     for place, item in enumerate(after):

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from negotiator.caller import Caller
 from negotiator.directory.bookmarks import changing, kept
 from negotiator.directory.bookmarks.kept import Kept
 from negotiator.directory.bookmarks.schemas import (
@@ -31,50 +30,46 @@ WRITE: Final = frozenset({"bookmarks:write"})
 BODY: Final = 256 * 1024
 _PATH: Final = "/api/v1/bookmarks"
 _ALIAS: Final = "/api/v1/collections"
+_ALL: Final = ""
 _ONE: Final = "/{id}"
 _ITEM: Final = "/{id}/items/{tool_id}"
 
 
 @dataclass(frozen=True, slots=True)
 class Bookmarks:
-    """Saved collections of tools. `level` tells how far a caller is proven, which sets how many it may have."""
+    """Saved collections of tools."""
 
     base: str
     store: Store
     cursors: Cursors
-    level: Callable[[Transaction, Caller], int]
 
     def operations(self) -> list[Operation]:
         """What this slice offers."""
-        return [*self._reading(), *self._writing(), *self._placing()]
+        return [*self._reading(), *self._writing(), *self._changing(), *self._placing()]
 
     def _reading(self) -> list[Operation]:
         return [
             Operation(
                 name="list_collections",
                 method="GET",
-                path=_PATH,
-                aliases=(_ALIAS,),
+                **_at(_ALL),
                 summary="List your saved collections of tools, newest first",
                 run=self.list,
                 input=ListCollections,
                 output=CollectionList,
                 scopes=READ,
                 refusals=(400, 422),
-                tag="bookmarks",
             ),
             Operation(
                 name="get_collection",
                 method="GET",
-                path=_PATH + _ONE,
-                aliases=(_ALIAS + _ONE,),
+                **_at(_ONE),
                 summary="Read a collection with its tools: yours, or a public one",
                 run=self.get,
                 input=CollectionId,
                 output=CollectionView,
                 scopes=READ,
                 refusals=(404,),
-                tag="bookmarks",
             ),
             Operation(
                 name="get_shared_collection",
@@ -95,8 +90,7 @@ class Bookmarks:
             Operation(
                 name="save_collection",
                 method="POST",
-                path=_PATH,
-                aliases=(_ALIAS,),
+                **_at(_ALL),
                 summary="Save a new collection of tools",
                 run=self.add,
                 input=NewCollection,
@@ -106,13 +100,11 @@ class Bookmarks:
                 creates=True,
                 body_limit=BODY,
                 refusals=(400, 409, 422),
-                tag="bookmarks",
             ),
             Operation(
                 name="replace_collection",
                 method="PUT",
-                path=_PATH + _ONE,
-                aliases=(_ALIAS + _ONE,),
+                **_at(_ONE),
                 summary="Replace a collection as a whole; needs If-Match",
                 run=self.replace,
                 input=ReplaceCollection,
@@ -120,13 +112,15 @@ class Bookmarks:
                 scopes=WRITE,
                 body_limit=BODY,
                 refusals=(400, 404, 412, 422, 428),
-                tag="bookmarks",
             ),
+        ]
+
+    def _changing(self) -> list[Operation]:
+        return [
             Operation(
                 name="edit_collection",
                 method="PATCH",
-                path=_PATH + _ONE,
-                aliases=(_ALIAS + _ONE,),
+                **_at(_ONE),
                 summary="Change a collection by a JSON merge patch; needs If-Match",
                 run=self.edit,
                 input=EditCollection,
@@ -134,50 +128,43 @@ class Bookmarks:
                 scopes=WRITE,
                 body_limit=BODY,
                 refusals=(400, 404, 412, 422, 428),
-                tag="bookmarks",
             ),
-        ]
-
-    def _placing(self) -> list[Operation]:
-        return [
             Operation(
                 name="delete_collection",
                 method="DELETE",
-                path=_PATH + _ONE,
-                aliases=(_ALIAS + _ONE,),
+                **_at(_ONE),
                 summary="Delete a collection and its share link; needs If-Match",
                 run=self.delete,
                 input=CollectionId,
                 status=204,
                 scopes=WRITE,
                 refusals=(404, 412, 428),
-                tag="bookmarks",
             ),
+        ]
+
+    def _placing(self) -> list[Operation]:
+        return [
             Operation(
                 name="put_in_collection",
                 method="PUT",
-                path=_PATH + _ITEM,
-                aliases=(_ALIAS + _ITEM,),
+                **_at(_ITEM),
                 summary="Put a tool into a collection, or move it, or note something on it",
                 run=self.put,
                 input=PutItem,
                 output=CollectionView,
                 scopes=WRITE,
                 refusals=(400, 404, 409, 412, 422),
-                tag="bookmarks",
             ),
             Operation(
                 name="drop_from_collection",
                 method="DELETE",
-                path=_PATH + _ITEM,
-                aliases=(_ALIAS + _ITEM,),
+                **_at(_ITEM),
                 summary="Take a tool out of a collection",
                 run=self.drop,
                 input=ItemId,
                 status=204,
                 scopes=WRITE,
                 refusals=(404, 412, 422),
-                tag="bookmarks",
             ),
         ]
 
@@ -186,9 +173,7 @@ class Bookmarks:
         owner, asked = call.caller.principal, call.input
         bound = ("collections", owner)
         before = self.cursors.open(asked.cursor, *bound) if asked.cursor else None
-        found = await self.store.read(
-            lambda tx: kept.page(tx, owner, asked.limit, before=before)
-        )
+        found = await self.store.read(lambda tx: kept.page(tx, owner, asked.limit, before=before))
         shown, more = found[: asked.limit], len(found) > asked.limit
         return {
             "items": [self._summary(row, owned=True) for row in shown],
@@ -208,16 +193,14 @@ class Bookmarks:
     async def shared(self, call: Call[SharedToken]) -> dict[str, Any]:
         """What a share link opens."""
         token = call.input.token
-        return await self.store.scan(
-            lambda tx: self._view(tx, kept.shared(tx, token), owned=True)
-        )
+        return await self.store.scan(lambda tx: self._view(tx, kept.shared(tx, token), owned=True))
 
     async def add(self, call: Call[NewCollection]) -> Answer:
         """A new collection of the caller's."""
         caller = call.caller
 
         def unit(tx: Transaction) -> dict[str, Any]:
-            made = changing.add(tx, caller.principal, call.input, level=self.level(tx, caller))
+            made = changing.add(tx, caller, call.input)
             return self._view(tx, made, owned=True)
 
         view: dict[str, Any] = await self.store.write(call.once(unit))
@@ -243,8 +226,7 @@ class Bookmarks:
         owner, expected = call.caller.principal, call.expected
 
         def unit(tx: Transaction) -> None:
-            found = kept.load(tx, owner, call.input.id, expected=expected)
-            kept.remove(tx, owner, found.row.id)
+            kept.remove(tx, kept.load(tx, owner, call.input.id, expected=expected))
 
         await self.store.write(unit)
         return Answer(None, 204)
@@ -282,3 +264,8 @@ class Bookmarks:
             "created_at": timestamp(row.created_at),
             "updated_at": timestamp(row.updated_at),
         }
+
+
+def _at(place: str) -> dict[str, Any]:
+    """Where an operation answers: below both names of the collections."""
+    return {"path": _PATH + place, "aliases": (_ALIAS + place,), "tag": "bookmarks"}

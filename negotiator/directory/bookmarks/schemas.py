@@ -2,24 +2,18 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
-from negotiator.directory.text import plain_within
+from negotiator.directory.record.texts import Line, Prose
 from negotiator.edge.operation import Strict, shown
 
 MOST_ITEMS = 500
 Visibility = Literal["private", "unlisted", "public"]
-Name = Annotated[
-    str, Field(min_length=1, max_length=100), AfterValidator(plain_within(100, least=1))
-]
-Description = Annotated[
-    str, Field(max_length=2000), AfterValidator(plain_within(2000, lines=True))
-]
-Note = Annotated[str, Field(max_length=500), AfterValidator(plain_within(500, lines=True))]
-ToolKey = Annotated[
-    str, Field(min_length=1, max_length=100, description="The tool's id, tool_….")
-]
+Name = Annotated[Line, Field(min_length=1, max_length=100)]
+Description = Annotated[Prose, Field(max_length=2000)]
+Note = Annotated[Prose, Field(max_length=500)]
+ToolKey = Annotated[str, Field(min_length=1, max_length=100, description="The tool's id, tool_….")]
 _PLACE = Field(
     None, ge=0, description="Where to put it, from 0; past the end means last. Left out: last."
 )

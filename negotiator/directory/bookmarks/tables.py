@@ -45,3 +45,11 @@ class CollectionItem(SQLModel, table=True):
     position: int
     note: str
     added_at: int = Field(sa_type=BigInteger)
+
+
+class DueCount(SQLModel, table=True):
+    """A tool that came into a collection or went out of one since its saves were counted."""
+
+    __tablename__ = "collection_counts_due"
+
+    tool: str = Field(primary_key=True)
