@@ -1,0 +1,97 @@
+"""All checks over one draft: what is refused outright, what a person has to look at, what may pass by itself."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from negotiator.directory.checks import injection, links, owning
+from negotiator.directory.checks.names import Likeness, Names
+from negotiator.directory.checks.owning import Ownership, Proof
+from negotiator.directory.record.tool import ToolDraft
+from negotiator.errors import FieldError, ValidationFailed
+
+_SAID: Final = {
+    "override": "Reads like an instruction that overrides others.",
+    "addressed": "Speaks to models instead of readers.",
+    "steering": "Tells models which tool to choose.",
+    "secrecy": "Asks for secrets, or to keep something from the user.",
+    "markup": "Has markup in it; text is plain.",
+    "tool_call": "Looks like a prompt template or a tool call.",
+    "shouting": "Shouts.",
+    "hidden": "Hides something in white space or code.",
+    "mixed_script": "Has a word in letters of two scripts.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the directory knows that a draft is held against: the names of tools and of verified publishers."""
+
+    tools: Names
+    publishers: Names
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the checks say. `ownership` is set when the draft is whole the prover's, `similar` are tools of like names.
+
+    `clear` is whether nothing was flagged: then, and with ownership, nobody has to look.
+    """
+
+    checks: tuple[dict[str, Any], ...]
+    similar: tuple[Likeness, ...]
+    ownership: Ownership | None
+    clear: bool
+
+
+def demand(draft: ToolDraft) -> None:
+    """Refuse with 422 what no moderator could let pass: addresses nobody may list, no address at all."""
+    faults = links.faults(draft)
+    if not draft.findable:
+        faults.append(
+            FieldError("", "Say where it is: a page, a repository, an endpoint or a package.")
+        )
+    if faults:
+        raise ValidationFailed(faults)
+
+
+def judge(
+    draft: ToolDraft, known: Known, *, proofs: Sequence[Proof], besides: Iterable[str] = ()
+) -> Verdict:
+    """Look at a draft that `demand` let pass; `besides` is the draft's own tool, if it has one."""
+    ownership = owning.owned_whole(proofs, draft)
+    flags = injection.flags(draft.model_dump(mode="json"))
+    similar = known.tools.like(draft.name, besides=besides)
+    publishers = _like_publishers(draft, known, ownership)
+    checks = (
+        _check("schema"),
+        _check("links"),
+        _check("duplicate"),
+        _check("text", [(flag.pointer, _SAID[flag.kind]) for flag in flags]),
+        _check("name", [("/name", _likeness(each)) for each in similar]),
+        _check(
+            "publisher",
+            [("/publisher/name", "Is like the name of a verified publisher.") for _ in publishers],
+            missing=ownership is None,
+        ),
+    )
+    return Verdict(checks, tuple(similar), ownership, not (flags or similar or publishers))
+
+
+def _like_publishers(draft: ToolDraft, known: Known, ownership: Ownership | None) -> list[Likeness]:
+    name = draft.publisher.name if draft.publisher else None
+    own = {ownership.domain} if ownership else set[str]()
+    return known.publishers.like(name, besides=own) if name else []
+
+
+def _likeness(found: Likeness) -> str:
+    what = "a protected name" if found.protected else "the name"
+    return f"Is like {what} of {found.tool}."
+
+
+def _check(
+    name: str, found: Sequence[tuple[str, str]] = (), *, missing: bool = False
+) -> dict[str, Any]:
+    outcome = "flagged" if found else "unproven" if missing else "passed"
+    fields = [{"pointer": pointer, "description": said} for pointer, said in found]
+    return {"name": name, "outcome": outcome, "fields": fields}
