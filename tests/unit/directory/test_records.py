@@ -167,6 +167,11 @@ def test_merging_a_record_with_itself_changes_nothing() -> None:
 
 def test_a_draft_carries_nothing_that_is_ours_to_say() -> None:
     plain = {"name": "N", "summary": "S", "kind": "app", "category": "coding"}
-    for ours in ({"status": "active"}, {"evidence": []}, {"publisher": {"verified": True}}):
+    wrong: list[dict[str, Any]] = [
+        {"status": "active"},
+        {"evidence": []},
+        {"publisher": {"verified": True}},
+    ]
+    for ours in wrong:
         with pytest.raises(ValidationError):
             ToolDraft.model_validate({**plain, **ours})

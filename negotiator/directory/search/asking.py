@@ -1,0 +1,220 @@
+"""Asking the index for a page: filters, the steps a query goes, the order, the facets.
+
+A query is taken at its word first: tools of that name, then tools that have everything asked for, then the same with
+misspelt words mended, then tools that have anything asked for. The answer says which step found them.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.directory.search import ranking
+from negotiator.directory.search.held.columns import Mask
+from negotiator.directory.search.held.facts import FIELDS
+from negotiator.directory.search.index import VISIBLE, Index, Sort
+from negotiator.directory.search.ranking import Matched
+from negotiator.directory.search.text.plan import (
+    Asked,
+    Frozen,
+    Step,
+    loosened,
+    repaired,
+    understand,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A list that somebody asks for.
+
+    `filters` are OR inside a name and AND across names; `after` and `frozen` are `Page.last` and `Page.frozen` of the
+    page before, `now` is in milliseconds.
+    """
+
+    query: str = ""
+    filters: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    updated_since: int | None = None
+    sort: Sort = "popularity"
+    facets: Sequence[str] = ()
+    facet_values: int = 20
+    limit: int = 20
+    now: int = 0
+    after: tuple[Any, str] | None = None
+    frozen: Frozen | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One tool of a page; `score` is 0 to 1, both it and `matched_on` say something only when there was a query."""
+
+    id: str
+    score: float = 0.0
+    matched_on: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page: its tools, how many there are on all pages, where it ends if more follow, how the query was read."""
+
+    hits: list[Hit]
+    total: int
+    last: tuple[Any, str] | None
+    normalized: str
+    frozen: Frozen | None
+    facets: dict[str, list[tuple[str, int]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a query found before filters: which tools, which of them by name, their scores, how it was read."""
+
+    hits: Mask
+    exact: Mask
+    scores: NDArray[np.int64]
+    matched: list[Matched]
+    frozen: Frozen
+
+
+def page(index: Index, wanted: Wanted) -> Page:
+    """The page that is asked for."""
+    size = len(index)
+    masks = _masks(index, wanted)
+    allowed = _every(masks.values(), size)
+    found = _find(index, wanted, allowed) if wanted.query else None
+    mask = allowed & found.hits if found else allowed
+    keys = index.keys(wanted.sort, found.scores if found else None)
+    slots = _window(index, wanted, keys, mask)
+    shown = slots[: wanted.limit]
+    return Page(
+        hits=[_hit(index, slot, found) for slot in shown],
+        total=int(np.count_nonzero(mask)),
+        last=index.position(wanted.sort, keys, shown[-1]) if len(slots) > len(shown) else None,
+        normalized=understand(wanted.query, index.synonyms).normalized,
+        frozen=found.frozen if found else None,
+        facets={name: _count(index, name, wanted, masks, found) for name in wanted.facets},
+    )
+
+
+def _masks(index: Index, wanted: Wanted) -> dict[str, Mask]:
+    size = len(index)
+    filters = {"status": VISIBLE, **wanted.filters}
+    masks = {name: index.facets[name].mask(values, size) for name, values in filters.items()}
+    if wanted.updated_since is not None:
+        masks["updated_since"] = index.updated.first(size) >= wanted.updated_since
+    return masks
+
+
+def _every(masks: Iterable[Mask], size: int) -> Mask:
+    together = np.ones(size, np.bool_)
+    for mask in masks:
+        together &= mask
+    return together
+
+
+def _find(index: Index, wanted: Wanted, allowed: Mask) -> Found:
+    """Walk the steps until one finds an allowed tool; on later pages, the step that the first one ended at."""
+    asked, frozen = understand(wanted.query, index.synonyms), wanted.frozen
+    if frozen is not None:
+        asked = repaired(asked, dict(frozen.corrected), index.synonyms)
+        asked = loosened(asked, index.synonyms) if frozen.step == "any" else asked
+        return _score(index, asked, _match(index, asked), frozen)
+    matched, corrections = _match(index, asked), dict[str, str]()
+    step = _step(index, asked, matched, allowed)
+    if step == "any" and (corrections := index.mend(asked.words)):
+        asked = repaired(asked, corrections, index.synonyms)
+        matched = _match(index, asked)
+        step = "repaired" if _step(index, asked, matched, allowed) != "any" else step
+    if step == "any":
+        asked = loosened(asked, index.synonyms)
+        matched = _match(index, asked)
+    day, pairs = ranking.today(wanted.now), tuple(corrections.items())
+    return _score(index, asked, matched, _freeze(index, step, pairs, matched, day=day))
+
+
+def _match(index: Index, asked: Asked) -> list[Matched]:
+    return [ranking.match(index.postings, unit, len(index)) for unit in asked.units]
+
+
+def _step(index: Index, asked: Asked, matched: Sequence[Matched], allowed: Mask) -> Step:
+    """What finds an allowed tool: the query as a name, all of its units, or at most any of them."""
+    if (index.named(asked.normalized) & allowed).any():
+        return "exact"
+    units = np.zeros(len(index), np.uint8)
+    for each in matched:
+        units[each.slots] += 1
+    whole = bool(matched) and bool(((units == len(matched)) & allowed).any())
+    return "all" if whole else "any"
+
+
+def _freeze(
+    index: Index,
+    step: Step,
+    corrected: tuple[tuple[str, str], ...],
+    matched: Sequence[Matched],
+    *,
+    day: int,
+) -> Frozen:
+    size = len(index)
+    rarities = (ranking.rarity(len(each.slots), size) for each in matched)
+    return Frozen(step, corrected, tuple(round(each, 4) for each in rarities), day)
+
+
+def _score(index: Index, asked: Asked, matched: list[Matched], frozen: Frozen) -> Found:
+    size = len(index)
+    weights = frozen.weights if len(frozen.weights) == len(matched) else (1.0,) * len(matched)
+    text, units = ranking.text_scores(matched, weights, size)
+    exact = index.named(asked.normalized)
+    hits = units > 0 if frozen.step == "any" else (units == len(matched)) & (units > 0)
+    hits |= exact
+    at = np.flatnonzero(hits)
+    scores = np.zeros(size, np.int64)
+    scores[at] = ranking.scores(
+        text[at],
+        units[at].astype(np.float32) / np.float32(max(len(matched), 1)),
+        saves=index.saves.first(size)[at],
+        quality=index.quality.first(size)[at],
+        age=np.maximum(frozen.day - ranking.today(index.updated.first(size)[at]), 0),
+        deprecated=index.facets["status"].mask(("deprecated",), size)[at],
+    )
+    scores[exact] += ranking.TOP
+    return Found(hits, exact, scores, matched, frozen)
+
+
+def _window(index: Index, wanted: Wanted, keys: NDArray[np.int64], mask: Mask) -> list[int]:
+    """The first `limit` and one more of the masked tools after the position, the greatest key first."""
+    at = np.flatnonzero(mask)
+    if wanted.after is not None:
+        at = at[keys[at] < index.below(wanted.sort, wanted.after)]
+    most = wanted.limit + 1
+    if len(at) > most:
+        at = at[np.argpartition(keys[at], -most)[-most:]]
+    return at[np.argsort(-keys[at])].tolist()
+
+
+def _hit(index: Index, slot: int, found: Found | None) -> Hit:
+    if found is None:
+        return Hit(index.ids[slot])
+    bits = 0
+    for each in found.matched:
+        place = int(np.searchsorted(each.slots, slot))
+        if place < len(each.slots) and each.slots[place] == slot:
+            bits |= int(each.fields[place])
+    names = tuple(name for bit, name in enumerate(FIELDS) if bits >> bit & 1)
+    score = min(int(found.scores[slot]), ranking.TOP) / ranking.TOP
+    return Hit(index.ids[slot], score, ("exact", *names) if found.exact[slot] else names)
+
+
+def _count(
+    index: Index, name: str, wanted: Wanted, masks: Mapping[str, Mask], found: Found | None
+) -> list[tuple[str, int]]:
+    """A facet's values with their counts: every filter counts but the facet's own, so that one sees what else there
+    is to choose.
+    """
+    size = len(index)
+    mask = _every((mask for key, mask in masks.items() if key != name or key == "status"), size)
+    if found is not None:
+        mask &= found.hits
+    return index.facets[name].counts(mask, wanted.facet_values)
