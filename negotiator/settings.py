@@ -106,6 +106,30 @@ class Settings(BaseSettings):
     limit_baseline_rpm: int = Field(
         120, ge=1, description="Requests per minute and address without a credential."
     )
+    limit_directory_rpm: int = Field(
+        30, ge=1, description="Directory requests per minute and address without a credential."
+    )
+    limit_unproven_rpm: int = Field(
+        60, ge=1, description="Requests per minute of a directory agent that has proven nothing."
+    )
+    limit_proven_rpm: int = Field(
+        120, ge=1, description="Requests per minute of a directory agent with a proven identity."
+    )
+    limit_vetted_rpm: int = Field(
+        600, ge=1, description="Requests per minute of a directory agent the operator vetted."
+    )
+    limit_health_rpm: int = Field(
+        600, ge=1, description="Health checks per minute and caller, apart from all else."
+    )
+    register_limit_directory: int = Field(
+        5, ge=1, description="Registrations at the directory per hour and address."
+    )
+    register_limit_directory_daily: int = Field(
+        20, ge=1, description="Registrations at the directory per day and address."
+    )
+    key_unused_days: int = Field(
+        90, ge=1, description="Days without use after which an unproven agent's API key ends."
+    )
     smtp_url: str = Field(
         "",
         description="smtp://user:password@host:port; empty means the outbox folder.",

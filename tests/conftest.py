@@ -91,6 +91,13 @@ def make_settings(data_dir: Path, keys_dir: Path, **overrides: Any) -> Settings:
         "limit_baseline_rpm": 1_000_000,
         "register_limit_anonymous": 1_000_000,
         "register_limit_assertion": 1_000_000,
+        "register_limit_directory": 1_000_000,
+        "register_limit_directory_daily": 1_000_000,
+        "limit_directory_rpm": 1_000_000,
+        "limit_unproven_rpm": 1_000_000,
+        "limit_proven_rpm": 1_000_000,
+        "limit_vetted_rpm": 1_000_000,
+        "limit_health_rpm": 1_000_000,
     }
     return Settings(_env_file=None, **{**plain, **overrides})  # pyright: ignore[reportCallIssue]
 

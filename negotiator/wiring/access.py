@@ -59,6 +59,7 @@ def access(ground: Ground) -> Access:
         Presenter(ground.verifier, _admit),
         ground.resources,
         chosen.token_ttl,
+        ground.api_keys,
     )
     door = ground.doorway
     pages = Approve(ground.store, delegations, door.guard, door.limits).routes()

@@ -1,5 +1,11 @@
 """The wing of the AI tools directory."""
 
+from negotiator.agents.mail import mailer
+from negotiator.directory.accounts.proving.mailing import Mailing
+from negotiator.directory.accounts.proving.published import PublishedKeys
+from negotiator.directory.accounts.registration import Registration
+from negotiator.directory.accounts.routes import Accounts
+from negotiator.directory.accounts.verification import Verification
 from negotiator.directory.bookmarks.routes import Bookmarks
 from negotiator.wiring.ground import Ground
 from negotiator.wiring.wing import Slice, Wing, offered
@@ -8,5 +14,20 @@ from negotiator.wiring.wing import Slice, Wing, offered
 def directory(ground: Ground) -> Wing:
     """Make the wing."""
     base, store, cursors = ground.settings.base_url, ground.store, ground.cursors
-    slices: list[Slice] = [Bookmarks(base, store, cursors)]
+    slices: list[Slice] = [_accounts(ground), Bookmarks(base, store, cursors)]
     return Wing(operations=offered(slices))
+
+
+def _accounts(ground: Ground) -> Accounts:
+    chosen, base, store = ground.settings, ground.settings.base_url, ground.store
+    registration = Registration(ground.secret)
+    sender = mailer(chosen.smtp_url, outbox=chosen.data_dir / "outbox", sender=chosen.mail_from)
+    return Accounts(
+        base=base,
+        store=store,
+        levels=ground.levels,
+        registration=registration,
+        verification=Verification(base, store, registration, PublishedKeys(ground.fetcher)),
+        mailing=Mailing(base, sender),
+        credentials=ground.credentials,
+    )

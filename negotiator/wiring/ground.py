@@ -7,6 +7,10 @@ from dataclasses import dataclass
 
 from negotiator import values
 from negotiator.agents.routes import ANONYMOUS_BUDGET, ASSERTION_BUDGET
+from negotiator.caller import Rate
+from negotiator.directory.accounts.registered import Levels
+from negotiator.directory.accounts.routes import BASELINE, DAILY_BUDGET, HOURLY_BUDGET
+from negotiator.discovery import health
 from negotiator.edge.cursors import Cursors
 from negotiator.edge.endpoint import Doorway
 from negotiator.edge.guard import Guard
@@ -16,6 +20,7 @@ from negotiator.keys import Keyring
 from negotiator.limiters import InDatabase, InRedis, SharedTable
 from negotiator.settings import Settings
 from negotiator.store.store import Store, make_store
+from negotiator.tokens.api_keys.believing import ApiKeys, Believing
 from negotiator.tokens.credentials import Credentials
 from negotiator.trust.assertions import Verifier
 from negotiator.trust.fetch import Fetcher
@@ -32,6 +37,8 @@ class Ground:
     store: Store
     keyring: Keyring
     credentials: Credentials
+    levels: Levels
+    api_keys: ApiKeys
     cursors: Cursors
     fetcher: Fetcher
     issuer_keys: IssuerKeys
@@ -44,7 +51,11 @@ def lay(chosen: Settings) -> Ground:
     """Make the shared objects from settings; nothing is opened before the process starts."""
     base, secret, store = chosen.base_url, pepper(chosen), make_store(chosen.database_url)
     keyring = Keyring(chosen.keys_dir)
-    credentials = Credentials(store, keyring, issuer=base)
+    levels = _levels(chosen)
+    credentials = Credentials(
+        store, keyring, issuer=base, pepper=secret, find_standing=levels.standing
+    )
+    keys = ApiKeys(store, secret, levels.standing, unused_days=chosen.key_unused_days)
     fetcher = Fetcher(allow_loopback=chosen.allow_loopback_fetch)
     issuer_keys = IssuerKeys(fetcher, clock=lambda: values.now())
     resources = frozenset({base, f"{base}/mcp"})
@@ -54,6 +65,8 @@ def lay(chosen: Settings) -> Ground:
         store=store,
         keyring=keyring,
         credentials=credentials,
+        levels=levels,
+        api_keys=keys,
         cursors=Cursors(secret),
         fetcher=fetcher,
         issuer_keys=issuer_keys,
@@ -66,9 +79,17 @@ def lay(chosen: Settings) -> Ground:
         ),
         resources=resources,
         doorway=Doorway(
-            Guard(credentials, chosen.proxies), _limits(chosen, store), Refusals(base), store
+            Guard(Believing(keys, credentials), chosen.proxies),
+            _limits(chosen, store),
+            Refusals(base),
+            store,
         ),
     )
+
+
+def _levels(chosen: Settings) -> Levels:
+    rates = (chosen.limit_unproven_rpm, chosen.limit_proven_rpm, chosen.limit_vetted_rpm)
+    return Levels(*(Rate(rpm, rpm) for rpm in rates))
 
 
 def pepper(chosen: Settings) -> bytes:
@@ -102,5 +123,17 @@ def _limits(chosen: Settings, store: Store) -> Limits:
         Budget("baseline", baseline, 60, baseline),
         Budget(ANONYMOUS_BUDGET, anonymous, 3600, anonymous),
         Budget(ASSERTION_BUDGET, assertion, 3600, assertion),
+        Budget(health.BUDGET, chosen.limit_health_rpm, 60, chosen.limit_health_rpm),
+        *_of_the_directory(chosen),
     )
     return Limits(limiter, {budget.name: budget for budget in budgets})
+
+
+def _of_the_directory(chosen: Settings) -> tuple[Budget, ...]:
+    baseline = chosen.limit_directory_rpm
+    hourly, daily = chosen.register_limit_directory, chosen.register_limit_directory_daily
+    return (
+        Budget(BASELINE, baseline, 60, baseline),
+        Budget(HOURLY_BUDGET, hourly, 3600, hourly),
+        Budget(DAILY_BUDGET, daily, 86_400, daily),
+    )

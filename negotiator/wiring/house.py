@@ -65,6 +65,7 @@ class House:
             for close in wing.closes:
                 await close()
         await self.ground.issuer_keys.close()
+        await self.ground.api_keys.close()
         await self.ground.fetcher.close()
         await self.doorway.limits.close()
         await self.store.close()

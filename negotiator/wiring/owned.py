@@ -4,6 +4,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from negotiator.agents import registration
+from negotiator.directory.accounts import registered as directory_agents
+from negotiator.directory.accounts.proving import challenges
 from negotiator.directory.bookmarks import kept as bookmarks
 from negotiator.directory.bookmarks import saves
 from negotiator.edge import idempotency
@@ -13,6 +15,7 @@ from negotiator.negotiations.suggestions import own as own_tactics
 from negotiator.store import moves
 from negotiator.store.statement import Transaction
 from negotiator.tokens import credentials
+from negotiator.tokens.api_keys import rows as api_keys
 from negotiator.users import approvals
 
 MOVES: Final[tuple[Callable[..., Any], ...]] = (
@@ -31,6 +34,9 @@ SWEEPS: Final[tuple[Callable[[Transaction, int], Any], ...]] = (
     moves.sweep,
     credentials.sweep,
     idempotency.sweep,
+    api_keys.sweep,
+    directory_agents.sweep,
+    challenges.sweep,
     approvals.sweep,
     sessions.sweep,
     saves.sweep,

@@ -10,7 +10,7 @@ from negotiator import audit, values
 from negotiator.caller import Rate
 from negotiator.directory.accounts.proving.identity import Identity
 from negotiator.directory.accounts.tables import Challenge, DirectoryAgent, Proof
-from negotiator.errors import NotFound
+from negotiator.errors import Conflict, NotFound
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.tokens.api_keys.standing import Standing
 from negotiator.trust import revocations
@@ -56,6 +56,30 @@ _REVOKE = Statement(
     .where(col(DirectoryAgent.id) == bindparam("agent"), col(DirectoryAgent.revoked_at).is_(None))
     .values(revoked_at=bindparam("at", type_=BigInteger))
 )
+_PROVE = Statement(insertion(Proof).on_conflict_do_nothing())
+_HOLDER = Query(
+    select(Proof.agent_id).where(
+        col(Proof.type) == bindparam("type"), col(Proof.value) == bindparam("value")
+    ),
+    lambda row: str(row[0]),
+)
+_SEEN = Statement(
+    update(Proof)
+    .where(col(Proof.agent_id) == bindparam("agent"))
+    .values(
+        checked_at=bindparam("at", type_=BigInteger),
+        thumbprint=bindparam("print"),
+        failures=0,
+    )
+)
+_FORGET_ONCE = Statement(
+    update(DirectoryAgent)
+    .where(
+        col(DirectoryAgent.once_key).is_not(None),
+        col(DirectoryAgent.created_at) < bindparam("before", type_=BigInteger),
+    )
+    .values(once_key=None, once_request=None)
+)
 _UNPROVE = Statement(delete(Proof).where(col(Proof.agent_id) == bindparam("agent")))
 _UNASK = Statement(delete(Challenge).where(col(Challenge.agent_id) == bindparam("agent")))
 
@@ -100,6 +124,40 @@ def proven(tx: Transaction, client_id: str) -> list[Proven]:
     ]
 
 
+def believe(tx: Transaction, agent: DirectoryAgent, *, thumbprint: str) -> None:
+    """Keep that an agent has proven its identity; 409 `identity_taken` when another agent holds it."""
+    now = values.now()
+    held = tx.run(
+        _PROVE,
+        type=agent.identity_type,
+        value=agent.identity_value,
+        agent_id=agent.id,
+        thumbprint=thumbprint,
+        proven_at=now,
+        checked_at=now,
+        failures=0,
+    )
+    if not held:
+        owner = tx.one(_HOLDER, type=agent.identity_type, value=agent.identity_value)
+        if owner != agent.id:
+            raise Conflict("Another agent has proven this identity.", error="identity_taken")
+        tx.run(_SEEN, agent=agent.id, at=now, print=thumbprint)
+    audit.record(
+        tx,
+        "identity.proven",
+        agent.id,
+        actor=agent.id,
+        type=agent.identity_type,
+        value=agent.identity_value,
+    )
+
+
+def drop_proof(tx: Transaction, agent_id: str, *, reason: str) -> None:
+    """Believe an agent no more; its identity is free again."""
+    if tx.run(_UNPROVE, agent=agent_id):
+        audit.record(tx, "identity.dropped", agent_id, actor="clock", reason=reason)
+
+
 def add(tx: Transaction, agent: DirectoryAgent) -> None:
     """Keep a new agent."""
     tx.run(_ADD, **agent.model_dump())
@@ -137,8 +195,13 @@ def revoke(tx: Transaction, agent_id: str, *, actor: str) -> None:
     audit.record(tx, "agent.revoked", agent_id, actor=actor)
 
 
+def sweep(tx: Transaction, now: int) -> None:
+    """Forget which `Idempotency-Key` an agent came with, a day later."""
+    tx.run(_FORGET_ONCE, before=now - 86_400_000)
+
+
 def _identity(row: Proof) -> Identity:
-    return Identity(row.type, row.value)  # pyright: ignore[reportArgumentType]  written from an `Identity`
+    return Identity(row.type, row.value)
 
 
 def _summary(agent: DirectoryAgent, proven_at: int | None) -> dict[str, Any]:

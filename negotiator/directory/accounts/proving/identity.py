@@ -7,13 +7,12 @@ document's (draft-ietf-oauth-client-id-metadata-document-02 §3); everything els
 import re
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import Final, Literal
+from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from negotiator.trust.readers.claims import mail_domain
 
-Type = Literal["did", "agent_id", "email"]
-TYPES: Final[tuple[Type, ...]] = ("did", "agent_id", "email")
+TYPES: Final = ("did", "agent_id", "email")
 LONGEST: Final = 512
 _DID = re.compile(r"did:[a-z0-9]+:[A-Za-z0-9._:%-]+")
 _HOST = re.compile(r"(?=.{1,253}\Z)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9-]{1,63}")
@@ -23,9 +22,9 @@ _DOTS = frozenset({".", ".."})
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """An identity somebody claims: of which type, in which words."""
+    """An identity somebody claims: of which of the three types, in which words."""
 
-    type: Type
+    type: str
     value: str
 
     @property
