@@ -7,6 +7,8 @@ from negotiator.directory.accounts.registration import Registration
 from negotiator.directory.accounts.routes import Accounts
 from negotiator.directory.accounts.verification import Verification
 from negotiator.directory.bookmarks.routes import Bookmarks
+from negotiator.directory.submissions.proposing.naming import Naming
+from negotiator.directory.submissions.routes import Submissions
 from negotiator.wiring.ground import Ground
 from negotiator.wiring.wing import Slice, Wing, offered
 
@@ -14,7 +16,11 @@ from negotiator.wiring.wing import Slice, Wing, offered
 def directory(ground: Ground) -> Wing:
     """Make the wing."""
     base, store, cursors = ground.settings.base_url, ground.store, ground.cursors
-    slices: list[Slice] = [_accounts(ground), Bookmarks(base, store, cursors)]
+    slices: list[Slice] = [
+        _accounts(ground),
+        Bookmarks(base, store, cursors),
+        Submissions(base, store, cursors, Naming(store)),
+    ]
     return Wing(operations=offered(slices))
 
 

@@ -8,6 +8,8 @@ from negotiator.directory.accounts import registered as directory_agents
 from negotiator.directory.accounts.proving import challenges
 from negotiator.directory.bookmarks import kept as bookmarks
 from negotiator.directory.bookmarks import saves
+from negotiator.directory.submissions import deciding
+from negotiator.directory.submissions import kept as submissions
 from negotiator.edge import idempotency
 from negotiator.negotiations import sessions
 from negotiator.negotiations.plans import kept as plans
@@ -23,12 +25,14 @@ MOVES: Final[tuple[Callable[..., Any], ...]] = (
     plans.move,
     own_tactics.move,
     bookmarks.move,
+    submissions.move,
 )
 ERASURES: Final[tuple[Callable[[Transaction, str], Any], ...]] = (
     plans.erase,
     own_tactics.erase,
     sessions.erase,
     bookmarks.erase,
+    submissions.erase,
 )
 SWEEPS: Final[tuple[Callable[[Transaction, int], Any], ...]] = (
     moves.sweep,
@@ -40,6 +44,7 @@ SWEEPS: Final[tuple[Callable[[Transaction, int], Any], ...]] = (
     approvals.sweep,
     sessions.sweep,
     saves.sweep,
+    deciding.sweep,
 )
 
 

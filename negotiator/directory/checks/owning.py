@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 from urllib.parse import urlsplit
 
-from negotiator.directory.record.tool import ToolDraft
+from negotiator.directory.record.tool import Known, ToolDraft
 
 Method = Literal["dns", "http", "github", "did"]
 _PAGES: Final = {
@@ -44,6 +44,14 @@ def owned(proofs: Sequence[Proof], draft: ToolDraft) -> Ownership | None:
         if place is not None and (found := _match(proofs, place)):
             return found
     return None
+
+
+def held(proofs: Sequence[Proof], tool: Known) -> Ownership | None:
+    """By which proof a listed tool is the prover's: its verified publisher's alone, where it has one."""
+    publisher = tool.publisher
+    if publisher and publisher.verified and publisher.domain:
+        return _match(proofs, publisher.domain)
+    return owned(proofs, tool)
 
 
 def owned_whole(proofs: Sequence[Proof], draft: ToolDraft) -> Ownership | None:

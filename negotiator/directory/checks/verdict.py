@@ -1,13 +1,13 @@
 """All checks over one draft: what is refused outright, what a person has to look at, what may pass by itself."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from negotiator.directory.checks import injection, links, owning
-from negotiator.directory.checks.names import Likeness, Names
+from negotiator.directory.checks.names import Likeness
 from negotiator.directory.checks.owning import Ownership, Proof
-from negotiator.directory.record.tool import ToolDraft
+from negotiator.directory.record.tool import Known, ToolDraft
 from negotiator.errors import FieldError, ValidationFailed
 
 _SAID: Final = {
@@ -24,11 +24,11 @@ _SAID: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What the directory knows that a draft is held against: the names of tools and of verified publishers."""
+class Alike:
+    """What is named like a draft: other tools, and verified publishers by their domains."""
 
-    tools: Names
-    publishers: Names
+    tools: tuple[Likeness, ...] = ()
+    publishers: tuple[Likeness, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,39 +49,40 @@ def demand(draft: ToolDraft) -> None:
     faults = links.faults(draft)
     if not draft.findable:
         faults.append(
-            FieldError("", "Say where it is: a page, a repository, an endpoint or a package.")
+            FieldError(
+                "/homepage_url", "Say where it is: a page, a repository, an endpoint or a package."
+            )
         )
     if faults:
         raise ValidationFailed(faults)
 
 
 def judge(
-    draft: ToolDraft, known: Known, *, proofs: Sequence[Proof], besides: Iterable[str] = ()
+    draft: ToolDraft, alike: Alike, *, proofs: Sequence[Proof], current: Known | None = None
 ) -> Verdict:
-    """Look at a draft that `demand` let pass; `besides` is the draft's own tool, if it has one."""
+    """Look at a draft that `demand` let pass, and that no other tool is a duplicate of.
+
+    `current` is the tool that it would change: whoever owns only what the draft would make of it owns nothing yet.
+    """
     ownership = owning.owned_whole(proofs, draft)
+    if current is not None and owning.held(proofs, current) is None:
+        ownership = None
     flags = injection.flags(draft.model_dump(mode="json"))
-    similar = known.tools.like(draft.name, besides=besides)
-    publishers = _like_publishers(draft, known, ownership)
+    own = {proof.domain for proof in proofs}
+    publishers = [each for each in alike.publishers if each.tool not in own]
     checks = (
         _check("schema"),
         _check("links"),
         _check("duplicate"),
         _check("text", [(flag.pointer, _SAID[flag.kind]) for flag in flags]),
-        _check("name", [("/name", _likeness(each)) for each in similar]),
+        _check("name", [("/name", _likeness(each)) for each in alike.tools]),
         _check(
             "publisher",
-            [("/publisher/name", "Is like the name of a verified publisher.") for _ in publishers],
+            [("/publisher/name", "Is like a verified publisher's name.") for _ in publishers],
             missing=ownership is None,
         ),
     )
-    return Verdict(checks, tuple(similar), ownership, not (flags or similar or publishers))
-
-
-def _like_publishers(draft: ToolDraft, known: Known, ownership: Ownership | None) -> list[Likeness]:
-    name = draft.publisher.name if draft.publisher else None
-    own = {ownership.domain} if ownership else set[str]()
-    return known.publishers.like(name, besides=own) if name else []
+    return Verdict(checks, alike.tools, ownership, not (flags or alike.tools or publishers))
 
 
 def _likeness(found: Likeness) -> str:

@@ -1,19 +1,18 @@
 """Agents of the directory at work, of any level, and tools for them to work on."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import httpx2
 
 from negotiator import values
-from negotiator.caller import Caller
 from negotiator.directory.accounts import registered
-from negotiator.directory.accounts.tables import DirectoryAgent, Proof
+from negotiator.directory.accounts.tables import Proof
 from negotiator.directory.catalogue import tools
+from negotiator.directory.record.tool import Evidence, Record
 from negotiator.scopes import DIRECTORY
-from negotiator.store.statement import Statement, Transaction, insertion
-from tests.api.directory.conftest import record
+from negotiator.store.statement import Statement, insertion
 from tests.conftest import Change
 
 _PROVE = Statement(insertion(Proof))
@@ -55,65 +54,40 @@ class Agent:
 Join = Callable[..., Awaitable[Agent]]
 
 
-class Credentials:
-    """Who is behind which of the tests' own credentials."""
-
-    def __init__(self) -> None:
-        self.callers: dict[str, Caller] = {}
-
-    def admit(self, agent: str, level: int, scopes: frozenset[str]) -> dict[str, str]:
-        """A credential for this agent, as the header that presents it."""
-        credential = f"test-{len(self.callers)}"
-        self.callers[credential] = Caller(
-            "agent", agent, credential, scopes, client_id=agent, level=level
-        )
-        return {"Authorization": f"Bearer {credential}"}
-
-
 async def join(
     client: httpx2.AsyncClient,
     change: Change,
-    credentials: Credentials,
     *,
     level: int = 1,
-    scopes: frozenset[str] = frozenset(DIRECTORY),
+    scopes: Iterable[str] = DIRECTORY,
     domain: str = "",
+    did: str = "",
 ) -> Agent:
-    """A new agent; from level 2 it has proven a did:web, of `domain` where one is named."""
-    agent, now = values.new_id("agt"), values.now()
-    did = f"did:web:{domain or agent.replace('_', '-') + '.example'}"
-
-    def unit(tx: Transaction) -> None:
-        registered.add(
-            tx,
-            DirectoryAgent(
-                id=agent,
-                name="tester",
-                identity_type="did",
-                identity_value=did,
-                contact_email=None,
-                scope=" ".join(scopes),
-                created_at=now,
-                vetted_at=now if level > 2 else None,
-                revoked_at=None,
-                once_key=None,
-                once_request=None,
-            ),
+    """A new agent; from level 2 it has proven a DID: the did:web of `domain`, or of a domain that is nobody's."""
+    body = {
+        "agent_name": "tester",
+        "identity_type": "did",
+        "identity_value": did or f"did:web:{domain or values.new_ulid() + '.example'}",
+        "requested_scopes": list(scopes),
+    }
+    answer = await client.post("/api/auth/register", json=body)
+    assert answer.status_code == 201, answer.text
+    found = answer.json()
+    key, now = found["client_id"], values.now()
+    if level > 1:
+        proof = Proof(
+            type="did",
+            value=body["identity_value"],
+            agent_id=key,
+            thumbprint=key,
+            proven_at=now,
+            checked_at=now,
+            failures=0,
         )
-        if level > 1:
-            proof = Proof(
-                type="did",
-                value=did,
-                agent_id=agent,
-                thumbprint="x",
-                proven_at=now,
-                checked_at=now,
-                failures=0,
-            )
-            tx.run(_PROVE, **proof.model_dump())
-
-    await change(unit)
-    return Agent(client, agent, credentials.admit(agent, level, scopes))
+        await change(lambda tx: tx.run(_PROVE, **proof.model_dump()))
+    if level > 2:
+        await change(lambda tx: registered.vet(tx, key, vetted=True))
+    return Agent(client, key, {"Authorization": f"Bearer {found['api_key']}"})
 
 
 async def listed(change: Change, name: str, **members: Any) -> str:
@@ -122,3 +96,16 @@ async def listed(change: Change, name: str, **members: Any) -> str:
         lambda tx: tools.put(tx, record(name, **members), actor="operator")
     )
     return made.id
+
+
+def record(name: str = "Notion", **members: Any) -> Record:
+    """A record by its name; everything else may be named, or is plain."""
+    plain: dict[str, Any] = {
+        "name": name,
+        "summary": f"{name} does its work",
+        "kind": "app",
+        "category": "productivity",
+        "homepage_url": f"https://{name.lower().replace(' ', '-')}.example/",
+        "evidence": (Evidence(source="the tests", method="content"),),
+    }
+    return Record.model_validate({**plain, **members})
