@@ -7,6 +7,7 @@ from negotiator.directory.accounts.registration import Registration
 from negotiator.directory.accounts.routes import Accounts
 from negotiator.directory.accounts.verification import Verification
 from negotiator.directory.bookmarks.routes import Bookmarks
+from negotiator.directory.reports.routes import Reports
 from negotiator.directory.submissions.proposing.naming import Naming
 from negotiator.directory.submissions.routes import Submissions
 from negotiator.wiring.ground import Ground
@@ -20,6 +21,7 @@ def directory(ground: Ground) -> Wing:
         _accounts(ground),
         Bookmarks(base, store, cursors),
         Submissions(base, store, cursors, Naming(store)),
+        Reports(store),
     ]
     return Wing(operations=offered(slices))
 

@@ -8,6 +8,7 @@ from negotiator.directory.accounts import registered as directory_agents
 from negotiator.directory.accounts.proving import challenges
 from negotiator.directory.bookmarks import kept as bookmarks
 from negotiator.directory.bookmarks import saves
+from negotiator.directory.reports import kept as reports
 from negotiator.directory.submissions import deciding
 from negotiator.directory.submissions import kept as submissions
 from negotiator.edge import idempotency
@@ -26,6 +27,7 @@ MOVES: Final[tuple[Callable[..., Any], ...]] = (
     own_tactics.move,
     bookmarks.move,
     submissions.move,
+    reports.move,
 )
 ERASURES: Final[tuple[Callable[[Transaction, str], Any], ...]] = (
     plans.erase,
@@ -33,6 +35,7 @@ ERASURES: Final[tuple[Callable[[Transaction, str], Any], ...]] = (
     sessions.erase,
     bookmarks.erase,
     submissions.erase,
+    reports.erase,
 )
 SWEEPS: Final[tuple[Callable[[Transaction, int], Any], ...]] = (
     moves.sweep,

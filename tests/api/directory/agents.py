@@ -64,10 +64,11 @@ async def join(
     did: str = "",
 ) -> Agent:
     """A new agent; from level 2 it has proven a DID: the did:web of `domain`, or of a domain that is nobody's."""
+    identity = did or f"did:web:{domain or values.new_ulid() + '.example'}"
     body = {
         "agent_name": "tester",
         "identity_type": "did",
-        "identity_value": did or f"did:web:{domain or values.new_ulid() + '.example'}",
+        "identity_value": identity,
         "requested_scopes": list(scopes),
     }
     answer = await client.post("/api/auth/register", json=body)
@@ -77,7 +78,7 @@ async def join(
     if level > 1:
         proof = Proof(
             type="did",
-            value=body["identity_value"],
+            value=identity,
             agent_id=key,
             thumbprint=key,
             proven_at=now,

@@ -1,4 +1,4 @@
-"""Submissions, reports, the moderators' trail; saved collections"""
+"""Submissions, reports, saved collections"""
 
 import sqlalchemy as sa
 from alembic import op
@@ -80,9 +80,28 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("submission_keys", schema=None) as batch_op:
         batch_op.create_index("ix_submission_keys_submission", ["submission"], unique=False)
+    op.create_table(
+        "tool_reports",
+        sa.Column("id", sa.String(), nullable=False),
+        sa.Column("tool", sa.String(), nullable=False),
+        sa.Column("reporter", sa.String(), nullable=False),
+        sa.Column("voice", sa.String(), nullable=False),
+        sa.Column("weight", sa.Integer(), nullable=False),
+        sa.Column("reason", sa.String(), nullable=False),
+        sa.Column("details", sa.String(), nullable=False),
+        sa.Column("status", sa.String(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("id"),
+    )
+    with op.batch_alter_table("tool_reports", schema=None) as batch_op:
+        batch_op.create_index("ix_tool_reports_tool_status", ["tool", "status"], unique=False)
+        batch_op.create_index(
+            "ix_tool_reports_reporter_created_at", ["reporter", "created_at"], unique=False
+        )
 
 
 def downgrade() -> None:
+    op.drop_table("tool_reports")
     op.drop_table("submission_keys")
     op.drop_table("submissions")
     op.drop_table("collection_counts_due")
