@@ -21,8 +21,7 @@ from negotiator.edge.operation import Answer
 from negotiator.edge.refusals import Refusals
 from negotiator.edge.routing import Operations
 from negotiator.settings import Settings
-from negotiator.store.store import Store
-from negotiator.wiring.house import build
+from negotiator.wiring.house import House, build
 from negotiator.wiring.owned import sweep
 
 _SWEEP_EVERY: Final = 60
@@ -43,7 +42,7 @@ def create(chosen: Settings | None = None) -> Starlette:
         # What was loaded stays: the collector need not walk it in the middle of somebody's request.
         gc.collect()
         gc.freeze()
-        sweeping = asyncio.create_task(_sweep_forever(house.store))
+        sweeping = asyncio.create_task(_sweep_forever(house))
         try:
             yield
         finally:
@@ -69,12 +68,19 @@ def create(chosen: Settings | None = None) -> Starlette:
     return application
 
 
-async def _sweep_forever(store: Store) -> None:
+async def _sweep_forever(house: House) -> None:
+    """Sweep, then see to what asks the world and so can be no unit."""
+
+    async def forget() -> None:
+        await house.store.write(lambda tx: sweep(tx, values.now()))
+
+    chores = [forget, *(chore for wing in house.wings for chore in wing.chores)]
     while True:
-        try:
-            await store.write(lambda tx: sweep(tx, values.now()))
-        except Exception as fault:
-            log.error("sweep failed", exc_info=fault)
+        for chore in chores:
+            try:
+                await chore()
+            except Exception as fault:
+                log.error("sweep failed", exc_info=fault)
         await asyncio.sleep(_SWEEP_EVERY)
 
 

@@ -97,7 +97,9 @@ class Server(AuthorizationServer):
 
     def query_client(self, client_id: str) -> RegisteredClient | KeyHolder | None:
         row = clients.find(self.tx, client_id)
-        return RegisteredClient(row) if row else KeyHolder(self.tx, self.keys, client_id)
+        if row:
+            return RegisteredClient(row)
+        return KeyHolder(self.tx, self.keys, client_id, address=self.address)
 
     def save_token(self, token: dict[str, Any], request: OAuth2Request) -> None:
         """Keep the row of the token that was just generated."""

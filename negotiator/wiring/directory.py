@@ -2,9 +2,11 @@
 
 from negotiator.agents.mail import mailer
 from negotiator.directory.accounts.proving.mailing import Mailing
-from negotiator.directory.accounts.proving.published import PublishedKeys
 from negotiator.directory.accounts.registration import Registration
 from negotiator.directory.accounts.routes import Accounts
+from negotiator.directory.accounts.signing.published import PublishedKeys
+from negotiator.directory.accounts.upkeep.idle import Idle
+from negotiator.directory.accounts.upkeep.rechecks import Rechecks
 from negotiator.directory.accounts.verification import Verification
 from negotiator.directory.bookmarks.routes import Bookmarks
 from negotiator.directory.reports.routes import Reports
@@ -17,16 +19,21 @@ from negotiator.wiring.wing import Slice, Wing, offered
 def directory(ground: Ground) -> Wing:
     """Make the wing."""
     base, store, cursors = ground.settings.base_url, ground.store, ground.cursors
+    keys = PublishedKeys(ground.fetcher)
+    chores = (
+        Rechecks(ground.store, keys),
+        Idle(ground.store, ground.settings.key_unused_days),
+    )
     slices: list[Slice] = [
-        _accounts(ground),
+        _accounts(ground, keys),
         Bookmarks(base, store, cursors),
         Submissions(base, store, cursors, Naming(store)),
         Reports(store),
     ]
-    return Wing(operations=offered(slices))
+    return Wing(operations=offered(slices), chores=chores)
 
 
-def _accounts(ground: Ground) -> Accounts:
+def _accounts(ground: Ground, keys: PublishedKeys) -> Accounts:
     chosen, base, store = ground.settings, ground.settings.base_url, ground.store
     registration = Registration(ground.secret)
     sender = mailer(chosen.smtp_url, outbox=chosen.data_dir / "outbox", sender=chosen.mail_from)
@@ -35,7 +42,7 @@ def _accounts(ground: Ground) -> Accounts:
         store=store,
         levels=ground.levels,
         registration=registration,
-        verification=Verification(base, store, registration, PublishedKeys(ground.fetcher)),
+        verification=Verification(base, store, registration, keys),
         mailing=Mailing(base, sender),
         credentials=ground.credentials,
     )

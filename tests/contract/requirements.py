@@ -1,12 +1,14 @@
-"""The manifest: every rule of the assistant's seed and of the wire contract, by id.
+"""The manifest: every rule of the two seeds and of the wire contract, by id.
 
-The id says where a rule stands: `assistant:5.2:…` is §5.2 of the seed, `contract:1.2:…` §1.2 of the contract, `ours:…`
+The id says where a rule stands: `assistant:5.2:…` is §5.2 of that seed, `contract:1.2:…` §1.2 of the contract, `ours:…`
 a decision of ours where both are silent.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
+
+from tests.contract.directory.account_rules import ACCOUNTS
 
 Test = TypeVar("Test", bound=Callable[..., Any])
 
@@ -245,7 +247,7 @@ def _source(name: str) -> str:
 
 REQUIREMENTS: Final = {
     name: Requirement(_source(name), behaviour)
-    for part in (_SEED, _GROUND, _ENTRY, _TOKENS, _DISCOVERY, _OPERATOR, _NEGOTIATIONS)
+    for part in (_SEED, _GROUND, _ENTRY, _TOKENS, _DISCOVERY, _OPERATOR, _NEGOTIATIONS, ACCOUNTS)
     for name, behaviour in part.items()
 }
 LATER: Final = {

@@ -72,6 +72,25 @@ _SEEN = Statement(
         failures=0,
     )
 )
+_DUE = Query(
+    select(Proof)
+    .where(
+        col(Proof.checked_at) < bindparam("before", type_=BigInteger),
+        col(Proof.thumbprint) != "",
+        col(Proof.value).not_like("did:key:%"),
+    )
+    .order_by(col(Proof.checked_at))
+    .limit(bindparam("limit")),
+    entity(Proof),
+)
+_MISSED = Statement(
+    update(Proof)
+    .where(
+        col(Proof.agent_id) == bindparam("agent"),
+        col(Proof.checked_at) == bindparam("seen", type_=BigInteger),
+    )
+    .values(failures=col(Proof.failures) + 1, checked_at=bindparam("at", type_=BigInteger))
+)
 _FORGET_ONCE = Statement(
     update(DirectoryAgent)
     .where(
@@ -158,6 +177,27 @@ def drop_proof(tx: Transaction, agent_id: str, *, reason: str) -> None:
         audit.record(tx, "identity.dropped", agent_id, actor="clock", reason=reason)
 
 
+def due(tx: Transaction, before: int, *, limit: int) -> list[Proof]:
+    """The proofs by a published document that was last seen before this moment, oldest first."""
+    return tx.all(_DUE, before=before, limit=limit)
+
+
+def seen(tx: Transaction, proof: Proof) -> None:
+    """What proves it is still there."""
+    tx.run(_SEEN, agent=proof.agent_id, at=values.now(), print=proof.thumbprint)
+
+
+def missed(tx: Transaction, proof: Proof, *, again_in: int, tolerated: int) -> None:
+    """It was not there; the proof is dropped when that happened more often than is `tolerated`.
+
+    Else it is due again `again_in` milliseconds sooner than after a success. Of two workers that looked, one counts.
+    """
+    if not tx.run(_MISSED, agent=proof.agent_id, seen=proof.checked_at, at=values.now() - again_in):
+        return
+    if proof.failures + 1 > tolerated:
+        drop_proof(tx, proof.agent_id, reason="document")
+
+
 def add(tx: Transaction, agent: DirectoryAgent) -> None:
     """Keep a new agent."""
     tx.run(_ADD, **agent.model_dump())
@@ -185,14 +225,14 @@ def vet(tx: Transaction, agent_id: str, *, vetted: bool) -> None:
     audit.record(tx, "agent.vetted" if vetted else "agent.unvetted", agent_id, actor="operator")
 
 
-def revoke(tx: Transaction, agent_id: str, *, actor: str) -> None:
+def revoke(tx: Transaction, agent_id: str, *, actor: str, event: str = "agent.revoked") -> None:
     """End an agent: its keys and tokens die at once, what it had proven is free again; 404 when there is none."""
     if not tx.run(_REVOKE, agent=agent_id, at=values.now()):
         raise NotFound(f"There is no agent {agent_id}.")
     revocations.revoke(tx, agent_id)
     tx.run(_UNPROVE, agent=agent_id)
     tx.run(_UNASK, agent=agent_id)
-    audit.record(tx, "agent.revoked", agent_id, actor=actor)
+    audit.record(tx, event, agent_id, actor=actor)
 
 
 def sweep(tx: Transaction, now: int) -> None:

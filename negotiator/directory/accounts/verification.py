@@ -9,11 +9,12 @@ from jwt import PyJWK
 
 from negotiator import audit, values
 from negotiator.directory.accounts import registered
-from negotiator.directory.accounts.proving import challenges, signed
+from negotiator.directory.accounts.proving import challenges
 from negotiator.directory.accounts.proving.identity import Identity
-from negotiator.directory.accounts.proving.published import PublishedKeys
-from negotiator.directory.accounts.proving.thumbprints import thumbprint
 from negotiator.directory.accounts.registration import Registration, identity
+from negotiator.directory.accounts.signing import signed
+from negotiator.directory.accounts.signing.published import PublishedKeys
+from negotiator.directory.accounts.signing.thumbprints import thumbprint
 from negotiator.directory.accounts.tables import Challenge, DirectoryAgent
 from negotiator.errors import Forbidden, InvalidRequest, NotFound, Refusal, TooManyRequests
 from negotiator.store import moves

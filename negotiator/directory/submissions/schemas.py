@@ -1,6 +1,6 @@
 """Submissions on the wire (contract §6)."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
@@ -20,6 +20,8 @@ Reason = Literal[
     "malware",
     "not_ai_tool",
 ]
+STATUSES: Final[tuple[str, ...]] = get_args(Status)
+REASONS: Final[tuple[str, ...]] = get_args(Reason)
 _EXAMPLE: dict[str, Any] = {
     "name": "Quiet Search",
     "summary": "Full-text search over your own notes, as an API and an MCP server",

@@ -50,6 +50,13 @@ class ApiKeys:
         idle = self._unused_after if standing.level == 1 else None
         return LiveKey(key, standing) if rows.is_live(key, unused_after=idle) else None
 
+    def admit(self, tx: Transaction, text: str, address: str) -> LiveKey | None:
+        """The same inside a unit that writes, its use noted there."""
+        found, now = self.live(tx, text), values.now()
+        if found and now - (found.row.last_used_at or 0) >= _NOTED_EVERY:
+            rows.note_use(tx, found.row.id, at=now, network=network(address))
+        return found
+
     async def authenticate(self, text: str, address: str) -> Caller | None:
         """The caller behind a live key; nothing is read for a text with a wrong checksum."""
         if form.read_key(text) is None:

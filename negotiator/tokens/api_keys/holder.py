@@ -20,8 +20,9 @@ TOKEN_TYPES: Final = (JWT, "urn:ietf:params:oauth:token-type:access_token")
 class KeyHolder(ClientMixin):
     """A client id that may hold keys; whether it does shows when one is presented."""
 
-    def __init__(self, tx: Transaction, keys: ApiKeys, client_id: str) -> None:
+    def __init__(self, tx: Transaction, keys: ApiKeys, client_id: str, *, address: str) -> None:
         self._tx = tx
+        self._address = address
         self._keys = keys
         self._proof: LiveKey | None = None
         self.client_id = client_id
@@ -54,7 +55,7 @@ class KeyHolder(ClientMixin):
 
     def check_client_secret(self, client_secret: str) -> bool:
         """Whether this is a live key of this very client."""
-        found = self._keys.live(self._tx, client_secret)
+        found = self._keys.admit(self._tx, client_secret, self._address)
         self._proof = found if found and found.row.client_id == self.client_id else None
         return self._proof is not None
 

@@ -1,5 +1,5 @@
-"""How an agent proves its identity: by a signature of the key that the identity names, or by a code from its mailbox.
+"""How an agent is asked to prove its identity: what it claims, what it was asked, the mail that carries a code.
 
-`identity` reads what is claimed, `multikey` and `published` find its keys, `signed` checks a statement, `challenges`
-keeps what was asked, `mailing` writes to mailboxes, `rechecks` looks again later. Network comes before any unit.
+`identity` reads what is claimed and believes none of it, `challenges` keeps the newest question with its tries,
+`mailing` writes to mailboxes. Statements that are signed are judged by `signing` next door.
 """

@@ -7,8 +7,8 @@ from sqlalchemy import BigInteger, Integer, bindparam, delete, update
 from sqlmodel import col, select
 
 from negotiator import values
-from negotiator.directory.accounts.proving import multikey
 from negotiator.directory.accounts.proving.identity import Identity
+from negotiator.directory.accounts.signing import multikey
 from negotiator.directory.accounts.tables import Challenge
 from negotiator.errors import Conflict, Gone, NotFound, TooManyRequests
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion

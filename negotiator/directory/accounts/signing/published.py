@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from jwt import PyJWK
 
-from negotiator.directory.accounts.proving import multikey
 from negotiator.directory.accounts.proving.identity import Identity
-from negotiator.directory.accounts.proving.signed import ALGORITHMS, refuse
+from negotiator.directory.accounts.signing import multikey
+from negotiator.directory.accounts.signing.signed import ALGORITHMS, refuse
 from negotiator.strict import is_array, is_object
 from negotiator.trust.fetch import Fetcher, FetchFailed
 from negotiator.trust.keysets import KeySet, KeysRefused, parse
