@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from tests.contract.directory.account_rules import ACCOUNTS
+from tests.contract.directory.writing_rules import WRITING
 
 Test = TypeVar("Test", bound=Callable[..., Any])
 
@@ -247,7 +248,10 @@ def _source(name: str) -> str:
 
 REQUIREMENTS: Final = {
     name: Requirement(_source(name), behaviour)
-    for part in (_SEED, _GROUND, _ENTRY, _TOKENS, _DISCOVERY, _OPERATOR, _NEGOTIATIONS, ACCOUNTS)
+    for part in (
+        *(_SEED, _GROUND, _ENTRY, _TOKENS, _DISCOVERY, _OPERATOR, _NEGOTIATIONS),
+        *(ACCOUNTS, WRITING),
+    )
     for name, behaviour in part.items()
 }
 LATER: Final = {

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from negotiator.directory.checks import injection, links, owning
+from negotiator.directory.checks.injection import Flag
 from negotiator.directory.checks.names import Likeness
 from negotiator.directory.checks.owning import Ownership, Proof
 from negotiator.directory.record.tool import Known, ToolDraft
@@ -24,11 +25,21 @@ _SAID: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
-    """What is named like a draft: other tools, and verified publishers by their domains."""
+class Seen:
+    """What was seen of a draft outside of any transaction: it takes milliseconds, and more than the draft.
 
+    `tools` are other tools of like names, `publishers` verified publishers, by their domains.
+    """
+
+    draft: ToolDraft
+    flags: tuple[Flag, ...]
     tools: tuple[Likeness, ...] = ()
     publishers: tuple[Likeness, ...] = ()
+
+
+def read(draft: ToolDraft) -> tuple[Flag, ...]:
+    """Every pattern in the draft's texts."""
+    return tuple(injection.flags(draft.model_dump(mode="json")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +69,7 @@ def demand(draft: ToolDraft) -> None:
 
 
 def judge(
-    draft: ToolDraft, alike: Alike, *, proofs: Sequence[Proof], current: Known | None = None
+    draft: ToolDraft, seen: Seen, *, proofs: Sequence[Proof], current: Known | None = None
 ) -> Verdict:
     """Look at a draft that `demand` let pass, and that no other tool is a duplicate of.
 
@@ -67,22 +78,23 @@ def judge(
     ownership = owning.owned_whole(proofs, draft)
     if current is not None and owning.held(proofs, current) is None:
         ownership = None
-    flags = injection.flags(draft.model_dump(mode="json"))
+    # Another change may have come between: what was seen of another draft says nothing of this one.
+    flags = seen.flags if seen.draft == draft else read(draft)
     own = {proof.domain for proof in proofs}
-    publishers = [each for each in alike.publishers if each.tool not in own]
+    publishers = [each for each in seen.publishers if each.tool not in own]
     checks = (
         _check("schema"),
         _check("links"),
         _check("duplicate"),
         _check("text", [(flag.pointer, _SAID[flag.kind]) for flag in flags]),
-        _check("name", [("/name", _likeness(each)) for each in alike.tools]),
+        _check("name", [("/name", _likeness(each)) for each in seen.tools]),
         _check(
             "publisher",
             [("/publisher/name", "Is like a verified publisher's name.") for _ in publishers],
             missing=ownership is None,
         ),
     )
-    return Verdict(checks, alike.tools, ownership, not (flags or alike.tools or publishers))
+    return Verdict(checks, seen.tools, ownership, not (flags or seen.tools or publishers))
 
 
 def _likeness(found: Likeness) -> str:

@@ -15,7 +15,7 @@ from negotiator.caller import Caller
 from negotiator.directory.accounts import registered
 from negotiator.directory.catalogue import tools
 from negotiator.directory.checks import verdict
-from negotiator.directory.checks.verdict import Alike, Verdict
+from negotiator.directory.checks.verdict import Seen, Verdict
 from negotiator.directory.record.keys import keys_of
 from negotiator.directory.record.tool import Known, ToolDraft
 from negotiator.directory.submissions import kept
@@ -30,14 +30,14 @@ _PROVEN: Final = 2
 _VETTED: Final = 3
 
 
-def propose(tx: Transaction, caller: Caller, draft: ToolDraft, alike: Alike) -> Submission:
+def propose(tx: Transaction, caller: Caller, draft: ToolDraft, seen: Seen) -> Submission:
     """Take a new tool: 409 `duplicate`, 409 and 429 at the quota. An owner's clear entry is approved at once."""
     quota.demand(tx, caller)
     drafts.demand_new(tx, draft)
     keys = keys_of(draft)
     if own := [row for row in kept.asking(tx, keys) if row.owner == caller.principal]:
         raise drafts.duplicate(drafts.reference_of(own[0]))
-    judged = _judged(tx, caller, draft, alike)
+    judged = _judged(tx, caller, draft, seen)
     document = orjson.dumps(drafts.dumped(draft))
     row = _new(caller, "create", proposed=document, judged=judged)
     kept.add(tx, row, keys)
@@ -45,20 +45,20 @@ def propose(tx: Transaction, caller: Caller, draft: ToolDraft, alike: Alike) -> 
 
 
 def request_change(
-    tx: Transaction, caller: Caller, tool: tools.Tool, patch: dict[str, Any], alike: Alike
+    tx: Transaction, caller: Caller, tool: tools.Tool, patch: dict[str, Any], seen: Seen
 ) -> Submission:
     """Take a change to a tool, under the same rules."""
     quota.demand(tx, caller)
     draft = drafts.patched(tool.view, patch)
     drafts.demand_new(tx, draft, of=tool.id)
-    judged = _judged(tx, caller, draft, alike, current=tool.view)
+    judged = _judged(tx, caller, draft, seen, current=tool.view)
     row = _new(caller, "update", proposed=orjson.dumps(patch), judged=judged, tool=tool.id)
     kept.add(tx, row)
     return _begun(tx, caller, row, judged)
 
 
 def change(
-    tx: Transaction, caller: Caller, row: Submission, patch: dict[str, Any], alike: Alike
+    tx: Transaction, caller: Caller, row: Submission, patch: dict[str, Any], seen: Seen
 ) -> Submission:
     """Change an open submission and put it into the queue again."""
     _demand(row, kept.OPEN, "pending")
@@ -76,7 +76,7 @@ def change(
             raise drafts.duplicate(drafts.reference_of(others[0]))
         kept.ask(tx, row.id, keys)
     current = tools.require(tx, row.tool).view if row.tool else None
-    judged = _judged(tx, caller, draft, alike, current=current)
+    judged = _judged(tx, caller, draft, seen, current=current)
     after = kept.save(
         tx,
         row,
@@ -204,12 +204,12 @@ def _judged(
     tx: Transaction,
     caller: Caller,
     draft: ToolDraft,
-    alike: Alike,
+    seen: Seen,
     *,
     current: Known | None = None,
 ) -> Verdict:
     proofs = registered.proven(tx, caller.client_id)
-    return verdict.judge(draft, alike, proofs=proofs, current=current)
+    return verdict.judge(draft, seen, proofs=proofs, current=current)
 
 
 def _alike(judged: Verdict) -> bytes:

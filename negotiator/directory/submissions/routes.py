@@ -169,10 +169,10 @@ class Submissions:
         """A new tool: a submission that waits, or a tool at once."""
         draft = call.input
         verdict.demand(draft)
-        alike = await self.naming.alike(draft)
+        looked = await self.naming.see(draft)
 
         def unit(tx: Transaction) -> dict[str, Any]:
-            return self._view(tx, deciding.propose(tx, call.caller, draft, alike))
+            return self._view(tx, deciding.propose(tx, call.caller, draft, looked))
 
         return self._accepted(await self.store.write(call.once(unit)))
 
@@ -181,12 +181,12 @@ class Submissions:
         call.require_condition()
         key, patch = call.input.id, call.input.patch
         seen = await self.store.read(lambda tx: tools.require(tx, key))
-        alike = await self.naming.alike(drafts.patched(seen.view, patch), besides=seen.id)
+        looked = await self.naming.see(drafts.patched(seen.view, patch), besides=seen.id)
 
         def unit(tx: Transaction) -> dict[str, Any]:
             tool = tools.require(tx, key)
             call.require_revision(tool.revision)
-            row = deciding.request_change(tx, call.caller, tool, patch, alike)
+            row = deciding.request_change(tx, call.caller, tool, patch, looked)
             return self._view(tx, row)
 
         return self._accepted(await self.store.write(unit))
@@ -232,11 +232,11 @@ class Submissions:
             return row.tool, drafts.draft_of(tx, row, drafts.combined(row, asked.patch))
 
         tool, draft = await self.store.read(look)
-        alike = await self.naming.alike(draft, besides=tool or "")
+        looked = await self.naming.see(draft, besides=tool or "")
 
         def unit(tx: Transaction) -> dict[str, Any]:
             row = kept.mine(tx, owner, asked.id, expected=call.expected)
-            return self._view(tx, deciding.change(tx, call.caller, row, asked.patch, alike))
+            return self._view(tx, deciding.change(tx, call.caller, row, asked.patch, looked))
 
         return await self.store.write(unit)
 

@@ -7,8 +7,9 @@ import orjson
 
 from negotiator.directory.catalogue import changes
 from negotiator.directory.catalogue.changes import Changed
+from negotiator.directory.checks import verdict
 from negotiator.directory.checks.names import Names
-from negotiator.directory.checks.verdict import Alike
+from negotiator.directory.checks.verdict import Seen
 from negotiator.directory.record.tool import ToolDraft
 from negotiator.store.store import Store
 
@@ -26,12 +27,15 @@ class Naming:
         self._seq = 0
         self._turn = asyncio.Lock()
 
-    async def alike(self, draft: ToolDraft, *, besides: str = "") -> Alike:
-        """Which names are like the draft's; `besides` is the draft's own tool, if it has one."""
+    async def see(self, draft: ToolDraft, *, besides: str = "") -> Seen:
+        """What there is to see in a draft; `besides` is the draft's own tool, if it has one."""
+        flags = await asyncio.to_thread(verdict.read, draft)
         async with self._turn:
             await self._catch_up()
             publisher = draft.publisher.name if draft.publisher else None
-            return Alike(
+            return Seen(
+                draft,
+                flags,
                 tuple(self._tools.like(draft.name, besides=(besides,))),
                 tuple(self._publishers.like(publisher)) if publisher else (),
             )
