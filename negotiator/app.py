@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import gc
 from collections.abc import AsyncGenerator
+from functools import partial
 from typing import Any, Final
 
 import orjson
@@ -14,12 +15,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from negotiator import settings, telemetry, values
+from negotiator.agents import registration
 from negotiator.discovery.documents import route
 from negotiator.edge.endpoint import Endpoint
 from negotiator.edge.middleware import Wrapping
 from negotiator.edge.operation import Answer
 from negotiator.edge.refusals import Refusals
 from negotiator.edge.routing import Operations
+from negotiator.metrics.meters import Traffic
 from negotiator.settings import Settings
 from negotiator.wiring.house import House, build
 from negotiator.wiring.owned import sweep
@@ -35,16 +38,19 @@ def create(chosen: Settings | None = None) -> Starlette:
     house = build(chosen)
     refusals = house.doorway.refusals
     endpoints = [Endpoint(operation, house.doorway) for operation in house.service.operations]
+    traffic = Traffic(house.ground.meters, [each.name for each in house.service.operations])
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
+        house.ground.meters.open()
         await house.store.start()
         # What was loaded stays: the collector need not walk it in the middle of somebody's request.
         gc.collect()
         gc.freeze()
         sweeping = asyncio.create_task(_sweep_forever(house))
         try:
-            yield
+            async with house.scrape.listening(chosen.metrics_listen):
+                yield
         finally:
             sweeping.cancel()
             await house.close()
@@ -53,10 +59,14 @@ def create(chosen: Settings | None = None) -> Starlette:
         routes=[
             *map(route, house.documents),
             *(page for wing in house.wings for page in wing.pages),
+            *house.scrape.routes(),
         ],
         middleware=[
             Middleware(
-                Wrapping, https=chosen.base_url.startswith("https:"), readable=house.readable
+                Wrapping,
+                https=chosen.base_url.startswith("https:"),
+                readable=house.readable,
+                traffic=traffic,
             ),
             Middleware(Operations, endpoints=endpoints, doorway=house.doorway),
         ],
@@ -72,6 +82,8 @@ async def _sweep_forever(house: House) -> None:
     """Sweep, then see to what asks the world and so can be no unit."""
 
     async def forget() -> None:
+        seen = house.ground.credentials.seen()
+        await house.store.write(partial(registration.seen, when=seen))
         await house.store.write(lambda tx: sweep(tx, values.now()))
 
     chores = [forget, *(chore for wing in house.wings for chore in wing.chores)]

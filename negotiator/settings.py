@@ -97,6 +97,12 @@ class Settings(BaseSettings):
     claim_failures_per_hour: int = Field(
         1000, ge=5, description="Wrong delegation codes per hour, over all agents."
     )
+    sign_in_limit_address: int = Field(
+        300, ge=6, description="Passwords that may be tried per hour and address."
+    )
+    sign_in_limit_account: int = Field(
+        60, ge=6, description="Passwords that may be tried per hour and account."
+    )
     limit_rpm: int = Field(600, ge=1, description="Requests per minute and credential.")
     limit_burst: int = Field(
         0,
@@ -136,6 +142,17 @@ class Settings(BaseSettings):
         repr=False,
     )
     mail_from: str = Field("negotiator@localhost", description="Sender of the mails.")
+    oidc_issuer: str = Field(
+        "",
+        description="OpenID provider that people may sign in with: its issuer identifier; empty means none.",
+    )
+    oidc_client_id: str = Field("", description="What the OpenID provider calls this service.")
+    oidc_client_secret: str = Field(
+        "", description="The secret it gave this service; empty for a public client.", repr=False
+    )
+    oidc_name: str = Field(
+        "your organisation", max_length=60, description="What the sign-in button calls it."
+    )
     allow_loopback_fetch: bool = Field(
         False,
         description="Let issuers live on loopback over http: development and tests.",
@@ -148,6 +165,15 @@ class Settings(BaseSettings):
         "", description="Bearer key for the advisor, if it needs one.", repr=False
     )
     advisor_model: str = Field("", description="The model the advisor is asked for.")
+    metrics_token: str = Field(
+        "",
+        description="Bearer token that opens GET /metrics on the public port; empty means it is not there.",
+        repr=False,
+    )
+    metrics_listen: str = Field(
+        "",
+        description="host:port where GET /metrics answers without a token; empty means nowhere.",
+    )
     log_format: Literal["console", "json"] = Field("console", description="How log lines look.")
 
     @field_validator("services", "trusted_proxies", mode="before")
@@ -184,6 +210,14 @@ class Settings(BaseSettings):
             raise ValueError("must not end with a slash")
         return value
 
+    @field_validator("metrics_listen")
+    @classmethod
+    def _is_an_address(cls, value: str) -> str:
+        host, _, port = value.rpartition(":")
+        if value and not (host and port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+            raise ValueError("must be host:port")
+        return value
+
     @field_validator("advisor_url")
     @classmethod
     def _is_an_http_url(cls, value: str) -> str:
@@ -197,6 +231,16 @@ class Settings(BaseSettings):
     def _has_a_model(self) -> Self:
         if self.advisor_url and not self.advisor_model:
             raise ValueError("advisor_model: must be set when advisor_url is")
+        return self
+
+    @model_validator(mode="after")
+    def _knows_its_provider(self) -> Self:
+        if bool(self.oidc_issuer) != bool(self.oidc_client_id):
+            raise ValueError("oidc_issuer: must be set together with oidc_client_id")
+        parts = urlsplit(self.oidc_issuer)
+        safe = parts.scheme == "https" or (parts.scheme == "http" and self.allow_loopback_fetch)
+        if self.oidc_issuer and not (safe and parts.hostname and not parts.query + parts.fragment):
+            raise ValueError("oidc_issuer: must be an https URL without query and fragment")
         return self
 
     @model_validator(mode="after")

@@ -4,7 +4,7 @@ One number per key is kept, the theoretical arrival time in microseconds (ITU-T 
 seam: a table shared by this machine's workers, the database, or Redis (docs/decisions/0004-limits.md).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -84,8 +84,15 @@ class Limiter(Protocol):
 class Limits:
     """Which budget a call is charged to: its credential's, else its address's, or one of the operation's own."""
 
-    def __init__(self, limiter: Limiter, budgets: Mapping[str, Budget]) -> None:
+    def __init__(
+        self,
+        limiter: Limiter,
+        budgets: Mapping[str, Budget],
+        *,
+        refused: Callable[[str], None] = lambda _name: None,
+    ) -> None:
         self._limiter = limiter
+        self._refused = refused
         self._budgets = budgets
 
     async def charge(
@@ -96,7 +103,10 @@ class Limits:
         Budgets are kept by credential, by client for one with a rate of its own, by address for nobody.
         """
         budget = self._budgets[name] if name else self._own(caller, baseline)
-        return await self._limiter.take(budget, f"{budget.name}:{caller.payer}")
+        reading = await self._limiter.take(budget, f"{budget.name}:{caller.payer}")
+        if not reading.taken:
+            self._refused(budget.name)
+        return reading
 
     def _own(self, caller: Caller, baseline: str) -> Budget:
         if caller.kind == "nobody":

@@ -1,11 +1,13 @@
 """What wraps every response: the request's id, the security headers, CORS for browsers. Pure ASGI."""
 
 import re
+import time
 from typing import Any, Final
 
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from negotiator.metrics.meters import PAGE, Traffic
 from negotiator.telemetry import request_id
 from negotiator.values import new_id
 
@@ -33,10 +35,14 @@ class Wrapping:
     """Names each request, by the client's own `X-Request-Id` when it is a sane one, and hardens each response.
 
     `readable` are the paths that pages of any origin may read: the public ones (contract §0, Headers). A part in
-    braces stands for any.
+    braces stands for any. `traffic` counts every answer; the time is that until the head of the answer, since a
+    stream has no end to speak of.
     """
 
-    def __init__(self, app: ASGIApp, *, https: bool, readable: frozenset[str]) -> None:
+    def __init__(
+        self, app: ASGIApp, *, https: bool, readable: frozenset[str], traffic: Traffic
+    ) -> None:
+        self._traffic = traffic
         self._app = app
         self._readable = frozenset(path for path in readable if "{" not in path)
         templates = (path for path in readable if "{" in path)
@@ -48,6 +54,7 @@ class Wrapping:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        began = time.perf_counter_ns()
         given, app = b"", self._app
         for name, value in scope["headers"]:
             if name == b"x-request-id":
@@ -60,6 +67,8 @@ class Wrapping:
 
         async def wrapped(message: Message) -> None:
             if message["type"] == "http.response.start":
+                took = time.perf_counter_ns() - began
+                self._traffic.saw(scope.get("operation", PAGE), message["status"], took)
                 message["headers"] = [
                     *message["headers"],
                     *self._headers,

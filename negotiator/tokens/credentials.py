@@ -1,6 +1,7 @@
 """Access tokens: issued as RFC 9068 JWTs, believed only while their row and all they stand on are live."""
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -10,7 +11,9 @@ from sqlmodel import col, select
 
 from negotiator import audit, values
 from negotiator.caller import Caller
+from negotiator.errors import Refusal
 from negotiator.keys import ALGORITHM, Keyring
+from negotiator.scopes import ASSISTANT, DIRECTORY
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.store.store import Store
 from negotiator.tokens.api_keys import form, rows
@@ -42,6 +45,18 @@ _LIVE = Query(
         ~_WITHDRAWN,
     ),
     tuple,
+)
+_HELD = Query(
+    select(_token)
+    .where(
+        col(_token.user_id) == bindparam("user"),
+        col(_token.expires_at) > bindparam("now"),
+        col(_token.revoked_at).is_(None),
+        ~_WITHDRAWN,
+    )
+    .order_by(col(_token.issued_at).desc())
+    .limit(1000),
+    entity(AccessToken),
 )
 _FIND = Query(select(_token).where(col(_token.jti) == bindparam("jti")), entity(AccessToken))
 _REVOKE = Statement(
@@ -103,16 +118,23 @@ class Credentials:
         issuer: str,
         pepper: bytes,
         find_standing: FindStanding,
+        offered: Iterable[str] = (*ASSISTANT, *DIRECTORY),
     ) -> None:
+        self._offered = frozenset(offered)
         self._store = store
         self._keyring = keyring
         self._issuer = issuer
         self._pepper = pepper
         self._find_standing = find_standing
         self._believed: dict[bytes, tuple[int, Caller]] = {}
+        self._seen: dict[str, int] = {}
 
     def make(self, subject: Subject, scopes: list[str], *, life: int) -> Issued:
-        """A signed token for `life` seconds; it counts once `record` has kept its row."""
+        """A signed token for `life` seconds; it counts once `record` has kept its row.
+
+        400 `invalid_scope` for a scope of a service that does not run here.
+        """
+        self._check_offered(scopes)
         at = values.now()
         jti = values.new_ulid()
         claims = {
@@ -129,6 +151,7 @@ class Credentials:
 
     def make_opaque(self, subject: Subject, scopes: list[str], *, life: int) -> Issued:
         """The same without a word of content: a text that means something only here."""
+        self._check_offered(scopes)
         jti = values.new_ulid()
         text = form.write_bearer(jti, self._pepper)
         return Issued(subject, scopes, jti, text, life, values.now())
@@ -165,7 +188,18 @@ class Credentials:
         expires_at, caller = found
         if expires_at <= values.now():
             return None
-        return await self._store.read(lambda tx: self._stands(tx, caller))
+        stands = await self._store.read(lambda tx: self._stands(tx, caller))
+        if stands is not None and caller.user_id is not None:
+            self._seen[caller.client_id] = values.now()
+        return stands
+
+    def seen(self) -> dict[str, int]:
+        """Whose tokens that act for a user came by since this was last asked, and when (milliseconds).
+
+        Kept in memory and written down once in a while: a write for every request would cost more than it tells.
+        """
+        seen, self._seen = self._seen, {}
+        return seen
 
     async def _authenticate_opaque(self, credential: str) -> Caller | None:
         jti = form.read_bearer(credential, self._pepper)
@@ -229,6 +263,10 @@ class Credentials:
         """Kill the token of this id, as part of something larger that leaves its own trail."""
         tx.run(_REVOKE, token=jti, at=values.now())
 
+    def _check_offered(self, scopes: list[str]) -> None:
+        if not self._offered.issuperset(scopes):
+            raise Refusal("A scope was asked for that is not offered here.", error="invalid_scope")
+
     def _believe(self, credential: str) -> tuple[int, Caller] | None:
         claims = self._claims(credential)
         if claims is None or claims["exp"] * 1000 <= values.now():
@@ -276,6 +314,11 @@ def _caller(jti: str, client_id: str, subject: str, scopes: frozenset[str]) -> C
         user_id=subject if subject != client_id else None,
         level=0 if is_agent else 3,
     )
+
+
+def held(tx: Transaction, user_id: str) -> list[AccessToken]:
+    """The newest thousand live tokens that act for a user, newest first."""
+    return tx.all(_HELD, user=user_id, now=values.now())
 
 
 def sweep(tx: Transaction, now: int) -> None:

@@ -2,7 +2,7 @@
 # pyright: reportAssignmentType=false
 # SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
 
-from sqlalchemy import BigInteger
+from sqlalchemy import BigInteger, Index, text
 from sqlmodel import Field, SQLModel
 
 
@@ -13,7 +13,17 @@ class AccessToken(SQLModel, table=True):
     """
 
     __tablename__ = "access_tokens"
-    __table_args__ = {"sqlite_with_rowid": False}
+    __table_args__ = (
+        # For the user who looks at what his agents hold; tokens of nobody stay out of it and cost nothing.
+        Index(
+            "ix_access_tokens_user_id",
+            "user_id",
+            "issued_at",
+            sqlite_where=text("user_id IS NOT NULL"),
+            postgresql_where=text("user_id IS NOT NULL"),
+        ),
+        {"sqlite_with_rowid": False},
+    )
 
     jti: str = Field(primary_key=True)
     client_id: str

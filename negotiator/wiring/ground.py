@@ -1,13 +1,18 @@
-"""What every wing stands on: the store, the keys, whom we believe, what we hand out, and the door."""
+"""What every wing stands on: the store, the keys, whom we believe, what we hand out, the door, the pages' room."""
 
 import contextlib
 import os
 import secrets
 from dataclasses import dataclass
 
-from negotiator import values
+from negotiator import scopes, values
 from negotiator.agents.routes import ANONYMOUS_BUDGET, ASSERTION_BUDGET
 from negotiator.caller import Rate
+from negotiator.console.cookies import Cookies
+from negotiator.console.entry.passwords import BY_ACCOUNT, BY_ADDRESS
+from negotiator.console.pages import Pages
+from negotiator.console.room import Room
+from negotiator.console.visitor import Visitors
 from negotiator.directory.accounts.registered import Levels
 from negotiator.directory.accounts.routes import BASELINE, DAILY_BUDGET, HOURLY_BUDGET
 from negotiator.discovery import health
@@ -18,6 +23,7 @@ from negotiator.edge.limits import Budget, Limiter, Limits
 from negotiator.edge.refusals import Refusals
 from negotiator.keys import Keyring
 from negotiator.limiters import InDatabase, InRedis, SharedTable
+from negotiator.metrics.meters import UNITS, Meters
 from negotiator.settings import Settings
 from negotiator.store.store import Store, make_store
 from negotiator.tokens.api_keys.believing import ApiKeys, Believing
@@ -27,12 +33,16 @@ from negotiator.trust.fetch import Fetcher
 from negotiator.trust.issuers import Issuers
 from negotiator.trust.keysets import IssuerKeys
 
+_SIXTH = 6
+"""Of an hour's passwords, how many may be tried at once: one in six."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ground:
     """The shared objects of one process; `resources` are what a token may be asked for (RFC 8707)."""
 
     settings: Settings
+    meters: Meters
     secret: bytes
     store: Store
     keyring: Keyring
@@ -45,22 +55,26 @@ class Ground:
     verifier: Verifier
     resources: frozenset[str]
     doorway: Doorway
+    room: Room
 
 
 def lay(chosen: Settings) -> Ground:
     """Make the shared objects from settings; nothing is opened before the process starts."""
-    base, secret, store = chosen.base_url, pepper(chosen), make_store(chosen.database_url)
+    base, secret, meters = chosen.base_url, pepper(chosen), Meters(chosen.data_dir / "metrics")
+    commits = meters.histogram("negotiator_commit_units", "Changes that shared a commit", UNITS)
+    store = make_store(chosen.database_url, committed=commits.saw)
     keyring = Keyring(chosen.keys_dir)
     levels = _levels(chosen)
-    credentials = Credentials(
-        store, keyring, issuer=base, pepper=secret, find_standing=levels.standing
-    )
+    credentials = _credentials(chosen, store, keyring=keyring, pepper=secret, levels=levels)
     keys = ApiKeys(store, secret, levels.standing, unused_days=chosen.key_unused_days)
     fetcher = Fetcher(allow_loopback=chosen.allow_loopback_fetch)
     issuer_keys = IssuerKeys(fetcher, clock=lambda: values.now())
     resources = frozenset({base, f"{base}/mcp"})
+    guard = Guard(Believing(keys, credentials), chosen.proxies)
+    limits = _limits(chosen, store, meters)
     return Ground(
         settings=chosen,
+        meters=meters,
         secret=secret,
         store=store,
         keyring=keyring,
@@ -78,12 +92,27 @@ def lay(chosen: Settings) -> Ground:
             clock=lambda: values.now(),
         ),
         resources=resources,
-        doorway=Doorway(
-            Guard(Believing(keys, credentials), chosen.proxies),
-            _limits(chosen, store),
-            Refusals(base),
+        doorway=Doorway(guard, limits, Refusals(base), store),
+        room=Room(
             store,
+            limits,
+            Visitors(Cookies(base, secret), store, guard),
+            Pages(base),
+            "/agents" if "assistant" in chosen.services else "/account",
         ),
+    )
+
+
+def _credentials(
+    chosen: Settings, store: Store, *, keyring: Keyring, pepper: bytes, levels: Levels
+) -> Credentials:
+    return Credentials(
+        store,
+        keyring,
+        issuer=chosen.base_url,
+        pepper=pepper,
+        find_standing=levels.standing,
+        offered=scopes.of(chosen.services),
     )
 
 
@@ -105,7 +134,7 @@ def pepper(chosen: Settings) -> bytes:
     return path.read_bytes()
 
 
-def _limits(chosen: Settings, store: Store) -> Limits:
+def _limits(chosen: Settings, store: Store, meters: Meters) -> Limits:
     limiter: Limiter
     if chosen.redis_url:
         limiter = InRedis(chosen.redis_url)
@@ -118,6 +147,7 @@ def _limits(chosen: Settings, store: Store) -> Limits:
         chosen.register_limit_anonymous,
         chosen.register_limit_assertion,
     )
+    by_address, by_account = chosen.sign_in_limit_address, chosen.sign_in_limit_account
     budgets = (
         Budget("default", chosen.limit_rpm, 60, chosen.limit_burst or chosen.limit_rpm),
         Budget("baseline", baseline, 60, baseline),
@@ -125,8 +155,16 @@ def _limits(chosen: Settings, store: Store) -> Limits:
         Budget(ASSERTION_BUDGET, assertion, 3600, assertion),
         Budget(health.BUDGET, chosen.limit_health_rpm, 60, chosen.limit_health_rpm),
         *_of_the_directory(chosen),
+        Budget(BY_ADDRESS, by_address, 3600, by_address // _SIXTH),
+        Budget(BY_ACCOUNT, by_account, 3600, by_account // _SIXTH),
     )
-    return Limits(limiter, {budget.name: budget for budget in budgets})
+    name, meaning = "negotiator_limit_refusals_total", "Calls that found their budget empty"
+    refusals = {each.name: meters.counter(name, meaning, budget=each.name) for each in budgets}
+    return Limits(
+        limiter,
+        {budget.name: budget for budget in budgets},
+        refused=lambda budget: refusals[budget].add(),
+    )
 
 
 def _of_the_directory(chosen: Settings) -> tuple[Budget, ...]:

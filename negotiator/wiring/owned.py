@@ -20,6 +20,7 @@ from negotiator.store.statement import Transaction
 from negotiator.tokens import credentials
 from negotiator.tokens.api_keys import rows as api_keys
 from negotiator.users import approvals
+from negotiator.users import sessions as browsers
 
 MOVES: Final[tuple[Callable[..., Any], ...]] = (
     sessions.move,
@@ -45,6 +46,7 @@ SWEEPS: Final[tuple[Callable[[Transaction, int], Any], ...]] = (
     directory_agents.sweep,
     challenges.sweep,
     approvals.sweep,
+    browsers.sweep,
     sessions.sweep,
     saves.sweep,
     deciding.sweep,

@@ -97,6 +97,8 @@ _GROUND: Final = {
     "contract:0:cors": "CORS * for public GETs and well-known documents",
     "contract:0:openapi": "/openapi.json is OpenAPI 3.1 of every operation, its scope and errors",
     "contract:0:health": "GET /api/health says ok, version, services and checks",
+    "contract:0:services": "NEGOTIATOR_SERVICES serves one service alone, in both directions",
+    "contract:0:metrics": "GET /metrics, off the public port or behind a token",
 }
 _ENTRY: Final = {
     "contract:1.1:alias": "type is an alias of identity_type; both, differing, are 400",
@@ -135,6 +137,7 @@ _ENTRY: Final = {
     "contract:1.2:life": "a code lives 600 s by default and 3600 s at most",
     "contract:1.2:spelling": "case, spaces and dashes do not matter",
     "contract:1.2:claimed": "claim answers five members, status and identity",
+    "contract:1.2:console": "a user makes, sees and revokes codes and agents in the console",
     "contract:1.2:new-token": "the new token has the approved scopes; the old one is dead",
     "contract:1.2:bearer": "no bearer or a bad one is 401",
     "contract:1.2:invalid_claim_token": "an unknown or malformed code is 400",
@@ -171,6 +174,14 @@ _DISCOVERY: Final = {
     "contract:1.4:exists": "every advertised endpoint exists",
     "contract:1.4:transport": "documents answer GET and HEAD, ETag and 304, with CORS",
     "contract:1.4:agent-auth": "the agent_auth block names the doors",
+    "contract:1.4:home": "/ is HTML or markdown by Accept, with links to what programs read",
+    "contract:1.4:robots": "robots.txt: named groups, signals, sitemap and agentmap",
+    "contract:1.4:sitemap": "every address of the sitemap answers 200",
+    "contract:1.4:skills": "skills are served as the digests of their index say",
+    "contract:1.4:resources": "ai-catalog.json and ard.json are one list that loads",
+    "contract:1.4:llms": "llms.txt has working links; llms-full.txt has everything",
+    "contract:1.4:webmcp": "the home page registers its tools in a browser that has WebMCP, once",
+    "contract:1.4:manual": "/docs shows every operation without loading anything from elsewhere",
 }
 _OPERATOR: Final = {
     "contract:2:environment": "settings come from NEGOTIATOR_ variables, .env or TOML",
@@ -179,6 +190,7 @@ _OPERATOR: Final = {
     "contract:2:ill-typed": "an ill-typed setting stops with one clear line and exit 2",
     "contract:2:made": "keys and pepper are made on first start, 0600",
     "contract:2:users": "users add, list, disable",
+    "contract:2:first-user": "serve prints a one-time link that makes the first user",
     "contract:2:delegations": "delegations create, list, revoke",
     "contract:2:issuers": "issuers add, list, remove, revoke",
     "contract:2:clients": "clients add, list, remove",
@@ -216,7 +228,6 @@ _LATER: Final = {
     },
     "Signing in": {
         "assistant:5:scope-openid": "openid and profile give identity and user metadata",
-        "contract:1.2:console": "a user makes, sees and revokes codes and agents in the console",
         "contract:1.3:authorize": "code flow with PKCE, consent and iss",
         "contract:1.3:refresh": "refresh tokens rotate; reuse kills the family",
         "contract:1.3:register": "RFC 7591 registration and client id metadata documents",
@@ -228,12 +239,10 @@ _LATER: Final = {
         "contract:1.4:inserted": "resource metadata at the path-inserted addresses",
     },
     "Tools directory": {
-        "contract:0:services": "NEGOTIATOR_SERVICES serves one service alone",
         "contract:2:directory": "directory import and submissions, with a progress bar",
     },
     "Running it": {
         "contract:0:limit-workers": "limits are exact across workers",
-        "contract:0:metrics": "GET /metrics, off the public port or behind a token",
         "contract:0:examples": "every operation in OpenAPI has an example; /docs shows it",
         "contract:2:serve": "serve migrates, prints the address, drains on SIGTERM",
         "contract:2:demo": "demo tells the whole journey",
