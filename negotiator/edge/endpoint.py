@@ -268,7 +268,7 @@ def _revision_tag(answer: Answer) -> str | None:
 
 
 def is_known(headers: Mapping[str, str], tag: str, modified: str | None = None) -> bool:
-    """Whether the client has what this tag names: `If-None-Match` decides, else `If-Modified-Since` (RFC 9110 §13.2.2)."""
+    """Whether the client has what this tag names: `If-None-Match`, else `If-Modified-Since` (RFC 9110 §13.2.2)."""
     named = headers.get("if-none-match")
     if named is not None:
         tags = [part.strip().removeprefix("W/") for part in named.split(",")]

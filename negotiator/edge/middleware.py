@@ -34,7 +34,7 @@ _HTTPS = (b"strict-transport-security", b"max-age=31536000; includeSubDomains")
 class Wrapping:
     """Names each request, by the client's own `X-Request-Id` when it is a sane one, and hardens each response.
 
-    `readable` are the paths that pages of any origin may read: the public ones (contract §0, Headers). A part in
+    `readable` are the paths that pages of any origin may read: the public ones (contract §0, Headers); a part in
     braces stands for any. `traffic` counts every answer; the time is that until the head of the answer, since a
     stream has no end to speak of.
     """

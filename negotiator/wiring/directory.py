@@ -9,6 +9,9 @@ from negotiator.directory.accounts.upkeep.idle import Idle
 from negotiator.directory.accounts.upkeep.rechecks import Rechecks
 from negotiator.directory.accounts.verification import Verification
 from negotiator.directory.bookmarks.routes import Bookmarks
+from negotiator.directory.exchange.routes import Exchange
+from negotiator.directory.listing.following import Following
+from negotiator.directory.listing.routes import Listing
 from negotiator.directory.reports.routes import Reports
 from negotiator.directory.submissions.proposing.naming import Naming
 from negotiator.directory.submissions.routes import Submissions
@@ -17,20 +20,22 @@ from negotiator.wiring.wing import Slice, Wing, offered
 
 
 def directory(ground: Ground) -> Wing:
-    """Make the wing."""
+    """Make the wing; the hottest slice first."""
     base, store, cursors = ground.settings.base_url, ground.store, ground.cursors
-    keys = PublishedKeys(ground.fetcher)
+    keys, following = PublishedKeys(ground.fetcher), Following(store)
     chores = (
         Rechecks(ground.store, keys),
         Idle(ground.store, ground.settings.key_unused_days),
     )
     slices: list[Slice] = [
+        Listing(base, store, cursors, following),
+        Exchange(base, store, cursors, following),
         _accounts(ground, keys),
         Bookmarks(base, store, cursors),
         Submissions(base, store, cursors, Naming(store)),
         Reports(store),
     ]
-    return Wing(operations=offered(slices), chores=chores)
+    return Wing(operations=offered(slices), chores=chores, closes=(following.close,))
 
 
 def _accounts(ground: Ground, keys: PublishedKeys) -> Accounts:

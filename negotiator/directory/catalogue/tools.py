@@ -27,6 +27,7 @@ _MOVES: Final[dict[Status, frozenset[Status]]] = {
     "quarantined": frozenset({"active", "deleted"}),
     "deleted": frozenset(),
 }
+_CROWD: Final = 50
 _REMOVED: Final = "Removed from the directory."
 
 
@@ -137,6 +138,17 @@ def duplicates(tx: Transaction, draft: ToolDraft, *, of: str = "") -> dict[Key, 
     return found
 
 
+def free_slug(tx: Transaction, name: str) -> str:
+    """A slug made of a name that is nobody's and never was: with a number or, in a crowd, an id at its end."""
+    wanted = slug = slugify(name)
+    number = 1
+    while tx.one(_TAKEN, slug=slug) is not None:
+        number += 1
+        end = str(number) if number < _CROWD else values.new_ulid()[-8:]
+        slug = f"{wanted[: SLUG_LENGTH - len(end) - 1].rstrip('-')}-{end}"
+    return slug
+
+
 def put(tx: Transaction, record: Record, *, actor: str, expected: int | None = None) -> Tool:
     """Keep a record: a new tool when it has no id, else that tool's next revision.
 
@@ -198,7 +210,7 @@ def count_saves(tx: Transaction, tool: str, saves: int) -> None:
 
 def _create(tx: Transaction, record: Record, *, actor: str) -> Tool:
     now, key = values.now(), values.new_id("tool")
-    slug = record.slug or _free(tx, slugify(record.name))
+    slug = record.slug or free_slug(tx, record.name)
     _claim(tx, slug, key)
     moment = values.timestamp(now)
     ours = {"id": key, "slug": slug, "status_changed_at": moment, "revision": 1}
@@ -276,12 +288,3 @@ def _claim(tx: Transaction, slug: str, tool: str) -> None:
         tx.run(_ADD_SLUG, slug=slug, tool=tool)
     elif holder != tool:
         raise Conflict("The slug is another tool's.", error="slug_taken", members={"id": holder})
-
-
-def _free(tx: Transaction, wanted: str) -> str:
-    """The slug, or the first of `-2`, `-3`, … that is nobody's."""
-    slug, number = wanted, 1
-    while tx.one(_TAKEN, slug=slug) is not None:
-        number += 1
-        slug = f"{wanted[: SLUG_LENGTH - len(str(number)) - 1].rstrip('-')}-{number}"
-    return slug

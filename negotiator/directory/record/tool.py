@@ -38,7 +38,7 @@ def _category(slug: str) -> str:
 
 
 def _tag(text: str) -> str:
-    return "-".join(text.lower().split())
+    return text.lower()
 
 
 CategorySlug = Annotated[str, AfterValidator(_category)]

@@ -6,7 +6,7 @@ misspelt words mended, then tools that have anything asked for. The answer says 
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,13 @@ from negotiator.directory.search.text.plan import (
     repaired,
     understand,
 )
+
+_ENOUGH: Final = 10
+_MANY: Final = 2
+_MOST: Final = 0.35
+_ROUNDING: Final = 1e-3
+"""A query of `_MANY` things or more that fewer than `_ENOUGH` tools answer whole is also answered by those that have
+`_MOST` of it, below the others; weights are rounded, so that their sums are compared with a margin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,15 +130,37 @@ def _find(index: Index, wanted: Wanted, allowed: Mask) -> Found:
         return _score(index, asked, _match(index, asked), frozen)
     matched, corrections = _match(index, asked), dict[str, str]()
     step = _step(index, asked, matched, allowed)
-    if step == "any" and (corrections := index.mend(asked.words)):
-        asked = repaired(asked, corrections, index.synonyms)
-        matched = _match(index, asked)
-        step = "repaired" if _step(index, asked, matched, allowed) != "any" else step
+    if step == "any":
+        step, corrections, asked, matched = _mend(index, asked, matched, allowed)
     if step == "any":
         asked = loosened(asked, index.synonyms)
         matched = _match(index, asked)
-    day, pairs = ranking.today(wanted.now), tuple(corrections.items())
-    return _score(index, asked, matched, _freeze(index, step, pairs, matched, day=day))
+    frozen = Frozen(
+        step,
+        tuple(corrections.items()),
+        _weights(index, matched),
+        0.0 if step == "any" else _least(index, matched, allowed),
+        ranking.today(wanted.now),
+    )
+    return _score(index, asked, matched, frozen)
+
+
+def _mend(
+    index: Index, asked: Asked, matched: list[Matched], allowed: Mask
+) -> tuple[Step, dict[str, str], Asked, list[Matched]]:
+    """Mend the query as a whole to a tool's name, since names are what is misspelt most; else every word that no tool
+    has.
+    """
+    mended, near = index.mend(asked.words), index.mend_name(asked.normalized)
+    attempts = [{asked.normalized: near}] if near else []
+    for corrections in (*attempts, *([mended] if mended else [])):
+        other = repaired(asked, corrections, index.synonyms)
+        found = _match(index, other)
+        if _step(index, other, found, allowed) != "any":
+            return "repaired", corrections, other, found
+    if not mended:
+        return "any", {}, asked, matched
+    return "any", mended, repaired(asked, mended, index.synonyms), matched
 
 
 def _match(index: Index, asked: Asked) -> list[Matched]:
@@ -149,31 +178,33 @@ def _step(index: Index, asked: Asked, matched: Sequence[Matched], allowed: Mask)
     return "all" if whole else "any"
 
 
-def _freeze(
-    index: Index,
-    step: Step,
-    corrected: tuple[tuple[str, str], ...],
-    matched: Sequence[Matched],
-    *,
-    day: int,
-) -> Frozen:
+def _weights(index: Index, matched: Sequence[Matched]) -> tuple[float, ...]:
+    """What every unit is worth: the rarer, the more; nothing when no tool has it at all."""
     size = len(index)
-    rarities = (ranking.rarity(len(each.slots), size) for each in matched)
-    return Frozen(step, corrected, tuple(round(each, 4) for each in rarities), day)
+    found = (len(each.slots) for each in matched)
+    return tuple(round(ranking.rarity(each, size), 4) if each else 0.0 for each in found)
+
+
+def _least(index: Index, matched: Sequence[Matched], allowed: Mask) -> float:
+    """How much of the query's weight a tool has to have: all of it, or most where few tools have all."""
+    units = np.zeros(len(index), np.uint8)
+    for each in matched:
+        units[each.slots] += 1
+    enough = np.count_nonzero((units == len(matched)) & allowed) >= _ENOUGH
+    return 1.0 if enough or len(matched) < _MANY else _MOST
 
 
 def _score(index: Index, asked: Asked, matched: list[Matched], frozen: Frozen) -> Found:
     size = len(index)
     weights = frozen.weights if len(frozen.weights) == len(matched) else (1.0,) * len(matched)
-    text, units = ranking.text_scores(matched, weights, size)
+    text, covered = ranking.text_scores(matched, weights, size)
     exact = index.named(asked.normalized)
-    hits = units > 0 if frozen.step == "any" else (units == len(matched)) & (units > 0)
-    hits |= exact
+    hits = (covered > 0) & (covered >= frozen.least - _ROUNDING) | exact
     at = np.flatnonzero(hits)
     scores = np.zeros(size, np.int64)
     scores[at] = ranking.scores(
         text[at],
-        units[at].astype(np.float32) / np.float32(max(len(matched), 1)),
+        covered[at],
         saves=index.saves.first(size)[at],
         quality=index.quality.first(size)[at],
         age=np.maximum(frozen.day - ranking.today(index.updated.first(size)[at]), 0),

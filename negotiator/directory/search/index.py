@@ -53,7 +53,7 @@ class Index:
         self._names: list[str] = []
         self._exact: dict[str, set[int]] = {}
         self._exact_of: dict[int, tuple[str, ...]] = {}
-        self._vocabulary = Vocabulary()
+        self._vocabulary, self._nicknames = Vocabulary(), Vocabulary()
         self._by_id: list[str] = []
         self._rank = Numbers(np.int64)
         self._in_order = True
@@ -87,6 +87,14 @@ class Index:
             if self._count(word) == 0 and (near := self._vocabulary.nearest(word, self._count)):
                 found[word] = near
         return found
+
+    def mend_name(self, text: str) -> str | None:
+        """The name or slug nearest to a text as a whole; None when none is near enough."""
+        near = self._nicknames.nearest(joined(text), lambda each: len(self._exact.get(each, ())))
+        if near is None:
+            return None
+        written = (self._names[slot] for slot in self._exact[near])
+        return min((name for name in written if joined(name) == near), default=near)
 
     def keys(self, sort: Sort, scores: NDArray[np.int64] | None) -> NDArray[np.int64]:
         """One number per tool, all different; the list goes from the greatest down. `scores` are for `relevance`."""
@@ -147,6 +155,7 @@ class Index:
         for name in read.exact:
             self._exact.setdefault(name, set()).add(slot)
         self._vocabulary.add(read.surfaces)
+        self._nicknames.add(read.exact)
         return read.terms
 
     def _count(self, word: str) -> int:

@@ -72,14 +72,14 @@ def rarity(tools: int, among: int) -> float:
 
 def text_scores(
     matched: Sequence[Matched], weights: Sequence[float], size: int
-) -> tuple[Floats, NDArray[np.uint8]]:
-    """How well the text answers, 0 to 1, and how many units it answers; missing a unit costs more than its share."""
-    score, units = np.zeros(size, np.float32), np.zeros(size, np.uint8)
+) -> tuple[Floats, Floats]:
+    """How well the text answers, and how much of what was asked for it answers at all, both 0 to 1 by weight."""
+    score, covered = np.zeros(size, np.float32), np.zeros(size, np.float32)
     total = sum(weights) or 1.0
     for each, weight in zip(matched, weights, strict=True):
         score[each.slots] += each.values * np.float32(weight / total)
-        units[each.slots] += 1
-    return score, units
+        covered[each.slots] += np.float32(weight / total)
+    return score, covered
 
 
 def scores(

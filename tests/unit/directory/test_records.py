@@ -77,7 +77,7 @@ def test_an_endpoint_may_be_a_template() -> None:
 
 
 def test_a_category_and_its_subcategories_are_from_the_list() -> None:
-    assert record(subcategories=["assistants"]).subcategories == ("assistants",)
+    assert record(subcategories=["testing"]).subcategories == ("testing",)
     for wrong in ({"category": "other"}, {"subcategories": ["maps"]}):
         with pytest.raises(ValidationError):
             record(**wrong)

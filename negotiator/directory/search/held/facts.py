@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from negotiator.directory.record.taxonomy import TAXONOMY
-from negotiator.directory.search.text.words import fold, joined, parts, stem, words
+from negotiator.directory.search.text.words import joined, parts, stem, words
+from negotiator.words import folded
 
 FIELDS: Final = ("name", "tags", "category", "summary", "description", "publisher", "package")
 _WEIGHTS: Final = (10.0, 4.0, 3.0, 2.0, 1.0, 3.0, 1.0)
 _TYPICAL: Final = (2.0, 3.0, 6.0, 12.0, 60.0, 2.0, 3.0)
 """Words a field has typically. Constants, so that a term weighs the same in every process whatever it has merged."""
-_SLOPE: Final = (0.3, 0.4, 0.0, 0.4, 0.75, 0.3, 0.3)
+_SLOPE: Final = (0.3, 0.3, 0.0, 0.3, 0.5, 0.3, 0.3)
 _SATURATION: Final = 4.0
 _PART: Final = 0.6
 """What a word inside a word of the name counts against a whole one."""
@@ -50,7 +51,7 @@ def read(document: dict[str, Any]) -> Facts:
         surfaces=frozenset(surfaces),
         exact=(joined(document["name"]), joined(document["slug"])),
         facets=facets_of(document),
-        name=fold(document["name"]),
+        name=folded(document["name"]),
         quality=quality(document),
     )
 
@@ -65,7 +66,7 @@ def _said(document: dict[str, Any]) -> Iterator[tuple[list[str], list[str]]]:
     """The words of every field in the order of `FIELDS`, and the words inside words."""
     name, kind = document["name"], document["kind"].replace("_", " ")
     yield words(name), parts(name)
-    yield words(" ".join(document["tags"]).replace("-", " ")), []
+    yield words(" ".join(document["tags"])), []
     category = TAXONOMY.get(document["category"])
     texts = [kind]
     if category:
@@ -95,7 +96,7 @@ def facets_of(document: dict[str, Any]) -> dict[str, list[str | None]]:
         "licence": [document["licence"]],
         "open_source": [_truth(document["open_source"])],
         "verified": [_truth(bool(publisher.get("verified")))],
-        "publisher": [fold(maker) for maker in makers if maker],
+        "publisher": [folded(maker) for maker in makers if maker],
         "status": [document["status"]],
     }
 

@@ -9,8 +9,6 @@ from negotiator.directory.search.text.words import STOP_WORDS, stem, words
 
 Step = Literal["exact", "all", "repaired", "any", "none"]
 MOST_WORDS: Final = 16
-_SYNONYM: Final = 0.75
-"""What another word for the same thing counts against the one that was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +36,14 @@ class Asked:
 class Frozen:
     """What must stay as it was on a list's first page, so that no later page skips or repeats a tool.
 
-    Step, repaired words, the weight of every unit and the day that freshness counts from.
+    Step, repaired words (or the whole query, mended to a name), the weight of every unit, how much of that weight a
+    tool has to have, and the day that freshness counts from.
     """
 
     step: Step
     corrected: tuple[tuple[str, str], ...]
     weights: tuple[float, ...]
+    least: float
     day: int
 
 
@@ -68,7 +68,7 @@ def understand(query: str, synonyms: Synonyms, *, longest: int = LONGEST_PHRASE)
 def repaired(asked: Asked, corrections: Mapping[str, str], synonyms: Synonyms) -> Asked:
     """The same query with words mended."""
     mended = " ".join(corrections.get(word, word) for word in asked.words)
-    return understand(mended, synonyms)
+    return understand(corrections.get(asked.normalized, mended), synonyms)
 
 
 def loosened(asked: Asked, synonyms: Synonyms) -> Asked:
@@ -83,7 +83,7 @@ def _longest(
         phrase = tuple(stems[place : place + length])
         others = synonyms.others(phrase)
         if others:
-            rest = tuple((_SYNONYM, _bare(other)) for other in others)
+            rest = tuple((weight, _bare(other)) for weight, other in others)
             word = " ".join(found[place : place + length])
             return Unit(word, ((1.0, _bare(phrase)), *rest)), length
     word = found[place]

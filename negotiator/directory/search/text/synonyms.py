@@ -1,31 +1,45 @@
-"""Other words for the same thing: groups of phrases, any of which stands for all."""
+"""Other words for the same thing: groups of phrases that stand for each other, and wider ones that go one way only."""
 
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from negotiator.directory.search.text.words import stem, words
 
 Phrase = tuple[str, ...]
 LONGEST_PHRASE: Final = 4
+_SAME: Final = 0.8
+_WIDER: Final = 0.45
+"""What another phrase for the same thing, and a wider one, count against the one that was asked for."""
 
 
 class Synonyms:
-    """Groups of phrases by their stems, in the order they were given."""
+    """Phrases by their stems, each with the phrases that may stand for it and what those count."""
 
-    def __init__(self, groups: Iterable[Sequence[str]] = ()) -> None:
-        self._others: dict[Phrase, list[Phrase]] = {}
+    def __init__(
+        self,
+        groups: Iterable[Sequence[str]] = (),
+        wider: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        self._others: dict[Phrase, dict[Phrase, float]] = {}
         for group in groups:
-            phrases = list(dict.fromkeys(stems(text) for text in group))
+            phrases = list(dict.fromkeys(map(stems, group)))
             for phrase in phrases:
-                if phrase and len(phrase) <= LONGEST_PHRASE:
-                    known = self._others.setdefault(phrase, [])
-                    known.extend(each for each in phrases if each not in (phrase, *known))
+                self._learn(phrase, phrases, _SAME)
+        for text, others in (wider or {}).items():
+            self._learn(stems(text), list(map(stems, others)), _WIDER)
 
-    def others(self, phrase: Phrase) -> list[Phrase]:
-        """The other phrases for this one; none when it is in no group."""
-        return self._others.get(phrase, [])
+    def others(self, phrase: Phrase) -> list[tuple[float, Phrase]]:
+        """The other phrases for this one, with their weights; none when nothing is known of it."""
+        return [(weight, other) for other, weight in self._others.get(phrase, {}).items()]
+
+    def _learn(self, phrase: Phrase, others: Sequence[Phrase], weight: float) -> None:
+        if phrase and len(phrase) <= LONGEST_PHRASE:
+            known = self._others.setdefault(phrase, {})
+            for other in others:
+                if other and other != phrase:
+                    known[other] = max(weight, known.get(other, 0))
 
 
 def stems(text: str) -> Phrase:
@@ -34,19 +48,7 @@ def stems(text: str) -> Phrase:
 
 
 def load(path: Path) -> Synonyms:
-    """The groups of a TOML file: every array of strings in it is one; none when there is no such file."""
-    if not path.exists():
-        return Synonyms()
-    return Synonyms(_groups(tomllib.loads(path.read_text())))
-
-
-def _groups(value: object) -> Iterable[Sequence[str]]:
-    if isinstance(value, dict):
-        for each in value.values():  # pyright: ignore[reportUnknownVariableType]
-            yield from _groups(each)  # pyright: ignore[reportUnknownArgumentType]
-    elif isinstance(value, list):
-        texts = [each for each in value if isinstance(each, str)]  # pyright: ignore[reportUnknownVariableType]
-        if texts:
-            yield texts
-        for each in value:  # pyright: ignore[reportUnknownVariableType]
-            yield from _groups(each) if not isinstance(each, str) else ()  # pyright: ignore[reportUnknownArgumentType]
+    """The synonyms of a TOML file: `groups` of every theme, and the table `widen`."""
+    themes: dict[str, Any] = tomllib.loads(path.read_text())
+    wider = themes.pop("widen", {})
+    return Synonyms((group for theme in themes.values() for group in theme["groups"]), wider)

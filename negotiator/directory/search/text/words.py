@@ -1,7 +1,6 @@
 """From text to terms: folded, split, stemmed; the same for what is indexed and what is asked."""
 
 import re
-import unicodedata
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
@@ -9,42 +8,32 @@ from typing import Final
 
 import Stemmer
 
-LONGEST: Final = 40
-"""Characters of a word that count; a longer one is nobody's word."""
-_WORD = re.compile(r"[^\W_]+")
+from negotiator import words as reading
+from negotiator.words import folded
+
+_LONGEST: Final = 40
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _SPELLED: Final = (
     (re.compile(r"\bc\+\+"), "cpp "),
     (re.compile(r"\b([cf])#"), r"\1sharp "),
     (re.compile(r"(?<!\w)\.net\b"), "dotnet "),
 )
-_FUNCTION_WORDS: Final = """
-    a about an and any are as at be by can do for from get has have help how i in into is it its make me my need of on
-    or our so some something that the their them there these they this to tool tools us use used using want we what
-    which with you your
-"""
-STOP_WORDS: Final = frozenset(_FUNCTION_WORDS.split())
+_ASKING: Final = (
+    "about any best better build create find get good great help how like make makes making need our run some something"
+    " tool tools turn us use used using want without"
+)
+STOP_WORDS: Final = reading.STOP | frozenset(_ASKING.split())
+"""What says nothing about a tool: the words that say nothing anywhere, and those that people ask for tools with."""
 # The library ships no types.
 _stem: Callable[[str], str] = Stemmer.Stemmer("english").stemWord  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
 
 
-def fold(text: str) -> str:
-    """Lower case without marks and compatibility forms: `Café` and `ｃａｆｅ` are `cafe`."""
-    decomposed = unicodedata.normalize("NFKD", text)
-    bare = (
-        decomposed
-        if decomposed.isascii()
-        else "".join(char for char in decomposed if not unicodedata.combining(char))
-    )
-    return bare.casefold()
-
-
 def words(text: str) -> list[str]:
-    """The words of a text in their order, folded; punctuation separates."""
-    folded = fold(text)
-    for pattern, spelled in _SPELLED:
-        folded = pattern.sub(spelled, folded)
-    return [word[:LONGEST] for word in _WORD.findall(folded)]
+    """The words of a text in their order, as everything that is searched is read; `C++`, `C#` and `.NET` are words."""
+    spelled = folded(text)
+    for pattern, written in _SPELLED:
+        spelled = pattern.sub(written, spelled)
+    return list(reading.words(spelled))
 
 
 @lru_cache(maxsize=100_000)
@@ -64,10 +53,10 @@ def parts(name: str) -> list[str]:
     for chunk in name.split():
         pieces = words(chunk)
         if len(pieces) > 1:
-            found.append("".join(pieces)[:LONGEST])
-        camel = [fold(piece) for piece in _CAMEL.findall(chunk)]
+            found.append("".join(pieces)[:_LONGEST])
+        camel = [folded(piece) for piece in _CAMEL.findall(chunk)]
         if len(camel) > 1:
             found.extend(piece for piece in camel if len(piece) > 2)
     plain = words(name)
-    found.extend(a + b for a, b in pairwise(plain) if len(a + b) <= LONGEST)
+    found.extend(a + b for a, b in pairwise(plain) if len(a + b) <= _LONGEST)
     return [piece for piece in found if piece not in plain]
