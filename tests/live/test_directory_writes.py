@@ -1,6 +1,7 @@
 """Submissions, reports and collections on both engines, under a crowd."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, Final
 
 import pytest
@@ -19,6 +20,7 @@ from negotiator.directory.reports.schemas import NewReport
 from negotiator.directory.submissions import deciding
 from negotiator.directory.submissions import kept as submissions
 from negotiator.errors import Conflict
+from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.wiring import owned
 from tests.api.directory.agents import record
@@ -29,20 +31,17 @@ VETTED: Final = Caller("agent", "agt_2", "key_2", frozenset(), client_id="agt_2"
 
 
 def draft(name: str = "Acme") -> ToolDraft:
-    return ToolDraft(
-        name=name,
-        summary="Works",
-        kind="app",
-        category="coding",
-        homepage_url=f"https://{name.lower()}.example",
-    )
+    said = {"name": name, "summary": "Works", "kind": "app", "category": "coding"}
+    return ToolDraft.model_validate({**said, "homepage_url": f"https://{name.lower()}.example"})
 
 
 def seen(of: ToolDraft) -> Seen:
     return Seen(of, verdict.read(of))
 
 
-async def crowd(store: Store, unit: Any, size: int = 12) -> tuple[list[Any], list[Conflict]]:
+async def crowd(
+    store: Store, unit: Callable[[Transaction], Any], size: int = 12
+) -> tuple[list[Any], list[Conflict]]:
     """What came of running a unit so many times at once: the answers, and the conflicts."""
     found = await asyncio.gather(*(store.write(unit) for _ in range(size)), return_exceptions=True)
     odd = [each for each in found if isinstance(each, BaseException)]
@@ -66,7 +65,7 @@ async def test_a_crowd_that_submits_the_same_makes_one_submission_and_one_tool(
 
 
 async def test_the_quota_of_waiting_submissions_holds(store: Store) -> None:
-    def unit(tx: Any) -> Any:
+    def unit(tx: Transaction) -> Any:
         new = draft(f"T{values.new_ulid()}")
         return deciding.propose(tx, ANY, new, seen(new))
 
@@ -79,13 +78,15 @@ async def test_a_crowd_that_fills_one_collection_leaves_it_whole(store: Store) -
         (await store.write(lambda tx, n=n: tools.put(tx, record(f"T{n}"), actor="x"))).id
         for n in range(12)
     ]
-    new = NewCollection(name="All", visibility="unlisted")
+    new = NewCollection.model_validate({"name": "All", "visibility": "unlisted"})
     kept = await store.write(lambda tx: changing.add(tx, ANY, new))
     key = kept.row.id
 
-    def put(tx: Any, tool: str) -> Any:
+    def put(tx: Transaction, tool: str) -> Any:
         before = bookmarks.load(tx, "agt_1", key, expected=None)
-        return changing.put(tx, before, PutItem(id=key, tool_id=tool, position=0))
+        return changing.put(
+            tx, before, PutItem.model_validate({"id": key, "tool_id": tool, "position": 0})
+        )
 
     await asyncio.gather(*(store.write(lambda tx, t=t: put(tx, t)) for t in keys))
     found = await store.read(lambda tx: bookmarks.shared(tx, kept.row.share or ""))
@@ -100,7 +101,7 @@ async def test_a_crowd_that_fills_one_collection_leaves_it_whole(store: Store) -
 
 async def test_a_report_is_one_and_what_a_principal_owned_goes(store: Store) -> None:
     tool = await store.write(lambda tx: tools.put(tx, record("Acme"), actor="x"))
-    report = NewReport(id=tool.id, reason="malware")
+    report = NewReport.model_validate({"id": tool.id, "reason": "malware"})
     made, refused = await crowd(store, lambda tx: reports.make(tx, VETTED, report))
     assert (len(made), {each.error for each in refused}) == (1, {"already_reported"})
     assert (await store.read(lambda tx: tools.require(tx, tool.id))).status == "quarantined"
