@@ -54,9 +54,10 @@ SWEEPS: Final[tuple[Callable[[Transaction, int], Any], ...]] = (
 
 
 def sweep(tx: Transaction, now: int) -> None:
-    """Forget what is over: spent values, dead tokens, unclaimed agents with all they owned."""
+    """Forget what is over: spent values, dead tokens, agents unclaimed or long ended with all they owned."""
     for forget in SWEEPS:
         forget(tx, now)
-    for agent_id in registration.forget_expired(tx, now):
+    gone = (*registration.forget_expired(tx, now), *directory_agents.forget_revoked(tx, now))
+    for agent_id in gone:
         for erase in ERASURES:
             erase(tx, agent_id)

@@ -6,8 +6,12 @@ from typing import Any
 import pytest
 
 from negotiator import audit
+from negotiator.directory.accounts import registered
+from negotiator.directory.bookmarks import kept as bookmarks
 from negotiator.directory.catalogue import tools
-from negotiator.directory.submissions import deciding
+from negotiator.directory.submissions import deciding, kept
+from negotiator.errors import NotFound
+from negotiator.wiring import owned
 from tests.api.directory.agents import Agent, Join, listed
 from tests.api.directory.submissions.test_submitting import tool
 from tests.conftest import Change
@@ -197,3 +201,22 @@ async def test_every_move_leaves_its_digests_in_the_trail(agent: Agent, change: 
     assert told["submission.made"].actor == agent.id
     assert told["submission.approved"].actor == "operator"
     assert all("after" in event.detail and "before" in event.detail for event in events)
+
+
+@pytest.mark.asyncio
+async def test_what_an_ended_agent_had_goes_a_month_later(
+    joining: Join, change: Change, clock: Any
+) -> None:
+    agent = await joining(level=2)
+    view = (await agent.post("/tools", tool())).json()
+    await agent.saved(visibility="unlisted")
+    await change(lambda tx: registered.revoke(tx, agent.id, actor="operator"))
+    days = 24 * 3600
+    for wait, left in ((29 * days, 1), (2 * days, 0)):
+        clock.advance(wait)
+        await change(lambda tx: owned.sweep(tx, clock()))
+        assert len(await change(lambda tx: kept.queue(tx, status=None, limit=5))) == left
+        assert await change(lambda tx: bookmarks.count(tx, agent.id)) == left
+    assert await change(lambda tx: registered.find(tx, agent.id)) is None
+    with pytest.raises(NotFound):
+        await change(lambda tx: deciding.approve(tx, view["id"]))
