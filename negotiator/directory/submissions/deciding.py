@@ -193,9 +193,13 @@ def _begun(tx: Transaction, caller: Caller, row: Submission, judged: Verdict) ->
 
 
 def _passed(tx: Transaction, caller: Caller, row: Submission, judged: Verdict) -> Submission:
-    """Approve what needs no person: clear, and by its proven owner or by somebody the operator vetted."""
+    """Approve what needs no person: clear, and by its proven owner or by somebody the operator vetted.
+
+    What a moderator has had in hand stays with him, and so does what comes from somebody he turned away lately.
+    """
     owned = caller.level >= _PROVEN and judged.ownership is not None
-    if judged.clear and (owned or caller.level >= _VETTED):
+    moderated = row.note or row.appeal or kept.is_distrusted(tx, row.owner, values.now())
+    if judged.clear and (owned or caller.level >= _VETTED) and not moderated:
         return approve(tx, row.id, actor=caller.client_id)
     return row
 

@@ -17,6 +17,8 @@ OPEN: Final = ("pending", "changes_requested")
 LIFE: Final = 90 * 24 * 3600 * 1000
 _LAST: Final = "sub_" + "z" * values.ID_LENGTH
 _SWEPT: Final = 200
+_HARMLESS: Final = ("duplicate", "insufficient_detail", "broken_link")
+"""Reasons of a rejection that say nothing of whoever submitted."""
 _CHANGING: Final = (
     *("status", "tool", "proposed", "checks", "alike", "reason", "note", "appeal"),
     *("revision", "updated_at", "expires_at"),
@@ -60,6 +62,15 @@ _SINCE = Query(
         col(Submission.created_at) > bindparam("since", type_=BigInteger),
     )
     .order_by(col(Submission.created_at)),
+    lambda row: int(row[0]),
+)
+_DISTRUSTED = Query(
+    select(func.count()).where(
+        col(Submission.owner) == bindparam("owner"),
+        col(Submission.status) == "rejected",
+        col(Submission.updated_at) > bindparam("since", type_=BigInteger),
+        *(col(Submission.reason) != reason for reason in _HARMLESS),
+    ),
     lambda row: int(row[0]),
 )
 _DUE = Query(
@@ -139,6 +150,11 @@ def count_open(tx: Transaction, owner: str) -> int:
 def made_since(tx: Transaction, owner: str, since: int) -> list[int]:
     """When the principal's submissions after `since` were made, the oldest first; milliseconds."""
     return tx.all(_SINCE, owner=owner, since=since)
+
+
+def is_distrusted(tx: Transaction, owner: str, now: int) -> bool:
+    """Whether a moderator said no to the principal for what he is up to, within the life of a submission."""
+    return bool(tx.one(_DISTRUSTED, owner=owner, since=now - LIFE))
 
 
 def asking(tx: Transaction, keys: Iterable[Key]) -> list[Submission]:
