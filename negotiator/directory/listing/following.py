@@ -29,9 +29,10 @@ SYNONYMS: Final = Path(__file__).parents[1] / "content" / "synonyms.toml"
 
 
 class Following:
-    """The index, the number of the change it stands at, and the documents asked for lately."""
+    """The index, the number of the change it stands at, and as many `documents` as were asked for lately."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, *, documents: int = _DOCUMENTS) -> None:
+        self._most = documents
         self._store = store
         self._index: Index | None = None
         self._seq = 0
@@ -50,15 +51,20 @@ class Following:
 
     async def documents(self, ids: Sequence[str]) -> list[bytes]:
         """The documents of these tools, in this order."""
-        if missing := [key for key in ids if key not in self._documents]:
-            found = await self._store.read(lambda tx: _read(tx, missing))
-            self._documents.update(found)
-            while len(self._documents) > max(_DOCUMENTS, len(ids)):
-                self._documents.popitem(last=False)
+        kept = self._documents
+        found = {key: kept[key] for key in ids if key in kept}
+        if missing := [key for key in ids if key not in found]:
+            seq = self._seq
+            read = await self._store.read(lambda tx: _read(tx, missing))
+            found |= read
+            if seq == self._seq:  # else it may be older than what was taken over meanwhile
+                kept.update(read)
         for key in ids:
-            if key in self._documents:
-                self._documents.move_to_end(key)
-        return [self._documents[key] for key in ids if key in self._documents]
+            if key in kept:
+                kept.move_to_end(key)
+        while len(kept) > self._most:
+            kept.popitem(last=False)
+        return [found[key] for key in ids]
 
     async def close(self) -> None:
         """Wait for a merge that is under way."""

@@ -5,7 +5,8 @@ misspelt words mended, then tools that have anything asked for. The answer says 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from negotiator.directory.search import ranking
 from negotiator.directory.search.held.columns import Mask
 from negotiator.directory.search.held.facts import FIELDS
-from negotiator.directory.search.index import VISIBLE, Index, Sort
+from negotiator.directory.search.index import Index, Sort
 from negotiator.directory.search.ranking import Matched
 from negotiator.directory.search.text.plan import (
     Asked,
@@ -83,6 +84,7 @@ class Found:
     scores: NDArray[np.int64]
     matched: list[Matched]
     frozen: Frozen
+    normalized: str = ""
 
 
 def page(index: Index, wanted: Wanted) -> Page:
@@ -96,10 +98,10 @@ def page(index: Index, wanted: Wanted) -> Page:
     slots = _window(index, wanted, keys, mask)
     shown = slots[: wanted.limit]
     return Page(
-        hits=[_hit(index, slot, found) for slot in shown],
+        hits=_hits(index, shown, found),
         total=int(np.count_nonzero(mask)),
         last=index.position(wanted.sort, keys, shown[-1]) if len(slots) > len(shown) else None,
-        normalized=understand(wanted.query, index.synonyms).normalized,
+        normalized=found.normalized if found else "",
         frozen=found.frozen if found else None,
         facets={name: _count(index, name, wanted, masks, found) for name in wanted.facets},
     )
@@ -107,8 +109,9 @@ def page(index: Index, wanted: Wanted) -> Page:
 
 def _masks(index: Index, wanted: Wanted) -> dict[str, Mask]:
     size = len(index)
-    filters = {"status": VISIBLE, **wanted.filters}
-    masks = {name: index.facets[name].mask(values, size) for name, values in filters.items()}
+    named = wanted.filters.items()
+    masks = {name: index.facets[name].mask(values, size) for name, values in named}
+    masks.setdefault("status", index.visible())
     if wanted.updated_since is not None:
         masks["updated_since"] = index.updated.first(size) >= wanted.updated_since
     return masks
@@ -122,8 +125,14 @@ def _every(masks: Iterable[Mask], size: int) -> Mask:
 
 
 def _find(index: Index, wanted: Wanted, allowed: Mask) -> Found:
+    """What a query finds, and how it was read."""
+    asked = understand(wanted.query, index.synonyms)
+    return replace(_walk(index, wanted, asked, allowed), normalized=asked.normalized)
+
+
+def _walk(index: Index, wanted: Wanted, asked: Asked, allowed: Mask) -> Found:
     """Walk the steps until one finds an allowed tool; on later pages, the step that the first one ended at."""
-    asked, frozen = understand(wanted.query, index.synonyms), wanted.frozen
+    frozen = wanted.frozen
     if frozen is not None:
         asked = repaired(asked, dict(frozen.corrected), index.synonyms)
         asked = loosened(asked, index.synonyms) if frozen.step == "any" else asked
@@ -151,7 +160,7 @@ def _mend(
     """Mend the query as a whole to a tool's name, since names are what is misspelt most; else every word that no tool
     has.
     """
-    mended, near = index.mend(asked.words), index.mend_name(asked.normalized)
+    mended, near = index.mend(asked.words), index.mend_name(asked.joined)
     attempts = [{asked.normalized: near}] if near else []
     for corrections in (*attempts, *([mended] if mended else [])):
         other = repaired(asked, corrections, index.synonyms)
@@ -169,7 +178,7 @@ def _match(index: Index, asked: Asked) -> list[Matched]:
 
 def _step(index: Index, asked: Asked, matched: Sequence[Matched], allowed: Mask) -> Step:
     """What finds an allowed tool: the query as a name, all of its units, or at most any of them."""
-    if (index.named(asked.normalized) & allowed).any():
+    if allowed[index.named(asked.joined)].any():
         return "exact"
     units = np.zeros(len(index), np.uint8)
     for each in matched:
@@ -198,16 +207,16 @@ def _score(index: Index, asked: Asked, matched: list[Matched], frozen: Frozen) -
     size = len(index)
     weights = frozen.weights if len(frozen.weights) == len(matched) else (1.0,) * len(matched)
     text, covered = ranking.text_scores(matched, weights, size)
-    exact = index.named(asked.normalized)
+    exact = np.zeros(size, np.bool_)
+    exact[index.named(asked.joined)] = True
     hits = (covered > 0) & (covered >= frozen.least - _ROUNDING) | exact
     at = np.flatnonzero(hits)
     scores = np.zeros(size, np.int64)
     scores[at] = ranking.scores(
         text[at],
         covered[at],
-        saves=index.saves.first(size)[at],
-        quality=index.quality.first(size)[at],
-        age=np.maximum(frozen.day - ranking.today(index.updated.first(size)[at]), 0),
+        standing=index.standing.first(size)[at],
+        age=frozen.day - ranking.today(index.updated.first(size)[at]),
         deprecated=index.facets["status"].mask(("deprecated",), size)[at],
     )
     scores[exact] += ranking.TOP
@@ -225,17 +234,28 @@ def _window(index: Index, wanted: Wanted, keys: NDArray[np.int64], mask: Mask) -
     return at[np.argsort(-keys[at])].tolist()
 
 
-def _hit(index: Index, slot: int, found: Found | None) -> Hit:
+def _hits(index: Index, slots: list[int], found: Found | None) -> list[Hit]:
     if found is None:
-        return Hit(index.ids[slot])
-    bits = 0
+        return [Hit(index.ids[slot]) for slot in slots]
+    at = np.array(slots, np.int32)
+    bits = np.zeros(len(slots), np.uint8)
     for each in found.matched:
-        place = int(np.searchsorted(each.slots, slot))
-        if place < len(each.slots) and each.slots[place] == slot:
-            bits |= int(each.fields[place])
-    names = tuple(name for bit, name in enumerate(FIELDS) if bits >> bit & 1)
-    score = min(int(found.scores[slot]), ranking.TOP) / ranking.TOP
-    return Hit(index.ids[slot], score, ("exact", *names) if found.exact[slot] else names)
+        if len(each.slots):
+            place = np.searchsorted(each.slots, at)
+            place[place == len(each.slots)] = 0
+            bits |= np.where(each.slots[place] == at, each.fields[place], np.uint8(0))
+    scores = np.minimum(found.scores[at], ranking.TOP) / ranking.TOP
+    told = zip(slots, scores.tolist(), bits.tolist(), found.exact[at].tolist(), strict=True)
+    return [
+        Hit(index.ids[slot], score, ("exact", *_named(said)) if exact else _named(said))
+        for slot, score, said, exact in told
+    ]
+
+
+@cache
+def _named(bits: int) -> tuple[str, ...]:
+    """The fields whose bits are set."""
+    return tuple(name for bit, name in enumerate(FIELDS) if bits >> bit & 1)
 
 
 def _count(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from negotiator.directory.search.held import facts
 from negotiator.directory.search.held.columns import Facet, Mask, Numbers
 from negotiator.directory.search.held.postings import Postings
+from negotiator.directory.search.ranking import standing
 from negotiator.directory.search.text.repair import Vocabulary
 from negotiator.directory.search.text.synonyms import Synonyms
 from negotiator.directory.search.text.words import joined, stem
@@ -48,7 +49,7 @@ class Index:
             name: Facet(width) for name, width in _WIDE.items()
         }
         self.saves, self.updated = Numbers(np.int64), Numbers(np.int64)
-        self.created, self.quality = Numbers(np.int64), Numbers(np.float32)
+        self.created, self.standing = Numbers(np.int64), Numbers(np.float32)
         self._slots: dict[str, int] = {}
         self._names: list[str] = []
         self._exact: dict[str, set[int]] = {}
@@ -57,6 +58,7 @@ class Index:
         self._by_id: list[str] = []
         self._rank = Numbers(np.int64)
         self._in_order = True
+        self._visible: Mask | None = None
         self._by_name: list[tuple[str, str]] = []
         self._name_rank: NDArray[np.int64] | None = None
 
@@ -72,13 +74,17 @@ class Index:
         else:
             for slot, entry in terms:
                 self.postings.put(slot, entry)
-        self._name_rank = None
+        self._name_rank = self._visible = None
 
-    def named(self, text: str) -> Mask:
-        """The tools whose name or slug is this text, however it is spaced and punctuated."""
-        found = np.zeros(len(self), np.bool_)
-        found[list(self._exact.get(joined(text), ()))] = True
-        return found
+    def named(self, word: str) -> list[int]:
+        """The tools whose name or slug, as one word, is this one."""
+        return list(self._exact.get(word, ()))
+
+    def visible(self) -> Mask:
+        """The tools that lists show when nothing is said of states; not to be written to."""
+        if self._visible is None or len(self._visible) != len(self):
+            self._visible = self.facets["status"].mask(VISIBLE, len(self))
+        return self._visible
 
     def mend(self, words: Iterable[str]) -> dict[str, str]:
         """The nearest known word for every word that no tool has, where one is near enough."""
@@ -88,9 +94,9 @@ class Index:
                 found[word] = near
         return found
 
-    def mend_name(self, text: str) -> str | None:
-        """The name or slug nearest to a text as a whole; None when none is near enough."""
-        near = self._nicknames.nearest(joined(text), lambda each: len(self._exact.get(each, ())))
+    def mend_name(self, word: str) -> str | None:
+        """The name or slug nearest to a query as one word; None when none is near enough."""
+        near = self._nicknames.nearest(word, lambda each: len(self._exact.get(each, ())))
         if near is None:
             return None
         written = (self._names[slot] for slot in self._exact[near])
@@ -121,8 +127,7 @@ class Index:
 
     def counts(self, facet: str) -> dict[str, int]:
         """How many visible tools each value of a facet has."""
-        visible = self.facets["status"].mask(VISIBLE, len(self))
-        return dict(self.facets[facet].counts(visible, len(self) + 1))
+        return dict(self.facets[facet].counts(self.visible(), len(self) + 1))
 
     def newest(self, facet: str, value: str) -> int:
         """When a tool of this value changed last; 0 when there is none."""
@@ -146,7 +151,7 @@ class Index:
     def _read(self, slot: int, entry: Entry) -> Mapping[str, tuple[float, int]]:
         read = facts.read(entry.document)
         self._names[slot] = read.name
-        self.quality.put(slot, read.quality)
+        self.standing.put(slot, standing(entry.saves, read.quality))
         for name, values in read.facets.items():
             self.facets[name].put(slot, values)
         for name in self._exact_of.get(slot, ()):

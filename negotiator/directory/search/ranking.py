@@ -18,6 +18,7 @@ _DAY: Final = 86_400_000
 _TEXT, _POPULARITY, _QUALITY, _FRESHNESS = 0.70, 0.15, 0.10, 0.05
 _FAMOUS: Final = 1000
 _DEPRECATED: Final = 0.5
+_FADING: Final = np.exp(-np.arange(4000) / 365).astype(np.float32)
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -82,28 +83,21 @@ def text_scores(
     return score, covered
 
 
-def scores(
-    text: Floats,
-    coverage: Floats,
-    *,
-    saves: Ints,
-    quality: Floats,
-    age: Ints,
-    deprecated: NDArray[np.bool_],
-) -> Ints:
+def standing(saves: int, quality: float) -> float:
+    """What a tool's score has whatever is asked: popularity, which nobody can buy, and how much is known of it."""
+    popular = min(log(1 + saves) / log(1 + _FAMOUS), 1.0)
+    return _POPULARITY * popular + _QUALITY * quality
+
+
+def scores(text: Floats, covered: Floats, *, standing: Floats, age: Ints, deprecated: Any) -> Ints:
     """One whole number per tool, less than `TOP` (reference §2.5). All arrays are of the same tools, `age` in days.
 
     Popularity, quality and freshness only order what the text has found.
     """
-    popular = np.minimum(np.log1p(saves) / log(1 + _FAMOUS), 1)
-    whole = (
-        _TEXT * text * coverage
-        + _POPULARITY * popular
-        + _QUALITY * quality
-        + _FRESHNESS * np.exp(-age / 365)
-    )
-    whole = np.where(deprecated, whole * _DEPRECATED, whole)
-    return np.floor(whole * (TOP - 1)).astype(np.int64)
+    fresh = _FRESHNESS * _FADING[np.clip(age, 0, len(_FADING) - 1)]
+    whole = np.float32(_TEXT) * text * covered + standing + fresh
+    whole[deprecated] *= np.float32(_DEPRECATED)
+    return (whole * np.float32(TOP - 1)).astype(np.int64)
 
 
 def today(now: Any) -> Any:

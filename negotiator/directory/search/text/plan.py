@@ -31,6 +31,11 @@ class Asked:
         """The query as it was read."""
         return " ".join(self.words)
 
+    @property
+    def joined(self) -> str:
+        """The query as one word, as names are known by."""
+        return "".join(self.words)
+
 
 @dataclass(frozen=True, slots=True)
 class Frozen:
@@ -73,6 +78,8 @@ def repaired(asked: Asked, corrections: Mapping[str, str], synonyms: Synonyms) -
 
 def loosened(asked: Asked, synonyms: Synonyms) -> Asked:
     """The same query word by word: what is asked for when nothing has everything."""
+    if all(len(phrase) == 1 for unit in asked.units for _, phrase in unit.phrases[:1]):
+        return asked
     return understand(asked.normalized, synonyms, longest=1)
 
 
