@@ -13,6 +13,7 @@
     ├── PayloadTooLarge       413
     ├── UnsupportedMediaType  415
     ├── ValidationFailed      422  one entry per field
+    ├── PreconditionRequired  428  a change needs If-Match
     ├── TooManyRequests       429  with Retry-After
     └── Unavailable           503  with Retry-After
 
@@ -136,6 +137,19 @@ class PreconditionFailed(Refusal):
 
     status = 412
     default_error = "precondition_failed"
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The current revision's tag, where the refusal knows it: what to read again and try with."""
+        revision = self.members.get("revision")
+        return {} if revision is None else {"etag": f'"{revision}"'}
+
+
+class PreconditionRequired(Refusal):
+    """A change of what others may change too came without `If-Match` (RFC 6585 §3)."""
+
+    status = 428
+    default_error = "precondition_required"
 
 
 class PayloadTooLarge(Refusal):

@@ -30,7 +30,6 @@ app.add_typer(access.delegations, name="delegations")
 app.add_typer(access.clients, name="clients")
 app.add_typer(directory, name="directory")
 app.add_typer(keys, name="keys")
-app.add_typer(directory, name="directory")
 app.command("serve")(serve)
 app.command("demo")(demo)
 

@@ -40,7 +40,8 @@ class Operations:
         self._literal: dict[str, Methods] = {}
         self._templates: dict[int, list[tuple[list[str], Methods]]] = {}
         for endpoint in endpoints:
-            self._add(endpoint)
+            for path in (endpoint.operation.path, *endpoint.operation.aliases):
+                self._add(endpoint, path)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -59,12 +60,12 @@ class Operations:
         else:
             await self._app(scope, receive, send)
 
-    def _add(self, endpoint: Endpoint) -> None:
+    def _add(self, endpoint: Endpoint, path: str) -> None:
         operation = endpoint.operation
         if not operation.path_parameters:
-            self._literal.setdefault(operation.path, {})[operation.method] = endpoint
+            self._literal.setdefault(path, {})[operation.method] = endpoint
             return
-        parts = operation.path.split("/")
+        parts = path.split("/")
         templates = self._templates.setdefault(len(parts), [])
         methods: Methods | None = next(
             (found for other, found in templates if other == parts), None

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 
 from tests.contract.directory.account_rules import ACCOUNTS
 from tests.contract.directory.catalogue_rules import CATALOGUE
+from tests.contract.directory.writing_rules import WRITING
 from tests.contract.discovery.rules import DISCOVERY
 from tests.contract.mcp.rules import MCP
 
@@ -234,7 +235,7 @@ def _source(name: str) -> str:
 
 _PARTS: Final = (
     *(_SEED, _GROUND, _ENTRY, _TOKENS, DISCOVERY, _OPERATOR, _NEGOTIATIONS),
-    *(ACCOUNTS, CATALOGUE, MCP),
+    *(ACCOUNTS, CATALOGUE, WRITING, MCP),
 )
 REQUIREMENTS: Final = {
     name: Requirement(_source(name), behaviour)

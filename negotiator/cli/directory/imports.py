@@ -1,4 +1,4 @@
-"""`negotiator directory`: entries of other catalogues into ours."""
+"""`negotiator directory import`: entries of other catalogues into ours."""
 
 from collections import Counter
 from pathlib import Path
@@ -14,10 +14,7 @@ from negotiator.directory.exchange.importing import Outcome, Undone
 from negotiator.store.migrate import migrate
 from negotiator.store.store import Store, make_store
 
-directory = typer.Typer(no_args_is_help=True, help="The catalogue of the tools directory.")
 
-
-@directory.command("import")
 @command_of
 async def import_entries(
     file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True)],
