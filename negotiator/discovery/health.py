@@ -13,6 +13,9 @@ from negotiator.telemetry import logger
 
 log = logger(__name__)
 
+BUDGET = "health"
+"""Monitors must not starve clients, nor clients monitors."""
+
 _PROBE = Query(select(literal(1)), lambda row: int(row[0]))
 
 
@@ -44,6 +47,7 @@ class Health:
                 run=self.get,
                 output=HealthView,
                 access="public",
+                budget=lambda _: BUDGET,
                 refusals=(503,),
                 tag="health",
             )

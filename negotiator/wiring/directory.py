@@ -1,5 +1,13 @@
 """The wing of the AI tools directory."""
 
+from negotiator.agents.mail import mailer
+from negotiator.directory.accounts.proving.mailing import Mailing
+from negotiator.directory.accounts.registration import Registration
+from negotiator.directory.accounts.routes import Accounts
+from negotiator.directory.accounts.signing.published import PublishedKeys
+from negotiator.directory.accounts.upkeep.idle import Idle
+from negotiator.directory.accounts.upkeep.rechecks import Rechecks
+from negotiator.directory.accounts.verification import Verification
 from negotiator.directory.exchange.routes import Exchange
 from negotiator.directory.listing.following import Following
 from negotiator.directory.listing.routes import Listing
@@ -11,8 +19,29 @@ def directory(ground: Ground) -> Wing:
     """Make the wing; the hottest slice first."""
     base, store, cursors = ground.settings.base_url, ground.store, ground.cursors
     following = Following(store)
+    keys = PublishedKeys(ground.fetcher)
+    chores = (
+        Rechecks(ground.store, keys),
+        Idle(ground.store, ground.settings.key_unused_days),
+    )
     slices: list[Slice] = [
         Listing(base, store, cursors, following),
         Exchange(base, store, cursors, following),
+        _accounts(ground, keys),
     ]
-    return Wing(operations=offered(slices), closes=(following.close,))
+    return Wing(operations=offered(slices), closes=(following.close,), chores=chores)
+
+
+def _accounts(ground: Ground, keys: PublishedKeys) -> Accounts:
+    chosen, base, store = ground.settings, ground.settings.base_url, ground.store
+    registration = Registration(ground.secret)
+    sender = mailer(chosen.smtp_url, outbox=chosen.data_dir / "outbox", sender=chosen.mail_from)
+    return Accounts(
+        base=base,
+        store=store,
+        levels=ground.levels,
+        registration=registration,
+        verification=Verification(base, store, registration, keys),
+        mailing=Mailing(base, sender),
+        credentials=ground.credentials,
+    )

@@ -19,10 +19,11 @@ class Slice(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wing:
-    """What a part offers over HTTP, and what it lets go of when the process ends."""
+    """What a part offers over HTTP, what it looks after every minute, what it lets go of when the process ends."""
 
     operations: tuple[Operation, ...] = ()
     pages: tuple[BaseRoute, ...] = ()
+    chores: tuple[Callable[[], Awaitable[None]], ...] = ()
     closes: tuple[Callable[[], Awaitable[None]], ...] = ()
 
 

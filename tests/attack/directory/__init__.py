@@ -1,1 +1,1 @@
-"""The directory under attack."""
+"""Attacks on the directory: forged proofs, guessed keys, borrowed names, a mail cannon, our own fetches, hostile queries."""
