@@ -9,7 +9,6 @@ from negotiator.directory.accounts.upkeep.idle import Idle
 from negotiator.directory.accounts.upkeep.rechecks import Rechecks
 from negotiator.directory.accounts.verification import Verification
 from negotiator.directory.exchange.routes import Exchange
-from negotiator.directory.listing.following import Following
 from negotiator.directory.listing.routes import Listing
 from negotiator.wiring.ground import Ground
 from negotiator.wiring.wing import Slice, Wing, offered
@@ -18,18 +17,17 @@ from negotiator.wiring.wing import Slice, Wing, offered
 def directory(ground: Ground) -> Wing:
     """Make the wing; the hottest slice first."""
     base, store, cursors = ground.settings.base_url, ground.store, ground.cursors
-    following = Following(store)
     keys = PublishedKeys(ground.fetcher)
     chores = (
         Rechecks(ground.store, keys),
         Idle(ground.store, ground.settings.key_unused_days),
     )
     slices: list[Slice] = [
-        Listing(base, store, cursors, following),
-        Exchange(base, store, cursors, following),
+        Listing(base, store, cursors, ground.following),
+        Exchange(base, store, cursors, ground.following),
         _accounts(ground, keys),
     ]
-    return Wing(operations=offered(slices), closes=(following.close,), chores=chores)
+    return Wing(operations=offered(slices), closes=(ground.following.close,), chores=chores)
 
 
 def _accounts(ground: Ground, keys: PublishedKeys) -> Accounts:

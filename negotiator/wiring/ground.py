@@ -15,6 +15,7 @@ from negotiator.console.room import Room
 from negotiator.console.visitor import Visitors
 from negotiator.directory.accounts.registered import Levels
 from negotiator.directory.accounts.routes import BASELINE, DAILY_BUDGET, HOURLY_BUDGET
+from negotiator.directory.listing.following import Following
 from negotiator.discovery import health
 from negotiator.edge.cursors import Cursors
 from negotiator.edge.endpoint import Doorway
@@ -55,6 +56,7 @@ class Ground:
     verifier: Verifier
     resources: frozenset[str]
     doorway: Doorway
+    following: Following
     room: Room
 
 
@@ -76,6 +78,7 @@ def lay(chosen: Settings) -> Ground:
         settings=chosen,
         meters=meters,
         secret=secret,
+        following=Following(store),
         store=store,
         keyring=keyring,
         credentials=credentials,
