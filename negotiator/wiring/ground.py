@@ -63,10 +63,7 @@ class Ground:
 def lay(chosen: Settings) -> Ground:
     """Make the shared objects from settings; nothing is opened before the process starts."""
     base, secret, meters = chosen.base_url, pepper(chosen), Meters(chosen.data_dir / "metrics")
-    commits = meters.histogram("negotiator_commit_units", "Changes that shared a commit", UNITS)
-    store = make_store(chosen.database_url, committed=commits.saw)
-    keyring = Keyring(chosen.keys_dir)
-    levels = _levels(chosen)
+    store, keyring, levels = _store(chosen, meters), Keyring(chosen.keys_dir), _levels(chosen)
     credentials = _credentials(chosen, store, keyring=keyring, pepper=secret, levels=levels)
     keys = ApiKeys(store, secret, levels.standing, unused_days=chosen.key_unused_days)
     fetcher = Fetcher(allow_loopback=chosen.allow_loopback_fetch)
@@ -104,6 +101,11 @@ def lay(chosen: Settings) -> Ground:
             "/agents" if "assistant" in chosen.services else "/account",
         ),
     )
+
+
+def _store(chosen: Settings, meters: Meters) -> Store:
+    commits = meters.histogram("negotiator_commit_units", "Changes that shared a commit", UNITS)
+    return make_store(chosen.database_url, committed=commits.saw)
 
 
 def _credentials(
