@@ -1,7 +1,7 @@
 """How good the ranking is, held against judged queries; weights may be tuned on `tune` only.
 
 nDCG@10 (Järvelin and Kekäläinen 2002) with gains 2^grade - 1, beside SQLite's FTS5 with the same weights over the
-same entries. `pytest -s` prints the table that docs/decisions/0007-search.md shows.
+same entries. `pytest -s` prints the table that docs/decisions/0009-search.md shows.
 """
 
 import random

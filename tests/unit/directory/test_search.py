@@ -91,9 +91,10 @@ def test_pages_skip_and_repeat_nothing_while_the_catalogue_grows(data: st.DataOb
     query = " ".join(rng.sample(WORDS, data.draw(st.integers(0, 2))))
     orders = ["popularity", "updated", "created", "name", *(["relevance"] if query else [])]
     sort: Any = data.draw(st.sampled_from(orders))
-    wanted = {"query": query, "sort": sort, "limit": rng.randint(1, 7), "now": AT}
+    wanted: dict[str, Any] = {"query": query, "sort": sort, "limit": rng.randint(1, 7), "now": AT}
     got = page(index, Wanted(**wanted))
-    whole = set(ids(page(index, Wanted(**{**wanted, "limit": 1000}))))
+    every: dict[str, Any] = {**wanted, "limit": 1000}
+    whole = set(ids(page(index, Wanted(**every))))
     seen, number = ids(got), 1000
     while got.last is not None:
         index.put([some(number := number + 1) for _ in range(rng.randint(0, 3))])
