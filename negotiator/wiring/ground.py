@@ -69,8 +69,7 @@ def lay(chosen: Settings) -> Ground:
     fetcher = Fetcher(allow_loopback=chosen.allow_loopback_fetch)
     issuer_keys = IssuerKeys(fetcher, clock=lambda: values.now())
     resources = frozenset({base, f"{base}/mcp"})
-    guard = Guard(Believing(keys, credentials), chosen.proxies)
-    limits = _limits(chosen, store, meters)
+    guard, limits = _guard(chosen, keys, credentials), _limits(chosen, store, meters)
     return Ground(
         settings=chosen,
         meters=meters,
@@ -124,6 +123,10 @@ def _credentials(
 def _levels(chosen: Settings) -> Levels:
     rates = (chosen.limit_unproven_rpm, chosen.limit_proven_rpm, chosen.limit_vetted_rpm)
     return Levels(*(Rate(rpm, rpm) for rpm in rates))
+
+
+def _guard(chosen: Settings, keys: ApiKeys, credentials: Credentials) -> Guard:
+    return Guard(Believing(keys, credentials), chosen.proxies)
 
 
 def pepper(chosen: Settings) -> bytes:

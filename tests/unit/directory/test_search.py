@@ -22,7 +22,7 @@ AT = 1_800_000_000_000
 
 def entry(name: str, summary: str, *, key: str = "", at: int = AT, **members: Any) -> Entry:
     """A tool for the index."""
-    document = {
+    document: dict[str, Any] = {
         "name": name, "slug": joined(name) or "x", "kind": "app", "category": "coding",
         "subcategories": [], "tags": [], "summary": summary, "description": None,
         "homepage_url": None, "docs_url": None, "repository": None, "interfaces": [],
