@@ -91,7 +91,7 @@ async def _sweep_forever(house: House) -> None:
     """Sweep, then see to what asks the world and so can be no unit."""
 
     async def forget() -> None:
-        seen = house.ground.credentials.seen()
+        seen = house.ground.credentials.seen.take()
         await house.store.write(partial(registration.seen, when=seen))
         await house.store.write(lambda tx: sweep(tx, values.now()))
 

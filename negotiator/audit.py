@@ -47,7 +47,11 @@ EVENTS: Final = (
     "issuer.added",
     "issuer.removed",
     "issuer.subject_revoked",
+    "authorization.granted",
+    "authorization.ended",
+    "consent.withdrawn",
     "client.added",
+    "client.registered",
     "client.removed",
 )
 

@@ -94,6 +94,8 @@ class Settings(BaseSettings):
     register_limit_assertion: int = Field(
         600, ge=1, description="Registrations by assertion per hour and address."
     )
+    register_limit_clients: int = Field(60, ge=1, description="OAuth clients per hour and address.")
+    refresh_ttl: int = Field(2_592_000, ge=600, description="Life of an unused refresh token, s.")
     claim_failures_per_hour: int = Field(
         1000, ge=5, description="Wrong delegation codes per hour, over all agents."
     )

@@ -53,7 +53,10 @@ def _metadata(
     site: Site, authorization: Authorization, jwks: Callable[[], Any]
 ) -> Iterable[Document]:
     described = {
-        metadata.RESOURCE_PATH: metadata.protected_resource(site.service),
+        **{
+            f"{metadata.RESOURCE_PATH}{path}": metadata.protected_resource(site.service, path)
+            for path in metadata.parts(site.service.scopes)
+        },
         metadata.SERVER_PATH: metadata.authorization_server(site.service, authorization),
         metadata.OPENID_PATH: metadata.openid_configuration(site.service, authorization),
     }

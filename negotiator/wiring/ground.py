@@ -17,6 +17,7 @@ from negotiator.directory.accounts.registered import Levels
 from negotiator.directory.accounts.routes import BASELINE, DAILY_BUDGET, HOURLY_BUDGET
 from negotiator.directory.listing.following import Following
 from negotiator.discovery import health
+from negotiator.discovery.metadata import parts
 from negotiator.edge.cursors import Cursors
 from negotiator.edge.endpoint import Doorway
 from negotiator.edge.guard import Guard
@@ -29,6 +30,7 @@ from negotiator.settings import Settings
 from negotiator.store.store import Store, make_store
 from negotiator.tokens.api_keys.believing import ApiKeys, Believing
 from negotiator.tokens.credentials import Credentials
+from negotiator.tokens.registration.routes import CLIENT_BUDGET
 from negotiator.trust.assertions import Verifier
 from negotiator.trust.fetch import Fetcher
 from negotiator.trust.issuers import Issuers
@@ -68,7 +70,7 @@ def lay(chosen: Settings) -> Ground:
     keys = ApiKeys(store, secret, levels.standing, unused_days=chosen.key_unused_days)
     fetcher = Fetcher(allow_loopback=chosen.allow_loopback_fetch)
     issuer_keys = IssuerKeys(fetcher, clock=lambda: values.now())
-    resources = frozenset({base, f"{base}/mcp"})
+    resources = frozenset(f"{base}{path}" for path in parts(scopes.of(chosen.services)))
     guard, limits = _guard(chosen, keys, credentials), _limits(chosen, store, meters)
     return Ground(
         settings=chosen,
@@ -83,28 +85,26 @@ def lay(chosen: Settings) -> Ground:
         cursors=Cursors(secret),
         fetcher=fetcher,
         issuer_keys=issuer_keys,
-        verifier=Verifier(
-            audience=base,
-            resources=resources,
-            find_issuer=Issuers(store).find,
-            keys=issuer_keys,
-            clock=lambda: values.now(),
-        ),
+        verifier=_verifier(base, resources, store=store, keys=issuer_keys),
         resources=resources,
         doorway=Doorway(guard, limits, Refusals(base), store),
-        room=Room(
-            store,
-            limits,
-            Visitors(Cookies(base, secret), store, guard),
-            Pages(base),
-            "/agents" if "assistant" in chosen.services else "/account",
-        ),
+        room=_room(chosen, store, limits, guard, secret),
     )
 
 
 def _store(chosen: Settings, meters: Meters) -> Store:
     commits = meters.histogram("negotiator_commit_units", "Changes that shared a commit", UNITS)
     return make_store(chosen.database_url, committed=commits.saw)
+
+
+def _verifier(base: str, resources: frozenset[str], *, store: Store, keys: IssuerKeys) -> Verifier:
+    return Verifier(
+        audience=base,
+        resources=resources,
+        find_issuer=Issuers(store).find,
+        keys=keys,
+        clock=lambda: values.now(),
+    )
 
 
 def _credentials(
@@ -142,6 +142,13 @@ def pepper(chosen: Settings) -> bytes:
     return path.read_bytes()
 
 
+def _room(chosen: Settings, store: Store, limits: Limits, guard: Guard, secret: bytes) -> Room:
+    """What every page stands in; whoever signs in for nothing in particular goes to his agents, if there can be any."""
+    home = "/agents" if "assistant" in chosen.services else "/account"
+    visitors = Visitors(Cookies(chosen.base_url, secret), store, guard)
+    return Room(store, limits, visitors, Pages(chosen.base_url), home)
+
+
 def _limits(chosen: Settings, store: Store, meters: Meters) -> Limits:
     limiter: Limiter
     if chosen.redis_url:
@@ -155,12 +162,14 @@ def _limits(chosen: Settings, store: Store, meters: Meters) -> Limits:
         chosen.register_limit_anonymous,
         chosen.register_limit_assertion,
     )
+    registered = chosen.register_limit_clients
     by_address, by_account = chosen.sign_in_limit_address, chosen.sign_in_limit_account
     budgets = (
         Budget("default", chosen.limit_rpm, 60, chosen.limit_burst or chosen.limit_rpm),
         Budget("baseline", baseline, 60, baseline),
         Budget(ANONYMOUS_BUDGET, anonymous, 3600, anonymous),
         Budget(ASSERTION_BUDGET, assertion, 3600, assertion),
+        Budget(CLIENT_BUDGET, registered, 3600, registered),
         Budget(health.BUDGET, chosen.limit_health_rpm, 60, chosen.limit_health_rpm),
         *_of_the_directory(chosen),
         Budget(BY_ADDRESS, by_address, 3600, by_address // _SIXTH),

@@ -15,11 +15,12 @@ from negotiator.discovery.scrape import Scrape, issuing
 from negotiator.discovery.site import Site
 from negotiator.edge.endpoint import Doorway
 from negotiator.edge.operation import Service
-from negotiator.keys import Keyring
+from negotiator.keys import ALGORITHM, RS256, Keyring
 from negotiator.settings import Settings
 from negotiator.store.store import Store
 from negotiator.tokens import clients
 from negotiator.tokens.clients import JWT_BEARER
+from negotiator.users.userinfo import CLAIMS
 from negotiator.wiring.access import access
 from negotiator.wiring.assistant import assistant
 from negotiator.wiring.directory import directory
@@ -109,4 +110,6 @@ def _authorization(chosen: Settings) -> Authorization:
         grants=tuple(grant for grant in clients.GRANTS if asserts or grant != JWT_BEARER),
         client_auth_methods=clients.AUTH_METHODS,
         assertion_types=(ID_JAG, VERIFIED_EMAIL) if asserts else (),
+        id_token_algorithms=(RS256, ALGORITHM),
+        claims=CLAIMS,
     )

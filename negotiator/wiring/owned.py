@@ -12,8 +12,9 @@ from negotiator.negotiations.plans import kept as plans
 from negotiator.negotiations.suggestions import own as own_tactics
 from negotiator.store import moves
 from negotiator.store.statement import Transaction
-from negotiator.tokens import credentials
+from negotiator.tokens import clients, credentials
 from negotiator.tokens.api_keys import rows as api_keys
+from negotiator.tokens.flow import authorizations, consents, refreshing
 from negotiator.users import approvals
 from negotiator.users import sessions as browsers
 
@@ -22,10 +23,14 @@ ERASURES: Final[tuple[Callable[[Transaction, str], Any], ...]] = (
     plans.erase,
     own_tactics.erase,
     sessions.erase,
+    consents.erase,
 )
 SWEEPS: Final[tuple[Callable[[Transaction, int], Any], ...]] = (
     moves.sweep,
     credentials.sweep,
+    authorizations.sweep,
+    refreshing.sweep,
+    clients.sweep,
     idempotency.sweep,
     api_keys.sweep,
     directory_agents.sweep,

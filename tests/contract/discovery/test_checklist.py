@@ -167,7 +167,9 @@ async def test_line_7_every_address_in_every_document_is_there(
             named = addresses(text)
         found |= dict.fromkeys(named, path)
     assert len(found) >= 25
-    for address in sorted(found.keys() - {"/api", "/api/v1"}):  # anchors of a linkset, no resources
+    for address in sorted(
+        found.keys() - {"/api", "/api/v1", "/mcp"}
+    ):  # names of linksets and resources
         assert await there(client, address), f"{address}, named by {found[address]}"
 
 
