@@ -14,7 +14,6 @@ from negotiator.directory.accounts.upkeep.rechecks import Rechecks
 from negotiator.directory.accounts.verification import Verification
 from negotiator.directory.bookmarks.routes import Bookmarks
 from negotiator.directory.exchange.routes import Exchange
-from negotiator.directory.listing.following import Following
 from negotiator.directory.listing.routes import Listing
 from negotiator.directory.pages import sources
 from negotiator.directory.pages.shelf import PATH, TOOL, Shelf
@@ -33,7 +32,7 @@ ADDRESSES: Final = (PATH, TOOL, SITEMAP, PAGES, TOOLS, sources.PATH)
 def directory(ground: Ground) -> Wing:
     """Make the wing; the hottest slice first."""
     base, store, cursors = ground.settings.base_url, ground.store, ground.cursors
-    following, keys = Following(store), PublishedKeys(ground.fetcher)
+    following, keys = ground.following, PublishedKeys(ground.fetcher)
     slices: list[Slice] = [
         Listing(base, store, cursors, following),
         Exchange(base, store, cursors, following),

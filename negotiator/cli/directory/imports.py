@@ -7,15 +7,14 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from negotiator.cli.output import Json, configured, faults, people, say, tabulate
-from negotiator.cli.output import command as command_of
+from negotiator.cli.output import Json, command, configured, faults, people, say, tabulate
 from negotiator.directory.exchange import importing, lines
 from negotiator.directory.exchange.importing import Outcome, Undone
 from negotiator.store.migrate import migrate
 from negotiator.store.store import Store, make_store
 
 
-@command_of
+@command
 async def import_entries(
     file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True)],
     dry_run: Annotated[
