@@ -12,6 +12,7 @@ from negotiator.discovery.health import Health
 from negotiator.discovery.metadata import Authorization
 from negotiator.discovery.published import published, site_of
 from negotiator.discovery.scrape import Scrape, issuing
+from negotiator.discovery.site import Site
 from negotiator.edge.endpoint import Doorway
 from negotiator.edge.operation import Service
 from negotiator.keys import ALGORITHM, RS256, Keyring
@@ -37,6 +38,7 @@ class House:
     delegations: Delegations
     service: Service
     documents: tuple[Document, ...]
+    site: Site
     scrape: Scrape
 
     @property
@@ -64,7 +66,8 @@ class House:
         """The paths that pages of any origin may read."""
         reads = (operation for operation in self.service.operations if operation.method == "GET")
         public = {operation.path for operation in reads if operation.access == "public"}
-        return frozenset(public | {document.path for document in self.documents})
+        shown = {address for wing in self.wings for address in wing.addresses}
+        return frozenset(public | shown | {document.path for document in self.documents})
 
     async def close(self) -> None:
         """Let go of everything, the store last."""
@@ -93,10 +96,11 @@ def build(chosen: Settings) -> House:
         tuple(operation for wing in wings for operation in wing.operations),
     )
     pages = [route.path for wing in wings for route in wing.pages if isinstance(route, Route)]
-    site = site_of(service, __version__, pages)
+    addresses = [address for wing in wings for address in wing.addresses]
+    site = site_of(service, __version__, [*pages, *addresses], personal=pages)
     documents = published(site, _authorization(chosen), jwks=ground.keyring.jwks)
     scrape = Scrape(ground.meters, issuing(service), ground.doorway, chosen.metrics_token)
-    return House(ground, wings, entered.delegations, service, documents, scrape)
+    return House(ground, wings, entered.delegations, service, documents, site, scrape)
 
 
 def _authorization(chosen: Settings) -> Authorization:
