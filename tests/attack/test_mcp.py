@@ -232,3 +232,6 @@ async def test_every_probe_is_charged(chosen: Settings, register: Register) -> N
             pages = Line(client, {"origin": "https://evil.example"})
             said = [(await pages.ask("tools/list")).status_code for _ in range(8)]
             assert said == [403] * 6 + [429] * 2
+        async with connect(application, "198.51.100.4") as client:
+            said = [(await client.options("/mcp")).status_code for _ in range(8)]
+            assert said == [204] * 6 + [429] * 2
