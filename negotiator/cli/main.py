@@ -11,9 +11,9 @@ from negotiator.cli.demo.command import demo
 from negotiator.cli.directory import directory
 from negotiator.cli.output import Json, change, command, configured, say, tabulate
 from negotiator.cli.serve import serve
+from negotiator.directory.exchange import importing
 from negotiator.discovery import openapi
 from negotiator.keys import Keyring
-from negotiator.store.migrate import migrate
 from negotiator.values import timestamp
 from negotiator.wiring.house import build
 
@@ -30,6 +30,7 @@ app.add_typer(access.delegations, name="delegations")
 app.add_typer(access.clients, name="clients")
 app.add_typer(directory, name="directory")
 app.add_typer(keys, name="keys")
+app.add_typer(directory, name="directory")
 app.command("serve")(serve)
 app.command("demo")(demo)
 
@@ -37,9 +38,8 @@ app.command("demo")(demo)
 @app.command("migrate")
 @command
 async def migrate_database(as_json: Json = False) -> None:
-    """Bring the database to the newest schema."""
-    chosen = configured()
-    await migrate(chosen.database_url)
+    """Bring the database to the newest schema, and the catalogue to this release's content."""
+    await change(importing.stock_with_content)
     say({"migrated": True}, "The database has the newest schema.", as_json=as_json)
 
 

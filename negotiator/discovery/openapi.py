@@ -5,6 +5,7 @@ from typing import Any, Final
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import JsonSchemaValue
 
+from negotiator.discovery import examples
 from negotiator.edge.operation import Operation, Service
 from negotiator.scopes import ordered
 
@@ -56,9 +57,12 @@ def document(service: Service, version: str) -> dict[str, Any]:
     schemas: dict[str, Any] = {"Refusal": _REFUSAL}
     paths: dict[str, Any] = {}
     for operation in service.operations:
-        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(
-            operation, schemas
-        )
+        described = _operation(operation, schemas)
+        sample = {"lang": "Shell", "source": examples.command(operation, service.base)}
+        paths.setdefault(operation.path, {})[operation.method.lower()] = {
+            **described,
+            "x-codeSamples": [sample],
+        }
     return {
         "openapi": "3.1.1",
         "info": {
@@ -118,15 +122,9 @@ def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
             for name, schema in rest.items()
         ]
     elif rest:
-        body = {
-            **inputs,
-            "properties": rest,
-            "required": [name for name in required if name not in path],
-        }
-        described["requestBody"] = {
-            "required": True,
-            "content": {media: {"schema": body} for media in _MEDIA[operation.encoding]},
-        }
+        needed = [name for name in required if name not in path]
+        body = {**inputs, "properties": rest, "required": needed}
+        described["requestBody"] = {"required": True, "content": _content(operation, body)}
     if operation.creates:
         described["parameters"].append(
             {
@@ -137,6 +135,12 @@ def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
             }
         )
     return described
+
+
+def _content(operation: Operation, schema: dict[str, Any]) -> dict[str, Any]:
+    """The body in every media type that it may come in, with its example."""
+    shown = {"schema": schema, "example": examples.body(operation)}
+    return dict.fromkeys(_MEDIA[operation.encoding], shown)
 
 
 def _responses(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:

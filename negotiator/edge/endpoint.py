@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any
 
@@ -37,6 +38,7 @@ class Endpoint:
         self.blank = operation.input() if self.inputless else None
         lenient = operation.input.model_config.get("extra") == "ignore"
         self.unbelieved = InvalidRequest if lenient else None
+        self.lists = reading.lists_of(operation.input)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         left = Left()
@@ -57,12 +59,13 @@ class Endpoint:
 
     def _conditional(self, answer: Answer, headers: Mapping[str, str]) -> Answer:
         """Give a revisioned body its strong ETag; answer 304 when the client has it already."""
-        revision = _revision(answer)
-        if revision is None:
+        if (answer.status or HTTPStatus.OK) >= HTTPStatus.MULTIPLE_CHOICES:
             return answer
-        tag = f'"{revision}"'
+        tag = answer.headers.get("etag") or _revision_tag(answer)
+        if tag is None:
+            return answer
         tagged = {**answer.headers, "etag": tag}
-        if self.operation.method == "GET" and _named(headers.get("if-none-match"), tag):
+        if self.operation.method == "GET" and is_known(headers, tag, tagged.get("last-modified")):
             return Answer(None, HTTPStatus.NOT_MODIFIED, tagged)
         return Answer(answer.body, answer.status, tagged, answer.media_type)
 
@@ -93,7 +96,7 @@ class _HttpArrival:
         if operation.reads_query:
             if endpoint.blank is not None and not scope["query_string"]:
                 return Given(endpoint.blank)
-            members: dict[str, Any] = dict(reading.parse_query(scope["query_string"]))
+            members: dict[str, Any] = reading.parse_query(scope["query_string"], endpoint.lists)
         else:
             body = await reading.read_body(
                 self.receive, operation.body_limit, self.headers.get("content-length")
@@ -169,16 +172,23 @@ def _expected(headers: Mapping[str, str]) -> int | None:
     raise PreconditionFailed("If-Match names no revision of this resource.")
 
 
-def _revision(answer: Answer) -> int | None:
-    """The revision of the resource in a successful answer, if it is one that has revisions."""
-    if (answer.status or HTTPStatus.OK) >= HTTPStatus.MULTIPLE_CHOICES:
-        return None
+def _revision_tag(answer: Answer) -> str | None:
+    """The strong tag of the resource in an answer, if it is one that has revisions."""
     body: Any = answer.body
-    return body.get("revision") if isinstance(body, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    revision = body.get("revision") if isinstance(body, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    return None if revision is None else f'"{revision}"'
 
 
-def _named(header: str | None, tag: str) -> bool:
-    if header is None:
+def is_known(headers: Mapping[str, str], tag: str, modified: str | None = None) -> bool:
+    """Whether the client has what this tag names: `If-None-Match`, else `If-Modified-Since` (RFC 9110 §13.2.2)."""
+    named = headers.get("if-none-match")
+    if named is not None:
+        tags = [part.strip().removeprefix("W/") for part in named.split(",")]
+        return tag.removeprefix("W/") in tags or "*" in tags
+    since = headers.get("if-modified-since")
+    if since is None or modified is None:
         return False
-    tags = [part.strip().removeprefix("W/") for part in header.split(",")]
-    return tag in tags or "*" in tags
+    try:
+        return parsedate_to_datetime(modified) <= parsedate_to_datetime(since)
+    except (TypeError, ValueError):
+        return False

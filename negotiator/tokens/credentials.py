@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 import jwt
@@ -18,6 +18,8 @@ from negotiator.store.statement import Query, Statement, Transaction, entity, in
 from negotiator.store.store import Store
 from negotiator.tokens.api_keys import form, rows
 from negotiator.tokens.api_keys.standing import FindStanding
+from negotiator.tokens.issued import Issued, Subject
+from negotiator.tokens.seen import Seen
 from negotiator.tokens.tables import AccessToken
 from negotiator.trust.tables import Revocation
 
@@ -27,7 +29,7 @@ _REMEMBERED: Final = 8192
 
 _token = AccessToken
 _RECORD = Statement(insertion(AccessToken))
-_WITHDRAWN = exists().where(
+WITHDRAWN = exists().where(
     col(Revocation.subject).in_(
         [
             col(_token.client_id),
@@ -42,21 +44,15 @@ _LIVE = Query(
     select(_token.jti, _token.identity).where(
         col(_token.jti) == bindparam("jti"),
         col(_token.revoked_at).is_(None),
-        ~_WITHDRAWN,
+        ~WITHDRAWN,
     ),
     tuple,
 )
-_HELD = Query(
-    select(_token)
-    .where(
-        col(_token.user_id) == bindparam("user"),
-        col(_token.expires_at) > bindparam("now"),
-        col(_token.revoked_at).is_(None),
-        ~_WITHDRAWN,
-    )
-    .order_by(col(_token.issued_at).desc())
-    .limit(1000),
-    entity(AccessToken),
+_OPAQUE = Query(
+    select(_token.client_id, _token.user_id, _token.scope).where(
+        col(_token.jti) == bindparam("jti"), col(_token.expires_at) > bindparam("now")
+    ),
+    tuple,
 )
 _FIND = Query(select(_token).where(col(_token.jti) == bindparam("jti")), entity(AccessToken))
 _REVOKE = Statement(
@@ -65,43 +61,6 @@ _REVOKE = Statement(
     .values(revoked_at=bindparam("at"))
 )
 _FORGET = Statement(delete(_token).where(col(_token.expires_at) < bindparam("at")))
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """Whom a token is for and what it stands on."""
-
-    client_id: str
-    user_id: str | None = None
-    issuer: str | None = None
-    identity: str | None = None
-
-    @property
-    def principal(self) -> str:
-        """Who owns what is made with the token."""
-        return self.user_id or self.client_id
-
-
-@dataclass(frozen=True, slots=True)
-class Issued:
-    """A token that was made and not yet recorded; `life` in seconds."""
-
-    subject: Subject
-    scopes: list[str]
-    jti: str
-    text: str
-    life: int
-    issued_at: int
-
-    def members(self) -> dict[str, Any]:
-        """The seed's five members (assistant §2)."""
-        return {
-            "client_id": self.subject.client_id,
-            "access_token": self.text,
-            "token_type": "Bearer",
-            "expires_in": self.life,
-            "scopes": self.scopes,
-        }
 
 
 class Credentials:
@@ -127,7 +86,7 @@ class Credentials:
         self._pepper = pepper
         self._find_standing = find_standing
         self._believed: dict[bytes, tuple[int, Caller]] = {}
-        self._seen: dict[str, int] = {}
+        self.seen = Seen()
 
     def make(self, subject: Subject, scopes: list[str], *, life: int) -> Issued:
         """A signed token for `life` seconds; it counts once `record` has kept its row.
@@ -188,18 +147,7 @@ class Credentials:
         expires_at, caller = found
         if expires_at <= values.now():
             return None
-        stands = await self._store.read(lambda tx: self._stands(tx, caller))
-        if stands is not None and caller.user_id is not None:
-            self._seen[caller.client_id] = values.now()
-        return stands
-
-    def seen(self) -> dict[str, int]:
-        """Whose tokens that act for a user came by since this was last asked, and when (milliseconds).
-
-        Kept in memory and written down once in a while: a write for every request would cost more than it tells.
-        """
-        seen, self._seen = self._seen, {}
-        return seen
+        return self.seen.note(await self._store.read(lambda tx: self._stands(tx, caller)))
 
     async def _authenticate_opaque(self, credential: str) -> Caller | None:
         jti = form.read_bearer(credential, self._pepper)
@@ -207,12 +155,12 @@ class Credentials:
             return None
 
         def unit(tx: Transaction) -> Caller | None:
-            row = tx.one(_FIND, jti=jti)
-            if row is None or row.expires_at <= values.now():
+            found = tx.one(_OPAQUE, jti=jti, now=values.now())
+            if found is None:
                 return None
-            subject = row.user_id or row.client_id
-            scopes = frozenset(row.scope.split())
-            return self._stands(tx, _caller(row.jti, row.client_id, subject, scopes))
+            client_id, user_id, scope = found
+            caller = _caller(jti, client_id, user_id or client_id, frozenset(scope.split()))
+            return self._stands(tx, caller)
 
         return await self._store.read(unit)
 
@@ -303,7 +251,7 @@ class Credentials:
 
 
 def _caller(jti: str, client_id: str, subject: str, scopes: frozenset[str]) -> Caller:
-    """Whom a token speaks for; a client that the operator added by hand is one that he knows."""
+    """Whom a token speaks for; of the clients of OAuth, which may have come by themselves, nothing more is known."""
     is_agent = client_id.startswith("agt_")
     return Caller(
         kind="agent" if is_agent else "client",
@@ -312,13 +260,8 @@ def _caller(jti: str, client_id: str, subject: str, scopes: frozenset[str]) -> C
         scopes=scopes,
         client_id=client_id,
         user_id=subject if subject != client_id else None,
-        level=0 if is_agent else 3,
+        level=0 if is_agent else 1,
     )
-
-
-def held(tx: Transaction, user_id: str) -> list[AccessToken]:
-    """The newest thousand live tokens that act for a user, newest first."""
-    return tx.all(_HELD, user=user_id, now=values.now())
 
 
 def sweep(tx: Transaction, now: int) -> None:

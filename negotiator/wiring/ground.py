@@ -61,10 +61,7 @@ class Ground:
 def lay(chosen: Settings) -> Ground:
     """Make the shared objects from settings; nothing is opened before the process starts."""
     base, secret, meters = chosen.base_url, pepper(chosen), Meters(chosen.data_dir / "metrics")
-    commits = meters.histogram("negotiator_commit_units", "Changes that shared a commit", UNITS)
-    store = make_store(chosen.database_url, committed=commits.saw)
-    keyring = Keyring(chosen.keys_dir)
-    levels = _levels(chosen)
+    store, keyring, levels = _store(chosen, meters), Keyring(chosen.keys_dir), _levels(chosen)
     credentials = _credentials(chosen, store, keyring=keyring, pepper=secret, levels=levels)
     keys = ApiKeys(store, secret, levels.standing, unused_days=chosen.key_unused_days)
     fetcher = Fetcher(allow_loopback=chosen.allow_loopback_fetch)
@@ -84,22 +81,25 @@ def lay(chosen: Settings) -> Ground:
         cursors=Cursors(secret),
         fetcher=fetcher,
         issuer_keys=issuer_keys,
-        verifier=Verifier(
-            audience=base,
-            resources=resources,
-            find_issuer=Issuers(store).find,
-            keys=issuer_keys,
-            clock=lambda: values.now(),
-        ),
+        verifier=_verifier(base, resources, store=store, keys=issuer_keys),
         resources=resources,
         doorway=Doorway(guard, limits, Refusals(base), store),
-        room=Room(
-            store,
-            limits,
-            Visitors(Cookies(base, secret), store, guard),
-            Pages(base),
-            "/agents" if "assistant" in chosen.services else "/account",
-        ),
+        room=_room(chosen, store, limits, guard, secret),
+    )
+
+
+def _store(chosen: Settings, meters: Meters) -> Store:
+    commits = meters.histogram("negotiator_commit_units", "Changes that shared a commit", UNITS)
+    return make_store(chosen.database_url, committed=commits.saw)
+
+
+def _verifier(base: str, resources: frozenset[str], *, store: Store, keys: IssuerKeys) -> Verifier:
+    return Verifier(
+        audience=base,
+        resources=resources,
+        find_issuer=Issuers(store).find,
+        keys=keys,
+        clock=lambda: values.now(),
     )
 
 
@@ -132,6 +132,13 @@ def pepper(chosen: Settings) -> bytes:
         with os.fdopen(descriptor, "w") as file:
             file.write(secrets.token_urlsafe(32))
     return path.read_bytes()
+
+
+def _room(chosen: Settings, store: Store, limits: Limits, guard: Guard, secret: bytes) -> Room:
+    """What every page stands in; whoever signs in for nothing in particular goes to his agents, if there can be any."""
+    home = "/agents" if "assistant" in chosen.services else "/account"
+    visitors = Visitors(Cookies(chosen.base_url, secret), store, guard)
+    return Room(store, limits, visitors, Pages(chosen.base_url), home)
 
 
 def _limits(chosen: Settings, store: Store, meters: Meters) -> Limits:

@@ -12,6 +12,7 @@ from negotiator.discovery.health import Health
 from negotiator.discovery.metadata import Authorization
 from negotiator.discovery.published import published, site_of
 from negotiator.discovery.scrape import Scrape, issuing
+from negotiator.discovery.site import Site
 from negotiator.edge.operation import Service
 from negotiator.edge.steps import Doorway
 from negotiator.keys import Keyring
@@ -38,6 +39,7 @@ class House:
     service: Service
     documents: tuple[Document, ...]
     speech: Speech
+    site: Site
     scrape: Scrape
 
     @property
@@ -65,7 +67,8 @@ class House:
         """The paths that pages of any origin may read."""
         reads = (operation for operation in self.service.operations if operation.method == "GET")
         public = {operation.path for operation in reads if operation.access == "public"}
-        return frozenset(public | {document.path for document in self.documents})
+        shown = {address for wing in self.wings for address in wing.addresses}
+        return frozenset(public | shown | {document.path for document in self.documents})
 
     async def close(self) -> None:
         """Let go of everything, the store last."""
@@ -95,9 +98,9 @@ def build(chosen: Settings) -> House:
     )
     spoken = speech(ground, service)
     pages = [route.path for wing in wings for route in wing.pages if isinstance(route, Route)]
-    site = site_of(
-        service, __version__, [*pages, *(document.path for document in spoken.documents)]
-    )
+    addresses = [address for wing in wings for address in wing.addresses]
+    cards = [document.path for document in spoken.documents]
+    site = site_of(service, __version__, [*pages, *addresses, *cards], personal=pages)
     documents = published(site, _authorization(chosen), jwks=ground.keyring.jwks)
     return House(
         ground=ground,
@@ -106,6 +109,7 @@ def build(chosen: Settings) -> House:
         service=service,
         documents=(*documents, *spoken.documents),
         speech=spoken,
+        site=site,
         scrape=Scrape(ground.meters, issuing(service), ground.doorway, chosen.metrics_token),
     )
 

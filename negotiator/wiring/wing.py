@@ -1,11 +1,12 @@
 """One part of the house, as the rest of it sees it."""
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from starlette.routing import BaseRoute
 
+from negotiator.discovery.site import Site
 from negotiator.edge.operation import Operation
 
 
@@ -17,12 +18,21 @@ class Slice(Protocol):
         ...
 
 
+def _nothing(_site: Site) -> Sequence[BaseRoute]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wing:
-    """What a part offers over HTTP, what it looks after every minute, what it lets go of when the process ends."""
+    """What a part offers over HTTP, what it looks after every minute, what it lets go of when the process ends.
+
+    `shown` makes its public pages once the whole site is known; they are at `addresses`, for any origin to read.
+    """
 
     operations: tuple[Operation, ...] = ()
     pages: tuple[BaseRoute, ...] = ()
+    shown: Callable[[Site], Sequence[BaseRoute]] = _nothing
+    addresses: tuple[str, ...] = ()
     chores: tuple[Callable[[], Awaitable[None]], ...] = ()
     closes: tuple[Callable[[], Awaitable[None]], ...] = ()
 

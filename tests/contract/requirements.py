@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from tests.contract.directory.account_rules import ACCOUNTS
+from tests.contract.discovery.rules import DISCOVERY
 
 Test = TypeVar("Test", bound=Callable[..., Any])
 
@@ -96,6 +97,7 @@ _GROUND: Final = {
     "contract:0:cors": "CORS * for public GETs and well-known documents",
     "contract:0:openapi": "/openapi.json is OpenAPI 3.1 of every operation, its scope and errors",
     "contract:0:health": "GET /api/health says ok, version, services and checks",
+    "contract:0:examples": "every operation in OpenAPI has an example; /docs shows it",
     "contract:0:services": "NEGOTIATOR_SERVICES serves one service alone, in both directions",
     "contract:0:metrics": "GET /metrics, off the public port or behind a token",
 }
@@ -163,25 +165,6 @@ _TOKENS: Final = {
     "contract:1.3:dead-at-once": "a token dies with its row, agent, client, user or issuer",
     "contract:1.3:namespaces": "user ids and client ids share no namespace",
 }
-_DISCOVERY: Final = {
-    "contract:1.4:resource": "RFC 9728 metadata",
-    "contract:1.4:server": "RFC 8414 metadata that Authlib validates",
-    "contract:1.4:openid": "the OpenID document agrees with the server metadata",
-    "contract:1.4:catalog": "RFC 9727: linkset+json, HEAD with Link",
-    "contract:1.4:pages": "/auth.md, /llms.txt and /robots.txt",
-    "contract:1.4:auth-md-runs": "the commands of /auth.md work as they stand",
-    "contract:1.4:exists": "every advertised endpoint exists",
-    "contract:1.4:transport": "documents answer GET and HEAD, ETag and 304, with CORS",
-    "contract:1.4:agent-auth": "the agent_auth block names the doors",
-    "contract:1.4:home": "/ is HTML or markdown by Accept, with links to what programs read",
-    "contract:1.4:robots": "robots.txt: named groups, signals, sitemap and agentmap",
-    "contract:1.4:sitemap": "every address of the sitemap answers 200",
-    "contract:1.4:skills": "skills are served as the digests of their index say",
-    "contract:1.4:resources": "ai-catalog.json and ard.json are one list that loads",
-    "contract:1.4:llms": "llms.txt has working links; llms-full.txt has everything",
-    "contract:1.4:webmcp": "the home page registers its tools in a browser that has WebMCP, once",
-    "contract:1.4:manual": "/docs shows every operation without loading anything from elsewhere",
-}
 _OPERATOR: Final = {
     "contract:2:environment": "settings come from NEGOTIATOR_ variables, .env or TOML",
     "contract:2:defaults": "the defaults are the contract's",
@@ -215,6 +198,24 @@ _MCP: Final = {
     "contract:7:same": "scopes, limits and refusals are those of HTTP",
     "contract:7:resource": "the endpoint is a protected resource with metadata of its own",
 }
+_CATALOGUE: Final = {
+    "directory:1:search": "tools are searched, retrieved and filtered",
+    "directory:1:taxonomy": "categories are a taxonomy of tools",
+    "directory:1:public": "some read endpoints work without credentials, at baseline limits",
+    "directory:4:query": "GET /api/v1/tools takes the free text in query",
+    "directory:4:categories": "GET /api/v1/categories answers",
+    "directory:4:no-header": "tools, categories and health take requests without Authorization",
+    "directory:5:public": "public endpoints also allow unauthenticated reads",
+    "directory:5:bearer": "a credential that is sent on a public path must be valid",
+    "directory:8:headers": "the three rate-limit headers are on every answer",
+    "directory:9:version": "the data API is under /api/v1",
+    "contract:6:tools": "filters, sort, facets and cursor of the list",
+    "contract:6:tool": "a tool by id or slug, many at once, the feed, the export",
+    "contract:6:categories": "the taxonomy of nineteen with counts",
+    "contract:6:registry": "the MCP registry's read surface over the same data",
+    "contract:6:content": "the catalogue starts with real entries, each with its evidence",
+    "contract:2:directory-import": "directory import takes files over, with a dry run and a line for each",
+}
 _LATER: Final = {
     "Negotiating": {
         "assistant:3:states": "the update operation changes a session's state",
@@ -243,11 +244,10 @@ _LATER: Final = {
         "contract:1.4:inserted": "resource metadata at the path-inserted addresses",
     },
     "Tools directory": {
-        "contract:2:directory": "directory import and submissions, with a progress bar",
+        "contract:2:directory": "directory submissions list, approve and reject",
     },
     "Running it": {
         "contract:0:limit-workers": "limits are exact across workers",
-        "contract:0:examples": "every operation in OpenAPI has an example; /docs shows it",
         "contract:2:serve": "serve migrates, prints the address, drains on SIGTERM",
         "contract:2:demo": "demo tells the whole journey",
     },
@@ -260,8 +260,8 @@ def _source(name: str) -> str:
 
 
 _PARTS: Final = (
-    *(_SEED, _GROUND, _ENTRY, _TOKENS, _DISCOVERY, _OPERATOR, _NEGOTIATIONS, _MCP),
-    ACCOUNTS,
+    *(_SEED, _GROUND, _ENTRY, _TOKENS, DISCOVERY, _OPERATOR, _NEGOTIATIONS, _MCP),
+    *(ACCOUNTS, _CATALOGUE),
 )
 REQUIREMENTS: Final = {
     name: Requirement(_source(name), behaviour)
