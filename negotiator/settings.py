@@ -89,8 +89,7 @@ class Settings(BaseSettings):
         description="Networks whose X-Forwarded-For is believed, comma-separated CIDR.",
     )
     mcp_origins: Annotated[list[str], NoDecode] = Field(
-        [],
-        description="Origins, besides our own, whose pages may use /mcp, comma-separated.",
+        [], description="Origins, besides our own, whose pages may use /mcp, comma-separated."
     )
     register_limit_anonymous: int = Field(
         60, ge=1, description="Anonymous registrations per hour and address."

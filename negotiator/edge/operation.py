@@ -90,7 +90,8 @@ class Tool:
 
     `title` is for people, `hint` what a model should know beyond the summary, `name` another name than the
     operation's. `reads` says of a POST that it changes nothing; `foreign` that its answer carries text which
-    others wrote, and which is data to the reader, never an instruction.
+    others wrote, and which is data to the reader, never an instruction. Over MCP an operation sees no header
+    but `Accept`: one that reads others is no tool.
     """
 
     title: str

@@ -108,9 +108,9 @@ def _result(answer: Answer) -> dict[str, Any]:
     body = answer.body
     if body is None:
         return {"content": [_text("Done.")], "isError": False}
-    if isinstance(body, bytes):
+    if isinstance(body, bytes) and answer.media_type != JSON:
         return {"content": [_text(body.decode())], "isError": False}
-    raw = orjson.dumps(body)
+    raw = body if isinstance(body, bytes) else orjson.dumps(body)
     return {
         "content": [_text(raw.decode())],
         "structuredContent": orjson.Fragment(raw),

@@ -87,6 +87,7 @@ class Door:
             await self._doorway.charge(nobody(address), None, left)
             raise
         if scope["method"] == "OPTIONS":
+            await self._doorway.charge(caller, None, left)
             return Answer(None, 204)
         limit = BODY if caller.kind == "nobody" else self._limit
         declared = headers.get("content-length")

@@ -193,7 +193,7 @@ async def test_size_and_depth_are_bounded_as_over_http(line: Line) -> None:
 @pytest.mark.asyncio
 async def test_the_uninvited_may_not_send_much(client: httpx2.AsyncClient) -> None:
     answer = await Line(client).send(b"x" * 200_000)
-    refused(answer, 401, "invalid_token")
+    refused(answer, 413, "invalid_request")
 
 
 @pytest.mark.asyncio
@@ -232,3 +232,6 @@ async def test_every_probe_is_charged(chosen: Settings, register: Register) -> N
             pages = Line(client, {"origin": "https://evil.example"})
             said = [(await pages.ask("tools/list")).status_code for _ in range(8)]
             assert said == [403] * 6 + [429] * 2
+        async with connect(application, "198.51.100.4") as client:
+            said = [(await client.options("/mcp")).status_code for _ in range(8)]
+            assert said == [204] * 6 + [429] * 2

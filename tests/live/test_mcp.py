@@ -122,7 +122,7 @@ async def test_the_typescript_client_agrees(
 @pytest.mark.asyncio
 async def test_an_uninvited_client_learns_where_to_get_a_token(server: Server) -> None:
     async with server.connect() as connected:
-        refused = await Line(connected).ask("tools/list")
+        refused = await Line(connected).call("list_negotiations")
         assert refused.status_code == 401
         where = refused.headers["www-authenticate"].split('resource_metadata="')[1].split('"')[0]
         metadata = (await connected.get(where)).json()
@@ -133,7 +133,7 @@ async def test_an_uninvited_client_learns_where_to_get_a_token(server: Server) -
         body = {"agent_name": "walker", "identity_type": "anonymous"}
         token = (await connected.post(entry, json=body)).json()
         line = Line(connected, bearer(token))
-        assert (await line.ask("tools/list")).status_code == 200
+        assert (await line.done("list_negotiations"))["items"] == []
 
 
 @pytest.mark.asyncio

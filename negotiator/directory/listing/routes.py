@@ -13,7 +13,7 @@ from negotiator.directory.listing.following import Following
 from negotiator.directory.listing.schemas import BatchGet, ListChanges, ListTools, ToolPath
 from negotiator.directory.record.tool import ToolView
 from negotiator.edge.cursors import Cursors
-from negotiator.edge.operation import Answer, Call, Nothing, Operation
+from negotiator.edge.operation import Answer, Call, Nothing, Operation, Tool
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 
@@ -46,6 +46,7 @@ class Listing:
                 run=self.list,
                 input=ListTools,
                 access="public",
+                tool=Tool("Search tools", name="search_tools", foreign=True),
                 tag=_TAG,
             ),
             Operation(
@@ -58,6 +59,7 @@ class Listing:
                 output=ToolView,
                 access="public",
                 refusals=(404, 410),
+                tool=Tool("Read a tool", foreign=True),
                 tag=_TAG,
             ),
             *self._together(),
@@ -83,6 +85,7 @@ class Listing:
                 summary="The taxonomy, with how many tools each category has",
                 run=self.categories,
                 access="public",
+                tool=Tool("List categories"),
                 tag=_TAG,
             ),
             Operation(

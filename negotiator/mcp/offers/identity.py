@@ -35,7 +35,7 @@ def identity(service: Service, version: str) -> Identity:
     reversed_host = ".".join(part for part in reversed(host.split(".")) if part)
     said = [
         text
-        for text, needed in ((_ASSISTANT, "get_leverage"), (_DIRECTORY, "search_tools"))
+        for text, needed in ((_ASSISTANT, "get_leverage"), (_DIRECTORY, "list_tools"))
         if service.find(needed)
     ]
     return Identity(

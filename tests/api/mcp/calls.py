@@ -36,6 +36,9 @@ CALLS: Final[dict[str, Callable[[Known], dict[str, Any]]]] = {
         "use_when": ["You hardly know them"],
         "lines": [{"role": "party", "text": "Shall we have a coffee before we start?"}],
     },
+    "search_tools": lambda _: {"query": "database", "limit": 2, "kind": ["mcp_server"]},
+    "get_tool": lambda known: {"id": known["search_tools"]["items"][0]["id"]},
+    "list_categories": lambda _: {},
     "move_negotiation": lambda known: {**_talk(known), "to": "paused"},
     "list_negotiation_events": _talk,
 }

@@ -1,14 +1,11 @@
 """The same guard, limits and refusals as over HTTP: as tool errors, or as HTTP where a client can mend it."""
 
-import dataclasses
 import json
 from typing import Any
 
 import httpx2
 import pytest
 
-from negotiator.discovery.health import Health
-from negotiator.edge.operation import Operation, Tool
 from negotiator.settings import Settings
 from tests.api.mcp.calls import CALLS
 from tests.api.mcp.conftest import NEWEST, OLDER, Line
@@ -45,16 +42,33 @@ async def test_a_refusal_is_the_same_json_as_over_http(line: Line, version: str)
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("method", ["initialize", "tools/list", "server/discover", "tools/call"])
-async def test_no_credential_is_a_401_that_says_where_to_get_one(
-    client: httpx2.AsyncClient, method: str
+async def test_where_every_tool_needs_a_token_nothing_works_without(
+    chosen: Settings, method: str
 ) -> None:
-    answer = await Line(client).ask(method)
+    alone = make_settings(chosen.data_dir, chosen.keys_dir, services=["assistant"])
+    async with running(alone) as application, connect(application) as client:
+        answer = await Line(client).ask(method)
+        refused(answer, 401, "invalid_token")
+        challenge = answer.headers["www-authenticate"]
+        assert METADATA in challenge
+        assert "error=" not in challenge
+        assert 'scope="negotiations:read negotiations:write' in challenge
+        limited(answer)
+        card = (await client.get("/.well-known/mcp/server-card.json")).json()
+        assert card["authentication"]["required"] is True
+
+
+@pytest.mark.asyncio
+async def test_where_one_tool_is_public_a_call_of_another_asks_for_its_scopes(
+    client: httpx2.AsyncClient,
+) -> None:
+    line = Line(client)
+    assert (await line.ask("tools/list")).status_code == 200
+    answer = await line.call("get_leverage", id="neg_x")
     refused(answer, 401, "invalid_token")
-    challenge = answer.headers["www-authenticate"]
-    assert METADATA in challenge
-    assert "error=" not in challenge
-    assert 'scope="negotiations:read negotiations:write' in challenge
+    assert answer.headers["www-authenticate"].endswith(f'{METADATA}, scope="ai:tactics"')
     limited(answer)
+    assert (await line.ask("resources/read", uri="negotiator://tactics")).status_code == 401
 
 
 @pytest.mark.asyncio
@@ -100,31 +114,3 @@ async def test_calls_and_requests_share_one_budget(chosen: Settings, register: R
         refused(answer, 429, "rate_limit_exceeded")
         assert int(answer.headers["retry-after"]) >= 1
         assert (await client.get("/api/negotiations", headers=headers)).status_code == 429
-
-
-@pytest.mark.asyncio
-async def test_what_needs_no_token_needs_none_here(
-    chosen: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where one tool is public, anybody may connect, and a call that needs a token asks for its scopes."""
-    made = Health.operations
-
-    def marked(self: Health) -> list[Operation]:
-        return [dataclasses.replace(found, tool=Tool("Health")) for found in made(self)]
-
-    monkeypatch.setattr(Health, "operations", marked)
-    async with running(chosen) as application, connect(application) as client:
-        line = Line(client)
-        assert (await line.ask("tools/list")).status_code == 200
-        assert (await line.done("get_health"))["status"] == "ok"
-        answer = await line.call("get_leverage", id="neg_x")
-        refused(answer, 401, "invalid_token")
-        assert answer.headers["www-authenticate"].endswith(f'{METADATA}, scope="ai:tactics"')
-        card = (await client.get("/.well-known/mcp/server-card.json")).json()
-        assert card["authentication"]["required"] is False
-
-
-@pytest.mark.asyncio
-async def test_a_read_that_is_refused_says_why(line: Line) -> None:
-    del line.headers["Authorization"]
-    assert (await line.ask("resources/read", uri="negotiator://tactics")).status_code == 401

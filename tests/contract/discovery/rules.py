@@ -10,7 +10,6 @@ DISCOVERY: Final = {
     "contract:1.4:pages": "/auth.md, /llms.txt and /robots.txt",
     "contract:1.4:inserted": "resource metadata at the path-inserted addresses",
     "contract:1.4:auth-md-runs": "the commands of /auth.md work as they stand",
-    "contract:1.4:inserted": "resource metadata at the path-inserted addresses",
     "contract:1.4:exists": "every advertised endpoint exists",
     "contract:1.4:transport": "documents answer GET and HEAD, ETag and 304, with CORS",
     "contract:1.4:agent-auth": "the agent_auth block names the doors",

@@ -111,5 +111,5 @@ async def test_the_endpoint_is_a_resource_of_its_own(client: httpx2.AsyncClient)
     document = answer.json()
     assert document["resource"] == f"{BASE}/mcp"
     assert document["authorization_servers"] == [BASE]
-    challenge = (await Line(client).ask("tools/list")).headers["www-authenticate"]
+    challenge = (await Line(client).call("list_negotiations")).headers["www-authenticate"]
     assert f'resource_metadata="{answer.url}"' in challenge
