@@ -1,5 +1,6 @@
 """OpenAPI 3.1 of every operation, read from its description."""
 
+from http import HTTPStatus
 from typing import Any, Final
 
 from pydantic import BaseModel, TypeAdapter
@@ -22,6 +23,7 @@ _REASONS: Final = {
     413: "The body is too large.",
     415: "The media type is not the one the operation reads.",
     422: "Fields are refused; `errors` points to each.",
+    428: "The change needs If-Match.",
     429: "A budget is used up; Retry-After says until when.",
     503: "Not now; Retry-After says when.",
 }
@@ -125,16 +127,23 @@ def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
         needed = [name for name in required if name not in path]
         body = {**inputs, "properties": rest, "required": needed}
         described["requestBody"] = {"required": True, "content": _content(operation, body)}
-    if operation.creates:
-        described["parameters"].append(
-            {
-                "name": "Idempotency-Key",
-                "in": "header",
-                "required": False,
-                "schema": {"type": "string", "maxLength": 255},
-            }
-        )
+    if operation.aliases:
+        described["description"] = f"Also at {', '.join(operation.aliases)}."
+    described["parameters"] += _headers(operation)
     return described
+
+
+def _headers(operation: Operation) -> list[dict[str, Any]]:
+    """The request headers that this operation, and not every one, looks at."""
+    found: list[dict[str, Any]] = []
+    if operation.creates:
+        key = {"type": "string", "maxLength": 255}
+        found.append({"name": "Idempotency-Key", "in": "header", "required": False, "schema": key})
+    if HTTPStatus.PRECONDITION_FAILED in operation.refusals:
+        needed = HTTPStatus.PRECONDITION_REQUIRED in operation.refusals
+        tag = {"type": "string", "description": "The ETag of the revision that is changed."}
+        found.append({"name": "If-Match", "in": "header", "required": needed, "schema": tag})
+    return found
 
 
 def _content(operation: Operation, schema: dict[str, Any]) -> dict[str, Any]:

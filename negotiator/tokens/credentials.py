@@ -29,7 +29,7 @@ _REMEMBERED: Final = 8192
 
 _token = AccessToken
 _RECORD = Statement(insertion(AccessToken))
-WITHDRAWN = exists().where(
+WITHDRAWN: Final = exists().where(
     col(Revocation.subject).in_(
         [
             col(_token.client_id),

@@ -15,13 +15,14 @@ from negotiator.console.room import Room
 from negotiator.console.visitor import Visitors
 from negotiator.directory.accounts.registered import Levels
 from negotiator.directory.accounts.routes import BASELINE, DAILY_BUDGET, HOURLY_BUDGET
+from negotiator.directory.listing.following import Following
 from negotiator.discovery import health
 from negotiator.discovery.metadata import parts
 from negotiator.edge.cursors import Cursors
-from negotiator.edge.endpoint import Doorway
 from negotiator.edge.guard import Guard
 from negotiator.edge.limits import Budget, Limiter, Limits
 from negotiator.edge.refusals import Refusals
+from negotiator.edge.steps import Doorway
 from negotiator.keys import Keyring
 from negotiator.limiters import InDatabase, InRedis, SharedTable
 from negotiator.metrics.meters import UNITS, Meters
@@ -57,6 +58,7 @@ class Ground:
     verifier: Verifier
     resources: frozenset[str]
     doorway: Doorway
+    following: Following
     room: Room
 
 
@@ -69,12 +71,12 @@ def lay(chosen: Settings) -> Ground:
     fetcher = Fetcher(allow_loopback=chosen.allow_loopback_fetch)
     issuer_keys = IssuerKeys(fetcher, clock=lambda: values.now())
     resources = frozenset(f"{base}{path}" for path in parts(scopes.of(chosen.services)))
-    guard = Guard(Believing(keys, credentials), chosen.proxies)
-    limits = _limits(chosen, store, meters)
+    guard, limits = _guard(chosen, keys, credentials), _limits(chosen, store, meters)
     return Ground(
         settings=chosen,
         meters=meters,
         secret=secret,
+        following=Following(store),
         store=store,
         keyring=keyring,
         credentials=credentials,
@@ -121,6 +123,10 @@ def _credentials(
 def _levels(chosen: Settings) -> Levels:
     rates = (chosen.limit_unproven_rpm, chosen.limit_proven_rpm, chosen.limit_vetted_rpm)
     return Levels(*(Rate(rpm, rpm) for rpm in rates))
+
+
+def _guard(chosen: Settings, keys: ApiKeys, credentials: Credentials) -> Guard:
+    return Guard(Believing(keys, credentials), chosen.proxies)
 
 
 def pepper(chosen: Settings) -> bytes:

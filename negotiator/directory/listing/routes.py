@@ -19,7 +19,7 @@ from negotiator.store.store import Store
 
 _TAG: Final = "Tools"
 _PATH: Final = "/api/v1/tools"
-_REMEMBERED: Final = 256
+_REMEMBERED: Final = 512
 _DAY: Final = 86_400_000
 
 

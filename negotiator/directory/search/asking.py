@@ -136,91 +136,92 @@ def _walk(index: Index, wanted: Wanted, asked: Asked, allowed: Mask) -> Found:
     if frozen is not None:
         asked = repaired(asked, dict(frozen.corrected), index.synonyms)
         asked = loosened(asked, index.synonyms) if frozen.step == "any" else asked
-        return _score(index, asked, _match(index, asked), frozen)
-    matched, corrections = _match(index, asked), dict[str, str]()
-    step = _step(index, asked, matched, allowed)
+        return _score(index, _look(index, asked, frozen.weights), frozen)
+    looked, corrections = _look(index, asked), dict[str, str]()
+    step = _step(index, looked, allowed)
     if step == "any":
-        step, corrections, asked, matched = _mend(index, asked, matched, allowed)
+        step, corrections, looked = _mend(index, looked, allowed)
     if step == "any":
-        asked = loosened(asked, index.synonyms)
-        matched = _match(index, asked)
-    frozen = Frozen(
-        step,
-        tuple(corrections.items()),
-        _weights(index, matched),
-        0.0 if step == "any" else _least(index, matched, allowed),
-        ranking.today(wanted.now),
-    )
-    return _score(index, asked, matched, frozen)
+        looked = _look(index, loosened(looked.asked, index.synonyms))
+    least = 0.0 if step == "any" else _least(looked, allowed)
+    day, pairs = ranking.today(wanted.now), tuple(corrections.items())
+    return _score(index, looked, Frozen(step, pairs, looked.weights, least, day))
 
 
-def _mend(
-    index: Index, asked: Asked, matched: list[Matched], allowed: Mask
-) -> tuple[Step, dict[str, str], Asked, list[Matched]]:
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What the index has for a query: per unit the tools, and per tool how well and how much of it is answered."""
+
+    asked: Asked
+    matched: list[Matched]
+    weights: tuple[float, ...]
+    text: ranking.Floats
+    covered: ranking.Floats
+
+    def whole(self) -> Mask:
+        """The tools that answer every unit."""
+        if not all(len(each.slots) for each in self.matched):
+            return np.zeros(len(self.covered), np.bool_)
+        return self.covered >= 1 - _ROUNDING
+
+
+def _look(index: Index, asked: Asked, weights: tuple[float, ...] = ()) -> Looked:
+    """Look for every unit; weights are those of the list's first page, or made now: the rarer, the more."""
+    size = len(index)
+    matched = [ranking.match(index.postings, unit, size) for unit in asked.units]
+    if len(weights) != len(matched):
+        weights = tuple(ranking.rarity(len(each.slots), size) for each in matched)
+    return Looked(asked, matched, weights, *ranking.text_scores(matched, weights, size))
+
+
+def _mend(index: Index, looked: Looked, allowed: Mask) -> tuple[Step, dict[str, str], Looked]:
     """Mend the query as a whole to a tool's name, since names are what is misspelt most; else every word that no tool
     has.
     """
+    asked = looked.asked
     mended, near = index.mend(asked.words), index.mend_name(asked.joined)
     attempts = [{asked.normalized: near}] if near else []
     for corrections in (*attempts, *([mended] if mended else [])):
-        other = repaired(asked, corrections, index.synonyms)
-        found = _match(index, other)
-        if _step(index, other, found, allowed) != "any":
-            return "repaired", corrections, other, found
+        looked = _look(index, repaired(asked, corrections, index.synonyms))
+        if _step(index, looked, allowed) != "any":
+            return "repaired", corrections, looked
     if not mended:
-        return "any", {}, asked, matched
-    return "any", mended, repaired(asked, mended, index.synonyms), matched
+        return "any", {}, _look(index, asked) if attempts else looked
+    return "any", mended, looked
 
 
-def _match(index: Index, asked: Asked) -> list[Matched]:
-    return [ranking.match(index.postings, unit, len(index)) for unit in asked.units]
-
-
-def _step(index: Index, asked: Asked, matched: Sequence[Matched], allowed: Mask) -> Step:
+def _step(index: Index, looked: Looked, allowed: Mask) -> Step:
     """What finds an allowed tool: the query as a name, all of its units, or at most any of them."""
-    if allowed[index.named(asked.joined)].any():
+    if allowed[index.named(looked.asked.joined)].any():
         return "exact"
-    units = np.zeros(len(index), np.uint8)
-    for each in matched:
-        units[each.slots] += 1
-    whole = bool(matched) and bool(((units == len(matched)) & allowed).any())
-    return "all" if whole else "any"
+    return "all" if (allowed & looked.whole()).any() else "any"
 
 
-def _weights(index: Index, matched: Sequence[Matched]) -> tuple[float, ...]:
-    """What every unit is worth: the rarer, the more; nothing when no tool has it at all."""
-    size = len(index)
-    found = (len(each.slots) for each in matched)
-    return tuple(round(ranking.rarity(each, size), 4) if each else 0.0 for each in found)
-
-
-def _least(index: Index, matched: Sequence[Matched], allowed: Mask) -> float:
+def _least(looked: Looked, allowed: Mask) -> float:
     """How much of the query's weight a tool has to have: all of it, or most where few tools have all."""
-    units = np.zeros(len(index), np.uint8)
-    for each in matched:
-        units[each.slots] += 1
-    enough = np.count_nonzero((units == len(matched)) & allowed) >= _ENOUGH
-    return 1.0 if enough or len(matched) < _MANY else _MOST
+    if len(looked.matched) < _MANY:
+        return 1.0
+    whole = np.count_nonzero(allowed & looked.whole())
+    return 1.0 if whole >= _ENOUGH else _MOST
 
 
-def _score(index: Index, asked: Asked, matched: list[Matched], frozen: Frozen) -> Found:
+def _score(index: Index, looked: Looked, frozen: Frozen) -> Found:
     size = len(index)
-    weights = frozen.weights if len(frozen.weights) == len(matched) else (1.0,) * len(matched)
-    text, covered = ranking.text_scores(matched, weights, size)
+    covered = looked.covered
     exact = np.zeros(size, np.bool_)
-    exact[index.named(asked.joined)] = True
+    exact[index.named(looked.asked.joined)] = True
     hits = (covered > 0) & (covered >= frozen.least - _ROUNDING) | exact
     at = np.flatnonzero(hits)
     scores = np.zeros(size, np.int64)
     scores[at] = ranking.scores(
-        text[at],
+        looked.text[at],
         covered[at],
         standing=index.standing.first(size)[at],
         age=frozen.day - ranking.today(index.updated.first(size)[at]),
         deprecated=index.facets["status"].mask(("deprecated",), size)[at],
     )
     scores[exact] += ranking.TOP
-    return Found(hits, exact, scores, matched, frozen)
+    return Found(hits, exact, scores, looked.matched, frozen)
 
 
 def _window(index: Index, wanted: Wanted, keys: NDArray[np.int64], mask: Mask) -> list[int]:

@@ -76,6 +76,10 @@ class Index:
                 self.postings.put(slot, entry)
         self._name_rank = self._visible = None
 
+    def slot(self, key: str) -> int:
+        """The slot of a tool that is here."""
+        return self._slots[key]
+
     def named(self, word: str) -> list[int]:
         """The tools whose name or slug, as one word, is this one."""
         return list(self._exact.get(word, ()))

@@ -67,8 +67,11 @@ def _phrase(postings: Postings, phrase: Phrase, size: int) -> tuple[Any, Any, An
 
 
 def rarity(tools: int, among: int) -> float:
-    """What having a word is worth that `tools` of `among` have: the inverse document frequency of BM25."""
-    return log(1 + (among - tools + 0.5) / (tools + 0.5))
+    """What having a word is worth that `tools` of `among` have: the inverse document frequency of BM25, to four places.
+
+    What no tool has is worth nothing: it tells none from another.
+    """
+    return 0.0 if tools == 0 else round(log(1 + (among - tools + 0.5) / (tools + 0.5)), 4)
 
 
 def text_scores(

@@ -8,6 +8,7 @@ DISCOVERY: Final = {
     "contract:1.4:openid": "the OpenID document agrees with the server metadata",
     "contract:1.4:catalog": "RFC 9727: linkset+json, HEAD with Link",
     "contract:1.4:pages": "/auth.md, /llms.txt and /robots.txt",
+    "contract:1.4:inserted": "resource metadata at the path-inserted addresses",
     "contract:1.4:auth-md-runs": "the commands of /auth.md work as they stand",
     "contract:1.4:inserted": "resource metadata at the path-inserted addresses",
     "contract:1.4:exists": "every advertised endpoint exists",
