@@ -73,10 +73,7 @@ class Settings(BaseSettings):
         repr=False,
     )
     ephemeral_ttl: int = Field(
-        3600,
-        ge=60,
-        le=86400,
-        description="Life of an anonymous agent's token, seconds.",
+        3600, ge=60, le=86400, description="Life of an anonymous agent's token, seconds."
     )
     token_ttl: int = Field(
         3600, ge=60, le=86400, description="Life of every other access token, seconds."
@@ -110,9 +107,7 @@ class Settings(BaseSettings):
     )
     limit_rpm: int = Field(600, ge=1, description="Requests per minute and credential.")
     limit_burst: int = Field(
-        0,
-        ge=0,
-        description="Requests that may come at once; 0 means as many as a minute allows.",
+        0, ge=0, description="Requests that may come at once; 0 means as many as a minute allows."
     )
     limit_baseline_rpm: int = Field(
         120, ge=1, description="Requests per minute and address without a credential."
