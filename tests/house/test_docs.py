@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,7 @@ ROOT = Path(__file__).parents[2]
 
 def test_every_dependency_has_its_reason() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    wanted = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    wanted = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
     names = {re.split(r"[\[<>=]", each)[0] for each in wanted}
     page = (ROOT / "docs" / "decisions" / "0002-dependencies.md").read_text()
     assert set(re.findall(r"^\| ([a-z0-9-]+) \|", page, re.MULTILINE)) == names

@@ -16,11 +16,11 @@ from negotiator.negotiations.life.history import Actor, Event
 from negotiator.negotiations.preferences.issues import Package, Refusal
 from negotiator.negotiations.preferences.utility import check_package
 from negotiator.negotiations.schemas.offer import RecordOffer
-from negotiator.negotiations.schemas.scalars import milliseconds
 from negotiator.negotiations.session import Session
 from negotiator.negotiations.terms import guard
 from negotiator.negotiations.terms.reading import failed
 from negotiator.negotiations.terms.view import shown_package
+from negotiator.scalars import milliseconds
 from negotiator.store.statement import Transaction
 
 MOST_ROWS: Final = 2_000

@@ -7,10 +7,10 @@ from negotiator.negotiations.ledger import standing
 from negotiator.negotiations.ledger.rows import Row
 from negotiator.negotiations.preferences.issues import Package, Refusal
 from negotiator.negotiations.schemas.offer import RecordOffer
-from negotiator.negotiations.schemas.scalars import milliseconds
 from negotiator.negotiations.terms import guard
 from negotiator.negotiations.terms.terms import Terms
 from negotiator.negotiations.terms.view import plain
+from negotiator.scalars import milliseconds
 
 
 def check_lines(sent: RecordOffer, rows: Sequence[Row], now: int) -> list[Refusal]:

@@ -1,5 +1,5 @@
-"""What happens to a negotiation: opened and edited (`changes`, `patch`), moved (`moving`, `states`), told (`history`).
+"""What happens to a negotiation: opened and edited (`changes`), moved (`moving`, `states`), told (`history`).
 
-`states` and `patch` are pure. Table: `negotiation_events`. Neighbours: `sessions` keeps what these change, `ledger`
+`states` is pure. Table: `negotiation_events`. Neighbours: `sessions` keeps what these change, `ledger`
 adds the offers that move states by themselves.
 """

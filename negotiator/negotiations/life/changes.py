@@ -9,12 +9,12 @@ from negotiator.errors import Conflict, FieldError, ValidationFailed
 from negotiator.negotiations import sessions
 from negotiator.negotiations.life import states
 from negotiator.negotiations.life.history import Actor, Event
-from negotiator.negotiations.life.patch import merged
 from negotiator.negotiations.schemas.session import EditNegotiation, NegotiationBody
 from negotiator.negotiations.session import Session
 from negotiator.negotiations.terms.reading import read_terms
 from negotiator.negotiations.terms.terms import Terms
 from negotiator.negotiations.terms.view import shown
+from negotiator.patch import merged
 from negotiator.store.statement import Transaction
 
 

@@ -7,8 +7,8 @@ from typing_extensions import TypedDict
 
 from negotiator.edge.operation import Strict, shown
 from negotiator.negotiations.schemas.parts import IssueBody
-from negotiator.negotiations.schemas.scalars import Package, Scalar, Title, Utility, Word
 from negotiator.negotiations.schemas.session import NegotiationBody, NegotiationId, Role
+from negotiator.scalars import Package, Scalar, Title, Utility, Word
 
 Pair = Annotated[list[Scalar], Field(min_length=2, max_length=2)]
 PartWorths = dict[Word, Annotated[list[Pair], Field(min_length=1, max_length=10_000)]]

@@ -6,8 +6,8 @@ from pydantic import AliasChoices, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from negotiator.edge.operation import shown
-from negotiator.negotiations.schemas.scalars import Moment, Package, Prose, Word
 from negotiator.negotiations.schemas.session import NegotiationId
+from negotiator.scalars import Moment, Package, Prose, Word
 
 OfferKind = Literal["offer", "counter", "final", "withdrawal", "acceptance", "rejection"]
 Source = Literal["typed", "detected_in_speech", "imported"]

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from negotiator.edge.operation import Strict
 from negotiator.negotiations.preferences.issues import UNORDERED_TYPES
-from negotiator.negotiations.schemas.scalars import (
+from negotiator.scalars import (
     Amount,
     Moment,
     Package,

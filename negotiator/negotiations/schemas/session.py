@@ -22,7 +22,7 @@ from negotiator.negotiations.schemas.parts import (
     WorthBody,
     with_stand_in,
 )
-from negotiator.negotiations.schemas.scalars import Moment, Title, Word
+from negotiator.scalars import Moment, Title, Word
 
 Role = Literal["buyer", "seller", "employer", "candidate", "landlord", "tenant", "party"]
 State = Literal[

@@ -18,11 +18,11 @@ from negotiator.errors import (
     PreconditionFailed,
     ValidationFailed,
 )
-from negotiator.negotiations.life.patch import merged
 from negotiator.negotiations.suggestions.schemas import EditTactic, NewTactic
 from negotiator.negotiations.suggestions.tables import OwnTactic
 from negotiator.negotiations.tactics.shelf import built_in_shelf, parse_tactic
 from negotiator.negotiations.tactics.tactic import Tactic
+from negotiator.patch import merged
 from negotiator.store.statement import Query, Statement, Transaction, insertion
 
 MOST: Final = 200

@@ -7,7 +7,6 @@ from typing_extensions import TypedDict
 
 from negotiator.edge.operation import Strict, shown
 from negotiator.negotiations.schemas.advice import LeverageBody
-from negotiator.negotiations.schemas.scalars import Package, Prose, Title, Word
 from negotiator.negotiations.schemas.session import NegotiationId
 from negotiator.negotiations.tactics.situation import FACTS
 from negotiator.negotiations.tactics.tactic import (
@@ -21,6 +20,7 @@ from negotiator.negotiations.tactics.tactic import (
     SeenIn,
     Size,
 )
+from negotiator.scalars import Package, Prose, Title, Word
 
 Utterance = Annotated[str, Field(min_length=1, max_length=4000)]
 Most = Annotated[int, Field(ge=1, le=20)]

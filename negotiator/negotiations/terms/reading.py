@@ -23,7 +23,6 @@ from negotiator.negotiations.schemas.parts import (
     lacks_values,
     with_stand_in,
 )
-from negotiator.negotiations.schemas.scalars import milliseconds
 from negotiator.negotiations.schemas.session import NegotiationBody
 from negotiator.negotiations.terms.checks import (
     check_currency,
@@ -34,6 +33,7 @@ from negotiator.negotiations.terms.checks import (
 )
 from negotiator.negotiations.terms.facts import side_facts
 from negotiator.negotiations.terms.terms import Authority, Constraint, Terms
+from negotiator.scalars import milliseconds
 
 SELLING: Final = frozenset({"seller", "candidate", "landlord"})
 BUYING: Final = frozenset({"buyer", "employer", "tenant"})

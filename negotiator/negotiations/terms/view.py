@@ -7,10 +7,10 @@ from negotiator import values
 from negotiator.negotiations.preferences.issues import Issue, Package, coordinate, rendered
 from negotiator.negotiations.preferences.utility import Worth
 from negotiator.negotiations.schemas.parts import Batna, TheirEstimate
-from negotiator.negotiations.schemas.scalars import LARGEST_WHOLE, milliseconds
 from negotiator.negotiations.schemas.session import NegotiationBody
 from negotiator.negotiations.terms.currencies import money
 from negotiator.negotiations.terms.terms import Terms
+from negotiator.scalars import LARGEST_WHOLE, milliseconds
 
 
 def shown(body: NegotiationBody, terms: Terms) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.negotiations.life.patch import merged
+from negotiator.patch import merged
 
 scalars = st.none() | st.booleans() | st.integers() | st.text(max_size=3)
 json = st.recursive(

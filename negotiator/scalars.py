@@ -1,4 +1,4 @@
-"""The small types of this slice's bodies, each with one clean pointer and a plain JSON Schema."""
+"""The small types of request bodies, each with one clean pointer and a plain JSON Schema."""
 
 import math
 from datetime import UTC, datetime
@@ -92,7 +92,7 @@ Amount = Annotated[
         {
             "type": ["string", "number"],
             "examples": ["12500.00"],
-            "description": "Money in the negotiation's currency, best as a decimal string.",
+            "description": "Money, best as a decimal string.",
         }
     ),
 ]

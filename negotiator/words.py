@@ -1,0 +1,113 @@
+"""The words of a text as search sees them: folded, stemmed, without the words that say nothing.
+
+One reading for everything that is searched, so that a memory and a tool are found by the same rules.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, Final
+
+_WORD: Final = re.compile(r"\d+(?:[.,]\d+)*|[^\W_]+(?:['’][^\W_]+)?")
+_GROUPED: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_LONGEST: Final = 40
+STOP: Final = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "been",
+        "but",
+        "by",
+        "can",
+        "could",
+        "did",
+        "do",
+        "does",
+        "for",
+        "from",
+        "had",
+        "has",
+        "have",
+        "he",
+        "her",
+        "his",
+        "i",
+        "if",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "me",
+        "my",
+        "of",
+        "on",
+        "or",
+        "our",
+        "she",
+        "so",
+        "such",
+        "than",
+        "that",
+        "the",
+        "their",
+        "them",
+        "then",
+        "there",
+        "these",
+        "they",
+        "this",
+        "those",
+        "to",
+        "us",
+        "was",
+        "we",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "who",
+        "why",
+        "will",
+        "with",
+        "would",
+        "you",
+        "your",
+    ]
+)
+
+
+@cache
+def _stemmer() -> Any:
+    import Stemmer
+
+    return Stemmer.Stemmer("english")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+
+
+def folded(text: str) -> str:
+    """Compatibility form, case folded, accents removed: `Ｃafé` and `cafe` are one spelling."""
+    apart = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(mark for mark in apart if not unicodedata.combining(mark))
+
+
+def words(text: str) -> Iterator[str]:
+    """The words in their order; digits of one number stay together, `10,000` reads `10000`."""
+    for found in _WORD.finditer(_GROUPED.sub("", folded(text))):
+        word = found[0].partition("'")[0].partition("’")[0]
+        if word:
+            yield word[:_LONGEST]
+
+
+def terms(text: str) -> list[str]:
+    """The stems that a text is found by; all of its words when it has none but stop words."""
+    found = list(words(text))
+    telling = [word for word in found if word not in STOP] or found
+    stemmed: list[str] = _stemmer().stemWords(telling)
+    return stemmed

@@ -1,0 +1,28 @@
+"""Words as search sees them."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from negotiator.words import folded, terms, words
+
+
+def test_one_word_has_one_stem_in_all_its_forms() -> None:
+    assert terms("negotiating") == terms("negotiated") == terms("Negotiates")
+
+
+def test_accents_case_and_width_do_not_matter() -> None:
+    assert list(words("Ｃafé RÉSUMÉ")) == ["cafe", "resume"]
+
+
+def test_a_number_stays_one_word_and_its_thousands_are_not_parted() -> None:
+    assert list(words("$10,000 or 12.5% in 2,5")) == ["10000", "or", "12.5", "in", "2,5"]
+
+
+def test_a_question_of_stop_words_alone_is_still_a_question() -> None:
+    assert terms("what is it") == ["what", "is", "it"]
+    assert terms("what is the price") == ["price"]
+
+
+@given(st.text())
+def test_any_text_is_read_the_same_when_it_was_folded_before(text: str) -> None:
+    assert list(words(folded(text))) == list(words(text))
