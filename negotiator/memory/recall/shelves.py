@@ -1,0 +1,95 @@
+"""The shelves in use by this process: loaded when first asked for, caught up by the owner's counter, let go by size."""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any, Final
+
+import orjson
+from sqlalchemy import bindparam, select
+from sqlmodel import col
+
+from negotiator.memory.memories.tables import Memory, MemoryOwner
+from negotiator.memory.recall.shelf import Shelf, Shelved
+from negotiator.store.statement import Query, Transaction
+from negotiator.store.store import Store
+
+ROOM: Final = 96 * 1024 * 1024
+
+_COUNTERS = Query(
+    select(col(MemoryOwner.stamp), col(MemoryOwner.removed)).where(
+        col(MemoryOwner.owner) == bindparam("owner")
+    ),
+    tuple,
+)
+
+
+def _shelved(row: Sequence[Any]) -> Shelved:
+    key, document, vector, expires_at, created_at = row
+    facts: dict[str, Any] = orjson.loads(document)
+    searched = " ".join([facts["text"], *facts["tags"], facts["counterparty"] or ""])
+    return Shelved(
+        key, searched, vector, {**facts, "expires_at": expires_at, "created_at": created_at}
+    )
+
+
+_SINCE = Query(
+    select(
+        col(Memory.id),
+        col(Memory.document),
+        col(Memory.vector),
+        col(Memory.expires_at),
+        col(Memory.created_at),
+    )
+    .where(col(Memory.owner) == bindparam("owner"), col(Memory.stamp) > bindparam("stamp"))
+    .order_by(col(Memory.stamp), col(Memory.id)),
+    _shelved,
+)
+
+
+class Shelves:
+    """Answers an owner's shelf as it is now."""
+
+    def __init__(self, store: Store, *, room: int = ROOM) -> None:
+        self._store = store
+        self._room = room
+        self._kept: OrderedDict[str, Shelf] = OrderedDict()
+        self._costs: dict[str, int] = {}
+        self._taken = 0
+
+    async def of(self, owner: str) -> Shelf:
+        """The shelf with everything that was committed before the call."""
+        stamp, removed = await self._store.read(lambda tx: counters(tx, owner))
+        shelf = self._kept.get(owner)
+        if shelf is None or shelf.stamp < removed or shelf.stale:
+            shelf = Shelf(0)
+        if shelf.stamp < stamp:
+            # One snapshot, so that the rows and the counter are of one moment.
+            stamp, found = await self._store.scan(lambda tx: _since(tx, owner, shelf.stamp))
+            if shelf.stamp < stamp:
+                shelf.put(found)
+                shelf.stamp = stamp
+        self._keep(owner, shelf)
+        return shelf
+
+    def forget(self, owner: str) -> None:
+        """Let go of an owner's shelf."""
+        if owner in self._kept:
+            self._taken -= self._costs.pop(owner)
+            del self._kept[owner]
+
+    def _keep(self, owner: str, shelf: Shelf) -> None:
+        self._taken += shelf.cost - self._costs.get(owner, 0)
+        self._costs[owner] = shelf.cost
+        self._kept[owner] = shelf
+        self._kept.move_to_end(owner)
+        while self._taken > self._room and len(self._kept) > 1:
+            self.forget(next(iter(self._kept)))
+
+
+def counters(tx: Transaction, owner: str) -> tuple[int, int]:
+    """The owner's stamp and the stamp of the last erasure; zeros for an owner without memories."""
+    return tx.one(_COUNTERS, owner=owner) or (0, 0)
+
+
+def _since(tx: Transaction, owner: str, stamp: int) -> tuple[int, list[Shelved]]:
+    return counters(tx, owner)[0], tx.all(_SINCE, owner=owner, stamp=stamp)
