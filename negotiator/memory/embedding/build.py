@@ -114,9 +114,7 @@ def encoder(weights: dict[str, Array]) -> Any:
         [helper.make_tensor_value_info(output, TensorProto.FLOAT, ["batch", WIDTH])],
         [numpy_helper.from_array(value, name) for name, value in graph.constants.items()],
     )
-    return helper.make_model(
-        made, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=10
-    )
+    return helper.make_model(made, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=10)
 
 
 def _encoded(graph: Graph) -> tuple[str, str]:

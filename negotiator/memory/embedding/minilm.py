@@ -112,7 +112,9 @@ class MiniLm:
                 command = [sys.executable, "-m", "negotiator.memory.embedding.build"]
                 # Both paths are the operator's own; the command is fixed.
                 made = subprocess.run(  # noqa: S603
-                    [*command, str(self._box.weights), str(target)], capture_output=True, check=False
+                    [*command, str(self._box.weights), str(target)],
+                    capture_output=True,
+                    check=False,
                 )
                 if made.returncode:
                     fault = made.stderr.decode(errors="replace")[-2000:]

@@ -46,7 +46,9 @@ class Ranked:
 def ranked(found: Candidates, mode: Mode, *, now: int) -> list[Ranked]:
     """The rows in order, best first; equal ones by row."""
     semantic = _first(found.semantic, found.allowed) if mode != "keyword" else {}
-    keyword = _first(found.keyword, found.allowed & (found.keyword > 0)) if mode != "semantic" else {}
+    keyword = (
+        _first(found.keyword, found.allowed & (found.keyword > 0)) if mode != "semantic" else {}
+    )
     listed: list[Ranked] = []
     for row in semantic.keys() | keyword.keys():
         ranks = semantic.get(row), keyword.get(row)

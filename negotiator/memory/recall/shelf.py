@@ -97,7 +97,9 @@ class Shelf:
         )
         return [(self._ids[one.row], one) for one in ranked(found, asked.mode, now=asked.now)]
 
-    def nearest(self, vector: Array, *, now: int, statuses: frozenset[str]) -> list[tuple[str, float]]:
+    def nearest(
+        self, vector: Array, *, now: int, statuses: frozenset[str]
+    ) -> list[tuple[str, float]]:
         """The few closest in meaning with their cosine, closest first."""
         asked = Question("", vector, "semantic", now, statuses)
         return [(memory, one.semantic) for memory, one in self.search(asked)[:5]]
