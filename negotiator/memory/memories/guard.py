@@ -49,9 +49,10 @@ _COMMANDS: Final = re.compile(
     r"https?://|\b(?:curl|wget|rm|sudo|powershell|eval|exec)\s+\S|\bjavascript:", re.IGNORECASE
 )
 _DIGITS: Final = re.compile(r"(?:\d[ -]?){13,19}")
-_NEGATIONS: Final = frozenset(
-    "not no never none nothing neither nor without refuse refuses refused reject rejects rejected".split()
+_DENIALS: Final = (
+    "not no never none nothing neither nor without refuse refuses refused reject rejects rejected"
 )
+_NEGATIONS: Final = frozenset(_DENIALS.split())
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 _SPACE: Final = re.compile(r"\s+")
 _WORD: Final = re.compile(r"[a-z]+(?:['’]t)?")
@@ -80,7 +81,7 @@ def suspicion(text: str, kind: str) -> str | None:
 
 
 def trust_of(author: Author, *, bound: bool) -> int:
-    """How far an author is believed: a person 3, a person's agent 2, an agent of nobody's 1, what was heard or read 0."""
+    """How far an author is believed: a person 3, their agent 2, an agent of nobody's 1, what was heard or read 0."""
     if author == "user":
         return CONFIRMED
     if author == "agent":

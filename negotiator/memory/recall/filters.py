@@ -98,7 +98,7 @@ def _holds(found: Any, operator: str, wanted: Any) -> bool:
     if isinstance(found, list):
         return any(_holds(one, operator, wanted) for one in cast(list[Any], found))
     if operator == "eq":
-        return type(found) is type(wanted) and found == wanted or _numbers_equal(found, wanted)
+        return (type(found) is type(wanted) and found == wanted) or _numbers_equal(found, wanted)
     if operator == "in":
         return any(_holds(found, "eq", one) for one in wanted)
     return _ordered(found, operator, wanted)

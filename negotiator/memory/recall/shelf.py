@@ -20,12 +20,17 @@ Keep = Callable[[Mapping[str, Any]], bool]
 
 @dataclass(frozen=True, slots=True)
 class Shelved:
-    """One memory as the shelf takes it: its searched text, its vector, and the facts that filters and weights read."""
+    """One memory as the shelf takes it: its searched text, its vector, and the facts that filters and weights read.
+
+    `facts` is its view as sent; `created` and `expires` in milliseconds.
+    """
 
     id: str
     text: str
     vector: bytes
     facts: Mapping[str, Any]
+    created: int
+    expires: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,9 @@ class Shelf:
     def cost(self) -> int:
         """About how many bytes it takes."""
         return self._columns.vectors.nbytes + _TEXT_COST * len(self._ids)
+
+    def __contains__(self, memory: str) -> bool:
+        return memory in self._rows
 
     @property
     def stale(self) -> bool:
@@ -148,8 +156,8 @@ class _Columns:
         for row, (memory, vector) in enumerate(zip(memories, read, strict=True), self._used):
             facts = memory.facts
             self.vectors[row, : len(vector)] = vector
-            self.expires[row] = facts["expires_at"] or NEVER
-            self.created[row] = facts["created_at"]
+            self.expires[row] = NEVER if memory.expires is None else memory.expires
+            self.created[row] = memory.created
             self.status[row] = self._codes.setdefault(facts["status"], len(self._codes))
             self.trust[row] = facts["trust"]
             self.ageless[row] = facts["pinned"] or facts["kind"] == "win"

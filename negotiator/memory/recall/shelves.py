@@ -1,8 +1,10 @@
 """The shelves in use by this process: loaded when first asked for, caught up by the owner's counter, let go by size."""
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any, Final
+from weakref import WeakValueDictionary
 
 import orjson
 from sqlalchemy import bindparam, select
@@ -14,6 +16,7 @@ from negotiator.store.statement import Query, Transaction
 from negotiator.store.store import Store
 
 ROOM: Final = 96 * 1024 * 1024
+_FEW: Final = 32
 
 _COUNTERS = Query(
     select(col(MemoryOwner.stamp), col(MemoryOwner.removed)).where(
@@ -27,9 +30,7 @@ def _shelved(row: Sequence[Any]) -> Shelved:
     key, document, vector, expires_at, created_at = row
     facts: dict[str, Any] = orjson.loads(document)
     searched = " ".join([facts["text"], *facts["tags"], facts["counterparty"] or ""])
-    return Shelved(
-        key, searched, vector, {**facts, "expires_at": expires_at, "created_at": created_at}
-    )
+    return Shelved(key, searched, vector, facts, created_at, expires_at)
 
 
 _SINCE = Query(
@@ -54,22 +55,35 @@ class Shelves:
         self._room = room
         self._kept: OrderedDict[str, Shelf] = OrderedDict()
         self._costs: dict[str, int] = {}
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._taken = 0
 
     async def of(self, owner: str) -> Shelf:
         """The shelf with everything that was committed before the call."""
         stamp, removed = await self._store.read(lambda tx: counters(tx, owner))
         shelf = self._kept.get(owner)
-        if shelf is None or shelf.stamp < removed or shelf.stale:
-            shelf = Shelf(0)
-        if shelf.stamp < stamp:
-            # One snapshot, so that the rows and the counter are of one moment.
-            stamp, found = await self._store.scan(lambda tx: _since(tx, owner, shelf.stamp))
-            if shelf.stamp < stamp:
-                shelf.put(found)
-                shelf.stamp = stamp
+        if shelf is None or shelf.stamp < stamp:
+            lock = self._locks.setdefault(owner, asyncio.Lock())
+            async with lock:
+                shelf = self._kept.get(owner)
+                if shelf is None or shelf.stamp < stamp:
+                    shelf = await self._caught_up(owner, shelf, removed)
         self._keep(owner, shelf)
         return shelf
+
+    async def _caught_up(self, owner: str, shelf: Shelf | None, removed: int) -> Shelf:
+        """The shelf with what it lacks; much of it goes into a new one, filled on a thread."""
+        if shelf is not None and shelf.stamp >= removed and not shelf.stale:
+            since = shelf.stamp
+            stamp, found = await self._store.scan(lambda tx: _since(tx, owner, since))
+            if len(found) <= _FEW:
+                shelf.put(found)
+                shelf.stamp = stamp
+                return shelf
+        stamp, found = await self._store.scan(lambda tx: _since(tx, owner, 0))
+        fresh = Shelf(stamp)
+        await asyncio.to_thread(fresh.put, found)
+        return fresh
 
     def forget(self, owner: str) -> None:
         """Let go of an owner's shelf."""

@@ -1,0 +1,109 @@
+"""Recall: from a question to an owner's memories, and from a new text to those that say it already."""
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from negotiator import values
+from negotiator.memory.embedding.embedder import Embedder
+from negotiator.memory.memories import guard
+from negotiator.memory.memories.schemas import NewMemory, SearchMemories
+from negotiator.memory.recall.filters import compiled
+from negotiator.memory.recall.shelves import Shelves
+
+REPEATED: Final = 0.97
+SIMILAR: Final = 0.95
+_ASKED_LATELY: Final = 512
+_UNTRUSTED_SHARE: Final = 4
+
+Array = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """What is there already: a memory that the text only repeats, or one that says almost the same."""
+
+    repeated: str | None = None
+    similar: str | None = None
+
+
+class Recall:
+    """Searches every owner's shelf by itself."""
+
+    def __init__(self, shelves: Shelves, embedder: Embedder) -> None:
+        self._shelves = shelves
+        self._embedder = embedder
+        self._asked: OrderedDict[str, Array] = OrderedDict()
+
+    async def search(self, owner: str, asked: SearchMemories) -> dict[str, Any]:
+        """The best of the owner's memories; 422 for a filter that cannot be, 503 without the embedder."""
+        from negotiator.memory.recall.shelf import Question
+
+        keep = compiled(asked.filters) if asked.filters else None
+        vector = None if asked.mode == "keyword" else await self._vector(asked.query)
+        shelf = await self._shelves.of(owner)
+        question = Question(
+            text=asked.query,
+            vector=vector,
+            mode=asked.mode,
+            now=values.now(),
+            statuses=frozenset({"active", *asked.include}),
+            keep=keep,
+        )
+        items: list[dict[str, Any]] = []
+        untrusted = 0
+        for memory, ranked in shelf.search(question):
+            facts = shelf.facts(memory)
+            if asked.min_score is not None and ranked.semantic < asked.min_score:
+                continue
+            # What nobody vouches for may inform an answer, never fill it.
+            untrusted += facts["trust"] < guard.BOUND
+            if facts["trust"] < guard.BOUND and untrusted > max(1, asked.limit // _UNTRUSTED_SHARE):
+                continue
+            hit: dict[str, Any] = {"memory": facts, "score": ranked.score}
+            if asked.explain:
+                hit["why"] = {
+                    "semantic_rank": ranked.semantic_rank,
+                    "keyword_rank": ranked.keyword_rank,
+                    "similarity": None if vector is None else ranked.semantic,
+                    "recency": ranked.recency,
+                    "trust": ranked.trust,
+                }
+            items.append(hit)
+            if len(items) == asked.limit:
+                break
+        return {"items": items, "mode": asked.mode, "model": self._embedder.model}
+
+    async def nearest(self, owner: str, body: NewMemory, vector: Array) -> Near:
+        """What of the owner's the text repeats. Another number, date or denial makes another memory."""
+        shelf = await self._shelves.of(owner)
+        statuses = frozenset({"active", "pending"})
+        for memory, similarity in shelf.nearest(vector, now=values.now(), statuses=statuses):
+            facts = shelf.facts(memory)
+            if similarity < SIMILAR:
+                break
+            if _same_matter(facts, body) and body.supersedes is None:
+                return Near(repeated=memory) if similarity >= REPEATED else Near(similar=memory)
+        return Near()
+
+    def forget(self, owner: str) -> None:
+        """Let go of everything kept of an owner in this process."""
+        self._shelves.forget(owner)
+
+    async def _vector(self, text: str) -> Array:
+        if text in self._asked:
+            self._asked.move_to_end(text)
+            return self._asked[text]
+        [vector] = await self._embedder.embed([text])
+        self._asked[text] = vector
+        if len(self._asked) > _ASKED_LATELY:
+            self._asked.popitem(last=False)
+        return vector
+
+
+def _same_matter(facts: Mapping[str, Any], body: NewMemory) -> bool:
+    about = facts["kind"], facts["counterparty"], facts["category"]
+    return about == (body.kind, body.counterparty, body.category) and guard.says_the_same(
+        facts["text"], body.text
+    )
