@@ -124,6 +124,17 @@ class Settings(BaseSettings):
         "", description="Bearer key for the advisor, if it needs one.", repr=False
     )
     advisor_model: str = Field("", description="The model the advisor is asked for.")
+    embedding_url: str = Field(
+        "",
+        description="Base of an OpenAI-compatible endpoint for sentence vectors; empty means the embedded model.",
+    )
+    embedding_key: str = Field(
+        "", description="Bearer key for the embedding endpoint, if it needs one.", repr=False
+    )
+    embedding_model: str = Field("", description="The model the embedding endpoint is asked for.")
+    models_dir: Path | None = Field(
+        None, description="Where built models are kept; models in the data folder when unset."
+    )
     log_format: Literal["console", "json"] = Field("console", description="How log lines look.")
 
     @field_validator("services", "trusted_proxies", mode="before")
@@ -160,7 +171,7 @@ class Settings(BaseSettings):
             raise ValueError("must not end with a slash")
         return value
 
-    @field_validator("advisor_url")
+    @field_validator("advisor_url", "embedding_url")
     @classmethod
     def _is_an_http_url(cls, value: str) -> str:
         parts = urlsplit(value)
@@ -173,6 +184,8 @@ class Settings(BaseSettings):
     def _has_a_model(self) -> Self:
         if self.advisor_url and not self.advisor_model:
             raise ValueError("advisor_model: must be set when advisor_url is")
+        if self.embedding_url and not self.embedding_model:
+            raise ValueError("embedding_model: must be set when embedding_url is")
         return self
 
     @model_validator(mode="after")

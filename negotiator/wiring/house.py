@@ -19,6 +19,7 @@ from negotiator.wiring.access import access
 from negotiator.wiring.assistant import assistant
 from negotiator.wiring.directory import directory
 from negotiator.wiring.ground import Ground, lay
+from negotiator.wiring.memory import remembering
 from negotiator.wiring.wing import Wing, offered
 
 
@@ -75,7 +76,8 @@ def build(chosen: Settings) -> House:
     ground = lay(chosen)
     entered = access(ground)
     health = Wing(operations=offered([Health(ground.store, __version__, ("assistant",))]))
-    wings = (assistant(ground), directory(ground), entered.wing, health)
+    remembered = remembering(ground)
+    wings = (assistant(ground), remembered.wing, directory(ground), entered.wing, health)
     service = Service(
         chosen.base_url,
         scopes.ASSISTANT,

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from negotiator.agents import registration
 from negotiator.edge import idempotency
+from negotiator.memory.memories import keeping, rows
 from negotiator.negotiations import sessions
 from negotiator.negotiations.plans import kept as plans
 from negotiator.negotiations.suggestions import own as own_tactics
@@ -13,11 +14,17 @@ from negotiator.store.statement import Transaction
 from negotiator.tokens import credentials
 from negotiator.users import approvals
 
-MOVES: Final[tuple[Callable[..., Any], ...]] = (sessions.move, plans.move, own_tactics.move)
+MOVES: Final[tuple[Callable[..., Any], ...]] = (
+    sessions.move,
+    plans.move,
+    own_tactics.move,
+    keeping.move,
+)
 ERASURES: Final[tuple[Callable[[Transaction, str], Any], ...]] = (
     plans.erase,
     own_tactics.erase,
     sessions.erase,
+    rows.erase,
 )
 SWEEPS: Final[tuple[Callable[[Transaction, int], Any], ...]] = (
     moves.sweep,

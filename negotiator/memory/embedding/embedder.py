@@ -18,10 +18,14 @@ class Embedder(Protocol):
     """
 
     @property
-    def model(self) -> str: ...
+    def model(self) -> str:
+        """The model and its form."""
+        ...
 
     @property
-    def lesser(self) -> str: ...
+    def lesser(self) -> str:
+        """Why a better one is not used; empty for the one expected."""
+        ...
 
     async def embed(self, texts: Sequence[str]) -> "Vectors":
         """One row for each text: float32 [texts, dimensions], each of length one; 503 when it cannot be done now."""

@@ -21,9 +21,8 @@ _WORD = re.compile(r"\w+")
 class Hashed:
     """Vectors of hashed words and four-letter parts."""
 
-    model: Final = "hashed-ngrams-v1"
-
     def __init__(self, lesser: str = "") -> None:
+        self.model = "hashed-ngrams-v1"
         self.lesser = lesser
 
     async def embed(self, texts: Sequence[str]) -> "Vectors":

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -50,10 +51,9 @@ def installed() -> Box | None:
 class MiniLm:
     """Sentence vectors of 384 dimensions on one core; about a millisecond for a sentence of twenty words."""
 
-    model: Final = "all-minilm-l6-v2-int8"
-    lesser: Final = ""
-
     def __init__(self, box: Box, models: Path) -> None:
+        self.model = "all-minilm-l6-v2-int8"
+        self.lesser = ""
         self._box = box
         self._models = models
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="embedding")
@@ -94,7 +94,7 @@ class MiniLm:
         built = self._built()
         tokenizer = Tokenizer.from_file(str(self._box.tokenizer))
         tokenizer.no_padding()
-        tokenizer.enable_truncation(LONGEST)
+        tokenizer.enable_truncation(LONGEST)  # pyright: ignore[reportUnknownMemberType]
         self._loaded = tokenizer, _session(built)
         return self._loaded
 
@@ -123,8 +123,7 @@ class MiniLm:
 
 
 def _session(path: Path) -> Any:
-    import onnxruntime
-
+    onnxruntime: Any = import_module("onnxruntime")  # it has no types
     options = onnxruntime.SessionOptions()
     # More threads help a batch and hurt the single sentence; the arena would keep the largest batch's memory for good.
     options.intra_op_num_threads = options.inter_op_num_threads = 1

@@ -22,8 +22,6 @@ _MOST_RECEIVED: Final = 8 * 1024 * 1024
 class Remote:
     """Vectors of a model behind HTTP; `url` is for example `https://host/v1`."""
 
-    lesser: Final = ""
-
     def __init__(
         self,
         url: str,
@@ -32,6 +30,7 @@ class Remote:
         model: str,
         transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
+        self.lesser = ""
         self.model = f"{urlsplit(url).hostname}/{model}"
         self._url = f"{url.rstrip('/')}/embeddings"
         self._asked = model

@@ -15,13 +15,12 @@ from negotiator import values
 from negotiator.errors import NotFound, PreconditionFailed
 from negotiator.memory.memories import guard
 from negotiator.memory.memories.schemas import ListMemories
-from negotiator.memory.memories.tables import Memory, MemoryOwner, MemoryVersion
+from negotiator.memory.memories.tables import LIVE, Memory, MemoryOwner, MemoryVersion
 from negotiator.scalars import milliseconds
 from negotiator.store.statement import Query, Statement, Transaction, insertion, table
 
 View = dict[str, Any]
 NEWEST: Final = 2**31 - 1
-_LIVE: Final = ("active", "pending")
 _LAST: Final = "mem_" + "z" * values.ID_LENGTH
 
 
@@ -55,12 +54,10 @@ _version = (
 _ADD = Statement(insertion(Memory))
 _FIND = Query(select(col(Memory.document)).where(*_mine), lambda row: bytes(row[0]))
 _TWIN = Query(
-    select(col(Memory.document)).where(
-        _theirs, col(Memory.digest) == bindparam("twin"), col(Memory.status).in_(_LIVE)
-    ),
+    select(col(Memory.document)).where(_theirs, col(Memory.digest) == bindparam("twin"), LIVE),
     lambda row: orjson.loads(row[0]),
 )
-_LIVE_COUNT = _count(col(Memory.status).in_(_LIVE))
+_LIVE_COUNT = _count(LIVE)
 _WHOLE_COUNT = _count()
 _PAGE = Query(
     select(col(Memory.id), col(Memory.document))

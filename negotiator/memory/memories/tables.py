@@ -2,10 +2,14 @@
 # pyright: reportAssignmentType=false
 # SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
 
+from typing import Final
+
 from sqlalchemy import BigInteger, Index, LargeBinary, text
 from sqlmodel import Field, SQLModel
 
 from negotiator.store.statement import table
+
+LIVE: Final = text("status in ('active', 'pending')")
 
 
 class Memory(SQLModel, table=True):
@@ -48,8 +52,8 @@ Index(
     table(Memory).c.owner,
     table(Memory).c.digest,
     unique=True,
-    sqlite_where=text("status in ('active', 'pending')"),
-    postgresql_where=text("status in ('active', 'pending')"),
+    sqlite_where=LIVE,
+    postgresql_where=LIVE,
 )
 
 

@@ -69,14 +69,12 @@ def _part(name: str, value: Any, where: str, budget: list[int], depth: int) -> K
 def _field(name: str, value: Any, where: str) -> Keep:
     if name not in FIELDS and not name.startswith("attributes."):
         raise _fault(where, f"There is no such field; there are {', '.join(FIELDS)}, attributes.*")
-    tests = value if isinstance(value, Mapping) else {"eq": value}
+    tests = cast(Mapping[str, Any], value) if isinstance(value, Mapping) else {"eq": value}
     checks: list[tuple[str, Any]] = []
-    for operator, wanted in cast(Mapping[str, Any], tests).items():
+    for operator, wanted in tests.items():
         if operator not in OPERATORS:
             raise _fault(f"{where}/{operator}", f"There are {', '.join(OPERATORS)}.")
-        if operator == "in" and (
-            not isinstance(wanted, list) or len(cast(list[Any], wanted)) > 100
-        ):
+        if operator == "in" and not _is_short_list(wanted):
             raise _fault(f"{where}/in", "Takes a list of at most 100 values.")
         checks.append((operator, wanted))
     path = name.split(".", 1)
@@ -125,6 +123,10 @@ def _numbers_equal(found: Any, wanted: Any) -> bool:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_short_list(value: Any) -> bool:
+    return isinstance(value, list) and len(cast(list[Any], value)) <= 100
 
 
 def _object(value: Any, where: str) -> Mapping[str, Any]:

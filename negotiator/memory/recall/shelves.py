@@ -3,7 +3,7 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
 
 import orjson
@@ -11,9 +11,11 @@ from sqlalchemy import bindparam, select
 from sqlmodel import col
 
 from negotiator.memory.memories.tables import Memory, MemoryOwner
-from negotiator.memory.recall.shelf import Shelf, Shelved
 from negotiator.store.statement import Query, Transaction
 from negotiator.store.store import Store
+
+if TYPE_CHECKING:
+    from negotiator.memory.recall.shelf import Shelf, Shelved
 
 ROOM: Final = 96 * 1024 * 1024
 _FEW: Final = 32
@@ -26,7 +28,10 @@ _COUNTERS = Query(
 )
 
 
-def _shelved(row: Sequence[Any]) -> Shelved:
+def _shelved(row: Sequence[Any]) -> "Shelved":
+    # The arithmetic behind a shelf is loaded by whoever recalls, not by every process.
+    from negotiator.memory.recall.shelf import Shelved
+
     key, document, vector, expires_at, created_at = row
     facts: dict[str, Any] = orjson.loads(document)
     searched = " ".join([facts["text"], *facts["tags"], facts["counterparty"] or ""])
@@ -58,7 +63,7 @@ class Shelves:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._taken = 0
 
-    async def of(self, owner: str) -> Shelf:
+    async def of(self, owner: str) -> "Shelf":
         """The shelf with everything that was committed before the call."""
         stamp, removed = await self._store.read(lambda tx: counters(tx, owner))
         shelf = self._kept.get(owner)
@@ -71,7 +76,7 @@ class Shelves:
         self._keep(owner, shelf)
         return shelf
 
-    async def _caught_up(self, owner: str, shelf: Shelf | None, removed: int) -> Shelf:
+    async def _caught_up(self, owner: str, shelf: "Shelf | None", removed: int) -> "Shelf":
         """The shelf with what it lacks; much of it goes into a new one, filled on a thread."""
         if shelf is not None and shelf.stamp >= removed and not shelf.stale:
             since = shelf.stamp
@@ -81,6 +86,8 @@ class Shelves:
                 shelf.stamp = stamp
                 return shelf
         stamp, found = await self._store.scan(lambda tx: _since(tx, owner, 0))
+        from negotiator.memory.recall.shelf import Shelf
+
         fresh = Shelf(stamp)
         await asyncio.to_thread(fresh.put, found)
         return fresh
@@ -91,7 +98,7 @@ class Shelves:
             self._taken -= self._costs.pop(owner)
             del self._kept[owner]
 
-    def _keep(self, owner: str, shelf: Shelf) -> None:
+    def _keep(self, owner: str, shelf: "Shelf") -> None:
         self._taken += shelf.cost - self._costs.get(owner, 0)
         self._costs[owner] = shelf.cost
         self._kept[owner] = shelf
@@ -105,5 +112,5 @@ def counters(tx: Transaction, owner: str) -> tuple[int, int]:
     return tx.one(_COUNTERS, owner=owner) or (0, 0)
 
 
-def _since(tx: Transaction, owner: str, stamp: int) -> tuple[int, list[Shelved]]:
+def _since(tx: Transaction, owner: str, stamp: int) -> "tuple[int, list[Shelved]]":
     return counters(tx, owner)[0], tx.all(_SINCE, owner=owner, stamp=stamp)
