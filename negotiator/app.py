@@ -20,6 +20,7 @@ from negotiator.edge.middleware import Wrapping
 from negotiator.edge.operation import Answer
 from negotiator.edge.refusals import Refusals
 from negotiator.edge.routing import Operations
+from negotiator.metrics.meters import Traffic
 from negotiator.settings import Settings
 from negotiator.store.store import Store
 from negotiator.wiring.house import build
@@ -36,16 +37,19 @@ def create(chosen: Settings | None = None) -> Starlette:
     house = build(chosen)
     refusals = house.doorway.refusals
     endpoints = [Endpoint(operation, house.doorway) for operation in house.service.operations]
+    traffic = Traffic(house.ground.meters, [each.name for each in house.service.operations])
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
+        house.ground.meters.open()
         await house.store.start()
         # What was loaded stays: the collector need not walk it in the middle of somebody's request.
         gc.collect()
         gc.freeze()
         sweeping = asyncio.create_task(_sweep_forever(house.store))
         try:
-            yield
+            async with house.scrape.listening(chosen.metrics_listen):
+                yield
         finally:
             sweeping.cancel()
             await house.close()
@@ -54,10 +58,14 @@ def create(chosen: Settings | None = None) -> Starlette:
         routes=[
             *map(route, house.documents),
             *(page for wing in house.wings for page in wing.pages),
+            *house.scrape.routes(),
         ],
         middleware=[
             Middleware(
-                Wrapping, https=chosen.base_url.startswith("https:"), readable=house.readable
+                Wrapping,
+                https=chosen.base_url.startswith("https:"),
+                readable=house.readable,
+                traffic=traffic,
             ),
             Middleware(Operations, endpoints=endpoints, doorway=house.doorway),
         ],

@@ -1,6 +1,6 @@
 """Every scope and its meaning, in the words of the seeds (§5 of each document)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 ASSISTANT: Final[dict[str, str]] = {
@@ -28,6 +28,25 @@ ANONYMOUS: Final = (
 )
 
 _ORDER: Final = {scope: place for place, scope in enumerate([*ASSISTANT, *DIRECTORY])}
+
+READING: Final = ("tools:read", "categories:read", "bookmarks:read")
+SERVICES: Final[Mapping[str, Mapping[str, str]]] = {"assistant": ASSISTANT, "directory": DIRECTORY}
+
+
+def of(services: Iterable[str]) -> dict[str, str]:
+    """The scopes of the services that run, with their meaning, in the order of the seeds."""
+    running = set(services)
+    return {
+        scope: meaning
+        for name, known in SERVICES.items()
+        if name in running
+        for scope, meaning in known.items()
+    }
+
+
+def usual(services: Iterable[str]) -> tuple[str, ...]:
+    """The scopes of whoever asks for none: the anonymous four, or reading where only the directory runs."""
+    return ANONYMOUS if "assistant" in services else READING
 
 
 def ordered(scopes: Iterable[str]) -> list[str]:

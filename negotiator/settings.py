@@ -135,6 +135,15 @@ class Settings(BaseSettings):
     models_dir: Path | None = Field(
         None, description="Where built models are kept; models in the data folder when unset."
     )
+    metrics_token: str = Field(
+        "",
+        description="Bearer token that opens GET /metrics on the public port; empty means it is not there.",
+        repr=False,
+    )
+    metrics_listen: str = Field(
+        "",
+        description="host:port where GET /metrics answers without a token; empty means nowhere.",
+    )
     log_format: Literal["console", "json"] = Field("console", description="How log lines look.")
 
     @field_validator("services", "trusted_proxies", mode="before")
@@ -169,6 +178,14 @@ class Settings(BaseSettings):
             raise ValueError("must be an http(s) URL without query and fragment")
         if value.endswith("/"):
             raise ValueError("must not end with a slash")
+        return value
+
+    @field_validator("metrics_listen")
+    @classmethod
+    def _is_an_address(cls, value: str) -> str:
+        host, _, port = value.rpartition(":")
+        if value and not (host and port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+            raise ValueError("must be host:port")
         return value
 
     @field_validator("advisor_url", "embedding_url")

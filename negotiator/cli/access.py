@@ -87,7 +87,7 @@ async def add_client(
     ] = None,
     scope: Annotated[
         list[str] | None,
-        typer.Option(help="Scope it may get; may repeat. The anonymous four when left out."),
+        typer.Option(help="Scope it may get; may repeat. The usual ones when left out."),
     ] = None,
     redirect_uri: Annotated[
         list[str] | None, typer.Option(help="Exact redirect URI; may repeat.")
@@ -99,7 +99,7 @@ async def add_client(
     new = NewClient(
         name,
         tuple(grant or registered.GRANTS),
-        tuple(scope or known.ANONYMOUS),
+        tuple(scope or known.usual(configured().services)),
         tuple(redirect_uri or ()),
         auth_method,
     )

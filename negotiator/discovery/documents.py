@@ -1,24 +1,36 @@
-"""Serves documents: GET and HEAD, a strong ETag and 304, CORS for everybody."""
+"""Serves documents: GET and HEAD, a strong ETag and 304, markdown for who prefers it, CORS for everybody."""
 
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from negotiator.discovery.representation import preferred
+
+HTML: Final = "text/html; charset=utf-8"
+MARKDOWN: Final = "text/markdown; charset=utf-8"
+JSON: Final = "application/json"
+TEXT: Final = "text/plain; charset=utf-8"
 _MAX_AGE = 300
+_LETTERS_PER_TOKEN = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A public document at a path; `body` is asked at every request, so that it may change while running."""
+    """A public document at a path; `body` is asked at every request, so that it may change while running.
+
+    With `markdown` it has a second form, for whom `Accept` says prefers that.
+    """
 
     path: str
     media_type: str
     body: Callable[[], bytes]
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    markdown: bytes | None = None
 
 
 def fixed(
@@ -28,24 +40,40 @@ def fixed(
     return Document(path, media_type, lambda: body, headers or {})
 
 
+def page(path: str, html: str, markdown: str, headers: Mapping[str, str]) -> Document:
+    """A page for people that programs get as markdown."""
+    return Document(path, HTML, lambda: html.encode(), headers, markdown.encode())
+
+
 def route(document: Document) -> Route:
     """The route that serves the document."""
 
     async def serve(request: Request) -> Response:
-        body = document.body()
-        tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
-        headers = {
-            "etag": tag,
-            "cache-control": f"public, max-age={_MAX_AGE}",
-            **document.headers,
-        }
-        known = [
-            part.strip().removeprefix("W/")
-            for part in request.headers.get("if-none-match", "").split(",")
-        ]
-        if tag in known or "*" in known:
-            return Response(status_code=304, headers=headers)
-        # Starlette would add a charset to text; the media type is written out instead.
-        return Response(body, headers={**headers, "content-type": document.media_type})
+        if document.markdown is None:
+            return answer(request, document.media_type, document.body(), document.headers)
+        return either(request, document.body(), document.markdown, document.headers)
 
     return Route(document.path, serve, methods=["GET"])
+
+
+def either(request: Request, html: bytes, markdown: bytes, headers: Mapping[str, str]) -> Response:
+    """The page as HTML or as markdown, whichever `Accept` prefers; HTML when it does not care."""
+    varied = {**headers, "vary": "Accept"}
+    accept = ", ".join(request.headers.getlist("accept"))
+    if preferred(accept, ("text/html", "text/markdown")) == "text/html":
+        return answer(request, HTML, html, varied)
+    # The size in a model's tokens, roughly: a reader decides by it whether to take the whole page.
+    tokens = -(-len(markdown.decode()) // _LETTERS_PER_TOKEN)
+    return answer(request, MARKDOWN, markdown, {**varied, "x-markdown-tokens": str(tokens)})
+
+
+def answer(request: Request, media_type: str, body: bytes, headers: Mapping[str, str]) -> Response:
+    """The body with its strong ETag; 304 when the client has it already."""
+    tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    told = {"etag": tag, "cache-control": f"public, max-age={_MAX_AGE}", **headers}
+    given = request.headers.get("if-none-match", "").split(",")
+    known = [part.strip().removeprefix("W/") for part in given]
+    if tag in known or "*" in known:
+        return Response(status_code=304, headers=told)
+    # Starlette would add a charset to text; the media type is written out instead.
+    return Response(body, headers={**told, "content-type": media_type})

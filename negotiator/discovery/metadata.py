@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
+from negotiator.discovery.agent_auth import agent_auth
 from negotiator.edge.operation import Service
 
 ID_JAG_PROFILE: Final = "urn:ietf:params:oauth:grant-profile:id-jag"
@@ -19,7 +20,6 @@ class Authorization:
 
     grants: tuple[str, ...]
     client_auth_methods: tuple[str, ...]
-    identity_types: tuple[str, ...]
     assertion_types: tuple[str, ...]
 
 
@@ -39,6 +39,7 @@ def protected_resource(service: Service) -> dict[str, Any]:
 def authorization_server(service: Service, authorization: Authorization) -> dict[str, Any]:
     """RFC 8414 §2, with the ID-JAG grant profile and auth.md's `agent_auth` block."""
     methods = list(authorization.client_auth_methods)
+    assertions = authorization.assertion_types
     document: dict[str, Any] = {
         "issuer": service.base,
         "token_endpoint": service.url("issue_token"),
@@ -46,7 +47,7 @@ def authorization_server(service: Service, authorization: Authorization) -> dict
         "scopes_supported": list(service.scopes),
         "response_types_supported": [],
         "grant_types_supported": list(authorization.grants),
-        "authorization_grant_profiles_supported": [ID_JAG_PROFILE],
+        "authorization_grant_profiles_supported": [ID_JAG_PROFILE] if assertions else None,
         "token_endpoint_auth_methods_supported": methods,
         "revocation_endpoint": service.url("revoke_token"),
         "revocation_endpoint_auth_methods_supported": [*methods, "none"],
@@ -54,8 +55,7 @@ def authorization_server(service: Service, authorization: Authorization) -> dict
         "introspection_endpoint_auth_methods_supported": methods,
         "service_documentation": f"{service.base}/auth.md",
     }
-    if service.find("register_agent"):
-        document["agent_auth"] = agent_auth(service, authorization)
+    document["agent_auth"] = agent_auth(service, assertions)
     return {name: value for name, value in document.items() if value is not None}
 
 
@@ -64,26 +64,4 @@ def openid_configuration(service: Service, authorization: Authorization) -> dict
     return {
         **authorization_server(service, authorization),
         "subject_types_supported": ["public"],
-    }
-
-
-def agent_auth(service: Service, authorization: Authorization) -> dict[str, Any]:
-    """auth.md's block: where and how an agent gets in without an account (identity.md §2.2)."""
-    register, claim = service.url("register_agent"), service.url("claim_agent")
-    return {
-        "skill": f"{service.base}/auth.md",
-        "register_uri": register,
-        "claim_uri": claim,
-        "revocation_uri": service.url("revoke_token"),
-        "identity_types_supported": list(authorization.identity_types),
-        "credential_types_supported": ["access_token"],
-        "anonymous": {
-            "credential_types_supported": ["access_token"],
-            "claim_uri": claim,
-        },
-        "identity_assertion": {
-            "assertion_types_supported": list(authorization.assertion_types),
-            "credential_types_supported": ["access_token"],
-            "claim_uri": claim,
-        },
     }

@@ -1,49 +1,95 @@
 """Every document that the service publishes, made from its description."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import orjson
 
-from negotiator.discovery import catalogue, manual, metadata, openapi, texts
-from negotiator.discovery.documents import Document, fixed
+from negotiator.discovery import catalogue, metadata, openapi, texts
+from negotiator.discovery.agents import llms, resources, robots, sitemap, skills, webmcp
+from negotiator.discovery.documents import (
+    HTML,
+    JSON,
+    MARKDOWN,
+    TEXT,
+    Document,
+    fixed,
+    page,
+)
 from negotiator.discovery.metadata import Authorization
+from negotiator.discovery.pages import frame, home, manual
+from negotiator.discovery.site import Site
 from negotiator.edge.operation import Service
 
-_JSON: Final = "application/json"
-_TEXT: Final = "text/plain; charset=utf-8"
-_MARKDOWN: Final = "text/markdown; charset=utf-8"
-_HTML: Final = "text/html; charset=utf-8"
-_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
+_ICON: Final = "/icon.svg"
+_ALWAYS: Final = (
+    *(home.PATH, manual.PATH, frame.STYLE, _ICON, openapi.PATH, "/auth.md", metadata.JWKS_PATH),
+    *(llms.PATH, llms.FULL_PATH, robots.PATH, sitemap.PATH, skills.INDEX, catalogue.PATH),
+    *(resources.AI_CATALOG, resources.ARD, webmcp.PATH),
+    *(metadata.RESOURCE_PATH, metadata.SERVER_PATH, metadata.OPENID_PATH),
+)
+
+
+def site_of(service: Service, version: str, beside: Iterable[str]) -> Site:
+    """What the documents are made of; `beside` are the paths of pages that others serve."""
+    return Site(service, version, frozenset((*_ALWAYS, *beside)))
 
 
 def published(
-    service: Service, authorization: Authorization, *, version: str, jwks: Callable[[], Any]
+    site: Site, authorization: Authorization, *, jwks: Callable[[], Any]
 ) -> tuple[Document, ...]:
     """The documents; all but the keys, which rotate, are made once."""
-    described = {
-        metadata.RESOURCE_PATH: metadata.protected_resource(service),
-        metadata.SERVER_PATH: metadata.authorization_server(service, authorization),
-        metadata.OPENID_PATH: metadata.openid_configuration(service, authorization),
-    }
-    linkset = orjson.dumps(catalogue.api_catalog(service))
-    link = {"link": f'<{catalogue.PATH}>; rel="api-catalog"'}
-    description = orjson.dumps(openapi.document(service, version))
-    pages = {
-        ("/auth.md", _MARKDOWN): texts.auth_md(service, authorization),
-        ("/llms.txt", _TEXT): texts.llms_txt(service),
-        ("/robots.txt", _TEXT): texts.robots_txt(service),
-    }
     return (
-        *(fixed(path, _JSON, orjson.dumps(document)) for path, document in described.items()),
-        fixed(catalogue.PATH, catalogue.MEDIA_TYPE, linkset, link),
-        Document(metadata.JWKS_PATH, "application/jwk-set+json", lambda: orjson.dumps(jwks())),
-        fixed(openapi.PATH, catalogue.OPENAPI_TYPE, description),
-        fixed(
-            manual.PATH,
-            _HTML,
-            manual.manual(service).encode(),
-            {"content-security-policy": _POLICY},
-        ),
-        *(fixed(path, media_type, text.encode()) for (path, media_type), text in pages.items()),
+        *_metadata(site, authorization, jwks),
+        *_catalogues(site),
+        *_for_agents(site),
+        *_for_people(site),
     )
+
+
+def _metadata(
+    site: Site, authorization: Authorization, jwks: Callable[[], Any]
+) -> Iterable[Document]:
+    described = {
+        metadata.RESOURCE_PATH: metadata.protected_resource(site.service),
+        metadata.SERVER_PATH: metadata.authorization_server(site.service, authorization),
+        metadata.OPENID_PATH: metadata.openid_configuration(site.service, authorization),
+    }
+    yield from (_json(path, document) for path, document in described.items())
+    yield Document(metadata.JWKS_PATH, "application/jwk-set+json", lambda: orjson.dumps(jwks()))
+
+
+def _catalogues(site: Site) -> Iterable[Document]:
+    linkset = orjson.dumps(catalogue.api_catalog(site))
+    description = orjson.dumps(openapi.document(site.service, site.version))
+    yield fixed(catalogue.PATH, catalogue.MEDIA_TYPE, linkset, catalogue.LINK)
+    yield fixed(openapi.PATH, catalogue.OPENAPI_TYPE, description)
+    listed = resources.catalog(site)
+    yield _json(resources.AI_CATALOG, listed)
+    yield _json(resources.ARD, listed)
+    yield _json(skills.INDEX, skills.index(site))
+
+
+def _for_agents(site: Site) -> Iterable[Document]:
+    access = texts.auth_md(site)
+    yield fixed("/auth.md", MARKDOWN, access.encode())
+    yield fixed(llms.PATH, TEXT, llms.llms_txt(site).encode())
+    yield fixed(llms.FULL_PATH, TEXT, llms.llms_full_txt(site, access).encode())
+    yield fixed(robots.PATH, TEXT, robots.robots_txt(site).encode())
+    for skill in skills.skills(site):
+        yield fixed(skill.path, MARKDOWN, skill.text.encode())
+
+
+def _for_people(site: Site) -> Iterable[Document]:
+    html, markdown = home.home(site)
+    yield page(home.PATH, html, markdown, home.headers(site))
+    yield fixed(manual.PATH, HTML, manual.manual(site).encode(), frame.HEADERS)
+    yield fixed(frame.STYLE, frame.STYLE_TYPE, frame.static("site.css"))
+    yield fixed(_ICON, "image/svg+xml", frame.static("icon.svg"))
+    yield fixed(webmcp.PATH, webmcp.MEDIA_TYPE, webmcp.webmcp_js(site).encode())
+    canonical = [(f"{site.base}{path}", None) for path in (home.PATH, manual.PATH)]
+    yield fixed(sitemap.PATH, sitemap.MEDIA_TYPE, sitemap.urlset(canonical).encode())
+
+
+def _json(path: str, document: Any) -> Document:
+    return fixed(path, JSON, orjson.dumps(document))

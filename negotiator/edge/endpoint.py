@@ -55,6 +55,7 @@ class Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         left: list[Reading] = []
+        scope["operation"] = self.operation.name
         headers = read_headers(scope)
         try:
             answer = await self._answer(scope, receive, headers, left)

@@ -4,7 +4,7 @@ One number per key is kept, the theoretical arrival time in microseconds (ITU-T 
 seam: a table shared by this machine's workers, the database, or Redis (docs/decisions/0004-limits.md).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -84,15 +84,25 @@ class Limiter(Protocol):
 class Limits:
     """Which budget a call is charged to: its credential's, else its address's, or one of the operation's own."""
 
-    def __init__(self, limiter: Limiter, budgets: Mapping[str, Budget]) -> None:
+    def __init__(
+        self,
+        limiter: Limiter,
+        budgets: Mapping[str, Budget],
+        *,
+        refused: Callable[[str], None] = lambda _name: None,
+    ) -> None:
         self._limiter = limiter
+        self._refused = refused
         self._budgets = budgets
 
     async def charge(self, caller: Caller, name: str | None = None) -> Reading:
         """Charge one call to the budget of this name, kept by credential, or by address for nobody."""
         if name is None:
             name = "baseline" if caller.kind == "nobody" else "default"
-        return await self._limiter.take(self._budgets[name], f"{name}:{caller.credential}")
+        reading = await self._limiter.take(self._budgets[name], f"{name}:{caller.credential}")
+        if not reading.taken:
+            self._refused(name)
+        return reading
 
     async def close(self) -> None:
         """Let go of where the budgets are kept."""

@@ -1,11 +1,13 @@
 """What wraps every response: the request's id, the security headers, CORS for browsers. Pure ASGI."""
 
 import re
+import time
 from typing import Any, Final
 
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from negotiator.metrics.meters import PAGE, Traffic
 from negotiator.telemetry import request_id
 from negotiator.values import new_id
 
@@ -31,10 +33,14 @@ _HTTPS = (b"strict-transport-security", b"max-age=31536000; includeSubDomains")
 class Wrapping:
     """Names each request, by the client's own `X-Request-Id` when it is a sane one, and hardens each response.
 
-    `readable` are the paths that pages of any origin may read: the public ones (contract §0, Headers).
+    `readable` are the paths that pages of any origin may read: the public ones (contract §0, Headers). `traffic`
+    counts every answer; the time is that until the head of the answer, since a stream has no end to speak of.
     """
 
-    def __init__(self, app: ASGIApp, *, https: bool, readable: frozenset[str]) -> None:
+    def __init__(
+        self, app: ASGIApp, *, https: bool, readable: frozenset[str], traffic: Traffic
+    ) -> None:
+        self._traffic = traffic
         self._app = app
         self._readable = readable
         self._for_browsers = CORSMiddleware(app, **_CORS)
@@ -44,6 +50,7 @@ class Wrapping:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        began = time.perf_counter_ns()
         given, app = b"", self._app
         for name, value in scope["headers"]:
             if name == b"x-request-id":
@@ -56,6 +63,8 @@ class Wrapping:
 
         async def wrapped(message: Message) -> None:
             if message["type"] == "http.response.start":
+                took = time.perf_counter_ns() - began
+                self._traffic.saw(scope.get("operation", PAGE), message["status"], took)
                 message["headers"] = [
                     *message["headers"],
                     *self._headers,

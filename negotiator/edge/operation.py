@@ -128,6 +128,11 @@ class Service:
         """The operation of this name, if it is offered."""
         return next((operation for operation in self.operations if operation.name == name), None)
 
+    def at(self, path: str, method: str = "GET") -> Operation | None:
+        """The operation at this place, if there is one."""
+        places = (each for each in self.operations if (each.path, each.method) == (path, method))
+        return next(places, None)
+
     def url(self, name: str) -> str | None:
         """The absolute URL of a parameterless operation, if it is offered."""
         operation = self.find(name)

@@ -48,7 +48,8 @@ class SqlTransaction:
 class PostgresStore:
     """A PostgreSQL database, shared by any number of processes."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, committed: Callable[[int], None] = lambda _units: None) -> None:
+        self._committed = committed
         self._engine = create_async_engine(url, pool_size=8, max_overflow=8, pool_pre_ping=True)
         self._writing = self._engine.execution_options(isolation_level="SERIALIZABLE")
         self._nudging = self._engine.execution_options(isolation_level="READ COMMITTED")
@@ -75,7 +76,9 @@ class PostgresStore:
         for attempt in range(_ATTEMPTS):
             try:
                 async with _reachable(), self._writing.begin() as connection:
-                    return await connection.run_sync(lambda inner: unit(SqlTransaction(inner)))
+                    result = await connection.run_sync(lambda inner: unit(SqlTransaction(inner)))
+                self._committed(1)
+                return result
             except DBAPIError as failure:
                 state = getattr(failure.orig, "sqlstate", None)
                 if state not in _AGAIN:
@@ -89,7 +92,9 @@ class PostgresStore:
     async def nudge(self, unit: Callable[[Transaction], T]) -> T:
         """Wait for the row instead of running again: serializable units lose more races than they win on a hot one."""
         async with _reachable(), self._nudging.begin() as connection:
-            return await connection.run_sync(lambda inner: unit(SqlTransaction(inner)))
+            result = await connection.run_sync(lambda inner: unit(SqlTransaction(inner)))
+        self._committed(1)
+        return result
 
     async def close(self) -> None:
         await self._engine.dispose()

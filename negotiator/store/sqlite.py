@@ -129,7 +129,8 @@ def _snapshot(connection: sqlite3.Connection, unit: Callable[[Transaction], T]) 
 class SqliteStore:
     """A SQLite file, opened by this process's event loop."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, committed: Callable[[int], None] = lambda _units: None) -> None:
+        self._committed = committed
         self._path = make_url(url).database or ""
         self._pending: list[Pending] = []
         self._flushing: asyncio.Task[None] | None = None
@@ -182,6 +183,7 @@ class SqliteStore:
     async def _perform(self, batch: Sequence[Pending]) -> None:
         try:
             outcomes = await self._writer.perform(_in_turn, self._turn, batch)
+            self._committed(len(batch))
         except sqlite3.Error as failure:
             refused: Outcome = (
                 None,

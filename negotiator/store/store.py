@@ -42,6 +42,7 @@ class Store(Protocol):
         ...
 
 
-def make_store(url: str) -> Store:
-    """The store of this SQLAlchemy URL, not yet started."""
-    return SqliteStore(url) if url.startswith("sqlite") else PostgresStore(url)
+def make_store(url: str, *, committed: Callable[[int], None] = lambda _units: None) -> Store:
+    """The store of this SQLAlchemy URL, not yet started; `committed` is told how many units each commit held."""
+    kind = SqliteStore if url.startswith("sqlite") else PostgresStore
+    return kind(url, committed)

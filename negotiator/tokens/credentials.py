@@ -1,6 +1,7 @@
 """Access tokens: issued as RFC 9068 JWTs, believed only while their row and all they stand on are live."""
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,7 +11,9 @@ from sqlmodel import col, select
 
 from negotiator import audit, values
 from negotiator.caller import Caller
+from negotiator.errors import Refusal
 from negotiator.keys import ALGORITHM, Keyring
+from negotiator.scopes import ASSISTANT, DIRECTORY
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.store.store import Store
 from negotiator.tokens.tables import AccessToken
@@ -90,14 +93,27 @@ class Issued:
 class Credentials:
     """Makes, records, believes and revokes access tokens."""
 
-    def __init__(self, store: Store, keyring: Keyring, *, issuer: str) -> None:
+    def __init__(
+        self,
+        store: Store,
+        keyring: Keyring,
+        *,
+        issuer: str,
+        offered: Iterable[str] = (*ASSISTANT, *DIRECTORY),
+    ) -> None:
+        self._offered = frozenset(offered)
         self._store = store
         self._keyring = keyring
         self._issuer = issuer
         self._believed: dict[bytes, tuple[int, Caller]] = {}
 
     def make(self, subject: Subject, scopes: list[str], *, life: int) -> Issued:
-        """A signed token for `life` seconds; it counts once `record` has kept its row."""
+        """A signed token for `life` seconds; it counts once `record` has kept its row.
+
+        400 `invalid_scope` for a scope of a service that does not run here.
+        """
+        if not self._offered.issuperset(scopes):
+            raise Refusal("A scope was asked for that is not offered here.", error="invalid_scope")
         at = values.now()
         jti = values.new_ulid()
         claims = {

@@ -60,6 +60,8 @@ def access(ground: Ground) -> Access:
         ground.resources,
         chosen.token_ttl,
     )
+    if "assistant" not in chosen.services:
+        return Access(Wing(operations=offered([endpoints])), delegations)
     door = ground.doorway
     pages = Approve(ground.store, delegations, door.guard, door.limits).routes()
     return Access(

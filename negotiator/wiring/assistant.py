@@ -6,6 +6,7 @@ from negotiator.negotiations.plans.routes import BattlePlans
 from negotiator.negotiations.routes import Negotiations
 from negotiator.negotiations.suggestions.routes import Tactics
 from negotiator.wiring.ground import Ground
+from negotiator.wiring.memory import remembering
 from negotiator.wiring.wing import Wing, offered
 
 
@@ -13,10 +14,16 @@ def assistant(ground: Ground) -> Wing:
     """Make the wing; the hottest slice first."""
     chosen, store, cursors = ground.settings, ground.store, ground.cursors
     advisor = advised(chosen.advisor_url, key=chosen.advisor_key, model=chosen.advisor_model)
+    remembered = remembering(ground)
     slices = [
         Negotiations(store, cursors),
         Advice(store),
         BattlePlans(store, cursors, advisor),
         Tactics(store, cursors, advisor),
+        remembered.memories,
     ]
-    return Wing(operations=offered(slices), closes=(advisor.close,))
+    return Wing(
+        operations=offered(slices),
+        checks={"embedding": remembered.check},
+        closes=(advisor.close, remembered.close),
+    )

@@ -5,7 +5,7 @@ import os
 import secrets
 from dataclasses import dataclass
 
-from negotiator import values
+from negotiator import scopes, values
 from negotiator.agents.routes import ANONYMOUS_BUDGET, ASSERTION_BUDGET
 from negotiator.edge.cursors import Cursors
 from negotiator.edge.endpoint import Doorway
@@ -14,6 +14,7 @@ from negotiator.edge.limits import Budget, Limiter, Limits
 from negotiator.edge.refusals import Refusals
 from negotiator.keys import Keyring
 from negotiator.limiters import InDatabase, InRedis, SharedTable
+from negotiator.metrics.meters import UNITS, Meters
 from negotiator.settings import Settings
 from negotiator.store.store import Store, make_store
 from negotiator.tokens.credentials import Credentials
@@ -28,6 +29,7 @@ class Ground:
     """The shared objects of one process; `resources` are what a token may be asked for (RFC 8707)."""
 
     settings: Settings
+    meters: Meters
     secret: bytes
     store: Store
     keyring: Keyring
@@ -42,14 +44,18 @@ class Ground:
 
 def lay(chosen: Settings) -> Ground:
     """Make the shared objects from settings; nothing is opened before the process starts."""
-    base, secret, store = chosen.base_url, pepper(chosen), make_store(chosen.database_url)
+    base, secret, meters = chosen.base_url, pepper(chosen), Meters(chosen.data_dir / "metrics")
+    commits = meters.histogram("negotiator_commit_units", "Changes that shared a commit", UNITS)
+    store = make_store(chosen.database_url, committed=commits.saw)
     keyring = Keyring(chosen.keys_dir)
-    credentials = Credentials(store, keyring, issuer=base)
+    offered = scopes.of(chosen.services)
+    credentials = Credentials(store, keyring, issuer=base, offered=offered)
     fetcher = Fetcher(allow_loopback=chosen.allow_loopback_fetch)
     issuer_keys = IssuerKeys(fetcher, clock=lambda: values.now())
     resources = frozenset({base, f"{base}/mcp"})
     return Ground(
         settings=chosen,
+        meters=meters,
         secret=secret,
         store=store,
         keyring=keyring,
@@ -66,7 +72,10 @@ def lay(chosen: Settings) -> Ground:
         ),
         resources=resources,
         doorway=Doorway(
-            Guard(credentials, chosen.proxies), _limits(chosen, store), Refusals(base), store
+            Guard(credentials, chosen.proxies),
+            _limits(chosen, store, meters),
+            Refusals(base),
+            store,
         ),
     )
 
@@ -84,7 +93,7 @@ def pepper(chosen: Settings) -> bytes:
     return path.read_bytes()
 
 
-def _limits(chosen: Settings, store: Store) -> Limits:
+def _limits(chosen: Settings, store: Store, meters: Meters) -> Limits:
     limiter: Limiter
     if chosen.redis_url:
         limiter = InRedis(chosen.redis_url)
@@ -103,4 +112,10 @@ def _limits(chosen: Settings, store: Store) -> Limits:
         Budget(ANONYMOUS_BUDGET, anonymous, 3600, anonymous),
         Budget(ASSERTION_BUDGET, assertion, 3600, assertion),
     )
-    return Limits(limiter, {budget.name: budget for budget in budgets})
+    name, meaning = "negotiator_limit_refusals_total", "Calls that found their budget empty"
+    refusals = {each.name: meters.counter(name, meaning, budget=each.name) for each in budgets}
+    return Limits(
+        limiter,
+        {budget.name: budget for budget in budgets},
+        refused=lambda budget: refusals[budget].add(),
+    )

@@ -2,24 +2,27 @@
 
 from dataclasses import dataclass
 
+from starlette.routing import Route
+
 from negotiator import __version__, scopes
 from negotiator.agents.delegation import Delegations
 from negotiator.agents.schemas import ID_JAG, VERIFIED_EMAIL
 from negotiator.discovery.documents import Document
 from negotiator.discovery.health import Health
 from negotiator.discovery.metadata import Authorization
-from negotiator.discovery.published import published
+from negotiator.discovery.published import published, site_of
+from negotiator.discovery.scrape import Scrape, issuing
 from negotiator.edge.endpoint import Doorway
 from negotiator.edge.operation import Service
 from negotiator.keys import Keyring
 from negotiator.settings import Settings
 from negotiator.store.store import Store
 from negotiator.tokens import clients
+from negotiator.tokens.clients import JWT_BEARER
 from negotiator.wiring.access import access
 from negotiator.wiring.assistant import assistant
 from negotiator.wiring.directory import directory
 from negotiator.wiring.ground import Ground, lay
-from negotiator.wiring.memory import remembering
 from negotiator.wiring.wing import Wing, offered
 
 
@@ -32,6 +35,7 @@ class House:
     delegations: Delegations
     service: Service
     documents: tuple[Document, ...]
+    scrape: Scrape
 
     @property
     def settings(self) -> Settings:
@@ -69,29 +73,36 @@ class House:
         await self.ground.fetcher.close()
         await self.doorway.limits.close()
         await self.store.close()
+        self.ground.meters.close()
 
 
 def build(chosen: Settings) -> House:
-    """Make every object and hand each what it needs."""
+    """Make every object of the services that run here, and hand each what it needs."""
     ground = lay(chosen)
     entered = access(ground)
-    health = Wing(operations=offered([Health(ground.store, __version__, ("assistant",))]))
-    remembered = remembering(ground)
-    wings = (assistant(ground), remembered.wing, directory(ground), entered.wing, health)
+    made = {"assistant": assistant, "directory": directory}
+    running = [make(ground) for name, make in made.items() if name in chosen.services]
+    checks = {name: check for wing in running for name, check in wing.checks.items()}
+    answering = Health(ground.store, __version__, tuple(chosen.services), checks)
+    health = Wing(operations=offered([answering]))
+    wings = (*running, entered.wing, health)
     service = Service(
         chosen.base_url,
-        scopes.ASSISTANT,
+        scopes.of(chosen.services),
         tuple(operation for wing in wings for operation in wing.operations),
     )
-    documents = published(service, _authorization(), version=__version__, jwks=ground.keyring.jwks)
-    return House(ground, wings, entered.delegations, service, documents)
+    pages = [route.path for wing in wings for route in wing.pages if isinstance(route, Route)]
+    site = site_of(service, __version__, pages)
+    documents = published(site, _authorization(chosen), jwks=ground.keyring.jwks)
+    scrape = Scrape(ground.meters, issuing(service), ground.doorway, chosen.metrics_token)
+    return House(ground, wings, entered.delegations, service, documents, scrape)
 
 
-def _authorization() -> Authorization:
-    """What the slices say of themselves for the metadata."""
+def _authorization(chosen: Settings) -> Authorization:
+    """What the slices say of themselves for the metadata; assertions are the assistant's way in."""
+    asserts = "assistant" in chosen.services
     return Authorization(
-        grants=clients.GRANTS,
+        grants=tuple(grant for grant in clients.GRANTS if asserts or grant != JWT_BEARER),
         client_auth_methods=clients.AUTH_METHODS,
-        identity_types=("anonymous", "identity_assertion"),
-        assertion_types=(ID_JAG, VERIFIED_EMAIL),
+        assertion_types=(ID_JAG, VERIFIED_EMAIL) if asserts else (),
     )

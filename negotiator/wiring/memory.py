@@ -7,29 +7,40 @@ from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.memories.routes import Memories
 from negotiator.memory.recall.recall import Recall
 from negotiator.memory.recall.shelves import Shelves
+from negotiator.settings import Settings
 from negotiator.wiring.ground import Ground
-from negotiator.wiring.wing import Wing, offered
 
 
 @dataclass(frozen=True, slots=True)
 class Remembering:
-    """The wing, and the recall that plans, suggestions and cues ask."""
+    """The slice, and the recall that plans, suggestions and cues ask."""
 
-    wing: Wing
+    memories: Memories
     recall: Recall
     embedder: Embedder
 
+    def check(self) -> str:
+        """The embedder's name for health; why it is a lesser one, when it is."""
+        named, lesser = self.embedder.model, self.embedder.lesser
+        return f"lesser: {named}, because {lesser}" if lesser else f"ok: {named}"
 
-def remembering(ground: Ground) -> Remembering:
-    """Make the wing."""
-    chosen, store = ground.settings, ground.store
-    embedder = choose(
+    async def close(self) -> None:
+        """Let go of the embedder."""
+        await self.embedder.close()
+
+
+def embedder(chosen: Settings) -> Embedder:
+    """The embedder that the settings and what is installed lead to."""
+    return choose(
         chosen.embedding_url,
         key=chosen.embedding_key,
         model=chosen.embedding_model,
         models=chosen.models_dir or chosen.data_dir / "models",
     )
-    recall = Recall(Shelves(store), embedder)
-    memories = Memories(store, ground.cursors, embedder, recall)
-    wing = Wing(operations=offered([memories]), closes=(embedder.close,))
-    return Remembering(wing, recall, embedder)
+
+
+def remembering(ground: Ground) -> Remembering:
+    """Make the slice."""
+    embeds = embedder(ground.settings)
+    recall = Recall(Shelves(ground.store, embeds.model), embeds)
+    return Remembering(Memories(ground.store, ground.cursors, embeds, recall), recall, embeds)

@@ -1,7 +1,7 @@
 """One part of the house, as the rest of it sees it."""
 
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from starlette.routing import BaseRoute
@@ -19,10 +19,11 @@ class Slice(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wing:
-    """What a part offers over HTTP, and what it lets go of when the process ends."""
+    """What a part offers over HTTP, what it says of itself in health, and what it lets go of at the end."""
 
     operations: tuple[Operation, ...] = ()
     pages: tuple[BaseRoute, ...] = ()
+    checks: Mapping[str, Callable[[], str]] = field(default_factory=dict[str, Callable[[], str]])
     closes: tuple[Callable[[], Awaitable[None]], ...] = ()
 
 

@@ -94,6 +94,8 @@ _GROUND: Final = {
     "contract:0:cors": "CORS * for public GETs and well-known documents",
     "contract:0:openapi": "/openapi.json is OpenAPI 3.1 of every operation, its scope and errors",
     "contract:0:health": "GET /api/health says ok, version, services and checks",
+    "contract:0:services": "NEGOTIATOR_SERVICES serves one service alone, in both directions",
+    "contract:0:metrics": "GET /metrics, off the public port or behind a token",
 }
 _ENTRY: Final = {
     "contract:1.1:alias": "type is an alias of identity_type; both, differing, are 400",
@@ -168,6 +170,14 @@ _DISCOVERY: Final = {
     "contract:1.4:exists": "every advertised endpoint exists",
     "contract:1.4:transport": "documents answer GET and HEAD, ETag and 304, with CORS",
     "contract:1.4:agent-auth": "the agent_auth block names the doors",
+    "contract:1.4:home": "/ is HTML or markdown by Accept, with links to what programs read",
+    "contract:1.4:robots": "robots.txt: named groups, signals, sitemap and agentmap",
+    "contract:1.4:sitemap": "every address of the sitemap answers 200",
+    "contract:1.4:skills": "skills are served as the digests of their index say",
+    "contract:1.4:resources": "ai-catalog.json and ard.json are one list that loads",
+    "contract:1.4:llms": "llms.txt has working links; llms-full.txt has everything",
+    "contract:1.4:webmcp": "the home page registers its tools in a browser that has WebMCP, once",
+    "contract:1.4:manual": "/docs shows every operation without loading anything from elsewhere",
 }
 _OPERATOR: Final = {
     "contract:2:environment": "settings come from NEGOTIATOR_ variables, .env or TOML",
@@ -225,12 +235,10 @@ _LATER: Final = {
         "contract:1.4:inserted": "resource metadata at the path-inserted addresses",
     },
     "Tools directory": {
-        "contract:0:services": "NEGOTIATOR_SERVICES serves one service alone",
         "contract:2:directory": "directory import and submissions, with a progress bar",
     },
     "Running it": {
         "contract:0:limit-workers": "limits are exact across workers",
-        "contract:0:metrics": "GET /metrics, off the public port or behind a token",
         "contract:0:examples": "every operation in OpenAPI has an example; /docs shows it",
         "contract:2:serve": "serve migrates, prints the address, drains on SIGTERM",
         "contract:2:demo": "demo tells the whole journey",

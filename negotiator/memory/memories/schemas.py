@@ -189,11 +189,12 @@ class MemoryList(TypedDict):
 
 
 class Why(TypedDict):
-    """What put a result where it is: its places in both lists, its cosine, and what weighed on it."""
+    """What put a result where it is: its places in both lists, its cosine, its share of the words, and what weighed."""
 
     semantic_rank: int | None
     keyword_rank: int | None
     similarity: float | None
+    words: float | None
     recency: float
     trust: float
 

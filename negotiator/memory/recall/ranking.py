@@ -1,8 +1,11 @@
-"""From two lists of scores to one order: reciprocal ranks, recency, trust.
+"""From two scores to one order: meaning and words added up, weighed by recency and trust.
 
-Reciprocal rank fusion is Cormack, Clarke and Büttcher 2009. Recency and trust only weigh: they hide nothing.
+Both scores are kept as numbers instead of ranks: a convex combination loses less than reciprocal ranks do and needs no
+tuning to a corpus (Bruch, Gai and Ingber 2023, "An Analysis of Fusion Functions for Hybrid Retrieval"; measured here:
+docs/benchmarks.md). Recency and trust only weigh: they hide nothing.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -12,19 +15,26 @@ Mode = Literal["hybrid", "semantic", "keyword"]
 Array = Any
 
 POOL: Final = 50
-_K: Final = 60
+WORDS: Final = 0.3
+"""The share of the words in a hybrid score; the rest is meaning's."""
 _HALF_LIFE_MS: Final = 180 * 86_400_000
 _FRESH: Final = 0.3
-_TRUST: Final = np.array([0.5, 0.85, 1.0, 1.1], np.float32)
+_TRUST: Final = np.array([0.5, 0.85, 1.0, 1.1])
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What is ranked, by row: both scores, which rows may be shown, and what weighs them."""
+    """The rows in question, each once, with what weighs them.
 
+    `semantic` is their cosine, `keyword` their share of the query's words. `nearest` and `matching` are the rows that
+    lead in meaning and in words, best first, at most `POOL` of each.
+    """
+
+    rows: Array
     semantic: Array
     keyword: Array
-    allowed: Array
+    nearest: Array
+    matching: Array
     created_at: Array
     trust: Array
     ageless: Array
@@ -37,43 +47,72 @@ class Ranked:
     row: int
     score: float
     semantic: float
+    keyword: float
     semantic_rank: int | None
     keyword_rank: int | None
     recency: float
     trust: float
 
 
-def ranked(found: Candidates, mode: Mode, *, now: int) -> list[Ranked]:
-    """The rows in order, best first; equal ones by row."""
-    semantic = _first(found.semantic, found.allowed) if mode != "keyword" else {}
-    keyword = (
-        _first(found.keyword, found.allowed & (found.keyword > 0)) if mode != "semantic" else {}
-    )
-    listed: list[Ranked] = []
-    for row in semantic.keys() | keyword.keys():
-        ranks = semantic.get(row), keyword.get(row)
-        fused = sum(1 / (_K + rank) for rank in ranks if rank is not None)
-        recency = _recency(found, row, now)
-        trust = float(_TRUST[found.trust[row]])
-        score = round(fused * recency * trust, 6)
-        near = round(float(found.semantic[row]), 4)
-        listed.append(Ranked(row, score, near, *ranks, recency, trust))
-    return sorted(listed, key=lambda one: (-one.score, one.row))
+class Ranking:
+    """The candidates in order, best first; equal ones by row."""
+
+    def __init__(self, found: Candidates, mode: Mode, *, now: int) -> None:
+        self._found = found
+        self._recency = _recency(found, now)
+        self._trust = _TRUST[found.trust]
+        weighed = _matched(found, mode).astype(np.float64) * self._recency * self._trust
+        # Rounded before they are compared: the order is the one that is shown.
+        self._scores = np.round(weighed, 6)
+        self._order = np.lexsort((found.rows, -self._scores))
+        self._ranks = [
+            {row: rank for rank, row in enumerate(leading.tolist(), 1)}
+            for leading in (found.nearest, found.matching)
+        ]
+
+    def __iter__(self) -> Iterator[Ranked]:
+        return map(self._at, self._order.tolist())
+
+    def _at(self, at: int) -> Ranked:
+        found = self._found
+        row = int(found.rows[at])
+        return Ranked(
+            row=row,
+            score=float(self._scores[at]),
+            semantic=float(found.semantic[at]),
+            keyword=float(found.keyword[at]),
+            semantic_rank=self._ranks[0].get(row),
+            keyword_rank=self._ranks[1].get(row),
+            recency=float(self._recency[at]),
+            trust=float(self._trust[at]),
+        )
 
 
-def _first(scores: Array, allowed: Array) -> dict[int, int]:
-    """The best `POOL` allowed rows with their ranks from 1."""
-    rows = np.flatnonzero(allowed)
+def first(scores: Array, rows: Array) -> Array:
+    """Of these rows the `POOL` with the highest scores, best first; among equals the older row."""
+    chosen = scores[rows]
     if len(rows) > POOL:
-        best = np.argpartition(-scores[rows], POOL - 1)[:POOL]
-        rows = rows[best]
-    # A stable order among equals: the scores first, then the rows.
-    order = np.lexsort((rows, -scores[rows]))
-    return {int(rows[place]): rank for rank, place in enumerate(order, 1)}
+        # Whatever ties with the last place takes part: chance has no say in who is cut off.
+        least = np.partition(chosen, len(rows) - POOL)[len(rows) - POOL]
+        rows = rows[chosen >= least]
+        chosen = scores[rows]
+    return rows[np.lexsort((rows, -chosen))][:POOL]
 
 
-def _recency(found: Candidates, row: int, now: int) -> float:
-    if found.ageless[row]:
-        return 1.0
-    age = max(0, now - int(found.created_at[row]))
-    return round(1 - _FRESH + _FRESH * 0.5 ** (age / _HALF_LIFE_MS), 4)
+def _matched(found: Candidates, mode: Mode) -> Array:
+    """How well each candidate answers, 0 to 1."""
+    meaning = np.maximum(found.semantic, 0)
+    match mode:
+        case "semantic":
+            return meaning
+        case "keyword":
+            return found.keyword
+        case "hybrid":
+            return (1 - WORDS) * meaning + WORDS * found.keyword
+
+
+def _recency(found: Candidates, now: int) -> Array:
+    age = np.maximum(0, now - found.created_at) / _HALF_LIFE_MS
+    weighed = 1 - _FRESH + _FRESH * np.exp2(-age)
+    return np.where(found.ageless, 1.0, weighed)
+

@@ -1,21 +1,26 @@
 """Recall: from a question to an owner's memories, and from a new text to those that say it already."""
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from negotiator import values
 from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.memories import guard
-from negotiator.memory.memories.schemas import NewMemory, SearchMemories
+from negotiator.memory.memories.schemas import Mode, NewMemory, SearchMemories
 from negotiator.memory.recall.filters import compiled
 from negotiator.memory.recall.shelves import Shelves
+
+if TYPE_CHECKING:
+    from negotiator.memory.recall.ranking import Ranked
 
 REPEATED: Final = 0.97
 SIMILAR: Final = 0.95
 _ASKED_LATELY: Final = 512
 _UNTRUSTED_SHARE: Final = 4
+_AT_ONCE: Final = 500
 
 Array = Any
 
@@ -43,6 +48,8 @@ class Recall:
         keep = compiled(asked.filters) if asked.filters else None
         vector = None if asked.mode == "keyword" else await self._vector(asked.query)
         shelf = await self._shelves.of(owner)
+        if keep is not None and len(shelf) > _AT_ONCE:
+            await asyncio.to_thread(shelf.read)
         question = Question(
             text=asked.query,
             vector=vector,
@@ -52,24 +59,19 @@ class Recall:
             keep=keep,
         )
         items: list[dict[str, Any]] = []
-        untrusted = 0
+        untrusted, share = 0, max(1, asked.limit // _UNTRUSTED_SHARE)
         for memory, ranked in shelf.search(question):
             facts = shelf.facts(memory)
             if asked.min_score is not None and ranked.semantic < asked.min_score:
                 continue
             # What nobody vouches for may inform an answer, never fill it.
-            untrusted += facts["trust"] < guard.BOUND
-            if facts["trust"] < guard.BOUND and untrusted > max(1, asked.limit // _UNTRUSTED_SHARE):
-                continue
+            if facts["trust"] < guard.BOUND:
+                untrusted += 1
+                if untrusted > share:
+                    continue
             hit: dict[str, Any] = {"memory": facts, "score": ranked.score}
             if asked.explain:
-                hit["why"] = {
-                    "semantic_rank": ranked.semantic_rank,
-                    "keyword_rank": ranked.keyword_rank,
-                    "similarity": None if vector is None else ranked.semantic,
-                    "recency": ranked.recency,
-                    "trust": ranked.trust,
-                }
+                hit["why"] = _why(ranked, asked.mode)
             items.append(hit)
             if len(items) == asked.limit:
                 break
@@ -107,3 +109,14 @@ def _same_matter(facts: Mapping[str, Any], body: NewMemory) -> bool:
     return about == (body.kind, body.counterparty, body.category) and guard.says_the_same(
         facts["text"], body.text
     )
+
+
+def _why(ranked: "Ranked", mode: Mode) -> dict[str, Any]:
+    return {
+        "semantic_rank": ranked.semantic_rank,
+        "keyword_rank": ranked.keyword_rank,
+        "similarity": None if mode == "keyword" else round(ranked.semantic, 4),
+        "words": None if mode == "semantic" else round(ranked.keyword, 4),
+        "recency": round(ranked.recency, 4),
+        "trust": ranked.trust,
+    }

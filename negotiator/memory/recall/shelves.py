@@ -11,12 +11,14 @@ from sqlalchemy import bindparam, select
 from sqlmodel import col
 
 from negotiator.memory.memories.tables import Memory, MemoryOwner
-from negotiator.store.statement import Query, Transaction
+from negotiator.store.statement import Query, Transaction, table
 from negotiator.store.store import Store
+from negotiator.words import terms
 
 if TYPE_CHECKING:
     from negotiator.memory.recall.shelf import Shelf, Shelved
 
+Row = tuple[Any, ...]
 ROOM: Final = 96 * 1024 * 1024
 _FEW: Final = 32
 
@@ -28,35 +30,25 @@ _COUNTERS = Query(
 )
 
 
-def _shelved(row: Sequence[Any]) -> "Shelved":
-    # The arithmetic behind a shelf is loaded by whoever recalls, not by every process.
-    from negotiator.memory.recall.shelf import Shelved
-
-    key, document, vector, expires_at, created_at = row
-    facts: dict[str, Any] = orjson.loads(document)
-    searched = " ".join([facts["text"], *facts["tags"], facts["counterparty"] or ""])
-    return Shelved(key, searched, vector, facts, created_at, expires_at)
-
-
 _SINCE = Query(
     select(
-        col(Memory.id),
-        col(Memory.document),
-        col(Memory.vector),
-        col(Memory.expires_at),
-        col(Memory.created_at),
+        *(
+            table(Memory).c[name]
+            for name in ("id", "document", "model", "vector", "status", "trust", "expires_at", "created_at")
+        )
     )
     .where(col(Memory.owner) == bindparam("owner"), col(Memory.stamp) > bindparam("stamp"))
     .order_by(col(Memory.stamp), col(Memory.id)),
-    _shelved,
+    tuple,
 )
 
 
 class Shelves:
-    """Answers an owner's shelf as it is now."""
+    """Answers an owner's shelf as it is now; `model` is whose vectors questions are put in."""
 
-    def __init__(self, store: Store, *, room: int = ROOM) -> None:
+    def __init__(self, store: Store, model: str, *, room: int = ROOM) -> None:
         self._store = store
+        self._model = model
         self._room = room
         self._kept: OrderedDict[str, Shelf] = OrderedDict()
         self._costs: dict[str, int] = {}
@@ -82,15 +74,36 @@ class Shelves:
             since = shelf.stamp
             stamp, found = await self._store.scan(lambda tx: _since(tx, owner, since))
             if len(found) <= _FEW:
-                shelf.put(found)
+                shelf.put(self._shelved(found))
                 shelf.stamp = stamp
                 return shelf
         stamp, found = await self._store.scan(lambda tx: _since(tx, owner, 0))
+        return await asyncio.to_thread(self._filled, stamp, found)
+
+    def _filled(self, stamp: int, found: Sequence[Row]) -> "Shelf":
+        # The arithmetic behind a shelf is loaded by whoever recalls, not by every process.
         from negotiator.memory.recall.shelf import Shelf
 
         fresh = Shelf(stamp)
-        await asyncio.to_thread(fresh.put, found)
+        fresh.put(self._shelved(found))
         return fresh
+
+    def _shelved(self, found: Sequence[Row]) -> "list[Shelved]":
+        """Rows as the shelf takes them; a vector of another model stays behind."""
+        from negotiator.memory.recall.shelf import Shelved
+
+        shelved: list[Shelved] = []
+        for key, document, model, vector, status, trust, expires, created in found:
+            facts: dict[str, Any] = orjson.loads(document)
+            words = " ".join([facts["text"], *facts["tags"], facts["counterparty"] or ""])
+            compared = vector if model == self._model else None
+            ageless = facts["pinned"] or facts["kind"] == "win"
+            shelved.append(
+                Shelved(
+                    key, terms(words), compared, document, status, trust, ageless, created, expires
+                )
+            )
+        return shelved
 
     def forget(self, owner: str) -> None:
         """Let go of an owner's shelf."""
@@ -112,5 +125,5 @@ def counters(tx: Transaction, owner: str) -> tuple[int, int]:
     return tx.one(_COUNTERS, owner=owner) or (0, 0)
 
 
-def _since(tx: Transaction, owner: str, stamp: int) -> "tuple[int, list[Shelved]]":
+def _since(tx: Transaction, owner: str, stamp: int) -> tuple[int, list[Row]]:
     return counters(tx, owner)[0], tx.all(_SINCE, owner=owner, stamp=stamp)

@@ -1,0 +1,87 @@
+"""auth.md's `agent_auth` block: where and how an agent gets in without an account (identity.md §2.2).
+
+One block for everything that runs here. The first service's doors are named at the top, where readers of every
+generation of auth.md look; each way in names its own, so that nobody has to guess which door takes which identity.
+"""
+
+from typing import Any, Final
+
+from negotiator.discovery.site import CLAIM, ENROL, REGISTER
+from negotiator.edge.operation import Service
+
+_VERIFY: Final = "/api/auth/verify"
+_REVOKE: Final = "/api/auth/revoke"
+_OAUTH_REVOKE: Final = "/oauth/revoke"
+_EMAIL: Final = "verified_email"
+
+Block = dict[str, Any]
+
+
+def agent_auth(service: Service, assertion_types: tuple[str, ...]) -> Block | None:
+    """The block; None where no agent can register. `assertion_types` are the assistant's."""
+    blocks: list[Block] = []
+    if service.at(REGISTER, "POST"):
+        blocks.append(_assistant(service, assertion_types))
+    if service.at(ENROL, "POST"):
+        blocks.append(_directory(service))
+    if not blocks:
+        return None
+    first, *rest = blocks
+    for other in rest:
+        first = _joined(first, other)
+    return {"skill": f"{service.base}/auth.md", **first}
+
+
+def _assistant(service: Service, assertion_types: tuple[str, ...]) -> Block:
+    credentials = ["access_token"]
+    doors = _doors(service, REGISTER, CLAIM, _OAUTH_REVOKE)
+    method = {"credential_types_supported": credentials, **_way(doors)}
+    return {
+        **doors,
+        "identity_types_supported": ["anonymous", "identity_assertion"],
+        "credential_types_supported": credentials,
+        "anonymous": method,
+        "identity_assertion": {"assertion_types_supported": list(assertion_types), **method},
+    }
+
+
+def _directory(service: Service) -> Block:
+    doors = _doors(service, ENROL, _VERIFY, _REVOKE)
+    method = {"credential_types_supported": ["api_key"], **_way(doors)}
+    return {
+        **doors,
+        "identity_types_supported": ["did", "agent_id", "email", "identity_assertion"],
+        "credential_types_supported": ["api_key", "bearer_token", "jwt"],
+        "did": {"methods_supported": ["key", "web"], **method},
+        "agent_id": method,
+        "email": method,
+        "identity_assertion": {"assertion_types_supported": [_EMAIL], **method},
+    }
+
+
+def _doors(service: Service, register: str, claim: str, revoke: str) -> Block:
+    """The addresses under the names of auth.md v0.1 and of the later generations, as far as they are there."""
+    named = {
+        "register_uri": register,
+        "identity_endpoint": register,
+        "claim_uri": claim,
+        "claim_endpoint": claim,
+        "revocation_uri": revoke,
+    }
+    return {
+        name: f"{service.base}{path}" for name, path in named.items() if service.at(path, "POST")
+    }
+
+
+def _way(doors: Block) -> Block:
+    """The doors that a single way in repeats."""
+    return {name: doors[name] for name in ("register_uri", "claim_uri") if name in doors}
+
+
+def _joined(first: Block, other: Block) -> Block:
+    """Both blocks in one; lists become unions in order, and what both have is said as the first says it."""
+    lists = {
+        name: list(dict.fromkeys([*first[name], *other[name]]))
+        for name in ("identity_types_supported", "credential_types_supported")
+    }
+    return {**other, **first, **lists}

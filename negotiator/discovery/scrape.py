@@ -1,0 +1,115 @@
+"""`GET /metrics` in Prometheus text: behind a token on the public port, or on a private address of its own."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+import orjson
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from negotiator import values
+from negotiator.caller import nobody
+from negotiator.edge.endpoint import Doorway
+from negotiator.edge.limits import refuse
+from negotiator.edge.operation import Service
+from negotiator.errors import Refusal, Unauthorized
+from negotiator.metrics.exposition import MEDIA_TYPE, exposition
+from negotiator.metrics.meters import Meters
+
+PATH: Final = "/metrics"
+_ISSUING: Final = (
+    "/api/agent/register",
+    "/api/agent/claim",
+    "/oauth/token",
+    "/api/auth/register",
+    "/api/auth/rotate",
+)
+_REQUEST: Final = 8 * 1024
+_PATIENCE: Final = 5
+
+
+def issuing(service: Service) -> tuple[str, ...]:
+    """The operations whose every success hands out a credential."""
+    found = (service.at(path, "POST") for path in _ISSUING)
+    return tuple(operation.name for operation in found if operation)
+
+
+@dataclass(frozen=True, slots=True)
+class Scrape:
+    """The numbers of all workers, for whoever collects them."""
+
+    meters: Meters
+    issuing: Iterable[str]
+    door: Doorway
+    token: str
+
+    def routes(self) -> list[Route]:
+        """The page on the public port; none without a token to guard it."""
+        return [Route(PATH, self.show, methods=["GET"])] if self.token else []
+
+    async def show(self, request: Request) -> Response:
+        """The text, for whoever has the token; a wrong guess is charged to its address."""
+        headers = dict(request.headers)
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer" and values.same(given.strip(), self.token):
+            return Response(await self.text(), headers={"content-type": MEDIA_TYPE, **_FRESH})
+        taken = await self.door.limits.charge(
+            nobody(self.door.guard.address(request.scope, headers))
+        )
+        refusal = (
+            Unauthorized("Send the metrics token as a bearer token.", sent=bool(given))
+            if taken.taken
+            else refuse(taken)
+        )
+        return self._refused(refusal)
+
+    async def text(self) -> bytes:
+        """The numbers now; files are read off the event loop."""
+        snapshot = await asyncio.to_thread(self.meters.snapshot)
+        return exposition(snapshot, self.issuing).encode()
+
+    @contextlib.asynccontextmanager
+    async def listening(self, address: str) -> AsyncGenerator[None]:
+        """Answer on `host:port` as long as this lasts; every worker listens there, and any one answers for all."""
+        if not address:
+            yield
+            return
+        host, _, port = address.rpartition(":")
+        server = await asyncio.start_server(
+            self._serve, host.strip("[]"), int(port), reuse_port=True, limit=_REQUEST
+        )
+        try:
+            yield
+        finally:
+            server.close()
+
+    def _refused(self, refusal: Refusal) -> Response:
+        answer = self.door.refusals.answer(refusal)
+        headers = {**answer.headers, **_FRESH}
+        return Response(orjson.dumps(answer.body), answer.status or 401, headers, answer.media_type)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One request a connection: all that a collector needs."""
+        with contextlib.suppress(OSError, ValueError, TimeoutError, asyncio.IncompleteReadError):
+            async with asyncio.timeout(_PATIENCE):
+                head = await reader.readuntil(b"\r\n\r\n")
+                method, path, _ = head.partition(b"\r\n")[0].split(b" ", 2)
+                known = path.partition(b"?")[0] == PATH.encode() and method in {b"GET", b"HEAD"}
+                body = await self.text() if known else b""
+                writer.write(_head(known=known, length=len(body)))
+                writer.write(b"" if method == b"HEAD" else body)
+                await writer.drain()
+        writer.close()
+
+
+_FRESH: Final = {"cache-control": "no-store"}
+
+
+def _head(*, known: bool, length: int) -> bytes:
+    status, kind = ("200 OK", MEDIA_TYPE) if known else ("404 Not Found", "text/plain")
+    lines = (f"HTTP/1.1 {status}", f"Content-Type: {kind}", f"Content-Length: {length}")
+    return "\r\n".join((*lines, "Cache-Control: no-store", "Connection: close", "", "")).encode()

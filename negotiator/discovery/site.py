@@ -1,0 +1,62 @@
+"""What the documents are made of: the service description, and what stands beside the operations."""
+
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from negotiator.edge.operation import Operation, Service
+
+REGISTER = "/api/agent/register"
+CLAIM = "/api/agent/claim"
+NEGOTIATIONS = "/api/negotiations"
+TOOLS = "/api/v1/tools"
+CATEGORIES = "/api/v1/categories"
+ENROL = "/api/auth/register"
+SIGN_IN = "/sign-in"
+MCP = "/mcp"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One origin: its service, its version, and the paths that are no operations: pages and other documents."""
+
+    service: Service
+    version: str
+    paths: frozenset[str] = frozenset()
+
+    @property
+    def base(self) -> str:
+        """The address everything begins with."""
+        return self.service.base
+
+    @property
+    def root(self) -> str:
+        """The path of the base, empty for most; links on pages begin with it."""
+        return urlsplit(self.base).path
+
+    @property
+    def negotiates(self) -> bool:
+        """Whether the negotiation assistant is running here."""
+        return self.service.at(NEGOTIATIONS, "POST") is not None
+
+    @property
+    def lists_tools(self) -> bool:
+        """Whether the tools directory is running here."""
+        return self.service.at(TOOLS) is not None
+
+    @property
+    def api(self) -> tuple[Operation, ...]:
+        """The operations in the order they are offered."""
+        return self.service.operations
+
+    def has(self, path: str) -> bool:
+        """Whether a page, a document or a GET operation answers at the path."""
+        return path in self.paths or self.service.at(path) is not None
+
+    def name(self) -> str:
+        """What runs here, in a few words."""
+        parts: list[str] = []
+        if self.negotiates:
+            parts.append("negotiation assistant")
+        if self.lists_tools:
+            parts.append("AI tools directory")
+        return " and ".join(parts) or "authorization server"
