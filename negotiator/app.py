@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import gc
 from collections.abc import AsyncGenerator
+from functools import partial
 from typing import Any, Final
 
 import orjson
@@ -14,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from negotiator import settings, telemetry, values
+from negotiator.agents import registration
 from negotiator.discovery.documents import route
 from negotiator.edge.endpoint import Endpoint
 from negotiator.edge.middleware import Wrapping
@@ -22,8 +24,7 @@ from negotiator.edge.refusals import Refusals
 from negotiator.edge.routing import Operations
 from negotiator.metrics.meters import Traffic
 from negotiator.settings import Settings
-from negotiator.store.store import Store
-from negotiator.wiring.house import build
+from negotiator.wiring.house import House, build
 from negotiator.wiring.owned import sweep
 
 _SWEEP_EVERY: Final = 60
@@ -46,7 +47,7 @@ def create(chosen: Settings | None = None) -> Starlette:
         # What was loaded stays: the collector need not walk it in the middle of somebody's request.
         gc.collect()
         gc.freeze()
-        sweeping = asyncio.create_task(_sweep_forever(house.store))
+        sweeping = asyncio.create_task(_sweep_forever(house))
         try:
             async with house.scrape.listening(chosen.metrics_listen):
                 yield
@@ -77,12 +78,21 @@ def create(chosen: Settings | None = None) -> Starlette:
     return application
 
 
-async def _sweep_forever(store: Store) -> None:
+async def _sweep_forever(house: House) -> None:
+    """Sweep, then see to what asks the world and so can be no unit."""
+
+    async def forget() -> None:
+        seen = house.ground.credentials.seen()
+        await house.store.write(partial(registration.seen, when=seen))
+        await house.store.write(lambda tx: sweep(tx, values.now()))
+
+    chores = [forget, *(chore for wing in house.wings for chore in wing.chores)]
     while True:
-        try:
-            await store.write(lambda tx: sweep(tx, values.now()))
-        except Exception as fault:
-            log.error("sweep failed", exc_info=fault)
+        for chore in chores:
+            try:
+                await chore()
+            except Exception as fault:
+                log.error("sweep failed", exc_info=fault)
         await asyncio.sleep(_SWEEP_EVERY)
 
 

@@ -5,11 +5,28 @@ from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
+class Rate:
+    """A caller's own allowance (directory seed §2)."""
+
+    requests_per_minute: int
+    burst: int
+
+
+@dataclass(frozen=True, slots=True)
+class Retiring:
+    """A credential that has a successor: since when, and until when it still works; milliseconds."""
+
+    since: int
+    until: int
+
+
+@dataclass(frozen=True, slots=True)
 class Caller:
     """An authenticated (or anonymous) caller.
 
     `principal` owns what is made: the user when the agent is bound to one, else the agent or client
-    itself. `credential` is what limits are keyed by: the token's id, or the client address of nobody.
+    itself. `credential` is the token's id, or the client address of nobody. `level` is how far the
+    directory believes who this is: 0 nothing known, 1 registered, 2 proven, 3 vetted by the operator.
     """
 
     kind: Literal["nobody", "agent", "client"]
@@ -18,6 +35,14 @@ class Caller:
     scopes: frozenset[str]
     client_id: str = ""
     user_id: str | None = None
+    level: int = 0
+    rate: Rate | None = None
+    retiring: Retiring | None = None
+
+    @property
+    def payer(self) -> str:
+        """What limits are keyed by: a client with a rate of its own shares it among all its credentials."""
+        return self.client_id if self.rate else self.credential
 
 
 def nobody(address: str) -> Caller:

@@ -97,6 +97,12 @@ class Settings(BaseSettings):
     claim_failures_per_hour: int = Field(
         1000, ge=5, description="Wrong delegation codes per hour, over all agents."
     )
+    sign_in_limit_address: int = Field(
+        300, ge=6, description="Passwords that may be tried per hour and address."
+    )
+    sign_in_limit_account: int = Field(
+        60, ge=6, description="Passwords that may be tried per hour and account."
+    )
     limit_rpm: int = Field(600, ge=1, description="Requests per minute and credential.")
     limit_burst: int = Field(
         0,
@@ -106,12 +112,47 @@ class Settings(BaseSettings):
     limit_baseline_rpm: int = Field(
         120, ge=1, description="Requests per minute and address without a credential."
     )
+    limit_directory_rpm: int = Field(
+        30, ge=1, description="Directory requests per minute and address without a credential."
+    )
+    limit_unproven_rpm: int = Field(
+        60, ge=1, description="Requests per minute of a directory agent that has proven nothing."
+    )
+    limit_proven_rpm: int = Field(
+        120, ge=1, description="Requests per minute of a directory agent with a proven identity."
+    )
+    limit_vetted_rpm: int = Field(
+        600, ge=1, description="Requests per minute of a directory agent the operator vetted."
+    )
+    limit_health_rpm: int = Field(
+        600, ge=1, description="Health checks per minute and caller, apart from all else."
+    )
+    register_limit_directory: int = Field(
+        5, ge=1, description="Registrations at the directory per hour and address."
+    )
+    register_limit_directory_daily: int = Field(
+        20, ge=1, description="Registrations at the directory per day and address."
+    )
+    key_unused_days: int = Field(
+        90, ge=1, description="Days without use after which an unproven agent's API key ends."
+    )
     smtp_url: str = Field(
         "",
         description="smtp://user:password@host:port; empty means the outbox folder.",
         repr=False,
     )
     mail_from: str = Field("negotiator@localhost", description="Sender of the mails.")
+    oidc_issuer: str = Field(
+        "",
+        description="OpenID provider that people may sign in with: its issuer identifier; empty means none.",
+    )
+    oidc_client_id: str = Field("", description="What the OpenID provider calls this service.")
+    oidc_client_secret: str = Field(
+        "", description="The secret it gave this service; empty for a public client.", repr=False
+    )
+    oidc_name: str = Field(
+        "your organisation", max_length=60, description="What the sign-in button calls it."
+    )
     allow_loopback_fetch: bool = Field(
         False,
         description="Let issuers live on loopback over http: development and tests.",
@@ -203,6 +244,16 @@ class Settings(BaseSettings):
             raise ValueError("advisor_model: must be set when advisor_url is")
         if self.embedding_url and not self.embedding_model:
             raise ValueError("embedding_model: must be set when embedding_url is")
+        return self
+
+    @model_validator(mode="after")
+    def _knows_its_provider(self) -> Self:
+        if bool(self.oidc_issuer) != bool(self.oidc_client_id):
+            raise ValueError("oidc_issuer: must be set together with oidc_client_id")
+        parts = urlsplit(self.oidc_issuer)
+        safe = parts.scheme == "https" or (parts.scheme == "http" and self.allow_loopback_fetch)
+        if self.oidc_issuer and not (safe and parts.hostname and not parts.query + parts.fragment):
+            raise ValueError("oidc_issuer: must be an https URL without query and fragment")
         return self
 
     @model_validator(mode="after")

@@ -8,6 +8,7 @@ import hmac
 import re
 import secrets
 import time
+import unicodedata
 from datetime import UTC, datetime
 from decimal import Decimal
 from threading import Lock
@@ -16,6 +17,7 @@ from typing import Final
 from ulid_transform import bytes_to_ulid, ulid_now, ulid_to_bytes
 
 ID_LENGTH: Final = 26
+_UNSEEN: Final = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _ID = re.compile(r"[a-z]+_[0-7][0-9a-hjkmnp-tv-z]{25}")
 
 
@@ -70,6 +72,11 @@ def keyed_digest(pepper: bytes, text: str) -> str:
 def same(left: str, right: str) -> bool:
     """Equality in constant time."""
     return hmac.compare_digest(left.encode(), right.encode())
+
+
+def has_unseen(text: str) -> bool:
+    """Whether some character is a control, bidirectional or invisible one: it could hide or turn what a page says."""
+    return any(unicodedata.category(mark) in _UNSEEN for mark in text)
 
 
 def timestamp(at: int) -> str:

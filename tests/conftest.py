@@ -24,9 +24,9 @@ from negotiator.store.store import Store, make_store
 from negotiator.trust import issuers
 from negotiator.users import people
 from negotiator.wiring.house import build
+from tests.browser import BASE, PASSWORD, Browser
 from tests.idp import Idp
 
-BASE = "https://negotiator.example"
 PEPPER = "a pepper that only the tests know"
 
 hypothesis_settings.register_profile(
@@ -91,6 +91,15 @@ def make_settings(data_dir: Path, keys_dir: Path, **overrides: Any) -> Settings:
         "limit_baseline_rpm": 1_000_000,
         "register_limit_anonymous": 1_000_000,
         "register_limit_assertion": 1_000_000,
+        "register_limit_directory": 1_000_000,
+        "register_limit_directory_daily": 1_000_000,
+        "limit_directory_rpm": 1_000_000,
+        "limit_unproven_rpm": 1_000_000,
+        "limit_proven_rpm": 1_000_000,
+        "limit_vetted_rpm": 1_000_000,
+        "limit_health_rpm": 1_000_000,
+        "sign_in_limit_address": 1_000_000,
+        "sign_in_limit_account": 1_000_000,
     }
     return Settings(_env_file=None, **{**plain, **overrides})  # pyright: ignore[reportCallIssue]
 
@@ -176,6 +185,42 @@ async def mint(change: Change, chosen: Settings) -> Mint:
 
         minted: tuple[str, str] = await change(unit)
         return minted
+
+    return call
+
+
+Browsers = Callable[[], Browser]
+
+
+@pytest_asyncio.fixture
+async def browsers(application: Starlette) -> AsyncGenerator[Browsers]:
+    """Makes browsers that know nothing of each other."""
+    opened: list[httpx2.AsyncClient] = []
+
+    def make() -> Browser:
+        opened.append(connect(application))
+        return Browser(opened[-1])
+
+    yield make
+    for client in opened:
+        await client.aclose()
+
+
+Account = Callable[..., Awaitable[str]]
+
+
+@pytest_asyncio.fixture
+async def account(change: Change) -> Account:
+    """Makes accounts with a password; answers the user's id."""
+
+    async def call(email: str = "ada@example.com", name: str = "") -> str:
+        hashed = people.hash_password(PASSWORD)
+
+        def unit(tx: Transaction) -> str:
+            return people.add(tx, email, name=name, password_hash=hashed, actor="operator")
+
+        made: str = await change(unit)
+        return made
 
     return call
 

@@ -15,6 +15,8 @@ _ACCESS = {
     "bearer": "A bearer token.",
 }
 
+_BODIES = {"json": "json", "form": "form", "either": "json or form"}
+
 
 def page(service: Service) -> Iterable[str]:
     """Operations by tag, in the order the service offers them."""
@@ -38,7 +40,7 @@ def _operation(operation: Operation, document: dict[str, Any]) -> Iterable[str]:
     kind = (
         ""
         if operation.reads_query or not operation.input.model_fields
-        else f" Body: {operation.encoding}."
+        else f" Body: {_BODIES[operation.encoding]}."
     )
     yield f"Needs: {needs}{kind}\n"
     yield from grid(("Field", "In", "Type", "Meaning"), _fields(described, schemas))

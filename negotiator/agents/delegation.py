@@ -49,8 +49,9 @@ _FIND = Query(
 )
 _OF_USER = Query(
     select(Delegation)
-    .where(col(Delegation.user_id) == bindparam("user"))
-    .order_by(col(Delegation.id).desc()),
+    .where(col(Delegation.user_id) == bindparam("user"), col(Delegation.id) < bindparam("before"))
+    .order_by(col(Delegation.id).desc())
+    .limit(bindparam("limit")),
     entity(Delegation),
 )
 _EVERY = Query(
@@ -245,9 +246,11 @@ def normalise(text: str) -> str | None:
     return code if re.fullmatch(f"[{ALPHABET}]{{{LENGTH}}}", code) else None
 
 
-def of_user(tx: Transaction, user_id: str) -> list[Delegation]:
-    """A user's codes, newest first."""
-    return tx.all(_OF_USER, user=user_id)
+def of_user(
+    tx: Transaction, user_id: str, *, before: str = "dlg_~", limit: int = 200
+) -> list[Delegation]:
+    """A user's codes whose ids come before this one, newest first."""
+    return tx.all(_OF_USER, user=user_id, before=before, limit=limit)
 
 
 def every(tx: Transaction) -> list[Delegation]:

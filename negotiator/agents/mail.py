@@ -8,14 +8,31 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
+from negotiator import values
+from negotiator.store import moves
+from negotiator.store.statement import Transaction
 from negotiator.telemetry import logger
 from negotiator.values import new_id
 
 log = logger(__name__)
 
+_TEN_MINUTES = 600_000_000
+_PER_DAY = 3
 _TIMEOUT = 20
 # A line may have 998 characters (RFC 5322 §2.1.1): a link broken at 78 could not be opened from the outbox.
 _WHOLE_LINES = default.clone(max_line_length=998)
+
+
+def may_write(tx: Transaction, email: str) -> bool:
+    """Take one mail to this address from its budget: one in ten minutes, three a day, whoever asks for them.
+
+    Nobody can be flooded through us; every reason to write draws on the same budget.
+    """
+    now = values.now() * 1000
+    if not moves.bump(tx, f"mail:{email}", now=now, interval=_TEN_MINUTES, burst=1):
+        return False
+    day = 144 * _TEN_MINUTES // _PER_DAY
+    return moves.bump(tx, f"mail-day:{email}", now=now, interval=day, burst=_PER_DAY) is not None
 
 
 class Mailer(Protocol):

@@ -1,9 +1,10 @@
 """Agents come to be: anonymous with an ephemeral token, or at once a user's by a verified assertion."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, bindparam, delete, update
+from sqlalchemy import BigInteger, bindparam, delete, or_, update
 from sqlmodel import col, select
 
 from negotiator import audit, values
@@ -22,9 +23,22 @@ _ADD = Statement(insertion(Agent))
 _FIND = Query(select(Agent).where(col(Agent.id) == bindparam("agent")), entity(Agent))
 _OF_USER = Query(
     select(Agent)
-    .where(col(Agent.user_id) == bindparam("user"), col(Agent.revoked_at).is_(None))
-    .order_by(col(Agent.id)),
+    .where(
+        col(Agent.user_id) == bindparam("user"),
+        col(Agent.revoked_at).is_(None),
+        col(Agent.id) < bindparam("before"),
+    )
+    .order_by(col(Agent.id).desc())
+    .limit(bindparam("limit")),
     entity(Agent),
+)
+_SEEN = Statement(
+    update(Agent)
+    .where(
+        col(Agent.id) == bindparam("agent"),
+        or_(col(Agent.seen_at).is_(None), col(Agent.seen_at) < bindparam("at", type_=BigInteger)),
+    )
+    .values(seen_at=bindparam("at", type_=BigInteger))
 )
 _REVOKE = Statement(
     update(Agent)
@@ -110,6 +124,7 @@ class Registration:
             claimed_at=claimed_at,
             expires_at=expires_at,
             revoked_at=None,
+            seen_at=None,
         )
         self.credentials.record(tx, token)
 
@@ -119,9 +134,15 @@ def find(tx: Transaction, agent_id: str) -> Agent | None:
     return tx.one(_FIND, agent=agent_id)
 
 
-def of_user(tx: Transaction, user_id: str) -> list[Agent]:
-    """The agents bound to a user, oldest first."""
-    return tx.all(_OF_USER, user=user_id)
+def of_user(tx: Transaction, user_id: str, *, before: str, limit: int) -> list[Agent]:
+    """The agents bound to a user whose ids come before this one, newest first."""
+    return tx.all(_OF_USER, user=user_id, before=before, limit=limit)
+
+
+def seen(tx: Transaction, when: Mapping[str, int]) -> None:
+    """Remember when these agents last showed their tokens (milliseconds)."""
+    for agent_id, at in when.items():
+        tx.run(_SEEN, agent=agent_id, at=at)
 
 
 def revoke(tx: Transaction, agent_id: str, *, user_id: str) -> bool:

@@ -1,21 +1,20 @@
 """What crosses the wire at registration and claim (assistant seed §2, §4; contract §1.1, §1.2)."""
 
-import unicodedata
 from typing import Annotated, Any, Literal, NotRequired, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from typing_extensions import TypedDict
 
+from negotiator import values
 from negotiator.edge.operation import Lenient, shown
 
 ID_JAG = "urn:ietf:params:oauth:token-type:id-jag"
 VERIFIED_EMAIL = "verified_email"
-_UNSPEAKABLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 def _plain(text: str) -> str:
     """A name that a person reads on a consent page must not hide or turn what stands beside it."""
-    if any(unicodedata.category(mark) in _UNSPEAKABLE for mark in text):
+    if values.has_unseen(text):
         raise ValueError("has control, bidirectional or invisible characters")
     if not text.strip():
         raise ValueError("is blank")

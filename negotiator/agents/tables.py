@@ -7,7 +7,10 @@ from sqlmodel import Field, SQLModel
 
 
 class Agent(SQLModel, table=True):
-    """A registered program. Unclaimed while it has no `user_id`; then `expires_at` says when it is forgotten."""
+    """A registered program. Unclaimed while it has no `user_id`; then `expires_at` says when it is forgotten.
+
+    `seen_at` is when a bound agent last showed its token, to the minute.
+    """
 
     __tablename__ = "agents"
     __table_args__ = {"sqlite_with_rowid": False}
@@ -22,6 +25,7 @@ class Agent(SQLModel, table=True):
     claimed_at: int | None = Field(sa_type=BigInteger)
     expires_at: int | None = Field(sa_type=BigInteger, index=True)
     revoked_at: int | None = Field(sa_type=BigInteger)
+    seen_at: int | None = Field(sa_type=BigInteger)
 
 
 class Delegation(SQLModel, table=True):

@@ -1,19 +1,13 @@
 """An e-mail address instead of a signature: its owner is asked by mail to bind the agent (contract §1.1)."""
 
 from dataclasses import dataclass
-from typing import Final
 
-from negotiator import values
-from negotiator.agents.mail import Mailer
-from negotiator.store import moves
+from negotiator.agents.mail import Mailer, may_write
 from negotiator.store.statement import Transaction
 from negotiator.telemetry import logger
 from negotiator.users import approvals
 
 log = logger(__name__)
-
-_TEN_MINUTES: Final = 600_000_000
-_PER_DAY: Final = 3
 
 _TEXT = """An agent that calls itself
 
@@ -46,16 +40,7 @@ class Verification:
         agent_name: str,
     ) -> bool:
         """Open the approval behind `secret`; False when the address was written to too often."""
-        now = values.now() * 1000
-        recent = moves.bump(tx, f"mail:{email}", now=now, interval=_TEN_MINUTES, burst=1)
-        daily = recent and moves.bump(
-            tx,
-            f"mail-day:{email}",
-            now=now,
-            interval=144 * _TEN_MINUTES // _PER_DAY,
-            burst=_PER_DAY,
-        )
-        if not daily:
+        if not may_write(tx, email):
             return False
         approvals.request_binding(tx, secret, email=email, agent_id=agent_id, agent_name=agent_name)
         return True

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from negotiator.cli.output import Json, change, command, configured, say, tabulate
-from negotiator.errors import FieldError, ValidationFailed
+from negotiator.errors import FieldError, NotFound, ValidationFailed
+from negotiator.store.statement import Transaction
 from negotiator.strict import read_object
 from negotiator.trust import issuers as trusted
 from negotiator.trust.issuer import ALGORITHMS, Issuer, check_algorithms
@@ -40,7 +41,7 @@ async def add_user(
     as_json: Json = False,
 ) -> None:
     """Make an account."""
-    hashed = people.hash_password(sys.stdin.readline().rstrip("\n")) if password_stdin else ""
+    hashed = _hash_from_input() if password_stdin else ""
     normal = people.normal_email(email)
     user_id = await change(
         lambda tx: people.add(
@@ -53,6 +54,31 @@ async def add_user(
         )
     )
     say({"id": user_id, "email": normal}, f"{normal} is {user_id}.", as_json=as_json)
+
+
+@users.command("password")
+@command
+async def set_password(
+    email: Email,
+    password_stdin: Annotated[
+        bool,
+        typer.Option("--password-stdin", help="Read the password from standard input."),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Give a user another password: every browser of his is signed out."""
+    if not password_stdin:
+        raise typer.BadParameter("the password comes by standard input: add --password-stdin")
+    hashed, normal = _hash_from_input(), people.normal_email(email)
+
+    def unit(tx: Transaction) -> None:
+        user = people.by_email(tx, normal)
+        if user is None:
+            raise NotFound(f"There is no user {normal}.")
+        people.set_password(tx, user.id, hashed, actor="operator")
+
+    await change(unit)
+    say({"email": normal, "changed": True}, f"{normal} has a new password.", as_json=as_json)
 
 
 @users.command("list")
@@ -175,6 +201,10 @@ async def revoke_subject(
         f"{subject} is cut off.",
         as_json=as_json,
     )
+
+
+def _hash_from_input() -> str:
+    return people.hash_password(sys.stdin.readline().rstrip("\n"))
 
 
 def _algorithms(names: list[str] | tuple[str, ...]) -> tuple[str, ...]:

@@ -13,10 +13,16 @@ from negotiator.cli.output import people as out
 from negotiator.keys import Keyring
 from negotiator.settings import PREFIX, SettingsError
 from negotiator.users import people
+from negotiator.users.invitation import invite
 from negotiator.wiring.ground import pepper
 
 _DRAIN = 20
-_FIRST_USER = "negotiator users add you@example.com --password-stdin"
+_NOBODY = """There is nobody yet. This link makes the first user; it works once, for a day:
+
+    {link}
+
+Or from the command line: negotiator users add you@example.com --password-stdin
+"""
 
 
 def serve(
@@ -29,7 +35,7 @@ def serve(
         bool, typer.Option("--reload", help="Start again when the code changes.")
     ] = False,
 ) -> None:
-    """Serve the API and the pages; on the first start, say how to make the first user."""
+    """Serve the API and the pages; on the first start, print a link that makes the first user."""
     try:
         chosen = configured()
         if (
@@ -44,13 +50,14 @@ def serve(
         return
     has_users = asyncio.run(change(people.exist))
     Keyring(chosen.keys_dir)
-    pepper(chosen)
+    secret = pepper(chosen)
     out.print(
-        f"Negotiator at {chosen.base_url} (agents start at {chosen.base_url}/auth.md)",
+        f"Negotiator at {chosen.base_url} (people: {chosen.base_url}/agents, agents: {chosen.base_url}/auth.md)",
         highlight=False,
     )
     if not has_users:
-        out.print(f"There is no user yet. This makes the first one:\n\n    {_FIRST_USER}\n")
+        link = f"{chosen.base_url}/first-user/{invite(secret)}"
+        out.print(_NOBODY.format(link=link), highlight=False)
     sys.stdout.flush()
     os.environ.setdefault("MALLOC_ARENA_MAX", "2")  # glibc would keep freed memory for every thread
     # One question's arithmetic is small: a second thread costs it more than it brings, and takes the core of the next.

@@ -14,19 +14,27 @@ from negotiator.telemetry import logger
 
 log = logger(__name__)
 
+BUDGET = "health"
+"""Monitors must not starve clients, nor clients monitors."""
+
 _PROBE = Query(select(literal(1)), lambda row: int(row[0]))
 
 
-class HealthView(TypedDict):
-    """`status` is `ok`, or `down` when a needed part is; `checks` says of each part which.
+Check = Callable[[], tuple[str, str]]
+"""A part's word for how it is, and what there is to say about it."""
 
-    A part that works less well than expected is still well: its check says how, and the status stays `ok`.
+
+class HealthView(TypedDict):
+    """`status` is `ok`, or `down` when a needed part is; `checks` has a word for each part, `details` what to add.
+
+    A part that is `lesser` works less well than it could; the service is well all the same.
     """
 
     status: str
     version: str
     services: list[str]
     checks: dict[str, str]
+    details: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +44,7 @@ class Health:
     store: Store
     version: str
     services: tuple[str, ...]
-    checks: Mapping[str, Callable[[], str]]
+    checks: Mapping[str, Check]
 
     def operations(self) -> list[Operation]:
         """What this slice offers."""
@@ -49,6 +57,7 @@ class Health:
                 run=self.get,
                 output=HealthView,
                 access="public",
+                budget=lambda _: BUDGET,
                 refusals=(503,),
                 tag="health",
             )
@@ -58,14 +67,13 @@ class Health:
         """Well, if the database answers; else 503 with what is down."""
         database = await self._database()
         well = database == "ok"
+        told = {name: check() for name, check in self.checks.items()}
         view: HealthView = {
             "status": "ok" if well else "down",
             "version": self.version,
             "services": list(self.services),
-            "checks": {
-                "database": database,
-                **{name: check() for name, check in self.checks.items()},
-            },
+            "checks": {"database": database, **{name: word for name, (word, _) in told.items()}},
+            "details": {name: detail for name, (_, detail) in told.items()},
         }
         return Answer(view, 200) if well else Answer(view, 503, {"retry-after": "5"})
 

@@ -24,6 +24,11 @@ _REASONS: Final = {
     429: "A budget is used up; Retry-After says until when.",
     503: "Not now; Retry-After says when.",
 }
+_MEDIA: Final = {
+    "json": ("application/json",),
+    "form": ("application/x-www-form-urlencoded",),
+    "either": ("application/json", "application/x-www-form-urlencoded"),
+}
 _REFUSAL: Final[dict[str, Any]] = {
     "type": "object",
     "required": ["error", "error_description", "request_id"],
@@ -113,11 +118,6 @@ def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
             for name, schema in rest.items()
         ]
     elif rest:
-        media = (
-            "application/x-www-form-urlencoded"
-            if operation.encoding == "form"
-            else "application/json"
-        )
         body = {
             **inputs,
             "properties": rest,
@@ -125,7 +125,7 @@ def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
         }
         described["requestBody"] = {
             "required": True,
-            "content": {media: {"schema": body}},
+            "content": {media: {"schema": body} for media in _MEDIA[operation.encoding]},
         }
     if operation.creates:
         described["parameters"].append(

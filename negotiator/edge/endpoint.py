@@ -3,13 +3,14 @@
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from email.utils import formatdate
 from http import HTTPStatus
 from typing import Any
 
 import orjson
 from starlette.types import Receive, Scope, Send
 
-from negotiator.caller import Caller, nobody
+from negotiator.caller import Caller, Retiring, nobody
 from negotiator.edge import input as reading
 from negotiator.edge.guard import Guard
 from negotiator.edge.idempotency import Once
@@ -33,6 +34,23 @@ _KEY_LENGTH = 255
 Headers = list[tuple[bytes, bytes]]
 
 
+@dataclass(slots=True)
+class Left:
+    """What a call leaves for its answer's headers, whatever the answer is."""
+
+    reading: Reading | None = None
+    retiring: Retiring | None = None
+
+    def headers(self) -> Headers:
+        """The limit headers; for a credential that has a successor, RFC 9745's and RFC 8594's too."""
+        told: Headers = self.reading.headers() if self.reading else []
+        if self.retiring:
+            until = formatdate(self.retiring.until / 1000, usegmt=True)
+            told.append((b"deprecation", b"@%d" % (self.retiring.since // 1000)))
+            told.append((b"sunset", until.encode()))
+        return told
+
+
 @dataclass(frozen=True, slots=True)
 class Doorway:
     """What every endpoint shares."""
@@ -54,7 +72,7 @@ class Endpoint:
         self._lenient = operation.input.model_config.get("extra") == "ignore"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        left: list[Reading] = []
+        left = Left()
         scope["operation"] = self.operation.name
         headers = read_headers(scope)
         try:
@@ -65,7 +83,7 @@ class Endpoint:
             answer = await self._refuse(refusal)
         except Exception as fault:
             answer = self._doorway.refusals.crash(fault)
-        await respond(send, self._conditional(answer, headers), left[0].headers() if left else ())
+        await respond(send, self._conditional(answer, headers), left.headers())
 
     async def _refuse(self, refusal: Refusal) -> Answer:
         """The refusal, once what it has to leave behind is kept; 503 while that cannot be."""
@@ -85,7 +103,7 @@ class Endpoint:
         scope: Scope,
         receive: Receive,
         headers: dict[str, str],
-        left: list[Reading],
+        left: Left,
     ) -> Answer:
         operation, door = self.operation, self._doorway
         address = door.guard.address(scope, headers)
@@ -95,6 +113,7 @@ class Endpoint:
             # A probe is charged to the address it came from, never to the owner of a credential.
             await self._charge(nobody(address), None, left)
             raise
+        left.retiring = caller.retiring
         if operation.budget is None:
             await self._charge(caller, None, left)
             believed, body = await self._input(scope, receive, headers)
@@ -117,7 +136,7 @@ class Endpoint:
         receive: Receive,
         headers: dict[str, str],
         caller: Caller,
-        left: list[Reading],
+        left: Left,
     ) -> tuple[Any, bytes]:
         """Which budget is charged is in the input; an input that cannot be read is charged to the baseline."""
         try:
@@ -126,12 +145,17 @@ class Endpoint:
             await self._charge(caller, None, left)
             raise
         assert self.operation.budget is not None  # noqa: S101  narrowed by the caller
-        await self._charge(caller, self.operation.budget(believed), left)
+        named = self.operation.budget(believed)
+        for name in (named,) if isinstance(named, str) else named:
+            await self._charge(caller, name, left)
         return believed, body
 
-    async def _charge(self, caller: Caller, name: str | None, left: list[Reading]) -> None:
-        taken = await self._doorway.limits.charge(caller, name)
-        left.append(taken)
+    async def _charge(self, caller: Caller, name: str | None, left: Left) -> None:
+        """Charge one budget; of several, the headers tell of the one that binds first."""
+        limits, baseline = self._doorway.limits, self.operation.baseline
+        taken = await limits.charge(caller, name, baseline=baseline)
+        if not left.reading or not taken.taken or taken.remaining < left.reading.remaining:
+            left.reading = taken
         if not taken.taken:
             raise refuse(taken)
 
@@ -163,7 +187,8 @@ class Endpoint:
         if not body and self._inputless:
             return {}
         declared = headers.get("content-type")
-        if self.operation.encoding == "form":
+        encoding = self.operation.encoding
+        if encoding == "form" or (encoding == "either" and reading.is_type(declared, _FORM)):
             reading.expect(declared, _FORM)
             return dict(reading.parse_form(body))
         if not body and declared is None:

@@ -16,8 +16,8 @@ Address = IPv4Address | IPv6Address
 class Authenticator(Protocol):
     """Believes a credential, or does not."""
 
-    async def authenticate(self, credential: str) -> Caller | None:
-        """The caller behind a live credential; None for anything else."""
+    async def authenticate(self, credential: str, address: str = "") -> Caller | None:
+        """The caller behind a live credential that came from this address; None for anything else."""
         ...
 
 
@@ -52,7 +52,7 @@ class Guard:
             if operation.access == "public":
                 return nobody(address)
             raise Unauthorized("Send a bearer token in the Authorization header.", sent=False)
-        caller = await self._authenticator.authenticate(credential)
+        caller = await self._authenticator.authenticate(credential, address)
         if caller is None:
             raise Unauthorized("The credential is unknown, expired or revoked.")
         if not operation.scopes <= caller.scopes:

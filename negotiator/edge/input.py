@@ -45,8 +45,13 @@ async def read_body(receive: Receive, limit: int, declared: str | None) -> bytes
 
 def expect(media_type: str | None, *wanted: str) -> None:
     """Refuse with 415 a body that is not declared as one of what the operation reads."""
-    if (media_type or "").partition(";")[0].strip().lower() not in wanted:
+    if not is_type(media_type, *wanted):
         raise UnsupportedMediaType(f"Send the body as {' or '.join(wanted)}.")
+
+
+def is_type(media_type: str | None, *wanted: str) -> bool:
+    """Whether a body is declared as one of these, whatever its parameters."""
+    return (media_type or "").partition(";")[0].strip().lower() in wanted
 
 
 def parse_json(body: bytes) -> dict[str, Any]:

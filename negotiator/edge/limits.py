@@ -95,14 +95,25 @@ class Limits:
         self._refused = refused
         self._budgets = budgets
 
-    async def charge(self, caller: Caller, name: str | None = None) -> Reading:
-        """Charge one call to the budget of this name, kept by credential, or by address for nobody."""
-        if name is None:
-            name = "baseline" if caller.kind == "nobody" else "default"
-        reading = await self._limiter.take(self._budgets[name], f"{name}:{caller.credential}")
+    async def charge(
+        self, caller: Caller, name: str | None = None, *, baseline: str = "baseline"
+    ) -> Reading:
+        """Charge one call to the budget of this name, else to the caller's own, or to `baseline` for nobody.
+
+        Budgets are kept by credential, by client for one with a rate of its own, by address for nobody.
+        """
+        budget = self._budgets[name] if name else self._own(caller, baseline)
+        reading = await self._limiter.take(budget, f"{budget.name}:{caller.payer}")
         if not reading.taken:
-            self._refused(name)
+            self._refused(budget.name)
         return reading
+
+    def _own(self, caller: Caller, baseline: str) -> Budget:
+        if caller.kind == "nobody":
+            return self._budgets[baseline]
+        if rate := caller.rate:
+            return Budget("default", rate.requests_per_minute, 60, rate.burst)
+        return self._budgets["default"]
 
     async def close(self) -> None:
         """Let go of where the budgets are kept."""

@@ -85,7 +85,9 @@ class Operation:
 
     `access`: `open` looks at no credential of ours, `public` takes one but needs none, `bearer` needs one;
     `scopes` are all needed then. `budget` names the rate budget from the input, for operations that have one of
-    their own. `creates` marks a POST that honours `Idempotency-Key`.
+    their own, or several that are all charged. `baseline` names the budget of callers without a credential.
+    `encoding` is how a body comes; `either` takes JSON and forms alike. `creates` marks a POST that honours
+    `Idempotency-Key`.
     """
 
     name: str
@@ -99,9 +101,10 @@ class Operation:
     access: Literal["open", "public", "bearer"] = "bearer"
     scopes: frozenset[str] = frozenset()
     refusals: tuple[int, ...] = ()
-    encoding: Literal["json", "form"] = "json"
+    encoding: Literal["json", "form", "either"] = "json"
     body_limit: int = BODY
-    budget: Callable[[Any], str] | None = None
+    budget: Callable[[Any], str | tuple[str, ...]] | None = None
+    baseline: str = "baseline"
     creates: bool = False
     tag: str = ""
 

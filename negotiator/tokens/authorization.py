@@ -29,6 +29,8 @@ from negotiator.errors import Refusal, Unauthorized
 from negotiator.scopes import ordered
 from negotiator.store.statement import Transaction
 from negotiator.tokens import clients
+from negotiator.tokens.api_keys.believing import ApiKeys
+from negotiator.tokens.api_keys.holder import JWT, KeyHolder
 from negotiator.tokens.clients import JWT_BEARER, RegisteredClient
 from negotiator.tokens.credentials import Credentials, Issued, Subject
 from negotiator.tokens.presented import Presented
@@ -74,20 +76,30 @@ class Server(AuthorizationServer):
     """Authlib's server over one transaction, for one request."""
 
     def __init__(
-        self, tx: Transaction, credentials: Credentials, *, life: int, address: str
+        self,
+        tx: Transaction,
+        credentials: Credentials,
+        keys: ApiKeys,
+        *,
+        life: int,
+        address: str,
     ) -> None:
         super().__init__()
         self.tx = tx
         self.credentials = credentials
+        self.keys = keys
+        self._wants_jwt = False
         self.address = address
         self._life = life
         self._issued: Issued | None = None
         self.register_token_generator("default", self._generate)
         self.register_client_auth_method("possession", self._by_possession)
 
-    def query_client(self, client_id: str) -> RegisteredClient | None:
+    def query_client(self, client_id: str) -> RegisteredClient | KeyHolder | None:
         row = clients.find(self.tx, client_id)
-        return RegisteredClient(row) if row else None
+        if row:
+            return RegisteredClient(row)
+        return KeyHolder(self.tx, self.keys, client_id, address=self.address)
 
     def save_token(self, token: dict[str, Any], request: OAuth2Request) -> None:
         """Keep the row of the token that was just generated."""
@@ -118,6 +130,7 @@ class Server(AuthorizationServer):
 
     def token(self, request: Request) -> Any:
         """The token endpoint's answer."""
+        self._wants_jwt = request.form.get("requested_token_type") == JWT
         return self.create_token_response(request)
 
     def act(self, endpoint: "type[Revocation | Introspection]", request: Request) -> Any:
@@ -126,12 +139,13 @@ class Server(AuthorizationServer):
         return self.create_endpoint_response(endpoint.ENDPOINT_NAME, request)
 
     def _generate(
-        self, *, client: RegisteredClient, user: Subject | None, scope: str, **_: Any
+        self, *, client: RegisteredClient | KeyHolder, user: Subject | None, scope: str, **_: Any
     ) -> dict[str, Any]:
-        subject = user or Subject(client.client_id)
-        issued = self._issued = self.credentials.make(
-            subject, ordered(scope.split()), life=self._life
-        )
+        subject, make = user or Subject(client.client_id), self.credentials.make
+        if isinstance(client, KeyHolder):
+            subject = client.subject
+            make = make if self._wants_jwt else self.credentials.make_opaque
+        issued = self._issued = make(subject, ordered(scope.split()), life=self._life)
         return {
             "access_token": issued.text,
             "token_type": "Bearer",
@@ -178,7 +192,7 @@ class ClientCredentials(_ScopedGrant, ClientCredentialsGrant):
 
     def validate_requested_scope(self) -> None:
         self.request.payload.data["scope"] = self.narrow(
-            self.request.payload.scope, self.request.client.row.scope.split()
+            self.request.payload.scope, self.request.client.scopes
         )
 
 

@@ -54,6 +54,11 @@ class RegisteredClient(ClientMixin):
         self.row = row
         self.client_id = row.id
 
+    @property
+    def scopes(self) -> list[str]:
+        """What the client may ask for."""
+        return self.row.scope.split()
+
     def get_client_id(self) -> str:
         return self.row.id
 

@@ -12,6 +12,8 @@ from negotiator.edge.operation import Answer, Call, Lenient, Operation
 from negotiator.errors import InvalidRequest
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
+from negotiator.tokens.api_keys.believing import ApiKeys
+from negotiator.tokens.api_keys.holder import TOKEN_TYPES
 from negotiator.tokens.authorization import (
     ClientCredentials,
     Introspection,
@@ -34,6 +36,7 @@ class TokenRequest(Lenient):
     scope: str | None = None
     resource: str | None = None
     assertion: str | None = None
+    requested_token_type: str | None = None
     client_id: str | None = None
     client_secret: str | None = None
 
@@ -65,6 +68,7 @@ class TokenEndpoints:
     presenter: Presenter
     resources: frozenset[str]
     life: int
+    keys: ApiKeys
 
     def operations(self) -> list[Operation]:
         """What this slice offers."""
@@ -115,6 +119,8 @@ class TokenEndpoints:
         claimed = _claimed_client(form.client_id, form.client_secret, authorization)
         if form.resource and not set(form.resource.split()) <= self.resources:
             raise InvalidRequest("A resource is not one of this service's.", error="invalid_target")
+        if form.requested_token_type not in (None, *TOKEN_TYPES):
+            raise InvalidRequest("requested_token_type names no type that is issued here.")
         grants: list[Any] = [ClientCredentials]
         if form.grant_type == JWT_BEARER:
             if not form.assertion:
@@ -151,7 +157,7 @@ class TokenEndpoints:
         return await self.store.write(unit)
 
     def _server(self, tx: Transaction, call: Call[Any]) -> Server:
-        return Server(tx, self.credentials, life=self.life, address=call.address)
+        return Server(tx, self.credentials, self.keys, life=self.life, address=call.address)
 
 
 def _fields(form: TokenRequest | TokenAction) -> dict[str, str]:

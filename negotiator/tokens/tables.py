@@ -1,8 +1,8 @@
-"""Access tokens by their id, OAuth clients."""
+"""Access tokens by their id, OAuth clients, API keys."""
 # pyright: reportAssignmentType=false
 # SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
 
-from sqlalchemy import BigInteger
+from sqlalchemy import BigInteger, Index, text
 from sqlmodel import Field, SQLModel
 
 
@@ -13,7 +13,17 @@ class AccessToken(SQLModel, table=True):
     """
 
     __tablename__ = "access_tokens"
-    __table_args__ = {"sqlite_with_rowid": False}
+    __table_args__ = (
+        # For the user who looks at what his agents hold; tokens of nobody stay out of it and cost nothing.
+        Index(
+            "ix_access_tokens_user_id",
+            "user_id",
+            "issued_at",
+            sqlite_where=text("user_id IS NOT NULL"),
+            postgresql_where=text("user_id IS NOT NULL"),
+        ),
+        {"sqlite_with_rowid": False},
+    )
 
     jti: str = Field(primary_key=True)
     client_id: str
@@ -40,3 +50,23 @@ class Client(SQLModel, table=True):
     redirect_uris: str
     created_at: int = Field(sa_type=BigInteger)
     removed_at: int | None = Field(sa_type=BigInteger)
+
+
+class ApiKey(SQLModel, table=True):
+    """A key of a directory agent, its secret only as a keyed digest.
+
+    `retired_at` is when it got a successor, `expires_at` when it stops to work for that. `last_used_from` is a
+    network, never an address.
+    """
+
+    __tablename__ = "api_keys"
+
+    id: str = Field(primary_key=True)
+    client_id: str = Field(index=True)
+    digest: str
+    created_at: int = Field(sa_type=BigInteger)
+    retired_at: int | None = Field(sa_type=BigInteger)
+    expires_at: int | None = Field(sa_type=BigInteger)
+    revoked_at: int | None = Field(sa_type=BigInteger)
+    last_used_at: int | None = Field(sa_type=BigInteger)
+    last_used_from: str | None

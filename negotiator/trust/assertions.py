@@ -14,7 +14,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from negotiator.strict import read_object, read_segment
 from negotiator.trust.issuer import Issuer, canonical_algorithm
 from negotiator.trust.keysets import IssuerKeys, KeysUnavailable, NoSuchKey
 from negotiator.trust.readers import rules
@@ -28,12 +27,11 @@ from negotiator.trust.readers.claims import (
     required_text,
     texts,
 )
+from negotiator.trust.readers.compact import Unverified, read_compact
 
 __all__ = ["Assertion", "AssertionRefused", "Kind", "Reason", "Verifier"]
 
 TYPE: Final = "oauth-id-jag+jwt"
-MAX_TOKEN: Final = 8192
-MAX_HEADER: Final = 2048
 
 Kind = rules.Kind
 
@@ -64,44 +62,6 @@ class Assertion:
     amr: tuple[str, ...]
     confirmation: dict[str, Any] | None
     kind: Kind
-
-
-@dataclass(frozen=True, slots=True)
-class _Unverified:
-    """What a text says of itself, before anything of it is believed."""
-
-    unverified_header: dict[str, Any]
-    unverified_claims: dict[str, Any]
-    signing_input: bytes
-    signature: bytes
-
-
-def _read(text: str) -> _Unverified:
-    """Steps 1 and 2: bounded, three canonical segments, two strict objects, nothing critical."""
-    if len(text) > MAX_TOKEN:
-        raise AssertionRefused(
-            Reason.MALFORMED, "The assertion is too long.", detail=f"{len(text)} characters"
-        )
-    try:
-        signing_input, _, signature = text.encode("ascii").rpartition(b".")
-        header, payload = signing_input.split(b".")
-        if len(header) > MAX_HEADER:
-            raise ValueError("its header is too long")
-        unverified = _Unverified(
-            read_object(read_segment(header)),
-            read_object(read_segment(payload)),
-            signing_input,
-            read_segment(signature),
-        )
-    except ValueError as invalid:
-        raise AssertionRefused(
-            Reason.MALFORMED, "The assertion is not a well-formed compact JWT.", detail=str(invalid)
-        ) from None
-    if "crit" in unverified.unverified_header:
-        raise AssertionRefused(
-            Reason.MALFORMED, "The assertion asks for an extension that is not understood."
-        )
-    return unverified
 
 
 def _check_header(header: dict[str, Any]) -> tuple[str | None, str]:
@@ -154,7 +114,7 @@ class Verifier:
 
     async def verify(self, text: str, *, kind: Kind, client_id: str | None = None) -> Assertion:
         """The assertion in a compact JWS; `client_id` is the authenticated client, if any."""
-        unverified = _read(text)
+        unverified = read_compact(text)
         kid, algorithm = _check_header(unverified.unverified_header)
         issuer = await self._trusted(unverified.unverified_claims, kind)
         await self._check_signature(unverified, issuer, kid=kid, algorithm=algorithm)
@@ -177,7 +137,7 @@ class Verifier:
         return issuer
 
     async def _check_signature(
-        self, unverified: _Unverified, issuer: Issuer, *, kid: str | None, algorithm: str
+        self, unverified: Unverified, issuer: Issuer, *, kid: str | None, algorithm: str
     ) -> None:
         """Steps 4 and 6: an algorithm and a key of this issuer, over the bytes that were parsed."""
         if algorithm not in issuer.algorithms:

@@ -10,9 +10,10 @@ import asyncio
 import re
 import socket
 import ssl
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
+from urllib.parse import urlencode
 
 import httpcore2
 import httpx2
@@ -143,10 +144,32 @@ class Fetcher:
 
     async def document(self, url: str, *, limit: int = 65_536) -> Document:
         """The same, with how long it may be kept; raises `FetchFailed`."""
+        return await self._ask("GET", url, limit=limit)
+
+    async def exchange(
+        self, url: str, form: Mapping[str, str], *, authorization: str = ""
+    ) -> dict[str, Any]:
+        """The JSON object that a token endpoint answers to a form (RFC 6749 §3.2); raises `FetchFailed`."""
+        body = urlencode(form).encode()
+        more = [(b"Content-Type", b"application/x-www-form-urlencoded")]
+        more.append((b"Content-Length", b"%d" % len(body)))
+        if authorization:
+            more.append((b"Authorization", authorization.encode()))
+        return (await self._ask("POST", url, limit=65_536, more=more, content=body)).body
+
+    async def _ask(
+        self,
+        method: str,
+        url: str,
+        *,
+        limit: int,
+        more: Sequence[tuple[bytes, bytes]] = (),
+        content: bytes | None = None,
+    ) -> Document:
         target = self._target(url)
         try:
             async with asyncio.timeout(self._total):
-                return await self._get(target, limit)
+                return await self._send(method, target, limit, more=more, content=content)
         except FetchFailed as failed:
             raise FetchFailed(f"{url}: {failed.detail}") from None
         except TimeoutError:
@@ -175,7 +198,15 @@ class Fetcher:
             raise FetchFailed(f"{url} has no such port")
         return target
 
-    async def _get(self, target: httpx2.URL, limit: int) -> Document:
+    async def _send(
+        self,
+        method: str,
+        target: httpx2.URL,
+        limit: int,
+        *,
+        more: Sequence[tuple[bytes, bytes]],
+        content: bytes | None,
+    ) -> Document:
         request = httpcore2.URL(
             scheme=target.raw_scheme, host=target.raw_host, port=target.port, target=target.raw_path
         )
@@ -185,10 +216,11 @@ class Fetcher:
             (b"Accept-Encoding", b"identity"),
             (b"User-Agent", b"negotiator"),
             (b"Connection", b"close"),
+            *more,
         ]
         extensions = {"timeout": self._timeouts}
         async with self._pool.stream(
-            "GET", request, headers=headers, extensions=extensions
+            method, request, headers=headers, content=content, extensions=extensions
         ) as response:
             max_age = _check_head(response, limit)
             body = await _read(response, limit)

@@ -7,8 +7,9 @@ from sqlmodel import col, select
 
 from negotiator import audit, values
 from negotiator.store import moves
-from negotiator.store.statement import Query, Statement, Transaction, insertion
+from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.trust.assertions import Assertion, AssertionRefused, Reason
+from negotiator.trust.openid.id_tokens import Identified
 from negotiator.trust.revocations import identity_key
 from negotiator.trust.tables import Revocation
 from negotiator.users import people
@@ -27,6 +28,13 @@ _WATERMARK = Query(
         col(Revocation.subject).in_([bindparam("key"), bindparam("issuer")])
     ),
     lambda row: int(row[0] or 0),
+)
+_OF_USER = Query(
+    select(Identity)
+    .where(col(Identity.user_id) == bindparam("user"))
+    .order_by(col(Identity.linked_at).desc())
+    .limit(100),
+    entity(Identity),
 )
 _LINK = Statement(insertion(Identity).on_conflict_do_nothing())
 
@@ -68,13 +76,22 @@ def match(tx: Transaction, assertion: Assertion, *, actor: str) -> Match:
         raise AssertionRefused(
             Reason.EXPIRED, "The assertion was issued before access was revoked."
         )
-    found = tx.one(_FIND, key=key)
-    if found is None:
-        return _first_time(tx, assertion, key, actor)
-    user_id, email, disabled_at = found
-    if disabled_at is not None:
-        raise AssertionRefused(Reason.NOT_ENTITLED, "This account is closed.")
-    return Match(user_id, email, issuer, key)
+    return _known(tx, key, issuer) or _first_time(
+        tx, key, issuer, email=assertion.email, name=assertion.name, actor=actor
+    )
+
+
+def enter(tx: Transaction, person: Identified, *, actor: str) -> Match:
+    """The user whom a provider identified at a sign-in: known by (`iss`, `sub`), or made just in time.
+
+    Never by his e-mail address alone: that raises `LinkNeedsUser`, and the account's owner decides.
+    """
+    key = identity_key(person.issuer, "", person.subject)
+    if person.issued_at <= (tx.one(_WATERMARK, key=key, issuer=person.issuer) or 0):
+        raise AssertionRefused(Reason.EXPIRED, "That sign-in is from before access was revoked.")
+    return _known(tx, key, person.issuer) or _first_time(
+        tx, key, person.issuer, email=person.email, name=person.name, actor=actor
+    )
 
 
 def link(tx: Transaction, *, identity: str, issuer: str, user_id: str, actor: str) -> None:
@@ -83,11 +100,27 @@ def link(tx: Transaction, *, identity: str, issuer: str, user_id: str, actor: st
     audit.record(tx, "user.linked", user_id, actor=actor, issuer=issuer)
 
 
-def _first_time(tx: Transaction, assertion: Assertion, key: str, actor: str) -> Match:
-    issuer, email = assertion.issuer.issuer, assertion.email
+def of_user(tx: Transaction, user_id: str) -> list[Identity]:
+    """The identities at issuers that are the user's, the newest first."""
+    return tx.all(_OF_USER, user=user_id)
+
+
+def _known(tx: Transaction, key: str, issuer: str) -> Match | None:
+    found = tx.one(_FIND, key=key)
+    if found is None:
+        return None
+    user_id, email, disabled_at = found
+    if disabled_at is not None:
+        raise AssertionRefused(Reason.NOT_ENTITLED, "This account is closed.")
+    return Match(user_id, email, issuer, key)
+
+
+def _first_time(
+    tx: Transaction, key: str, issuer: str, *, email: str | None, name: str | None, actor: str
+) -> Match:
     email = people.normal_email(email) if email else None
     if email and people.by_email(tx, email):
         raise LinkNeedsUser(email, issuer, key)
-    user_id = people.add(tx, email, name=assertion.name or "", actor=actor)
+    user_id = people.add(tx, email, name=name or "", actor=actor)
     link(tx, identity=key, issuer=issuer, user_id=user_id, actor=actor)
     return Match(user_id, email, issuer, key)

@@ -12,9 +12,10 @@ from negotiator import audit, values
 from negotiator.errors import Conflict, FieldError, NotFound, ValidationFailed
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.trust import revocations
+from negotiator.users import sessions
 from negotiator.users.tables import User
 
-_SHORTEST_PASSWORD: Final = 12
+SHORTEST_PASSWORD: Final = 12
 _LONGEST_EMAIL: Final = 254
 
 _hasher = PasswordHasher(
@@ -29,6 +30,12 @@ _DISABLE = Statement(
     update(User)
     .where(col(User.id) == bindparam("user"), col(User.disabled_at).is_(None))
     .values(disabled_at=bindparam("at", type_=BigInteger))
+)
+_RENAME = Statement(
+    update(User).where(col(User.id) == bindparam("user")).values(name=bindparam("called"))
+)
+_SET_PASSWORD = Statement(
+    update(User).where(col(User.id) == bindparam("user")).values(password_hash=bindparam("hashed"))
 )
 
 
@@ -55,12 +62,12 @@ def normal_email(text: str) -> str:
 
 def hash_password(password: str) -> str:
     """An argon2id hash, for the database; takes some 15 ms, so call it off the event loop. 422 when too short."""
-    if len(password) < _SHORTEST_PASSWORD:
+    if len(password) < SHORTEST_PASSWORD:
         raise ValidationFailed(
             [
                 FieldError(
                     "/password",
-                    f"A password has at least {_SHORTEST_PASSWORD} characters.",
+                    f"A password has at least {SHORTEST_PASSWORD} characters.",
                 )
             ]
         )
@@ -123,13 +130,28 @@ def exist(tx: Transaction) -> bool:
 
 
 def disable(tx: Transaction, email: str) -> None:
-    """Close an account: all its agents' tokens die at once and no new one is given; 404 when unknown."""
+    """Close an account: all its agents' tokens and browser sessions die at once; 404 when unknown."""
     user = by_email(tx, email)
     if user is None:
         raise NotFound(f"There is no user {email}.")
     tx.run(_DISABLE, user=user.id, at=values.now())
     revocations.revoke(tx, user.id)
+    sessions.end_all(tx, user.id)
     audit.record(tx, "user.disabled", user.id, actor="operator")
+
+
+def rename(tx: Transaction, user_id: str, name: str) -> None:
+    """How to greet the user from now on."""
+    tx.run(_RENAME, user=user_id, called=name)
+
+
+def set_password(
+    tx: Transaction, user_id: str, password_hash: str, *, kept: str = "", actor: str
+) -> None:
+    """Another password; every browser session ends, but the one `kept`."""
+    tx.run(_SET_PASSWORD, user=user_id, hashed=password_hash)
+    sessions.end_all(tx, user_id, but=kept)
+    audit.record(tx, "user.password_changed", user_id, actor=actor)
 
 
 def summary(user: User) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Users, the identities that are theirs, and approvals that wait for them."""
+"""Users, the identities that are theirs, approvals that wait for them, the browsers they are signed in with."""
 # pyright: reportAssignmentType=false
 # SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
 
@@ -48,3 +48,24 @@ class Approval(SQLModel, table=True):
     created_at: int = Field(sa_type=BigInteger)
     expires_at: int = Field(sa_type=BigInteger, index=True)
     decided_at: int | None = Field(sa_type=BigInteger)
+
+
+class BrowserSession(SQLModel, table=True):
+    """Somebody signed in with a browser; the cookie's secret is kept as its digest only.
+
+    `issuer` and `identity` are what the session stands on beside the user, when a provider vouched for him:
+    see `trust.tables.Revocation`.
+    """
+
+    __tablename__ = "browser_sessions"
+
+    id: str = Field(primary_key=True)
+    digest: str = Field(unique=True)
+    user_id: str = Field(index=True, foreign_key="users.id")
+    issuer: str | None
+    identity: str | None
+    browser: str
+    address: str
+    signed_in_at: int = Field(sa_type=BigInteger)
+    seen_at: int = Field(sa_type=BigInteger)
+    expires_at: int = Field(sa_type=BigInteger, index=True)

@@ -1,4 +1,4 @@
-"""The wing where agents get in: registration, delegation codes, tokens, and the page behind a mail."""
+"""The wing where agents get in: registration, delegation codes, tokens."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,6 @@ from negotiator.agents.mail import mailer
 from negotiator.agents.registration import Registration
 from negotiator.agents.routes import Agents
 from negotiator.agents.verification import Verification
-from negotiator.console.approve import Approve
 from negotiator.store.statement import Transaction
 from negotiator.tokens.credentials import Subject
 from negotiator.tokens.presented import Presenter
@@ -16,7 +15,7 @@ from negotiator.trust.assertions import Assertion
 from negotiator.users import matching
 from negotiator.wiring.ground import Ground
 from negotiator.wiring.owned import MOVES
-from negotiator.wiring.wing import Wing, offered
+from negotiator.wiring.wing import Slice, Wing, offered
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +52,20 @@ def access(ground: Ground) -> Access:
         ),
         verifier=ground.verifier,
     )
-    endpoints = TokenEndpoints(
+    slices: list[Slice] = [_endpoints(ground)]
+    if "assistant" in chosen.services:
+        slices.insert(0, agents)
+    return Access(Wing(operations=offered(slices)), delegations)
+
+
+def _endpoints(ground: Ground) -> TokenEndpoints:
+    return TokenEndpoints(
         ground.store,
         ground.credentials,
         Presenter(ground.verifier, _admit),
         ground.resources,
-        chosen.token_ttl,
-    )
-    if "assistant" not in chosen.services:
-        return Access(Wing(operations=offered([endpoints])), delegations)
-    door = ground.doorway
-    pages = Approve(ground.store, delegations, door.guard, door.limits).routes()
-    return Access(
-        Wing(operations=offered([agents, endpoints]), pages=tuple(pages)),
-        delegations,
+        ground.settings.token_ttl,
+        ground.api_keys,
     )
 
 

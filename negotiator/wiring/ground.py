@@ -1,4 +1,4 @@
-"""What every wing stands on: the store, the keys, whom we believe, what we hand out, and the door."""
+"""What every wing stands on: the store, the keys, whom we believe, what we hand out, the door, the pages' room."""
 
 import contextlib
 import os
@@ -7,6 +7,15 @@ from dataclasses import dataclass
 
 from negotiator import scopes, values
 from negotiator.agents.routes import ANONYMOUS_BUDGET, ASSERTION_BUDGET
+from negotiator.caller import Rate
+from negotiator.console.cookies import Cookies
+from negotiator.console.entry.passwords import BY_ACCOUNT, BY_ADDRESS
+from negotiator.console.pages import Pages
+from negotiator.console.room import Room
+from negotiator.console.visitor import Visitors
+from negotiator.directory.accounts.registered import Levels
+from negotiator.directory.accounts.routes import BASELINE, DAILY_BUDGET, HOURLY_BUDGET
+from negotiator.discovery import health
 from negotiator.edge.cursors import Cursors
 from negotiator.edge.endpoint import Doorway
 from negotiator.edge.guard import Guard
@@ -17,11 +26,15 @@ from negotiator.limiters import InDatabase, InRedis, SharedTable
 from negotiator.metrics.meters import UNITS, Meters
 from negotiator.settings import Settings
 from negotiator.store.store import Store, make_store
+from negotiator.tokens.api_keys.believing import ApiKeys, Believing
 from negotiator.tokens.credentials import Credentials
 from negotiator.trust.assertions import Verifier
 from negotiator.trust.fetch import Fetcher
 from negotiator.trust.issuers import Issuers
 from negotiator.trust.keysets import IssuerKeys
+
+_SIXTH = 6
+"""Of an hour's passwords, how many may be tried at once: one in six."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +47,15 @@ class Ground:
     store: Store
     keyring: Keyring
     credentials: Credentials
+    levels: Levels
+    api_keys: ApiKeys
     cursors: Cursors
     fetcher: Fetcher
     issuer_keys: IssuerKeys
     verifier: Verifier
     resources: frozenset[str]
     doorway: Doorway
+    room: Room
 
 
 def lay(chosen: Settings) -> Ground:
@@ -48,11 +64,14 @@ def lay(chosen: Settings) -> Ground:
     commits = meters.histogram("negotiator_commit_units", "Changes that shared a commit", UNITS)
     store = make_store(chosen.database_url, committed=commits.saw)
     keyring = Keyring(chosen.keys_dir)
-    offered = scopes.of(chosen.services)
-    credentials = Credentials(store, keyring, issuer=base, offered=offered)
+    levels = _levels(chosen)
+    credentials = _credentials(chosen, store, keyring=keyring, pepper=secret, levels=levels)
+    keys = ApiKeys(store, secret, levels.standing, unused_days=chosen.key_unused_days)
     fetcher = Fetcher(allow_loopback=chosen.allow_loopback_fetch)
     issuer_keys = IssuerKeys(fetcher, clock=lambda: values.now())
     resources = frozenset({base, f"{base}/mcp"})
+    guard = Guard(Believing(keys, credentials), chosen.proxies)
+    limits = _limits(chosen, store, meters)
     return Ground(
         settings=chosen,
         meters=meters,
@@ -60,6 +79,8 @@ def lay(chosen: Settings) -> Ground:
         store=store,
         keyring=keyring,
         credentials=credentials,
+        levels=levels,
+        api_keys=keys,
         cursors=Cursors(secret),
         fetcher=fetcher,
         issuer_keys=issuer_keys,
@@ -71,13 +92,33 @@ def lay(chosen: Settings) -> Ground:
             clock=lambda: values.now(),
         ),
         resources=resources,
-        doorway=Doorway(
-            Guard(credentials, chosen.proxies),
-            _limits(chosen, store, meters),
-            Refusals(base),
+        doorway=Doorway(guard, limits, Refusals(base), store),
+        room=Room(
             store,
+            limits,
+            Visitors(Cookies(base, secret), store, guard),
+            Pages(base),
+            "/agents" if "assistant" in chosen.services else "/account",
         ),
     )
+
+
+def _credentials(
+    chosen: Settings, store: Store, *, keyring: Keyring, pepper: bytes, levels: Levels
+) -> Credentials:
+    return Credentials(
+        store,
+        keyring,
+        issuer=chosen.base_url,
+        pepper=pepper,
+        find_standing=levels.standing,
+        offered=scopes.of(chosen.services),
+    )
+
+
+def _levels(chosen: Settings) -> Levels:
+    rates = (chosen.limit_unproven_rpm, chosen.limit_proven_rpm, chosen.limit_vetted_rpm)
+    return Levels(*(Rate(rpm, rpm) for rpm in rates))
 
 
 def pepper(chosen: Settings) -> bytes:
@@ -106,11 +147,16 @@ def _limits(chosen: Settings, store: Store, meters: Meters) -> Limits:
         chosen.register_limit_anonymous,
         chosen.register_limit_assertion,
     )
+    by_address, by_account = chosen.sign_in_limit_address, chosen.sign_in_limit_account
     budgets = (
         Budget("default", chosen.limit_rpm, 60, chosen.limit_burst or chosen.limit_rpm),
         Budget("baseline", baseline, 60, baseline),
         Budget(ANONYMOUS_BUDGET, anonymous, 3600, anonymous),
         Budget(ASSERTION_BUDGET, assertion, 3600, assertion),
+        Budget(health.BUDGET, chosen.limit_health_rpm, 60, chosen.limit_health_rpm),
+        *_of_the_directory(chosen),
+        Budget(BY_ADDRESS, by_address, 3600, by_address // _SIXTH),
+        Budget(BY_ACCOUNT, by_account, 3600, by_account // _SIXTH),
     )
     name, meaning = "negotiator_limit_refusals_total", "Calls that found their budget empty"
     refusals = {each.name: meters.counter(name, meaning, budget=each.name) for each in budgets}
@@ -118,4 +164,14 @@ def _limits(chosen: Settings, store: Store, meters: Meters) -> Limits:
         limiter,
         {budget.name: budget for budget in budgets},
         refused=lambda budget: refusals[budget].add(),
+    )
+
+
+def _of_the_directory(chosen: Settings) -> tuple[Budget, ...]:
+    baseline = chosen.limit_directory_rpm
+    hourly, daily = chosen.register_limit_directory, chosen.register_limit_directory_daily
+    return (
+        Budget(BASELINE, baseline, 60, baseline),
+        Budget(HOURLY_BUDGET, hourly, 3600, hourly),
+        Budget(DAILY_BUDGET, daily, 86_400, daily),
     )

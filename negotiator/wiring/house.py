@@ -23,6 +23,7 @@ from negotiator.wiring.access import access
 from negotiator.wiring.assistant import assistant
 from negotiator.wiring.directory import directory
 from negotiator.wiring.ground import Ground, lay
+from negotiator.wiring.people import people
 from negotiator.wiring.wing import Wing, offered
 
 
@@ -70,6 +71,7 @@ class House:
             for close in wing.closes:
                 await close()
         await self.ground.issuer_keys.close()
+        await self.ground.api_keys.close()
         await self.ground.fetcher.close()
         await self.doorway.limits.close()
         await self.store.close()
@@ -85,7 +87,7 @@ def build(chosen: Settings) -> House:
     checks = {name: check for wing in running for name, check in wing.checks.items()}
     answering = Health(ground.store, __version__, tuple(chosen.services), checks)
     health = Wing(operations=offered([answering]))
-    wings = (*running, entered.wing, health)
+    wings = (*running, entered.wing, people(ground, entered.delegations), health)
     service = Service(
         chosen.base_url,
         scopes.of(chosen.services),

@@ -19,10 +19,10 @@ class Remembering:
     recall: Recall
     embedder: Embedder
 
-    def check(self) -> str:
-        """The embedder's name for health; why it is a lesser one, when it is."""
+    def check(self) -> tuple[str, str]:
+        """Whether the embedder is the one expected, and which it is."""
         named, lesser = self.embedder.model, self.embedder.lesser
-        return f"lesser: {named}, because {lesser}" if lesser else f"ok: {named}"
+        return ("lesser", f"{named}: {lesser}") if lesser else ("ok", named)
 
     async def close(self) -> None:
         """Let go of the embedder."""

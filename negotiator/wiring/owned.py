@@ -4,6 +4,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from negotiator.agents import registration
+from negotiator.directory.accounts import registered as directory_agents
+from negotiator.directory.accounts.proving import challenges
 from negotiator.edge import idempotency
 from negotiator.memory.memories import keeping, rows
 from negotiator.negotiations import sessions
@@ -12,7 +14,9 @@ from negotiator.negotiations.suggestions import own as own_tactics
 from negotiator.store import moves
 from negotiator.store.statement import Transaction
 from negotiator.tokens import credentials
+from negotiator.tokens.api_keys import rows as api_keys
 from negotiator.users import approvals
+from negotiator.users import sessions as browsers
 
 MOVES: Final[tuple[Callable[..., Any], ...]] = (
     sessions.move,
@@ -30,7 +34,11 @@ SWEEPS: Final[tuple[Callable[[Transaction, int], Any], ...]] = (
     moves.sweep,
     credentials.sweep,
     idempotency.sweep,
+    api_keys.sweep,
+    directory_agents.sweep,
+    challenges.sweep,
     approvals.sweep,
+    browsers.sweep,
     sessions.sweep,
 )
 

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from starlette.routing import BaseRoute
 
+from negotiator.discovery.health import Check
 from negotiator.edge.operation import Operation
 
 
@@ -19,11 +20,14 @@ class Slice(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wing:
-    """What a part offers over HTTP, what it says of itself in health, and what it lets go of at the end."""
+    """What a part offers over HTTP, what it says of itself in health, what it looks after every minute, and what it
+    lets go of when the process ends.
+    """
 
     operations: tuple[Operation, ...] = ()
     pages: tuple[BaseRoute, ...] = ()
-    checks: Mapping[str, Callable[[], str]] = field(default_factory=dict[str, Callable[[], str]])
+    checks: Mapping[str, Check] = field(default_factory=dict[str, Check])
+    chores: tuple[Callable[[], Awaitable[None]], ...] = ()
     closes: tuple[Callable[[], Awaitable[None]], ...] = ()
 
 

@@ -1,12 +1,14 @@
-"""The manifest: every rule of the assistant's seed and of the wire contract, by id.
+"""The manifest: every rule of the two seeds and of the wire contract, by id.
 
-The id says where a rule stands: `assistant:5.2:…` is §5.2 of the seed, `contract:1.2:…` §1.2 of the contract, `ours:…`
+The id says where a rule stands: `assistant:5.2:…` is §5.2 of that seed, `contract:1.2:…` §1.2 of the contract, `ours:…`
 a decision of ours where both are silent.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
+
+from tests.contract.directory.account_rules import ACCOUNTS
 
 Test = TypeVar("Test", bound=Callable[..., Any])
 
@@ -134,6 +136,7 @@ _ENTRY: Final = {
     "contract:1.2:life": "a code lives 600 s by default and 3600 s at most",
     "contract:1.2:spelling": "case, spaces and dashes do not matter",
     "contract:1.2:claimed": "claim answers five members, status and identity",
+    "contract:1.2:console": "a user makes, sees and revokes codes and agents in the console",
     "contract:1.2:new-token": "the new token has the approved scopes; the old one is dead",
     "contract:1.2:bearer": "no bearer or a bad one is 401",
     "contract:1.2:invalid_claim_token": "an unknown or malformed code is 400",
@@ -186,6 +189,7 @@ _OPERATOR: Final = {
     "contract:2:ill-typed": "an ill-typed setting stops with one clear line and exit 2",
     "contract:2:made": "keys and pepper are made on first start, 0600",
     "contract:2:users": "users add, list, disable",
+    "contract:2:first-user": "serve prints a one-time link that makes the first user",
     "contract:2:delegations": "delegations create, list, revoke",
     "contract:2:issuers": "issuers add, list, remove, revoke",
     "contract:2:clients": "clients add, list, remove",
@@ -223,7 +227,6 @@ _LATER: Final = {
     },
     "Signing in": {
         "assistant:5:scope-openid": "openid and profile give identity and user metadata",
-        "contract:1.2:console": "a user makes, sees and revokes codes and agents in the console",
         "contract:1.3:authorize": "code flow with PKCE, consent and iss",
         "contract:1.3:refresh": "refresh tokens rotate; reuse kills the family",
         "contract:1.3:register": "RFC 7591 registration and client id metadata documents",
@@ -253,7 +256,7 @@ def _source(name: str) -> str:
 
 REQUIREMENTS: Final = {
     name: Requirement(_source(name), behaviour)
-    for part in (_SEED, _GROUND, _ENTRY, _TOKENS, _DISCOVERY, _OPERATOR, _NEGOTIATIONS)
+    for part in (_SEED, _GROUND, _ENTRY, _TOKENS, _DISCOVERY, _OPERATOR, _NEGOTIATIONS, ACCOUNTS)
     for name, behaviour in part.items()
 }
 LATER: Final = {

@@ -10,7 +10,7 @@ FILES: Final[dict[str, int]] = {}
 FUNCTIONS: Final = {
     # Typer reads options from the signature; text and lists of operations are data.
     "negotiator/cli/identity.py:add_issuer": 60,
-    "negotiator/discovery/openapi.py:_operation": 59,
+    "negotiator/discovery/openapi.py:_operation": 54,
     "negotiator/negotiations/advice/routes.py:Advice.operations": 54,
     "negotiator/negotiations/routes.py:Negotiations._life": 54,
     "negotiator/negotiations/routes.py:Negotiations._sessions": 65,

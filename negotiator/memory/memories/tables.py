@@ -15,7 +15,7 @@ LIVE: Final = text("status in ('active', 'pending')")
 class Memory(SQLModel, table=True):
     """One memory. `document` is its ready JSON view; what lists and recall choose by has a column.
 
-    `stamp` is the owner's counter at the last change; `digest` the hash of the normalised text; `origin` the agent that
+    `stamp` is the owner's counter at the last change; `digest` the hash of the normalised text and of whom it is about; `origin` the agent that
     wrote it before its user claimed it. `vector` is float32, of unit length, by `model`.
     """
 
@@ -23,7 +23,6 @@ class Memory(SQLModel, table=True):
     __table_args__ = (
         Index("ix_memories_owner_id", "owner", "id"),
         Index("ix_memories_owner_stamp", "owner", "stamp"),
-        Index("ix_memories_expires_at", "expires_at"),
     )
 
     id: str = Field(primary_key=True)

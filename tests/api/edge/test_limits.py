@@ -110,9 +110,9 @@ async def test_a_forwarded_header_counts_from_a_configured_proxy_only(
     chosen: Settings, hand: Hand
 ) -> None:
     del hand
-    async with served(chosen, limit_baseline_rpm=1) as client:
+    async with served(chosen, limit_health_rpm=1) as client:
         assert await probes(client, "198.51.100.1", "198.51.100.2") == [200, 429]
-    proxied: dict[str, Any] = {"limit_baseline_rpm": 1, "trusted_proxies": "10.0.0.0/8"}
+    proxied: dict[str, Any] = {"limit_health_rpm": 1, "trusted_proxies": "10.0.0.0/8"}
     async with served(chosen, "10.0.0.1", **proxied) as client:
         assert await probes(client, "198.51.100.1", "198.51.100.2") == [200, 200]
         assert await probes(client, "198.51.100.1", "198.51.100.2") == [429, 429]
@@ -129,7 +129,7 @@ async def test_ipv6_is_counted_by_its_64_and_mapped_ipv4_as_ipv4(
     chosen: Settings, hand: Hand
 ) -> None:
     del hand
-    proxied: dict[str, Any] = {"limit_baseline_rpm": 1, "trusted_proxies": "10.0.0.0/8"}
+    proxied: dict[str, Any] = {"limit_health_rpm": 1, "trusted_proxies": "10.0.0.0/8"}
     async with served(chosen, "10.0.0.1", **proxied) as client:
         household = ("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", "2001:DB8:1:2::1")
         assert await probes(client, *household) == [200, 429, 429]

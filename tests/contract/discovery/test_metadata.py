@@ -131,7 +131,8 @@ async def test_the_agent_auth_block_names_the_doors(client: httpx2.AsyncClient) 
     assert block["register_uri"] == f"{BASE}/api/agent/register"
     assert block["claim_uri"] == f"{BASE}/api/agent/claim"
     assert block["revocation_uri"] == f"{BASE}/oauth/revoke"
-    assert block["identity_types_supported"] == ["anonymous", "identity_assertion"]
+    types = ["anonymous", "identity_assertion", "did", "agent_id", "email"]
+    assert block["identity_types_supported"] == types
     assert block["identity_assertion"]["assertion_types_supported"] == [
         "urn:ietf:params:oauth:token-type:id-jag",
         "verified_email",

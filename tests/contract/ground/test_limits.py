@@ -94,10 +94,10 @@ async def test_nobody_is_counted_by_address_and_never_at_a_credential_s_expense(
 ) -> None:
     async with both(chosen, limit_baseline_rpm=5, limit_rpm=100) as (client, other):
         headers = await token(client)
-        probes = [NEGOTIATIONS, "/api/nothing", "/api/health", NEGOTIATIONS, "/api/nothing"]
+        probes = [NEGOTIATIONS, "/api/nothing", "/api/other", NEGOTIATIONS, "/api/nothing"]
         for path in probes:
             assert (await client.get(path)).status_code != 429
-        for path in (NEGOTIATIONS, "/api/nothing", "/api/health"):
+        for path in (NEGOTIATIONS, "/api/nothing", "/api/other"):
             refused(await client.get(path), 429, "rate_limit_exceeded")
         refused(await client.put(NEGOTIATIONS), 429, "rate_limit_exceeded")
         forged = {"authorization": "Bearer a.b.c"}

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0010"
-down_revision = "0003"
+down_revision = "0008"
 branch_labels = None
 depends_on = None
 
@@ -37,7 +37,6 @@ def upgrade() -> None:
     )
     op.create_index("ix_memories_owner_id", "memories", ["owner", "id"])
     op.create_index("ix_memories_owner_stamp", "memories", ["owner", "stamp"])
-    op.create_index("ix_memories_expires_at", "memories", ["expires_at"])
     op.create_index(
         "ix_memories_owner_digest",
         "memories",

@@ -1,0 +1,111 @@
+"""`/agents`: the page, and the forms on it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from negotiator.agents.delegation import Delegations
+from negotiator.console.agents import overview
+from negotiator.console.agents.overview import Connections, NoConnections
+from negotiator.console.fields import line_of
+from negotiator.console.room import Form, Room
+from negotiator.console.visitor import Visitor
+from negotiator.errors import NotFound, ValidationFailed
+from negotiator.scopes import ASSISTANT
+from negotiator.store.statement import Transaction
+
+PAGE: Final = "/agents"
+LIVES: Final = {600: "10 minutes", 1800: "30 minutes", 3600: "1 hour"}
+_TOLD: Final = {
+    "code": "The code is revoked. Nobody can use it any more.",
+    "agent": "The agent is cut off. None of its tokens works any more.",
+    "app": "The application is cut off. None of its tokens works any more.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AgentsPage:
+    """Where a user looks after what works for him."""
+
+    room: Room
+    delegations: Delegations
+    connections: Connections = field(default_factory=NoConnections)
+
+    def routes(self) -> list[Route]:
+        """The page and its four forms."""
+        form = self.room.form
+        return [
+            self.room.page(PAGE, self.show),
+            form(f"{PAGE}/codes", self.make, back=PAGE),
+            form(
+                f"{PAGE}/codes/{{id}}/revoke", self._ending("code", overview.revoke_code), back=PAGE
+            ),
+            form(f"{PAGE}/apps/{{id}}/revoke", self._ending("app", self._revoke_app), back=PAGE),
+            form(f"{PAGE}/{{id}}/revoke", self._ending("agent", overview.revoke_agent), back=PAGE),
+        ]
+
+    async def show(self, request: Request, who: Visitor) -> Response:
+        """Everything that is this user's."""
+        told = _TOLD.get(request.query_params.get("told", ""), "")
+        return await self._page(request, who, told=told)
+
+    async def make(self, request: Request, who: Visitor, form: Form) -> Response:
+        """Make a code and show it, this once."""
+        granted = [scope for scope in ASSISTANT if form.get(f"scope:{scope}") == "on"]
+        life = form.get("life", "")
+        try:
+            label = line_of(form, "label", "A label")
+            ttl = int(life) if life.isascii() and life.isdecimal() and len(life) < 6 else 0
+            minted = await self.room.store.write(
+                lambda tx: self.delegations.mint(tx, who.user_id, granted, label=label, ttl=ttl)
+            )
+        except ValidationFailed as refusal:
+            wrong = refusal.errors[0].description
+            return await self._page(request, who, wrong=wrong, status=422)
+        return self.room.render(
+            "code.html", who, minted=minted, label=label, may=overview.in_words(minted.scopes)
+        )
+
+    def _ending(self, told: str, end: Callable[..., None]) -> Any:
+        """A form that ends the thing of this id, if it is the visitor's."""
+
+        async def act(request: Request, who: Visitor, _form: Form) -> Response:
+            thing: str = request.path_params["id"]
+            await self.room.store.write(lambda tx: end(tx, thing, user_id=who.user_id))
+            return self.room.pages.see(f"{PAGE}?told={told}")
+
+        return act
+
+    def _revoke_app(self, tx: Transaction, connection_id: str, *, user_id: str) -> None:
+        if not self.connections.revoke(tx, connection_id, user_id=user_id):
+            raise NotFound("There is no such application of yours.")
+
+    async def _page(
+        self, request: Request, who: Visitor, *, told: str = "", wrong: str = "", status: int = 200
+    ) -> Response:
+        query = request.query_params
+        seen = await self.room.store.scan(
+            lambda tx: overview.gather(
+                tx,
+                who.user_id,
+                connections=self.connections,
+                agents_before=query.get("agents_before", overview.LAST),
+                codes_before=query.get("codes_before", overview.LAST),
+            )
+        )
+        return self.room.render(
+            "agents.html",
+            who,
+            status,
+            seen=seen,
+            in_words=overview.in_words,
+            scopes=ASSISTANT,
+            lives=LIVES,
+            told=told,
+            wrong=wrong,
+            here="agents",
+        )

@@ -1,0 +1,134 @@
+"""What an agent was asked, to prove its identity: the newest challenge only, ten minutes, five tries, one use."""
+
+import secrets
+from typing import Any, Final
+
+from sqlalchemy import BigInteger, Integer, bindparam, delete, update
+from sqlmodel import col, select
+
+from negotiator import values
+from negotiator.directory.accounts.proving.identity import Identity
+from negotiator.directory.accounts.signing import multikey
+from negotiator.directory.accounts.tables import Challenge
+from negotiator.errors import Conflict, Gone, NotFound, TooManyRequests
+from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
+
+LIFE: Final = 600_000
+TRIES: Final = 5
+DIGITS: Final = 8
+JWS, CODE = "jws", "email_code"
+
+_ADD = Statement(insertion(Challenge))
+_DROP = Statement(delete(Challenge).where(col(Challenge.agent_id) == bindparam("agent")))
+_OF_AGENT = Query(
+    select(Challenge).where(col(Challenge.agent_id) == bindparam("agent")), entity(Challenge)
+)
+_TRY = Statement(
+    update(Challenge)
+    .where(
+        col(Challenge.id) == bindparam("challenge"),
+        col(Challenge.agent_id) == bindparam("agent"),
+        col(Challenge.used_at).is_(None),
+        col(Challenge.expires_at) > bindparam("now", type_=BigInteger),
+        col(Challenge.attempts) < bindparam("tries", type_=Integer),
+    )
+    .values(attempts=col(Challenge.attempts) + 1)
+)
+_USE = Statement(
+    update(Challenge)
+    .where(col(Challenge.id) == bindparam("challenge"), col(Challenge.used_at).is_(None))
+    .values(used_at=bindparam("at", type_=BigInteger))
+)
+_FORGET = Statement(
+    delete(Challenge).where(col(Challenge.expires_at) < bindparam("before", type_=BigInteger))
+)
+
+
+def method(identity: Identity) -> str | None:
+    """How this identity could be proven; None when we know no way."""
+    if identity.type == "email":
+        return CODE
+    inline = identity.type == "did" and multikey.jwk_of_did_key(identity.value)
+    return JWS if inline or identity.document_url else None
+
+
+def new_code() -> str:
+    """A code of eight digits for a mailbox."""
+    return f"{secrets.randbelow(10**DIGITS):0{DIGITS}}"
+
+
+def ask(tx: Transaction, agent_id: str, by: str, *, code_digest: str | None) -> Challenge:
+    """A fresh challenge in place of any other; a code that was not mailed has no digest and is never right."""
+    now = values.now()
+    tx.run(_DROP, agent=agent_id)
+    asked = Challenge(
+        id=values.new_id("chl"),
+        agent_id=agent_id,
+        method=by,
+        nonce=values.new_secret(),
+        code_digest=code_digest,
+        attempts=0,
+        created_at=now,
+        expires_at=now + LIFE,
+        used_at=None,
+    )
+    tx.run(_ADD, **asked.model_dump())
+    return asked
+
+
+def pending(tx: Transaction, agent_id: str) -> Challenge | None:
+    """The challenge that an agent may still answer."""
+    found = tx.one(_OF_AGENT, agent=agent_id)
+    return found if found and _state(found) is None else None
+
+
+def attempt(tx: Transaction, agent_id: str, challenge_id: str) -> Challenge:
+    """Count a try before it is made, so that parallel ones are not one.
+
+    404 for another agent's or none, 409 `challenge_used`, 410 `challenge_expired`, 429 `too_many_attempts`.
+    """
+    now = values.now()
+    counted = tx.run(_TRY, challenge=challenge_id, agent=agent_id, now=now, tries=TRIES)
+    found = tx.one(_OF_AGENT, agent=agent_id)
+    if found is None or found.id != challenge_id:
+        raise NotFound("There is no such challenge; only the newest one counts.")
+    if not counted:
+        raise _state(found) or AssertionError("a challenge was neither open nor closed")
+    return found
+
+
+def use(tx: Transaction, challenge: Challenge) -> None:
+    """Use the challenge up; 409 when that was done before."""
+    if not tx.run(_USE, challenge=challenge.id, at=values.now()):
+        raise Conflict("The challenge was used.", error="challenge_used")
+
+
+def view(challenge: Challenge | None, audience: str) -> dict[str, Any] | None:
+    """What an agent is told of its challenge (directory.md §3.3)."""
+    if challenge is None:
+        return None
+    told = {"id": challenge.id, "method": challenge.method}
+    if challenge.method == JWS:
+        told |= {"nonce": challenge.nonce, "audience": audience}
+    return {**told, "expires_at": values.timestamp(challenge.expires_at)}
+
+
+def sweep(tx: Transaction, now: int) -> None:
+    """Forget challenges an hour after they expired."""
+    tx.run(_FORGET, before=now - 3_600_000)
+
+
+def _state(found: Challenge) -> Conflict | Gone | TooManyRequests | None:
+    """Why a challenge cannot be answered any more; None when it can."""
+    if found.used_at is not None:
+        return Conflict("The challenge was used.", error="challenge_used")
+    if found.expires_at <= values.now():
+        return Gone("The challenge has expired; ask for a new one.", error="challenge_expired")
+    if found.attempts >= TRIES:
+        wait = (found.expires_at - values.now()) // 1000
+        return TooManyRequests(
+            "Five tries were wrong; ask for a new challenge.",
+            retry_after=wait,
+            error="too_many_attempts",
+        )
+    return None

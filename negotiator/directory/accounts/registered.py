@@ -1,0 +1,259 @@
+"""The agents of the directory as rows: who they are, how far they are believed, what they have proven."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import BigInteger, bindparam, delete, update
+from sqlmodel import col, select
+
+from negotiator import audit, values
+from negotiator.caller import Rate
+from negotiator.directory.accounts.proving.identity import Identity
+from negotiator.directory.accounts.tables import Challenge, DirectoryAgent, Proof
+from negotiator.errors import Conflict, NotFound
+from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
+from negotiator.tokens.api_keys.standing import Standing
+from negotiator.trust import revocations
+
+UNPROVEN, PROVEN, VETTED = 1, 2, 3
+
+_ADD = Statement(insertion(DirectoryAgent))
+_FIND = Query(
+    select(DirectoryAgent).where(col(DirectoryAgent.id) == bindparam("agent")),
+    entity(DirectoryAgent),
+)
+_ONCE = Query(
+    select(DirectoryAgent).where(col(DirectoryAgent.once_key) == bindparam("once")),
+    entity(DirectoryAgent),
+)
+_LIST = Query(
+    select(DirectoryAgent, Proof.proven_at)
+    .outerjoin(Proof, col(Proof.agent_id) == col(DirectoryAgent.id))
+    .order_by(col(DirectoryAgent.id).desc())
+    .limit(bindparam("limit")),
+    lambda row: (_row(row[:-1]), row[-1]),
+)
+_row = entity(DirectoryAgent)
+_STANDING = Query(
+    select(DirectoryAgent.scope, DirectoryAgent.vetted_at, Proof.agent_id)
+    .outerjoin(Proof, col(Proof.agent_id) == col(DirectoryAgent.id))
+    .where(col(DirectoryAgent.id) == bindparam("agent"), col(DirectoryAgent.revoked_at).is_(None)),
+    tuple,
+)
+_PROVEN = Query(
+    select(Proof)
+    .join(DirectoryAgent, col(DirectoryAgent.id) == col(Proof.agent_id))
+    .where(col(Proof.agent_id) == bindparam("agent"), col(DirectoryAgent.revoked_at).is_(None)),
+    entity(Proof),
+)
+_VET = Statement(
+    update(DirectoryAgent)
+    .where(col(DirectoryAgent.id) == bindparam("agent"), col(DirectoryAgent.revoked_at).is_(None))
+    .values(vetted_at=bindparam("at", type_=BigInteger))
+)
+_REVOKE = Statement(
+    update(DirectoryAgent)
+    .where(col(DirectoryAgent.id) == bindparam("agent"), col(DirectoryAgent.revoked_at).is_(None))
+    .values(revoked_at=bindparam("at", type_=BigInteger))
+)
+_PROVE = Statement(insertion(Proof).on_conflict_do_nothing())
+_HOLDER = Query(
+    select(Proof.agent_id).where(
+        col(Proof.type) == bindparam("type"), col(Proof.value) == bindparam("value")
+    ),
+    lambda row: str(row[0]),
+)
+_SEEN = Statement(
+    update(Proof)
+    .where(col(Proof.agent_id) == bindparam("agent"))
+    .values(
+        checked_at=bindparam("at", type_=BigInteger),
+        thumbprint=bindparam("print"),
+        failures=0,
+    )
+)
+_DUE = Query(
+    select(Proof)
+    .where(
+        col(Proof.checked_at) < bindparam("before", type_=BigInteger),
+        col(Proof.thumbprint) != "",
+        col(Proof.value).not_like("did:key:%"),
+    )
+    .order_by(col(Proof.checked_at))
+    .limit(bindparam("limit")),
+    entity(Proof),
+)
+_MISSED = Statement(
+    update(Proof)
+    .where(
+        col(Proof.agent_id) == bindparam("agent"),
+        col(Proof.checked_at) == bindparam("seen", type_=BigInteger),
+    )
+    .values(failures=col(Proof.failures) + 1, checked_at=bindparam("at", type_=BigInteger))
+)
+_FORGET_ONCE = Statement(
+    update(DirectoryAgent)
+    .where(
+        col(DirectoryAgent.once_key).is_not(None),
+        col(DirectoryAgent.created_at) < bindparam("before", type_=BigInteger),
+    )
+    .values(once_key=None, once_request=None)
+)
+_UNPROVE = Statement(delete(Proof).where(col(Proof.agent_id) == bindparam("agent")))
+_UNASK = Statement(delete(Challenge).where(col(Challenge.agent_id) == bindparam("agent")))
+
+
+@dataclass(frozen=True, slots=True)
+class Proven:
+    """An identity that an agent has proven. `domain` is the host it controls by it, if that is a whole one."""
+
+    type: str
+    value: str
+    domain: str | None
+    proven_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """How many requests a minute each level of belief is worth (directory.md §3.2)."""
+
+    unproven: Rate
+    proven: Rate
+    vetted: Rate
+
+    def rate(self, level: int) -> Rate:
+        """The rate of a registered agent of this level, 1 to 3."""
+        return {PROVEN: self.proven, VETTED: self.vetted}.get(level, self.unproven)
+
+    def standing(self, tx: Transaction, agent_id: str) -> Standing | None:
+        """What an agent may do now; None when there is none of this id or it was revoked."""
+        found = tx.one(_STANDING, agent=agent_id)
+        if found is None:
+            return None
+        scope, vetted_at, proven_by = found
+        level = VETTED if vetted_at else PROVEN if proven_by else UNPROVEN
+        return Standing(level, frozenset(scope.split()), self.rate(level))
+
+
+def proven(tx: Transaction, client_id: str) -> list[Proven]:
+    """Every identity this live agent has proven and still holds; empty for anybody else."""
+    return [
+        Proven(row.type, row.value, _identity(row).domain, row.proven_at)
+        for row in tx.all(_PROVEN, agent=client_id)
+    ]
+
+
+def believe(tx: Transaction, agent: DirectoryAgent, *, thumbprint: str) -> None:
+    """Keep that an agent has proven its identity; 409 `identity_taken` when another agent holds it."""
+    now = values.now()
+    held = tx.run(
+        _PROVE,
+        type=agent.identity_type,
+        value=agent.identity_value,
+        agent_id=agent.id,
+        thumbprint=thumbprint,
+        proven_at=now,
+        checked_at=now,
+        failures=0,
+    )
+    if not held:
+        owner = tx.one(_HOLDER, type=agent.identity_type, value=agent.identity_value)
+        if owner != agent.id:
+            raise Conflict("Another agent has proven this identity.", error="identity_taken")
+        tx.run(_SEEN, agent=agent.id, at=now, print=thumbprint)
+    audit.record(
+        tx,
+        "identity.proven",
+        agent.id,
+        actor=agent.id,
+        type=agent.identity_type,
+        value=agent.identity_value,
+    )
+
+
+def drop_proof(tx: Transaction, agent_id: str, *, reason: str) -> None:
+    """Believe an agent no more; its identity is free again."""
+    if tx.run(_UNPROVE, agent=agent_id):
+        audit.record(tx, "identity.dropped", agent_id, actor="clock", reason=reason)
+
+
+def due(tx: Transaction, before: int, *, limit: int) -> list[Proof]:
+    """The proofs by a published document that was last seen before this moment, oldest first."""
+    return tx.all(_DUE, before=before, limit=limit)
+
+
+def seen(tx: Transaction, proof: Proof) -> None:
+    """What proves it is still there."""
+    tx.run(_SEEN, agent=proof.agent_id, at=values.now(), print=proof.thumbprint)
+
+
+def missed(tx: Transaction, proof: Proof, *, again_in: int, tolerated: int) -> None:
+    """It was not there; the proof is dropped when that happened more often than is `tolerated`.
+
+    Else it is due again `again_in` milliseconds sooner than after a success. Of two workers that looked, one counts.
+    """
+    if not tx.run(_MISSED, agent=proof.agent_id, seen=proof.checked_at, at=values.now() - again_in):
+        return
+    if proof.failures + 1 > tolerated:
+        drop_proof(tx, proof.agent_id, reason="document")
+
+
+def add(tx: Transaction, agent: DirectoryAgent) -> None:
+    """Keep a new agent."""
+    tx.run(_ADD, **agent.model_dump())
+
+
+def find(tx: Transaction, agent_id: str) -> DirectoryAgent | None:
+    """The agent of this id, revoked or not."""
+    return tx.one(_FIND, agent=agent_id)
+
+
+def by_once(tx: Transaction, once_key: str) -> DirectoryAgent | None:
+    """The agent that was registered with this `Idempotency-Key`, by its keyed digest."""
+    return tx.one(_ONCE, once=once_key)
+
+
+def newest(tx: Transaction, limit: int) -> list[dict[str, Any]]:
+    """What an operator sees of the newest agents."""
+    return [_summary(agent, proven_at) for agent, proven_at in tx.all(_LIST, limit=limit)]
+
+
+def vet(tx: Transaction, agent_id: str, *, vetted: bool) -> None:
+    """Say, or take back, that the operator knows this agent; 404 when there is none."""
+    if not tx.run(_VET, agent=agent_id, at=values.now() if vetted else None):
+        raise NotFound(f"There is no agent {agent_id}.")
+    audit.record(tx, "agent.vetted" if vetted else "agent.unvetted", agent_id, actor="operator")
+
+
+def revoke(tx: Transaction, agent_id: str, *, actor: str, event: str = "agent.revoked") -> None:
+    """End an agent: its keys and tokens die at once, what it had proven is free again; 404 when there is none."""
+    if not tx.run(_REVOKE, agent=agent_id, at=values.now()):
+        raise NotFound(f"There is no agent {agent_id}.")
+    revocations.revoke(tx, agent_id)
+    tx.run(_UNPROVE, agent=agent_id)
+    tx.run(_UNASK, agent=agent_id)
+    audit.record(tx, event, agent_id, actor=actor)
+
+
+def sweep(tx: Transaction, now: int) -> None:
+    """Forget which `Idempotency-Key` an agent came with, a day later."""
+    tx.run(_FORGET_ONCE, before=now - 86_400_000)
+
+
+def _identity(row: Proof) -> Identity:
+    return Identity(row.type, row.value)
+
+
+def _summary(agent: DirectoryAgent, proven_at: int | None) -> dict[str, Any]:
+    level = VETTED if agent.vetted_at else PROVEN if proven_at else UNPROVEN
+    return {
+        "client_id": agent.id,
+        "name": agent.name,
+        "identity_type": agent.identity_type,
+        "identity_value": agent.identity_value,
+        "verified": proven_at is not None,
+        "trust_level": level,
+        "scopes": agent.scope.split(),
+        "created_at": values.timestamp(agent.created_at),
+        "revoked_at": values.timestamp_or_none(agent.revoked_at),
+    }

@@ -1,0 +1,126 @@
+"""From a presented key to a Caller, and for the rest to `Credentials`: the Authenticator of the whole house."""
+
+import asyncio
+from dataclasses import dataclass
+from ipaddress import ip_address, ip_network
+from typing import Final
+
+from negotiator import telemetry, values
+from negotiator.caller import Caller, Retiring
+from negotiator.errors import Refusal
+from negotiator.store.statement import Transaction
+from negotiator.store.store import Store
+from negotiator.tokens.api_keys import form, rows
+from negotiator.tokens.api_keys.standing import FindStanding, Standing
+from negotiator.tokens.credentials import Credentials
+from negotiator.tokens.tables import ApiKey
+
+_NOTED_EVERY: Final = 300_000
+_REMEMBERED: Final = 8192
+log = telemetry.logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class LiveKey:
+    """A key that works now, and what its client may do."""
+
+    row: ApiKey
+    standing: Standing
+
+
+class ApiKeys:
+    """Believes keys by their rows, at every request, and notes their use now and then."""
+
+    def __init__(
+        self, store: Store, pepper: bytes, find_standing: FindStanding, *, unused_days: int
+    ) -> None:
+        self._store = store
+        self._pepper = pepper
+        self._find_standing = find_standing
+        self._unused_after = unused_days * rows.DAY
+        self._noted: dict[str, int] = {}
+        self._notes: set[asyncio.Task[None]] = set()
+
+    def live(self, tx: Transaction, text: str) -> LiveKey | None:
+        """The key of this text, if it and its client are alive."""
+        key = rows.find(tx, self._pepper, text)
+        standing = self._find_standing(tx, key.client_id) if key else None
+        if key is None or standing is None:
+            return None
+        idle = self._unused_after if standing.level == 1 else None
+        return LiveKey(key, standing) if rows.is_live(key, unused_after=idle) else None
+
+    def admit(self, tx: Transaction, text: str, address: str) -> LiveKey | None:
+        """The same inside a unit that writes, its use noted there."""
+        found, now = self.live(tx, text), values.now()
+        if found and now - (found.row.last_used_at or 0) >= _NOTED_EVERY:
+            rows.note_use(tx, found.row.id, at=now, network=network(address))
+        return found
+
+    async def authenticate(self, text: str, address: str) -> Caller | None:
+        """The caller behind a live key; nothing is read for a text with a wrong checksum."""
+        if form.read_key(text) is None:
+            return None
+        found = await self._store.read(lambda tx: self.live(tx, text))
+        if found is None:
+            return None
+        key, standing = found.row, found.standing
+        self._note(key, address)
+        return Caller(
+            kind="agent",
+            principal=key.client_id,
+            credential=key.id,
+            scopes=standing.scopes,
+            client_id=key.client_id,
+            level=standing.level,
+            rate=standing.rate,
+            retiring=Retiring(key.retired_at, key.expires_at)
+            if key.retired_at is not None and key.expires_at is not None
+            else None,
+        )
+
+    async def close(self) -> None:
+        """Finish the notes under way."""
+        await asyncio.gather(*self._notes)
+
+    def _note(self, key: ApiKey, address: str) -> None:
+        """Write down the use beside the request, unless some worker did so within five minutes."""
+        now = values.now()
+        last = max(key.last_used_at or 0, self._noted.get(key.id, 0))
+        if now - last < _NOTED_EVERY:
+            return
+        if len(self._noted) >= _REMEMBERED:
+            del self._noted[next(iter(self._noted))]
+        self._noted[key.id] = now
+        task = asyncio.create_task(self._write_note(key.id, now, network(address)))
+        self._notes.add(task)
+        task.add_done_callback(self._notes.discard)
+
+    async def _write_note(self, key_id: str, now: int, seen_from: str) -> None:
+        try:
+            await self._store.write(lambda tx: rows.note_use(tx, key_id, at=now, network=seen_from))
+        except Refusal as refusal:
+            log.warning("use of a key was not noted", detail=refusal.detail)
+
+
+@dataclass(frozen=True, slots=True)
+class Believing:
+    """Believes whatever may stand behind `Bearer`: a key, an opaque bearer, a JWT."""
+
+    keys: ApiKeys
+    credentials: Credentials
+
+    async def authenticate(self, credential: str, address: str = "") -> Caller | None:
+        """The caller behind a live credential; None for anything else."""
+        if credential.startswith(form.KEY):
+            return await self.keys.authenticate(credential, address)
+        return await self.credentials.authenticate(credential)
+
+
+def network(address: str) -> str:
+    """The network around a client address, by which nobody is found again: IPv4 /24, IPv6 /48."""
+    try:
+        first = ip_address(address.partition("/")[0].partition("%")[0])
+    except ValueError:
+        return ""
+    return str(ip_network((first, 24 if first.version == 4 else 48), strict=False))
