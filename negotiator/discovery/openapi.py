@@ -5,7 +5,7 @@ from typing import Any, Final
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import JsonSchemaValue
 
-from negotiator.edge.operation import Operation, Service
+from negotiator.edge.operation import JSON, LINES, Operation, Service
 from negotiator.scopes import ordered
 
 PATH: Final = "/openapi.json"
@@ -24,11 +24,7 @@ _REASONS: Final = {
     429: "A budget is used up; Retry-After says until when.",
     503: "Not now; Retry-After says when.",
 }
-_MEDIA: Final = {
-    "json": ("application/json",),
-    "form": ("application/x-www-form-urlencoded",),
-    "either": ("application/json", "application/x-www-form-urlencoded"),
-}
+_LINE: Final[dict[str, Any]] = {"type": "string", "description": "One JSON object a line."}
 _REFUSAL: Final[dict[str, Any]] = {
     "type": "object",
     "required": ["error", "error_description", "request_id"],
@@ -125,7 +121,9 @@ def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
         }
         described["requestBody"] = {
             "required": True,
-            "content": {media: {"schema": body} for media in _MEDIA[operation.encoding]},
+            "content": {
+                media: {"schema": _LINE if media == LINES else body} for media in operation.takes
+            },
         }
     if operation.creates:
         described["parameters"].append(
@@ -149,6 +147,8 @@ def _responses(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
             schemas,
         )
         success["content"] = {"application/json": {"schema": schema}}
+    elif operation.media_type != JSON:
+        success["content"] = {operation.media_type: {"schema": {"type": "string"}}}
     statuses = {*operation.refusals, 429, *_implied(operation)}
     refusal = {"application/json": {"schema": {"$ref": "#/components/schemas/Refusal"}}}
     refused = {

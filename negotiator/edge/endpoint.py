@@ -12,6 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from negotiator.caller import Caller, Retiring, nobody
 from negotiator.edge import input as reading
+from negotiator.edge import operation as kinds
 from negotiator.edge.guard import Guard
 from negotiator.edge.idempotency import Once
 from negotiator.edge.limits import Limits, Reading, refuse
@@ -27,8 +28,6 @@ from negotiator.errors import (
 )
 from negotiator.store.store import Store
 
-_FORM = "application/x-www-form-urlencoded"
-_MERGE = "application/merge-patch+json"
 _KEY_LENGTH = 255
 
 Headers = list[tuple[bytes, bytes]]
@@ -187,15 +186,15 @@ class Endpoint:
         if not body and self._inputless:
             return {}
         declared = headers.get("content-type")
-        encoding = self.operation.encoding
-        if encoding == "form" or (encoding == "either" and reading.is_type(declared, _FORM)):
-            reading.expect(declared, _FORM)
-            return dict(reading.parse_form(body))
-        if not body and declared is None:
+        if not body and declared is None and self.operation.encoding != "form":
             return {}
-        merges = (_MERGE,) if self.operation.method == "PATCH" else ()
-        reading.expect(declared, "application/json", *merges)
-        return reading.parse_json(body)
+        match reading.expect(declared, *self.operation.takes):
+            case kinds.FORM:
+                return dict(reading.parse_form(body))
+            case kinds.LINES:
+                return {"lines": reading.parse_lines(body)}
+            case _:
+                return reading.parse_json(body)
 
     def _once(self, caller: Caller, headers: Mapping[str, str], body: bytes) -> Once:
         key = headers.get("idempotency-key")

@@ -21,6 +21,7 @@ def assistant(ground: Ground) -> Wing:
         BattlePlans(store, cursors, advisor),
         Tactics(store, cursors, advisor),
         remembered.memories,
+        remembered.carrying,
     ]
     return Wing(
         operations=offered(slices),

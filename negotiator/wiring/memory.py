@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from negotiator.memory.carrying.bringing import Bringing
+from negotiator.memory.carrying.routes import Carrying
 from negotiator.memory.embedding.choose import choose
 from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.memories.routes import Memories
@@ -13,9 +15,10 @@ from negotiator.wiring.ground import Ground
 
 @dataclass(frozen=True, slots=True)
 class Remembering:
-    """The slice, and the recall that plans, suggestions and cues ask."""
+    """The slices, and the recall that plans, suggestions and cues ask."""
 
     memories: Memories
+    carrying: Carrying
     recall: Recall
     embedder: Embedder
 
@@ -40,7 +43,9 @@ def embedder(chosen: Settings) -> Embedder:
 
 
 def remembering(ground: Ground) -> Remembering:
-    """Make the slice."""
+    """Make the slices."""
     embeds = embedder(ground.settings)
     recall = Recall(Shelves(ground.store, embeds.model), embeds)
-    return Remembering(Memories(ground.store, ground.cursors, embeds, recall), recall, embeds)
+    memories = Memories(ground.store, ground.cursors, embeds, recall)
+    carrying = Carrying(ground.store, Bringing(ground.store, embeds))
+    return Remembering(memories, carrying, recall, embeds)

@@ -7,7 +7,8 @@ from negotiator.agents import registration
 from negotiator.directory.accounts import registered as directory_agents
 from negotiator.directory.accounts.proving import challenges
 from negotiator.edge import idempotency
-from negotiator.memory.memories import keeping, rows
+from negotiator.memory.memories import review as memories
+from negotiator.memory.memories import rows
 from negotiator.negotiations import sessions
 from negotiator.negotiations.plans import kept as plans
 from negotiator.negotiations.suggestions import own as own_tactics
@@ -22,13 +23,15 @@ MOVES: Final[tuple[Callable[..., Any], ...]] = (
     sessions.move,
     plans.move,
     own_tactics.move,
-    keeping.move,
+    memories.move,
+    idempotency.abandon,
 )
 ERASURES: Final[tuple[Callable[[Transaction, str], Any], ...]] = (
     plans.erase,
     own_tactics.erase,
     sessions.erase,
     rows.erase,
+    idempotency.erase,
 )
 SWEEPS: Final[tuple[Callable[[Transaction, int], Any], ...]] = (
     moves.sweep,
@@ -43,10 +46,15 @@ SWEEPS: Final[tuple[Callable[[Transaction, int], Any], ...]] = (
 )
 
 
-def sweep(tx: Transaction, now: int) -> None:
-    """Forget what is over: spent values, dead tokens, unclaimed agents with all they owned."""
+def sweep(tx: Transaction, now: int) -> bool:
+    """Forget what is over: spent values, dead tokens, unclaimed agents with all they owned.
+
+    Answers whether anybody's belongings were erased, so that no byte of them is left in the files either.
+    """
     for forget in SWEEPS:
         forget(tx, now)
-    for agent_id in registration.forget_expired(tx, now):
+    expired = registration.forget_expired(tx, now)
+    for agent_id in expired:
         for erase in ERASURES:
             erase(tx, agent_id)
+    return bool(expired)

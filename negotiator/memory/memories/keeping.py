@@ -5,16 +5,28 @@ from datetime import datetime
 from typing import Any, Final
 
 from negotiator import values
+from negotiator.edge import idempotency
 from negotiator.errors import Conflict, FieldError, NotFound, ValidationFailed
-from negotiator.memory.memories import guard, rows
-from negotiator.memory.memories.guard import Author
+from negotiator.memory.guard import belief
+from negotiator.memory.guard.belief import Author
+from negotiator.memory.guard.suspicion import suspicion
+from negotiator.memory.memories import rows
 from negotiator.memory.memories.rows import Embedded, View
 from negotiator.memory.memories.schemas import MemoryBody, NewMemory
 from negotiator.scalars import milliseconds
 from negotiator.store.statement import Transaction
 
 MOST: Final = 10_000
-"""Memories an owner may have that are active or pending."""
+"""Memories an owner may have that are active or pending; twice as many in all."""
+MOST_TAGS: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """What is there already: a memory that the text only repeats, or one that says almost the same."""
+
+    repeated: str | None = None
+    similar: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +41,7 @@ class Writer:
     @property
     def trust(self) -> int:
         """How far what it writes is believed."""
-        return guard.trust_of(self.author, bound=self.bound)
+        return belief.trust_of(self.author, bound=self.bound)
 
     @property
     def name(self) -> str:
@@ -38,24 +50,33 @@ class Writer:
 
 
 def remember(
-    tx: Transaction, writer: Writer, body: NewMemory, embedded: Embedded, *, similar: str | None
+    tx: Transaction,
+    writer: Writer,
+    body: NewMemory,
+    embedded: Embedded,
+    *,
+    near: Near,
+    status: str = "active",
 ) -> tuple[View, bool]:
-    """Keep a memory; answers its view and whether it is new: the same text in other spacing is the old one.
+    """Keep a memory; answers its view and whether it is new: what is known already is kept once.
 
-    `similar` is a memory that says almost the same. 404 and 409 for what `supersedes` names wrongly.
+    What the new words add to the old memory (tags, attributes, a later end, more trust) is added to it. 409 beyond the
+    owner's measure; 404 and 409 for what `supersedes` names wrongly. What is heard waits for a person in any case.
     """
-    if (found := rows.twin(tx, writer.owner, body.text)) is not None:
-        return found, False
-    if (held := rows.count(tx, writer.owner, live=True)) >= MOST:
+    if (known := _known(tx, writer.owner, body, near)) is not None:
+        return _said_again(tx, writer, known, body), False
+    live, all_ = (rows.count(tx, writer.owner, live=live) for live in (True, False))
+    if live >= MOST or all_ >= 2 * MOST:
         raise Conflict(
-            f"You have {MOST} memories; forget some first.",
+            f"You have {all_} memories; forget some first.",
             error="too_many_memories",
-            members={"count": held},
+            members={"count": all_},
         )
     _check_pin(writer, body)
     key, now = values.new_id("mem"), values.now()
-    suspicion = guard.suspicion(body.text, body.kind)
-    status = "pending" if writer.author == "transcript" else "active"
+    suspect = suspicion(body.prose, body.kind)
+    if writer.author == "transcript":
+        status = "pending"
     view: View = {
         "id": key,
         **_said(body),
@@ -66,13 +87,13 @@ def remember(
         },
         "origin": None,
         "trust": writer.trust,
-        "status": "quarantined" if suspicion else status,
-        "status_reason": suspicion,
+        "status": "quarantined" if suspect else status,
+        "status_reason": suspect,
         "valid_from": values.timestamp(milliseconds(body.valid_from) or now),
         "valid_to": None,
         "supersedes": body.supersedes,
         "superseded_by": None,
-        "similar_to": similar,
+        "similar_to": near.similar,
         "revision": 1,
         "created_at": values.timestamp(now),
         "updated_at": values.timestamp(now),
@@ -90,19 +111,19 @@ def edit(tx: Transaction, writer: Writer, memory: str, body: MemoryBody, *, expe
         raise Conflict("A superseded memory is not edited any more.", error="superseded")
     _check_trust(writer, before)
     _check_pin(writer, body)
-    twin = rows.twin(tx, writer.owner, body.text)
+    twin = rows.twin(tx, writer.owner, body.text, counterparty=body.counterparty)
     if twin is not None and twin["id"] != memory:
         raise Conflict(
             "Another memory says this already.", error="duplicate", members={"existing": twin["id"]}
         )
-    suspicion = guard.suspicion(body.text, body.kind)
+    suspect = suspicion(body.prose, body.kind)
     cleared = "active" if before["status"] == "quarantined" else before["status"]
     after = {
         **before,
         **_said(body),
         "trust": writer.trust,
-        "status": "quarantined" if suspicion else cleared,
-        "status_reason": suspicion,
+        "status": "quarantined" if suspect else cleared,
+        "status_reason": suspect,
     }
     if body.valid_from is not None:
         after["valid_from"] = _timestamp(body.valid_from)
@@ -112,7 +133,13 @@ def edit(tx: Transaction, writer: Writer, memory: str, body: MemoryBody, *, expe
 def forget(tx: Transaction, owner: str, memory: str, *, expected: int | None) -> None:
     """Erase one memory with its history; 404, 412."""
     rows.load(tx, owner, memory, expected=expected)
+    erase(tx, owner, memory)
+
+
+def erase(tx: Transaction, owner: str, memory: str) -> None:
+    """Erase a memory that is there: its rows, and the answers that repeated it."""
     rows.remove(tx, owner, memory)
+    idempotency.erase_mentions(tx, owner, memory.encode())
 
 
 def erase_all(tx: Transaction, owner: str, confirmed: int) -> int:
@@ -125,33 +152,50 @@ def erase_all(tx: Transaction, owner: str, confirmed: int) -> int:
             members={"count": held},
         )
     rows.erase(tx, owner)
+    idempotency.erase_mentions(tx, owner, b'"mem_')
     return held
 
 
-def review(tx: Transaction, user: str, memory: str, *, keep: bool) -> View | None:
-    """The person's own word on a memory that is not yet believed: kept, it is theirs; else it is erased."""
-    before = rows.load(tx, user, memory, expected=None)
-    if not keep:
-        rows.remove(tx, user, memory)
+def _known(tx: Transaction, owner: str, body: NewMemory, near: Near) -> View | None:
+    """The memory that says this already, found by its text or by its meaning."""
+    twin = rows.twin(tx, owner, body.text, counterparty=body.counterparty)
+    if twin is not None or near.repeated is None:
+        return twin
+    try:
+        return rows.load(tx, owner, near.repeated, expected=None)
+    except NotFound:
         return None
-    after = {**before, "trust": guard.CONFIRMED, "status": "active", "status_reason": None}
-    return rows.save(tx, user, before, after, actor=user, change="confirmed")
 
 
-def move(tx: Transaction, agent_id: str, user_id: str) -> None:
-    """Give an agent's memories to the user who claims it: untrusted until the user has looked at them.
+def _said_again(tx: Transaction, writer: Writer, before: View, body: NewMemory) -> View:
+    """The known memory with what the same words add to it; what is believed less adds nothing."""
+    if body.supersedes not in {None, before["id"]}:
+        _supersede(tx, writer, body.supersedes or "", by=before["id"])
+    if writer.trust < min(before["trust"], belief.BOUND):
+        return before
+    confirmed = writer.trust == belief.CONFIRMED and before["status"] == "pending"
+    after = {
+        **before,
+        "tags": sorted({*before["tags"], *body.tags})[:MOST_TAGS],
+        "attributes": {**body.attributes, **before["attributes"]},
+        "category": before["category"] or body.category,
+        "negotiation_id": before["negotiation_id"] or body.negotiation_id,
+        "expires_at": _later(before["expires_at"], body.expires_at),
+        "pinned": before["pinned"] or (body.pinned and writer.trust >= belief.BOUND),
+        "trust": max(before["trust"], writer.trust),
+        "status": "active" if confirmed else before["status"],
+    }
+    if after == before:
+        return before
+    return rows.save(tx, writer.owner, before, after, actor=writer.name, change="said again")
 
-    What the user knows already, word for word, is not taken over twice.
-    """
-    for view in rows.everything(tx, agent_id):
-        known = view["status"] in {"active", "pending"} and rows.twin(tx, user_id, view["text"])
-        if known:
-            rows.remove(tx, agent_id, view["id"])
-            continue
-        taken = {**view, "origin": agent_id, "trust": guard.UNTRUSTED, "pinned": False}
-        rows.hand_over(tx, agent_id, view["id"], user_id)
-        rows.save(tx, user_id, view, taken, actor=user_id, change="claimed")
-    rows.erase(tx, agent_id)
+
+def _later(known: str | None, said: datetime | None) -> str | None:
+    """The later of two ends; what has ended already lives on when it is said again without one."""
+    ends = None if said is None else _timestamp(said)
+    if known is None or (ends is None and known <= values.timestamp(values.now())):
+        return None
+    return known if ends is None else max(known, ends)
 
 
 def _supersede(tx: Transaction, writer: Writer, old: str, *, by: str) -> None:
@@ -174,14 +218,14 @@ def _supersede(tx: Transaction, writer: Writer, old: str, *, by: str) -> None:
 
 
 def _check_trust(writer: Writer, view: View) -> None:
-    if writer.trust < guard.BOUND <= view["trust"]:
+    if writer.trust < belief.BOUND <= view["trust"]:
         raise Conflict(
             "What is believed less cannot change what is believed more.", error="less_trusted"
         )
 
 
 def _check_pin(writer: Writer, body: MemoryBody) -> None:
-    if body.pinned and writer.trust < guard.BOUND:
+    if body.pinned and writer.trust < belief.BOUND:
         fault = FieldError("/pinned", "Only what a person or their agent wrote can be pinned.")
         raise ValidationFailed([fault])
 

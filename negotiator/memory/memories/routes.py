@@ -19,6 +19,7 @@ from negotiator.memory.memories.schemas import (
     EditMemory,
     ErasedView,
     Erasure,
+    GetMemory,
     ListMemories,
     ListVersions,
     MemoryBody,
@@ -31,7 +32,9 @@ from negotiator.memory.memories.schemas import (
     VersionList,
 )
 from negotiator.memory.recall.recall import Recall
+from negotiator.memory.vectors import revector
 from negotiator.patch import merged
+from negotiator.scalars import milliseconds
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 
@@ -89,12 +92,12 @@ class Memories:
                 name="get_memory",
                 method="GET",
                 path=ONE,
-                summary="Read one memory",
+                summary="Read one memory, as it is or as it was at a moment",
                 run=self.get,
-                input=MemoryId,
+                input=GetMemory,
                 output=MemoryView,
                 scopes=READ,
-                refusals=(404,),
+                refusals=(404, 422),
                 tag="memory",
             ),
             Operation(
@@ -181,11 +184,13 @@ class Memories:
         items = b",".join(document for _, document in listed)
         return Answer(b'{"items":[%b],"next_cursor":%b}' % (items, cursor))
 
-    async def get(self, call: Call[MemoryId]) -> Any:
+    async def get(self, call: Call[GetMemory]) -> Any:
         """One of the caller's memories."""
         owner, asked = call.caller.principal, call.input
-        found = await self.store.read(lambda tx: rows.find(tx, owner, asked.id))
-        return orjson.loads(found)
+        at = milliseconds(asked.at)
+        if at is None:
+            return orjson.loads(await self.store.read(lambda tx: rows.find(tx, owner, asked.id)))
+        return orjson.loads(await self.store.read(lambda tx: rows.then(tx, owner, asked.id, at)))
 
     async def history(self, call: Call[ListVersions]) -> Mapping[str, Any]:
         """One page of what a memory was."""
@@ -215,13 +220,9 @@ class Memories:
         [vector] = await self.embedder.embed([body.text])
         embedded = Embedded(self.embedder.model, vector.tobytes())
         near = await self.recall.nearest(writer.owner, body, vector)
-
-        def unit(tx: Transaction) -> tuple[dict[str, Any], bool]:
-            if near.repeated is not None:
-                return orjson.loads(rows.find(tx, writer.owner, near.repeated)), False
-            return keeping.remember(tx, writer, body, embedded, similar=near.similar)
-
-        view, new = await self.store.write(call.once(unit))
+        view, new = await self.store.write(
+            call.once(lambda tx: keeping.remember(tx, writer, body, embedded, near=near))
+        )
         return Answer(view, 201 if new else 200)
 
     async def edit(self, call: Call[EditMemory]) -> Mapping[str, Any]:
@@ -240,7 +241,8 @@ class Memories:
 
         def unit(tx: Transaction) -> dict[str, Any]:
             if embedded is not None:
-                rows.revector(tx, writer.owner, asked.id, embedded)
+                seen = before["revision"]
+                revector(tx, writer.owner, asked.id, embedded, revision=seen)
             return keeping.edit(tx, writer, asked.id, body, expected=before["revision"])
 
         return await self.store.write(unit)
@@ -251,6 +253,8 @@ class Memories:
         await self.store.write(
             lambda tx: keeping.forget(tx, owner, asked.id, expected=call.expected)
         )
+        self.recall.forget(owner)
+        await self.store.scrub()
         return Answer(None, 204)
 
     async def erase(self, call: Call[Erasure]) -> ErasedView:
@@ -258,4 +262,5 @@ class Memories:
         owner = call.caller.principal
         held = await self.store.write(lambda tx: keeping.erase_all(tx, owner, call.input.confirm))
         self.recall.forget(owner)
+        await self.store.scrub()
         return {"erased": held}

@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import BigInteger, LargeBinary, String, bindparam, delete, func, or_, select, update
+from sqlalchemy import BigInteger, bindparam, delete, func, or_, select, update
 from sqlmodel import col
 
 from negotiator import values
 from negotiator.errors import NotFound, PreconditionFailed
-from negotiator.memory.memories import guard
+from negotiator.memory.guard import texts
 from negotiator.memory.memories.schemas import ListMemories
 from negotiator.memory.memories.tables import LIVE, Memory, MemoryOwner, MemoryVersion
 from negotiator.scalars import milliseconds
@@ -32,8 +32,10 @@ class Embedded:
     vector: bytes
 
 
-def _absent_or(name: str, condition: Any) -> Any:
-    return or_(bindparam(name, type_=String).is_(None), condition)
+def _fits(name: str) -> Any:
+    """The column equals the parameter of its name, or nothing is asked of it."""
+    asked = bindparam(name, type_=table(Memory).c[name].type)
+    return or_(asked.is_(None), table(Memory).c[name] == asked)
 
 
 def _count(*conditions: Any) -> Query[int]:
@@ -54,7 +56,9 @@ _version = (
 _ADD = Statement(insertion(Memory))
 _FIND = Query(select(col(Memory.document)).where(*_mine), lambda row: bytes(row[0]))
 _TWIN = Query(
-    select(col(Memory.document)).where(_theirs, col(Memory.digest) == bindparam("twin"), LIVE),
+    select(col(Memory.document))
+    .where(_theirs, col(Memory.digest) == bindparam("twin"), col(Memory.status) != "superseded")
+    .order_by(col(Memory.id)),
     lambda row: orjson.loads(row[0]),
 )
 _LIVE_COUNT = _count(LIVE)
@@ -64,10 +68,7 @@ _PAGE = Query(
     .where(
         _theirs,
         col(Memory.id) < bindparam("before"),
-        *(
-            _absent_or(name, table(Memory).c[name] == bindparam(name, type_=String))
-            for name in ("kind", "status", "category", "counterparty", "negotiation")
-        ),
+        *map(_fits, ("kind", "status", "category", "counterparty", "negotiation", "trust")),
     )
     .order_by(col(Memory.id).desc())
     .limit(bindparam("limit")),
@@ -86,15 +87,6 @@ _SAVE = Statement(
         }
     )
 )
-_REVECTOR = Statement(
-    update(Memory)
-    .where(*_mine)
-    .values(
-        stamp=bindparam("new_stamp", type_=BigInteger),
-        model=bindparam("new_model", type_=String),
-        vector=bindparam("new_vector", type_=LargeBinary),
-    )
-)
 _REMOVE = (
     Statement(delete(MemoryVersion).where(*_version)),
     Statement(delete(Memory).where(*_mine)),
@@ -109,6 +101,13 @@ _VERSIONS = Query(
     .limit(bindparam("limit")),
     tuple,
 )
+_THEN = Query(
+    select(col(MemoryVersion.before))
+    .where(*_version, col(MemoryVersion.at) > bindparam("moment", type_=BigInteger))
+    .order_by(col(MemoryVersion.revision))
+    .limit(1),
+    lambda row: bytes(row[0]),
+)
 _STAMP = Query(
     insertion(MemoryOwner)
     .on_conflict_do_update(index_elements=["owner"], set_={"stamp": col(MemoryOwner.stamp) + 1})
@@ -120,7 +119,10 @@ _MARK_REMOVED = Statement(
     .where(col(MemoryOwner.owner) == bindparam("holder"))
     .values(removed=bindparam("new_removed", type_=BigInteger))
 )
-_DOCUMENTS = Query(select(col(Memory.document)).where(_theirs), lambda row: orjson.loads(row[0]))
+_DOCUMENTS = Query(
+    select(col(Memory.document)).where(_theirs).order_by(col(Memory.id)),
+    lambda row: orjson.loads(row[0]),
+)
 _HAND_OVER = (
     Statement(
         update(Memory).where(*_mine).values(owner=bindparam("user"), origin=bindparam("holder"))
@@ -151,9 +153,9 @@ def load(tx: Transaction, owner: str, memory: str, *, expected: int | None) -> V
     return view
 
 
-def twin(tx: Transaction, owner: str, text: str) -> View | None:
-    """The owner's memory of the same text, in whatever case and spacing."""
-    return tx.one(_TWIN, holder=owner, twin=guard.digest(text))
+def twin(tx: Transaction, owner: str, text: str, *, counterparty: str | None) -> View | None:
+    """The owner's memory of the same text about the same party, in whatever case and spacing."""
+    return tx.one(_TWIN, holder=owner, twin=texts.digest(text, counterparty))
 
 
 def count(tx: Transaction, owner: str, *, live: bool) -> int:
@@ -175,7 +177,17 @@ def page(
         category=asked.category,
         counterparty=asked.counterparty,
         negotiation=asked.negotiation_id,
+        trust=asked.trust,
     )
+
+
+def then(tx: Transaction, owner: str, memory: str, at: int) -> bytes:
+    """What the owner's memory was at a moment (milliseconds); 404 before it was there."""
+    current = find(tx, owner, memory)
+    document = tx.one(_THEN, memory=memory, holder=owner, moment=at) or current
+    if _moment(orjson.loads(document)["created_at"]) > at:
+        raise NotFound("There was no such memory then.")
+    return document
 
 
 def versions(
@@ -227,18 +239,6 @@ def save(
     return after
 
 
-def revector(tx: Transaction, owner: str, memory: str, embedded: Embedded) -> None:
-    """Give a memory another vector."""
-    tx.run(
-        _REVECTOR,
-        memory=memory,
-        holder=owner,
-        new_stamp=raise_stamp(tx, owner),
-        new_model=embedded.model,
-        new_vector=embedded.vector,
-    )
-
-
 def remove(tx: Transaction, owner: str, memory: str) -> None:
     """Erase one memory with its history."""
     for statement in _REMOVE:
@@ -284,7 +284,7 @@ def _columns(view: View) -> dict[str, Any]:
         "negotiation": view["negotiation_id"],
         "trust": view["trust"],
         "pinned": view["pinned"],
-        "digest": guard.digest(view["text"]),
+        "digest": texts.digest(view["text"], view["counterparty"]),
         "expires_at": None if expires is None else _moment(expires),
         "document": orjson.dumps(view),
         "revision": view["revision"],

@@ -6,7 +6,7 @@ from pydantic import AfterValidator, ConfigDict, Field, StringConstraints
 from typing_extensions import TypedDict
 
 from negotiator.edge.operation import Strict, shown
-from negotiator.memory.memories.guard import cleaned
+from negotiator.memory.guard.texts import cleaned
 from negotiator.scalars import Moment, Scalar, Word
 
 Kind = Literal["fact", "preference", "counterparty", "tactic", "lesson", "win"]
@@ -21,9 +21,15 @@ def _seen(text: str) -> str:
     return found
 
 
+def _seen_value(value: Any) -> Any:
+    return _seen(value) if isinstance(value, str) else value
+
+
 Text = Annotated[str, StringConstraints(min_length=1, max_length=4000), AfterValidator(_seen)]
 Tag = Annotated[str, StringConstraints(min_length=1, max_length=50), AfterValidator(_seen)]
-Key = Annotated[str, StringConstraints(min_length=1, max_length=64)]
+Key = Annotated[str, StringConstraints(min_length=1, max_length=64), AfterValidator(_seen)]
+Name = Annotated[Word, AfterValidator(_seen)]
+Value = Annotated[Scalar, AfterValidator(_seen_value)]
 
 
 class MemoryBody(Strict):
@@ -43,15 +49,22 @@ class MemoryBody(Strict):
     text: Text = Field(description="One thing worth knowing, as plain text.")
     kind: Kind = "fact"
     tags: list[Tag] = Field(default_factory=list[str], max_length=20)
-    attributes: dict[Key, Scalar] = Field(
+    attributes: dict[Key, Value] = Field(
         default_factory=dict[str, Any], max_length=50, description="Facts to filter by."
     )
-    category: Word | None = Field(None, description="What is bought, sold or settled.")
-    counterparty: Word | None = Field(None, description="Whom it is about.")
+    category: Name | None = Field(None, description="What is bought, sold or settled.")
+    counterparty: Name | None = Field(None, description="Whom it is about.")
     negotiation_id: Word | None = Field(None, description="A negotiation of yours it comes from.")
     valid_from: Moment | None = Field(None, description="Since when it holds; now if absent.")
     expires_at: Moment | None = Field(None, description="From when on it is no longer recalled.")
     pinned: bool = Field(False, description="Never outweighed by newer ones.")
+
+    @property
+    def prose(self) -> list[str]:
+        """Everything in it that a model could be made to read."""
+        named = [*self.tags, *self.attributes, self.category, self.counterparty]
+        told = [text for text in (*named, *self.attributes.values()) if isinstance(text, str)]
+        return [self.text, *told]
 
 
 class NewMemory(MemoryBody):
@@ -64,6 +77,12 @@ class MemoryId(Strict):
     """Which memory."""
 
     id: str = Field(description="The memory's id.")
+
+
+class GetMemory(MemoryId):
+    """Which memory, and of which moment."""
+
+    at: Moment | None = Field(None, description="As it was then; as it is now if absent.")
 
 
 class EditMemory(MemoryId):
@@ -94,6 +113,7 @@ class ListMemories(Strict):
     category: Word | None = None
     counterparty: Word | None = None
     negotiation_id: Word | None = None
+    trust: int | None = Field(None, ge=0, le=3, description="0 finds what waits for your review.")
     limit: int = Field(20, ge=1, le=100)
     cursor: str | None = None
 

@@ -15,8 +15,8 @@ LIVE: Final = text("status in ('active', 'pending')")
 class Memory(SQLModel, table=True):
     """One memory. `document` is its ready JSON view; what lists and recall choose by has a column.
 
-    `stamp` is the owner's counter at the last change; `digest` the hash of the normalised text and of whom it is about; `origin` the agent that
-    wrote it before its user claimed it. `vector` is float32, of unit length, by `model`.
+    `stamp` is the owner's counter at the last change; `digest` the hash of the normalised text and of whom it is about;
+    `origin` the agent that wrote it before its user claimed it. `vector` is float32, of unit length, by `model`.
     """
 
     __tablename__ = "memories"

@@ -63,7 +63,7 @@ class Ranking:
         self._trust = _TRUST[found.trust]
         weighed = _matched(found, mode).astype(np.float64) * self._recency * self._trust
         # Rounded before they are compared: the order is the one that is shown.
-        self._scores = np.round(weighed, 6)
+        self._scores: Array = np.round(weighed, 6)
         self._order = np.lexsort((found.rows, -self._scores))
         self._ranks = [
             {row: rank for rank, row in enumerate(leading.tolist(), 1)}
@@ -115,4 +115,3 @@ def _recency(found: Candidates, now: int) -> Array:
     age = np.maximum(0, now - found.created_at) / _HALF_LIFE_MS
     weighed = 1 - _FRESH + _FRESH * np.exp2(-age)
     return np.where(found.ageless, 1.0, weighed)
-

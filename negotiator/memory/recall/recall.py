@@ -3,12 +3,12 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from negotiator import values
 from negotiator.memory.embedding.embedder import Embedder
-from negotiator.memory.memories import guard
+from negotiator.memory.guard import belief
+from negotiator.memory.memories.keeping import Near
 from negotiator.memory.memories.schemas import Mode, NewMemory, SearchMemories
 from negotiator.memory.recall.filters import compiled
 from negotiator.memory.recall.shelves import Shelves
@@ -16,7 +16,6 @@ from negotiator.memory.recall.shelves import Shelves
 if TYPE_CHECKING:
     from negotiator.memory.recall.ranking import Ranked
 
-REPEATED: Final = 0.97
 SIMILAR: Final = 0.95
 _ASKED_LATELY: Final = 512
 _UNTRUSTED_SHARE: Final = 4
@@ -25,28 +24,20 @@ _AT_ONCE: Final = 500
 Array = Any
 
 
-@dataclass(frozen=True, slots=True)
-class Near:
-    """What is there already: a memory that the text only repeats, or one that says almost the same."""
-
-    repeated: str | None = None
-    similar: str | None = None
-
-
 class Recall:
     """Searches every owner's shelf by itself."""
 
     def __init__(self, shelves: Shelves, embedder: Embedder) -> None:
         self._shelves = shelves
         self._embedder = embedder
-        self._asked: OrderedDict[str, Array] = OrderedDict()
+        self._asked: OrderedDict[tuple[str, str], Array] = OrderedDict()
 
     async def search(self, owner: str, asked: SearchMemories) -> dict[str, Any]:
         """The best of the owner's memories; 422 for a filter that cannot be, 503 without the embedder."""
         from negotiator.memory.recall.shelf import Question
 
         keep = compiled(asked.filters) if asked.filters else None
-        vector = None if asked.mode == "keyword" else await self._vector(asked.query)
+        vector = None if asked.mode == "keyword" else await self._vector(owner, asked.query)
         shelf = await self._shelves.of(owner)
         if keep is not None and len(shelf) > _AT_ONCE:
             await asyncio.to_thread(shelf.read)
@@ -65,7 +56,7 @@ class Recall:
             if asked.min_score is not None and ranked.semantic < asked.min_score:
                 continue
             # What nobody vouches for may inform an answer, never fill it.
-            if facts["trust"] < guard.BOUND:
+            if facts["trust"] < belief.BOUND:
                 untrusted += 1
                 if untrusted > share:
                     continue
@@ -78,27 +69,39 @@ class Recall:
         return {"items": items, "mode": asked.mode, "model": self._embedder.model}
 
     async def nearest(self, owner: str, body: NewMemory, vector: Array) -> Near:
-        """What of the owner's the text repeats. Another number, date or denial makes another memory."""
+        """What of the owner's the text repeats, or says almost: of the same kind, about the same party and matter.
+
+        Close vectors alone make no repetition: another number, name or denial makes another memory.
+        """
         shelf = await self._shelves.of(owner)
         statuses = frozenset({"active", "pending"})
+        similar: str | None = None
         for memory, similarity in shelf.nearest(vector, now=values.now(), statuses=statuses):
             facts = shelf.facts(memory)
             if similarity < SIMILAR:
                 break
-            if _same_matter(facts, body) and body.supersedes is None:
-                return Near(repeated=memory) if similarity >= REPEATED else Near(similar=memory)
-        return Near()
+            if body.supersedes is not None or not _same_matter(facts, body):
+                continue
+            if belief.repeats(facts["text"], body.text):
+                return Near(repeated=memory)
+            if similar is None and belief.agrees(facts["text"], body.text):
+                similar = memory
+        return Near(similar=similar)
 
     def forget(self, owner: str) -> None:
         """Let go of everything kept of an owner in this process."""
         self._shelves.forget(owner)
+        for key in [key for key in self._asked if key[0] == owner]:
+            del self._asked[key]
 
-    async def _vector(self, text: str) -> Array:
-        if text in self._asked:
-            self._asked.move_to_end(text)
-            return self._asked[text]
+    async def _vector(self, owner: str, text: str) -> Array:
+        """The question's vector; one asked lately is at hand, for the same owner only."""
+        key = owner, text
+        if key in self._asked:
+            self._asked.move_to_end(key)
+            return self._asked[key]
         [vector] = await self._embedder.embed([text])
-        self._asked[text] = vector
+        self._asked[key] = vector
         if len(self._asked) > _ASKED_LATELY:
             self._asked.popitem(last=False)
         return vector
@@ -106,9 +109,7 @@ class Recall:
 
 def _same_matter(facts: Mapping[str, Any], body: NewMemory) -> bool:
     about = facts["kind"], facts["counterparty"], facts["category"]
-    return about == (body.kind, body.counterparty, body.category) and guard.says_the_same(
-        facts["text"], body.text
-    )
+    return about == (body.kind, body.counterparty, body.category)
 
 
 def _why(ranked: "Ranked", mode: Mode) -> dict[str, Any]:
