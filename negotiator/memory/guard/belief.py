@@ -3,7 +3,7 @@
 import re
 from typing import Final, Literal
 
-from negotiator.words import terms
+from negotiator.words import terms, words
 
 Author = Literal["user", "agent", "transcript", "import"]
 
@@ -16,7 +16,6 @@ _DENIALS: Final = (
     "not no never none nothing neither nor without refuse refuses refused reject rejects rejected"
 )
 _NEGATIONS: Final = frozenset(_DENIALS.split())
-_NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 _WORD: Final = re.compile(r"[a-z]+(?:['’]t)?")
 
 
@@ -43,4 +42,4 @@ def _held(text: str) -> tuple[list[str], int]:
     denials = sum(
         word in _NEGATIONS or word.endswith(("'t", "’t")) for word in _WORD.findall(text.casefold())
     )
-    return sorted(_NUMBER.findall(text)), denials % 2
+    return sorted(word for word in words(text) if word[0].isdigit()), denials % 2

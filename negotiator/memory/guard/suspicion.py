@@ -42,7 +42,7 @@ _PATTERNS: Final = {
         re.DOTALL | re.MULTILINE,
     ),
     "imitates_markup": re.compile(
-        r"^\s*(?:system|assistant|developer|user|human)\s*:|<\|[a-z_]+\|>|\[/?(?:inst|sys|system)\]|<<sys>>"
+        r"^\s*(?:system|assistant)\s*:|<\|[a-z_]+\|>|\[/?(?:inst|sys|system)\]|<<sys>>"
         r"|</?(?:system|assistant|tool|function|memory|memories|context|instructions?|data)\b[^>]{0,40}>"
         r"|[\"'](?:tool_calls?|function_call|role)[\"']\s*:|^\s*```(?:tool|function|system)|^#{1,3}\s*(?:system|instructions?)\b",
         re.MULTILINE,

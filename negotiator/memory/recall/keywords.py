@@ -46,18 +46,19 @@ class Keywords:
             self._packed = _Postings.packed(self._terms, self._rows, len(self))
 
     def scores(self, terms: Iterable[str]) -> Array:
-        """How much of what the terms could score each row scores: float32 [rows], 0 to 1; 0 where none occurs.
+        """What share of the question each row has: float32 [rows].
 
-        A term that no text has counts among what could be scored, as the rarest of all.
+        1 is a text of usual length in which every term occurs once, 0 one in which none does; a rare term weighs more
+        than a common one, and one that no text has the most.
         """
         found = np.zeros(len(self), np.float32)
-        norm, possible = self._lengths_weighed(), 0.0
+        norm, whole = self._lengths_weighed(), 0.0
         for term in dict.fromkeys(terms):
             rows, counts = self._of(self._numbers.get(term))
             rarity = log(1 + (len(self) - len(rows) + 0.5) / (len(rows) + 0.5))
-            possible += rarity * (_SATURATION + 1)
+            whole += rarity
             found[rows] += rarity * (_SATURATION + 1) * counts / (counts + norm[rows])
-        return found / np.float32(possible) if possible else found
+        return found / np.float32(whole) if whole else found
 
     def _of(self, number: int | None) -> tuple[Array, Array]:
         """The rows that a term occurs in, and how often."""

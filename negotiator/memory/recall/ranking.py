@@ -15,8 +15,8 @@ Mode = Literal["hybrid", "semantic", "keyword"]
 Array = Any
 
 POOL: Final = 50
-WORDS: Final = 0.3
-"""The share of the words in a hybrid score; the rest is meaning's."""
+WORDS: Final = 0.5
+"""What the words of a question count against its meaning, which counts one."""
 _HALF_LIFE_MS: Final = 180 * 86_400_000
 _FRESH: Final = 0.3
 _TRUST: Final = np.array([0.5, 0.85, 1.0, 1.1])
@@ -100,7 +100,7 @@ def first(scores: Array, rows: Array) -> Array:
 
 
 def _matched(found: Candidates, mode: Mode) -> Array:
-    """How well each candidate answers, 0 to 1."""
+    """How well each candidate answers."""
     meaning = np.maximum(found.semantic, 0)
     match mode:
         case "semantic":
@@ -108,7 +108,9 @@ def _matched(found: Candidates, mode: Mode) -> Array:
         case "keyword":
             return found.keyword
         case "hybrid":
-            return (1 - WORDS) * meaning + WORDS * found.keyword
+            # One common word in many says little, all of them nearly everything: the share counts cubed.
+            words = np.minimum(found.keyword, 1) ** 3
+            return (meaning + WORDS * words) / (1 + WORDS)
 
 
 def _recency(found: Candidates, now: int) -> Array:
