@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import BaseRoute
 
 from negotiator import settings, telemetry, values
 from negotiator.agents import registration
@@ -22,6 +23,7 @@ from negotiator.edge.middleware import Wrapping
 from negotiator.edge.operation import Answer
 from negotiator.edge.refusals import Refusals
 from negotiator.edge.routing import Operations
+from negotiator.mcp.door import METER, PATH
 from negotiator.metrics.meters import Traffic
 from negotiator.settings import Settings
 from negotiator.wiring.house import House, build
@@ -36,9 +38,6 @@ def create(chosen: Settings | None = None) -> Starlette:
     chosen = chosen or settings.load()
     telemetry.configure(chosen.log_format)
     house = build(chosen)
-    refusals = house.doorway.refusals
-    endpoints = [Endpoint(operation, house.doorway) for operation in house.service.operations]
-    traffic = Traffic(house.ground.meters, [each.name for each in house.service.operations])
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
@@ -56,21 +55,9 @@ def create(chosen: Settings | None = None) -> Starlette:
             await house.close()
 
     application = Starlette(
-        routes=[
-            *map(route, house.documents),
-            *(page for wing in house.wings for page in wing.pages),
-            *house.scrape.routes(),
-        ],
-        middleware=[
-            Middleware(
-                Wrapping,
-                https=chosen.base_url.startswith("https:"),
-                readable=house.readable,
-                traffic=traffic,
-            ),
-            Middleware(Operations, endpoints=endpoints, doorway=house.doorway),
-        ],
-        exception_handlers={HTTPException: _on_http_exception(refusals)},
+        routes=_routes(house),
+        middleware=_layers(house),
+        exception_handlers={HTTPException: _on_http_exception(house.doorway.refusals)},
         lifespan=lifespan,
     )
     # Starlette would redirect to whatever Host says, for the sake of a slash.
@@ -78,11 +65,40 @@ def create(chosen: Settings | None = None) -> Starlette:
     return application
 
 
+def _routes(house: House) -> list[BaseRoute]:
+    """What is no operation: documents, pages, metrics."""
+    return [
+        *map(route, house.documents),
+        *(page for wing in house.wings for page in wing.pages),
+        *(page for wing in house.wings for page in wing.shown(house.site)),
+        *house.scrape.routes(),
+    ]
+
+
+def _layers(house: House) -> list[Middleware]:
+    """What is around those, outermost first: wrapping, then the operations and their doors."""
+    operations = house.service.operations
+    return [
+        Middleware(
+            Wrapping,
+            https=house.settings.base_url.startswith("https:"),
+            readable=house.readable,
+            traffic=Traffic(house.ground.meters, [*(each.name for each in operations), METER]),
+        ),
+        Middleware(
+            Operations,
+            endpoints=[Endpoint(operation, house.doorway) for operation in operations],
+            doorway=house.doorway,
+            doors={PATH: house.speech.door},
+        ),
+    ]
+
+
 async def _sweep_forever(house: House) -> None:
     """Sweep, then see to what asks the world and so can be no unit."""
 
     async def forget() -> None:
-        seen = house.ground.credentials.seen()
+        seen = house.ground.credentials.seen.take()
         await house.store.write(partial(registration.seen, when=seen))
         if await house.store.write(lambda tx: sweep(tx, values.now())):
             await house.store.scrub()

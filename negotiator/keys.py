@@ -1,8 +1,9 @@
 """The Keyring: loads signing keys from their folder, signs, rotates, publishes the public halves.
 
-One PEM file a key, named by a time-ordered id. The newest key is the *next* one, published ahead; the one
-before it signs; older ones only verify until the last token they signed has expired. So a rotation, which
-adds one file, never makes a token that some worker cannot verify.
+There are two families of keys: ES256, which signs all but what says otherwise, and RS256, which every OpenID client can
+verify (OpenID Discovery §3). One PEM file a key, named by a time-ordered id. Of each family the newest key is the
+*next* one, published ahead; the one before it signs; older ones only verify until the last token they signed
+has expired. So a rotation, which adds a file to each, never makes a token that some worker cannot verify.
 """
 
 import fcntl
@@ -15,42 +16,51 @@ from pathlib import Path
 from typing import Any, Final
 
 import jwt
-from cryptography.hazmat.primitives.asymmetric.ec import (
-    SECP256R1,
-    EllipticCurvePrivateKey,
-    EllipticCurvePublicKey,
-    generate_private_key,
-)
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
     NoEncryption,
     PrivateFormat,
     load_pem_private_key,
 )
-from jwt.algorithms import ECAlgorithm
+from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 from ulid_transform import ulid_to_timestamp
 
 from negotiator.values import new_id, now
 
 ALGORITHM: Final = "ES256"
+RS256: Final = "RS256"
+_PREFIXES: Final = {ALGORITHM: "key", RS256: "rsa"}
+ALGORITHMS: Final = tuple(_PREFIXES)
+_RSA_BITS: Final = 2048
 _LONGEST_TOKEN: Final = 86_400_000
 _LOOK_EVERY: Final = 1.0
 
 
+Private = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
+Public = ec.EllipticCurvePublicKey | rsa.RSAPublicKey
+
+
 @dataclass(frozen=True, slots=True)
 class SigningKey:
-    """One key pair; `made_at` in milliseconds comes from its id."""
+    """One key pair for one algorithm; `made_at` in milliseconds comes from its id."""
 
     kid: str
     made_at: int
-    private: EllipticCurvePrivateKey
-    verifying: EllipticCurvePublicKey
+    algorithm: str
+    private: Private
+    verifying: Public
 
     @property
     def public(self) -> dict[str, Any]:
         """The public JWK (RFC 7517), with `use`, `alg` and `kid`."""
-        jwk = ECAlgorithm.to_jwk(self.verifying, as_dict=True)
-        return {**jwk, "use": "sig", "alg": ALGORITHM, "kid": self.kid}
+        if isinstance(self.verifying, rsa.RSAPublicKey):
+            jwk = RSAAlgorithm.to_jwk(self.verifying, as_dict=True)
+        else:
+            jwk = ECAlgorithm.to_jwk(self.verifying, as_dict=True)
+        # PyJWT adds `key_ops`, which RFC 7517 §4.3 would not have beside `use`.
+        jwk.pop("key_ops", None)
+        return {**jwk, "use": "sig", "alg": self.algorithm, "kid": self.kid}
 
 
 class Keyring:
@@ -60,17 +70,26 @@ class Keyring:
         self._folder = folder
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self._locked():
-            while len(self._files()) < 2:
-                self._add()
+            for algorithm in _PREFIXES:
+                while len(self._files(algorithm)) < 2:
+                    self._add(algorithm)
         self._load()
 
     @property
     def current(self) -> SigningKey:
-        """The key that signs."""
-        return self.all()[-2]
+        """The ES256 key that signs."""
+        return self.signing(ALGORITHM)
+
+    def signing(self, algorithm: str) -> SigningKey:
+        """The key that signs by this algorithm."""
+        return self.family(algorithm)[-2]
+
+    def family(self, algorithm: str) -> list[SigningKey]:
+        """The keys of this algorithm, oldest first: retired ones, the current one, the next one."""
+        return _family(self.all(), algorithm)
 
     def all(self) -> list[SigningKey]:
-        """Every key that may still verify something, oldest first: retired ones, the current one, the next one."""
+        """Every key that may still verify something: ES256 first, then by age: retired ones, current, next."""
         if time.monotonic() - self._looked > _LOOK_EVERY:
             self._look()
         return self._keys
@@ -82,11 +101,11 @@ class Keyring:
             found = next((key for key in self._keys if key.kid == kid), None)
         return found
 
-    def sign(self, claims: Mapping[str, Any], typ: str) -> str:
+    def sign(self, claims: Mapping[str, Any], typ: str, *, algorithm: str = ALGORITHM) -> str:
         """A compact JWS over the claims, of this explicit type (RFC 8725 §3.11)."""
-        key = self.current
+        key = self.signing(algorithm)
         return jwt.encode(
-            dict(claims), key.private, ALGORITHM, headers={"kid": key.kid, "typ": typ}
+            dict(claims), key.private, algorithm, headers={"kid": key.kid, "typ": typ}
         )
 
     def jwks(self) -> dict[str, Any]:
@@ -94,36 +113,45 @@ class Keyring:
         return {"keys": [key.public for key in self.all()]}
 
     def rotate(self) -> SigningKey:
-        """Let the next key sign from now on and add a new next one; forget keys whose tokens have all expired."""
+        """Let the next keys sign from now on and add new next ones; forget keys whose tokens have all expired."""
         with self._locked():
             self._load()
-            for key, successor in zip(self._keys, self._keys[2:], strict=False):
-                if successor.made_at < now() - _LONGEST_TOKEN:
-                    (self._folder / f"{key.kid}.pem").unlink()
-            self._add()
-        self._load()
+            for algorithm in _PREFIXES:
+                keys = _family(self._keys, algorithm)
+                for key, successor in zip(keys, keys[2:], strict=False):
+                    if successor.made_at < now() - _LONGEST_TOKEN:
+                        (self._folder / f"{key.kid}.pem").unlink()
+                self._add(algorithm)
+            self._load()
         return self.current
 
-    def _files(self) -> list[Path]:
-        return sorted(self._folder.glob("key_*.pem"))
+    def _files(self, algorithm: str) -> list[Path]:
+        return sorted(self._folder.glob(f"{_PREFIXES[algorithm]}_*.pem"))
+
+    def _listed(self) -> list[Path]:
+        return [path for algorithm in _PREFIXES for path in self._files(algorithm)]
 
     def _look(self) -> bool:
         """Load what changed; by the files' names, because two changes can share one modification time."""
         self._looked = time.monotonic()
-        changed = self._files() != self._seen
+        changed = self._listed() != self._seen
         if changed:
             self._load()
         return changed
 
     def _load(self) -> None:
         self._looked = time.monotonic()
-        self._seen = self._files()
+        self._seen = self._listed()
         self._keys = [_read(path) for path in self._seen]
 
-    def _add(self) -> None:
-        private = generate_private_key(SECP256R1())
+    def _add(self, algorithm: str) -> None:
+        private: Private = (
+            ec.generate_private_key(ec.SECP256R1())
+            if algorithm == ALGORITHM
+            else rsa.generate_private_key(65537, _RSA_BITS)
+        )
         pem = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-        path = self._folder / f"{new_id('key')}.pem"
+        path = self._folder / f"{new_id(_PREFIXES[algorithm])}.pem"
         descriptor = os.open(path.with_suffix(".tmp"), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.write(pem)
@@ -138,9 +166,16 @@ class Keyring:
             yield
 
 
+def _family(keys: list[SigningKey], algorithm: str) -> list[SigningKey]:
+    return [key for key in keys if key.algorithm == algorithm]
+
+
 def _read(path: Path) -> SigningKey:
     private = load_pem_private_key(path.read_bytes(), None)
-    if not isinstance(private, EllipticCurvePrivateKey):
-        raise TypeError(f"{path.name} is no elliptic-curve key")
-    made_at = ulid_to_timestamp(path.stem.removeprefix("key_").upper())
-    return SigningKey(path.stem, made_at, private, private.public_key())
+    prefix, _, made = path.stem.partition("_")
+    made_at = ulid_to_timestamp(made.upper())
+    if prefix == _PREFIXES[ALGORITHM] and isinstance(private, ec.EllipticCurvePrivateKey):
+        return SigningKey(path.stem, made_at, ALGORITHM, private, private.public_key())
+    if prefix == _PREFIXES[RS256] and isinstance(private, rsa.RSAPrivateKey):
+        return SigningKey(path.stem, made_at, RS256, private, private.public_key())
+    raise TypeError(f"{path.name} is no key of its name's kind")

@@ -47,7 +47,7 @@ class Settings(BaseSettings):
         extra="forbid",
         frozen=True,
     )
-    LISTS: ClassVar[tuple[str, ...]] = ("services", "trusted_proxies")
+    LISTS: ClassVar[tuple[str, ...]] = ("services", "trusted_proxies", "mcp_origins")
 
     base_url: str = Field(
         "http://127.0.0.1:8000",
@@ -88,12 +88,17 @@ class Settings(BaseSettings):
         [],
         description="Networks whose X-Forwarded-For is believed, comma-separated CIDR.",
     )
+    mcp_origins: Annotated[list[str], NoDecode] = Field(
+        [], description="Origins, besides our own, whose pages may use /mcp, comma-separated."
+    )
     register_limit_anonymous: int = Field(
         60, ge=1, description="Anonymous registrations per hour and address."
     )
     register_limit_assertion: int = Field(
         600, ge=1, description="Registrations by assertion per hour and address."
     )
+    register_limit_clients: int = Field(60, ge=1, description="OAuth clients per hour and address.")
+    refresh_ttl: int = Field(2_592_000, ge=600, description="Life of an unused refresh token, s.")
     claim_failures_per_hour: int = Field(
         1000, ge=5, description="Wrong delegation codes per hour, over all agents."
     )
@@ -187,7 +192,7 @@ class Settings(BaseSettings):
     )
     log_format: Literal["console", "json"] = Field("console", description="How log lines look.")
 
-    @field_validator("services", "trusted_proxies", mode="before")
+    @field_validator("services", "trusted_proxies", "mcp_origins", mode="before")
     @classmethod
     def _comma_separated(cls, value: Any) -> Any:
         return _split(value)

@@ -13,11 +13,13 @@ from negotiator.store.statement import Transaction
 from negotiator.store.store import make_store
 from negotiator.tokens import clients
 from negotiator.tokens.clients import JWT_BEARER, NewClient
+from negotiator.tokens.flow import consents
 from negotiator.trust import issuers
 from negotiator.users import people
 from negotiator.wiring.house import build
 from negotiator.wiring.owned import sweep
 from tests.conftest import BASE, bearer
+from tests.flow import CALLBACK, PASSWORD, App, User
 from tests.idp import Idp, registration
 
 REGISTER, LIST = "/api/agent/register", "/api/negotiations"
@@ -53,12 +55,41 @@ async def journey(client: httpx2.AsyncClient, chosen: Settings) -> None:
     assert told["sub"] == sent["identity"]["user_id"]
     await client.post("/oauth/revoke", data=about, auth=basic)
     assert (await client.get(LIST, headers=bearer(token))).status_code == 401
+    await _let_in(client, chosen)
     mailed = {**registration("eve@example.com"), "assertion_type": "verified_email"}
     await _ok(client.post(REGISTER, json=mailed), 201)
     await _change(chosen, lambda tx: agents.revoke(tx, claimed["client_id"], user_id=user))
     assert (await client.get(LIST, headers=bearer(claimed))).status_code == 401
     assert (await client.get("/api/health")).status_code == 200
     await _change(chosen, lambda tx: sweep(tx, values.now() + 60 * 86_400_000))
+
+
+async def _let_in(client: httpx2.AsyncClient, chosen: Settings) -> None:
+    """The code flow: a code, its replay, a chain of refresh tokens, a consent that is withdrawn."""
+    hashed = people.hash_password(PASSWORD)
+
+    def unit(tx: Transaction) -> tuple[str, str]:
+        user = people.add(tx, "ida@example.com", password_hash=hashed, actor="operator")
+        new = NewClient("app", clients.FLOW, tuple(ASSISTANT), (CALLBACK,), "none")
+        return user, clients.add(tx, new)[0]
+
+    user_id, app_id = await _change(chosen, unit)
+    user, app = User(client, user_id, "ida@example.com"), App(client, app_id)
+    await user.sign_in()
+    first = await user.tokens(app)
+    second = (await app.refresh(first["refresh_token"])).json()
+    assert (await client.get(LIST, headers=bearer(second))).status_code == 200
+    assert (await client.get("/oauth/userinfo", headers=bearer(second))).json()["sub"] == user_id
+    code = await user.code(app)
+    third = await _ok(app.redeem(code))
+    assert (await app.redeem(code)).json()["error"] == "invalid_grant"
+    assert (await client.get(LIST, headers=bearer(third))).status_code == 401
+    assert (await app.refresh(first["refresh_token"])).json()["error"] == "invalid_grant"
+    assert (await client.get(LIST, headers=bearer(second))).status_code == 401
+    fourth = await user.tokens(app)
+    await _change(chosen, lambda tx: consents.withdraw(tx, user_id, app_id, actor=user_id))
+    assert (await client.get(LIST, headers=bearer(fourth))).status_code == 401
+    await _ok(client.post("/oauth/register", json={"redirect_uris": [CALLBACK]}), 201)
 
 
 async def _work(client: httpx2.AsyncClient, claimed: dict[str, Any], kept: dict[str, Any]) -> None:

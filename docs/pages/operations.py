@@ -34,7 +34,9 @@ def _operation(operation: Operation, document: dict[str, Any]) -> Iterable[str]:
     described = document["paths"][operation.path][operation.method.lower()]
     schemas = document["components"]["schemas"]
     yield f"### `{operation.method} {operation.path}`\n"
-    yield f"{operation.summary}. Operation `{operation.name}`.\n"
+    tool = f" MCP tool `{operation.tool.name or operation.name}`." if operation.tool else ""
+    also = f" Also at {' '.join(map(code, operation.aliases))}." if operation.aliases else ""
+    yield f"{operation.summary}. Operation `{operation.name}`.{also}{tool}\n"
     scopes = " ".join(code(scope) for scope in ordered(operation.scopes))
     needs = f"A bearer token with {scopes}." if scopes else _ACCESS[operation.access]
     kind = (

@@ -12,7 +12,7 @@ from negotiator.agents.tables import Agent
 from negotiator.scopes import ANONYMOUS
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.tokens.credentials import Credentials, Issued, Subject
-from negotiator.tokens.presented import allowed_scopes
+from negotiator.tokens.standard.presented import allowed_scopes
 from negotiator.trust import revocations
 from negotiator.trust.assertions import Assertion
 from negotiator.users.matching import Match, match

@@ -83,7 +83,9 @@ async def add_client(
     name: Annotated[str, typer.Argument(help="What people call it.")],
     grant: Annotated[
         list[str] | None,
-        typer.Option(help="Grant type; may repeat. Both when left out."),
+        typer.Option(
+            help="Grant type; may repeat. Left out: with a redirect URI the code flow's, else the others."
+        ),
     ] = None,
     scope: Annotated[
         list[str] | None,
@@ -95,17 +97,18 @@ async def add_client(
     auth_method: Annotated[str, typer.Option(help="How it authenticates.")] = "client_secret_basic",
     as_json: Json = False,
 ) -> None:
-    """Add an OAuth client; its secret is shown this once."""
+    """Add an OAuth client; its secret, unless it authenticates by `none`, is shown this once."""
     new = NewClient(
         name,
-        tuple(grant or registered.GRANTS),
+        tuple(grant or (registered.FLOW if redirect_uri else registered.BY_ITSELF)),
         tuple(scope or known.usual(configured().services)),
         tuple(redirect_uri or ()),
         auth_method,
     )
     client_id, secret = await change(lambda tx: registered.add(tx, new))
-    shown = {"client_id": client_id, "client_secret": secret}
-    say(shown, f"client_id     {client_id}\nclient_secret {secret}", as_json=as_json)
+    shown = {"client_id": client_id, **({"client_secret": secret} if secret else {})}
+    said = "\n".join(f"{name:13} {value}" for name, value in shown.items())
+    say(shown, said, as_json=as_json)
 
 
 @clients.command("list")

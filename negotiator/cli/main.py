@@ -8,13 +8,12 @@ import typer
 from negotiator import __version__, audit
 from negotiator.cli import access, identity
 from negotiator.cli.demo.command import demo
-from negotiator.cli.directory import directory
 from negotiator.cli.memory import memory
 from negotiator.cli.output import Json, change, command, configured, say, tabulate
 from negotiator.cli.serve import serve
+from negotiator.directory.exchange import importing
 from negotiator.discovery import openapi
-from negotiator.keys import Keyring
-from negotiator.store.migrate import migrate
+from negotiator.keys import ALGORITHMS, Keyring
 from negotiator.values import timestamp
 from negotiator.wiring.house import build
 
@@ -29,7 +28,6 @@ app.add_typer(identity.users, name="users")
 app.add_typer(identity.issuers, name="issuers")
 app.add_typer(access.delegations, name="delegations")
 app.add_typer(access.clients, name="clients")
-app.add_typer(directory, name="directory")
 app.add_typer(memory, name="memory")
 app.add_typer(keys, name="keys")
 app.command("serve")(serve)
@@ -39,9 +37,8 @@ app.command("demo")(demo)
 @app.command("migrate")
 @command
 async def migrate_database(as_json: Json = False) -> None:
-    """Bring the database to the newest schema."""
-    chosen = configured()
-    await migrate(chosen.database_url)
+    """Bring the database to the newest schema, and the catalogue to this release's content."""
+    await change(importing.stock_with_content)
     say({"migrated": True}, "The database has the newest schema.", as_json=as_json)
 
 
@@ -81,24 +78,28 @@ async def print_openapi(as_json: Json = False) -> None:
 @keys.command("list")
 @command
 async def list_keys(as_json: Json = False) -> None:
-    """Show the signing keys: the current one signs, the next one is published ahead."""
+    """Show the signing keys: of each algorithm the current one signs, the next one is published ahead."""
     ring = Keyring(configured().keys_dir)
-    *retired, current, following = ring.all()
-    states = [
-        *((key, "retired") for key in retired),
-        (current, "current"),
-        (following, "next"),
-    ]
-    rows = (
-        {"kid": key.kid, "state": state, "made_at": timestamp(key.made_at)} for key, state in states
-    )
+    rows: list[dict[str, str]] = []
+    for algorithm in ALGORITHMS:
+        family = ring.family(algorithm)
+        states = [*("retired" for _ in family[2:]), "current", "next"]
+        rows += [
+            {
+                "kid": key.kid,
+                "algorithm": algorithm,
+                "state": state,
+                "made_at": timestamp(key.made_at),
+            }
+            for key, state in zip(family, states, strict=True)
+        ]
     tabulate(rows, "No keys.", as_json=as_json)
 
 
 @keys.command("rotate")
 @command
 async def rotate_keys(as_json: Json = False) -> None:
-    """Let the next key sign; running servers notice within a second and no request fails."""
+    """Let the next keys sign; running servers notice within a second and no request fails."""
     current = Keyring(configured().keys_dir).rotate()
     say({"current": current.kid}, f"{current.kid} signs from now on.", as_json=as_json)
 

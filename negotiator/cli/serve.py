@@ -10,8 +10,10 @@ import typer
 from negotiator import settings
 from negotiator.cli.output import change, configured, fail
 from negotiator.cli.output import people as out
+from negotiator.directory.exchange import importing
 from negotiator.keys import Keyring
 from negotiator.settings import PREFIX, SettingsError
+from negotiator.store.statement import Transaction
 from negotiator.users import people
 from negotiator.users.invitation import invite
 from negotiator.wiring.ground import pepper
@@ -48,7 +50,7 @@ def serve(
     except SettingsError as fault:
         fail(str(fault), 2)
         return
-    has_users = asyncio.run(change(people.exist))
+    has_users = asyncio.run(change(_prepare))
     Keyring(chosen.keys_dir)
     secret = pepper(chosen)
     out.print(
@@ -64,6 +66,12 @@ def serve(
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # The server takes this process over, so that no worker carries what only the command needed.
     os.execv(sys.executable, [sys.executable, *_uvicorn(host, port, workers, reload=reload)])  # noqa: S606
+
+
+def _prepare(tx: Transaction) -> bool:
+    """Take this release's content over if nobody has yet; answers whether there are users."""
+    importing.stock_with_content(tx)
+    return people.exist(tx)
 
 
 def _uvicorn(host: str, port: int, workers: int, *, reload: bool) -> list[str]:

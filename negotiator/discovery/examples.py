@@ -1,8 +1,13 @@
-"""An example of every operation's input: the model's own where it gives one, else made from its schema."""
+"""An example of every operation: its input, the model's own or made from its schema, and the command that sends it."""
 
+import json
+import shlex
 from typing import Any, Final, cast
+from urllib.parse import urlencode
 
 from pydantic import BaseModel
+
+from negotiator.edge.operation import Operation
 
 _TEXTS: Final = {
     "date-time": "2027-03-31T17:00:00.000Z",
@@ -17,6 +22,39 @@ def of(model: type[BaseModel]) -> dict[str, Any]:
     schema = model.model_json_schema()
     made: dict[str, Any] = _made({**schema, "examples": None}, schema.get("$defs", {}), 0)
     return {**made, **(schema.get("examples") or [{}])[0]}
+
+
+def body(operation: Operation) -> dict[str, Any]:
+    """The example without what belongs in the path."""
+    example = of(operation.input)
+    return {name: value for name, value in example.items() if name not in operation.path_parameters}
+
+
+def command(operation: Operation, base: str) -> str:
+    """A shell command that calls the operation; `$TOKEN` and what stands in the path are the caller's to fill in."""
+    path = operation.path
+    for name in operation.path_parameters:
+        path = path.replace(f"{{{name}}}", f"${name.upper()}")
+    given, words = body(operation), [f'curl "{base}{path}"']
+    if operation.reads_query and given:
+        words = [f'curl "{base}{path}?{urlencode(given, doseq=True)}"']
+    if operation.method not in {"GET", "POST"}:
+        words.append(f"-X {operation.method}")
+    if operation.access == "bearer":
+        words.append('-H "Authorization: Bearer $TOKEN"')
+    if not operation.reads_query:
+        words += _sent(operation, given)
+    return " \\\n  ".join(words)
+
+
+def _sent(operation: Operation, given: dict[str, Any]) -> list[str]:
+    if operation.encoding == "form":
+        fields = (f"{name}={value}" for name, value in given.items())
+        return [f"--data-urlencode {shlex.quote(field)}" for field in fields]
+    if not given and operation.method == "POST":
+        return ["-X POST"]
+    sent = shlex.quote(json.dumps(given, indent=2, ensure_ascii=False))
+    return ["-H 'Content-Type: application/json'", f"-d {sent}"]
 
 
 def _made(schema: dict[str, Any], defs: dict[str, Any], depth: int) -> Any:

@@ -1,10 +1,12 @@
 """OpenAPI 3.1 of every operation, read from its description."""
 
+from http import HTTPStatus
 from typing import Any, Final
 
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import JsonSchemaValue
 
+from negotiator.discovery import examples
 from negotiator.edge.operation import JSON, LINES, Operation, Service
 from negotiator.scopes import ordered
 
@@ -21,10 +23,13 @@ _REASONS: Final = {
     413: "The body is too large.",
     415: "The media type is not the one the operation reads.",
     422: "Fields are refused; `errors` points to each.",
+    428: "The change needs If-Match.",
     429: "A budget is used up; Retry-After says until when.",
     503: "Not now; Retry-After says when.",
 }
-_LINE: Final[dict[str, Any]] = {"type": "string", "description": "One JSON object a line."}
+_LINES: Final[dict[str, Any]] = {
+    "schema": {"type": "string", "description": "One JSON object a line: the members of `lines`."}
+}
 _REFUSAL: Final[dict[str, Any]] = {
     "type": "object",
     "required": ["error", "error_description", "request_id"],
@@ -52,9 +57,12 @@ def document(service: Service, version: str) -> dict[str, Any]:
     schemas: dict[str, Any] = {"Refusal": _REFUSAL}
     paths: dict[str, Any] = {}
     for operation in service.operations:
-        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(
-            operation, schemas
-        )
+        described = _operation(operation, schemas)
+        sample = {"lang": "Shell", "source": examples.command(operation, service.base)}
+        paths.setdefault(operation.path, {})[operation.method.lower()] = {
+            **described,
+            "x-codeSamples": [sample],
+        }
     return {
         "openapi": "3.1.1",
         "info": {
@@ -114,27 +122,32 @@ def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
             for name, schema in rest.items()
         ]
     elif rest:
-        body = {
-            **inputs,
-            "properties": rest,
-            "required": [name for name in required if name not in path],
-        }
-        described["requestBody"] = {
-            "required": True,
-            "content": {
-                media: {"schema": _LINE if media == LINES else body} for media in operation.takes
-            },
-        }
-    if operation.creates:
-        described["parameters"].append(
-            {
-                "name": "Idempotency-Key",
-                "in": "header",
-                "required": False,
-                "schema": {"type": "string", "maxLength": 255},
-            }
-        )
+        needed = [name for name in required if name not in path]
+        body = {**inputs, "properties": rest, "required": needed}
+        described["requestBody"] = {"required": True, "content": _content(operation, body)}
+    if operation.aliases:
+        described["description"] = f"Also at {', '.join(operation.aliases)}."
+    described["parameters"] += _headers(operation)
     return described
+
+
+def _headers(operation: Operation) -> list[dict[str, Any]]:
+    """The request headers that this operation, and not every one, looks at."""
+    found: list[dict[str, Any]] = []
+    if operation.creates:
+        key = {"type": "string", "maxLength": 255}
+        found.append({"name": "Idempotency-Key", "in": "header", "required": False, "schema": key})
+    if HTTPStatus.PRECONDITION_FAILED in operation.refusals:
+        needed = HTTPStatus.PRECONDITION_REQUIRED in operation.refusals
+        tag = {"type": "string", "description": "The ETag of the revision that is changed."}
+        found.append({"name": "If-Match", "in": "header", "required": needed, "schema": tag})
+    return found
+
+
+def _content(operation: Operation, schema: dict[str, Any]) -> dict[str, Any]:
+    """The body in every media type that it may come in, with its example."""
+    shown = {"schema": schema, "example": examples.body(operation)}
+    return {media: _LINES if media == LINES else shown for media in operation.takes}
 
 
 def _responses(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:

@@ -24,15 +24,17 @@ from negotiator.edge.operation import Service
 _ICON: Final = "/icon.svg"
 _ALWAYS: Final = (
     *(home.PATH, manual.PATH, frame.STYLE, _ICON, openapi.PATH, "/auth.md", metadata.JWKS_PATH),
-    *(llms.PATH, llms.FULL_PATH, robots.PATH, sitemap.PATH, skills.INDEX, catalogue.PATH),
+    *(llms.PATH, llms.FULL_PATH, robots.PATH, skills.INDEX, catalogue.PATH),
     *(resources.AI_CATALOG, resources.ARD, webmcp.PATH),
     *(metadata.RESOURCE_PATH, metadata.SERVER_PATH, metadata.OPENID_PATH),
 )
 
 
-def site_of(service: Service, version: str, beside: Iterable[str]) -> Site:
-    """What the documents are made of; `beside` are the paths of pages that others serve."""
-    return Site(service, version, frozenset((*_ALWAYS, *beside)))
+def site_of(
+    service: Service, version: str, beside: Iterable[str], *, personal: Iterable[str] = ()
+) -> Site:
+    """What the documents are made of; `beside` are the paths that others serve, `personal` those for who signed in."""
+    return Site(service, version, frozenset((*_ALWAYS, *beside)), frozenset(personal))
 
 
 def published(
@@ -51,7 +53,10 @@ def _metadata(
     site: Site, authorization: Authorization, jwks: Callable[[], Any]
 ) -> Iterable[Document]:
     described = {
-        metadata.RESOURCE_PATH: metadata.protected_resource(site.service),
+        **{
+            f"{metadata.RESOURCE_PATH}{path}": metadata.protected_resource(site.service, path)
+            for path in metadata.parts(site.service.scopes)
+        },
         metadata.SERVER_PATH: metadata.authorization_server(site.service, authorization),
         metadata.OPENID_PATH: metadata.openid_configuration(site.service, authorization),
     }
@@ -87,8 +92,9 @@ def _for_people(site: Site) -> Iterable[Document]:
     yield fixed(frame.STYLE, frame.STYLE_TYPE, frame.static("site.css"))
     yield fixed(_ICON, "image/svg+xml", frame.static("icon.svg"))
     yield fixed(webmcp.PATH, webmcp.MEDIA_TYPE, webmcp.webmcp_js(site).encode())
-    canonical = [(f"{site.base}{path}", None) for path in (home.PATH, manual.PATH)]
-    yield fixed(sitemap.PATH, sitemap.MEDIA_TYPE, sitemap.urlset(canonical).encode())
+    if not site.has(sitemap.PATH):  # where there is a catalogue, the sitemap is made of that
+        canonical = [(f"{site.base}{path}", None) for path in (home.PATH, manual.PATH)]
+        yield fixed(sitemap.PATH, sitemap.MEDIA_TYPE, sitemap.urlset(canonical).encode())
 
 
 def _json(path: str, document: Any) -> Document:

@@ -17,11 +17,15 @@ MCP = "/mcp"
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One origin: its service, its version, and the paths that are no operations: pages and other documents."""
+    """One origin: its service, its version, and the paths that are no operations: pages and other documents.
+
+    `personal` are those among them that are for people who are signed in, and nothing to be found.
+    """
 
     service: Service
     version: str
     paths: frozenset[str] = frozenset()
+    personal: frozenset[str] = frozenset()
 
     @property
     def base(self) -> str:
@@ -52,6 +56,12 @@ class Site:
         """Whether a page, a document or a GET operation answers at the path."""
         return path in self.paths or self.service.at(path) is not None
 
+    @property
+    def title(self) -> str:
+        """What runs here, as the beginning of a sentence."""
+        return f"{self.name[0].upper()}{self.name[1:]}"
+
+    @property
     def name(self) -> str:
         """What runs here, in a few words."""
         parts: list[str] = []

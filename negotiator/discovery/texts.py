@@ -7,7 +7,7 @@ from negotiator.scopes import ANONYMOUS
 
 def auth_md(site: Site) -> str:
     """The page: a part for each way in that is open here, then what holds for all."""
-    parts = [_HEAD.replace("{base}", site.base).replace("{name}", site.name())]
+    parts = [_HEAD.replace("{base}", site.base).replace("{name}", site.name)]
     if site.service.at(REGISTER, "POST"):
         parts.append(_ASSISTANT.replace("{anonymous}", ", ".join(f"`{s}`" for s in ANONYMOUS)))
     if site.service.at(CLAIM, "POST"):

@@ -47,17 +47,26 @@ class Guard:
         """The caller, if the operation is open to it; 401 and 403 otherwise."""
         if operation.access == "open":
             return nobody(address)
+        caller = await self.identify(headers, address)
+        self.allow(operation, caller)
+        return caller
+
+    async def identify(self, headers: Mapping[str, str], address: str) -> Caller:
+        """Who sent this: nobody without a credential, 401 with one that is not believed."""
         credential = _bearer(headers.get("authorization"))
         if credential is None:
-            if operation.access == "public":
-                return nobody(address)
-            raise Unauthorized("Send a bearer token in the Authorization header.", sent=False)
+            return nobody(address)
         caller = await self._authenticator.authenticate(credential, address)
         if caller is None:
             raise Unauthorized("The credential is unknown, expired or revoked.")
+        return caller
+
+    def allow(self, operation: Operation, caller: Caller) -> None:
+        """Refuse who needs a credential and has none, or lacks one of the operation's scopes."""
+        if operation.access == "bearer" and caller.kind == "nobody":
+            raise Unauthorized("Send a bearer token in the Authorization header.", sent=False)
         if not operation.scopes <= caller.scopes:
             raise InsufficientScope(ordered(operation.scopes))
-        return caller
 
     def _is_proxy(self, text: str) -> bool:
         address = _parse(text)

@@ -1,7 +1,7 @@
 """From bytes on the wire to a believed input: bounded reading, strict JSON and forms, one pointer per fault."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_origin
 from urllib.parse import parse_qsl
 
 from pydantic import BaseModel, ValidationError
@@ -84,8 +84,17 @@ def parse_form(body: bytes) -> dict[str, str]:
     return _unrepeated(pairs, body)
 
 
-def parse_query(query: bytes) -> dict[str, str]:
-    """Query parameters, under the same rules as a form's fields."""
+def lists_of(model: type[BaseModel]) -> frozenset[str]:
+    """The members of an input that are lists: as query parameters they may repeat."""
+    return frozenset(
+        name
+        for name, field in model.model_fields.items()
+        if get_origin(field.annotation) in {list, tuple}
+    )
+
+
+def parse_query(query: bytes, lists: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """Query parameters, under the same rules as a form's fields; those in `lists` may repeat and are lists."""
     try:
         pairs = parse_qsl(
             query.decode("ascii"),
@@ -95,7 +104,12 @@ def parse_query(query: bytes) -> dict[str, str]:
         )
     except ValueError as fault:
         raise InvalidRequest("The query string is malformed.", detail=str(fault)) from None
-    return _unrepeated(pairs, query)
+    single = _unrepeated([pair for pair in pairs if pair[0] not in lists], query)
+    repeated: dict[str, list[str]] = {}
+    for name, value in pairs:
+        if name in lists and value != "":
+            repeated.setdefault(name, []).append(value)
+    return {**single, **repeated}
 
 
 def believe(

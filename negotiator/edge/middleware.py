@@ -22,7 +22,8 @@ _CORS: Final[dict[str, Any]] = {
     "allow_methods": ["GET", "HEAD"],
     "allow_headers": ["Authorization", "If-None-Match", "X-Request-Id"],
     "expose_headers": [
-        *("ETag", "Link", "Retry-After", "WWW-Authenticate", "X-Request-Id"),
+        *("ETag", "Last-Modified", "Content-Location", "Link", "Retry-After"),
+        *("WWW-Authenticate", "X-Request-Id"),
         *("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"),
         *("RateLimit", "RateLimit-Policy"),
     ],
@@ -33,8 +34,9 @@ _HTTPS = (b"strict-transport-security", b"max-age=31536000; includeSubDomains")
 class Wrapping:
     """Names each request, by the client's own `X-Request-Id` when it is a sane one, and hardens each response.
 
-    `readable` are the paths that pages of any origin may read: the public ones (contract §0, Headers). `traffic`
-    counts every answer; the time is that until the head of the answer, since a stream has no end to speak of.
+    `readable` are the paths that pages of any origin may read: the public ones (contract §0, Headers); a part in
+    braces stands for any. `traffic` counts every answer; the time is that until the head of the answer, since a
+    stream has no end to speak of.
     """
 
     def __init__(
@@ -42,7 +44,9 @@ class Wrapping:
     ) -> None:
         self._traffic = traffic
         self._app = app
-        self._readable = readable
+        self._readable = frozenset(path for path in readable if "{" not in path)
+        templates = (path for path in readable if "{" in path)
+        self._templates = re.compile("|".join(map(_pattern, templates)) or "(?!)")
         self._for_browsers = CORSMiddleware(app, **_CORS)
         self._headers = [*_HEADERS, _HTTPS] if https else _HEADERS
 
@@ -55,7 +59,7 @@ class Wrapping:
         for name, value in scope["headers"]:
             if name == b"x-request-id":
                 given = value
-            elif name == b"origin" and scope["path"] in self._readable:
+            elif name == b"origin" and self._is_readable(scope["path"]):
                 app = self._for_browsers
         current = given.decode() if _GIVEN.fullmatch(given) else new_id("req")
         request_id.set(current)
@@ -75,3 +79,12 @@ class Wrapping:
             await send(message)
 
         await app(scope, receive, wrapped)
+
+    def _is_readable(self, path: str) -> bool:
+        return path in self._readable or self._templates.fullmatch(path) is not None
+
+
+def _pattern(template: str) -> str:
+    """A regular expression of a path whose parts in braces are any."""
+    parts = template.split("/")
+    return "/".join("[^/]+" if part.startswith("{") else re.escape(part) for part in parts)

@@ -9,7 +9,7 @@ from pydantic.config import JsonDict
 
 from negotiator.caller import Caller
 from negotiator.edge.idempotency import Once
-from negotiator.errors import PreconditionFailed
+from negotiator.errors import PreconditionFailed, PreconditionRequired
 
 Input = TypeVar("Input", bound=BaseModel)
 
@@ -79,8 +79,30 @@ class Call(Generic[Input]):
                 members={"revision": current},
             )
 
+    def require_condition(self) -> None:
+        """Refuse with 428 a change that came without `If-Match`; `*` is one that takes any revision."""
+        if "if-match" not in self.headers:
+            raise PreconditionRequired("Send If-Match with the ETag of the revision you change.")
+
 
 Run = Callable[[Call[Any]], Awaitable[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """That an operation is offered to models, as a tool; schemas, scopes and limits are the operation's own.
+
+    `title` is for people, `hint` what a model should know beyond the summary, `name` another name than the
+    operation's. `reads` says of a POST that it changes nothing; `foreign` that its answer carries text which
+    others wrote, and which is data to the reader, never an instruction. Over MCP an operation sees no header
+    but `Accept`: one that reads others is no tool.
+    """
+
+    title: str
+    hint: str = ""
+    name: str = ""
+    reads: bool = False
+    foreign: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,8 +113,8 @@ class Operation:
     `scopes` are all needed then. `budget` names the rate budget from the input, for operations that have one of
     their own, or several that are all charged. `baseline` names the budget of callers without a credential.
     `encoding` is how a body comes; `either` takes JSON and forms alike, `lines` takes NDJSON beside JSON, as the member
-    `lines`. `media_type` is what a successful answer has. `creates` marks a POST that honours
-    `Idempotency-Key`.
+    `lines`. `media_type` is what a successful answer has. `creates` marks a POST that honours `Idempotency-Key`. `tool`
+    offers the operation over MCP too. `aliases` are other paths of the same form at which it answers too.
     """
 
     name: str
@@ -112,6 +134,8 @@ class Operation:
     budget: Callable[[Any], str | tuple[str, ...]] | None = None
     baseline: str = "baseline"
     creates: bool = False
+    tool: Tool | None = None
+    aliases: tuple[str, ...] = ()
     tag: str = ""
 
     @property

@@ -19,10 +19,11 @@ log = logger(__name__)
 
 
 class Refusals:
-    """Renders refusals for the service at this base."""
+    """Renders refusals for the service at this base; `resource` is the path of the resource that challenges."""
 
-    def __init__(self, base: str) -> None:
-        self._challenge = f'Bearer realm="negotiator", resource_metadata="{base}/.well-known/oauth-protected-resource"'
+    def __init__(self, base: str, resource: str = "") -> None:
+        metadata = f"{base}/.well-known/oauth-protected-resource{resource}"
+        self._challenge = f'Bearer realm="negotiator", resource_metadata="{metadata}"'
 
     def answer(self, refusal: Refusal) -> Answer:
         """The answer that carries this refusal; its private detail goes to the log."""
@@ -70,6 +71,8 @@ class Refusals:
         elif isinstance(refusal, Unauthorized):
             if refusal.sent and refusal.error == "invalid_token":
                 challenge += ', error="invalid_token"'
+            if refusal.scopes:
+                challenge += f', scope="{" ".join(refusal.scopes)}"'
         else:
             return {}
         return {

@@ -171,7 +171,9 @@ class Traffic:
             )
 
     def saw(self, operation: str, status: int, nanoseconds: int) -> None:
-        """Count one answer."""
+        """Count one answer; what is no operation we know is a page."""
+        if operation not in self._times:
+            operation = PAGE
         (self._counts.get((operation, status)) or self._others[operation]).add()
         self._times[operation].saw(nanoseconds)
 

@@ -1,4 +1,4 @@
-"""OAuth clients: added by an operator, known to Authlib through `RegisteredClient`."""
+"""OAuth clients: added by an operator or by themselves, known to Authlib through `RegisteredClient`."""
 # pyright: reportIncompatibleMethodOverride=false
 # Authlib documents what it passes more narrowly than it annotates it.
 
@@ -6,19 +6,28 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from authlib.oauth2.rfc6749 import ClientMixin
-from sqlalchemy import BigInteger, bindparam, update
+from sqlalchemy import BigInteger, bindparam, delete, update
 from sqlmodel import col, select
 
 from negotiator import audit, values
 from negotiator.errors import FieldError, NotFound, ValidationFailed
+from negotiator.keys import ALGORITHM, RS256
 from negotiator.scopes import ASSISTANT, DIRECTORY, ordered
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
+from negotiator.tokens.flow import redirects
 from negotiator.tokens.tables import Client
 from negotiator.trust import revocations
 
 JWT_BEARER: Final = "urn:ietf:params:oauth:grant-type:jwt-bearer"
-GRANTS: Final = ("client_credentials", JWT_BEARER)
-AUTH_METHODS: Final = ("client_secret_basic", "client_secret_post")
+CODE: Final = "authorization_code"
+REFRESH: Final = "refresh_token"
+GRANTS: Final = ("client_credentials", JWT_BEARER, CODE, REFRESH)
+BY_ITSELF: Final = ("client_credentials", JWT_BEARER)
+"""The grants that need no browser: what an operator's client gets when nothing else is said."""
+FLOW: Final = (CODE, REFRESH)
+SECRET_METHODS: Final = ("client_secret_basic", "client_secret_post")
+AUTH_METHODS: Final = (*SECRET_METHODS, "none")
+UNUSED_DAYS: Final = 7
 
 _ADD = Statement(insertion(Client))
 _LIST = Query(
@@ -29,6 +38,18 @@ _FIND = Query(
     select(Client).where(col(Client.id) == bindparam("client"), col(Client.removed_at).is_(None)),
     entity(Client),
 )
+_USED = Statement(
+    update(Client)
+    .where(col(Client.id) == bindparam("client"), col(Client.used_at).is_(None))
+    .values(used_at=bindparam("at", type_=BigInteger))
+)
+_FORGET = Statement(
+    delete(Client).where(
+        col(Client.origin) == "registered",
+        col(Client.used_at).is_(None),
+        col(Client.created_at) < bindparam("at", type_=BigInteger),
+    )
+)
 _REMOVE = Statement(
     update(Client)
     .where(col(Client.id) == bindparam("client"), col(Client.removed_at).is_(None))
@@ -38,13 +59,16 @@ _REMOVE = Statement(
 
 @dataclass(frozen=True, slots=True)
 class NewClient:
-    """What an operator says of a client."""
+    """What an operator says of a client, or what it says of itself (`origin` `registered`)."""
 
     name: str
     grants: tuple[str, ...]
     scopes: tuple[str, ...]
     redirect_uris: tuple[str, ...] = ()
     auth_method: str = "client_secret_basic"
+    id_token_alg: str = RS256
+    uri: str = ""
+    origin: str = "operator"
 
 
 class RegisteredClient(ClientMixin):
@@ -73,41 +97,59 @@ class RegisteredClient(ClientMixin):
         )
 
     def check_redirect_uri(self, redirect_uri: str) -> bool:
-        return redirect_uri in self.row.redirect_uris.split()
+        """Whether the client registered this very URI; the port of a loopback one is free."""
+        return any(redirects.matches(own, redirect_uri) for own in self.row.redirect_uris.split())
 
     def check_client_secret(self, client_secret: str) -> bool:
         return values.same(values.digest(client_secret), self.row.secret_digest)
 
     def check_endpoint_auth_method(self, method: str, endpoint: str) -> bool:
-        """Either way of sending the secret proves the same; the registered one is what we advertise to the client."""
-        return method in AUTH_METHODS
+        """Either way of sending the secret proves the same; a client without one says its name."""
+        return (method == "none") if self.is_public else (method in SECRET_METHODS)
+
+    @property
+    def is_public(self) -> bool:
+        """Whether the client has no secret, so that anybody may say that he is it."""
+        return self.row.auth_method == "none"
 
     def check_response_type(self, response_type: str) -> bool:
-        return False
+        return response_type == "code" and self.check_grant_type(CODE)
 
     def check_grant_type(self, grant_type: str) -> bool:
         return grant_type in self.row.grants.split()
 
 
-def add(tx: Transaction, client: NewClient) -> tuple[str, str]:
-    """Add a client; answers its id and, once, its secret. 422 for an unknown grant, scope or method."""
+def add(tx: Transaction, client: NewClient, *, actor: str = "operator") -> tuple[str, str]:
+    """Add a client; answers its id and, once, its secret (none for a public one). 422 for what does not fit."""
     _check("grant", client.grants, GRANTS)
     _check("scope", client.scopes, (*ASSISTANT, *DIRECTORY))
     _check("auth_method", (client.auth_method,), AUTH_METHODS)
-    client_id, secret = values.new_id("cli"), values.new_secret()
+    _check("id_token_alg", (client.id_token_alg,), (RS256, ALGORITHM))
+    _check_redirects(client)
+    public = client.auth_method == "none"
+    if public and set(client.grants) & set(BY_ITSELF):
+        raise ValidationFailed(
+            [FieldError("/grant", "A client without a secret may use the code flow only.")]
+        )
+    client_id, secret = values.new_id("cli"), "" if public else values.new_secret()
     tx.run(
         _ADD,
         id=client_id,
         name=client.name,
-        secret_digest=values.digest(secret),
+        secret_digest="" if public else values.digest(secret),
         auth_method=client.auth_method,
         grants=" ".join(client.grants),
         scope=" ".join(ordered(client.scopes)),
         redirect_uris=" ".join(client.redirect_uris),
+        origin=client.origin,
+        uri=client.uri,
+        id_token_alg=client.id_token_alg,
         created_at=values.now(),
+        used_at=None,
         removed_at=None,
     )
-    audit.record(tx, "client.added", client_id, actor="operator", name=client.name)
+    event = "client.added" if client.origin == "operator" else "client.registered"
+    audit.record(tx, event, client_id, actor=actor, name=client.name)
     return client_id, secret
 
 
@@ -122,11 +164,22 @@ def every(tx: Transaction) -> list[Client]:
 
 
 def remove(tx: Transaction, client_id: str) -> None:
-    """Remove a client and kill its tokens; 404 when there is none."""
-    if not tx.run(_REMOVE, client=client_id, at=values.now()):
+    """Remove a client and kill its tokens; 404 when there is none. One known by its document is shut out for good."""
+    by_document = client_id.startswith(("https://", "http://"))
+    if not by_document and not tx.run(_REMOVE, client=client_id, at=values.now()):
         raise NotFound(f"There is no client {client_id}.")
     revocations.revoke(tx, client_id)
     audit.record(tx, "client.removed", client_id, actor="operator")
+
+
+def used(tx: Transaction, client_id: str) -> None:
+    """A user let the client in: it stays, however it came here."""
+    tx.run(_USED, client=client_id, at=values.now())
+
+
+def sweep(tx: Transaction, now: int) -> None:
+    """Forget clients that registered themselves and that nobody let in within a week."""
+    tx.run(_FORGET, at=now - UNUSED_DAYS * 86_400_000)
 
 
 def summary(client: Client) -> dict[str, Any]:
@@ -138,6 +191,7 @@ def summary(client: Client) -> dict[str, Any]:
         "scopes": client.scope.split(),
         "redirect_uris": client.redirect_uris.split(),
         "token_endpoint_auth_method": client.auth_method,
+        "origin": client.origin,
         "created_at": values.timestamp(client.created_at),
     }
 
@@ -147,3 +201,11 @@ def _check(what: str, given: tuple[str, ...], known: tuple[str, ...]) -> None:
         raise ValidationFailed(
             [FieldError(f"/{what}", f"{unknown[0]} is not one of {', '.join(known)}.")]
         )
+
+
+def _check_redirects(client: NewClient) -> None:
+    for uri in client.redirect_uris:
+        if why := redirects.refusal(uri, private_schemes=client.origin == "operator"):
+            raise ValidationFailed([FieldError("/redirect_uri", why)])
+    if CODE in client.grants and client.redirect_uris == () and client.origin != "operator":
+        raise ValidationFailed([FieldError("/redirect_uri", "The code flow needs one.")])

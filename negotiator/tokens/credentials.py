@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 import jwt
@@ -18,6 +18,8 @@ from negotiator.store.statement import Query, Statement, Transaction, entity, in
 from negotiator.store.store import Store
 from negotiator.tokens.api_keys import form, rows
 from negotiator.tokens.api_keys.standing import FindStanding
+from negotiator.tokens.issued import Issued, Subject
+from negotiator.tokens.seen import Seen
 from negotiator.tokens.tables import AccessToken
 from negotiator.trust.tables import Revocation
 
@@ -27,13 +29,14 @@ _REMEMBERED: Final = 8192
 
 _token = AccessToken
 _RECORD = Statement(insertion(AccessToken))
-_WITHDRAWN = exists().where(
+WITHDRAWN: Final = exists().where(
     col(Revocation.subject).in_(
         [
             col(_token.client_id),
             col(_token.user_id),
             col(_token.issuer),
             col(_token.identity),
+            col(_token.authorization),
         ]
     ),
     col(Revocation.before) >= col(_token.issued_at),
@@ -42,21 +45,15 @@ _LIVE = Query(
     select(_token.jti, _token.identity).where(
         col(_token.jti) == bindparam("jti"),
         col(_token.revoked_at).is_(None),
-        ~_WITHDRAWN,
+        ~WITHDRAWN,
     ),
     tuple,
 )
-_HELD = Query(
-    select(_token)
-    .where(
-        col(_token.user_id) == bindparam("user"),
-        col(_token.expires_at) > bindparam("now"),
-        col(_token.revoked_at).is_(None),
-        ~_WITHDRAWN,
-    )
-    .order_by(col(_token.issued_at).desc())
-    .limit(1000),
-    entity(AccessToken),
+_OPAQUE = Query(
+    select(_token.client_id, _token.user_id, _token.scope).where(
+        col(_token.jti) == bindparam("jti"), col(_token.expires_at) > bindparam("now")
+    ),
+    tuple,
 )
 _FIND = Query(select(_token).where(col(_token.jti) == bindparam("jti")), entity(AccessToken))
 _REVOKE = Statement(
@@ -65,43 +62,6 @@ _REVOKE = Statement(
     .values(revoked_at=bindparam("at"))
 )
 _FORGET = Statement(delete(_token).where(col(_token.expires_at) < bindparam("at")))
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """Whom a token is for and what it stands on."""
-
-    client_id: str
-    user_id: str | None = None
-    issuer: str | None = None
-    identity: str | None = None
-
-    @property
-    def principal(self) -> str:
-        """Who owns what is made with the token."""
-        return self.user_id or self.client_id
-
-
-@dataclass(frozen=True, slots=True)
-class Issued:
-    """A token that was made and not yet recorded; `life` in seconds."""
-
-    subject: Subject
-    scopes: list[str]
-    jti: str
-    text: str
-    life: int
-    issued_at: int
-
-    def members(self) -> dict[str, Any]:
-        """The seed's five members (assistant §2)."""
-        return {
-            "client_id": self.subject.client_id,
-            "access_token": self.text,
-            "token_type": "Bearer",
-            "expires_in": self.life,
-            "scopes": self.scopes,
-        }
 
 
 class Credentials:
@@ -123,11 +83,11 @@ class Credentials:
         self._offered = frozenset(offered)
         self._store = store
         self._keyring = keyring
-        self._issuer = issuer
+        self.issuer = issuer
         self._pepper = pepper
         self._find_standing = find_standing
         self._believed: dict[bytes, tuple[int, Caller]] = {}
-        self._seen: dict[str, int] = {}
+        self.seen = Seen()
 
     def make(self, subject: Subject, scopes: list[str], *, life: int) -> Issued:
         """A signed token for `life` seconds; it counts once `record` has kept its row.
@@ -138,8 +98,8 @@ class Credentials:
         at = values.now()
         jti = values.new_ulid()
         claims = {
-            "iss": self._issuer,
-            "aud": self._issuer,
+            "iss": self.issuer,
+            "aud": self.issuer,
             "sub": subject.principal,
             "client_id": subject.client_id,
             "jti": jti,
@@ -166,6 +126,7 @@ class Credentials:
             user_id=subject.user_id,
             issuer=subject.issuer,
             identity=subject.identity,
+            authorization=subject.authorization,
             scope=" ".join(token.scopes),
             issued_at=token.issued_at,
             expires_at=(token.issued_at // 1000 + token.life) * 1000,
@@ -188,18 +149,7 @@ class Credentials:
         expires_at, caller = found
         if expires_at <= values.now():
             return None
-        stands = await self._store.read(lambda tx: self._stands(tx, caller))
-        if stands is not None and caller.user_id is not None:
-            self._seen[caller.client_id] = values.now()
-        return stands
-
-    def seen(self) -> dict[str, int]:
-        """Whose tokens that act for a user came by since this was last asked, and when (milliseconds).
-
-        Kept in memory and written down once in a while: a write for every request would cost more than it tells.
-        """
-        seen, self._seen = self._seen, {}
-        return seen
+        return self.seen.note(await self._store.read(lambda tx: self._stands(tx, caller)))
 
     async def _authenticate_opaque(self, credential: str) -> Caller | None:
         jti = form.read_bearer(credential, self._pepper)
@@ -207,12 +157,12 @@ class Credentials:
             return None
 
         def unit(tx: Transaction) -> Caller | None:
-            row = tx.one(_FIND, jti=jti)
-            if row is None or row.expires_at <= values.now():
+            found = tx.one(_OPAQUE, jti=jti, now=values.now())
+            if found is None:
                 return None
-            subject = row.user_id or row.client_id
-            scopes = frozenset(row.scope.split())
-            return self._stands(tx, _caller(row.jti, row.client_id, subject, scopes))
+            client_id, user_id, scope = found
+            caller = _caller(jti, client_id, user_id or client_id, frozenset(scope.split()))
+            return self._stands(tx, caller)
 
         return await self._store.read(unit)
 
@@ -238,21 +188,6 @@ class Credentials:
     def is_live(self, tx: Transaction, token: AccessToken) -> bool:
         """Whether the token would be believed now."""
         return token.expires_at > values.now() and tx.one(_LIVE, jti=token.jti) is not None
-
-    def describe(self, token: AccessToken) -> dict[str, Any]:
-        """A live token in RFC 7662's words."""
-        return {
-            "active": True,
-            "scope": token.scope,
-            "client_id": token.client_id,
-            "token_type": "Bearer",
-            "exp": token.expires_at // 1000,
-            "iat": token.issued_at // 1000,
-            "sub": token.user_id or token.client_id,
-            "aud": self._issuer,
-            "iss": self._issuer,
-            "jti": token.jti,
-        }
 
     def revoke(self, tx: Transaction, token: AccessToken, *, actor: str) -> None:
         """Kill one token; nothing happens to a dead one."""
@@ -282,14 +217,14 @@ class Credentials:
         try:
             header = jwt.get_unverified_header(credential)
             key = self._keyring.find(str(header.get("kid")))
-            if key is None or header.get("typ") != TYPE:
+            if key is None or key.algorithm != ALGORITHM or header.get("typ") != TYPE:
                 return None
             claims: dict[str, Any] = jwt.decode(
                 credential,
                 key.verifying,
                 algorithms=[ALGORITHM],
-                audience=self._issuer,
-                issuer=self._issuer,
+                audience=self.issuer,
+                issuer=self.issuer,
                 options={
                     "require": ["exp", "iat", "jti", "sub", "client_id"],
                     # Our own clock decides, here as in the row; see `authenticate` and `is_live`.
@@ -303,7 +238,7 @@ class Credentials:
 
 
 def _caller(jti: str, client_id: str, subject: str, scopes: frozenset[str]) -> Caller:
-    """Whom a token speaks for; a client that the operator added by hand is one that he knows."""
+    """Whom a token speaks for; of the clients of OAuth, which may have come by themselves, nothing more is known."""
     is_agent = client_id.startswith("agt_")
     return Caller(
         kind="agent" if is_agent else "client",
@@ -312,13 +247,8 @@ def _caller(jti: str, client_id: str, subject: str, scopes: frozenset[str]) -> C
         scopes=scopes,
         client_id=client_id,
         user_id=subject if subject != client_id else None,
-        level=0 if is_agent else 3,
+        level=0 if is_agent else 1,
     )
-
-
-def held(tx: Transaction, user_id: str) -> list[AccessToken]:
-    """The newest thousand live tokens that act for a user, newest first."""
-    return tx.all(_HELD, user=user_id, now=values.now())
 
 
 def sweep(tx: Transaction, now: int) -> None:

@@ -3,7 +3,7 @@
 import base64
 import binascii
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NotRequired
 from urllib.parse import unquote
 
 from typing_extensions import TypedDict
@@ -14,17 +14,15 @@ from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.tokens.api_keys.believing import ApiKeys
 from negotiator.tokens.api_keys.holder import TOKEN_TYPES
-from negotiator.tokens.authorization import (
-    ClientCredentials,
-    Introspection,
-    Request,
-    Revocation,
-    Server,
-    assertion_grant,
-)
-from negotiator.tokens.clients import JWT_BEARER
+from negotiator.tokens.clients import JWT_BEARER, RegisteredClient
 from negotiator.tokens.credentials import Credentials
-from negotiator.tokens.presented import Presenter
+from negotiator.tokens.flow.identity import Identity
+from negotiator.tokens.registration.known import KnownClients
+from negotiator.tokens.standard.endpoints import Introspection, Revocation
+from negotiator.tokens.standard.flow import Flow
+from negotiator.tokens.standard.grants import ClientCredentials, assertion_grant
+from negotiator.tokens.standard.presented import Presenter
+from negotiator.tokens.standard.server import Request, Server
 
 _NO_CACHE = {"cache-control": "no-store", "pragma": "no-cache"}
 
@@ -36,6 +34,10 @@ class TokenRequest(Lenient):
     scope: str | None = None
     resource: str | None = None
     assertion: str | None = None
+    code: str | None = None
+    redirect_uri: str | None = None
+    code_verifier: str | None = None
+    refresh_token: str | None = None
     requested_token_type: str | None = None
     client_id: str | None = None
     client_secret: str | None = None
@@ -57,15 +59,20 @@ class TokenResponse(TypedDict):
     token_type: str
     expires_in: int
     scope: str
+    refresh_token: NotRequired[str]
+    id_token: NotRequired[str]
 
 
 @dataclass(frozen=True, slots=True)
 class TokenEndpoints:
-    """The standard doors for clients that have a secret."""
+    """The standard doors."""
 
     store: Store
     credentials: Credentials
     presenter: Presenter
+    known: KnownClients
+    flow: Flow
+    identity: Identity
     resources: frozenset[str]
     life: int
     keys: ApiKeys
@@ -77,7 +84,7 @@ class TokenEndpoints:
                 name="issue_token",
                 method="POST",
                 path="/oauth/token",
-                summary="Exchange a client's credentials or an ID-JAG for an access token",
+                summary="Exchange a code, a refresh token, a client's credentials or an ID-JAG for an access token",
                 run=self.token,
                 input=TokenRequest,
                 output=TokenResponse,
@@ -90,7 +97,7 @@ class TokenEndpoints:
                 name="revoke_token",
                 method="POST",
                 path="/oauth/revoke",
-                summary="End an access token at once",
+                summary="End an access token, or a refresh token with all it renewed, at once",
                 run=self.revoke,
                 input=TokenAction,
                 access="open",
@@ -127,14 +134,18 @@ class TokenEndpoints:
                 raise InvalidRequest("The parameter assertion is missing.")
             # Keys may have to be fetched: ask the world before the transaction opens.
             grants.append(assertion_grant(await self.presenter.present(form.assertion, claimed)))
+        known = await self.known.document(claimed)
 
         def unit(tx: Transaction) -> Any:
-            server = self._server(tx, call)
-            for grant in grants:
+            server = self._server(tx, call, known)
+            for grant in (*grants, *self.flow.grants()):
                 server.register_grant(grant)
-            return server.token(Request(_fields(form), authorization))
+            return server.token(Request(_fields(form), authorization)), server.signed_in
 
-        return Answer(await self.store.write(unit), 200, _NO_CACHE)
+        body, signed_in = await self.store.write(unit)
+        if signed_in is not None and "openid" in body["scope"].split():
+            body["id_token"] = self.identity.token(signed_in, access_token=body["access_token"])
+        return Answer(body, 200, _NO_CACHE)
 
     async def revoke(self, call: Call[TokenAction]) -> Answer:
         """RFC 7009."""
@@ -156,8 +167,18 @@ class TokenEndpoints:
 
         return await self.store.write(unit)
 
-    def _server(self, tx: Transaction, call: Call[Any]) -> Server:
-        return Server(tx, self.credentials, self.keys, life=self.life, address=call.address)
+    def _server(
+        self, tx: Transaction, call: Call[Any], known: RegisteredClient | None = None
+    ) -> Server:
+        return Server(
+            tx,
+            self.credentials,
+            self.keys,
+            refreshing=self.flow.refreshing,
+            life=self.life,
+            address=call.address,
+            known=known,
+        )
 
 
 def _fields(form: TokenRequest | TokenAction) -> dict[str, str]:

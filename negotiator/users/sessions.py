@@ -54,6 +54,12 @@ _OF_USER = Query(
     .order_by(col(_session.seen_at).desc()),
     entity(BrowserSession),
 )
+_STANDING = Query(
+    select(col(_session.issuer), col(_session.identity)).where(
+        col(_session.id) == bindparam("session")
+    ),
+    lambda row: (row[0], row[1]),
+)
 _SEEN = Statement(
     update(_session)
     .where(col(_session.id) == bindparam("session"))
@@ -132,6 +138,12 @@ def find(tx: Transaction, secret: str) -> SignedIn | None:
     """The live session behind this secret."""
     now = values.now()
     return tx.one(_FIND, digest=values.digest(secret), now=now, idle=now - IDLE)
+
+
+def standing(tx: Transaction, session_id: str) -> tuple[str | None, str | None]:
+    """The issuer and the identity that a session stands on, when a provider vouched for its user."""
+    found: tuple[str | None, str | None] | None = tx.one(_STANDING, session=session_id)
+    return found or (None, None)
 
 
 def seen(tx: Transaction, session_id: str) -> None:

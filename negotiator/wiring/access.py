@@ -7,12 +7,7 @@ from negotiator.agents.mail import mailer
 from negotiator.agents.registration import Registration
 from negotiator.agents.routes import Agents
 from negotiator.agents.verification import Verification
-from negotiator.store.statement import Transaction
-from negotiator.tokens.credentials import Subject
-from negotiator.tokens.presented import Presenter
-from negotiator.tokens.routes import TokenEndpoints
-from negotiator.trust.assertions import Assertion
-from negotiator.users import matching
+from negotiator.wiring.flow import code_flow
 from negotiator.wiring.ground import Ground
 from negotiator.wiring.owned import MOVES
 from negotiator.wiring.wing import Slice, Wing, offered
@@ -52,24 +47,9 @@ def access(ground: Ground) -> Access:
         ),
         verifier=ground.verifier,
     )
-    slices: list[Slice] = [_endpoints(ground)]
-    if "assistant" in chosen.services:
-        slices.insert(0, agents)
-    return Access(Wing(operations=offered(slices)), delegations)
-
-
-def _endpoints(ground: Ground) -> TokenEndpoints:
-    return TokenEndpoints(
-        ground.store,
-        ground.credentials,
-        Presenter(ground.verifier, _admit),
-        ground.resources,
-        ground.settings.token_ttl,
-        ground.api_keys,
+    slices: list[Slice] = [agents] if "assistant" in chosen.services else []
+    flow = code_flow(ground)
+    wing = Wing(
+        operations=(*offered(slices), *flow.operations), pages=flow.pages, closes=flow.closes
     )
-
-
-def _admit(tx: Transaction, assertion: Assertion, client_id: str) -> Subject:
-    """At the token endpoint: the client's token stands on the assertion's user."""
-    found = matching.match(tx, assertion, actor=client_id)
-    return Subject(client_id, found.user_id, found.issuer, found.identity)
+    return Access(wing, delegations)

@@ -1,5 +1,9 @@
 """The wing of the AI tools directory."""
 
+from typing import Final
+
+from starlette.routing import Route
+
 from negotiator.agents.mail import mailer
 from negotiator.directory.accounts.proving.mailing import Mailing
 from negotiator.directory.accounts.registration import Registration
@@ -8,19 +12,47 @@ from negotiator.directory.accounts.signing.published import PublishedKeys
 from negotiator.directory.accounts.upkeep.idle import Idle
 from negotiator.directory.accounts.upkeep.rechecks import Rechecks
 from negotiator.directory.accounts.verification import Verification
+from negotiator.directory.bookmarks.routes import Bookmarks
+from negotiator.directory.exchange.routes import Exchange
+from negotiator.directory.listing.routes import Listing
+from negotiator.directory.pages import sources
+from negotiator.directory.pages.shelf import PATH, TOOL, Shelf
+from negotiator.directory.pages.sitemaps import PAGES, TOOLS, Sitemaps
+from negotiator.directory.reports.routes import Reports
+from negotiator.directory.submissions.proposing.naming import Naming
+from negotiator.directory.submissions.routes import Submissions
+from negotiator.discovery.agents.sitemap import PATH as SITEMAP
+from negotiator.discovery.site import Site
 from negotiator.wiring.ground import Ground
 from negotiator.wiring.wing import Slice, Wing, offered
 
+ADDRESSES: Final = (PATH, TOOL, SITEMAP, PAGES, TOOLS, sources.PATH)
+
 
 def directory(ground: Ground) -> Wing:
-    """Make the wing."""
-    keys = PublishedKeys(ground.fetcher)
-    chores = (
-        Rechecks(ground.store, keys),
-        Idle(ground.store, ground.settings.key_unused_days),
+    """Make the wing; the hottest slice first."""
+    base, store, cursors = ground.settings.base_url, ground.store, ground.cursors
+    following, keys = ground.following, PublishedKeys(ground.fetcher)
+    slices: list[Slice] = [
+        Listing(base, store, cursors, following),
+        Exchange(base, store, cursors, following),
+        _accounts(ground, keys),
+        Bookmarks(base, store, cursors),
+        Submissions(base, store, cursors, Naming(store)),
+        Reports(store),
+    ]
+
+    def shown(site: Site) -> list[Route]:
+        shelf = Shelf(store, cursors, following, ground.doorway, site)
+        return [*shelf.routes(), *Sitemaps(store, site).routes(), sources.route(site)]
+
+    return Wing(
+        operations=offered(slices),
+        shown=shown,
+        addresses=ADDRESSES,
+        chores=(Rechecks(store, keys), Idle(store, ground.settings.key_unused_days)),
+        closes=(following.close,),
     )
-    slices: list[Slice] = [_accounts(ground, keys)]
-    return Wing(operations=offered(slices), chores=chores)
 
 
 def _accounts(ground: Ground, keys: PublishedKeys) -> Accounts:

@@ -15,12 +15,14 @@ from negotiator.console.room import Room
 from negotiator.console.visitor import Visitors
 from negotiator.directory.accounts.registered import Levels
 from negotiator.directory.accounts.routes import BASELINE, DAILY_BUDGET, HOURLY_BUDGET
+from negotiator.directory.listing.following import Following
 from negotiator.discovery import health
+from negotiator.discovery.metadata import parts
 from negotiator.edge.cursors import Cursors
-from negotiator.edge.endpoint import Doorway
 from negotiator.edge.guard import Guard
 from negotiator.edge.limits import Budget, Limiter, Limits
 from negotiator.edge.refusals import Refusals
+from negotiator.edge.steps import Doorway
 from negotiator.keys import Keyring
 from negotiator.limiters import InDatabase, InRedis, SharedTable
 from negotiator.metrics.meters import UNITS, Meters
@@ -28,6 +30,7 @@ from negotiator.settings import Settings
 from negotiator.store.store import Store, make_store
 from negotiator.tokens.api_keys.believing import ApiKeys, Believing
 from negotiator.tokens.credentials import Credentials
+from negotiator.tokens.registration.routes import CLIENT_BUDGET
 from negotiator.trust.assertions import Verifier
 from negotiator.trust.fetch import Fetcher
 from negotiator.trust.issuers import Issuers
@@ -55,27 +58,25 @@ class Ground:
     verifier: Verifier
     resources: frozenset[str]
     doorway: Doorway
+    following: Following
     room: Room
 
 
 def lay(chosen: Settings) -> Ground:
     """Make the shared objects from settings; nothing is opened before the process starts."""
     base, secret, meters = chosen.base_url, pepper(chosen), Meters(chosen.data_dir / "metrics")
-    commits = meters.histogram("negotiator_commit_units", "Changes that shared a commit", UNITS)
-    store = make_store(chosen.database_url, committed=commits.saw)
-    keyring = Keyring(chosen.keys_dir)
-    levels = _levels(chosen)
+    store, keyring, levels = _store(chosen, meters), Keyring(chosen.keys_dir), _levels(chosen)
     credentials = _credentials(chosen, store, keyring=keyring, pepper=secret, levels=levels)
     keys = ApiKeys(store, secret, levels.standing, unused_days=chosen.key_unused_days)
     fetcher = Fetcher(allow_loopback=chosen.allow_loopback_fetch)
     issuer_keys = IssuerKeys(fetcher, clock=lambda: values.now())
-    resources = frozenset({base, f"{base}/mcp"})
-    guard = Guard(Believing(keys, credentials), chosen.proxies)
-    limits = _limits(chosen, store, meters)
+    resources = frozenset(f"{base}{path}" for path in parts(scopes.of(chosen.services)))
+    guard, limits = _guard(chosen, keys, credentials), _limits(chosen, store, meters)
     return Ground(
         settings=chosen,
         meters=meters,
         secret=secret,
+        following=Following(store),
         store=store,
         keyring=keyring,
         credentials=credentials,
@@ -84,22 +85,25 @@ def lay(chosen: Settings) -> Ground:
         cursors=Cursors(secret),
         fetcher=fetcher,
         issuer_keys=issuer_keys,
-        verifier=Verifier(
-            audience=base,
-            resources=resources,
-            find_issuer=Issuers(store).find,
-            keys=issuer_keys,
-            clock=lambda: values.now(),
-        ),
+        verifier=_verifier(base, resources, store=store, keys=issuer_keys),
         resources=resources,
         doorway=Doorway(guard, limits, Refusals(base), store),
-        room=Room(
-            store,
-            limits,
-            Visitors(Cookies(base, secret), store, guard),
-            Pages(base),
-            "/agents" if "assistant" in chosen.services else "/account",
-        ),
+        room=_room(chosen, store, limits, guard, secret),
+    )
+
+
+def _store(chosen: Settings, meters: Meters) -> Store:
+    commits = meters.histogram("negotiator_commit_units", "Changes that shared a commit", UNITS)
+    return make_store(chosen.database_url, committed=commits.saw)
+
+
+def _verifier(base: str, resources: frozenset[str], *, store: Store, keys: IssuerKeys) -> Verifier:
+    return Verifier(
+        audience=base,
+        resources=resources,
+        find_issuer=Issuers(store).find,
+        keys=keys,
+        clock=lambda: values.now(),
     )
 
 
@@ -121,6 +125,10 @@ def _levels(chosen: Settings) -> Levels:
     return Levels(*(Rate(rpm, rpm) for rpm in rates))
 
 
+def _guard(chosen: Settings, keys: ApiKeys, credentials: Credentials) -> Guard:
+    return Guard(Believing(keys, credentials), chosen.proxies)
+
+
 def pepper(chosen: Settings) -> bytes:
     """The secret behind codes and cursors: the operator's, or one made on the first start and kept."""
     if chosen.secret:
@@ -132,6 +140,13 @@ def pepper(chosen: Settings) -> bytes:
         with os.fdopen(descriptor, "w") as file:
             file.write(secrets.token_urlsafe(32))
     return path.read_bytes()
+
+
+def _room(chosen: Settings, store: Store, limits: Limits, guard: Guard, secret: bytes) -> Room:
+    """What every page stands in; whoever signs in for nothing in particular goes to his agents, if there can be any."""
+    home = "/agents" if "assistant" in chosen.services else "/account"
+    visitors = Visitors(Cookies(chosen.base_url, secret), store, guard)
+    return Room(store, limits, visitors, Pages(chosen.base_url), home)
 
 
 def _limits(chosen: Settings, store: Store, meters: Meters) -> Limits:
@@ -147,12 +162,14 @@ def _limits(chosen: Settings, store: Store, meters: Meters) -> Limits:
         chosen.register_limit_anonymous,
         chosen.register_limit_assertion,
     )
+    registered = chosen.register_limit_clients
     by_address, by_account = chosen.sign_in_limit_address, chosen.sign_in_limit_account
     budgets = (
         Budget("default", chosen.limit_rpm, 60, chosen.limit_burst or chosen.limit_rpm),
         Budget("baseline", baseline, 60, baseline),
         Budget(ANONYMOUS_BUDGET, anonymous, 3600, anonymous),
         Budget(ASSERTION_BUDGET, assertion, 3600, assertion),
+        Budget(CLIENT_BUDGET, registered, 3600, registered),
         Budget(health.BUDGET, chosen.limit_health_rpm, 60, chosen.limit_health_rpm),
         *_of_the_directory(chosen),
         Budget(BY_ADDRESS, by_address, 3600, by_address // _SIXTH),

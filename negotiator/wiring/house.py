@@ -12,18 +12,21 @@ from negotiator.discovery.health import Health
 from negotiator.discovery.metadata import Authorization
 from negotiator.discovery.published import published, site_of
 from negotiator.discovery.scrape import Scrape, issuing
-from negotiator.edge.endpoint import Doorway
+from negotiator.discovery.site import Site
 from negotiator.edge.operation import Service
-from negotiator.keys import Keyring
+from negotiator.edge.steps import Doorway
+from negotiator.keys import ALGORITHM, RS256, Keyring
 from negotiator.settings import Settings
 from negotiator.store.store import Store
 from negotiator.tokens import clients
 from negotiator.tokens.clients import JWT_BEARER
+from negotiator.users.userinfo import CLAIMS
 from negotiator.wiring.access import access
 from negotiator.wiring.assistant import assistant
 from negotiator.wiring.directory import directory
 from negotiator.wiring.ground import Ground, lay
 from negotiator.wiring.people import people
+from negotiator.wiring.speech import Speech, speech
 from negotiator.wiring.wing import Wing, offered
 
 
@@ -36,6 +39,8 @@ class House:
     delegations: Delegations
     service: Service
     documents: tuple[Document, ...]
+    site: Site
+    speech: Speech
     scrape: Scrape
 
     @property
@@ -63,7 +68,8 @@ class House:
         """The paths that pages of any origin may read."""
         reads = (operation for operation in self.service.operations if operation.method == "GET")
         public = {operation.path for operation in reads if operation.access == "public"}
-        return frozenset(public | {document.path for document in self.documents})
+        shown = {address for wing in self.wings for address in wing.addresses}
+        return frozenset(public | shown | {document.path for document in self.documents})
 
     async def close(self) -> None:
         """Let go of everything, the store last."""
@@ -93,11 +99,22 @@ def build(chosen: Settings) -> House:
         scopes.of(chosen.services),
         tuple(operation for wing in wings for operation in wing.operations),
     )
+    spoken = speech(ground, service)
     pages = [route.path for wing in wings for route in wing.pages if isinstance(route, Route)]
-    site = site_of(service, __version__, pages)
+    addresses = [address for wing in wings for address in wing.addresses]
+    said = [document.path for document in spoken.documents]
+    site = site_of(service, __version__, [*pages, *addresses, *said], personal=pages)
     documents = published(site, _authorization(chosen), jwks=ground.keyring.jwks)
-    scrape = Scrape(ground.meters, issuing(service), ground.doorway, chosen.metrics_token)
-    return House(ground, wings, entered.delegations, service, documents, scrape)
+    return House(
+        ground=ground,
+        wings=wings,
+        delegations=entered.delegations,
+        service=service,
+        documents=(*documents, *spoken.documents),
+        site=site,
+        speech=spoken,
+        scrape=Scrape(ground.meters, issuing(service), ground.doorway, chosen.metrics_token),
+    )
 
 
 def _authorization(chosen: Settings) -> Authorization:
@@ -107,4 +124,6 @@ def _authorization(chosen: Settings) -> Authorization:
         grants=tuple(grant for grant in clients.GRANTS if asserts or grant != JWT_BEARER),
         client_auth_methods=clients.AUTH_METHODS,
         assertion_types=(ID_JAG, VERIFIED_EMAIL) if asserts else (),
+        id_token_algorithms=(RS256, ALGORITHM),
+        claims=CLAIMS,
     )

@@ -6,6 +6,11 @@ from typing import Any, Final
 from negotiator.agents import registration
 from negotiator.directory.accounts import registered as directory_agents
 from negotiator.directory.accounts.proving import challenges
+from negotiator.directory.bookmarks import kept as bookmarks
+from negotiator.directory.bookmarks import saves
+from negotiator.directory.reports import kept as reports
+from negotiator.directory.submissions import deciding
+from negotiator.directory.submissions import kept as submissions
 from negotiator.edge import idempotency
 from negotiator.memory.memories import review as memories
 from negotiator.memory.memories import rows
@@ -14,8 +19,9 @@ from negotiator.negotiations.plans import kept as plans
 from negotiator.negotiations.suggestions import own as own_tactics
 from negotiator.store import moves
 from negotiator.store.statement import Transaction
-from negotiator.tokens import credentials
+from negotiator.tokens import clients, credentials
 from negotiator.tokens.api_keys import rows as api_keys
+from negotiator.tokens.flow import authorizations, consents, refreshing
 from negotiator.users import approvals
 from negotiator.users import sessions as browsers
 
@@ -25,6 +31,9 @@ MOVES: Final[tuple[Callable[..., Any], ...]] = (
     own_tactics.move,
     memories.move,
     idempotency.abandon,
+    bookmarks.move,
+    submissions.move,
+    reports.move,
 )
 ERASURES: Final[tuple[Callable[[Transaction, str], Any], ...]] = (
     plans.erase,
@@ -32,10 +41,17 @@ ERASURES: Final[tuple[Callable[[Transaction, str], Any], ...]] = (
     sessions.erase,
     rows.erase,
     idempotency.erase,
+    consents.erase,
+    bookmarks.erase,
+    submissions.erase,
+    reports.erase,
 )
 SWEEPS: Final[tuple[Callable[[Transaction, int], Any], ...]] = (
     moves.sweep,
     credentials.sweep,
+    authorizations.sweep,
+    refreshing.sweep,
+    clients.sweep,
     idempotency.sweep,
     api_keys.sweep,
     directory_agents.sweep,
@@ -43,18 +59,20 @@ SWEEPS: Final[tuple[Callable[[Transaction, int], Any], ...]] = (
     approvals.sweep,
     browsers.sweep,
     sessions.sweep,
+    saves.sweep,
+    deciding.sweep,
 )
 
 
 def sweep(tx: Transaction, now: int) -> bool:
-    """Forget what is over: spent values, dead tokens, unclaimed agents with all they owned.
+    """Forget what is over: spent values, dead tokens, agents unclaimed or long ended with all they owned.
 
     Answers whether anybody's belongings were erased, so that no byte of them is left in the files either.
     """
     for forget in SWEEPS:
         forget(tx, now)
-    expired = registration.forget_expired(tx, now)
-    for agent_id in expired:
+    gone = (*registration.forget_expired(tx, now), *directory_agents.forget_revoked(tx, now))
+    for agent_id in gone:
         for erase in ERASURES:
             erase(tx, agent_id)
-    return bool(expired)
+    return bool(gone)

@@ -5,6 +5,7 @@ from negotiator.agents.delegation import Delegations
 from negotiator.console.account import Account
 from negotiator.console.agents.routes import AgentsPage
 from negotiator.console.approve import Approve
+from negotiator.console.consent.connections import LetIn
 from negotiator.console.entry.first_user import FirstUser
 from negotiator.console.entry.passwords import Passwords
 from negotiator.console.entry.provider import BACK, ProviderSignIn
@@ -28,7 +29,7 @@ def people(ground: Ground, delegations: Delegations) -> Wing:
         *Approve(room, passwords, delegations, name).routes(),
     ]
     if "assistant" in chosen.services:
-        pages += AgentsPage(room, delegations).routes()
+        pages += AgentsPage(room, delegations, LetIn()).routes()
     if provider is None:
         return Wing(pages=tuple(pages))
     pages += ProviderSignIn(room, provider).routes()

@@ -9,6 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from tests.contract.directory.account_rules import ACCOUNTS
+from tests.contract.directory.catalogue_rules import CATALOGUE
+from tests.contract.directory.writing_rules import WRITING
+from tests.contract.discovery.rules import DISCOVERY
+from tests.contract.mcp.rules import MCP
 
 Test = TypeVar("Test", bound=Callable[..., Any])
 
@@ -47,6 +51,7 @@ _SEED: Final = {
     "assistant:5.3:verified-email": "a verified-email claim registers an agent",
     "assistant:5.4:claim": "the bearer of an ephemeral token posts a delegation code",
     "assistant:5.5:types": "the identity types are anonymous and identity_assertion",
+    "assistant:5:scope-openid": "openid and profile give identity and user metadata",
     "assistant:5:scopes": "the eight scopes exist, with their meaning, and are advertised",
     "assistant:5:scope-read": "negotiations:read opens reading and no more",
     "assistant:5:scope-write": "negotiations:write opens writing and no more",
@@ -96,6 +101,7 @@ _GROUND: Final = {
     "contract:0:cors": "CORS * for public GETs and well-known documents",
     "contract:0:openapi": "/openapi.json is OpenAPI 3.1 of every operation, its scope and errors",
     "contract:0:health": "GET /api/health says ok, version, services and checks",
+    "contract:0:examples": "every operation in OpenAPI has an example; /docs shows it",
     "contract:0:services": "NEGOTIATOR_SERVICES serves one service alone, in both directions",
     "contract:0:metrics": "GET /metrics, off the public port or behind a token",
 }
@@ -162,25 +168,11 @@ _TOKENS: Final = {
     "contract:1.3:at-jwt": "access tokens are RFC 9068 JWTs that others verify offline",
     "contract:1.3:dead-at-once": "a token dies with its row, agent, client, user or issuer",
     "contract:1.3:namespaces": "user ids and client ids share no namespace",
-}
-_DISCOVERY: Final = {
-    "contract:1.4:resource": "RFC 9728 metadata",
-    "contract:1.4:server": "RFC 8414 metadata that Authlib validates",
-    "contract:1.4:openid": "the OpenID document agrees with the server metadata",
-    "contract:1.4:catalog": "RFC 9727: linkset+json, HEAD with Link",
-    "contract:1.4:pages": "/auth.md, /llms.txt and /robots.txt",
-    "contract:1.4:auth-md-runs": "the commands of /auth.md work as they stand",
-    "contract:1.4:exists": "every advertised endpoint exists",
-    "contract:1.4:transport": "documents answer GET and HEAD, ETag and 304, with CORS",
-    "contract:1.4:agent-auth": "the agent_auth block names the doors",
-    "contract:1.4:home": "/ is HTML or markdown by Accept, with links to what programs read",
-    "contract:1.4:robots": "robots.txt: named groups, signals, sitemap and agentmap",
-    "contract:1.4:sitemap": "every address of the sitemap answers 200",
-    "contract:1.4:skills": "skills are served as the digests of their index say",
-    "contract:1.4:resources": "ai-catalog.json and ard.json are one list that loads",
-    "contract:1.4:llms": "llms.txt has working links; llms-full.txt has everything",
-    "contract:1.4:webmcp": "the home page registers its tools in a browser that has WebMCP, once",
-    "contract:1.4:manual": "/docs shows every operation without loading anything from elsewhere",
+    "contract:1.3:authorize": "code flow with PKCE, consent and iss",
+    "contract:1.3:refresh": "refresh tokens rotate; reuse kills the family",
+    "contract:1.3:register": "RFC 7591 registration and client id metadata documents",
+    "contract:1.3:userinfo": "userinfo answers OpenID claims",
+    "contract:1.3:discovery": "both documents describe the code flow as it is",
 }
 _OPERATOR: Final = {
     "contract:2:environment": "settings come from NEGOTIATOR_ variables, .env or TOML",
@@ -225,24 +217,11 @@ _LATER: Final = {
         "assistant:1:teleprompter": "live transcription with counter-objection cues",
         "assistant:5:scope-stream": "teleprompter:stream opens the stream",
     },
-    "Signing in": {
-        "assistant:5:scope-openid": "openid and profile give identity and user metadata",
-        "contract:1.3:authorize": "code flow with PKCE, consent and iss",
-        "contract:1.3:refresh": "refresh tokens rotate; reuse kills the family",
-        "contract:1.3:register": "RFC 7591 registration and client id metadata documents",
-        "contract:1.3:userinfo": "userinfo answers OpenID claims",
-    },
-    "MCP": {
-        "assistant:1:server-card": "/.well-known/mcp/server-card.json answers GET",
-        "contract:1.4:card": "the server card and the MCP endpoint never disagree",
-        "contract:1.4:inserted": "resource metadata at the path-inserted addresses",
-    },
     "Tools directory": {
-        "contract:2:directory": "directory import and submissions, with a progress bar",
+        "contract:2:directory": "directory submissions list, approve and reject",
     },
     "Running it": {
         "contract:0:limit-workers": "limits are exact across workers",
-        "contract:0:examples": "every operation in OpenAPI has an example; /docs shows it",
         "contract:2:serve": "serve migrates, prints the address, drains on SIGTERM",
         "contract:2:demo": "demo tells the whole journey",
     },
@@ -254,9 +233,13 @@ def _source(name: str) -> str:
     return f"{document} §{section}" if section else "ours"
 
 
+_PARTS: Final = (
+    *(_SEED, _GROUND, _ENTRY, _TOKENS, DISCOVERY, _OPERATOR, _NEGOTIATIONS),
+    *(ACCOUNTS, CATALOGUE, WRITING, MCP),
+)
 REQUIREMENTS: Final = {
     name: Requirement(_source(name), behaviour)
-    for part in (_SEED, _GROUND, _ENTRY, _TOKENS, _DISCOVERY, _OPERATOR, _NEGOTIATIONS, ACCOUNTS)
+    for part in _PARTS
     for name, behaviour in part.items()
 }
 LATER: Final = {

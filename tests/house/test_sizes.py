@@ -11,12 +11,12 @@ FUNCTIONS: Final = {
     # Typer reads options from the signature; text and lists of operations are data.
     "negotiator/cli/identity.py:add_issuer": 60,
     "negotiator/discovery/openapi.py:_operation": 54,
-    "negotiator/negotiations/advice/routes.py:Advice.operations": 54,
-    "negotiator/negotiations/routes.py:Negotiations._life": 54,
-    "negotiator/negotiations/routes.py:Negotiations._sessions": 65,
+    "negotiator/negotiations/advice/routes.py:Advice.operations": 56,
+    "negotiator/negotiations/routes.py:Negotiations._life": 58,
+    "negotiator/negotiations/routes.py:Negotiations._sessions": 69,
     "negotiator/negotiations/plans/making/words.py:branches": 44,
-    "negotiator/negotiations/plans/routes.py:BattlePlans.operations": 42,
-    "negotiator/negotiations/suggestions/routes.py:Tactics._writing": 41,
+    "negotiator/negotiations/plans/routes.py:BattlePlans.operations": 45,
+    "negotiator/negotiations/suggestions/routes.py:Tactics._writing": 42,
     "negotiator/negotiations/suggestions/situation.py:tactic_situation": 57,
     "negotiator/tokens/routes.py:TokenEndpoints.operations": 42,
 }

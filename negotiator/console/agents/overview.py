@@ -13,7 +13,7 @@ from negotiator.agents.tables import Agent, Delegation
 from negotiator.errors import NotFound
 from negotiator.scopes import ASSISTANT, DIRECTORY, ordered
 from negotiator.store.statement import Statement, Transaction
-from negotiator.tokens import credentials
+from negotiator.tokens.held import held as held_by
 
 PAGE: Final = 25
 LAST: Final = "~"
@@ -109,14 +109,14 @@ def gather(
     """Everything of this user's, newest first."""
     agents = registration.of_user(tx, user_id, before=agents_before, limit=PAGE + 1)
     codes = delegation.of_user(tx, user_id, before=codes_before, limit=PAGE + 1)
-    held: dict[str, set[str]] = {}
+    scopes: dict[str, set[str]] = {}
     until: dict[str, int] = {}
-    for token in credentials.held(tx, user_id):
-        held.setdefault(token.client_id, set()).update(token.scope.split())
+    for token in held_by(tx, user_id):
+        scopes.setdefault(token.client_id, set()).update(token.scope.split())
         until[token.client_id] = max(token.expires_at, until.get(token.client_id, 0))
     return Overview(
         tuple(
-            AgentView(each, in_words(held.get(each.id, ())), until.get(each.id))
+            AgentView(each, in_words(scopes.get(each.id, ())), until.get(each.id))
             for each in agents[:PAGE]
         ),
         tuple(_code(tx, each) for each in codes[:PAGE]),

@@ -16,7 +16,6 @@ from negotiator.console.room import Form, Room
 from negotiator.console.visitor import Visitor
 from negotiator.errors import NotFound, ValidationFailed
 from negotiator.scopes import ASSISTANT
-from negotiator.store.statement import Transaction
 
 PAGE: Final = "/agents"
 LIVES: Final = {600: "10 minutes", 1800: "30 minutes", 3600: "1 hour"}
@@ -44,7 +43,7 @@ class AgentsPage:
             form(
                 f"{PAGE}/codes/{{id}}/revoke", self._ending("code", overview.revoke_code), back=PAGE
             ),
-            form(f"{PAGE}/apps/{{id}}/revoke", self._ending("app", self._revoke_app), back=PAGE),
+            form(f"{PAGE}/apps/revoke", self.revoke_app, back=PAGE),
             form(f"{PAGE}/{{id}}/revoke", self._ending("agent", overview.revoke_agent), back=PAGE),
         ]
 
@@ -70,6 +69,15 @@ class AgentsPage:
             "code.html", who, minted=minted, label=label, may=overview.in_words(minted.scopes)
         )
 
+    async def revoke_app(self, _request: Request, who: Visitor, form: Form) -> Response:
+        """End a client's access; its id may be a URL and is therefore a field."""
+        app = form.get("app", "")
+        if not await self.room.store.write(
+            lambda tx: self.connections.revoke(tx, app, user_id=who.user_id)
+        ):
+            raise NotFound("There is no such application of yours.")
+        return self.room.pages.see(f"{PAGE}?told=app")
+
     def _ending(self, told: str, end: Callable[..., None]) -> Any:
         """A form that ends the thing of this id, if it is the visitor's."""
 
@@ -79,10 +87,6 @@ class AgentsPage:
             return self.room.pages.see(f"{PAGE}?told={told}")
 
         return act
-
-    def _revoke_app(self, tx: Transaction, connection_id: str, *, user_id: str) -> None:
-        if not self.connections.revoke(tx, connection_id, user_id=user_id):
-            raise NotFound("There is no such application of yours.")
 
     async def _page(
         self, request: Request, who: Visitor, *, told: str = "", wrong: str = "", status: int = 200

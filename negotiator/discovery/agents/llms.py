@@ -1,6 +1,5 @@
 """`/llms.txt`, the short map of the origin for language models, and `/llms-full.txt`, everything in one reading."""
 
-import json
 from typing import Final
 
 from negotiator.discovery import examples
@@ -67,9 +66,7 @@ def llms_full_txt(site: Site, auth_md: str) -> str:
 
 
 def _summary(site: Site) -> str:
-    return (
-        f"{site.name().capitalize()} that any agent can walk up to: register, get a token, begin."
-    )
+    return f"{site.title} that any agent can walk up to: register, get a token, begin."
 
 
 def _line(site: Site, operation: Operation) -> str:
@@ -80,16 +77,7 @@ def _line(site: Site, operation: Operation) -> str:
 def _section(site: Site, operation: Operation) -> str:
     scopes = " ".join(ordered(operation.scopes))
     needs = f"Needs {scopes or 'no scope'}. Answers {operation.status}."
-    given = {
-        name: value
-        for name, value in examples.of(operation.input).items()
-        if name not in operation.path_parameters
-    }
-    shown = (
-        ""
-        if operation.reads_query or not given
-        else f"\n```json\n{json.dumps(given, indent=2, ensure_ascii=False)}\n```\n"
-    )
+    shown = f"\n```sh\n{examples.command(operation, site.base)}\n```\n"
     return (
         f"## {operation.method} {site.base}{operation.path}\n\n"
         f"{operation.summary}. {needs}\n{shown}"

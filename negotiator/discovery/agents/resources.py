@@ -55,10 +55,10 @@ def resources(site: Site) -> list[Resource]:
     queries = (*(_ASSISTANT if site.negotiates else ()), *(_DIRECTORY if site.lists_tools else ()))
     found: list[Resource] = []
     if queries:
-        what = f"HTTP API of the {site.name()}: every operation with its schemas, scopes and errors"
+        what = f"HTTP API of the {site.name}: every operation with its schemas, scopes and errors"
         found.append(Resource("api", "Negotiator API", OPENAPI_TYPE, OPENAPI, what, queries[:5]))
     if queries and site.has(CARD):
-        what = f"MCP server of the {site.name()}"
+        what = f"MCP server of the {site.name}"
         found.append(Resource("mcp", "Negotiator MCP server", _CARD_TYPE, CARD, what, queries[:5]))
     return [
         *found,

@@ -16,7 +16,9 @@
     const request = { method, credentials: "omit", headers: { Accept: "application/json, text/*" } };
     let query = "";
     if (method === "GET") {
-      const pairs = Object.entries(left).filter(([, value]) => value !== undefined && value !== null);
+      const pairs = Object.entries(left)
+        .flatMap(([name, value]) => [value].flat().map((each) => [name, each]))
+        .filter(([, value]) => value !== undefined && value !== null);
       query = pairs.length ? `?${new URLSearchParams(pairs)}` : "";
     } else {
       request.headers["Content-Type"] = "application/json";

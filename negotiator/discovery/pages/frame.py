@@ -1,9 +1,10 @@
 """The frame around every public page, and the headers that pages without inline code may carry."""
 
+import re
 from importlib import resources
 from typing import Any, Final
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from negotiator.discovery.site import SIGN_IN, Site
 
@@ -13,6 +14,7 @@ POLICY: Final = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; "
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
+_MARKUP: Final = re.compile(r"[\\`*_\[\]<>#|!]")
 HEADERS: Final = {"content-security-policy": POLICY}
 _LINKS: Final = (
     ("/docs", "Docs"),
@@ -21,19 +23,39 @@ _LINKS: Final = (
     (SIGN_IN, "Sign in"),
 )
 
-_templates = Environment(
-    loader=PackageLoader("negotiator.discovery.pages"),
-    autoescape=select_autoescape(["html"]),
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
+_OWN: Final = "negotiator.discovery.pages"
+
+
+class Frame:
+    """Renders the templates of a package inside the frame."""
+
+    def __init__(self, package: str = _OWN) -> None:
+        self._templates = Environment(
+            loader=ChoiceLoader([PackageLoader(package), PackageLoader(_OWN)]),
+            autoescape=select_autoescape(["html"]),
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._templates.filters["plain"] = plain
+
+    def render(self, site: Site, template: str, **values: Any) -> str:
+        """The template of this name, with what every page knows: the site and its links."""
+        links = [(f"{site.root}{path}", title) for path, title in _LINKS if site.has(path)]
+        return self._templates.get_template(template).render(site=site, links=links, **values)
+
+
+def plain(text: str) -> str:
+    """Text of somebody else's for a page of markdown: one line in which nothing is markup."""
+    return _MARKUP.sub(r"\\\g<0>", " ".join(text.split()))
+
+
+_frame = Frame()
 
 
 def render(site: Site, template: str, **values: Any) -> str:
-    """The template of this name inside the frame, with what every page knows: the site, its links."""
-    links = [(f"{site.root}{path}", title) for path, title in _LINKS if site.has(path)]
-    return _templates.get_template(template).render(site=site, links=links, **values)
+    """The same for the pages beside this file."""
+    return _frame.render(site, template, **values)
 
 
 def static(name: str) -> bytes:

@@ -1,6 +1,5 @@
 """`/docs`: every operation on one page, read from the service description; it loads nothing from elsewhere."""
 
-import json
 from dataclasses import dataclass
 from typing import Final
 
@@ -32,15 +31,10 @@ def manual(site: Site) -> str:
     """The page, grouped by slice in the order of the description."""
     groups: dict[str, list[Section]] = {}
     for operation in site.api:
-        groups.setdefault(operation.tag, []).append(_section(operation))
+        groups.setdefault(operation.tag, []).append(_section(operation, site.base))
     return frame.render(site, "docs.html", groups=groups)
 
 
-def _section(operation: Operation) -> Section:
-    given = {
-        name: value
-        for name, value in examples.of(operation.input).items()
-        if name not in operation.path_parameters
-    }
-    shown = "" if operation.reads_query or not given else json.dumps(given, indent=2)
+def _section(operation: Operation, base: str) -> Section:
+    shown = examples.command(operation, base)
     return Section(operation, _NEEDS[operation.access], ordered(operation.scopes), shown)

@@ -10,7 +10,7 @@ from negotiator import values
 from negotiator.caller import Caller
 from negotiator.edge.cursors import Cursors
 from negotiator.edge.input import believe
-from negotiator.edge.operation import Answer, Call, Operation
+from negotiator.edge.operation import Answer, Call, Operation, Tool
 from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.memories import keeping, rows
 from negotiator.memory.memories.keeping import Writer
@@ -73,6 +73,7 @@ class Memories:
                 input=SearchMemories,
                 output=SearchView,
                 scopes=READ,
+                tool=Tool("Search memories", reads=True, foreign=True),
                 refusals=(400, 422, 503),
                 tag="memory",
             ),
@@ -127,6 +128,7 @@ class Memories:
                 status=201,
                 scopes=WRITE,
                 creates=True,
+                tool=Tool("Remember"),
                 refusals=(400, 409, 422, 503),
                 tag="memory",
             ),

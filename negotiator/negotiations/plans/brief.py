@@ -44,11 +44,12 @@ class Benchmark:
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """Somebody one could turn to instead: a candidate for a better alternative."""
+    """Somebody one could turn to instead: a candidate for a better alternative; `source` is what says so, by its id."""
 
     name: str
     link: str
     why: str
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -146,5 +146,5 @@ class NextMoveView(TypedDict):
     acceptance_probability: float
     reasons: list[str]
     say: str
-    opponent_utility: dict[str, list[list[Any]]]
+    opponent_utility: dict[str, list[list[str | float | bool]]]
     floor: float

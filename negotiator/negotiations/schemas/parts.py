@@ -45,7 +45,9 @@ def _as_option(value: Any) -> Any:
     return {"value": value} if isinstance(value, str | int | float) else value
 
 
-Option = Annotated[OptionBody, BeforeValidator(_as_option)]
+Option = Annotated[
+    OptionBody, BeforeValidator(_as_option, json_schema_input_type=OptionBody | str | float)
+]
 
 
 class IssueBody(Strict):
@@ -133,7 +135,9 @@ def _as_counterparty(value: Any) -> Any:
     return {"name": value} if isinstance(value, str) else value
 
 
-CounterpartyBody = Annotated[Counterparty, BeforeValidator(_as_counterparty)]
+CounterpartyBody = Annotated[
+    Counterparty, BeforeValidator(_as_counterparty, json_schema_input_type=Counterparty | str)
+]
 
 
 class Estimates(Strict):
@@ -211,9 +215,10 @@ def _as_limit(value: Any) -> Any:
 class AuthorityBody(Strict):
     """What you may agree to by yourself; beyond it a package waits for approval."""
 
-    limit: Annotated[LimitBody | None, BeforeValidator(_as_limit)] = Field(
-        None, description="An amount (a plain string will do), or a package or utility."
-    )
+    limit: Annotated[
+        LimitBody | None,
+        BeforeValidator(_as_limit, json_schema_input_type=LimitBody | str | float | None),
+    ] = Field(None, description="An amount (a plain string will do), or a package or utility.")
     approver: Word | None = None
     needs_approval_above: Amount | None = Field(
         None, description="An amount on the price issue; worse than it needs approval."
@@ -224,7 +229,11 @@ def _as_list(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
-Evidence = Annotated[list[Prose], Field(max_length=50), BeforeValidator(_as_list)]
+Evidence = Annotated[
+    list[Prose],
+    Field(max_length=50),
+    BeforeValidator(_as_list, json_schema_input_type=list[Prose] | Prose),
+]
 
 
 class BaselineBody(Strict):

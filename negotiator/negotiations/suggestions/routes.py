@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from negotiator import values
 from negotiator.edge.cursors import Cursors
-from negotiator.edge.operation import Answer, Call, Operation
+from negotiator.edge.operation import Answer, Call, Operation, Tool
 from negotiator.negotiations.advice.routes import BODY, TACTICS, with_ledger
 from negotiator.negotiations.advisor.advisor import Advisor, Wording
 from negotiator.negotiations.ledger import standing
@@ -58,6 +58,7 @@ class Tactics:
                 output=SuggestionsView,
                 scopes=TACTICS,
                 refusals=(404, 422),
+                tool=Tool("Suggest tactics", reads=True),
                 tag="tactics",
             ),
             Operation(
@@ -87,6 +88,7 @@ class Tactics:
                 output=TacticList,
                 scopes=READ,
                 refusals=(400, 422),
+                tool=Tool("List tactics"),
                 tag="tactics",
             ),
             Operation(
@@ -99,6 +101,7 @@ class Tactics:
                 output=TacticView,
                 scopes=READ,
                 refusals=(404,),
+                tool=Tool("Read a tactic"),
                 tag="tactics",
             ),
         ]
@@ -117,6 +120,7 @@ class Tactics:
                 scopes=OWN,
                 creates=True,
                 refusals=(400, 409, 422),
+                tool=Tool("Add a tactic"),
                 tag="tactics",
             ),
             Operation(

@@ -57,7 +57,8 @@ def _as_clause(value: Any) -> Any:
     return {"text": value} if isinstance(value, str) else value
 
 
-Clauses = Annotated[list[Annotated[ClauseBody, BeforeValidator(_as_clause)]], Field(max_length=20)]
+Clause = Annotated[ClauseBody, BeforeValidator(_as_clause, json_schema_input_type=ClauseBody | str)]
+Clauses = Annotated[list[Clause], Field(max_length=20)]
 
 
 class LineBody(Strict):

@@ -10,8 +10,8 @@ from negotiator.scopes import ordered
 from negotiator.store.statement import Transaction
 from negotiator.tokens.api_keys import rows
 from negotiator.tokens.api_keys.believing import ApiKeys, LiveKey
-from negotiator.tokens.clients import AUTH_METHODS
-from negotiator.tokens.credentials import Subject
+from negotiator.tokens.clients import SECRET_METHODS
+from negotiator.tokens.issued import Subject
 
 JWT: Final = "urn:ietf:params:oauth:token-type:jwt"
 TOKEN_TYPES: Final = (JWT, "urn:ietf:params:oauth:token-type:access_token")
@@ -60,7 +60,7 @@ class KeyHolder(ClientMixin):
         return self._proof is not None
 
     def check_endpoint_auth_method(self, method: str, endpoint: str) -> bool:
-        return method in AUTH_METHODS
+        return method in SECRET_METHODS
 
     def check_response_type(self, response_type: str) -> bool:
         return False

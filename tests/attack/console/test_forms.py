@@ -14,7 +14,7 @@ FORMS = (
     "/agents/codes",
     "/agents/codes/dlg_01m7zgh720pce05geqy5t8y2x2/revoke",
     "/agents/agt_01m7zgh720pce05geqy5t8y2x2/revoke",
-    "/agents/apps/x/revoke",
+    "/agents/apps/revoke",
     "/account/name",
     "/account/password",
     "/account/sessions/ses_01m7zgh720pce05geqy5t8y2x2/end",
@@ -127,6 +127,7 @@ async def test_what_belongs_to_another_is_not_there(
         (f"/agents/{bound['client_id']}/revoke", f"/agents/agt_{'0' * 26}/revoke"),
         (f"/agents/codes/{newest.id}/revoke", f"/agents/codes/{missing}/revoke"),
         (f"/account/sessions/{session.id}/end", f"/account/sessions/ses_{'0' * 26}/end"),
+        ("/agents/apps/revoke", "/agents/apps/revoke"),
     ):
         refused = await eve.send(form, on="/agents")
         unknown = await eve.send(nothing, on="/agents")

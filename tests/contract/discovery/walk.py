@@ -47,7 +47,7 @@ def addresses(text: str) -> set[str]:
 def hrefs(page: str, at: str) -> set[str]:
     """Every path of ours that a page of HTML links to or loads."""
     targets = (urlsplit(urljoin(f"{BASE}{at}", href)) for href in _HREF.findall(page))
-    return {target.path for target in targets if f"{target.scheme}://{target.netloc}" == BASE}
+    return {str(each.path) for each in targets if f"{each.scheme}://{each.netloc}" == BASE}
 
 
 def links(answer: httpx2.Response) -> list[Link]:
@@ -55,7 +55,8 @@ def links(answer: httpx2.Response) -> list[Link]:
     found: list[Link] = []
     for target, parameters in _LINK.findall(answer.headers.get("link", "")):
         named = dict(re.findall(r'(\w+)="([^"]*)"', parameters))
-        found.append(Link(urlsplit(target).path, named["rel"], named.get("type")))
+        path: str = urlsplit(str(target)).path
+        found.append(Link(path, named["rel"], named.get("type")))
     return found
 
 

@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from negotiator.settings import Settings
-from tests.conftest import BASE, Register, bearer
+from tests.conftest import BASE, Browsers, Register, bearer
 from tests.contract.expect import refused
 from tests.contract.operator.stage import Machine, Said
 from tests.contract.requirements import covers
@@ -86,6 +86,27 @@ async def test_people_are_added_listed_and_closed(operator: Operator) -> None:
     table = await operator("users", "list")
     assert table.exit_code == 0
     assert "ada@example.com" in table.out
+
+
+@pytest.mark.asyncio
+@covers("contract:2:users", "contract:2:refusal", "contract:2:misuse", "contract:0:no-echo")
+async def test_a_password_is_replaced_beside_the_running_server(
+    operator: Operator, browsers: Browsers
+) -> None:
+    first, second = "the first password\n", "the second password\n"
+    await operator.json("users", "add", "b@example.com", "--password-stdin", given=first)
+    browser = browsers()
+    assert (await browser.sign_in("b@example.com", first.strip())).status_code == 303
+    command = ("users", "password", "B@example.com")
+    changed = await operator.json(*command, "--password-stdin", given=second)
+    assert changed.value == {"email": "b@example.com", "changed": True}
+    assert "password" not in changed.out.replace("changed", "")
+    assert (await browser.open("/account")).status_code == 303, "signed out"
+    assert (await browser.sign_in("b@example.com", first.strip())).status_code == 403
+    assert (await browser.sign_in("b@example.com", second.strip())).status_code == 303
+    await operator.refused("users", "password", "no@example.com", "--password-stdin", given=first)
+    await operator.refused(*command, "--password-stdin", given="short\n")
+    assert (await operator(*command)).exit_code == 2
 
 
 @pytest.mark.asyncio

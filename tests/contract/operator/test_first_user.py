@@ -1,13 +1,16 @@
 """The link that makes the first user."""
 
 import asyncio
+import re
+from pathlib import Path
 
 import pytest
 
 from negotiator.users import people
 from negotiator.users.invitation import invite
-from tests.browser import PASSWORD, place
+from tests.browser import BASE, PASSWORD, place
 from tests.conftest import PEPPER, Account, Browsers, Change, Clock
+from tests.contract.operator.stage import Machine
 from tests.contract.requirements import covers
 
 FORM = {"email": "Grace@Example.com", "name": "Grace", "password": PASSWORD}
@@ -32,6 +35,24 @@ async def test_the_link_makes_an_administrator_signs_him_in_and_is_dead(
     assert (user.name, user.is_admin) == ("Grace", 1)
     for each in (path, link()):
         assert (await browsers().open(each)).status_code == 410
+
+
+def _stays(_program: str, _words: list[str]) -> None:
+    """In place of the server that would take this process over."""
+
+
+@covers("contract:2:first-user")
+def test_serve_prints_the_link_while_there_is_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = {"NEGOTIATOR_DATA_DIR": str(tmp_path / "var"), "NEGOTIATOR_KEYS_DIR": str(tmp_path)}
+    machine = Machine({**places, "NEGOTIATOR_BASE_URL": BASE})
+    monkeypatch.setattr("os.execv", _stays)
+    said = machine.run("serve")
+    assert said.exit_code == 0, said
+    assert re.search(f"^ +{re.escape(BASE)}/first-user/[0-9a-f]+-[0-9a-f]{{64}}$", said.out, re.M)
+    machine.run("users", "add", "ada@example.com")
+    assert "first-user" not in machine.run("serve").out
 
 
 @pytest.mark.asyncio

@@ -37,10 +37,12 @@ def test_a_request_is_counted_by_operation_and_status_and_time(tmp_path: Path) -
     counted.saw("read", 200, 2_000_000)
     counted.saw("read", 200, 40_000_000_000)
     counted.saw("read", 299, 1)
+    counted.saw("strange", 200, 1)
     found = values(meters)
     meters.close()
     assert found['negotiator_requests_total{operation="read",status="200"}'] == 2
     assert found['negotiator_requests_total{operation="read",status="other"}'] == 1
+    assert found['negotiator_requests_total{operation="page",status="200"}'] == 1
     assert found['negotiator_request_seconds_bucket{operation="read",le="0.001"}'] == 1
     assert found['negotiator_request_seconds_bucket{operation="read",le="0.0025"}'] == 2
     assert found['negotiator_request_seconds_bucket{operation="read",le="10"}'] == 2

@@ -9,7 +9,7 @@ from negotiator.negotiations.advisor.advisor import Wording
 from negotiator.negotiations.ledger import standing
 from negotiator.negotiations.ledger.rows import Row
 from negotiator.negotiations.leverage.assess import assess
-from negotiator.negotiations.plans.brief import PlanBrief
+from negotiator.negotiations.plans.brief import Lead, PlanBrief
 from negotiator.negotiations.plans.making.checks import outward_texts, unsayable
 from negotiator.negotiations.plans.making.plan import Plan
 from negotiator.negotiations.session import Session
@@ -20,7 +20,12 @@ PURPOSE: Final = "sentences of a prepared negotiation, to be said to the other s
 
 
 def gather(
-    session: Session, rows: Sequence[Row], *, now: int, own: tuple[Tactic, ...] = ()
+    session: Session,
+    rows: Sequence[Row],
+    *,
+    now: int,
+    own: tuple[Tactic, ...] = (),
+    alternatives: tuple[Lead, ...] = (),
 ) -> PlanBrief:
     """The brief of a stored negotiation and its ledger; without ranges there is no leverage in it."""
     terms, ledger = session.terms, standing.ledger_offers(rows)
@@ -43,6 +48,7 @@ def gather(
             phase=None if ledger else "prepare",
         ),
         own_tactics=own,
+        alternatives=alternatives,
     )
 
 

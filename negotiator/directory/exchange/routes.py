@@ -1,0 +1,202 @@
+"""The catalogue for other catalogues: all of it as NDJSON, and the MCP registry's read surface over the same tools."""
+
+import asyncio
+import gzip
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import orjson
+
+from negotiator.directory.catalogue import changes, tools
+from negotiator.directory.catalogue.tools import Tool
+from negotiator.directory.exchange.schemas import ListServers, ServerPath, VersionPath
+from negotiator.directory.exchange.shapes import server
+from negotiator.directory.listing import answers, lists
+from negotiator.directory.listing.following import Following
+from negotiator.directory.listing.schemas import ListTools
+from negotiator.directory.record.tool import ToolView
+from negotiator.edge.cursors import Cursors
+from negotiator.edge.operation import Answer, Call, Nothing, Operation
+from negotiator.errors import NotFound
+from negotiator.store.statement import Transaction
+from negotiator.store.store import Store
+
+_TAG: Final = "Exchange"
+_SERVERS: Final = "/v0.1/servers"
+_NDJSON: Final = "application/x-ndjson"
+_CHUNK: Final = 1_000
+_OPEN: Final = frozenset({"active", "deprecated"})
+
+
+@dataclass(slots=True)
+class Exchange:
+    """The export and the registry surface; the export is made once per change of the catalogue and kept compressed."""
+
+    base: str
+    store: Store
+    cursors: Cursors
+    following: Following
+    _made: tuple[int, bytes] = (-1, b"")
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def operations(self) -> list[Operation]:
+        """What the slice offers."""
+        export = Operation(
+            name="export_tools",
+            method="GET",
+            path="/api/v1/export.ndjson",
+            summary="The whole catalogue, one tool a line, each with the licence of its facts",
+            run=self.export,
+            access="public",
+            tag=_TAG,
+        )
+        return [export, *self._registry()]
+
+    def _registry(self) -> list[Operation]:
+        one = f"{_SERVERS}/{{namespace}}/{{name}}/versions"
+        return [
+            Operation(
+                name="list_servers",
+                method="GET",
+                path=_SERVERS,
+                summary="The MCP servers of the catalogue as the MCP registry lists them",
+                run=self.servers,
+                input=ListServers,
+                access="public",
+                tag=_TAG,
+            ),
+            Operation(
+                name="list_server_versions",
+                method="GET",
+                path=one,
+                summary="The versions of an MCP server; the catalogue keeps the latest",
+                run=self.versions,
+                input=ServerPath,
+                access="public",
+                refusals=(404,),
+                tag=_TAG,
+            ),
+            Operation(
+                name="get_server_version",
+                method="GET",
+                path=f"{one}/{{version}}",
+                summary="One version of an MCP server, or the latest",
+                run=self.version,
+                input=VersionPath,
+                access="public",
+                refusals=(404,),
+                tag=_TAG,
+            ),
+        ]
+
+    async def export(self, call: Call[Nothing]) -> Answer:
+        """Every tool that is not removed, oldest change first."""
+        seq = await self.store.read(changes.latest)
+        packs = "gzip" in call.headers.get("accept-encoding", "")
+        headers = answers.headers(call.caller, _export_tag(seq, packs=packs))
+        if (known := answers.unchanged(call, headers)) is not None:
+            return known
+        async with self._turn:
+            if self._made[0] != seq:
+                self._made = await self._make()
+        made, packed = self._made
+        headers["etag"] = _export_tag(made, packs=packs)
+        if packs:
+            return Answer(packed, None, {**headers, "content-encoding": "gzip"}, _NDJSON)
+        return Answer(await asyncio.to_thread(gzip.decompress, packed), None, headers, _NDJSON)
+
+    async def servers(self, call: Call[ListServers]) -> Answer:
+        """A page of servers in the registry's envelope."""
+        from negotiator.directory.search.asking import page
+
+        asked = call.input
+        index, seq = await self.following.current()
+        headers = answers.headers(
+            call.caller, answers.tag_of("servers", seq, asked.model_dump_json())
+        )
+        if (known := answers.unchanged(call, headers)) is not None:
+            return known
+        same = ListTools.model_validate(
+            {
+                "query": asked.search,
+                "kind": ["mcp_server"],
+                "sort": None if asked.search else "created",
+                "updated_since": asked.updated_since,
+                # A mirror that asks what changed has to learn what went, too.
+                "include_deleted": asked.include_deleted or asked.updated_since is not None,
+                "limit": asked.limit,
+                "cursor": asked.cursor,
+            }
+        )
+        found = page(index, lists.wanted(same, self.cursors))
+        documents = await self.following.documents([hit.id for hit in found.hits])
+        views = [ToolView.model_validate_json(document) for document in documents]
+        if asked.version not in (None, "latest"):
+            views = [view for view in views if view.version == asked.version]
+        cursor = lists.sealed(same, found, self.cursors)
+        metadata = {"count": len(views), **({"nextCursor": cursor} if cursor else {})}
+        servers = [server.render(view, self.base) for view in views]
+        return _json({"servers": servers, "metadata": metadata}, headers)
+
+    async def versions(self, call: Call[ServerPath]) -> Answer:
+        """The one version that is kept."""
+        view = await self._find(call.input)
+        headers = answers.headers(call.caller, f'"{view.id}.{view.revision}"')
+        shown = {"servers": [server.render(view, self.base)], "metadata": {"count": 1}}
+        return answers.unchanged(call, headers) or _json(shown, headers)
+
+    async def version(self, call: Call[VersionPath]) -> Answer:
+        """The version that is asked for, if it is the one that is kept."""
+        view = await self._find(call.input)
+        shown = server.render(view, self.base)
+        if call.input.version not in ("latest", shown["server"]["version"]):
+            raise NotFound("There is no such version.")
+        headers = answers.headers(call.caller, f'"{view.id}.{view.revision}"')
+        return answers.unchanged(call, headers) or _json(shown, headers)
+
+    async def _find(self, named: ServerPath) -> ToolView:
+        own = named.namespace == server.own_namespace(self.base)
+
+        def unit(tx: Transaction) -> Tool | None:
+            name = f"{named.namespace}/{named.name}"
+            return tools.by_external(tx, name) or (tools.find(tx, named.name) if own else None)
+
+        tool = await self.store.read(unit)
+        view = tool and tool.view
+        if view is None or view.kind != "mcp_server" or view.status == "quarantined":
+            raise NotFound("There is no such server.")
+        return view
+
+    async def _make(self) -> tuple[int, bytes]:
+        """The export of one snapshot, with the number of its last change."""
+
+        def unit(tx: Transaction) -> tuple[int, list[bytes]]:
+            seq, found, chunk = 0, list[bytes](), changes.tools_since(tx, 0, limit=_CHUNK)
+            while chunk:
+                seq = chunk[-1].seq
+                found += [each.document for each in chunk if each.status in _OPEN]
+                chunk = changes.tools_since(tx, seq, limit=_CHUNK)
+            return changes.latest(tx), found
+
+        seq, documents = await self.store.scan(unit)
+        return seq, await asyncio.to_thread(_packed, documents)
+
+
+def _export_tag(seq: int, *, packs: bool) -> str:
+    return f'"export.{seq}{".gz" if packs else ""}"'
+
+
+def _packed(documents: list[bytes]) -> bytes:
+    """The lines, compressed; no time in it, so that the same catalogue has the same bytes."""
+    lines = [answers.extended(each, {"licences": _licences(each)}) for each in documents]
+    return gzip.compress(b"\n".join(lines) + b"\n" if lines else b"", 6, mtime=0)
+
+
+def _licences(document: bytes) -> list[str]:
+    """Under which licences a record's facts came, each once."""
+    evidence: list[dict[str, Any]] = orjson.loads(document)["evidence"]
+    return sorted({line["licence"] for line in evidence if line["licence"]})
+
+
+def _json(body: dict[str, Any], headers: dict[str, str]) -> Answer:
+    return Answer(orjson.dumps(body), headers=headers)

@@ -1,0 +1,134 @@
+"""Keeps this process's search index up with the feed of changes, whoever made them.
+
+The number of the last change is asked for at every request; what is new is taken over before the request is answered,
+so that every process answers from the same catalogue. The arithmetic is imported when it is first needed.
+"""
+
+import asyncio
+import gc
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import orjson
+
+from negotiator.directory.catalogue import changes, tools
+from negotiator.directory.catalogue.changes import Changed
+from negotiator.store.statement import Transaction
+from negotiator.store.store import Store
+
+if TYPE_CHECKING:
+    from negotiator.directory.search.index import Entry, Index
+
+_CHUNK: Final = 32
+_LOAD: Final = 5_000
+_MERGE: Final = 512
+_DOCUMENTS: Final = 4_096
+SYNONYMS: Final = Path(__file__).parents[1] / "content" / "synonyms.toml"
+
+
+class Following:
+    """The index, the number of the change it stands at, and as many `documents` as were asked for lately."""
+
+    def __init__(self, store: Store, *, documents: int = _DOCUMENTS) -> None:
+        self._most = documents
+        self._store = store
+        self._index: Index | None = None
+        self._seq = 0
+        self._turn = asyncio.Lock()
+        self._documents: OrderedDict[str, bytes] = OrderedDict()
+        self._merging: asyncio.Task[None] | None = None
+
+    async def current(self) -> tuple["Index", int]:
+        """The index as of the newest change, and that change's number."""
+        newest = await self._store.read(changes.latest)
+        if self._index is None or newest > self._seq:
+            async with self._turn:
+                await self._catch_up(newest)
+        assert self._index is not None  # noqa: S101  made by the first catching up
+        return self._index, self._seq
+
+    async def documents(self, ids: Sequence[str]) -> list[bytes]:
+        """The documents of these tools, in this order."""
+        kept = self._documents
+        found = {key: kept[key] for key in ids if key in kept}
+        if missing := [key for key in ids if key not in found]:
+            seq = self._seq
+            read = await self._store.read(lambda tx: _read(tx, missing))
+            found |= read
+            if seq == self._seq:  # else it may be older than what was taken over meanwhile
+                kept.update(read)
+        for key in ids:
+            if key in kept:
+                kept.move_to_end(key)
+        while len(kept) > self._most:
+            kept.popitem(last=False)
+        return [found[key] for key in ids]
+
+    async def close(self) -> None:
+        """Wait for a merge that is under way."""
+        if self._merging is not None:
+            await self._merging
+
+    async def _catch_up(self, newest: int) -> None:
+        if self._index is None:
+            self._index = await self._load()
+        while self._seq < newest:
+            found = await self._store.read(_after(self._seq, _CHUNK))
+            for each in found:
+                if each.id in self._documents:
+                    self._documents[each.id] = each.document
+            self._index.put([_entry(each) for each in found])
+            self._seq = found[-1].seq if found else newest
+            # Others have their turn: a chunk is a millisecond or two.
+            await asyncio.sleep(0)
+        if self._index.postings.pending >= _MERGE and self._merging is None:
+            self._merging = asyncio.create_task(self._merge(self._index))
+
+    async def _load(self) -> "Index":
+        """The whole catalogue into a new index, off the loop."""
+        from negotiator.directory.search.index import Index
+        from negotiator.directory.search.text import synonyms
+
+        index, seq = Index(synonyms.load(SYNONYMS)), 0
+        while found := await self._store.scan(_after(seq, _LOAD)):
+            await asyncio.to_thread(_take, index, found)
+            seq = found[-1].seq
+        self._seq = seq
+        # It stays as long as the process: the collector need not walk it in the middle of somebody's request.
+        gc.collect()
+        gc.freeze()
+        return index
+
+    async def _merge(self, index: "Index") -> None:
+        try:
+            merged = await asyncio.to_thread(index.postings.merged, index.postings.begin())
+            index.postings.adopt(merged, len(index))
+        finally:
+            self._merging = None
+
+
+def _after(since: int, limit: int) -> Callable[[Transaction], list[Changed]]:
+    return lambda tx: changes.tools_since(tx, since, limit=limit)
+
+
+def _take(index: "Index", found: Sequence[Changed]) -> None:
+    index.put([_entry(each) for each in found])
+
+
+def _entry(changed: Changed) -> "Entry":
+    from negotiator.directory.search.index import Entry
+
+    return Entry(
+        changed.id,
+        orjson.loads(changed.document),
+        changed.saves,
+        changed.created_at,
+        changed.updated_at,
+    )
+
+
+def _read(tx: Transaction, ids: Sequence[str]) -> dict[str, bytes]:
+    found = (tools.find(tx, key) for key in ids)
+    return {tool.id: tool.document for tool in found if tool is not None}

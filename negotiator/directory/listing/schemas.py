@@ -1,0 +1,128 @@
+"""What crosses the wire when the catalogue is read."""
+
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import Field, model_validator
+
+from negotiator.directory.record.keys import is_tracking
+from negotiator.directory.record.texts import Line, Moment, Prose
+from negotiator.directory.record.tool import (
+    AuthType,
+    CategorySlug,
+    InterfaceType,
+    Kind,
+    PricingModel,
+    Tag,
+)
+from negotiator.edge.operation import Strict, shown
+from negotiator.errors import InvalidRequest
+
+Facet = Literal[
+    "category",
+    "kind",
+    "tag",
+    "interface",
+    "auth",
+    "pricing",
+    "licence",
+    "open_source",
+    "verified",
+    "publisher",
+    "status",
+]
+Text = Annotated[Prose, Field(max_length=256)]
+Words = Annotated[tuple[Annotated[Line, Field(max_length=100)], ...], Field(max_length=20)]
+FILTERS: Final = (
+    *("category", "tag", "kind", "interface", "auth", "pricing", "licence"),
+    *("open_source", "verified", "publisher", "status"),
+)
+
+
+class Listed(Strict):
+    """A query whose every parameter has a meaning: others are refused by name, save those that only track visitors."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known(cls, members: dict[str, Any]) -> dict[str, Any]:
+        rest = {name: value for name, value in members.items() if not is_tracking(name)}
+        if strange := sorted(rest.keys() - cls.model_fields.keys()):
+            accepted = ", ".join(cls.model_fields)
+            raise InvalidRequest(
+                f"There is no parameter {', '.join(strange)[:100]}; there are {accepted}.",
+                error="unknown_parameter",
+                members={"accepted": list(cls.model_fields)},
+            )
+        return rest
+
+
+class ListTools(Listed):
+    """Filters are OR inside a repeated name and AND across names. A comma is part of a value."""
+
+    query: Text | None = Field(None, description="Free text; at most 16 words count.")
+    q: Text | None = Field(None, description="The same as `query`.")
+    search: Text | None = Field(None, description="The same as `query`.")
+    category: Annotated[tuple[CategorySlug, ...], Field(max_length=20)] = ()
+    tag: Annotated[tuple[Tag, ...], Field(max_length=20)] = ()
+    kind: Annotated[tuple[Kind, ...], Field(max_length=20)] = ()
+    interface: Annotated[tuple[InterfaceType, ...], Field(max_length=20)] = ()
+    auth: Annotated[tuple[AuthType, ...], Field(max_length=20)] = ()
+    pricing: Annotated[tuple[PricingModel, ...], Field(max_length=20)] = ()
+    licence: Words = Field((), description="SPDX identifiers as the records have them.")
+    open_source: bool | None = None
+    verified: bool | None = Field(None, description="Whether the publisher has proven who it is.")
+    publisher: Words = Field((), description="Domain or name.")
+    status: Annotated[tuple[Literal["active", "deprecated"], ...], Field(max_length=2)] = ()
+    updated_since: Moment | None = None
+    include_deleted: bool = Field(False, description="List tombstones too, as mirrors need them.")
+    sort: Literal["relevance", "popularity", "updated", "created", "name"] | None = Field(
+        None, description="By relevance when there is a query, else by popularity."
+    )
+    facets: Annotated[tuple[Facet, ...], Field(max_length=11)] = ()
+    limit: int = Field(20, ge=1, le=100)
+    cursor: str | None = Field(None, max_length=2000)
+
+    model_config = Strict.model_config | {"json_schema_extra": shown({"query": "vector database"})}
+
+    @model_validator(mode="after")
+    def _agree(self) -> Self:
+        texts = {text for text in (self.query, self.q, self.search) if text}
+        if len(texts) > 1:
+            raise InvalidRequest("query, q and search are one parameter; send one of them.")
+        if self.sort == "relevance" and not texts:
+            raise InvalidRequest("There is no relevance without a query.")
+        return self
+
+    @property
+    def text(self) -> str:
+        """The query under whichever name it came; empty when there is none."""
+        return self.query or self.q or self.search or ""
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What makes it this list and no other: all but how much of it is shown at once."""
+        same = self.model_dump(
+            exclude={"q", "search", "query", "cursor", "limit", "facets"}, exclude_defaults=True
+        )
+        return {**same, "query": self.text}
+
+
+class ToolPath(Strict):
+    """A tool by its id or by a slug that it has or had."""
+
+    id: str = Field(max_length=100)
+
+
+class BatchGet(Strict):
+    """Ids or slugs, at most 100."""
+
+    ids: Annotated[list[Annotated[str, Field(max_length=100)]], Field(min_length=1, max_length=100)]
+
+    model_config = Strict.model_config | {"json_schema_extra": shown({"ids": ["notion"]})}
+
+
+class ListChanges(Listed):
+    """A place in the feed: everything after number `since`, or where `cursor` left off."""
+
+    since: int = Field(0, ge=0, le=2**62)
+    limit: int = Field(20, ge=1, le=100)
+    cursor: str | None = Field(None, max_length=2000)

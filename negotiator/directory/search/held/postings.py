@@ -1,0 +1,151 @@
+"""Which tools say a term, where in the record, and how much it weighs there: an inverted index in columns.
+
+What was indexed first lies sorted by term in four arrays; what changed since lies beside it in dictionaries until
+`merged` sorts both together, on a thread if one likes. A tool is known by its slot, a small integer.
+"""
+
+from array import array
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Slots = NDArray[np.int32]
+Impacts = NDArray[np.float32]
+Fields = NDArray[np.uint8]
+Entry = Mapping[str, tuple[float, int]]
+"""The terms of one tool: impact, and the fields that have the term as bits."""
+
+_NONE: Final = (np.empty(0, np.int32), np.empty(0, np.float32), np.empty(0, np.uint8))
+
+
+@dataclass(frozen=True, slots=True)
+class Sorted:
+    """Postings sorted by term, then slot; those of term `t` lie from `starts[t]` to `starts[t + 1]`."""
+
+    starts: NDArray[np.int64]
+    slots: Slots
+    impacts: Impacts
+    fields: Fields
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """All that a merge needs, so that the index may change while it runs."""
+
+    main: Sorted
+    stale: NDArray[np.bool_]
+    entries: list[tuple[int, Entry]]
+    terms: int
+
+
+class Postings:
+    """The postings of a catalogue."""
+
+    def __init__(self) -> None:
+        self._terms: dict[str, int] = {}
+        self._main = Sorted(np.zeros(1, np.int64), *_NONE)
+        self._stale = np.zeros(0, np.bool_)
+        self._any_stale = False
+        self._delta: dict[int, dict[int, tuple[float, int]]] = {}
+        self._changed: dict[int, Entry] = {}
+        self._meanwhile: dict[int, Entry] | None = None
+
+    @property
+    def pending(self) -> int:
+        """How many tools wait to be merged."""
+        return len(self._changed)
+
+    def put(self, slot: int, entry: Entry) -> None:
+        """Replace what the tool at this slot says."""
+        for term in self._changed.get(slot, ()):
+            self._delta[self._terms[term]].pop(slot, None)
+        if slot < len(self._stale) and not self._stale[slot]:
+            self._stale[slot] = self._any_stale = True
+        for term, weight in entry.items():
+            self._delta.setdefault(self._number(term), {})[slot] = weight
+        self._changed[slot] = entry
+        if self._meanwhile is not None:
+            self._meanwhile[slot] = entry
+
+    def find(self, term: str) -> tuple[Slots, Impacts, Fields]:
+        """The tools that say the term: slots, each once, with impacts and field bits."""
+        number = self._terms.get(term)
+        if number is None:
+            return _NONE
+        main, fresh = self._sorted(number), self._delta.get(number)
+        if not fresh:
+            return main
+        weights = list(fresh.values())
+        return (
+            np.concatenate((main[0], np.fromiter(fresh, np.int32, len(fresh)))),
+            np.concatenate((main[1], np.array([each[0] for each in weights], np.float32))),
+            np.concatenate((main[2], np.array([each[1] for each in weights], np.uint8))),
+        )
+
+    def count(self, term: str) -> int:
+        """How many tools say the term."""
+        return len(self.find(term)[0])
+
+    def begin(self) -> Merge:
+        """What `merged` needs; what is put from now on is kept apart until `adopt`."""
+        self._meanwhile = {}
+        return Merge(self._main, self._stale.copy(), list(self._changed.items()), len(self._terms))
+
+    def adopt(self, merged: Sorted, slots: int) -> None:
+        """Stand on the merged postings of `slots` tools, and put again what came meanwhile."""
+        later, self._meanwhile = self._meanwhile or {}, None
+        self._main, self._stale, self._any_stale = merged, np.zeros(slots, np.bool_), False
+        self._delta, self._changed = {}, {}
+        for slot, entry in later.items():
+            self.put(slot, entry)
+
+    def bulk(self, entries: Iterable[tuple[int, Entry]], slots: int) -> None:
+        """Put a great many at once, merged."""
+        job = self.begin()
+        job.entries.extend(entries)
+        for slot, _ in job.entries:
+            if slot < len(job.stale):
+                job.stale[slot] = True
+        self.adopt(self.merged(job), slots)
+
+    def merged(self, job: Merge) -> Sorted:
+        """The old and the new postings sorted together."""
+        terms, slots, impacts, fields = array("q"), array("i"), array("f"), array("B")
+        for slot, entry in job.entries:
+            for term, (impact, bits) in entry.items():
+                terms.append(self._number(term))
+                slots.append(slot)
+                impacts.append(impact)
+                fields.append(bits)
+        main, keep = job.main, _kept(job.main.slots, job.stale)
+        owners = np.repeat(np.arange(len(main.starts) - 1), np.diff(main.starts))[keep]
+        all_terms = np.concatenate((owners, np.frombuffer(terms, np.int64)))
+        all_slots = np.concatenate((main.slots[keep], np.frombuffer(slots, np.int32)))
+        order = np.argsort(all_terms << 32 | all_slots, kind="stable")
+        known = int(all_terms.max()) + 1 if len(all_terms) else 0
+        starts = np.zeros(known + 1, np.int64)
+        np.cumsum(np.bincount(all_terms, minlength=known), out=starts[1:])
+        all_impacts = np.concatenate((main.impacts[keep], np.frombuffer(impacts, np.float32)))
+        all_fields = np.concatenate((main.fields[keep], np.frombuffer(fields, np.uint8)))
+        return Sorted(starts, all_slots[order], all_impacts[order], all_fields[order])
+
+    def _sorted(self, number: int) -> tuple[Slots, Impacts, Fields]:
+        main = self._main
+        if number >= len(main.starts) - 1:
+            return _NONE
+        here = slice(int(main.starts[number]), int(main.starts[number + 1]))
+        slots, impacts, fields = main.slots[here], main.impacts[here], main.fields[here]
+        if not self._any_stale:
+            return slots, impacts, fields
+        live = ~self._stale[slots]
+        return slots[live], impacts[live], fields[live]
+
+    def _number(self, term: str) -> int:
+        return self._terms.setdefault(term, len(self._terms))
+
+
+def _kept(slots: Slots, stale: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    return ~stale[slots] if len(slots) else np.zeros(0, np.bool_)

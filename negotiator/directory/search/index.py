@@ -1,0 +1,190 @@
+"""The catalogue as search holds it, one per process: tools by slot, their terms, their facts, their order."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.directory.search.held import facts
+from negotiator.directory.search.held.columns import Facet, Mask, Numbers
+from negotiator.directory.search.held.postings import Postings
+from negotiator.directory.search.ranking import standing
+from negotiator.directory.search.text.repair import Vocabulary
+from negotiator.directory.search.text.synonyms import Synonyms
+from negotiator.directory.search.text.words import joined, stem
+
+Sort = Literal["relevance", "popularity", "updated", "created", "name"]
+VISIBLE: Final = ("active", "deprecated")
+_WIDE: Final = {"tag": 12, "subcategory": 3, "interface": 7, "publisher": 2}
+_SINGLE: Final = (
+    *("category", "kind", "auth", "pricing", "licence"),
+    *("open_source", "verified", "status"),
+)
+_BULK: Final = 512
+_RANK_BITS: Final = 21
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One tool to be indexed; times in milliseconds."""
+
+    id: str
+    document: dict[str, Any]
+    saves: int
+    created_at: int
+    updated_at: int
+
+
+class Index:
+    """All tools, searchable. One thread at a time, `postings.merged` apart."""
+
+    def __init__(self, synonyms: Synonyms) -> None:
+        self.synonyms = synonyms
+        self.postings = Postings()
+        self.ids: list[str] = []
+        self.facets = {name: Facet() for name in _SINGLE} | {
+            name: Facet(width) for name, width in _WIDE.items()
+        }
+        self.saves, self.updated = Numbers(np.int64), Numbers(np.int64)
+        self.created, self.standing = Numbers(np.int64), Numbers(np.float32)
+        self._slots: dict[str, int] = {}
+        self._names: list[str] = []
+        self._exact: dict[str, set[int]] = {}
+        self._exact_of: dict[int, tuple[str, ...]] = {}
+        self._vocabulary, self._nicknames = Vocabulary(), Vocabulary()
+        self._by_id: list[str] = []
+        self._rank = Numbers(np.int64)
+        self._in_order = True
+        self._visible: Mask | None = None
+        self._by_name: list[tuple[str, str]] = []
+        self._name_rank: NDArray[np.int64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def put(self, entries: Sequence[Entry]) -> None:
+        """Take over tools at their newest."""
+        placed = [(self._place(entry), entry) for entry in entries]
+        terms = ((slot, self._read(slot, entry)) for slot, entry in placed)
+        if len(entries) >= _BULK:
+            self.postings.bulk(terms, len(self))
+        else:
+            for slot, entry in terms:
+                self.postings.put(slot, entry)
+        self._name_rank = self._visible = None
+
+    def slot(self, key: str) -> int:
+        """The slot of a tool that is here."""
+        return self._slots[key]
+
+    def named(self, word: str) -> list[int]:
+        """The tools whose name or slug, as one word, is this one."""
+        return list(self._exact.get(word, ()))
+
+    def visible(self) -> Mask:
+        """The tools that lists show when nothing is said of states; not to be written to."""
+        if self._visible is None or len(self._visible) != len(self):
+            self._visible = self.facets["status"].mask(VISIBLE, len(self))
+        return self._visible
+
+    def mend(self, words: Iterable[str]) -> dict[str, str]:
+        """The nearest known word for every word that no tool has, where one is near enough."""
+        found: dict[str, str] = {}
+        for word in words:
+            if self._count(word) == 0 and (near := self._vocabulary.nearest(word, self._count)):
+                found[word] = near
+        return found
+
+    def mend_name(self, word: str) -> str | None:
+        """The name or slug nearest to a query as one word; None when none is near enough."""
+        near = self._nicknames.nearest(word, lambda each: len(self._exact.get(each, ())))
+        if near is None:
+            return None
+        written = (self._names[slot] for slot in self._exact[near])
+        return min((name for name in written if joined(name) == near), default=near)
+
+    def keys(self, sort: Sort, scores: NDArray[np.int64] | None) -> NDArray[np.int64]:
+        """One number per tool, all different; the list goes from the greatest down. `scores` are for `relevance`."""
+        if sort == "name":
+            return -self._ranked_by_name()
+        column = {"popularity": self.saves, "updated": self.updated, "created": self.created}
+        values = scores if sort == "relevance" else column[sort].first(len(self))
+        assert values is not None  # noqa: S101  relevance comes with a query
+        return values << _RANK_BITS | self._ranked()
+
+    def position(self, sort: Sort, keys: NDArray[np.int64], slot: int) -> tuple[Any, str]:
+        """Where a tool stands in an order, in words that hold in every process: what it is ordered by, and its id."""
+        value = self._names[slot] if sort == "name" else int(keys[slot]) >> _RANK_BITS
+        return value, self.ids[slot]
+
+    def below(self, sort: Sort, position: tuple[Any, str]) -> int:
+        """The key that everything after a position is smaller than; the tool there need not exist any more."""
+        value, key = position
+        if sort == "name":
+            self._ranked_by_name()
+            return 1 - bisect_right(self._by_name, (value, key))
+        self._ranked()
+        return (value << _RANK_BITS) | bisect_left(self._by_id, key)
+
+    def counts(self, facet: str) -> dict[str, int]:
+        """How many visible tools each value of a facet has."""
+        return dict(self.facets[facet].counts(self.visible(), len(self) + 1))
+
+    def newest(self, facet: str, value: str) -> int:
+        """When a tool of this value changed last; 0 when there is none."""
+        times = self.updated.first(len(self))[self.facets[facet].mask((value,), len(self))]
+        return int(times.max()) if len(times) else 0
+
+    def _place(self, entry: Entry) -> int:
+        slot = self._slots.get(entry.id)
+        if slot is None:
+            slot = self._slots[entry.id] = len(self.ids)
+            self.ids.append(entry.id)
+            self._names.append("")
+            self._in_order = self._in_order and (not self._by_id or entry.id > self._by_id[-1])
+            self._rank.put(slot, slot)
+            self._by_id.append(entry.id)
+        self.saves.put(slot, entry.saves)
+        self.created.put(slot, entry.created_at)
+        self.updated.put(slot, entry.updated_at)
+        return slot
+
+    def _read(self, slot: int, entry: Entry) -> Mapping[str, tuple[float, int]]:
+        read = facts.read(entry.document)
+        self._names[slot] = read.name
+        self.standing.put(slot, standing(entry.saves, read.quality))
+        for name, values in read.facets.items():
+            self.facets[name].put(slot, values)
+        for name in self._exact_of.get(slot, ()):
+            self._exact[name].discard(slot)
+        self._exact_of[slot] = read.exact
+        for name in read.exact:
+            self._exact.setdefault(name, set()).add(slot)
+        self._vocabulary.add(read.surfaces)
+        self._nicknames.add(read.exact)
+        return read.terms
+
+    def _count(self, word: str) -> int:
+        return self.postings.count(stem(word))
+
+    def _ranked(self) -> NDArray[np.int64]:
+        """The place of every tool among all ids: they rise with time, so that a new tool nearly always comes last."""
+        if not self._in_order:
+            order = sorted(range(len(self)), key=self.ids.__getitem__)
+            self._by_id = [self.ids[slot] for slot in order]
+            for place, slot in enumerate(order):
+                self._rank.put(slot, place)
+            self._in_order = True
+        return self._rank.first(len(self))
+
+    def _ranked_by_name(self) -> NDArray[np.int64]:
+        if self._name_rank is None:
+            pairs = [(name, self.ids[slot]) for slot, name in enumerate(self._names)]
+            order = sorted(range(len(pairs)), key=pairs.__getitem__)
+            self._by_name = [pairs[slot] for slot in order]
+            self._name_rank = np.empty(len(order), np.int64)
+            self._name_rank[order] = np.arange(len(order))
+        return self._name_rank

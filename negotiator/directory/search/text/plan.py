@@ -1,0 +1,106 @@
+"""What a query asks for: units, each a choice of phrases, all of which a tool should have."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from negotiator.directory.search.text.synonyms import LONGEST_PHRASE, Phrase, Synonyms
+from negotiator.directory.search.text.words import STOP_WORDS, stem, words
+
+Step = Literal["exact", "all", "repaired", "any", "none"]
+MOST_WORDS: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One thing asked for: `word` as it was written, and the phrases that say it, each with its weight."""
+
+    word: str
+    phrases: tuple[tuple[float, Phrase], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query understood: its words, and the units to look for."""
+
+    words: tuple[str, ...]
+    units: tuple[Unit, ...]
+
+    @property
+    def normalized(self) -> str:
+        """The query as it was read."""
+        return " ".join(self.words)
+
+    @property
+    def joined(self) -> str:
+        """The query as one word, as names are known by."""
+        return "".join(self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """What must stay as it was on a list's first page, so that no later page skips or repeats a tool.
+
+    Step, repaired words (or the whole query, mended to a name), the weight of every unit, how much of that weight a
+    tool has to have, and the day that freshness counts from.
+    """
+
+    step: Step
+    corrected: tuple[tuple[str, str], ...]
+    weights: tuple[float, ...]
+    least: float
+    day: int
+
+
+def understand(query: str, synonyms: Synonyms, *, longest: int = LONGEST_PHRASE) -> Asked:
+    """The query's first words as units: the longest phrases that have synonyms (up to `longest` words), then single
+    words.
+
+    Stop words are asked for only where they belong to a phrase, or when there is nothing else.
+    """
+    found = words(query)[:MOST_WORDS]
+    stems, units, place = [stem(word) for word in found], list[Unit](), 0
+    while place < len(found):
+        unit, length = _longest(found, stems[: place + longest], place, synonyms)
+        place += length
+        if unit is not None:
+            units.append(unit)
+    if not units:
+        units = [Unit(word, ((1.0, (stem(word),)),)) for word in found]
+    return Asked(tuple(found), tuple(_once(units)))
+
+
+def repaired(asked: Asked, corrections: Mapping[str, str], synonyms: Synonyms) -> Asked:
+    """The same query with words mended."""
+    mended = " ".join(corrections.get(word, word) for word in asked.words)
+    return understand(corrections.get(asked.normalized, mended), synonyms)
+
+
+def loosened(asked: Asked, synonyms: Synonyms) -> Asked:
+    """The same query word by word: what is asked for when nothing has everything."""
+    if all(len(phrase) == 1 for unit in asked.units for _, phrase in unit.phrases[:1]):
+        return asked
+    return understand(asked.normalized, synonyms, longest=1)
+
+
+def _longest(
+    found: Sequence[str], stems: Sequence[str], place: int, synonyms: Synonyms
+) -> tuple[Unit | None, int]:
+    for length in range(len(stems) - place, 0, -1):
+        phrase = tuple(stems[place : place + length])
+        others = synonyms.others(phrase)
+        if others:
+            rest = tuple((weight, _bare(other)) for weight, other in others)
+            word = " ".join(found[place : place + length])
+            return Unit(word, ((1.0, _bare(phrase)), *rest)), length
+    word = found[place]
+    return (None if word in STOP_WORDS else Unit(word, ((1.0, (stems[place],)),))), 1
+
+
+def _bare(phrase: Phrase) -> Phrase:
+    """A phrase without its stop words, if anything is left then."""
+    return tuple(each for each in phrase if each not in STOP_WORDS) or phrase
+
+
+def _once(units: Sequence[Unit]) -> list[Unit]:
+    return list({unit.phrases: unit for unit in units}.values())

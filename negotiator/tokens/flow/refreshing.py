@@ -1,0 +1,88 @@
+"""Refresh tokens: each is good for one use and answers the next; a second use ends the whole grant (RFC 9700 §4.14).
+
+There is no grace for a second use: a client that lost an answer sends its user through the code flow again, which
+costs him a moment; a grace would let a thief's copy live beside the owner's.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import BigInteger, bindparam, delete, update
+from sqlmodel import col, select
+
+from negotiator import values
+from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
+from negotiator.tokens.flow import authorizations
+from negotiator.tokens.flow.authorizations import refuse, replayed
+from negotiator.tokens.flow.tables import Authorization, RefreshToken
+
+_row = RefreshToken
+_LONGEST: Final = 64
+_ADD = Statement(insertion(RefreshToken))
+_FIND = Query(
+    select(_row).where(col(_row.digest) == bindparam("fingerprint")), entity(RefreshToken)
+)
+_USE = Statement(
+    update(_row)
+    .where(col(_row.digest) == bindparam("token"), col(_row.used_at).is_(None))
+    .values(used_at=bindparam("now", type_=BigInteger))
+)
+_FORGET = Statement(delete(_row).where(col(_row.expires_at) < bindparam("at", type_=BigInteger)))
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshing:
+    """Issues, rotates and finds refresh tokens; `life` in seconds, counted from the last use."""
+
+    pepper: bytes
+    life: int
+
+    def issue(self, tx: Transaction, grant_id: str) -> str:
+        """A new refresh token of this grant."""
+        token, now = values.new_secret(), values.now()
+        until = now + self.life * 1000
+        tx.run(
+            _ADD,
+            digest=values.keyed_digest(self.pepper, token),
+            authorization=grant_id,
+            issued_at=now,
+            expires_at=until,
+            used_at=None,
+        )
+        authorizations.prolong(tx, grant_id, until=until)
+        return token
+
+    def find(self, tx: Transaction, token: str) -> tuple[RefreshToken, Authorization] | None:
+        """The row of this refresh token and its grant, dead or alive."""
+        if len(token) > _LONGEST:
+            return None
+        found = tx.one(_FIND, fingerprint=values.keyed_digest(self.pepper, token))
+        grant = authorizations.find(tx, found.authorization) if found else None
+        return (found, grant) if found and grant else None
+
+    def is_live(self, tx: Transaction, token: RefreshToken) -> bool:
+        """Whether the token could be used now."""
+        return (
+            token.used_at is None
+            and token.expires_at > values.now()
+            and authorizations.is_live(tx, token.authorization)
+        )
+
+    def rotate(self, tx: Transaction, token: str, *, client_id: str) -> tuple[Authorization, str]:
+        """Use the token up and answer its grant and the next one; `invalid_grant` for anything wrong with it."""
+        found = self.find(tx, token)
+        if found is None or found[1].client_id != client_id:
+            raise refuse("The refresh token is not valid.")
+        row, grant = found
+        if row.used_at is not None:
+            raise replayed(grant)
+        if not self.is_live(tx, row):
+            raise refuse("The refresh token is not valid.")
+        if not tx.run(_USE, token=row.digest, now=values.now()):
+            raise replayed(grant)
+        return grant, self.issue(tx, grant.id)
+
+
+def sweep(tx: Transaction, now: int) -> None:
+    """Forget refresh tokens that have expired."""
+    tx.run(_FORGET, at=now)

@@ -1,0 +1,39 @@
+"""Which tokens act for a user, for whoever looks through what he let in."""
+
+from sqlalchemy import bindparam, func
+from sqlmodel import col, select
+
+from negotiator import values
+from negotiator.store.statement import Query, Transaction, entity
+from negotiator.tokens.credentials import WITHDRAWN
+from negotiator.tokens.tables import AccessToken
+
+_token = AccessToken
+_HELD = Query(
+    select(_token)
+    .where(
+        col(_token.user_id) == bindparam("user"),
+        col(_token.expires_at) > bindparam("now"),
+        col(_token.revoked_at).is_(None),
+        ~WITHDRAWN,
+    )
+    .order_by(col(_token.issued_at).desc())
+    .limit(1000),
+    entity(AccessToken),
+)
+_LAST_ISSUED = Query(
+    select(_token.client_id, func.max(_token.issued_at))
+    .where(col(_token.user_id) == bindparam("user"))
+    .group_by(col(_token.client_id)),
+    lambda row: (str(row[0]), int(row[1])),
+)
+
+
+def held(tx: Transaction, user_id: str) -> list[AccessToken]:
+    """The newest thousand live tokens that act for a user, newest first."""
+    return tx.all(_HELD, user=user_id, now=values.now())
+
+
+def last_issued(tx: Transaction, user_id: str) -> dict[str, int]:
+    """When each client last got a token that acts for a user (milliseconds), as far back as tokens are remembered."""
+    return dict(tx.all(_LAST_ISSUED, user=user_id))

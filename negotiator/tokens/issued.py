@@ -1,0 +1,42 @@
+"""Whom a token is for, and a token that was just made."""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Whom a token is for and what it stands on."""
+
+    client_id: str
+    user_id: str | None = None
+    issuer: str | None = None
+    identity: str | None = None
+    authorization: str | None = None
+
+    @property
+    def principal(self) -> str:
+        """Who owns what is made with the token."""
+        return self.user_id or self.client_id
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """A token that was made and not yet recorded; `life` in seconds."""
+
+    subject: Subject
+    scopes: list[str]
+    jti: str
+    text: str
+    life: int
+    issued_at: int
+
+    def members(self) -> dict[str, Any]:
+        """The seed's five members (assistant §2)."""
+        return {
+            "client_id": self.subject.client_id,
+            "access_token": self.text,
+            "token_type": "Bearer",
+            "expires_in": self.life,
+            "scopes": self.scopes,
+        }

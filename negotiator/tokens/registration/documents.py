@@ -1,0 +1,146 @@
+"""Client ID Metadata Documents: a client whose id is the URL of what it says of itself (draft -01).
+
+Fetching is bounded and goes to public addresses only (`trust.fetch`). A document counts while its own cache headers
+say so, within our bounds; what cannot be had or believed is never kept.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+from negotiator import values
+from negotiator.telemetry import logger
+from negotiator.tokens.clients import NewClient, RegisteredClient
+from negotiator.tokens.registration import metadata
+from negotiator.tokens.registration.metadata import MetadataRefused
+from negotiator.tokens.tables import Client
+from negotiator.trust.fetch import Document, Fetcher, FetchFailed
+
+MAX_BYTES: Final = 5 * 1024
+MAX_DOCUMENTS: Final = 1024
+LONGEST_ID: Final = 1024
+UNSAID: Final = 300
+CEILING: Final = 86_400
+_SECRETS: Final = ("client_secret", "client_secret_expires_at")
+log = logger(__name__)
+
+
+def is_document_id(client_id: str, *, allow_loopback: bool) -> bool:
+    """Whether the id may be fetched: an https URL with a path, no dot segments, credentials or fragment."""
+    schemes = {"https", "http"} if allow_loopback else {"https"}
+    if len(client_id) > LONGEST_ID or not client_id.isascii() or not client_id.isprintable():
+        return False
+    try:
+        parts = urlsplit(client_id)
+        host = parts.hostname
+    except ValueError:
+        return False
+    segments = [unquote(part) for part in parts.path.split("/")]
+    return (
+        parts.scheme in schemes
+        and bool(host)
+        and parts.path.startswith("/")
+        and not {".", ".."} & set(segments)
+        and "@" not in parts.netloc
+        and not any(mark in client_id for mark in ' \\#"<>')
+        and parts.netloc == parts.netloc.lower()
+    )
+
+
+@dataclass(slots=True)
+class Documents:
+    """Reads documents and keeps the good ones; `clock` answers milliseconds."""
+
+    fetcher: Fetcher
+    offered: Iterable[str]
+    allow_loopback: bool
+    clock: Callable[[], int] = lambda: values.now()
+    _kept: OrderedDict[str, tuple[int, RegisteredClient]] = field(
+        default_factory=lambda: OrderedDict[str, tuple[int, RegisteredClient]]()
+    )
+    _flights: dict[str, asyncio.Task[RegisteredClient | None]] = field(
+        default_factory=lambda: dict[str, asyncio.Task[RegisteredClient | None]]()
+    )
+
+    def names(self, client_id: str) -> bool:
+        """Whether this is an id of the kind that is fetched."""
+        return is_document_id(client_id, allow_loopback=self.allow_loopback)
+
+    async def find(self, client_id: str) -> RegisteredClient | None:
+        """The client that its document describes; None when it cannot be had or believed."""
+        kept = self._kept.get(client_id)
+        if kept is not None and kept[0] > self.clock():
+            self._kept.move_to_end(client_id)
+            return kept[1]
+        flight = self._flights.get(client_id)
+        if flight is None:
+            # Who asks for the same document meanwhile waits for the same answer.
+            flight = self._flights[client_id] = asyncio.create_task(self._fly(client_id))
+        return await asyncio.shield(flight)
+
+    async def close(self) -> None:
+        """Let go of fetches that are under way."""
+        flights = list(self._flights.values())
+        for flight in flights:
+            flight.cancel()
+        await asyncio.gather(*flights, return_exceptions=True)
+        await self.fetcher.close()
+
+    async def _fly(self, client_id: str) -> RegisteredClient | None:
+        try:
+            document = await self.fetcher.document(client_id, limit=MAX_BYTES)
+            client = believe(client_id, document.body, offered=self.offered, at=self.clock())
+        except (FetchFailed, MetadataRefused) as failed:
+            log.info("client document refused", client_id=client_id, detail=str(failed))
+            self._kept.pop(client_id, None)
+            return None
+        else:
+            self._keep(client_id, client, document)
+            return client
+        finally:
+            self._flights.pop(client_id, None)
+
+    def _keep(self, client_id: str, client: RegisteredClient, document: Document) -> None:
+        seconds = UNSAID if document.max_age is None else min(document.max_age, CEILING)
+        if seconds <= 0:
+            self._kept.pop(client_id, None)
+            return
+        self._kept[client_id] = (self.clock() + seconds * 1000, client)
+        self._kept.move_to_end(client_id)
+        while len(self._kept) > MAX_DOCUMENTS:
+            self._kept.popitem(last=False)
+
+
+def believe(
+    client_id: str, body: dict[str, Any], *, offered: Iterable[str], at: int
+) -> RegisteredClient:
+    """The client a document describes; raises `MetadataRefused`. It is public: no secret can stand in a document."""
+    if body.get("client_id") != client_id:
+        raise MetadataRefused("The document names another client.")
+    if any(name in body for name in _SECRETS):
+        raise MetadataRefused("A document carries no secret.")
+    told = metadata.read(body, offered=offered, otherwise="none")
+    if told.auth_method != "none":
+        raise MetadataRefused("A client known by its document authenticates by none.")
+    return RegisteredClient(_row(client_id, told, at))
+
+
+def _row(client_id: str, told: NewClient, at: int) -> Client:
+    return Client(
+        id=client_id,
+        name=told.name,
+        secret_digest="",
+        auth_method=told.auth_method,
+        grants=" ".join(told.grants),
+        scope=" ".join(told.scopes),
+        redirect_uris=" ".join(told.redirect_uris),
+        origin="document",
+        uri=told.uri,
+        id_token_alg=told.id_token_alg,
+        created_at=at,
+        used_at=None,
+        removed_at=None,
+    )

@@ -1,0 +1,118 @@
+"""`/oauth/register` (RFC 7591): a client introduces itself and gets an id, and a secret if it can keep one."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, NotRequired
+
+from pydantic import ConfigDict, WithJsonSchema
+from typing_extensions import TypedDict
+
+from negotiator import values
+from negotiator.edge.operation import REGISTRATION_BODY, Answer, Call, Lenient, Operation, shown
+from negotiator.store.store import Store
+from negotiator.tokens import clients
+from negotiator.tokens.clients import NewClient
+from negotiator.tokens.registration import metadata
+
+CLIENT_BUDGET: Final = "client-registration"
+_NO_CACHE: Final = {"cache-control": "no-store", "pragma": "no-cache"}
+_STRINGS: Final = WithJsonSchema({"type": "array", "items": {"type": "string"}})
+_STRING: Final = WithJsonSchema({"type": "string"})
+
+
+class RegisterClient(Lenient):
+    """RFC 7591 §2, as far as it is heeded here; `metadata.read` believes the members one by one."""
+
+    model_config = ConfigDict(
+        json_schema_extra=shown(
+            {
+                "client_name": "My assistant",
+                "redirect_uris": ["http://127.0.0.1/callback"],
+                "grant_types": ["authorization_code", "refresh_token"],
+                "token_endpoint_auth_method": "none",
+            }
+        ),
+        extra="allow",
+    )
+
+    redirect_uris: Annotated[Any, _STRINGS] = None
+    client_name: Annotated[Any, _STRING] = None
+    client_uri: Annotated[Any, _STRING] = None
+    grant_types: Annotated[Any, _STRINGS] = None
+    response_types: Annotated[Any, _STRINGS] = None
+    scope: Annotated[Any, _STRING] = None
+    token_endpoint_auth_method: Annotated[Any, _STRING] = None
+    id_token_signed_response_alg: Annotated[Any, _STRING] = None
+
+
+class ClientInformation(TypedDict):
+    """RFC 7591 §3.2.1."""
+
+    client_id: str
+    client_id_issued_at: int
+    client_secret: NotRequired[str]
+    client_secret_expires_at: NotRequired[int]
+    client_name: str
+    client_uri: NotRequired[str]
+    redirect_uris: list[str]
+    grant_types: list[str]
+    response_types: list[str]
+    scope: str
+    token_endpoint_auth_method: str
+    id_token_signed_response_alg: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClientRegistration:
+    """Takes clients in. `offered` are the scopes that this service has."""
+
+    store: Store
+    offered: tuple[str, ...]
+
+    def operations(self) -> list[Operation]:
+        """What this slice offers."""
+        return [
+            Operation(
+                name="register_client",
+                method="POST",
+                path="/oauth/register",
+                summary="Register an OAuth client for the code flow",
+                run=self.register,
+                input=RegisterClient,
+                output=ClientInformation,
+                status=201,
+                access="open",
+                body_limit=REGISTRATION_BODY,
+                refusals=(400, 413, 415),
+                budget=lambda _: CLIENT_BUDGET,
+                tag="tokens",
+            )
+        ]
+
+    async def register(self, call: Call[RegisterClient]) -> Answer:
+        """RFC 7591 §3: whoever registers gets what any user may then let it do, and nothing before."""
+        given = call.input.model_dump(exclude_none=True)
+        told = metadata.read(given, offered=self.offered)
+        client_id, secret = await self.store.write(
+            lambda tx: clients.add(tx, told, actor=call.address)
+        )
+        return Answer(_information(client_id, secret, told), 201, _NO_CACHE)
+
+
+def _information(client_id: str, secret: str, told: NewClient) -> ClientInformation:
+    information: ClientInformation = {
+        "client_id": client_id,
+        "client_id_issued_at": values.now() // 1000,
+        "client_name": told.name,
+        "redirect_uris": list(told.redirect_uris),
+        "grant_types": list(told.grants),
+        "response_types": ["code"],
+        "scope": " ".join(told.scopes),
+        "token_endpoint_auth_method": told.auth_method,
+        "id_token_signed_response_alg": told.id_token_alg,
+    }
+    if told.uri:
+        information["client_uri"] = told.uri
+    if secret:
+        information["client_secret"] = secret
+        information["client_secret_expires_at"] = 0
+    return information

@@ -1,0 +1,194 @@
+"""One server of Authlib's, for one request.
+
+Authlib's server is synchronous and so is a unit: one server object serves one request inside one
+transaction. Authlib *returns* its errors; this adapter raises them, or half a grant would be committed.
+"""
+# pyright: basic, reportAttributeAccessIssue=false, reportIncompatibleVariableOverride=false
+# pyright: reportOptionalMemberAccess=false, reportOptionalOperand=false, reportArgumentType=false
+# pyright: reportOperatorIssue=false
+# Authlib ships no types; see docs/decisions/0006-authlib.md.
+
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from authlib.oauth2 import OAuth2Error
+from authlib.oauth2.rfc6749 import AuthorizationServer, OAuth2Payload, OAuth2Request
+
+from negotiator import audit
+from negotiator.errors import Refusal, Unauthorized
+from negotiator.scopes import ordered
+from negotiator.store.statement import Transaction
+from negotiator.tokens import clients
+from negotiator.tokens.api_keys.believing import ApiKeys
+from negotiator.tokens.api_keys.holder import JWT, KeyHolder
+from negotiator.tokens.clients import RegisteredClient
+from negotiator.tokens.credentials import Credentials, Issued, Subject
+from negotiator.tokens.flow.identity import SignedIn
+from negotiator.tokens.flow.refreshing import Refreshing
+from negotiator.tokens.standard.endpoints import Holder, Introspection, Renewal, Revocation
+from negotiator.tokens.tables import AccessToken
+
+
+class Payload(OAuth2Payload):
+    """The form, as Authlib reads it."""
+
+    def __init__(self, form: Mapping[str, str]) -> None:
+        self._form = dict(form)
+
+    @property
+    def data(self) -> dict[str, str]:
+        return self._form
+
+    @property
+    def datalist(self) -> Any:
+        return {name: [value] for name, value in self._form.items()}
+
+
+class Request(OAuth2Request):
+    """A POST of a form to one of our endpoints. The URL is the public one, since Authlib insists on TLS in it."""
+
+    def __init__(self, form: Mapping[str, str], authorization: str | None) -> None:
+        headers = {"Authorization": authorization} if authorization else {}
+        super().__init__("POST", "https://localhost/oauth", headers=headers)
+        self.payload = Payload(form)
+        self._form = dict(form)
+
+    @property
+    def args(self) -> dict[str, str]:
+        return {}
+
+    @property
+    def form(self) -> dict[str, str]:
+        return self._form
+
+
+class Server(AuthorizationServer):
+    """Authlib's server over one transaction, for one request.
+
+    `known` is a client that has no row: the world was asked for its document before. `signed_in` is who granted
+    what, once a grant of the code flow was redeemed.
+    """
+
+    def __init__(
+        self,
+        tx: Transaction,
+        credentials: Credentials,
+        keys: ApiKeys,
+        *,
+        refreshing: Refreshing,
+        life: int,
+        address: str,
+        known: RegisteredClient | None = None,
+    ) -> None:
+        super().__init__()
+        self.tx = tx
+        self.credentials = credentials
+        self.keys = keys
+        self._wants_jwt = False
+        self.refreshing = refreshing
+        self.address = address
+        self.life = life
+        self.signed_in: SignedIn | None = None
+        self._known = known
+        self._issued: Issued | None = None
+        self.register_token_generator("default", self._generate)
+        self.register_client_auth_method("possession", self._by_possession)
+
+    def query_client(self, client_id: str) -> RegisteredClient | KeyHolder:
+        if self._known is not None and self._known.client_id == client_id:
+            return self._known
+        row = clients.find(self.tx, client_id)
+        if row:
+            return RegisteredClient(row)
+        return KeyHolder(self.tx, self.keys, client_id, address=self.address)
+
+    def query_any(self, text: str) -> AccessToken | Renewal | None:
+        """The row behind an access token or a refresh token, dead or alive."""
+        found = self.credentials.find(self.tx, text)
+        if found is not None:
+            return found
+        renewing = self.refreshing.find(self.tx, text)
+        return Renewal(*renewing) if renewing else None
+
+    def save_token(self, token: dict[str, Any], request: OAuth2Request) -> None:
+        """Keep the row of the token that was just generated."""
+        issued = self._issued
+        if issued is None or issued.text != token["access_token"]:
+            raise AssertionError("a token is saved that was not generated here")
+        self.credentials.record(self.tx, issued)
+        audit.record(
+            self.tx,
+            "token.issued",
+            issued.subject.client_id,
+            actor=self.address,
+            jti=issued.jti,
+            scope=token["scope"],
+        )
+
+    def create_oauth2_request(self, request: Request) -> Request:
+        return request
+
+    def handle_response(self, status: int, body: Any, headers: Any) -> Any:
+        return body
+
+    def handle_error_response(self, request: OAuth2Request, error: OAuth2Error) -> NoReturn:
+        raise _refusal(error)
+
+    def send_signal(self, name: str, *args: Any, **kwargs: Any) -> None:
+        return None
+
+    def token(self, request: Request) -> Any:
+        """The token endpoint's answer."""
+        self._wants_jwt = request.form.get("requested_token_type") == JWT
+        return self.create_token_response(request)
+
+    def act(self, endpoint: "type[Revocation | Introspection]", request: Request) -> Any:
+        """The answer of one of the endpoints about tokens."""
+        self.register_endpoint(endpoint)
+        return self.create_endpoint_response(endpoint.ENDPOINT_NAME, request)
+
+    def _generate(
+        self, *, client: RegisteredClient | KeyHolder, user: Subject | None, scope: str, **_: Any
+    ) -> dict[str, Any]:
+        subject, make = user or Subject(client.client_id), self.credentials.make
+        if isinstance(client, KeyHolder):
+            subject = client.subject
+            make = make if self._wants_jwt else self.credentials.make_opaque
+        issued = self._issued = make(subject, ordered(scope.split()), life=self.life)
+        return {
+            "access_token": issued.text,
+            "token_type": "Bearer",
+            "expires_in": issued.life,
+            "scope": " ".join(issued.scopes),
+        }
+
+    def _by_possession(self, _query: Any, request: Request) -> Any:
+        """For tokens of those who have no secret: whoever holds the token may end it (RFC 7009 §2.1)."""
+        if "Authorization" in request.headers or "client_secret" in request.form:
+            return None
+        token = self.query_any(request.form.get("token", ""))
+        row = clients.find(self.tx, token.client_id) if token is not None else None
+        if row is not None and not RegisteredClient(row).is_public:
+            return None
+        return Holder(token.client_id if token else "")
+
+
+def _refusal(error: OAuth2Error) -> Refusal:
+    """Authlib's error as one of the family."""
+    name, description = (
+        str(error.error),
+        error.description or "The request was refused.",
+    )
+    if name == "invalid_client":
+        return ClientRefused(description)
+    return Refusal(description, error=name)
+
+
+class ClientRefused(Unauthorized):
+    """Client authentication failed (RFC 6749 §5.2)."""
+
+    default_error = "invalid_client"
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"www-authenticate": 'Basic realm="negotiator"'}

@@ -1,0 +1,37 @@
+"""A migrated store of its own, records to put in it, and agents at work."""
+
+from collections.abc import AsyncGenerator
+from functools import partial
+
+import httpx2
+import pytest
+import pytest_asyncio
+
+from negotiator.settings import Settings
+from negotiator.store.store import Store, make_store
+from tests.api.directory.agents import Agent, Join, join, record
+from tests.conftest import Change
+
+
+@pytest_asyncio.fixture
+async def store(chosen: Settings) -> AsyncGenerator[Store]:
+    """The store of a fresh database, with no application beside it."""
+    made = make_store(chosen.database_url)
+    await made.start()
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+def joining(client: httpx2.AsyncClient, change: Change) -> Join:
+    """Makes agents that know nothing of each other."""
+    return partial(join, client, change)
+
+
+@pytest_asyncio.fixture
+async def agent(joining: Join) -> Agent:
+    """One unproven agent."""
+    return await joining()
+
+
+__all__ = ["record"]

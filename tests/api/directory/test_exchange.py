@@ -1,0 +1,299 @@
+"""The catalogue in other words: imports of every shape, the export, the MCP registry's surface."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import orjson
+import pytest
+
+from negotiator.directory.catalogue import changes, tools
+from negotiator.directory.exchange import importing, lines
+from negotiator.directory.exchange.importing import Outcome
+from negotiator.directory.exchange.shapes import content, server
+from negotiator.directory.record.tool import Evidence, Record
+from negotiator.store.store import Store
+from tests.api.directory.conftest import record
+from tests.conftest import Change
+from tests.contract.expect import refused
+
+pytestmark = pytest.mark.asyncio
+WEATHER: dict[str, Any] = {
+    "name": "io.github.acme/weather",
+    "title": "Weather",
+    "description": "Forecasts for any place",
+    "version": "1.2.0",
+    "websiteUrl": "https://weather.example/",
+    "repository": {"url": "https://github.com/acme/weather", "source": "github", "id": "77"},
+    "packages": [
+        {
+            "registryType": "npm", "identifier": "@acme/weather", "version": "1.2.0",
+            "transport": {"type": "stdio"},
+            "environmentVariables": [{"name": "KEY", "isSecret": True}],
+        }
+    ],
+    "remotes": [{"type": "streamable-http", "url": "https://{tenant}.weather.example/mcp"}],
+}  # fmt: skip
+SEED_SHAPE: dict[str, Any] = {
+    "id": "5a1c", "name": "io.github.acme/old", "description": "An old server",
+    "repository": {"url": "https://github.com/acme/old", "source": "github", "id": "78"},
+    "version_detail": {"version": "0.1.0", "release_date": "2025-05-16", "is_latest": True},
+    "packages": [
+        {
+            "registry_name": "pypi", "name": "acme-old", "version": "0.1.0",
+            "environment_variables": [{"name": "TOKEN", "is_secret": True}],
+        }
+    ],
+}  # fmt: skip
+FACTS: dict[str, Any] = {
+    "slug": "acme-weather", "name": "Weather", "kind": "mcp_server",
+    "category": "location-devices", "url": "https://github.com/acme/weather",
+    "repository": "https://github.com/acme/weather", "endpoint": None, "transports": ["stdio"],
+    "packages": [{"registry": "npm", "identifier": "@acme/weather"}], "auth": "none_declared",
+    "tags": ["weather"], "summary_generated": "Weather: MCP server", "software_licence": "MIT",
+    "source": "a/list", "source_revision": "abc", "source_path": "README.md",
+    "source_licence": "MIT",
+}  # fmt: skip
+
+
+def official(status: str, **more: Any) -> dict[str, Any]:
+    """A registry envelope around the weather server."""
+    return {"server": WEATHER, "_meta": {server.OFFICIAL: {"status": status, **more}}}
+
+
+async def run(store: Store, path: Path, text: str) -> list[Outcome]:
+    """Import a file."""
+    path.write_text(text)
+    found: list[Outcome] = []
+    for batch in lines.batches(lines.read_file(path)):
+        found += await store.write(lambda tx, batch=batch: importing.take_all(tx, batch))
+    return found
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A file to import."""
+    return tmp_path / "entries.json"
+
+
+async def test_a_server_json_becomes_a_record(store: Store, file: Path) -> None:
+    outcome, *_ = await run(store, file, json.dumps({"servers": [official("active")]}))
+    assert outcome.action == "created"
+    view = (await store.read(lambda tx: tools.require(tx, "weather"))).view
+    assert (view.name, view.summary, view.version) == (
+        "Weather",
+        "Forecasts for any place",
+        "1.2.0",
+    )
+    assert view.external_ids.mcp_registry == "io.github.acme/weather"
+    assert view.publisher is not None
+    assert (view.publisher.name, view.publisher.verified) == ("acme", False)
+    assert view.auth.type == "api_key"
+    assert [each.type for each in view.interfaces] == ["streamable-http", "stdio"]
+    assert view.category == "location-devices"
+    assert view.evidence[0].method == "registry"
+
+
+@pytest.mark.parametrize("form", ["array", "servers", "ndjson"])
+async def test_every_form_of_file_and_every_age_of_entry_is_read(
+    store: Store, file: Path, form: str
+) -> None:
+    entries = [official("active"), SEED_SHAPE, FACTS]
+    text = {
+        "array": json.dumps(entries),
+        "servers": json.dumps({"servers": entries}, indent=1),
+        "ndjson": "\n".join(map(json.dumps, entries)) + "\n\n",
+    }[form]
+    found = await run(store, file, text)
+    assert [each.action for each in found] == ["created", "created", "updated"]
+    old = (await store.read(lambda tx: tools.require(tx, "old"))).view
+    assert old.packages[0].registry == "pypi"
+    assert (old.version, old.auth.type) == ("0.1.0", "api_key")
+    weather = (await store.read(lambda tx: tools.require(tx, "weather"))).view
+    assert (weather.licence, weather.summary) == ("MIT", "Forecasts for any place")
+    assert {line.field: line.source for line in weather.evidence}["licence"] == "a/list"
+
+
+async def test_importing_again_changes_nothing(store: Store, file: Path) -> None:
+    text = json.dumps([official("active"), SEED_SHAPE])
+    await run(store, file, text)
+    before = await store.read(changes.latest)
+    assert [each.action for each in await run(store, file, text)] == ["unchanged", "unchanged"]
+    assert await store.read(changes.latest) == before
+
+
+async def test_a_thousand_lines_with_a_bad_one_bring_nine_hundred_and_ninety_nine(
+    store: Store, file: Path
+) -> None:
+    each = [json.dumps({**WEATHER, "name": f"io.github.acme/w{n}", "repository": None,
+                        "websiteUrl": None, "packages": [], "remotes": []}) for n in range(1000)]  # fmt: skip
+    each[500] = '{"name": "io.github.acme/x", "name": "twice"}'
+    found = await run(store, file, "\n".join(each))
+    assert len(found) == 1000
+    assert [line.line for line in found if line.action == "refused"] == [501]
+    assert await store.read(changes.latest) == 999
+
+
+async def test_what_is_no_entry_is_refused_by_line(store: Store, file: Path) -> None:
+    bad: list[Any] = [
+        1, "x", {}, {"name": 5}, {"name": "a/b", "packages": 7, "description": ["x"]},
+        {"server": {"name": "a/b"}, "_meta": {server.OFFICIAL: {"status": "odd"}}},
+        {**FACTS, "kind": "toy"}, {**FACTS, "url": "javascript:alert(1)"},
+        {**FACTS, "tags": 3, "transports": 4}, {**WEATHER, "name": "bad name/" + "x" * 300},
+    ]  # fmt: skip
+    found = await run(store, file, json.dumps(bad))
+    assert [each.action for each in found] == [
+        *["refused"] * 4, "created", *["refused"] * 5,
+    ]  # fmt: skip
+    assert all(each.reason for each in found if each.action == "refused")
+
+
+async def test_a_deleted_entry_leaves_a_tombstone_and_an_older_version_is_passed_over(
+    store: Store, file: Path
+) -> None:
+    await run(store, file, json.dumps([official("active")]))
+    found = await run(
+        store, file, json.dumps([official("active", isLatest=False), official("deleted")])
+    )
+    assert [each.action for each in found] == ["skipped", "removed"]
+    tool = await store.read(lambda tx: tools.find(tx, "weather"))
+    assert tool is not None
+    assert tool.status == "deleted"
+    again = await run(store, file, json.dumps([official("active"), official("deleted")]))
+    assert [each.action for each in again] == ["skipped", "skipped"]
+
+
+async def test_a_deprecated_entry_is_deprecated_here(store: Store, file: Path) -> None:
+    await run(store, file, json.dumps([official("deprecated", statusMessage="Use another")]))
+    view = (await store.read(lambda tx: tools.require(tx, "weather"))).view
+    assert (view.status, view.status_message) == ("deprecated", "Use another")
+
+
+async def test_nothing_overwrites_what_is_better_attested(store: Store, file: Path) -> None:
+    ours = record(
+        "Weather",
+        summary="Our own sentence",
+        kind="mcp_server",
+        category="location-devices",
+        homepage_url="https://weather.example/",
+        evidence=(Evidence(source="owner", method="owner"),),
+    )
+    await store.write(lambda tx: tools.put(tx, ours, actor="t"))
+    outcome, *_ = await run(store, file, json.dumps([WEATHER]))
+    assert outcome.action == "updated"
+    view = (await store.read(lambda tx: tools.require(tx, "weather"))).view
+    assert view.summary == "Our own sentence"
+    assert view.external_ids.mcp_registry == "io.github.acme/weather"
+    assert view.packages[0].identifier == "@acme/weather"
+
+
+async def test_two_tools_of_one_repository_stay_two(store: Store, file: Path) -> None:
+    mono = {"url": "https://github.com/acme/mono"}
+    entries = [
+        {"name": f"io.github.acme/{name}", "description": name, "repository": mono}
+        for name in ("maps", "mail")
+    ]
+    found = await run(store, file, json.dumps(entries))
+    assert [each.action for each in found] == ["created", "created"]
+
+
+async def test_a_dry_run_says_what_would_be_and_leaves_nothing(store: Store, file: Path) -> None:
+    file.write_text(json.dumps([official("active")]))
+    batch = list(lines.read_file(file))
+    with pytest.raises(importing.Undone) as undone:
+        await store.write(lambda tx: importing.take_all(tx, batch, dry=True))
+    assert [each.action for each in undone.value.outcomes] == ["created"]
+    assert await store.read(changes.latest) == 0
+
+
+async def test_the_content_is_taken_over_once_per_version(store: Store) -> None:
+    entries = list(content.read())
+    assert await store.write(importing.stock_with_content) == len(entries)
+    assert await store.write(importing.stock_with_content) == 0
+    seq = await store.read(changes.latest)
+    assert seq == len(entries)
+    again = await store.write(lambda tx: importing.stock(tx, "newer", lambda: entries))
+    assert again == len(entries)
+    assert await store.read(changes.latest) == seq
+    better: Record = entries[0].record.model_copy(
+        update={"summary": "The owner's words", "evidence": (Evidence(source="o", method="owner"),)}
+    )
+    first = await store.read(lambda tx: tools.require(tx, entries[0].wanted_slug))
+    await store.write(
+        lambda tx: tools.put(tx, better.model_copy(update={"id": first.id}), actor="o")
+    )
+    await store.write(lambda tx: importing.stock(tx, "newest", lambda: entries))
+    kept = await store.read(lambda tx: tools.require(tx, first.id))
+    assert kept.view.summary == "The owner's words"
+
+
+async def test_the_export_is_every_tool_with_its_licences(
+    client: httpx2.AsyncClient, change: Change
+) -> None:
+    lit = record("Lit", evidence=(Evidence(source="l", licence="MIT", method="list"),))
+    gone = await change(lambda tx: [tools.put(tx, each, actor="t") for each in (lit, record())][1])
+    await change(lambda tx: tools.withdraw(tx, gone.id, "deleted", message="m", actor="op"))
+    plain = await client.get("/api/v1/export.ndjson", headers={"accept-encoding": "identity"})
+    (line,) = plain.content.splitlines()
+    assert orjson.loads(line)["name"] == "Lit"
+    assert orjson.loads(line)["licences"] == ["MIT"]
+    assert plain.headers["content-type"] == "application/x-ndjson"
+    async with client.stream(
+        "GET", "/api/v1/export.ndjson", headers={"accept-encoding": "gzip"}
+    ) as packed:
+        raw = b"".join([chunk async for chunk in packed.aiter_raw()])
+    assert gzip.decompress(raw) == plain.content
+    for answer in (plain, packed):
+        encoding = "gzip" if "content-encoding" in answer.headers else "identity"
+        known = {"if-none-match": answer.headers["etag"], "accept-encoding": encoding}
+        same = await client.get("/api/v1/export.ndjson", headers=known)
+        assert same.status_code == 304
+
+
+async def test_the_registry_surface_shows_the_same_servers(
+    client: httpx2.AsyncClient, change: Change, file: Path
+) -> None:
+    file.write_text(json.dumps([official("active"), SEED_SHAPE]))
+    batch = list(lines.read_file(file))
+    await change(lambda tx: importing.take_all(tx, batch))
+    await change(lambda tx: tools.put(tx, record("Mine", kind="mcp_server"), actor="t"))
+    await change(lambda tx: tools.put(tx, record("No server"), actor="t"))
+    first = (await client.get("/v0.1/servers?limit=2")).json()
+    rest = (
+        await client.get(
+            "/v0.1/servers", params={"limit": 2, "cursor": first["metadata"]["nextCursor"]}
+        )
+    ).json()
+    listed = [each["server"]["name"] for each in (*first["servers"], *rest["servers"])]
+    assert sorted(listed) == [
+        "example.negotiator/mine", "io.github.acme/old", "io.github.acme/weather",
+    ]  # fmt: skip
+    assert rest["metadata"] == {"count": 1}
+    found = (await client.get("/v0.1/servers?search=forecasts")).json()["servers"]
+    assert [each["server"]["version"] for each in found] == ["1.2.0"]
+    assert found[0]["_meta"][server.OFFICIAL]["isLatest"] is True
+    for name in ("io.github.acme%2Fweather", "io.github.acme/weather", "example.negotiator%2Fmine"):
+        versions = await client.get(f"/v0.1/servers/{name}/versions")
+        assert versions.status_code == 200, name
+        assert versions.json()["metadata"] == {"count": 1}
+    one = await client.get("/v0.1/servers/io.github.acme%2Fweather/versions/latest")
+    assert server.read(one.json()).record.name == "Weather"
+    assert (await client.get("/v0.1/servers/io.github.acme%2Fweather/versions/1.2.0")).is_success
+    for path in ("io.github.acme%2Fweather/versions/9", "nobody%2Fhere/versions"):
+        refused(await client.get(f"/v0.1/servers/{path}"), 404, "not_found")
+
+
+async def test_a_mirror_learns_what_went(
+    client: httpx2.AsyncClient, change: Change, file: Path
+) -> None:
+    file.write_text(json.dumps([official("active")]))
+    batch = list(lines.read_file(file))
+    await change(lambda tx: importing.take_all(tx, batch))
+    await change(lambda tx: tools.withdraw(tx, "weather", "deleted", message="m", actor="op"))
+    assert (await client.get("/v0.1/servers")).json()["servers"] == []
+    params = {"updated_since": "2020-01-01T00:00:00Z"}
+    (gone,) = (await client.get("/v0.1/servers", params=params)).json()["servers"]
+    assert gone["_meta"][server.OFFICIAL]["status"] == "deleted"
+    assert gone["server"]["name"] == "io.github.acme/weather"

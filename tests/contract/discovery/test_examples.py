@@ -1,0 +1,48 @@
+"""Every operation has an example, in the description and on the page; what it shows is a command that is read."""
+
+import html
+import json
+import re
+import shlex
+
+import httpx2
+import pytest
+
+from negotiator import app
+from negotiator.discovery import examples
+from negotiator.settings import Settings
+from tests.contract.discovery.walk import read
+from tests.contract.requirements import covers
+
+
+@pytest.mark.asyncio
+@covers("contract:0:examples", "contract:1.4:manual")
+async def test_every_operation_has_its_example_in_both_places(
+    client: httpx2.AsyncClient, chosen: Settings
+) -> None:
+    described = (await read(client, "/openapi.json"))["paths"]
+    page = (await client.get("/docs")).text
+    sections = r'<section class="operation" id="(\w+)">.*?<pre tabindex="0"><code>(.*?)</code>'
+    shown = dict(re.findall(sections, page, re.DOTALL))
+    for operation in app.build(chosen).service.operations:
+        entry = described[operation.path][operation.method.lower()]
+        (sample,) = entry["x-codeSamples"]
+        assert html.unescape(shown[operation.name]) == sample["source"]
+        for content in entry.get("requestBody", {}).get("content", {}).values():
+            assert content["example"] == examples.body(operation)
+
+
+def test_every_command_says_what_the_operation_takes(chosen: Settings) -> None:
+    house = app.build(chosen)
+    for operation in house.service.operations:
+        words = shlex.split(
+            examples.command(operation, house.settings.base_url).replace("\\\n", "")
+        )
+        assert words[0] == "curl"
+        assert words[1].startswith(house.settings.base_url)
+        assert "{" not in words[1]
+        assert ("Authorization: Bearer $TOKEN" in words) == (operation.access == "bearer")
+        if "-d" in words:
+            assert json.loads(words[words.index("-d") + 1]) == examples.body(operation)
+        sends = "-d" in words or "--data-urlencode" in words
+        assert sends or operation.reads_query or words[-2:] == ["-X", "POST"]

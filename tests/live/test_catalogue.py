@@ -1,0 +1,85 @@
+"""The catalogue on both engines, and with two processes at once."""
+
+import asyncio
+
+import pytest
+
+from negotiator.directory.catalogue import changes, tools
+from negotiator.directory.exchange import importing
+from negotiator.directory.listing.following import Following
+from negotiator.directory.record.tool import Record
+from negotiator.directory.search.asking import Wanted, page
+from negotiator.store.store import Store, make_store
+
+pytestmark = pytest.mark.asyncio
+
+
+def record(name: str) -> Record:
+    """A small record."""
+    return Record(
+        name=name, summary=f"{name} works", kind="app", category="coding",
+        homepage_url=f"https://{name.lower()}.example/",
+    )  # fmt: skip
+
+
+async def test_of_many_processes_one_takes_the_content_over(
+    store: Store, database_url: str
+) -> None:
+    other = make_store(database_url)
+    await other.start()
+    taken = await asyncio.gather(
+        *(each.write(importing.stock_with_content) for each in (store, other))
+    )
+    assert sorted(taken)[0] == 0
+    assert sorted(taken)[1] == await store.read(changes.latest) > 250
+    await other.close()
+
+
+async def test_numbers_have_no_gap_with_two_processes_writing(
+    store: Store, database_url: str
+) -> None:
+    other = make_store(database_url)
+    await other.start()
+
+    async def put(each: Store, name: str) -> int:
+        return (await each.write(lambda tx: tools.put(tx, record(name), actor="t"))).seq
+
+    numbers = await asyncio.gather(
+        *(put(each, f"T{n}x{place}") for n in range(8) for place, each in enumerate((store, other)))
+    )
+    assert sorted(numbers) == list(range(1, 17))
+    await other.close()
+
+
+async def test_every_process_answers_what_any_has_written(store: Store, database_url: str) -> None:
+    other = make_store(database_url)
+    await other.start()
+    here, there = Following(store), Following(other)
+    pages: list[list[str]] = []
+    for name in ("Alpha", "Beta", "Gamma"):
+        await store.write(lambda tx, name=name: tools.put(tx, record(name), actor="t"))
+        for following in (here, there):
+            index, _ = await following.current()
+            found = page(index, Wanted(query=f"{name} works", sort="relevance", now=1))
+            pages.append([hit.id for hit in found.hits])
+    assert all(pages)
+    assert pages[0::2] == pages[1::2]
+    await store.write(lambda tx: tools.withdraw(tx, "beta", "deleted", message="m", actor="op"))
+    for following in (here, there):
+        index, seq = await following.current()
+        assert seq == 4
+        assert page(index, Wanted(sort="name")).total == 2
+    await other.close()
+
+
+async def test_documents_that_were_forgotten_are_read_again_in_their_order(store: Store) -> None:
+    kept = [
+        await store.write(lambda tx, n=n: tools.put(tx, record(f"T{n}"), actor="t"))
+        for n in range(8)
+    ]
+    following = Following(store, documents=4)
+    for first in (0, 2, 1, 4, 0):
+        asked = [tool.id for tool in kept[first : first + 4]]
+        assert await following.documents(asked) == [
+            tool.document for tool in kept[first : first + 4]
+        ]

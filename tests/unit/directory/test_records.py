@@ -1,0 +1,188 @@
+"""The shape of a record: what text, addresses, tags and categories may be."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from negotiator.directory.record import evidence, texts
+from negotiator.directory.record.keys import canonical_url, keys_of
+from negotiator.directory.record.taxonomy import TAXONOMY
+from negotiator.directory.record.tool import Evidence, Record, ToolDraft
+
+
+def record(**members: Any) -> Record:
+    """A small record."""
+    plain = {"name": "Notion", "summary": "Notes for teams", "kind": "app", "category": "coding"}
+    return Record.model_validate({**plain, **members})
+
+
+def test_there_are_nineteen_categories_and_none_is_called_other() -> None:
+    assert len(TAXONOMY) == 19
+    assert [each.position for each in TAXONOMY.values()] == list(range(1, 20))
+    assert not any("other" in slug or "misc" in slug for slug in TAXONOMY)
+    assert all(
+        texts.SLUG.fullmatch(slug) and each.description and each.subcategories
+        for slug, each in TAXONOMY.items()
+    )
+
+
+def test_unknown_is_null_and_never_false() -> None:
+    seen = record().model_dump()
+    assert seen["open_source"] is None
+    assert seen["auth"] == {"type": "unknown", "self_service": None}
+    assert seen["health"] is None
+
+
+def test_what_only_looks_like_text_is_taken_out() -> None:
+    seen = record(
+        name="No\u202etion\u200b\x00 \x1b[31mx", description="one\r\ntwo\u2028three\u2066"
+    )
+    assert seen.name == "Notion [31mx"
+    assert seen.description == "one\ntwo\nthree"
+
+
+@given(st.text(max_size=300))
+def test_plain_text_is_settled_at_once(text: str) -> None:
+    assert texts.plain(texts.plain(text)) == texts.plain(text)
+    assert texts.line(texts.line(text)) == texts.line(text)
+    assert texts.SLUG.fullmatch(texts.slugify(text))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://example.com",
+        "https://user:secret@example.com/",
+        "https://127.0.0.1/",
+        "https://localhost/",
+        "https://[::1]/",
+        "https://exa mple.com/",
+        "https://example.com/" + "a" * 2048,
+        "javascript:alert(1)",
+        "https://bücher.example/",
+        "https://example.com:99999/",
+    ],
+)
+def test_an_address_is_https_of_a_named_host(url: str) -> None:
+    with pytest.raises(ValidationError):
+        record(homepage_url=url)
+
+
+def test_an_endpoint_may_be_a_template() -> None:
+    held = record(interfaces=[{"type": "sse", "url": "https://{tenant}.example.com/{path}"}])
+    assert held.interfaces[0].url == "https://{tenant}.example.com/{path}"
+
+
+def test_a_category_and_its_subcategories_are_from_the_list() -> None:
+    assert record(subcategories=["testing"]).subcategories == ("testing",)
+    for wrong in ({"category": "other"}, {"subcategories": ["maps"]}):
+        with pytest.raises(ValidationError):
+            record(**wrong)
+
+
+def test_one_tool_has_one_spelling_of_its_address() -> None:
+    spellings = [
+        "https://www.GitHub.com/Acme/Tool.git",
+        "https://github.com/acme/tool/",
+        "https://github.com:443/acme/tool?utm_source=x#readme",
+    ]
+    assert {canonical_url(each) for each in spellings} == {"github.com/acme/tool"}
+    assert canonical_url("https://a.example/x?b=1&gclid=2") == "a.example/x?b=1"
+
+
+def test_keys_name_page_source_package_endpoint_and_registry_name() -> None:
+    held = record(
+        homepage_url="https://acme.example/",
+        repository={"url": "https://github.com/Acme/mono", "id": "42", "subfolder": "/x/"},
+        packages=[
+            {"registry": "pypi", "identifier": "Acme_Tool"},
+            {"registry": "oci", "identifier": "docker.io/mcp/acme:1.2"},
+        ],
+        interfaces=[{"type": "sse", "url": "https://acme.example/sse"}],
+        external_ids={"mcp_registry": "io.github.Acme/tool"},
+    )
+    assert keys_of(held) == [
+        ("url", "acme.example"),
+        ("repository", "github.com/acme/mono#x"),
+        ("repository", "host:42#x"),
+        ("package", "pypi:acme-tool"),
+        ("package", "oci:mcp/acme"),
+        ("endpoint", "acme.example/sse"),
+        ("name", "io.github.acme/tool"),
+    ]
+
+
+def test_a_page_that_is_the_repository_is_one_key() -> None:
+    page = {"homepage_url": "https://github.com/acme/tool"}
+    source = {"repository": {"url": "https://github.com/acme/tool/"}}
+    assert keys_of(record(**page)) == [("repository", "github.com/acme/tool")]
+    assert keys_of(record(**page, **source)) == [("repository", "github.com/acme/tool")]
+
+
+def proof(method: Any, source: str, *, field: str = "*") -> Evidence:
+    """A line of evidence."""
+    return Evidence(field=field, source=source, method=method)
+
+
+def test_weaker_evidence_never_overwrites_and_always_adds() -> None:
+    ours = record(summary="Ours", evidence=(proof("content", "us"),))
+    listed = record(summary="Theirs", licence="MIT", name="N", evidence=(proof("list", "a list"),))
+    merged = evidence.merge(ours, listed)
+    assert (merged.summary, merged.name, merged.licence) == ("Ours", "Notion", "MIT")
+    assert {line.field: line.source for line in merged.evidence} == {"*": "us", "licence": "a list"}
+    stronger = evidence.merge(listed, ours)
+    assert (stronger.summary, stronger.name, stronger.licence) == ("Ours", "Notion", "MIT")
+    named = {line.field: line.source for line in stronger.evidence}
+    assert named == {"*": "us", "licence": "a list"}
+
+
+def test_fields_without_evidence_take_any() -> None:
+    half = record(evidence=(proof("content", "us", field="summary"),))
+    merged = evidence.merge(
+        half, record(licence="MIT", summary="X", evidence=(proof("list", "l"),))
+    )
+    assert (merged.licence, merged.summary) == ("MIT", "Notes for teams")
+
+
+def test_a_proven_publisher_gives_way_to_a_proven_one_only() -> None:
+    owner = record(
+        publisher={"name": "Acme", "verified": True, "method": "dns"},
+        evidence=(proof("list", "l"),),
+    )
+    claimed = record(publisher={"name": "Mallory"}, evidence=(proof("content", "us"),))
+    kept = evidence.merge(owner, claimed).publisher
+    assert kept is not None
+    assert kept.name == "Acme"
+
+
+def test_merging_a_record_with_itself_changes_nothing() -> None:
+    held = record(
+        licence="MIT", evidence=(proof("content", "us"), proof("list", "l", field="licence"))
+    )
+    assert evidence.merge(held, held) == held
+
+
+def test_a_draft_carries_nothing_that_is_ours_to_say() -> None:
+    plain = {"name": "N", "summary": "S", "kind": "app", "category": "coding"}
+    wrong: list[dict[str, Any]] = [
+        {"status": "active"},
+        {"evidence": []},
+        {"publisher": {"verified": True}},
+    ]
+    for ours in wrong:
+        with pytest.raises(ValidationError):
+            ToolDraft.model_validate({**plain, **ours})
+
+
+def test_what_shows_nothing_is_taken_out_and_hides_nothing() -> None:
+    assert texts.plain("a\u3164b\u2800c\ufe01d\U000e0141e\u115ff") == "abcdef"
+    assert texts.plain("e\u200b\u0301") == "\u00e9"
+
+
+@pytest.mark.parametrize("host", ["10.0.0.10", "1.2.3.45", "127.0.0.0x1"])
+def test_an_address_is_no_name(host: str) -> None:
+    with pytest.raises(ValueError, match="domain name"):
+        texts.split_url(f"https://{host}/")

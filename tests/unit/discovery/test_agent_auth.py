@@ -1,0 +1,94 @@
+"""The `agent_auth` block of one service and of both."""
+
+from typing import Any, Final
+
+from negotiator.discovery.agent_auth import agent_auth
+from negotiator.discovery.site import Site
+from negotiator.discovery.texts import auth_md
+from negotiator.edge.operation import Call, Operation, Service
+from negotiator.scopes import ASSISTANT, DIRECTORY
+
+BASE: Final = "https://negotiator.example"
+ID_JAG: Final = "urn:ietf:params:oauth:token-type:id-jag"
+FIRST: Final = ("/api/agent/register", "/api/agent/claim", "/oauth/revoke")
+SECOND: Final = ("/api/auth/register", "/api/auth/verify", "/api/auth/revoke")
+
+
+async def nothing(_call: Call[Any]) -> None:
+    """What these operations do."""
+
+
+def service(*paths: str) -> Service:
+    """A service that takes a POST at each of these paths."""
+    named = enumerate(paths)
+    operations = (
+        Operation(name=f"operation{n}", method="POST", path=path, summary="Do", run=nothing)
+        for n, path in named
+    )
+    return Service(BASE, {**ASSISTANT, **DIRECTORY}, tuple(operations))
+
+
+def block(*paths: str) -> dict[str, Any]:
+    """The block of such a service."""
+    made = agent_auth(service(*paths), (ID_JAG, "verified_email"))
+    assert made is not None
+    return made
+
+
+def test_where_no_agent_can_register_there_is_no_block() -> None:
+    assert agent_auth(service("/oauth/token"), ()) is None
+
+
+def test_the_directory_alone_names_its_own_doors() -> None:
+    made = block(*SECOND)
+    assert made["register_uri"] == made["identity_endpoint"] == f"{BASE}/api/auth/register"
+    assert made["claim_uri"] == made["claim_endpoint"] == f"{BASE}/api/auth/verify"
+    assert made["revocation_uri"] == f"{BASE}/api/auth/revoke"
+    assert made["identity_types_supported"] == ["did", "agent_id", "email", "identity_assertion"]
+    assert made["credential_types_supported"] == ["api_key", "bearer_token", "jwt"]
+    assert made["identity_assertion"]["assertion_types_supported"] == ["verified_email"]
+    assert made["did"]["methods_supported"] == ["key", "web"]
+    assert "anonymous" not in made
+
+
+def test_both_together_say_for_each_way_which_door_is_its_own() -> None:
+    made = block(*FIRST, *SECOND)
+    assert made["register_uri"] == f"{BASE}/api/agent/register"
+    assert made["claim_uri"] == f"{BASE}/api/agent/claim"
+    assert made["identity_types_supported"] == [
+        *("anonymous", "identity_assertion"),
+        *("did", "agent_id", "email"),
+    ]
+    assert made["credential_types_supported"] == [
+        *("access_token", "api_key"),
+        *("bearer_token", "jwt"),
+    ]
+    assert made["identity_assertion"]["assertion_types_supported"] == [ID_JAG, "verified_email"]
+    for way, door in {
+        "anonymous": "/api/agent/register",
+        "identity_assertion": "/api/agent/register",
+        "did": "/api/auth/register",
+        "agent_id": "/api/auth/register",
+        "email": "/api/auth/register",
+    }.items():
+        assert made[way]["register_uri"] == f"{BASE}{door}"
+        assert made[way]["credential_types_supported"]
+        assert made[way]["claim_uri"].startswith(f"{BASE}/api/")
+
+
+def test_a_door_that_is_not_there_is_not_named() -> None:
+    made = block("/api/agent/register")
+    assert made["register_uri"]
+    assert not made.keys() & {"claim_uri", "claim_endpoint", "revocation_uri"}
+    assert "claim_uri" not in made["anonymous"]
+
+
+def test_the_page_about_getting_in_has_a_part_for_each_door() -> None:
+    pages = {
+        name: auth_md(Site(service(*paths), "1.0.0"))
+        for name, paths in {"one": FIRST, "two": SECOND, "both": (*FIRST, *SECOND)}.items()
+    }
+    assert "/api/auth/" not in pages["one"]
+    assert "/api/agent/" not in pages["two"]
+    assert all(path in pages["both"] for path in (*FIRST, *SECOND))
+    assert all(page.startswith("# auth.md") and "{base}" not in page for page in pages.values())
