@@ -165,6 +165,17 @@ class Settings(BaseSettings):
         "", description="Bearer key for the advisor, if it needs one.", repr=False
     )
     advisor_model: str = Field("", description="The model the advisor is asked for.")
+    embedding_url: str = Field(
+        "",
+        description="Base of an OpenAI-compatible endpoint for sentence vectors; empty means the embedded model.",
+    )
+    embedding_key: str = Field(
+        "", description="Bearer key for the embedding endpoint, if it needs one.", repr=False
+    )
+    embedding_model: str = Field("", description="The model the embedding endpoint is asked for.")
+    models_dir: Path | None = Field(
+        None, description="Where built models are kept; models in the data folder when unset."
+    )
     metrics_token: str = Field(
         "",
         description="Bearer token that opens GET /metrics on the public port; empty means it is not there.",
@@ -218,7 +229,7 @@ class Settings(BaseSettings):
             raise ValueError("must be host:port")
         return value
 
-    @field_validator("advisor_url")
+    @field_validator("advisor_url", "embedding_url")
     @classmethod
     def _is_an_http_url(cls, value: str) -> str:
         parts = urlsplit(value)
@@ -231,6 +242,8 @@ class Settings(BaseSettings):
     def _has_a_model(self) -> Self:
         if self.advisor_url and not self.advisor_model:
             raise ValueError("advisor_model: must be set when advisor_url is")
+        if self.embedding_url and not self.embedding_model:
+            raise ValueError("embedding_model: must be set when embedding_url is")
         return self
 
     @model_validator(mode="after")
