@@ -1,5 +1,7 @@
 """The wing of the negotiation assistant."""
 
+from negotiator.memory.benchmarks.routes import Benchmarks
+from negotiator.memory.wins.routes import Wins
 from negotiator.negotiations.advice.routes import Advice
 from negotiator.negotiations.advisor.openai import advised
 from negotiator.negotiations.plans.routes import BattlePlans
@@ -21,6 +23,8 @@ def assistant(ground: Ground) -> Wing:
         BattlePlans(store, cursors, advisor),
         Tactics(store, cursors, advisor),
         remembered.memories,
+        Wins(store, cursors, remembered.embedder),
+        Benchmarks(store),
     ]
     return Wing(
         operations=offered(slices),

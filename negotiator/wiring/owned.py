@@ -8,6 +8,7 @@ from negotiator.directory.accounts import registered as directory_agents
 from negotiator.directory.accounts.proving import challenges
 from negotiator.edge import idempotency
 from negotiator.memory.memories import keeping, rows
+from negotiator.memory.wins import rows as wins
 from negotiator.negotiations import sessions
 from negotiator.negotiations.plans import kept as plans
 from negotiator.negotiations.suggestions import own as own_tactics
@@ -23,12 +24,14 @@ MOVES: Final[tuple[Callable[..., Any], ...]] = (
     plans.move,
     own_tactics.move,
     keeping.move,
+    wins.move,
 )
 ERASURES: Final[tuple[Callable[[Transaction, str], Any], ...]] = (
     plans.erase,
     own_tactics.erase,
     sessions.erase,
     rows.erase,
+    wins.erase,
 )
 SWEEPS: Final[tuple[Callable[[Transaction, int], Any], ...]] = (
     moves.sweep,

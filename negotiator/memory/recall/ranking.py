@@ -115,4 +115,3 @@ def _recency(found: Candidates, now: int) -> Array:
     age = np.maximum(0, now - found.created_at) / _HALF_LIFE_MS
     weighed = 1 - _FRESH + _FRESH * np.exp2(-age)
     return np.where(found.ageless, 1.0, weighed)
-

@@ -34,7 +34,16 @@ _SINCE = Query(
     select(
         *(
             table(Memory).c[name]
-            for name in ("id", "document", "model", "vector", "status", "trust", "expires_at", "created_at")
+            for name in (
+                "id",
+                "document",
+                "model",
+                "vector",
+                "status",
+                "trust",
+                "expires_at",
+                "created_at",
+            )
         )
     )
     .where(col(Memory.owner) == bindparam("owner"), col(Memory.stamp) > bindparam("stamp"))
