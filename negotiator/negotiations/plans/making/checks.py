@@ -148,7 +148,7 @@ def _check_outward(plan: dict[str, Any], brief: PlanBrief, ground: Ground, chose
     said = [
         figure["value"] for package in packages for figure in figures(terms, package, "").values()
     ]
-    public = readings_of([*said, *(mark.value for mark in brief.benchmarks)])
+    public = readings_of([*said, *(mark.value for mark in brief.benchmarks if mark.public)])
     hidden = unsayable(brief) - public
     given = _given_words(brief, said)
     for place, text in outward_texts(plan):
