@@ -23,10 +23,10 @@ NAMED: Final = {
     "suggest_tactics",
     "search_tools",
     "get_tool",
-}
-AWAITED: Final = {
     "search_memories",
     "remember",
+}
+AWAITED: Final = {
     "record_win",
     "get_benchmarks",
 }
