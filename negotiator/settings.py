@@ -73,10 +73,7 @@ class Settings(BaseSettings):
         repr=False,
     )
     ephemeral_ttl: int = Field(
-        3600,
-        ge=60,
-        le=86400,
-        description="Life of an anonymous agent's token, seconds.",
+        3600, ge=60, le=86400, description="Life of an anonymous agent's token, seconds."
     )
     token_ttl: int = Field(
         3600, ge=60, le=86400, description="Life of every other access token, seconds."

@@ -69,7 +69,7 @@ def _field(name: str, place: str, schema: dict[str, Any], *, needed: bool) -> tu
 
 def _answer(operation: Operation, described: dict[str, Any], schemas: dict[str, Any]) -> str:
     content = described["responses"][str(operation.status)].get("content")
-    if not content:
+    if not content or "application/json" not in content:
         return ""
     if operation.media_type != JSON:
         return f" with `{operation.media_type}`"
