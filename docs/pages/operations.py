@@ -6,7 +6,7 @@ from typing import Any
 from docs.pages.markdown import code, grid, span
 from negotiator import __version__
 from negotiator.discovery import openapi
-from negotiator.edge.operation import Operation, Service
+from negotiator.edge.operation import JSON, Operation, Service
 from negotiator.scopes import ordered
 
 _ACCESS = {
@@ -15,7 +15,7 @@ _ACCESS = {
     "bearer": "A bearer token.",
 }
 
-_BODIES = {"json": "json", "form": "form", "either": "json or form"}
+_BODIES = {"json": "json", "form": "form", "either": "json or form", "lines": "ndjson or json"}
 
 
 def page(service: Service) -> Iterable[str]:
@@ -57,7 +57,7 @@ def _fields(described: dict[str, Any], schemas: dict[str, Any]) -> Iterable[tupl
         yield _field(parameter["name"], parameter["in"], schema, needed=parameter["required"])
     for content in described.get("requestBody", {}).get("content", {}).values():
         body = content["schema"]
-        for name, schema in body["properties"].items():
+        for name, schema in body.get("properties", {}).items():
             needed = name in body.get("required", ())
             yield _field(name, "body", _resolved(schema, schemas), needed=needed)
 
@@ -71,7 +71,9 @@ def _answer(operation: Operation, described: dict[str, Any], schemas: dict[str, 
     content = described["responses"][str(operation.status)].get("content")
     if not content or "application/json" not in content:
         return ""
-    schema = _resolved(content["application/json"]["schema"], schemas)
+    if operation.media_type != JSON:
+        return f" with `{operation.media_type}`"
+    schema = _resolved(content[JSON]["schema"], schemas)
     names = ", ".join(code(name) for name in schema.get("properties", {}))
     return f" with {names}" if names else ""
 
