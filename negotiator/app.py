@@ -100,7 +100,8 @@ async def _sweep_forever(house: House) -> None:
     async def forget() -> None:
         seen = house.ground.credentials.seen.take()
         await house.store.write(partial(registration.seen, when=seen))
-        await house.store.write(lambda tx: sweep(tx, values.now()))
+        if await house.store.write(lambda tx: sweep(tx, values.now())):
+            await house.store.scrub()
 
     chores = [forget, *(chore for wing in house.wings for chore in wing.chores)]
     while True:

@@ -73,10 +73,7 @@ class Settings(BaseSettings):
         repr=False,
     )
     ephemeral_ttl: int = Field(
-        3600,
-        ge=60,
-        le=86400,
-        description="Life of an anonymous agent's token, seconds.",
+        3600, ge=60, le=86400, description="Life of an anonymous agent's token, seconds."
     )
     token_ttl: int = Field(
         3600, ge=60, le=86400, description="Life of every other access token, seconds."
@@ -110,9 +107,7 @@ class Settings(BaseSettings):
     )
     limit_rpm: int = Field(600, ge=1, description="Requests per minute and credential.")
     limit_burst: int = Field(
-        0,
-        ge=0,
-        description="Requests that may come at once; 0 means as many as a minute allows.",
+        0, ge=0, description="Requests that may come at once; 0 means as many as a minute allows."
     )
     limit_baseline_rpm: int = Field(
         120, ge=1, description="Requests per minute and address without a credential."
@@ -170,6 +165,17 @@ class Settings(BaseSettings):
         "", description="Bearer key for the advisor, if it needs one.", repr=False
     )
     advisor_model: str = Field("", description="The model the advisor is asked for.")
+    embedding_url: str = Field(
+        "",
+        description="Base of an OpenAI-compatible endpoint for sentence vectors; empty means the embedded model.",
+    )
+    embedding_key: str = Field(
+        "", description="Bearer key for the embedding endpoint, if it needs one.", repr=False
+    )
+    embedding_model: str = Field("", description="The model the embedding endpoint is asked for.")
+    models_dir: Path | None = Field(
+        None, description="Where built models are kept; models in the data folder when unset."
+    )
     metrics_token: str = Field(
         "",
         description="Bearer token that opens GET /metrics on the public port; empty means it is not there.",
@@ -223,7 +229,7 @@ class Settings(BaseSettings):
             raise ValueError("must be host:port")
         return value
 
-    @field_validator("advisor_url")
+    @field_validator("advisor_url", "embedding_url")
     @classmethod
     def _is_an_http_url(cls, value: str) -> str:
         parts = urlsplit(value)
@@ -236,6 +242,8 @@ class Settings(BaseSettings):
     def _has_a_model(self) -> Self:
         if self.advisor_url and not self.advisor_model:
             raise ValueError("advisor_model: must be set when advisor_url is")
+        if self.embedding_url and not self.embedding_model:
+            raise ValueError("embedding_model: must be set when embedding_url is")
         return self
 
     @model_validator(mode="after")

@@ -1,7 +1,9 @@
 """The stage: a migrated database, settings, an application, clients, an identity provider."""
 
 import asyncio
+import os
 import shutil
+import tempfile
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -29,6 +31,8 @@ from tests.described import holding
 from tests.idp import Idp
 
 PEPPER = "a pepper that only the tests know"
+MODELS = Path(tempfile.gettempdir(), f"negotiator-models-{os.getuid()}")
+"""Built models, once for all tests of this machine: building takes seconds, and the name says what was built."""
 
 hypothesis_settings.register_profile(
     "house", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -88,6 +92,7 @@ def make_settings(data_dir: Path, keys_dir: Path, **overrides: Any) -> Settings:
         "data_dir": data_dir,
         "keys_dir": keys_dir,
         "secret": PEPPER,
+        "models_dir": MODELS,
         "limit_rpm": 1_000_000,
         "limit_baseline_rpm": 1_000_000,
         "register_limit_anonymous": 1_000_000,

@@ -1,5 +1,6 @@
 """`GET /api/health`: whether the service can read its database, for monitors and load balancers."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,22 +20,31 @@ BUDGET = "health"
 _PROBE = Query(select(literal(1)), lambda row: int(row[0]))
 
 
+Check = Callable[[], tuple[str, str]]
+"""A part's word for how it is, and what there is to say about it."""
+
+
 class HealthView(TypedDict):
-    """`status` is `ok`, or `down` when a needed part is; `checks` says of each part which."""
+    """`status` is `ok`, or `down` when a needed part is; `checks` has a word for each part, `details` what to add.
+
+    A part that is `lesser` works less well than it could; the service is well all the same.
+    """
 
     status: str
     version: str
     services: list[str]
     checks: dict[str, str]
+    details: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Answers for the process."""
+    """Answers for the process; `checks` are what its parts say of themselves, without waiting for anything."""
 
     store: Store
     version: str
     services: tuple[str, ...]
+    checks: Mapping[str, Check]
 
     def operations(self) -> list[Operation]:
         """What this slice offers."""
@@ -57,11 +67,13 @@ class Health:
         """Well, if the database answers; else 503 with what is down."""
         database = await self._database()
         well = database == "ok"
+        told = {name: check() for name, check in self.checks.items()}
         view: HealthView = {
             "status": "ok" if well else "down",
             "version": self.version,
             "services": list(self.services),
-            "checks": {"database": database},
+            "checks": {"database": database, **{name: word for name, (word, _) in told.items()}},
+            "details": {name: detail for name, (_, detail) in told.items()},
         }
         return Answer(view, 200) if well else Answer(view, 503, {"retry-after": "5"})
 

@@ -7,7 +7,7 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import JsonSchemaValue
 
 from negotiator.discovery import examples
-from negotiator.edge.operation import Operation, Service
+from negotiator.edge.operation import JSON, LINES, Operation, Service
 from negotiator.scopes import ordered
 
 PATH: Final = "/openapi.json"
@@ -27,10 +27,8 @@ _REASONS: Final = {
     429: "A budget is used up; Retry-After says until when.",
     503: "Not now; Retry-After says when.",
 }
-_MEDIA: Final = {
-    "json": ("application/json",),
-    "form": ("application/x-www-form-urlencoded",),
-    "either": ("application/json", "application/x-www-form-urlencoded"),
+_LINES: Final[dict[str, Any]] = {
+    "schema": {"type": "string", "description": "One JSON object a line: the members of `lines`."}
 }
 _REFUSAL: Final[dict[str, Any]] = {
     "type": "object",
@@ -149,7 +147,7 @@ def _headers(operation: Operation) -> list[dict[str, Any]]:
 def _content(operation: Operation, schema: dict[str, Any]) -> dict[str, Any]:
     """The body in every media type that it may come in, with its example."""
     shown = {"schema": schema, "example": examples.body(operation)}
-    return dict.fromkeys(_MEDIA[operation.encoding], shown)
+    return {media: _LINES if media == LINES else shown for media in operation.takes}
 
 
 def _responses(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
@@ -162,6 +160,8 @@ def _responses(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
             schemas,
         )
         success["content"] = {"application/json": {"schema": schema}}
+    elif operation.media_type != JSON:
+        success["content"] = {operation.media_type: {"schema": {"type": "string"}}}
     statuses = {*operation.refusals, 429, *_implied(operation)}
     refusal = {"application/json": {"schema": {"$ref": "#/components/schemas/Refusal"}}}
     refused = {

@@ -11,6 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from negotiator.caller import Caller
 from negotiator.edge import input as reading
+from negotiator.edge import operation as kinds
 from negotiator.edge.operation import Answer, Operation
 from negotiator.edge.steps import Doorway, Given, Left, perform
 from negotiator.errors import (
@@ -21,9 +22,6 @@ from negotiator.errors import (
     Refusal,
     ValidationFailed,
 )
-
-_FORM = "application/x-www-form-urlencoded"
-_MERGE = "application/merge-patch+json"
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -118,15 +116,15 @@ class _HttpArrival:
         if not body and self.endpoint.inputless:
             return {}
         operation, declared = self.endpoint.operation, self.headers.get("content-type")
-        encoding = operation.encoding
-        if encoding == "form" or (encoding == "either" and reading.is_type(declared, _FORM)):
-            reading.expect(declared, _FORM)
-            return dict(reading.parse_form(body))
-        if not body and declared is None:
+        if not body and declared is None and operation.encoding != "form":
             return {}
-        merges = (_MERGE,) if operation.method == "PATCH" else ()
-        reading.expect(declared, "application/json", *merges)
-        return reading.parse_json(body)
+        match reading.expect(declared, *operation.takes):
+            case kinds.FORM:
+                return dict(reading.parse_form(body))
+            case kinds.LINES:
+                return {"lines": reading.parse_lines(body)}
+            case _:
+                return reading.parse_json(body)
 
 
 def read_headers(scope: Scope) -> dict[str, str]:

@@ -13,6 +13,10 @@ from negotiator.errors import PreconditionFailed, PreconditionRequired
 
 Input = TypeVar("Input", bound=BaseModel)
 
+JSON = "application/json"
+FORM = "application/x-www-form-urlencoded"
+LINES = "application/x-ndjson"
+MERGE = "application/merge-patch+json"
 REGISTRATION_BODY = 8 * 1024
 BODY = 64 * 1024
 IMPORT_BODY = 5 * 1024 * 1024
@@ -49,7 +53,7 @@ class Answer:
     body: Any
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
-    media_type: str = "application/json"
+    media_type: str = JSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +112,9 @@ class Operation:
     `access`: `open` looks at no credential of ours, `public` takes one but needs none, `bearer` needs one;
     `scopes` are all needed then. `budget` names the rate budget from the input, for operations that have one of
     their own, or several that are all charged. `baseline` names the budget of callers without a credential.
-    `encoding` is how a body comes; `either` takes JSON and forms alike. `creates` marks a POST that honours
-    `Idempotency-Key`. `tool` offers the operation over MCP too. `aliases` are other paths of the same form at which it
-    answers too.
+    `encoding` is how a body comes; `either` takes JSON and forms alike, `lines` takes NDJSON beside JSON, as the member
+    `lines`. `media_type` is what a successful answer has. `creates` marks a POST that honours `Idempotency-Key`. `tool`
+    offers the operation over MCP too. `aliases` are other paths of the same form at which it answers too.
     """
 
     name: str
@@ -124,8 +128,9 @@ class Operation:
     access: Literal["open", "public", "bearer"] = "bearer"
     scopes: frozenset[str] = frozenset()
     refusals: tuple[int, ...] = ()
-    encoding: Literal["json", "form", "either"] = "json"
+    encoding: Literal["json", "form", "either", "lines"] = "json"
     body_limit: int = BODY
+    media_type: str = JSON
     budget: Callable[[Any], str | tuple[str, ...]] | None = None
     baseline: str = "baseline"
     creates: bool = False
@@ -137,6 +142,19 @@ class Operation:
     def reads_query(self) -> bool:
         """Whether the input comes from the query string rather than from a body."""
         return self.method in {"GET", "DELETE"}
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        """The media types of the bodies it reads, the usual one first."""
+        match self.encoding:
+            case "form":
+                return (FORM,)
+            case "either":
+                return (JSON, FORM)
+            case "lines":
+                return (LINES, JSON)
+            case "json":
+                return (JSON, MERGE) if self.method == "PATCH" else (JSON,)
 
     @property
     def path_parameters(self) -> tuple[str, ...]:

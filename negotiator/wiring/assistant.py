@@ -12,6 +12,7 @@ from negotiator.negotiations.plans.scout import Nobody, Scout
 from negotiator.negotiations.routes import Negotiations
 from negotiator.negotiations.suggestions.routes import Tactics
 from negotiator.wiring.ground import Ground
+from negotiator.wiring.memory import remembering
 from negotiator.wiring.wing import Wing, offered
 
 
@@ -30,6 +31,7 @@ def assistant(ground: Ground) -> Wing:
     """Make the wing; the hottest slice first."""
     chosen, store, cursors = ground.settings, ground.store, ground.cursors
     advisor = advised(chosen.advisor_url, key=chosen.advisor_key, model=chosen.advisor_model)
+    remembered = remembering(ground)
     scout: Scout = Nobody()
     if "directory" in chosen.services:
         scout = InTheDirectory(Alternatives(ground.following))
@@ -38,5 +40,11 @@ def assistant(ground: Ground) -> Wing:
         Advice(store),
         BattlePlans(store, cursors, advisor, scout),
         Tactics(store, cursors, advisor),
+        remembered.memories,
+        remembered.carrying,
     ]
-    return Wing(operations=offered(slices), closes=(advisor.close,))
+    return Wing(
+        operations=offered(slices),
+        checks={"embedding": remembered.check},
+        closes=(advisor.close, remembered.close),
+    )

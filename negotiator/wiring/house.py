@@ -90,7 +90,9 @@ def build(chosen: Settings) -> House:
     entered = access(ground)
     made = {"assistant": assistant, "directory": directory}
     running = [make(ground) for name, make in made.items() if name in chosen.services]
-    health = Wing(operations=offered([Health(ground.store, __version__, tuple(chosen.services))]))
+    checks = {name: check for wing in running for name, check in wing.checks.items()}
+    answering = Health(ground.store, __version__, tuple(chosen.services), checks)
+    health = Wing(operations=offered([answering]))
     wings = (*running, entered.wing, people(ground, entered.delegations), health)
     service = Service(
         chosen.base_url,

@@ -12,6 +12,8 @@ from negotiator.directory.reports import kept as reports
 from negotiator.directory.submissions import deciding
 from negotiator.directory.submissions import kept as submissions
 from negotiator.edge import idempotency
+from negotiator.memory.memories import review as memories
+from negotiator.memory.memories import rows
 from negotiator.negotiations import sessions
 from negotiator.negotiations.plans import kept as plans
 from negotiator.negotiations.suggestions import own as own_tactics
@@ -27,6 +29,8 @@ MOVES: Final[tuple[Callable[..., Any], ...]] = (
     sessions.move,
     plans.move,
     own_tactics.move,
+    memories.move,
+    idempotency.abandon,
     bookmarks.move,
     submissions.move,
     reports.move,
@@ -35,6 +39,8 @@ ERASURES: Final[tuple[Callable[[Transaction, str], Any], ...]] = (
     plans.erase,
     own_tactics.erase,
     sessions.erase,
+    rows.erase,
+    idempotency.erase,
     consents.erase,
     bookmarks.erase,
     submissions.erase,
@@ -58,11 +64,15 @@ SWEEPS: Final[tuple[Callable[[Transaction, int], Any], ...]] = (
 )
 
 
-def sweep(tx: Transaction, now: int) -> None:
-    """Forget what is over: spent values, dead tokens, agents unclaimed or long ended with all they owned."""
+def sweep(tx: Transaction, now: int) -> bool:
+    """Forget what is over: spent values, dead tokens, agents unclaimed or long ended with all they owned.
+
+    Answers whether anybody's belongings were erased, so that no byte of them is left in the files either.
+    """
     for forget in SWEEPS:
         forget(tx, now)
     gone = (*registration.forget_expired(tx, now), *directory_agents.forget_revoked(tx, now))
     for agent_id in gone:
         for erase in ERASURES:
             erase(tx, agent_id)
+    return bool(gone)

@@ -31,6 +31,7 @@ CREATING: Final[dict[str, dict[str, Any]]] = {
     "open_negotiation": OPENING,
     "make_battle_plan": {},
     "add_tactic": TACTIC,
+    "remember": {"text": "Acme gives way in the last week of a quarter."},
     "record_offer": {"by": "them", "kind": "offer", "package": {"price": "5"}},
     "submit_tool": {
         "name": "Quiet Search",

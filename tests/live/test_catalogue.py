@@ -16,10 +16,15 @@ pytestmark = pytest.mark.asyncio
 
 def record(name: str) -> Record:
     """A small record."""
-    return Record(
-        name=name, summary=f"{name} works", kind="app", category="coding",
-        homepage_url=f"https://{name.lower()}.example/",
-    )  # fmt: skip
+    return Record.model_validate(
+        {
+            "name": name,
+            "summary": f"{name} works",
+            "kind": "app",
+            "category": "coding",
+            "homepage_url": f"https://{name.lower()}.example/",
+        }
+    )
 
 
 async def test_of_many_processes_one_takes_the_content_over(
