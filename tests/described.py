@@ -45,7 +45,9 @@ class Said:
         if media == "application/json":
             faults = [
                 f"{fault.json_path}: {fault.message[:300]}"
-                for fault in self._validator(status, media).iter_errors(orjson.loads(answer.content))
+                for fault in self._validator(status, media).iter_errors(
+                    orjson.loads(answer.content)
+                )
             ]
             assert not faults, f"{faults[:5]} in {told}"
 

@@ -6,7 +6,7 @@ from typing import Any
 from docs.pages.markdown import code, grid, span
 from negotiator import __version__
 from negotiator.discovery import openapi
-from negotiator.edge.operation import Operation, Service
+from negotiator.edge.operation import JSON, Operation, Service
 from negotiator.scopes import ordered
 
 _ACCESS = {
@@ -47,8 +47,10 @@ def _operation(operation: Operation, document: dict[str, Any]) -> Iterable[str]:
     yield f"Needs: {needs}{kind}\n"
     yield from grid(("Field", "In", "Type", "Meaning"), _fields(described, schemas))
     answers = _answer(operation, described, schemas)
-    refused = [status for status in described["responses"] if status != str(operation.status)]
-    yield f"Answers {operation.status}{answers}. Refuses with {', '.join(refused)}.\n"
+    rest = [status for status in described["responses"] if status != str(operation.status)]
+    refused = ", ".join(status for status in rest if status != "304")
+    unchanged = ", 304 when the client has it already" if "304" in rest else ""
+    yield f"Answers {operation.status}{answers}{unchanged}. Refuses with {refused}.\n"
 
 
 def _fields(described: dict[str, Any], schemas: dict[str, Any]) -> Iterable[tuple[str, ...]]:
@@ -68,12 +70,11 @@ def _field(name: str, place: str, schema: dict[str, Any], *, needed: bool) -> tu
 
 
 def _answer(operation: Operation, described: dict[str, Any], schemas: dict[str, Any]) -> str:
-    content = described["responses"][str(operation.status)].get("content")
-    if not content:
-        return ""
-    schema = _resolved(content["application/json"]["schema"], schemas)
+    content = described["responses"][str(operation.status)].get("content", {})
+    schema = _resolved(content.get(JSON, {}).get("schema", {}), schemas)
     names = ", ".join(code(name) for name in schema.get("properties", {}))
-    return f" with {names}" if names else ""
+    kinds = [code(kind) for kind in content if kind != JSON]
+    return " with " + ", or ".join([names, *kinds] if names else kinds) if names or kinds else ""
 
 
 def _resolved(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:

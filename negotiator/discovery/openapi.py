@@ -13,6 +13,7 @@ from negotiator.scopes import ordered
 PATH: Final = "/openapi.json"
 _REFERENCE: Final = "#/components/schemas/{model}"
 _REASONS: Final = {
+    304: "The client has what the ETag names.",
     400: "The request is malformed, or refused for the reason its error names.",
     401: "No credential, or one that is not believed.",
     403: "The credential lacks a scope, or the caller is not entitled.",
@@ -152,6 +153,7 @@ def _content(operation: Operation, schema: dict[str, Any]) -> dict[str, Any]:
 
 def _responses(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
     success: dict[str, Any] = {"description": operation.summary}
+    tagged = False
     if operation.output is not None:
         schema = _flat(
             TypeAdapter(operation.output).json_schema(
@@ -159,13 +161,15 @@ def _responses(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
             ),
             schemas,
         )
-        success["content"] = {"application/json": {"schema": schema}}
-    elif operation.media_type != JSON:
-        success["content"] = {operation.media_type: {"schema": {"type": "string"}}}
-    statuses = {*operation.refusals, 429, *_implied(operation)}
-    refusal = {"application/json": {"schema": {"$ref": "#/components/schemas/Refusal"}}}
+        success["content"] = {JSON: {"schema": schema}}
+        tagged = operation.method == "GET" and "revision" in schema.get("properties", ())
+    if operation.media_type != JSON:
+        content = success.setdefault("content", {})
+        content[operation.media_type] = {"schema": {"type": "string"}}
+    statuses = {*operation.refusals, 429, *_implied(operation), *([304] if tagged else [])}
+    refusal = {"content": {JSON: {"schema": {"$ref": "#/components/schemas/Refusal"}}}}
     refused = {
-        str(status): {"description": _REASONS[status], "content": refusal}
+        str(status): {"description": _REASONS[status], **(refusal if status >= 400 else {})}
         for status in sorted(statuses)
     }
     return {str(operation.status): success, **refused}

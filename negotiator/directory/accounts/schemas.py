@@ -170,7 +170,7 @@ class ChallengeView(TypedDict):
     expires_at: str
 
 
-class IdentityView(TypedDict):
+class StandingView(TypedDict):
     """How far the agent's identity is believed; `challenge` is null when there is nothing to answer."""
 
     type: str
@@ -188,14 +188,14 @@ class CredentialRecord(TypedDict):
     scopes: list[str]
     rate_limit: RateView
     created_at: str
-    identity: IdentityView
+    identity: StandingView
 
 
 class ChallengeResult(TypedDict):
     """A challenge for the calling agent."""
 
     client_id: str
-    identity: IdentityView
+    identity: StandingView
 
 
 class VerifyResult(TypedDict):
@@ -203,7 +203,7 @@ class VerifyResult(TypedDict):
 
     status: str
     client_id: str
-    identity: IdentityView
+    identity: StandingView
     rate_limit: RateView
     api_key: NotRequired[str]
 

@@ -16,7 +16,7 @@ import httpx2
 import pytest
 import requests
 import schemathesis
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from schemathesis.checks import CheckFunction, not_a_server_error
 from schemathesis.core.parameters import ParameterLocation
@@ -131,6 +131,7 @@ def test_whatever_is_sent_is_answered_as_described(stage: Stage, name: str) -> N
     @settings(
         max_examples=EXAMPLES,
         derandomize=True,
+        phases=[Phase.explicit, Phase.generate],
         database=None,
         deadline=None,
         suppress_health_check=list(HealthCheck),
