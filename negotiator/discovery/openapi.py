@@ -119,13 +119,15 @@ def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
                 "in": "query",
                 "required": name in required,
                 "schema": schema,
+                # An empty value is one that was not given (`input.parse_query`).
+                **({} if name in required else {"allowEmptyValue": True}),
             }
             for name, schema in rest.items()
         ]
     elif rest:
         needed = [name for name in required if name not in path]
         body = {**inputs, "properties": rest, "required": needed}
-        described["requestBody"] = {"required": True, "content": _content(operation, body)}
+        described["requestBody"] = {"required": bool(needed), "content": _content(operation, body)}
     if operation.aliases:
         described["description"] = f"Also at {', '.join(operation.aliases)}."
     described["parameters"] += _headers(operation)
