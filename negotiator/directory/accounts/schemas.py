@@ -13,10 +13,11 @@ from negotiator.directory.accounts.proving.identity import (
     is_mailbox,
 )
 from negotiator.edge.operation import Lenient, Strict, shown
+from negotiator.scalars import Truth, Whole
 
 WEEK: Final = 604_800
 Overlap = Annotated[
-    int, Field(ge=0, le=WEEK, description="How long the old key still works, seconds.")
+    Whole, Field(ge=0, le=WEEK, description="How long the old key still works, seconds.")
 ]
 
 
@@ -129,7 +130,7 @@ class Verify(Strict):
     proof: str = Field(
         min_length=1, max_length=8192, description="The signed statement, or the code of the mail."
     )
-    rotate: bool = Field(
+    rotate: Truth = Field(
         False, description="Also get a new key; the one that was used here ends at once."
     )
 
