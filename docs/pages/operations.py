@@ -15,6 +15,7 @@ _ACCESS = {
     "bearer": "A bearer token.",
 }
 
+_KINDER = {"200": "200 when it was there already", "304": "304 when the client has it already"}
 _BODIES = {"json": "json", "form": "form", "either": "json or form"}
 
 
@@ -48,9 +49,9 @@ def _operation(operation: Operation, document: dict[str, Any]) -> Iterable[str]:
     yield from grid(("Field", "In", "Type", "Meaning"), _fields(described, schemas))
     answers = _answer(operation, described, schemas)
     rest = [status for status in described["responses"] if status != str(operation.status)]
-    refused = ", ".join(status for status in rest if status != "304")
-    unchanged = ", 304 when the client has it already" if "304" in rest else ""
-    yield f"Answers {operation.status}{answers}{unchanged}. Refuses with {refused}.\n"
+    refused = ", ".join(status for status in rest if status >= "400")
+    kinder = [text for status, text in _KINDER.items() if status in rest]
+    yield f"Answers {', '.join([f'{operation.status}{answers}', *kinder])}. Refuses with {refused}.\n"
 
 
 def _fields(described: dict[str, Any], schemas: dict[str, Any]) -> Iterable[tuple[str, ...]]:

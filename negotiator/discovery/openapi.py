@@ -13,6 +13,7 @@ from negotiator.scopes import ordered
 PATH: Final = "/openapi.json"
 _REFERENCE: Final = "#/components/schemas/{model}"
 _REASONS: Final = {
+    200: "It was there already; this is it.",
     304: "The client has what the ETag names.",
     400: "The request is malformed, or refused for the reason its error names.",
     401: "No credential, or one that is not believed.",
@@ -170,8 +171,9 @@ def _responses(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
         content[operation.media_type] = {"schema": {"type": "string"}}
     statuses = {*operation.refusals, 429, *_implied(operation), *([304] if tagged else [])}
     refusal = {"content": {JSON: {"schema": {"$ref": "#/components/schemas/Refusal"}}}}
+    bodies = {HTTPStatus.OK: success, HTTPStatus.NOT_MODIFIED: {}}
     refused = {
-        str(status): {"description": _REASONS[status], **(refusal if status >= 400 else {})}
+        str(status): {**bodies.get(HTTPStatus(status), refusal), "description": _REASONS[status]}
         for status in sorted(statuses)
     }
     return {str(operation.status): success, **refused}

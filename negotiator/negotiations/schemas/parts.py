@@ -85,7 +85,8 @@ _STAND_INS: Final = {"date": ("2000-01-01", "2000-01-02")}
 
 def lacks_values(issue: Mapping[str, Any]) -> bool:
     """Whether a numeric issue, as written, says nothing of the values it may take."""
-    plain = issue.get("type", "money") not in UNORDERED_TYPES
+    kind = issue.get("type", "money")
+    plain = isinstance(kind, str) and kind not in UNORDERED_TYPES
     return plain and not any(issue.get(name) for name in ("range", "options", "value_points"))
 
 

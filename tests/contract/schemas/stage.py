@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Final, Literal, TypeVar, get_args
 
 import httpx2
@@ -36,7 +37,7 @@ class Furniture:
         parts = path.split("/")
         there = {
             part[1:-1]: self.places[before]
-            for before, part in zip(parts, parts[1:], strict=False)
+            for before, part in pairwise(parts)
             if part.startswith("{") and before in self.places
         }
         return {**parameters, **{name: there[name] for name in parameters if name in there}}
