@@ -150,8 +150,8 @@ class Door:
 
 
 def locked(service: Service) -> bool:
-    """Whether every tool needs a credential."""
-    return all(operation.access == "bearer" for operation in tools.marked(service).values())
+    """Whether connecting needs a credential: it does as soon as one tool does, since many clients sign in only then."""
+    return any(operation.access == "bearer" for operation in tools.marked(service).values())
 
 
 def _error(identified: Any, code: int, message: str) -> Answer:

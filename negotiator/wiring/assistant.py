@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from negotiator.directory.listing.alternatives import Alternatives
+from negotiator.memory.benchmarks.routes import Benchmarks
+from negotiator.memory.wins.routes import Wins
 from negotiator.negotiations.advice.routes import Advice
 from negotiator.negotiations.advisor.openai import advised
 from negotiator.negotiations.plans.brief import Lead
@@ -42,6 +44,8 @@ def assistant(ground: Ground) -> Wing:
         Tactics(store, cursors, advisor),
         remembered.memories,
         remembered.carrying,
+        Wins(store, cursors, remembered.embedder),
+        Benchmarks(store),
     ]
     return Wing(
         operations=offered(slices),

@@ -14,6 +14,7 @@ from negotiator.directory.submissions import kept as submissions
 from negotiator.edge import idempotency
 from negotiator.memory.memories import review as memories
 from negotiator.memory.memories import rows
+from negotiator.memory.wins import rows as wins
 from negotiator.negotiations import sessions
 from negotiator.negotiations.plans import kept as plans
 from negotiator.negotiations.suggestions import own as own_tactics
@@ -30,6 +31,7 @@ MOVES: Final[tuple[Callable[..., Any], ...]] = (
     plans.move,
     own_tactics.move,
     memories.move,
+    wins.move,
     idempotency.abandon,
     bookmarks.move,
     submissions.move,
@@ -40,6 +42,7 @@ ERASURES: Final[tuple[Callable[[Transaction, str], Any], ...]] = (
     own_tactics.erase,
     sessions.erase,
     rows.erase,
+    wins.erase,
     idempotency.erase,
     consents.erase,
     bookmarks.erase,

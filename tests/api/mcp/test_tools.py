@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import httpx2
 import pytest
 from jsonschema import Draft202012Validator
 
@@ -13,11 +12,8 @@ from tests.conftest import Change
 
 
 @pytest.mark.asyncio
-async def test_the_directory_is_searched_without_a_token(
-    client: httpx2.AsyncClient, change: Change
-) -> None:
+async def test_the_directory_is_searched_with_any_token(change: Change, line: Line) -> None:
     await change(importing.stock_with_content)
-    line = Line(client)
     found = await line.done("search_tools", query="database", limit=2)
     assert len(found["items"]) == 2
     tool = await line.done("get_tool", id=found["items"][0]["slug"])
