@@ -27,6 +27,7 @@ from negotiator.trust import issuers
 from negotiator.users import people
 from negotiator.wiring.house import build
 from tests.browser import BASE, PASSWORD, Browser
+from tests.described import holding
 from tests.idp import Idp
 
 PEPPER = "a pepper that only the tests know"
@@ -118,9 +119,10 @@ async def running(chosen: Settings) -> AsyncGenerator[Starlette]:
 
 
 def connect(application: Starlette, address: str = "203.0.113.7") -> httpx2.AsyncClient:
-    """A client of the application that comes from this address."""
+    """A client of the application that comes from this address; what it is answered has to be as described."""
     transport = httpx2.ASGITransport(application, client=(address, 50_000))
-    return httpx2.AsyncClient(transport=transport, base_url=BASE)
+    hooks = {"response": [holding(application)]}
+    return httpx2.AsyncClient(transport=transport, base_url=BASE, event_hooks=hooks)
 
 
 @pytest_asyncio.fixture

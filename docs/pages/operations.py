@@ -15,6 +15,7 @@ _ACCESS = {
     "bearer": "A bearer token.",
 }
 
+_KINDER = {"200": "200 when it was there already", "304": "304 when the client has it already"}
 _BODIES = {"json": "json", "form": "form", "either": "json or form", "lines": "ndjson or json"}
 
 
@@ -47,8 +48,10 @@ def _operation(operation: Operation, document: dict[str, Any]) -> Iterable[str]:
     yield f"Needs: {needs}{kind}\n"
     yield from grid(("Field", "In", "Type", "Meaning"), _fields(described, schemas))
     answers = _answer(operation, described, schemas)
-    refused = [status for status in described["responses"] if status != str(operation.status)]
-    yield f"Answers {operation.status}{answers}. Refuses with {', '.join(refused)}.\n"
+    rest = [status for status in described["responses"] if status != str(operation.status)]
+    refused = ", ".join(status for status in rest if status >= "400")
+    kinder = [text for status, text in _KINDER.items() if status in rest]
+    yield f"Answers {', '.join([f'{operation.status}{answers}', *kinder])}. Refuses with {refused}.\n"
 
 
 def _fields(described: dict[str, Any], schemas: dict[str, Any]) -> Iterable[tuple[str, ...]]:
@@ -68,14 +71,11 @@ def _field(name: str, place: str, schema: dict[str, Any], *, needed: bool) -> tu
 
 
 def _answer(operation: Operation, described: dict[str, Any], schemas: dict[str, Any]) -> str:
-    content = described["responses"][str(operation.status)].get("content")
-    if not content or "application/json" not in content:
-        return ""
-    if operation.media_type != JSON:
-        return f" with `{operation.media_type}`"
-    schema = _resolved(content[JSON]["schema"], schemas)
+    content = described["responses"][str(operation.status)].get("content", {})
+    schema = _resolved(content.get(JSON, {}).get("schema", {}), schemas)
     names = ", ".join(code(name) for name in schema.get("properties", {}))
-    return f" with {names}" if names else ""
+    kinds = [code(kind) for kind in content if kind != JSON]
+    return " with " + ", or ".join([names, *kinds] if names else kinds) if names or kinds else ""
 
 
 def _resolved(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,8 @@ from negotiator.scopes import ordered
 PATH: Final = "/openapi.json"
 _REFERENCE: Final = "#/components/schemas/{model}"
 _REASONS: Final = {
+    200: "It was there already; this is it.",
+    304: "The client has what the ETag names.",
     400: "The request is malformed, or refused for the reason its error names.",
     401: "No credential, or one that is not believed.",
     403: "The credential lacks a scope, or the caller is not entitled.",
@@ -118,13 +120,15 @@ def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
                 "in": "query",
                 "required": name in required,
                 "schema": schema,
+                # An empty value is one that was not given (`input.parse_query`).
+                **({} if name in required else {"allowEmptyValue": True}),
             }
             for name, schema in rest.items()
         ]
     elif rest:
         needed = [name for name in required if name not in path]
         body = {**inputs, "properties": rest, "required": needed}
-        described["requestBody"] = {"required": True, "content": _content(operation, body)}
+        described["requestBody"] = {"required": bool(needed), "content": _content(operation, body)}
     if operation.aliases:
         described["description"] = f"Also at {', '.join(operation.aliases)}."
     described["parameters"] += _headers(operation)
@@ -152,6 +156,7 @@ def _content(operation: Operation, schema: dict[str, Any]) -> dict[str, Any]:
 
 def _responses(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
     success: dict[str, Any] = {"description": operation.summary}
+    tagged = False
     if operation.output is not None:
         schema = _flat(
             TypeAdapter(operation.output).json_schema(
@@ -159,13 +164,16 @@ def _responses(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
             ),
             schemas,
         )
-        success["content"] = {"application/json": {"schema": schema}}
-    elif operation.media_type != JSON:
-        success["content"] = {operation.media_type: {"schema": {"type": "string"}}}
-    statuses = {*operation.refusals, 429, *_implied(operation)}
-    refusal = {"application/json": {"schema": {"$ref": "#/components/schemas/Refusal"}}}
+        success["content"] = {JSON: {"schema": schema}}
+        tagged = operation.method == "GET" and "revision" in schema.get("properties", ())
+    if operation.media_type != JSON:
+        content = success.setdefault("content", {})
+        content[operation.media_type] = {"schema": {"type": "string"}}
+    statuses = {*operation.refusals, 429, *_implied(operation), *([304] if tagged else [])}
+    refusal = {"content": {JSON: {"schema": {"$ref": "#/components/schemas/Refusal"}}}}
+    bodies = {HTTPStatus.OK: success, HTTPStatus.NOT_MODIFIED: {}}
     refused = {
-        str(status): {"description": _REASONS[status], "content": refusal}
+        str(status): {**bodies.get(HTTPStatus(status), refusal), "description": _REASONS[status]}
         for status in sorted(statuses)
     }
     return {str(operation.status): success, **refused}

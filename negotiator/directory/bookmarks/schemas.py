@@ -7,6 +7,7 @@ from typing_extensions import TypedDict
 
 from negotiator.directory.record.texts import Line, Prose
 from negotiator.edge.operation import Strict, shown
+from negotiator.scalars import Whole
 
 MOST_ITEMS = 500
 Visibility = Literal["private", "unlisted", "public"]
@@ -99,7 +100,7 @@ class PutItem(ItemId):
     model_config = ConfigDict(json_schema_extra=shown({"note": "Has a free tier."}))
 
     note: Note | None = Field(None, description="Left out: the note stays.")
-    position: int | None = _PLACE
+    position: Whole | None = _PLACE
 
 
 class SharedToken(Strict):

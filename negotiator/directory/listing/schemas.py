@@ -3,7 +3,9 @@
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, model_validator
+from typing_extensions import TypedDict
 
+from negotiator.directory.catalogue.changes import ChangeKind
 from negotiator.directory.record.keys import is_tracking
 from negotiator.directory.record.texts import Line, Moment, Prose
 from negotiator.directory.record.tool import (
@@ -12,7 +14,9 @@ from negotiator.directory.record.tool import (
     InterfaceType,
     Kind,
     PricingModel,
+    Status,
     Tag,
+    ToolView,
 )
 from negotiator.edge.operation import Strict, shown
 from negotiator.errors import InvalidRequest
@@ -126,3 +130,99 @@ class ListChanges(Listed):
     since: int = Field(0, ge=0, le=2**62)
     limit: int = Field(20, ge=1, le=100)
     cursor: str | None = Field(None, max_length=2000)
+
+
+class FoundTool(ToolView, frozen=True):
+    """A tool of a list; with a query, how well it fits (0 to 1) and which of its fields do."""
+
+    score: float = 0.0
+    matched_on: tuple[str, ...] = ()
+
+
+class Correction(TypedDict("Correction", {"from": str})):
+    """A word that was read as another."""
+
+    to: str
+
+
+class QueryView(TypedDict):
+    """How a query was read, and at which step of being less strict the tools were found."""
+
+    normalized: str
+    corrected: list[Correction]
+    step: str
+
+
+class FacetView(TypedDict):
+    """How many tools of the whole list have this value."""
+
+    value: str
+    count: int
+
+
+class ToolList(TypedDict):
+    """A page of tools; `count` is of the page, `total` of the list. Without a query `query` is null."""
+
+    items: list[FoundTool]
+    count: int
+    total: int
+    next_cursor: str | None
+    query: QueryView | None
+    facets: dict[str, list[FacetView]]
+
+
+class ToolBatch(TypedDict):
+    """The tools that are there, in the order asked for, and the keys that never were."""
+
+    items: list[ToolView]
+    count: int
+    missing: list[str]
+    next_cursor: None
+
+
+class SubcategoryView(TypedDict):
+    """A part of a category."""
+
+    slug: str
+    name: str
+    tool_count: int
+
+
+class CategoryView(SubcategoryView):
+    """A category; `updated_at` is of its newest change."""
+
+    description: str
+    position: int
+    subcategories: list[SubcategoryView]
+    updated_at: str | None
+
+
+class CategoryList(TypedDict):
+    """The taxonomy in its order, under the name of the seed and the one that lists have."""
+
+    categories: list[CategoryView]
+    items: list[CategoryView]
+    total: int
+    next_cursor: None
+
+
+class ChangeView(TypedDict):
+    """One change, with the tool's status and revision after it."""
+
+    seq: int
+    change: ChangeKind
+    tool_id: str
+    slug: str
+    status: Status
+    revision: int
+    at: str
+
+
+class ChangeList(TypedDict):
+    """A page of the feed; `last` is what to send as `since` next time, `latest` the newest number there is."""
+
+    items: list[ChangeView]
+    count: int
+    last: int
+    latest: int
+    next_cursor: str | None

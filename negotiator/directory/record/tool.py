@@ -18,6 +18,7 @@ from negotiator.directory.record.texts import (
     Slug,
     Url,
 )
+from negotiator.scalars import Truth
 
 Kind = Literal["app", "api", "mcp_server", "agent", "skill", "library", "model", "dataset"]
 InterfaceType = Literal["streamable-http", "sse", "stdio", "rest", "a2a", "cli", "web"]
@@ -79,7 +80,7 @@ class Auth(Part, frozen=True):
     """What the tool asks of its callers; `self_service` is whether one gets it without talking to anybody."""
 
     type: AuthType = "unknown"
-    self_service: bool | None = None
+    self_service: Truth | None = None
 
 
 class Pricing(Part, frozen=True):
@@ -156,7 +157,7 @@ class ToolDraft(Part, frozen=True):
     auth: Auth = Auth()
     pricing: Pricing = Pricing()
     licence: Annotated[Line, Field(max_length=100)] | None = None
-    open_source: bool | None = None
+    open_source: Truth | None = None
     publisher: Publisher | None = None
     external_ids: ExternalIds = ExternalIds()
     version: Annotated[Line, Field(max_length=100)] | None = None

@@ -129,7 +129,7 @@ class Memories:
                 scopes=WRITE,
                 creates=True,
                 tool=Tool("Remember"),
-                refusals=(400, 409, 422, 503),
+                refusals=(200, 400, 409, 422, 503),
                 tag="memory",
             ),
             Operation(

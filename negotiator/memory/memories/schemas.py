@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from negotiator.edge.operation import Strict, shown
 from negotiator.memory.guard.texts import cleaned
-from negotiator.scalars import Moment, Scalar, Word
+from negotiator.scalars import Moment, Number, Scalar, Truth, Whole, Word
 
 Kind = Literal["fact", "preference", "counterparty", "tactic", "lesson", "win"]
 Status = Literal["active", "pending", "superseded", "quarantined"]
@@ -57,7 +57,7 @@ class MemoryBody(Strict):
     negotiation_id: Word | None = Field(None, description="A negotiation of yours it comes from.")
     valid_from: Moment | None = Field(None, description="Since when it holds; now if absent.")
     expires_at: Moment | None = Field(None, description="From when on it is no longer recalled.")
-    pinned: bool = Field(False, description="Never outweighed by newer ones.")
+    pinned: Truth = Field(False, description="Never outweighed by newer ones.")
 
     @property
     def prose(self) -> list[str]:
@@ -144,15 +144,15 @@ class SearchMemories(Strict):
         default_factory=dict[str, Any],
         description="Fields with what they must equal or operators (eq ne in gt gte lt lte exists); AND, OR, NOT.",
     )
-    limit: int = Field(8, ge=1, le=50)
+    limit: Whole = Field(8, ge=1, le=50)
     mode: Mode = "hybrid"
-    min_score: float | None = Field(
+    min_score: Number | None = Field(
         None, ge=0, le=1, description="Of the cosine in `semantic` mode."
     )
     include: list[Literal["superseded", "pending"]] = Field(
         default_factory=list[Literal["superseded", "pending"]], max_length=2
     )
-    explain: bool = Field(False, description="Say of every result why it stands where it does.")
+    explain: Truth = Field(False, description="Say of every result why it stands where it does.")
 
 
 class Erasure(Strict):

@@ -91,6 +91,7 @@ class BattlePlans:
                 run=self.get,
                 input=BattlePlanId,
                 output=BattlePlanView,
+                media_type=MARKDOWN,
                 scopes=READ,
                 refusals=(404,),
                 tool=Tool("Read a battle plan"),

@@ -11,11 +11,14 @@ from negotiator.negotiations.preferences.issues import UNORDERED_TYPES
 from negotiator.scalars import (
     Amount,
     Moment,
+    Number,
     Package,
     Prose,
     Scalar,
     Share,
+    Truth,
     Utility,
+    Whole,
     Word,
     scalar,
 )
@@ -23,7 +26,7 @@ from negotiator.scalars import (
 IssueKind = Literal[
     "money", "number", "integer", "percent", "duration_days", "date", "enum", "boolean"
 ]
-Weight = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
+Weight = Annotated[Number, Field(ge=0, le=1e12, allow_inf_nan=False)]
 
 
 class RangeBody(Strict):
@@ -74,7 +77,7 @@ class IssueBody(Strict):
     their_weight: Weight | None = Field(
         None, description="How much it seems to matter to the other side."
     )
-    tradeable: bool = True
+    tradeable: Truth = True
 
 
 _STAND_INS: Final = {"date": ("2000-01-01", "2000-01-02")}
@@ -82,7 +85,8 @@ _STAND_INS: Final = {"date": ("2000-01-01", "2000-01-02")}
 
 def lacks_values(issue: Mapping[str, Any]) -> bool:
     """Whether a numeric issue, as written, says nothing of the values it may take."""
-    plain = issue.get("type", "money") not in UNORDERED_TYPES
+    kind = issue.get("type", "money")
+    plain = isinstance(kind, str) and kind not in UNORDERED_TYPES
     return plain and not any(issue.get(name) for name in ("range", "options", "value_points"))
 
 
@@ -192,7 +196,7 @@ class ConstraintBody(Strict):
     issue: Word
     op: Operator
     value: Values = Field(description="A value; a list of them for `in` and `not_in`.")
-    hard: bool = True
+    hard: Truth = True
     reason: Prose | None = None
 
     @property
@@ -247,7 +251,7 @@ class BaselineBody(Strict):
     evidence: Evidence | None = None
 
 
-Count = Annotated[int, Field(ge=0, le=1000)]
+Count = Annotated[Whole, Field(ge=0, le=1000)]
 
 
 class SideFactsBody(Strict):

@@ -29,7 +29,7 @@ from negotiator.negotiations.schemas.parts import (
     WorthBody,
     with_stand_in,
 )
-from negotiator.scalars import Moment, Title, Word
+from negotiator.scalars import Moment, Title, Truth, Whole, Word
 
 Role = Literal["buyer", "seller", "employer", "candidate", "landlord", "tenant", "party"]
 State = Literal[
@@ -94,7 +94,7 @@ class NegotiationBody(Strict):
     batna: Batna | None = Field(None, description="Your best alternative. Private.")
     their_estimate: TheirEstimate | None = None
     deadline: Moment | None = Field(None, description="When passed, the negotiation expires.")
-    max_rounds: int | None = Field(None, ge=1, le=10_000)
+    max_rounds: Whole | None = Field(None, ge=1, le=10_000)
     constraints: list[ConstraintBody] | None = Field(None, max_length=50)
     authority: AuthorityBody | None = None
     baseline: BaselineBody | None = None
@@ -208,7 +208,7 @@ class MoveNegotiation(NegotiationId):
     reason: Title | None = Field(
         None, description="Needed to reopen an agreement or closed talk, or to refuse approval."
     )
-    approved: bool | None = Field(
+    approved: Truth | None = Field(
         None, description="From awaiting_approval: whether the held package is approved."
     )
     package_sha256: Word | None = Field(
@@ -217,7 +217,7 @@ class MoveNegotiation(NegotiationId):
     offer_id: Word | None = Field(
         None, description="To `agreed`: the live offer agreed on; the latest live one if absent."
     )
-    override: bool = Field(
+    override: Truth = Field(
         False, description="To `agreed`: agree below the walk-away all the same, with a reason."
     )
 
