@@ -37,7 +37,8 @@ def folded(text: str) -> str:
 
 def words(text: str) -> Iterator[str]:
     """The words in their order; digits of one number stay together, `10,000` reads `10000`."""
-    for found in _WORD.finditer(_GROUPED.sub("", folded(text))):
+    plain = folded(text)
+    for found in _WORD.finditer(_GROUPED.sub("", plain) if "," in plain else plain):
         word = found[0].partition("'")[0].partition("’")[0]
         if word:
             yield word[:_LONGEST]
