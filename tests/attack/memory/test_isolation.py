@@ -151,7 +151,7 @@ def _statements() -> list[tuple[str, Statement]]:
     found: list[tuple[str, Statement]] = []
     for module in modules:
         for name, value in vars(module).items():
-            listed: tuple[Any, ...] = value if isinstance(value, tuple) else (value,)
+            listed: Any = value if isinstance(value, tuple) else (value,)
             found += [
                 (f"{module.__name__}.{name}", one) for one in listed if isinstance(one, Statement)
             ]
