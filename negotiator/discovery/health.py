@@ -20,12 +20,12 @@ BUDGET = "health"
 _PROBE = Query(select(literal(1)), lambda row: int(row[0]))
 
 
-Check = Callable[[], tuple[str, str]]
-"""A part's word for how it is, and what there is to say about it."""
+Check = Callable[[], str]
+"""A part's word for how it is, with what there is to say about it."""
 
 
 class HealthView(TypedDict):
-    """`status` is `ok`, or `down` when a needed part is; `checks` has a word for each part, `details` what to add.
+    """`status` is `ok`, or `down` when a needed part is; `checks` has a word for each part.
 
     A part that is `lesser` works less well than it could; the service is well all the same.
     """
@@ -34,7 +34,6 @@ class HealthView(TypedDict):
     version: str
     services: list[str]
     checks: dict[str, str]
-    details: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +66,14 @@ class Health:
         """Well, if the database answers; else 503 with what is down."""
         database = await self._database()
         well = database == "ok"
-        told = {name: check() for name, check in self.checks.items()}
         view: HealthView = {
             "status": "ok" if well else "down",
             "version": self.version,
             "services": list(self.services),
-            "checks": {"database": database, **{name: word for name, (word, _) in told.items()}},
-            "details": {name: detail for name, (_, detail) in told.items()},
+            "checks": {
+                "database": database,
+                **{name: check() for name, check in self.checks.items()},
+            },
         }
         return Answer(view, 200) if well else Answer(view, 503, {"retry-after": "5"})
 

@@ -22,10 +22,10 @@ class Remembering:
     recall: Recall
     embedder: Embedder
 
-    def check(self) -> tuple[str, str]:
+    def check(self) -> str:
         """Whether the embedder is the one expected, and which it is."""
         named, lesser = self.embedder.model, self.embedder.lesser
-        return ("lesser", f"{named}: {lesser}") if lesser else ("ok", named)
+        return f"lesser: {named}, as {lesser}" if lesser else f"ok: {named}"
 
     async def close(self) -> None:
         """Let go of the embedder."""

@@ -31,6 +31,13 @@ CREATING: Final[dict[str, dict[str, Any]]] = {
     "open_negotiation": OPENING,
     "make_battle_plan": {},
     "add_tactic": TACTIC,
+    "record_win": {
+        "category": "software",
+        "role": "buyer",
+        "currency": "EUR",
+        "baseline": {"kind": "previous_price", "amount": "120.00"},
+        "achieved": {"amount": "105.00"},
+    },
     "remember": {"text": "Acme gives way in the last week of a quarter."},
     "record_offer": {"by": "them", "kind": "offer", "package": {"price": "5"}},
     "submit_tool": {

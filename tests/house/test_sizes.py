@@ -13,6 +13,7 @@ FUNCTIONS: Final = {
     "negotiator/discovery/openapi.py:_operation": 54,
     "negotiator/memory/memories/routes.py:Memories._reading": 52,
     "negotiator/memory/memories/routes.py:Memories._writing": 54,
+    "negotiator/memory/wins/routes.py:Wins._writing": 42,
     "negotiator/negotiations/advice/routes.py:Advice.operations": 56,
     "negotiator/negotiations/routes.py:Negotiations._life": 58,
     "negotiator/negotiations/routes.py:Negotiations._sessions": 69,

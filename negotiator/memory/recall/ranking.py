@@ -63,7 +63,7 @@ class Ranking:
         self._trust = _TRUST[found.trust]
         weighed: Array = _matched(found, mode).astype(np.float64) * self._recency * self._trust
         # Rounded before they are compared: the order is the one that is shown.
-        scores: Array = np.round(weighed, 6)
+        scores = weighed.round(6)
         self._scores = scores
         self._order = np.lexsort((found.rows, -scores))
         self._ranks = [

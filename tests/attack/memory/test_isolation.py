@@ -5,7 +5,7 @@ import re
 import sqlite3
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import pytest
 
@@ -151,7 +151,7 @@ def _statements() -> list[tuple[str, Statement]]:
     found: list[tuple[str, Statement]] = []
     for module in modules:
         for name, value in vars(module).items():
-            listed: tuple[Any, ...] = value if isinstance(value, tuple) else (value,)
+            listed = cast("tuple[Any, ...]", value if isinstance(value, tuple) else (value,))
             found += [
                 (f"{module.__name__}.{name}", one) for one in listed if isinstance(one, Statement)
             ]

@@ -1,5 +1,8 @@
 """A shelf: rows that change, statuses, models apart, and the sketch that large ones are looked through by."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -67,7 +70,11 @@ def test_only_what_may_be_shown_is_shown() -> None:
     )
     assert ask(shelf, "rent") == ["ends"]
     assert set(ask(shelf, "rent", statuses=frozenset({"active", "pending"}))) == {"ends", "waiting"}
-    assert ask(shelf, "rent", keep=lambda facts: facts["kind"] == "waiting") == []
+
+    def is_waiting(facts: Mapping[str, Any]) -> bool:
+        return facts["kind"] == "waiting"
+
+    assert ask(shelf, "rent", keep=is_waiting) == []
 
 
 def test_vectors_of_another_model_are_not_compared_but_words_are() -> None:
