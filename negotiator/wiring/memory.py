@@ -9,6 +9,7 @@ from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.memories.routes import Memories
 from negotiator.memory.recall.recall import Recall
 from negotiator.memory.recall.shelves import Shelves
+from negotiator.memory.wins import rows as wins
 from negotiator.settings import Settings
 from negotiator.wiring.ground import Ground
 
@@ -47,5 +48,5 @@ def remembering(ground: Ground) -> Remembering:
     embeds = embedder(ground.settings)
     recall = Recall(Shelves(ground.store, embeds.model), embeds)
     memories = Memories(ground.store, ground.cursors, embeds, recall)
-    carrying = Carrying(ground.store, Bringing(ground.store, embeds))
+    carrying = Carrying(ground.store, Bringing(ground.store, embeds), more=(wins.everything,))
     return Remembering(memories, carrying, recall, embeds)

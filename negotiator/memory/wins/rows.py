@@ -72,6 +72,7 @@ _MOVE = Statement(
     .values(owner=bindparam("user"), origin=bindparam("agent"))
 )
 _ERASE = Statement(delete(Win).where(_theirs))
+_ALL = Query(_shown.where(_theirs).order_by(col(Win.id)), tuple)
 
 
 def find(tx: Transaction, owner: str, win: str) -> View:
@@ -132,6 +133,11 @@ def save(tx: Transaction, owner: str, view: View, columns: dict[str, Any]) -> No
         holder=owner,
         **{f"new_{name}": value for name, value in new.items()},
     )
+
+
+def everything(tx: Transaction, owner: str) -> list[View]:
+    """All of an owner's wins, oldest first, as an export carries them."""
+    return [{"type": "win", **_view(row)} for row in tx.all(_ALL, holder=owner)]
 
 
 def remove(tx: Transaction, owner: str, win: str) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import httpx2
+import orjson
 import pytest
 import pytest_asyncio
 
@@ -200,3 +201,13 @@ async def test_others_are_told_of_only_above_the_floor(
     assert split["contributors"]["reason"] == "name_the_currency"
     kind = (await client.get(f"{whole}&kind=sale", headers=asker)).json()["contributors"]
     assert (kind["widened"], kind["n_deals"]) == (["kind"], 5)
+
+
+@pytest.mark.asyncio
+async def test_an_export_carries_wins_too(client: httpx2.AsyncClient, member: Member) -> None:
+    who = await member()
+    win = await recorded(client, who)
+    lines = (await client.get("/api/memories/export", headers=who)).text.splitlines()
+    found = [orjson.loads(line) for line in lines]
+    assert [line["id"] for line in found if line["type"] == "win"] == [win["id"]]
+    assert found[0]["others"] == 1
