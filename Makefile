@@ -1,7 +1,7 @@
 # Everything there is to do here. `make` alone lists it. Needs Python 3.11 to 3.13, make, gcc and node 20 (for pyright).
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test browser check bench bench-directory bench-strategy docs fix clean
+.PHONY: help setup run demo test browser check bench bench-directory bench-strategy bench-memory conformance docs fix clean
 
 FITS := import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do $$p -c '$(FITS)' 2>/dev/null && echo $$p && break; done)
@@ -35,12 +35,22 @@ bench: $(READY) ## Measure beside the peers; the numbers belong in docs/benchmar
 	npm ci --silent --prefix tests/bench/node
 	$(BIN)/python -m tests.bench.http --shared $(SHARED)/http --modules tests/bench/node
 	$(BIN)/python -m tests.bench.directory
+	$(BIN)/python -m tests.bench.mcp
 
 bench-directory: $(READY) ## Measure reading and searching the catalogue beside a bare endpoint
 	$(BIN)/python -m tests.bench.directory
 
+conformance: $(READY) ## Run MCP's official suite, its Inspector and mcp-remote against a server
+	npm ci --silent --prefix tests/live/conformance
+	$(BIN)/python -m tests.live.conformance.run
+
 bench-strategy: $(READY) ## Rank the next move against the public negotiators
 	$(BIN)/python tests/bench/negotiation/strategy.py $(SHARED)/negotiation/negmas_harness.py --advisor strategy_advisor:advise
+
+bench-memory: $(READY) ## Measure recall: how good, how fast, beside chromadb and lancedb where they are installed
+	$(BIN)/python -m tests.quality.memory.measure
+	$(BIN)/python -m tests.bench.embedding
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.memory
 
 docs: $(READY) ## Write docs/reference from the code
 	$(BIN)/python -m docs.generate

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from docs.pages import cli, errors, operations, scopes, settings, tables
+from docs.pages import cli, conformance, errors, operations, scopes, settings, tables
 from negotiator.app import build
 from negotiator.edge.operation import Service
 from negotiator.settings import Settings
@@ -25,6 +25,7 @@ PAGES: Final[dict[str, Callable[[Service], Iterable[str]]]] = {
     "scopes": scopes.page,
     "cli": cli.page,
     "tables": tables.page,
+    "conformance": conformance.page,
 }
 _NOTICE: Final = "<!-- Written by docs/generate.py (`make docs`); changes here are lost. -->\n\n"
 

@@ -23,6 +23,7 @@ from negotiator.edge.middleware import Wrapping
 from negotiator.edge.operation import Answer
 from negotiator.edge.refusals import Refusals
 from negotiator.edge.routing import Operations
+from negotiator.mcp.door import METER, PATH
 from negotiator.metrics.meters import Traffic
 from negotiator.settings import Settings
 from negotiator.wiring.house import House, build
@@ -75,25 +76,32 @@ def _routes(house: House) -> list[BaseRoute]:
 
 
 def _layers(house: House) -> list[Middleware]:
-    """What a request passes before those, the operations last."""
+    """What is around those, outermost first: wrapping, then the operations and their doors."""
     operations = house.service.operations
-    wrapping = Middleware(
-        Wrapping,
-        https=house.settings.base_url.startswith("https:"),
-        readable=house.readable,
-        traffic=Traffic(house.ground.meters, [each.name for each in operations]),
-    )
-    endpoints = [Endpoint(each, house.doorway) for each in operations]
-    return [wrapping, Middleware(Operations, endpoints=endpoints, doorway=house.doorway)]
+    return [
+        Middleware(
+            Wrapping,
+            https=house.settings.base_url.startswith("https:"),
+            readable=house.readable,
+            traffic=Traffic(house.ground.meters, [*(each.name for each in operations), METER]),
+        ),
+        Middleware(
+            Operations,
+            endpoints=[Endpoint(operation, house.doorway) for operation in operations],
+            doorway=house.doorway,
+            doors={PATH: house.speech.door},
+        ),
+    ]
 
 
 async def _sweep_forever(house: House) -> None:
     """Sweep, then see to what asks the world and so can be no unit."""
 
     async def forget() -> None:
-        seen = house.ground.credentials.seen()
+        seen = house.ground.credentials.seen.take()
         await house.store.write(partial(registration.seen, when=seen))
-        await house.store.write(lambda tx: sweep(tx, values.now()))
+        if await house.store.write(lambda tx: sweep(tx, values.now())):
+            await house.store.scrub()
 
     chores = [forget, *(chore for wing in house.wings for chore in wing.chores)]
     while True:

@@ -15,6 +15,7 @@
     ├── PayloadTooLarge       413
     ├── UnsupportedMediaType  415
     ├── ValidationFailed      422  one entry per field
+    ├── PreconditionRequired  428  a change needs If-Match
     ├── TooManyRequests       429  with Retry-After
     └── Unavailable           503  with Retry-After
 
@@ -82,7 +83,7 @@ class ProofRefused(InvalidRequest):
 
 
 class Unauthorized(Refusal):
-    """No credential, or one that is not believed. `sent` tells which (RFC 6750 §3.1)."""
+    """No credential, or one that is not believed. `sent` tells which, `scopes` what to ask for (RFC 6750 §3)."""
 
     status = 401
     default_error = "invalid_token"
@@ -90,6 +91,7 @@ class Unauthorized(Refusal):
     def __init__(self, description: str, *, sent: bool = True, **rest: Any) -> None:
         super().__init__(description, **rest)
         self.sent = sent
+        self.scopes: tuple[str, ...] = ()
 
 
 class Unpossessed(Unauthorized):
@@ -166,6 +168,19 @@ class PreconditionFailed(Refusal):
 
     status = 412
     default_error = "precondition_failed"
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The current revision's tag, where the refusal knows it: what to read again and try with."""
+        revision = self.members.get("revision")
+        return {} if revision is None else {"etag": f'"{revision}"'}
+
+
+class PreconditionRequired(Refusal):
+    """A change of what others may change too came without `If-Match` (RFC 6585 §3)."""
+
+    status = 428
+    default_error = "precondition_required"
 
 
 class PayloadTooLarge(Refusal):

@@ -5,7 +5,14 @@ from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    Strict,
+    StringConstraints,
+    WithJsonSchema,
+)
 
 LARGEST_WHOLE: Final = 2**53
 _LARGEST_POWER: Final = 15
@@ -59,6 +66,13 @@ def _amount(value: Any) -> Decimal:
     return amount
 
 
+def _number(value: Any) -> Any:
+    """A JSON number; neither true and false, which Python counts with, nor text that looks like one."""
+    if isinstance(value, bool | str):
+        raise ValueError("Must be a number")
+    return value
+
+
 def _moment(value: Any) -> datetime:
     """An RFC 3339 timestamp with its offset, as UTC."""
     try:
@@ -102,6 +116,9 @@ Moment = Annotated[
 Title = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_no_null)]
 Word = Annotated[str, StringConstraints(min_length=1, max_length=100), AfterValidator(_no_null)]
 Prose = Annotated[str, StringConstraints(min_length=1, max_length=2000), AfterValidator(_no_null)]
-Share = Annotated[float, Field(ge=0, le=1)]
-Utility = Annotated[float, Field(ge=-1e6, le=1e6, allow_inf_nan=False)]
+Whole = Annotated[int, BeforeValidator(_number)]
+Number = Annotated[float, BeforeValidator(_number)]
+Truth = Annotated[bool, Strict()]
+Share = Annotated[Number, Field(ge=0, le=1)]
+Utility = Annotated[Number, Field(ge=-1e6, le=1e6, allow_inf_nan=False)]
 Package = dict[Word, Scalar]

@@ -47,7 +47,7 @@ class Settings(BaseSettings):
         extra="forbid",
         frozen=True,
     )
-    LISTS: ClassVar[tuple[str, ...]] = ("services", "trusted_proxies")
+    LISTS: ClassVar[tuple[str, ...]] = ("services", "trusted_proxies", "mcp_origins")
 
     base_url: str = Field(
         "http://127.0.0.1:8000",
@@ -73,10 +73,7 @@ class Settings(BaseSettings):
         repr=False,
     )
     ephemeral_ttl: int = Field(
-        3600,
-        ge=60,
-        le=86400,
-        description="Life of an anonymous agent's token, seconds.",
+        3600, ge=60, le=86400, description="Life of an anonymous agent's token, seconds."
     )
     token_ttl: int = Field(
         3600, ge=60, le=86400, description="Life of every other access token, seconds."
@@ -85,6 +82,9 @@ class Settings(BaseSettings):
     trusted_proxies: Annotated[list[str], NoDecode] = Field(
         [],
         description="Networks whose X-Forwarded-For is believed, comma-separated CIDR.",
+    )
+    mcp_origins: Annotated[list[str], NoDecode] = Field(
+        [], description="Origins, besides our own, whose pages may use /mcp, comma-separated."
     )
     register_limit_anonymous: int = Field(
         60, ge=1, description="Anonymous registrations per hour and address."
@@ -107,9 +107,7 @@ class Settings(BaseSettings):
     )
     limit_rpm: int = Field(600, ge=1, description="Requests per minute and credential.")
     limit_burst: int = Field(
-        0,
-        ge=0,
-        description="Requests that may come at once; 0 means as many as a minute allows.",
+        0, ge=0, description="Requests that may come at once; 0 means as many as a minute allows."
     )
     limit_baseline_rpm: int = Field(
         120, ge=1, description="Requests per minute and address without a credential."
@@ -139,9 +137,7 @@ class Settings(BaseSettings):
         90, ge=1, description="Days without use after which an unproven agent's API key ends."
     )
     smtp_url: str = Field(
-        "",
-        description="smtp://user:password@host:port; empty means the outbox folder.",
-        repr=False,
+        "", description="smtp://user:password@host:port; empty: the outbox folder.", repr=False
     )
     mail_from: str = Field("negotiator@localhost", description="Sender of the mails.")
     oidc_issuer: str = Field(
@@ -167,18 +163,23 @@ class Settings(BaseSettings):
         "", description="Bearer key for the advisor, if it needs one.", repr=False
     )
     advisor_model: str = Field("", description="The model the advisor is asked for.")
+    embedding_url: str = Field(
+        "", description="The same for sentence vectors; empty: the own model."
+    )
+    embedding_key: str = Field("", description="Bearer key for it, if it needs one.", repr=False)
+    embedding_model: str = Field("", description="The model the embedding endpoint is asked for.")
+    models_dir: Path | None = Field(None, description="Built models; unset: in the data folder.")
     metrics_token: str = Field(
         "",
         description="Bearer token that opens GET /metrics on the public port; empty means it is not there.",
         repr=False,
     )
     metrics_listen: str = Field(
-        "",
-        description="host:port where GET /metrics answers without a token; empty means nowhere.",
+        "", description="host:port where GET /metrics answers without a token; empty means nowhere."
     )
     log_format: Literal["console", "json"] = Field("console", description="How log lines look.")
 
-    @field_validator("services", "trusted_proxies", mode="before")
+    @field_validator("services", "trusted_proxies", "mcp_origins", mode="before")
     @classmethod
     def _comma_separated(cls, value: Any) -> Any:
         return _split(value)
@@ -201,12 +202,8 @@ class Settings(BaseSettings):
     @classmethod
     def _is_an_origin(cls, value: str) -> str:
         parts = urlsplit(value)
-        if (
-            parts.scheme not in {"http", "https"}
-            or not parts.hostname
-            or parts.query
-            or parts.fragment
-        ):
+        plain = parts.scheme in {"http", "https"} and parts.hostname
+        if not plain or parts.query or parts.fragment:
             raise ValueError("must be an http(s) URL without query and fragment")
         if value.endswith("/"):
             raise ValueError("must not end with a slash")
@@ -220,7 +217,7 @@ class Settings(BaseSettings):
             raise ValueError("must be host:port")
         return value
 
-    @field_validator("advisor_url")
+    @field_validator("advisor_url", "embedding_url")
     @classmethod
     def _is_an_http_url(cls, value: str) -> str:
         parts = urlsplit(value)
@@ -231,8 +228,9 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _has_a_model(self) -> Self:
-        if self.advisor_url and not self.advisor_model:
-            raise ValueError("advisor_model: must be set when advisor_url is")
+        for name in ("advisor", "embedding"):
+            if getattr(self, f"{name}_url") and not getattr(self, f"{name}_model"):
+                raise ValueError(f"{name}_model: must be set when {name}_url is")
         return self
 
     @model_validator(mode="after")

@@ -56,10 +56,10 @@ def is_array(value: object) -> TypeGuard[list[Any]]:
     return type(value) is list
 
 
-def read_object(data: bytes) -> dict[str, Any]:
+def read_object(data: bytes, depth: int = MAX_DEPTH) -> dict[str, Any]:
     """The JSON object in `data`, by RFC 8259 and I-JSON (RFC 7493).
 
-    UTF-8, no member twice, no NaN or infinity, no integer over 64 bits, at most 20 levels, no lone
+    UTF-8, no member twice, no NaN or infinity, no integer over 64 bits, at most `depth` levels, no lone
     surrogate, no NUL (which PostgreSQL has no text for); else `ValueError`. The caller bounds the
     size first.
     """
@@ -71,8 +71,8 @@ def read_object(data: bytes) -> dict[str, Any]:
     if not is_object(value):
         raise ValueError("not a JSON object")
     # Depth cannot exceed the number of opening brackets, so ordinary texts skip the walk.
-    if text.count("{") + text.count("[") > MAX_DEPTH:
-        _check_depth(value)
+    if text.count("{") + text.count("[") > depth:
+        _check_depth(value, depth)
     if _UNSPEAKABLE_MAYBE.search(text):
         _check_texts(value)
     return value
@@ -93,9 +93,9 @@ def _check_texts(value: dict[str, Any]) -> None:
             stack.extend(current)
 
 
-def _check_depth(value: dict[str, Any]) -> None:
+def _check_depth(value: dict[str, Any], depth: int) -> None:
     level: list[Any] = [value]
-    for _ in range(MAX_DEPTH):
+    for _ in range(depth):
         level = [child for node in level for child in _children(node)]
         if not level:
             return

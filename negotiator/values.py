@@ -84,6 +84,11 @@ def timestamp(at: int) -> str:
     return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
 
 
+def moment(text: str) -> int:
+    """Milliseconds since the epoch of an RFC 3339 text with its offset."""
+    return round(datetime.fromisoformat(text).timestamp() * 1000)
+
+
 def timestamp_or_none(at: int | None) -> str | None:
     """The same for a moment that may not have come."""
     return None if at is None else timestamp(at)

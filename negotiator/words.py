@@ -11,6 +11,7 @@ from typing import Any, Final
 
 _WORD: Final = re.compile(r"\d+(?:[.,]\d+)*|[^\W_]+(?:['’][^\W_]+)?")
 _GROUPED: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_OWNED: Final = re.compile("['’]")
 _LONGEST: Final = 40
 _SAID_OFTEN: Final = (
     "a an and are as at be been but by can could did do does for from had has have he her his i if in into is it its "
@@ -37,10 +38,11 @@ def folded(text: str) -> str:
 
 def words(text: str) -> Iterator[str]:
     """The words in their order; digits of one number stay together, `10,000` reads `10000`."""
-    for found in _WORD.finditer(_GROUPED.sub("", folded(text))):
-        word = found[0].partition("'")[0].partition("’")[0]
-        if word:
-            yield word[:_LONGEST]
+    plain = folded(text)
+    for word in _WORD.findall(_GROUPED.sub("", plain) if "," in plain else plain):
+        if "'" in word or "’" in word:
+            word = _OWNED.split(word)[0]
+        yield word[:_LONGEST]
 
 
 def terms(text: str) -> list[str]:

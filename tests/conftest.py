@@ -1,7 +1,9 @@
 """The stage: a migrated database, settings, an application, clients, an identity provider."""
 
 import asyncio
+import os
 import shutil
+import tempfile
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -25,9 +27,12 @@ from negotiator.trust import issuers
 from negotiator.users import people
 from negotiator.wiring.house import build
 from tests.browser import BASE, PASSWORD, Browser
+from tests.described import holding
 from tests.idp import Idp
 
 PEPPER = "a pepper that only the tests know"
+MODELS = Path(tempfile.gettempdir(), f"negotiator-models-{os.getuid()}")
+"""Built models, once for all tests of this machine: building takes seconds, and the name says what was built."""
 
 hypothesis_settings.register_profile(
     "house", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -87,6 +92,7 @@ def make_settings(data_dir: Path, keys_dir: Path, **overrides: Any) -> Settings:
         "data_dir": data_dir,
         "keys_dir": keys_dir,
         "secret": PEPPER,
+        "models_dir": MODELS,
         "limit_rpm": 1_000_000,
         "limit_baseline_rpm": 1_000_000,
         "register_limit_anonymous": 1_000_000,
@@ -113,9 +119,10 @@ async def running(chosen: Settings) -> AsyncGenerator[Starlette]:
 
 
 def connect(application: Starlette, address: str = "203.0.113.7") -> httpx2.AsyncClient:
-    """A client of the application that comes from this address."""
+    """A client of the application that comes from this address; what it is answered has to be as described."""
     transport = httpx2.ASGITransport(application, client=(address, 50_000))
-    return httpx2.AsyncClient(transport=transport, base_url=BASE)
+    hooks = {"response": [holding(application)]}
+    return httpx2.AsyncClient(transport=transport, base_url=BASE, event_hooks=hooks)
 
 
 @pytest_asyncio.fixture

@@ -6,7 +6,7 @@ from typing import Any
 from docs.pages.markdown import code, grid, span
 from negotiator import __version__
 from negotiator.discovery import openapi
-from negotiator.edge.operation import Operation, Service
+from negotiator.edge.operation import JSON, Operation, Service
 from negotiator.scopes import ordered
 
 _ACCESS = {
@@ -15,11 +15,13 @@ _ACCESS = {
     "bearer": "A bearer token.",
 }
 
+_KINDER = {"200": "200 when it was there already", "304": "304 when the client has it already"}
 _BODIES = {
     "json": "json",
     "form": "form",
     "either": "json or form",
-    "event": "one security event token, `application/secevent+jwt`",
+    "lines": "ndjson or json",
+    "event": "one security event token",
 }
 
 
@@ -39,7 +41,9 @@ def _operation(operation: Operation, document: dict[str, Any]) -> Iterable[str]:
     described = document["paths"][operation.path][operation.method.lower()]
     schemas = document["components"]["schemas"]
     yield f"### `{operation.method} {operation.path}`\n"
-    yield f"{operation.summary}. Operation `{operation.name}`.\n"
+    tool = f" MCP tool `{operation.tool.name or operation.name}`." if operation.tool else ""
+    also = f" Also at {' '.join(map(code, operation.aliases))}." if operation.aliases else ""
+    yield f"{operation.summary}. Operation `{operation.name}`.{also}{tool}\n"
     scopes = " ".join(code(scope) for scope in ordered(operation.scopes))
     needs = f"A bearer token with {scopes}." if scopes else _ACCESS[operation.access]
     kind = (
@@ -50,8 +54,10 @@ def _operation(operation: Operation, document: dict[str, Any]) -> Iterable[str]:
     yield f"Needs: {needs}{kind}\n"
     yield from grid(("Field", "In", "Type", "Meaning"), _fields(described, schemas))
     answers = _answer(operation, described, schemas)
-    refused = [status for status in described["responses"] if status != str(operation.status)]
-    yield f"Answers {operation.status}{answers}. Refuses with {', '.join(refused)}.\n"
+    rest = [status for status in described["responses"] if status != str(operation.status)]
+    refused = ", ".join(status for status in rest if status >= "400")
+    kinder = [text for status, text in _KINDER.items() if status in rest]
+    yield f"Answers {', '.join([f'{operation.status}{answers}', *kinder])}. Refuses with {refused}.\n"
 
 
 def _fields(described: dict[str, Any], schemas: dict[str, Any]) -> Iterable[tuple[str, ...]]:
@@ -71,12 +77,11 @@ def _field(name: str, place: str, schema: dict[str, Any], *, needed: bool) -> tu
 
 
 def _answer(operation: Operation, described: dict[str, Any], schemas: dict[str, Any]) -> str:
-    content = described["responses"][str(operation.status)].get("content")
-    if not content:
-        return ""
-    schema = _resolved(content["application/json"]["schema"], schemas)
+    content = described["responses"][str(operation.status)].get("content", {})
+    schema = _resolved(content.get(JSON, {}).get("schema", {}), schemas)
     names = ", ".join(code(name) for name in schema.get("properties", {}))
-    return f" with {names}" if names else ""
+    kinds = [code(kind) for kind in content if kind != JSON]
+    return " with " + ", or ".join([names, *kinds] if names else kinds) if names or kinds else ""
 
 
 def _resolved(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from negotiator import __version__, audit
 from negotiator.cli import access, identity
 from negotiator.cli.demo.command import demo
 from negotiator.cli.directory import directory
+from negotiator.cli.memory import memory
 from negotiator.cli.output import Json, change, command, configured, say, tabulate
 from negotiator.cli.serve import serve
 from negotiator.directory.exchange import importing
@@ -28,8 +29,9 @@ app.add_typer(identity.users, name="users")
 app.add_typer(identity.issuers, name="issuers")
 app.add_typer(access.delegations, name="delegations")
 app.add_typer(access.clients, name="clients")
-app.add_typer(keys, name="keys")
 app.add_typer(directory, name="directory")
+app.add_typer(memory, name="memory")
+app.add_typer(keys, name="keys")
 app.command("serve")(serve)
 app.command("demo")(demo)
 

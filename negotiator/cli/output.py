@@ -59,14 +59,17 @@ def configured() -> Settings:
     return chosen
 
 
-async def change(unit: Callable[[Transaction], T]) -> T:
-    """Run one unit on the configured database, migrating it first."""
+async def change(unit: Callable[[Transaction], T], *, scrub: bool = False) -> T:
+    """Run one unit on the configured database, migrating it first; `scrub` leaves no byte of what it deleted."""
     chosen = configured()
     await migrate(chosen.database_url)
     store = make_store(chosen.database_url)
     await store.start()
     try:
-        return await store.write(unit)
+        result = await store.write(unit)
+        if scrub:
+            await store.scrub()
+        return result
     finally:
         await store.close()
 

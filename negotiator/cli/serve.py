@@ -62,6 +62,8 @@ def serve(
         out.print(_NOBODY.format(link=link), highlight=False)
     sys.stdout.flush()
     os.environ.setdefault("MALLOC_ARENA_MAX", "2")  # glibc would keep freed memory for every thread
+    # One question's arithmetic is small: a second thread costs it more than it brings, and takes the core of the next.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # The server takes this process over, so that no worker carries what only the command needed.
     os.execv(sys.executable, [sys.executable, *_uvicorn(host, port, workers, reload=reload)])  # noqa: S606
 

@@ -1,5 +1,6 @@
 """`GET /api/health`: whether the service can read its database, for monitors and load balancers."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,8 +20,15 @@ BUDGET = "health"
 _PROBE = Query(select(literal(1)), lambda row: int(row[0]))
 
 
+Check = Callable[[], str]
+"""A part's word for how it is, with what there is to say about it."""
+
+
 class HealthView(TypedDict):
-    """`status` is `ok`, or `down` when a needed part is; `checks` says of each part which."""
+    """`status` is `ok`, or `down` when a needed part is; `checks` has a word for each part.
+
+    A part that is `lesser` works less well than it could; the service is well all the same.
+    """
 
     status: str
     version: str
@@ -30,11 +38,12 @@ class HealthView(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Answers for the process."""
+    """Answers for the process; `checks` are what its parts say of themselves, without waiting for anything."""
 
     store: Store
     version: str
     services: tuple[str, ...]
+    checks: Mapping[str, Check]
 
     def operations(self) -> list[Operation]:
         """What this slice offers."""
@@ -61,7 +70,10 @@ class Health:
             "status": "ok" if well else "down",
             "version": self.version,
             "services": list(self.services),
-            "checks": {"database": database},
+            "checks": {
+                "database": database,
+                **{name: check() for name, check in self.checks.items()},
+            },
         }
         return Answer(view, 200) if well else Answer(view, 503, {"retry-after": "5"})
 

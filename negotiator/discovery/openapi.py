@@ -1,17 +1,20 @@
 """OpenAPI 3.1 of every operation, read from its description."""
 
+from http import HTTPStatus
 from typing import Any, Final
 
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import JsonSchemaValue
 
 from negotiator.discovery import examples
-from negotiator.edge.operation import Operation, Service
+from negotiator.edge.operation import JSON, LINES, Operation, Service
 from negotiator.scopes import ordered
 
 PATH: Final = "/openapi.json"
 _REFERENCE: Final = "#/components/schemas/{model}"
 _REASONS: Final = {
+    200: "It was there already; this is it.",
+    304: "The client has what the ETag names.",
     400: "The request is malformed, or refused for the reason its error names.",
     401: "No credential, or one that is not believed.",
     403: "The credential lacks a scope, or the caller is not entitled.",
@@ -22,14 +25,12 @@ _REASONS: Final = {
     413: "The body is too large.",
     415: "The media type is not the one the operation reads.",
     422: "Fields are refused; `errors` points to each.",
+    428: "The change needs If-Match.",
     429: "A budget is used up; Retry-After says until when.",
     503: "Not now; Retry-After says when.",
 }
-_MEDIA: Final = {
-    "json": ("application/json",),
-    "form": ("application/x-www-form-urlencoded",),
-    "either": ("application/json", "application/x-www-form-urlencoded"),
-    "event": ("application/secevent+jwt",),
+_LINES: Final[dict[str, Any]] = {
+    "schema": {"type": "string", "description": "One JSON object a line: the members of `lines`."}
 }
 _REFUSAL: Final[dict[str, Any]] = {
     "type": "object",
@@ -119,36 +120,46 @@ def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
                 "in": "query",
                 "required": name in required,
                 "schema": schema,
+                # An empty value is one that was not given (`input.parse_query`).
+                **({} if name in required else {"allowEmptyValue": True}),
             }
             for name, schema in rest.items()
         ]
     elif rest:
         needed = [name for name in required if name not in path]
         body = {**inputs, "properties": rest, "required": needed}
-        described["requestBody"] = {"required": True, "content": _content(operation, body)}
-    if operation.creates:
-        described["parameters"].append(
-            {
-                "name": "Idempotency-Key",
-                "in": "header",
-                "required": False,
-                "schema": {"type": "string", "maxLength": 255},
-            }
-        )
+        described["requestBody"] = {"required": bool(needed), "content": _content(operation, body)}
+    if operation.aliases:
+        described["description"] = f"Also at {', '.join(operation.aliases)}."
+    described["parameters"] += _headers(operation)
     return described
+
+
+def _headers(operation: Operation) -> list[dict[str, Any]]:
+    """The request headers that this operation, and not every one, looks at."""
+    found: list[dict[str, Any]] = []
+    if operation.creates:
+        key = {"type": "string", "maxLength": 255}
+        found.append({"name": "Idempotency-Key", "in": "header", "required": False, "schema": key})
+    if HTTPStatus.PRECONDITION_FAILED in operation.refusals:
+        needed = HTTPStatus.PRECONDITION_REQUIRED in operation.refusals
+        tag = {"type": "string", "description": "The ETag of the revision that is changed."}
+        found.append({"name": "If-Match", "in": "header", "required": needed, "schema": tag})
+    return found
 
 
 def _content(operation: Operation, schema: dict[str, Any]) -> dict[str, Any]:
     """The body in every media type that it may come in, with its example."""
     if operation.encoding == "event":
         example: Any = examples.body(operation)["token"]
-        return {_MEDIA["event"][0]: {"schema": {"type": "string"}, "example": example}}
+        return {operation.takes[0]: {"schema": {"type": "string"}, "example": example}}
     shown = {"schema": schema, "example": examples.body(operation)}
-    return dict.fromkeys(_MEDIA[operation.encoding], shown)
+    return {media: _LINES if media == LINES else shown for media in operation.takes}
 
 
 def _responses(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
     success: dict[str, Any] = {"description": operation.summary}
+    tagged = False
     if operation.output is not None:
         schema = _flat(
             TypeAdapter(operation.output).json_schema(
@@ -156,11 +167,16 @@ def _responses(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
             ),
             schemas,
         )
-        success["content"] = {"application/json": {"schema": schema}}
-    statuses = {*operation.refusals, 429, *_implied(operation)}
-    refusal = {"application/json": {"schema": {"$ref": "#/components/schemas/Refusal"}}}
+        success["content"] = {JSON: {"schema": schema}}
+        tagged = operation.method == "GET" and "revision" in schema.get("properties", ())
+    if operation.media_type != JSON:
+        content = success.setdefault("content", {})
+        content[operation.media_type] = {"schema": {"type": "string"}}
+    statuses = {*operation.refusals, 429, *_implied(operation), *([304] if tagged else [])}
+    refusal = {"content": {JSON: {"schema": {"$ref": "#/components/schemas/Refusal"}}}}
+    bodies = {HTTPStatus.OK: success, HTTPStatus.NOT_MODIFIED: {}}
     refused = {
-        str(status): {"description": _REASONS[status], "content": refusal}
+        str(status): {**bodies.get(HTTPStatus(status), refusal), "description": _REASONS[status]}
         for status in sorted(statuses)
     }
     return {str(operation.status): success, **refused}

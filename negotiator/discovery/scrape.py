@@ -13,9 +13,9 @@ from starlette.routing import Route
 
 from negotiator import values
 from negotiator.caller import nobody
-from negotiator.edge.endpoint import Doorway
 from negotiator.edge.limits import refuse
 from negotiator.edge.operation import Service
+from negotiator.edge.steps import Doorway
 from negotiator.errors import Refusal, Unauthorized
 from negotiator.metrics.exposition import MEDIA_TYPE, exposition
 from negotiator.metrics.meters import Meters

@@ -1,22 +1,19 @@
-"""One operation as an ASGI application: the steps that no operation can forget."""
+"""One operation as an ASGI application: the steps, over HTTP."""
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from email.utils import formatdate, parsedate_to_datetime
+from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any
 
 import orjson
 from starlette.types import Receive, Scope, Send
 
-from negotiator.caller import Caller, Retiring, nobody
+from negotiator.caller import Caller
 from negotiator.edge import input as reading
-from negotiator.edge.guard import Guard
-from negotiator.edge.idempotency import Once
-from negotiator.edge.limits import Limits, Reading, refuse
-from negotiator.edge.operation import Answer, Call, Operation
-from negotiator.edge.refusals import Refusals
+from negotiator.edge import operation as kinds
+from negotiator.edge.operation import Answer, Operation
+from negotiator.edge.steps import Doorway, Given, Left, perform
 from negotiator.errors import (
     FieldError,
     InvalidRequest,
@@ -25,192 +22,38 @@ from negotiator.errors import (
     Refusal,
     ValidationFailed,
 )
-from negotiator.store.store import Store
-
-_FORM = "application/x-www-form-urlencoded"
-_EVENT = "application/secevent+jwt"
-_MERGE = "application/merge-patch+json"
-_KEY_LENGTH = 255
 
 Headers = list[tuple[bytes, bytes]]
 
 
-@dataclass(slots=True)
-class Left:
-    """What a call leaves for its answer's headers, whatever the answer is."""
-
-    reading: Reading | None = None
-    retiring: Retiring | None = None
-
-    def headers(self) -> Headers:
-        """The limit headers; for a credential that has a successor, RFC 9745's and RFC 8594's too."""
-        told: Headers = self.reading.headers() if self.reading else []
-        if self.retiring:
-            until = formatdate(self.retiring.until / 1000, usegmt=True)
-            told.append((b"deprecation", b"@%d" % (self.retiring.since // 1000)))
-            told.append((b"sunset", until.encode()))
-        return told
-
-
-@dataclass(frozen=True, slots=True)
-class Doorway:
-    """What every endpoint shares."""
-
-    guard: Guard
-    limits: Limits
-    refusals: Refusals
-    store: Store
-
-
 class Endpoint:
-    """Guard, input, limit, run, render: in this order, for every operation."""
+    """An operation's way in over HTTP: the steps, and what HTTP adds to their answer."""
 
     def __init__(self, operation: Operation, doorway: Doorway) -> None:
         self.operation = operation
-        self._doorway = doorway
-        self._inputless = not operation.path_parameters and not operation.input.model_fields
-        self._blank = operation.input() if self._inputless else None
-        self._lists = reading.lists_of(operation.input)
-        self._lenient = operation.input.model_config.get("extra") == "ignore"
+        self.doorway = doorway
+        self.inputless = not operation.path_parameters and not operation.input.model_fields
+        self.blank = operation.input() if self.inputless else None
+        self.lists = reading.lists_of(operation.input)
+        lenient = operation.input.model_config.get("extra") == "ignore"
+        self.unbelieved = InvalidRequest if lenient else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         left = Left()
         scope["operation"] = self.operation.name
         headers = read_headers(scope)
+        door = self.doorway
         try:
-            answer = await self._answer(scope, receive, headers, left)
+            address = door.guard.address(scope, headers)
+            arrival = _HttpArrival(self, scope, receive, headers, address)
+            answer = await perform(self.operation, door, arrival, left)
         except reading.Disconnected:
             return
         except Refusal as refusal:
-            answer = await self._refuse(refusal)
+            answer = await door.refused(refusal)
         except Exception as fault:
-            answer = self._doorway.refusals.crash(fault)
+            answer = door.refusals.crash(fault)
         await respond(send, self._conditional(answer, headers), left.headers())
-
-    async def _refuse(self, refusal: Refusal) -> Answer:
-        """The refusal, once what it has to leave behind is kept; 503 while that cannot be."""
-        door = self._doorway
-        if refusal.remember is None:
-            return door.refusals.answer(refusal)
-        try:
-            await door.store.write(refusal.remember)
-        except Refusal as unkept:
-            return door.refusals.answer(unkept)
-        except Exception as fault:
-            return door.refusals.crash(fault)
-        return door.refusals.answer(refusal)
-
-    async def _answer(
-        self,
-        scope: Scope,
-        receive: Receive,
-        headers: dict[str, str],
-        left: Left,
-    ) -> Answer:
-        operation, door = self.operation, self._doorway
-        address = door.guard.address(scope, headers)
-        try:
-            sent = (scope["method"], scope["path"])
-            caller = await door.guard.admit(operation, headers, address, sent=sent)
-        except Refusal:
-            # A probe is charged to the address it came from, never to the owner of a credential.
-            await self._charge(nobody(address), None, left)
-            raise
-        left.retiring = caller.retiring
-        if operation.budget is None:
-            await self._charge(caller, None, left)
-            believed, body = await self._input(scope, receive, headers)
-        else:
-            believed, body = await self._budgeted_input(scope, receive, headers, caller, left)
-        call = Call(
-            caller,
-            believed,
-            headers,
-            address,
-            _expected(headers),
-            self._once(caller, headers, body),
-        )
-        result = await operation.run(call)
-        return result if isinstance(result, Answer) else Answer(result, operation.status)
-
-    async def _budgeted_input(
-        self,
-        scope: Scope,
-        receive: Receive,
-        headers: dict[str, str],
-        caller: Caller,
-        left: Left,
-    ) -> tuple[Any, bytes]:
-        """Which budget is charged is in the input; an input that cannot be read is charged to the baseline."""
-        try:
-            believed, body = await self._input(scope, receive, headers)
-        except Refusal:
-            await self._charge(caller, None, left)
-            raise
-        assert self.operation.budget is not None  # noqa: S101  narrowed by the caller
-        named = self.operation.budget(believed)
-        for name in (named,) if isinstance(named, str) else named:
-            await self._charge(caller, name, left)
-        return believed, body
-
-    async def _charge(self, caller: Caller, name: str | None, left: Left) -> None:
-        """Charge one budget; of several, the headers tell of the one that binds first."""
-        limits, baseline = self._doorway.limits, self.operation.baseline
-        taken = await limits.charge(caller, name, baseline=baseline)
-        if not left.reading or not taken.taken or taken.remaining < left.reading.remaining:
-            left.reading = taken
-        if not taken.taken:
-            raise refuse(taken)
-
-    async def _input(
-        self, scope: Scope, receive: Receive, headers: dict[str, str]
-    ) -> tuple[Any, bytes]:
-        operation = self.operation
-        body = b""
-        if operation.reads_query:
-            if self._blank is not None and not scope["query_string"]:
-                return self._blank, body
-            members: dict[str, Any] = reading.parse_query(scope["query_string"], self._lists)
-        else:
-            body = await reading.read_body(
-                receive, operation.body_limit, headers.get("content-length")
-            )
-            members = self._members(body, headers)
-        path: dict[str, str] = scope.get("path_params", {})
-        if path and "\0" in scope["path"]:
-            raise NotFound("There is nothing at this path.")
-        if twice := path.keys() & members.keys():
-            raise ValidationFailed(
-                [FieldError(f"/{name}", "Belongs in the path only.") for name in sorted(twice)]
-            )
-        refusal = InvalidRequest if self._lenient else None
-        return reading.believe(operation.input, {**members, **path}, refusal=refusal), body
-
-    def _members(self, body: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
-        if not body and self._inputless:
-            return {}
-        declared = headers.get("content-type")
-        encoding = self.operation.encoding
-        if encoding == "form" or (encoding == "either" and reading.is_type(declared, _FORM)):
-            reading.expect(declared, _FORM)
-            return dict(reading.parse_form(body))
-        if encoding == "event":
-            reading.expect(declared, _EVENT)
-            return {"token": reading.parse_text(body)}
-        if not body and declared is None:
-            return {}
-        merges = (_MERGE,) if self.operation.method == "PATCH" else ()
-        reading.expect(declared, "application/json", *merges)
-        return reading.parse_json(body)
-
-    def _once(self, caller: Caller, headers: Mapping[str, str], body: bytes) -> Once:
-        key = headers.get("idempotency-key")
-        if key is None or not self.operation.creates:
-            return Once()
-        if not 1 <= len(key) <= _KEY_LENGTH:
-            raise InvalidRequest(f"Idempotency-Key has 1 to {_KEY_LENGTH} characters.")
-        named = hashlib.sha256(f"{self.operation.name}\n".encode() + body).hexdigest()
-        return Once(caller.principal, key, named)
 
     def _conditional(self, answer: Answer, headers: Mapping[str, str]) -> Answer:
         """Give a revisioned body its strong ETag; answer 304 when the client has it already."""
@@ -225,12 +68,78 @@ class Endpoint:
         return Answer(answer.body, answer.status, tagged, answer.media_type)
 
 
+@dataclass(frozen=True, slots=True)
+class _HttpArrival:
+    """A call as an HTTP request: input in path, query and body, everything else in headers."""
+
+    endpoint: Endpoint
+    scope: Scope
+    receive: Receive
+    headers: dict[str, str]
+    address: str
+
+    async def admit(self, operation: Operation) -> Caller:
+        sent = (self.scope["method"], self.scope["path"])
+        guard = self.endpoint.doorway.guard
+        return await guard.admit(operation, self.headers, self.address, sent=sent)
+
+    def expected(self) -> int | None:
+        return _expected(self.headers)
+
+    def key(self) -> str | None:
+        return self.headers.get("idempotency-key")
+
+    async def read(self) -> Given:
+        endpoint, scope = self.endpoint, self.scope
+        operation = endpoint.operation
+        body = b""
+        if operation.reads_query:
+            if endpoint.blank is not None and not scope["query_string"]:
+                return Given(endpoint.blank)
+            members: dict[str, Any] = reading.parse_query(scope["query_string"], endpoint.lists)
+        else:
+            body = await reading.read_body(
+                self.receive, operation.body_limit, self.headers.get("content-length")
+            )
+            members = self._members(body)
+        path: dict[str, str] = scope.get("path_params", {})
+        if path and "\0" in scope["path"]:
+            raise NotFound("There is nothing at this path.")
+        if twice := path.keys() & members.keys():
+            raise ValidationFailed(
+                [FieldError(f"/{name}", "Belongs in the path only.") for name in sorted(twice)]
+            )
+        whole = {**members, **path}
+        # A key repeats a request, and the path says which: one offer for two negotiations is two requests.
+        named = scope["path"].encode() + b"\n" + body if path else body
+        return Given(reading.believe(operation.input, whole, refusal=endpoint.unbelieved), named)
+
+    def _members(self, body: bytes) -> dict[str, Any]:
+        if not body and self.endpoint.inputless:
+            return {}
+        operation, declared = self.endpoint.operation, self.headers.get("content-type")
+        if not body and declared is None and operation.encoding != "form":
+            return {}
+        match reading.expect(declared, *operation.takes):
+            case kinds.FORM:
+                return dict(reading.parse_form(body))
+            case kinds.LINES:
+                return {"lines": reading.parse_lines(body)}
+            case kinds.EVENT:
+                return {"token": reading.parse_text(body)}
+            case _:
+                return reading.parse_json(body)
+
+
 def read_headers(scope: Scope) -> dict[str, str]:
-    """The request's headers by lower-case name; a repeated one is joined with commas (RFC 9110 §5.3)."""
+    """The request's headers by lower-case name; a repeated one is joined with commas (RFC 9110 §5.3).
+
+    Blanks around a value are no part of it (§5.5); not every HTTP parser takes them off.
+    """
     headers: dict[str, str] = {}
     for name, value in scope["headers"]:
         key = name.decode("latin-1")
-        text = value.decode("latin-1")
+        text = value.decode("latin-1").strip(" \t")
         headers[key] = f"{headers[key]}, {text}" if key in headers else text
     return headers
 

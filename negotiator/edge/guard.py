@@ -85,22 +85,37 @@ class Guard:
         """
         if operation.access == "open":
             return nobody(address)
+        sent = sent or (operation.method, operation.path)
+        caller = await self.identify(headers, address, sent=sent)
+        self.allow(operation, caller)
+        return caller
+
+    async def identify(
+        self, headers: Mapping[str, str], address: str, *, sent: tuple[str, str]
+    ) -> Caller:
+        """Who sent this: nobody without a credential, 401 with one that is not believed.
+
+        `sent` is the method and path of the request, which the proof of a bound token names.
+        """
         scheme, credential = _presented(headers.get("authorization"))
         if credential is None:
-            if operation.access == "public":
-                return nobody(address)
-            raise Unauthorized("Send a bearer token in the Authorization header.", sent=False)
+            return nobody(address)
         caller = await self._authenticator.authenticate(credential, address)
         if caller is None:
             raise self._refuse(scheme, "The credential is unknown, expired or revoked.")
         if caller.key is not None or scheme == _DPOP:
-            method, path = sent or (operation.method, operation.path)
+            method, path = sent
             key = await self._prove(scheme, headers, method=method, path=path, token=credential)
             if caller.key is None or key != caller.key:
                 raise self._refuse(_DPOP, "The token is not bound to the key of the proof.")
+        return caller
+
+    def allow(self, operation: Operation, caller: Caller) -> None:
+        """Refuse who needs a credential and has none, or lacks one of the operation's scopes."""
+        if operation.access == "bearer" and caller.kind == "nobody":
+            raise Unauthorized("Send a bearer token in the Authorization header.", sent=False)
         if not operation.scopes <= caller.scopes:
             raise InsufficientScope(ordered(operation.scopes))
-        return caller
 
     async def still(self, caller: Caller) -> bool:
         """Whether this caller would still be let in: what an open stream asks now and then."""

@@ -44,6 +44,9 @@ _REPLACE = Statement(
     )
 )
 _KEEP = Statement(insertion(IdempotencyKey))
+_OF_CALLER = col(IdempotencyKey.caller) == bindparam("holder")
+_ANSWERS = Query(select(IdempotencyKey.key, IdempotencyKey.answer).where(_OF_CALLER), tuple)
+_ERASE = Statement(delete(IdempotencyKey).where(_OF_CALLER))
 _FORGET = Statement(
     delete(IdempotencyKey).where(col(IdempotencyKey.expires_at) <= bindparam("now"))
 )
@@ -88,3 +91,20 @@ class Once:
 def sweep(tx: Transaction, now: int) -> None:
     """Forget keys past their life."""
     tx.run(_FORGET, now=now)
+
+
+def erase(tx: Transaction, caller: str) -> None:
+    """Forget a caller's keys with their answers."""
+    tx.run(_ERASE, holder=caller)
+
+
+def abandon(tx: Transaction, agent_id: str, _user_id: str) -> None:
+    """Forget the keys of an agent that was claimed: from now on it calls in its user's name."""
+    erase(tx, agent_id)
+
+
+def erase_mentions(tx: Transaction, caller: str, word: bytes) -> None:
+    """Forget the caller's keys whose answers have this in them: what is erased is in no answer either."""
+    for key, answer in tx.all(_ANSWERS, holder=caller):
+        if word in bytes(answer):
+            tx.run(_REPLACE, caller=caller, key=key)

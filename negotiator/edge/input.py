@@ -43,15 +43,12 @@ async def read_body(receive: Receive, limit: int, declared: str | None) -> bytes
             return b"".join(chunks) if len(chunks) > 1 else chunk
 
 
-def expect(media_type: str | None, *wanted: str) -> None:
-    """Refuse with 415 a body that is not declared as one of what the operation reads."""
-    if not is_type(media_type, *wanted):
+def expect(media_type: str | None, *wanted: str) -> str:
+    """Which of the wanted media types the body is declared as; 415 for any other."""
+    declared = (media_type or "").partition(";")[0].strip().lower()
+    if declared not in wanted:
         raise UnsupportedMediaType(f"Send the body as {' or '.join(wanted)}.")
-
-
-def is_type(media_type: str | None, *wanted: str) -> bool:
-    """Whether a body is declared as one of these, whatever its parameters."""
-    return (media_type or "").partition(";")[0].strip().lower() in wanted
+    return declared
 
 
 def parse_json(body: bytes) -> dict[str, Any]:
@@ -68,6 +65,14 @@ def parse_text(body: bytes) -> str:
         return body.decode("ascii").strip()
     except UnicodeDecodeError:
         raise InvalidRequest("The body is not a text of ASCII.") from None
+
+
+def parse_lines(body: bytes) -> list[str]:
+    """The lines of NDJSON that hold anything, unread; 400 for what is no UTF-8."""
+    try:
+        return [line for line in body.decode().split("\n") if line.strip()]
+    except UnicodeDecodeError as fault:
+        raise InvalidRequest("The body is not UTF-8.", detail=str(fault)) from None
 
 
 def parse_form(body: bytes) -> dict[str, str]:

@@ -9,10 +9,15 @@ from pydantic.config import JsonDict
 
 from negotiator.caller import Caller
 from negotiator.edge.idempotency import Once
-from negotiator.errors import PreconditionFailed
+from negotiator.errors import PreconditionFailed, PreconditionRequired
 
 Input = TypeVar("Input", bound=BaseModel)
 
+JSON = "application/json"
+FORM = "application/x-www-form-urlencoded"
+LINES = "application/x-ndjson"
+EVENT = "application/secevent+jwt"
+MERGE = "application/merge-patch+json"
 REGISTRATION_BODY = 8 * 1024
 BODY = 64 * 1024
 IMPORT_BODY = 5 * 1024 * 1024
@@ -49,7 +54,7 @@ class Answer:
     body: Any
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
-    media_type: str = "application/json"
+    media_type: str = JSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +80,30 @@ class Call(Generic[Input]):
                 members={"revision": current},
             )
 
+    def require_condition(self) -> None:
+        """Refuse with 428 a change that came without `If-Match`; `*` is one that takes any revision."""
+        if "if-match" not in self.headers:
+            raise PreconditionRequired("Send If-Match with the ETag of the revision you change.")
+
 
 Run = Callable[[Call[Any]], Awaitable[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """That an operation is offered to models, as a tool; schemas, scopes and limits are the operation's own.
+
+    `title` is for people, `hint` what a model should know beyond the summary, `name` another name than the
+    operation's. `reads` says of a POST that it changes nothing; `foreign` that its answer carries text which
+    others wrote, and which is data to the reader, never an instruction. Over MCP an operation sees no header
+    but `Accept`: one that reads others is no tool.
+    """
+
+    title: str
+    hint: str = ""
+    name: str = ""
+    reads: bool = False
+    foreign: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,9 +113,12 @@ class Operation:
     `access`: `open` looks at no credential of ours, `public` takes one but needs none, `bearer` needs one;
     `scopes` are all needed then. `budget` names the rate budget from the input, for operations that have one of
     their own, or several that are all charged. `baseline` names the budget of callers without a credential.
-    `encoding` is how a body comes; `either` takes JSON and forms alike, `event` one
-    signed text (RFC 8935), which the input has as its `token`. `creates` marks a POST that honours
-    `Idempotency-Key`.
+    `encoding` is how a body comes; `either` takes JSON and forms alike, `lines` takes NDJSON beside JSON, as the member
+    `lines`, `event` one signed text (RFC 8935), as the member `token`.
+    `media_type` is what a successful answer has, or may have in place of the JSON that `output` describes.
+    `refusals` are the statuses beside its own: 304 too, and 200 where what would be created may be there already.
+    `creates` marks a POST that honours `Idempotency-Key`. `tool` offers the operation over MCP too. `aliases` are other
+    paths of the same form at which it answers too.
     """
 
     name: str
@@ -102,17 +132,35 @@ class Operation:
     access: Literal["open", "public", "bearer"] = "bearer"
     scopes: frozenset[str] = frozenset()
     refusals: tuple[int, ...] = ()
-    encoding: Literal["json", "form", "either", "event"] = "json"
+    encoding: Literal["json", "form", "either", "lines", "event"] = "json"
     body_limit: int = BODY
+    media_type: str = JSON
     budget: Callable[[Any], str | tuple[str, ...]] | None = None
     baseline: str = "baseline"
     creates: bool = False
+    tool: Tool | None = None
+    aliases: tuple[str, ...] = ()
     tag: str = ""
 
     @property
     def reads_query(self) -> bool:
         """Whether the input comes from the query string rather than from a body."""
         return self.method in {"GET", "DELETE"}
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        """The media types of the bodies it reads, the usual one first."""
+        match self.encoding:
+            case "form":
+                return (FORM,)
+            case "either":
+                return (JSON, FORM)
+            case "lines":
+                return (LINES, JSON)
+            case "event":
+                return (EVENT,)
+            case "json":
+                return (JSON, MERGE) if self.method == "PATCH" else (JSON,)
 
     @property
     def path_parameters(self) -> tuple[str, ...]:

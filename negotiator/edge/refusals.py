@@ -20,10 +20,10 @@ log = logger(__name__)
 
 
 class Refusals:
-    """Renders refusals for the service at this base."""
+    """Renders refusals for the service at this base; `resource` is the path of the resource that challenges."""
 
-    def __init__(self, base: str) -> None:
-        metadata = f"{base}/.well-known/oauth-protected-resource"
+    def __init__(self, base: str, resource: str = "") -> None:
+        metadata = f"{base}/.well-known/oauth-protected-resource{resource}"
         self._parameters = f'realm="negotiator", resource_metadata="{metadata}"'
 
     def answer(self, refusal: Refusal) -> Answer:
@@ -75,6 +75,8 @@ class Refusals:
         elif isinstance(refusal, Unauthorized):
             if refusal.sent and refusal.error == "invalid_token":
                 challenge += ', error="invalid_token"'
+            if refusal.scopes:
+                challenge += f', scope="{" ".join(refusal.scopes)}"'
         else:
             return {}
         return {

@@ -4,15 +4,16 @@ Starlette's own routing is linear: the 26th route costs half a request more (doc
 endpoint renders its own refusals, so it needs none of the layers that Starlette puts around a route.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from negotiator.caller import nobody
-from negotiator.edge.endpoint import Doorway, Endpoint, read_headers, respond
+from negotiator.edge.endpoint import Endpoint, read_headers, respond
 from negotiator.edge.limits import refuse
 from negotiator.edge.operation import Answer
+from negotiator.edge.steps import Doorway
 
 _API: Final = "/api/"
 
@@ -20,15 +21,27 @@ Methods = dict[str, Endpoint]
 
 
 class Operations:
-    """All the operations of a service, in front of the application that has its pages and documents."""
+    """All the operations of a service, in front of the application that has its pages and documents.
 
-    def __init__(self, app: ASGIApp, *, endpoints: Iterable[Endpoint], doorway: Doorway) -> None:
+    `doors` are other ways in to them, by path.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        endpoints: Iterable[Endpoint],
+        doorway: Doorway,
+        doors: Mapping[str, ASGIApp] | None = None,
+    ) -> None:
         self._app = app
+        self._doors = doors or {}
         self._doorway = doorway
         self._literal: dict[str, Methods] = {}
         self._templates: dict[int, list[tuple[list[str], Methods]]] = {}
         for endpoint in endpoints:
-            self._add(endpoint)
+            for path in (endpoint.operation.path, *endpoint.operation.aliases):
+                self._add(endpoint, path)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -40,17 +53,19 @@ class Operations:
             methods, scope["path_params"] = self._find(path.split("/"))
         if methods is not None:
             await self._choose(methods, scope["method"])(scope, receive, send)
+        elif path in self._doors:
+            await self._doors[path](scope, receive, send)
         elif path.startswith(_API):
             await self._away(self._doorway.refusals.not_found())(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
-    def _add(self, endpoint: Endpoint) -> None:
+    def _add(self, endpoint: Endpoint, path: str) -> None:
         operation = endpoint.operation
         if not operation.path_parameters:
-            self._literal.setdefault(operation.path, {})[operation.method] = endpoint
+            self._literal.setdefault(path, {})[operation.method] = endpoint
             return
-        parts = operation.path.split("/")
+        parts = path.split("/")
         templates = self._templates.setdefault(len(parts), [])
         methods: Methods | None = next(
             (found for other, found in templates if other == parts), None

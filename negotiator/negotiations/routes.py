@@ -8,7 +8,7 @@ import orjson
 
 from negotiator import values
 from negotiator.edge.cursors import Cursors
-from negotiator.edge.operation import Answer, Call, Operation
+from negotiator.edge.operation import Answer, Call, Operation, Tool
 from negotiator.negotiations import sessions
 from negotiator.negotiations.ledger import recording, standing
 from negotiator.negotiations.ledger import rows as ledger
@@ -69,6 +69,7 @@ class Negotiations:
                 output=NegotiationList,
                 scopes=READ,
                 refusals=(400, 422),
+                tool=Tool("List negotiations"),
                 tag="negotiations",
             ),
             Operation(
@@ -83,6 +84,7 @@ class Negotiations:
                 scopes=WRITE,
                 creates=True,
                 refusals=(400, 422),
+                tool=Tool("Open a negotiation"),
                 tag="negotiations",
             ),
             Operation(
@@ -95,6 +97,7 @@ class Negotiations:
                 output=NegotiationView,
                 scopes=READ,
                 refusals=(404,),
+                tool=Tool("Read a negotiation"),
                 tag="negotiations",
             ),
             Operation(
@@ -107,6 +110,7 @@ class Negotiations:
                 output=NegotiationView,
                 scopes=WRITE,
                 refusals=(400, 404, 409, 412, 422),
+                tool=Tool("Edit a negotiation"),
                 tag="negotiations",
             ),
             Operation(
@@ -136,6 +140,7 @@ class Negotiations:
                 scopes=WRITE,
                 creates=True,
                 refusals=(400, 404, 409, 412, 422),
+                tool=Tool("Move a negotiation"),
                 tag="negotiations",
             ),
             Operation(
@@ -148,6 +153,7 @@ class Negotiations:
                 output=EventList,
                 scopes=READ,
                 refusals=(400, 404, 422),
+                tool=Tool("History of a negotiation"),
                 tag="negotiations",
             ),
             Operation(
@@ -160,6 +166,7 @@ class Negotiations:
                 output=OfferList,
                 scopes=READ,
                 refusals=(400, 404, 422),
+                tool=Tool("List offers"),
                 tag="offers",
             ),
             Operation(
@@ -174,6 +181,7 @@ class Negotiations:
                 scopes=WRITE,
                 creates=True,
                 refusals=(400, 404, 409, 412, 422),
+                tool=Tool("Record an offer"),
                 tag="offers",
             ),
         ]

@@ -20,6 +20,7 @@ from negotiator.store.statement import Query, Row, Statement, Transaction
 T = TypeVar("T")
 
 _ATTEMPTS = 12
+_VACUUM_EVERY = 60.0
 _AWAY = ("08", "53", "57P")  # connection exceptions, out of resources, shutting down
 _RACED = "23505"  # unique_violation: two units numbered a row alike
 _AGAIN = {"40001", "40P01", _RACED}  # serialization_failure, deadlock_detected
@@ -53,6 +54,8 @@ class PostgresStore:
         self._engine = create_async_engine(url, pool_size=8, max_overflow=8, pool_pre_ping=True)
         self._writing = self._engine.execution_options(isolation_level="SERIALIZABLE")
         self._nudging = self._engine.execution_options(isolation_level="READ COMMITTED")
+        self._alone = self._engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._vacuumed = -_VACUUM_EVERY
         self._scanning = self._engine.execution_options(isolation_level="REPEATABLE READ")
 
     async def start(self) -> None:
@@ -95,6 +98,18 @@ class PostgresStore:
             result = await connection.run_sync(lambda inner: unit(SqlTransaction(inner)))
         self._committed(1)
         return result
+
+    async def scrub(self) -> None:
+        """`VACUUM`: deleted rows' space is free for others. It overwrites nothing; nor does anybody but time the log.
+
+        At most one a minute: what is deleted in between is left to the next, or to autovacuum.
+        """
+        now = asyncio.get_running_loop().time()
+        if now < self._vacuumed + _VACUUM_EVERY:
+            return
+        self._vacuumed = now
+        async with _reachable(), self._alone.connect() as connection:
+            await connection.exec_driver_sql("vacuum (skip_locked)")
 
     async def close(self) -> None:
         await self._engine.dispose()

@@ -118,6 +118,23 @@ def _checkpoint(connection: sqlite3.Connection) -> None:
     connection.execute("pragma wal_checkpoint(passive)").fetchall()
 
 
+def _truncate(connection: sqlite3.Connection, turn: IO[str]) -> bool:
+    """Move the whole log into the file and cut it to nothing; False while a reader still needs it.
+
+    Deleted rows are overwritten with zeros in the file (`secure_delete`); only the log still has what they were.
+    """
+    fcntl.flock(turn, fcntl.LOCK_EX)
+    try:
+        connection.execute("pragma busy_timeout=200")
+        [busy, *_] = connection.execute("pragma wal_checkpoint(truncate)").fetchone()
+        return not busy
+    except sqlite3.OperationalError:
+        return False
+    finally:
+        connection.execute("pragma busy_timeout=10000")
+        fcntl.flock(turn, fcntl.LOCK_UN)
+
+
 def _snapshot(connection: sqlite3.Connection, unit: Callable[[Transaction], T]) -> T:
     connection.execute("begin")
     try:
@@ -135,6 +152,7 @@ class SqliteStore:
         self._pending: list[Pending] = []
         self._flushing: asyncio.Task[None] | None = None
         self._written = False
+        self._unscrubbed = False
 
     async def start(self) -> None:
         self._turn = Path(f"{self._path}.turn").open("w")  # noqa: SIM115  held until close
@@ -160,6 +178,10 @@ class SqliteStore:
     async def nudge(self, unit: Callable[[Transaction], T]) -> T:
         return await self.write(unit)
 
+    async def scrub(self) -> None:
+        self._unscrubbed = True
+        await self._scrub()
+
     async def close(self) -> None:
         while self._flushing is not None:
             await asyncio.wait([self._flushing])
@@ -168,6 +190,7 @@ class SqliteStore:
             await self._checkpoints
         self._connection.close()
         await self._scanner.close()
+        await self._scrub()
         await self._writer.perform(_checkpoint)
         await self._writer.close()
         self._turn.close()
@@ -199,6 +222,10 @@ class SqliteStore:
             else:
                 future.set_exception(raised)
 
+    async def _scrub(self) -> None:
+        if self._unscrubbed:
+            self._unscrubbed = not await self._writer.perform(_truncate, self._turn)
+
     async def _checkpoint(self) -> None:
         """Move the log into the file off everybody's path: SQLite's own checkpoint runs inside a commit.
 
@@ -206,6 +233,7 @@ class SqliteStore:
         """
         while True:
             await asyncio.sleep(_CHECKPOINT_EVERY)
+            await self._scrub()
             if self._written:
                 self._written = False
                 with contextlib.suppress(sqlite3.Error):

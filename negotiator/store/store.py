@@ -37,6 +37,14 @@ class Store(Protocol):
         """
         ...
 
+    async def scrub(self) -> None:
+        """See to it that what was deleted so far is in none of the database's files, as far as its engine lets us.
+
+        SQLite: exactly so when this returns, or as soon as the longest read that is under way has ended.
+        PostgreSQL: space is made free for others' rows; docs/operations.md says what stays, and for how long.
+        """
+        ...
+
     async def close(self) -> None:
         """Finish what was begun and let go of the database."""
         ...

@@ -19,6 +19,7 @@ from negotiator.store.store import Store
 from negotiator.tokens.api_keys import form, rows
 from negotiator.tokens.api_keys.standing import FindStanding
 from negotiator.tokens.issued import Issued, Subject
+from negotiator.tokens.seen import Seen
 from negotiator.tokens.tables import AccessToken
 from negotiator.trust.tables import Revocation
 
@@ -49,6 +50,12 @@ _LIVE = Query(
         col(_token.jti) == bindparam("jti"),
         col(_token.revoked_at).is_(None),
         ~WITHDRAWN,
+    ),
+    tuple,
+)
+_OPAQUE = Query(
+    select(_token.client_id, _token.user_id, _token.scope, _token.key).where(
+        col(_token.jti) == bindparam("jti"), col(_token.expires_at) > bindparam("now")
     ),
     tuple,
 )
@@ -84,7 +91,7 @@ class Credentials:
         self._pepper = pepper
         self._find_standing = find_standing
         self._believed: dict[bytes, tuple[int, Caller]] = {}
-        self._seen: dict[str, int] = {}
+        self.seen = Seen()
 
     def make(self, subject: Subject, scopes: list[str], *, life: int, typ: str = TYPE) -> Issued:
         """A signed token for `life` seconds; it counts once `record` has kept its row.
@@ -148,10 +155,7 @@ class Credentials:
         expires_at, caller = found
         if expires_at <= values.now():
             return None
-        stands = await self._store.read(lambda tx: self._stands(tx, caller))
-        if stands is not None and caller.user_id is not None:
-            self._seen[caller.client_id] = values.now()
-        return stands
+        return self.seen.note(await self._store.read(lambda tx: self._stands(tx, caller)))
 
     async def stands(self, caller: Caller) -> bool:
         """Whether the token behind this caller is still good: an open stream outlives what let it in."""
@@ -162,26 +166,18 @@ class Credentials:
 
         return await self._store.read(unit)
 
-    def seen(self) -> dict[str, int]:
-        """Whose tokens that act for a user came by since this was last asked, and when (milliseconds).
-
-        Kept in memory and written down once in a while: a write for every request would cost more than it tells.
-        """
-        seen, self._seen = self._seen, {}
-        return seen
-
     async def _authenticate_opaque(self, credential: str) -> Caller | None:
         jti = form.read_bearer(credential, self._pepper)
         if jti is None:
             return None
 
         def unit(tx: Transaction) -> Caller | None:
-            row = tx.one(_FIND, jti=jti)
-            if row is None or row.expires_at <= values.now():
+            found = tx.one(_OPAQUE, jti=jti, now=values.now())
+            if found is None:
                 return None
-            subject = row.user_id or row.client_id
-            scopes = frozenset(row.scope.split())
-            caller = _caller(row.jti, row.client_id, subject, scopes, key=row.key)
+            client_id, user_id, scope, key = found
+            scopes = frozenset(scope.split())
+            caller = _caller(jti, client_id, user_id or client_id, scopes, key=key)
             return self._stands(tx, caller)
 
         return await self._store.read(unit)
@@ -267,7 +263,7 @@ class Credentials:
 def _caller(
     jti: str, client_id: str, subject: str, scopes: frozenset[str], *, key: str | None
 ) -> Caller:
-    """Whom a token speaks for; a client that the operator added by hand is one that he knows."""
+    """Whom a token speaks for; of the clients of OAuth, which may have come by themselves, nothing more is known."""
     is_agent = client_id.startswith("agt_")
     return Caller(
         kind="agent" if is_agent else "client",
@@ -276,7 +272,7 @@ def _caller(
         scopes=scopes,
         client_id=client_id,
         user_id=subject if subject != client_id else None,
-        level=0 if is_agent else 3,
+        level=0 if is_agent else 1,
         key=key,
     )
 

@@ -66,6 +66,25 @@ class TokenResponse(TypedDict):
     id_token: NotRequired[str]
 
 
+class Done(TypedDict):
+    """RFC 7009 §2.2: there is nothing to read."""
+
+
+class TokenView(TypedDict):
+    """RFC 7662 §2.2; of a token that is not the client's own or not alive, `active` is all."""
+
+    active: bool
+    scope: NotRequired[str]
+    client_id: NotRequired[str]
+    token_type: NotRequired[str]
+    exp: NotRequired[int]
+    iat: NotRequired[int]
+    sub: NotRequired[str]
+    aud: NotRequired[str]
+    iss: NotRequired[str]
+    jti: NotRequired[str]
+
+
 @dataclass(frozen=True, slots=True)
 class TokenEndpoints:
     """The standard doors."""
@@ -105,6 +124,7 @@ class TokenEndpoints:
                 summary="End an access token, or a refresh token with all it renewed, at once",
                 run=self.revoke,
                 input=TokenAction,
+                output=Done,
                 access="open",
                 encoding="form",
                 refusals=(400, 401),
@@ -117,7 +137,7 @@ class TokenEndpoints:
                 summary="Describe one of the calling client's own tokens",
                 run=self.introspect,
                 input=TokenAction,
-                output=dict[str, Any],
+                output=TokenView,
                 access="open",
                 encoding="form",
                 refusals=(400, 401),

@@ -12,12 +12,15 @@ from negotiator.directory.accounts.signing.published import PublishedKeys
 from negotiator.directory.accounts.upkeep.idle import Idle
 from negotiator.directory.accounts.upkeep.rechecks import Rechecks
 from negotiator.directory.accounts.verification import Verification
+from negotiator.directory.bookmarks.routes import Bookmarks
 from negotiator.directory.exchange.routes import Exchange
-from negotiator.directory.listing.following import Following
 from negotiator.directory.listing.routes import Listing
 from negotiator.directory.pages import sources
 from negotiator.directory.pages.shelf import PATH, TOOL, Shelf
 from negotiator.directory.pages.sitemaps import PAGES, TOOLS, Sitemaps
+from negotiator.directory.reports.routes import Reports
+from negotiator.directory.submissions.proposing.naming import Naming
+from negotiator.directory.submissions.routes import Submissions
 from negotiator.discovery.agents.sitemap import PATH as SITEMAP
 from negotiator.discovery.site import Site
 from negotiator.wiring.ground import Ground
@@ -29,11 +32,14 @@ ADDRESSES: Final = (PATH, TOOL, SITEMAP, PAGES, TOOLS, sources.PATH)
 def directory(ground: Ground) -> Wing:
     """Make the wing; the hottest slice first."""
     base, store, cursors = ground.settings.base_url, ground.store, ground.cursors
-    following, keys = Following(store), PublishedKeys(ground.fetcher)
+    following, keys = ground.following, PublishedKeys(ground.fetcher)
     slices: list[Slice] = [
         Listing(base, store, cursors, following),
         Exchange(base, store, cursors, following),
         _accounts(ground, keys),
+        Bookmarks(base, store, cursors),
+        Submissions(base, store, cursors, Naming(store)),
+        Reports(store),
     ]
 
     def shown(site: Site) -> list[Route]:
@@ -44,7 +50,11 @@ def directory(ground: Ground) -> Wing:
         operations=offered(slices),
         shown=shown,
         addresses=ADDRESSES,
-        chores=(Rechecks(store, keys), Idle(store, ground.settings.key_unused_days)),
+        chores=(
+            following.warm,
+            Rechecks(store, keys),
+            Idle(store, ground.settings.key_unused_days),
+        ),
         closes=(following.close,),
     )
 

@@ -16,13 +16,14 @@ from negotiator.console.room import Room
 from negotiator.console.visitor import Visitors
 from negotiator.directory.accounts.registered import Levels
 from negotiator.directory.accounts.routes import BASELINE, DAILY_BUDGET, HOURLY_BUDGET
+from negotiator.directory.listing.following import Following
 from negotiator.discovery import health
 from negotiator.discovery.metadata import parts
 from negotiator.edge.cursors import Cursors
-from negotiator.edge.endpoint import Doorway
 from negotiator.edge.guard import Guard
 from negotiator.edge.limits import Budget, Limiter, Limits
 from negotiator.edge.refusals import Refusals
+from negotiator.edge.steps import Doorway
 from negotiator.keys import Keyring
 from negotiator.limiters import InDatabase, InRedis, SharedTable
 from negotiator.metrics.meters import UNITS, Meters
@@ -62,6 +63,7 @@ class Ground:
     receiver: Receiver
     resources: frozenset[str]
     doorway: Doorway
+    following: Following
     room: Room
 
 
@@ -76,12 +78,12 @@ def lay(chosen: Settings) -> Ground:
     resources = frozenset(f"{base}{path}" for path in parts(scopes.of(chosen.services)))
     issuers = Issuers(store)
     proofs = Proofs(store, base, secret, demands_nonce=chosen.dpop_nonce)
-    guard = Guard(Believing(keys, credentials), chosen.proxies, proofs)
-    limits = _limits(chosen, store, meters)
+    guard, limits = _guard(chosen, keys, credentials, proofs), _limits(chosen, store, meters)
     return Ground(
         settings=chosen,
         meters=meters,
         secret=secret,
+        following=Following(store),
         store=store,
         keyring=keyring,
         credentials=credentials,
@@ -95,13 +97,7 @@ def lay(chosen: Settings) -> Ground:
         verifier=_verifier(base, resources, issuers, issuer_keys),
         resources=resources,
         doorway=Doorway(guard, limits, Refusals(base), store),
-        room=Room(
-            store,
-            limits,
-            Visitors(Cookies(base, secret), store, guard),
-            Pages(base),
-            "/agents" if "assistant" in chosen.services else "/account",
-        ),
+        room=_room(chosen, store, limits, guard, secret),
     )
 
 
@@ -138,6 +134,10 @@ def _levels(chosen: Settings) -> Levels:
     return Levels(*(Rate(rpm, rpm) for rpm in rates))
 
 
+def _guard(chosen: Settings, keys: ApiKeys, credentials: Credentials, proofs: Proofs) -> Guard:
+    return Guard(Believing(keys, credentials), chosen.proxies, proofs)
+
+
 def pepper(chosen: Settings) -> bytes:
     """The secret behind codes and cursors: the operator's, or one made on the first start and kept."""
     if chosen.secret:
@@ -149,6 +149,13 @@ def pepper(chosen: Settings) -> bytes:
         with os.fdopen(descriptor, "w") as file:
             file.write(secrets.token_urlsafe(32))
     return path.read_bytes()
+
+
+def _room(chosen: Settings, store: Store, limits: Limits, guard: Guard, secret: bytes) -> Room:
+    """What every page stands in; whoever signs in for nothing in particular goes to his agents, if there can be any."""
+    home = "/agents" if "assistant" in chosen.services else "/account"
+    visitors = Visitors(Cookies(chosen.base_url, secret), store, guard)
+    return Room(store, limits, visitors, Pages(chosen.base_url), home)
 
 
 def _limits(chosen: Settings, store: Store, meters: Meters) -> Limits:

@@ -13,8 +13,8 @@ from negotiator.discovery.metadata import Authorization
 from negotiator.discovery.published import published, site_of
 from negotiator.discovery.scrape import Scrape, issuing
 from negotiator.discovery.site import Site
-from negotiator.edge.endpoint import Doorway
 from negotiator.edge.operation import Service
+from negotiator.edge.steps import Doorway
 from negotiator.keys import ALGORITHM, RS256, Keyring
 from negotiator.settings import Settings
 from negotiator.store.store import Store
@@ -28,6 +28,7 @@ from negotiator.wiring.assistant import assistant
 from negotiator.wiring.directory import directory
 from negotiator.wiring.ground import Ground, lay
 from negotiator.wiring.people import people
+from negotiator.wiring.speech import Speech, speech
 from negotiator.wiring.wing import Wing, offered
 
 
@@ -41,6 +42,7 @@ class House:
     service: Service
     documents: tuple[Document, ...]
     site: Site
+    speech: Speech
     scrape: Scrape
 
     @property
@@ -90,19 +92,31 @@ def build(chosen: Settings) -> House:
     entered = access(ground)
     made = {"assistant": assistant, "directory": directory}
     running = [make(ground) for name, make in made.items() if name in chosen.services]
-    health = Wing(operations=offered([Health(ground.store, __version__, tuple(chosen.services))]))
+    checks = {name: check for wing in running for name, check in wing.checks.items()}
+    answering = Health(ground.store, __version__, tuple(chosen.services), checks)
+    health = Wing(operations=offered([answering]))
     wings = (*running, entered.wing, people(ground, entered.delegations), health)
     service = Service(
         chosen.base_url,
         scopes.of(chosen.services),
         tuple(operation for wing in wings for operation in wing.operations),
     )
+    spoken = speech(ground, service)
     pages = [route.path for wing in wings for route in wing.pages if isinstance(route, Route)]
     addresses = [address for wing in wings for address in wing.addresses]
-    site = site_of(service, __version__, [*pages, *addresses], personal=pages)
+    said = [document.path for document in spoken.documents]
+    site = site_of(service, __version__, [*pages, *addresses, *said], personal=pages)
     documents = published(site, _authorization(chosen), jwks=ground.keyring.jwks)
-    scrape = Scrape(ground.meters, issuing(service), ground.doorway, chosen.metrics_token)
-    return House(ground, wings, entered.delegations, service, documents, site, scrape)
+    return House(
+        ground=ground,
+        wings=wings,
+        delegations=entered.delegations,
+        service=service,
+        documents=(*documents, *spoken.documents),
+        site=site,
+        speech=spoken,
+        scrape=Scrape(ground.meters, issuing(service), ground.doorway, chosen.metrics_token),
+    )
 
 
 def _authorization(chosen: Settings) -> Authorization:

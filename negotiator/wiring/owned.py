@@ -6,7 +6,15 @@ from typing import Any, Final
 from negotiator.agents import registration
 from negotiator.directory.accounts import registered as directory_agents
 from negotiator.directory.accounts.proving import challenges
+from negotiator.directory.bookmarks import kept as bookmarks
+from negotiator.directory.bookmarks import saves
+from negotiator.directory.reports import kept as reports
+from negotiator.directory.submissions import deciding
+from negotiator.directory.submissions import kept as submissions
 from negotiator.edge import idempotency
+from negotiator.memory.memories import review as memories
+from negotiator.memory.memories import rows
+from negotiator.memory.wins import rows as wins
 from negotiator.negotiations import sessions
 from negotiator.negotiations.plans import kept as plans
 from negotiator.negotiations.suggestions import own as own_tactics
@@ -18,12 +26,28 @@ from negotiator.tokens.flow import authorizations, consents, refreshing
 from negotiator.users import approvals
 from negotiator.users import sessions as browsers
 
-MOVES: Final[tuple[Callable[..., Any], ...]] = (sessions.move, plans.move, own_tactics.move)
+MOVES: Final[tuple[Callable[..., Any], ...]] = (
+    sessions.move,
+    plans.move,
+    own_tactics.move,
+    memories.move,
+    wins.move,
+    idempotency.abandon,
+    bookmarks.move,
+    submissions.move,
+    reports.move,
+)
 ERASURES: Final[tuple[Callable[[Transaction, str], Any], ...]] = (
     plans.erase,
     own_tactics.erase,
     sessions.erase,
+    rows.erase,
+    wins.erase,
+    idempotency.erase,
     consents.erase,
+    bookmarks.erase,
+    submissions.erase,
+    reports.erase,
 )
 SWEEPS: Final[tuple[Callable[[Transaction, int], Any], ...]] = (
     moves.sweep,
@@ -38,13 +62,20 @@ SWEEPS: Final[tuple[Callable[[Transaction, int], Any], ...]] = (
     approvals.sweep,
     browsers.sweep,
     sessions.sweep,
+    saves.sweep,
+    deciding.sweep,
 )
 
 
-def sweep(tx: Transaction, now: int) -> None:
-    """Forget what is over: spent values, dead tokens, unclaimed agents with all they owned."""
+def sweep(tx: Transaction, now: int) -> bool:
+    """Forget what is over: spent values, dead tokens, agents unclaimed or long ended with all they owned.
+
+    Answers whether anybody's belongings were erased, so that no byte of them is left in the files either.
+    """
     for forget in SWEEPS:
         forget(tx, now)
-    for agent_id in registration.forget_expired(tx, now):
+    gone = (*registration.forget_expired(tx, now), *directory_agents.forget_revoked(tx, now))
+    for agent_id in gone:
         for erase in ERASURES:
             erase(tx, agent_id)
+    return bool(gone)

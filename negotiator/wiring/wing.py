@@ -1,11 +1,12 @@
 """One part of the house, as the rest of it sees it."""
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from starlette.routing import BaseRoute
 
+from negotiator.discovery.health import Check
 from negotiator.discovery.site import Site
 from negotiator.edge.operation import Operation
 
@@ -24,13 +25,15 @@ def _nothing(_site: Site) -> Sequence[BaseRoute]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wing:
-    """What a part offers over HTTP, what it looks after every minute, what it lets go of when the process ends.
+    """What a part offers over HTTP, what it says of itself in health, what it looks after every minute, and what it
+    lets go of when the process ends.
 
     `shown` makes its public pages once the whole site is known; they are at `addresses`, for any origin to read.
     """
 
     operations: tuple[Operation, ...] = ()
     pages: tuple[BaseRoute, ...] = ()
+    checks: Mapping[str, Check] = field(default_factory=dict[str, Check])
     shown: Callable[[Site], Sequence[BaseRoute]] = _nothing
     addresses: tuple[str, ...] = ()
     chores: tuple[Callable[[], Awaitable[None]], ...] = ()

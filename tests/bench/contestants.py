@@ -193,6 +193,13 @@ def post(contestant: Contestant, path: str, body: Any, token: str = "") -> Any:
         return json.load(answer)
 
 
+def get(contestant: Contestant, path: str, token: str) -> Any:
+    headers = {"Authorization": f"Bearer {token}"}
+    request = urllib.request.Request(f"http://127.0.0.1:{contestant.port}{path}", headers=headers)
+    with urllib.request.urlopen(request) as answer:  # noqa: S310
+        return json.load(answer)
+
+
 @contextlib.contextmanager
 def ceiling(folder: Path, shared: Path, cores: str) -> Iterator[Contestant]:
     """The least that the job costs on this stack."""

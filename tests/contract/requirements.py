@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from tests.contract.directory.account_rules import ACCOUNTS
+from tests.contract.directory.catalogue_rules import CATALOGUE
+from tests.contract.directory.writing_rules import WRITING
 from tests.contract.discovery.rules import DISCOVERY
+from tests.contract.mcp.rules import MCP
 
 Test = TypeVar("Test", bound=Callable[..., Any])
 
@@ -213,23 +216,21 @@ _NEGOTIATIONS: Final = {
     "contract:3:patch": "PATCH is a JSON merge patch",
     "contract:3:delete": "DELETE erases it, 204",
 }
-_CATALOGUE: Final = {
-    "directory:1:search": "tools are searched, retrieved and filtered",
-    "directory:1:taxonomy": "categories are a taxonomy of tools",
-    "directory:1:public": "some read endpoints work without credentials, at baseline limits",
-    "directory:4:query": "GET /api/v1/tools takes the free text in query",
-    "directory:4:categories": "GET /api/v1/categories answers",
-    "directory:4:no-header": "tools, categories and health take requests without Authorization",
-    "directory:5:public": "public endpoints also allow unauthenticated reads",
-    "directory:5:bearer": "a credential that is sent on a public path must be valid",
-    "directory:8:headers": "the three rate-limit headers are on every answer",
-    "directory:9:version": "the data API is under /api/v1",
-    "contract:6:tools": "filters, sort, facets and cursor of the list",
-    "contract:6:tool": "a tool by id or slug, many at once, the feed, the export",
-    "contract:6:categories": "the taxonomy of nineteen with counts",
-    "contract:6:registry": "the MCP registry's read surface over the same data",
-    "contract:6:content": "the catalogue starts with real entries, each with its evidence",
-    "contract:2:directory-import": "directory import takes files over, with a dry run and a line for each",
+_MEMORY: Final = {
+    "assistant:1:memory": "a vector memory per user",
+    "assistant:5:scope-memories-read": "memories:read queries memory",
+    "assistant:5:scope-memories-write": "memories:write opens writing memories and no more",
+    "contract:0:size-import": "an import takes 5 MiB",
+    "contract:4:memory": "a memory has the members of the contract; source and trust are the server's",
+    "contract:4:text": "a memory's text has at most 4,000 characters",
+    "contract:4:kinds": "kinds and statuses are the contract's",
+    "contract:4:search": "search takes query, filters, limit, mode and explain",
+    "contract:4:history": "a memory's history answers what it was",
+    "contract:4:export": "export is NDJSON of everything, import reads it back line by line",
+    "contract:4:erase": "erasing everything needs the count",
+    "contract:4:dedup": "the same text is kept once, nothing said is lost",
+    "contract:4:claim": "claiming moves memories to the user, untrusted until reviewed",
+    "contract:4:quarantine": "what speaks to a model is kept out of sight and shown to its owner",
 }
 _LATER: Final = {
     "Negotiating": {
@@ -238,19 +239,9 @@ _LATER: Final = {
         "assistant:1:plans": "battle plans and tactics are kept and generated",
         "contract:0:money": "money is a decimal string with a currency",
     },
-    "Remembering": {
-        "assistant:1:memory": "a vector memory per user, win records and benchmarks",
-        "assistant:5:scope-memories-read": "memories:read queries memory and benchmarks",
-        "assistant:5:scope-memories-write": "memories:write records tactics, savings and wins",
-        "contract:0:size-import": "an import takes 5 MiB",
-    },
     "Teleprompter": {
         "assistant:1:teleprompter": "live transcription with counter-objection cues",
         "assistant:5:scope-stream": "teleprompter:stream opens the stream",
-    },
-    "MCP": {
-        "assistant:1:server-card": "/.well-known/mcp/server-card.json answers GET",
-        "contract:1.4:card": "the server card and the MCP endpoint never disagree",
     },
     "Tools directory": {
         "contract:2:directory": "directory submissions list, approve and reject",
@@ -268,12 +259,13 @@ def _source(name: str) -> str:
     return f"{document} §{section}" if section else "ours"
 
 
+_PARTS: Final = (
+    *(_SEED, _GROUND, _ENTRY, _TOKENS, DISCOVERY, _OPERATOR, _NEGOTIATIONS, _MEMORY),
+    *(_AUTH_MD, _EVENTS, ACCOUNTS, CATALOGUE, WRITING, MCP),
+)
 REQUIREMENTS: Final = {
     name: Requirement(_source(name), behaviour)
-    for part in (
-        *(_SEED, _GROUND, _ENTRY, _TOKENS, _AUTH_MD, _EVENTS, DISCOVERY, _OPERATOR, _NEGOTIATIONS),
-        *(ACCOUNTS, _CATALOGUE),
-    )
+    for part in _PARTS
     for name, behaviour in part.items()
 }
 LATER: Final = {

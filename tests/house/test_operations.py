@@ -5,14 +5,14 @@ from typing import Any, Final
 
 import httpx2
 import pytest
-from starlette.applications import Starlette
 
 from negotiator.edge.operation import Operation
 from negotiator.errors import Refusal
 from negotiator.scopes import ASSISTANT, DIRECTORY
 from negotiator.settings import Settings
 from negotiator.wiring.house import build
-from tests.conftest import Mint, Register, bearer
+from tests.api.directory.agents import join, listed
+from tests.conftest import Change, Mint, Register, bearer
 from tests.contract.expect import OPENING, limited, refused
 
 PRICED: Final = {
@@ -31,7 +31,24 @@ CREATING: Final[dict[str, dict[str, Any]]] = {
     "open_negotiation": OPENING,
     "make_battle_plan": {},
     "add_tactic": TACTIC,
+    "record_win": {
+        "category": "software",
+        "role": "buyer",
+        "currency": "EUR",
+        "baseline": {"kind": "previous_price", "amount": "120.00"},
+        "achieved": {"amount": "105.00"},
+    },
+    "remember": {"text": "Acme gives way in the last week of a quarter."},
     "record_offer": {"by": "them", "kind": "offer", "package": {"price": "5"}},
+    "submit_tool": {
+        "name": "Quiet Search",
+        "summary": "Full-text search over your notes",
+        "kind": "app",
+        "category": "search-web",
+        "homepage_url": "https://quiet-search.example",
+    },
+    "report_tool": {"reason": "broken_link"},
+    "save_collection": {"name": "To try"},
 }
 """A body for every operation that creates; whoever adds one adds its body here."""
 
@@ -80,33 +97,58 @@ async def test_no_operation_opens_without_each_of_its_scopes(
 
 
 @pytest.mark.asyncio
+async def test_no_operation_of_the_directory_opens_without_each_of_its_scopes(
+    client: httpx2.AsyncClient, chosen: Settings, change: Change
+) -> None:
+    lacking = {
+        scope: await join(client, change, scopes=[name for name in DIRECTORY if name != scope])
+        for scope in DIRECTORY
+    }
+    for operation in offered(chosen):
+        for scope in operation.scopes & DIRECTORY.keys():
+            answer = await client.request(
+                operation.method, address(operation), headers=lacking[scope].headers
+            )
+            refused(answer, 403, "insufficient_scope")
+            named = re.search('scope="([^"]+)"', answer.headers["www-authenticate"])
+            assert named
+            assert set(named[1].split()) == operation.scopes
+
+
+@pytest.mark.asyncio
 async def test_every_creating_operation_honours_its_idempotency_key(
-    application: Starlette,
     client: httpx2.AsyncClient,
     chosen: Settings,
+    change: Change,
     register: Register,
     mint: Mint,
 ) -> None:
-    del application
+    tool = await listed(change, "Acme")
     for operation in offered(chosen):
-        if operation.status != 201 or operation.access == "open":
+        if operation.method != "POST" or operation.status not in {201, 202}:
+            continue
+        if operation.access == "open":
             continue
         assert operation.creates, f"{operation.name} creates, and says so nowhere"
         assert operation.name in CREATING, f"{operation.name} has no body in this test"
-        claim = {"claim_token": (await mint(scopes=ASSISTANT))[1]}
-        claimed = await client.post(
-            "/api/agent/claim", json=claim, headers=bearer(await register())
-        )
-        owner = claimed.json()
-        headers = {**bearer(owner), "idempotency-key": operation.name}
+        if operation.scopes <= DIRECTORY.keys():
+            owner, place = (await join(client, change)).headers, tool
+        else:
+            claim = {"claim_token": (await mint(scopes=ASSISTANT))[1]}
+            claimed = await client.post(
+                "/api/agent/claim", json=claim, headers=bearer(await register())
+            )
+            owner = bearer(claimed.json())
+            opened = await client.post("/api/negotiations", json=PRICED, headers=owner)
+            place = opened.json()["id"]
+        headers = {**owner, "idempotency-key": operation.name}
         body = CREATING[operation.name]
-        opened = await client.post("/api/negotiations", json=PRICED, headers=bearer(owner))
-        path = operation.path.format(id=opened.json()["id"])
+        path = operation.path.format(id=place)
         first = await client.post(path, json=body, headers=headers)
-        assert first.status_code == 201, first.text
+        assert first.status_code == operation.status, first.text
         again = await client.post(path, json=body, headers=headers)
-        assert (again.status_code, again.content) == (201, first.content)
-        other = await client.post(operation.path, json={**body, "x": 1}, headers=headers)
+        assert (again.status_code, again.content) == (operation.status, first.content)
+        other = await client.post(path, json={**body, "x": 1}, headers=headers)
         assert other.status_code == 422
 
 

@@ -31,6 +31,8 @@ from tests.conftest import make_settings
 ROUNDS: Final = int(os.environ.get("NEGOTIATOR_TEST_ROUNDS", "5"))
 """How often races and kills are repeated; 100 before a release (docs/operations)."""
 
+NODE: Final = Path(__file__).parent / "node"
+_INSTALL_SECONDS: Final = 120
 _databases = itertools.count()
 _addresses = itertools.count(1)
 _PATIENCE: Final = 30
@@ -258,3 +260,24 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
     assert started.process is not None
     assert started.process.returncode == 0
     assert "crashed" not in (started.folder / "log").read_text()
+
+
+@pytest.fixture(scope="session")
+def modules() -> Path:
+    """The npm packages of the lock file, installed on first use."""
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.fail("npm is missing: install Node.js 20 or newer to run the independent clients")
+    lock, installed = NODE / "package-lock.json", NODE / "node_modules" / ".package-lock.json"
+    if not installed.exists() or installed.stat().st_mtime < lock.stat().st_mtime:
+        done = subprocess.run(
+            [npm, "ci", "--no-audit", "--no-fund"],
+            cwd=NODE,
+            capture_output=True,
+            text=True,
+            timeout=_INSTALL_SECONDS,
+            check=False,
+        )
+        if done.returncode:
+            pytest.fail(f"npm ci failed in {NODE.name}/: {done.stderr[-2000:]}")
+    return NODE

@@ -16,10 +16,15 @@ pytestmark = pytest.mark.asyncio
 
 def record(name: str) -> Record:
     """A small record."""
-    return Record(
-        name=name, summary=f"{name} works", kind="app", category="coding",
-        homepage_url=f"https://{name.lower()}.example/",
-    )  # fmt: skip
+    return Record.model_validate(
+        {
+            "name": name,
+            "summary": f"{name} works",
+            "kind": "app",
+            "category": "coding",
+            "homepage_url": f"https://{name.lower()}.example/",
+        }
+    )
 
 
 async def test_of_many_processes_one_takes_the_content_over(
@@ -77,7 +82,7 @@ async def test_documents_that_were_forgotten_are_read_again_in_their_order(store
         await store.write(lambda tx, n=n: tools.put(tx, record(f"T{n}"), actor="t"))
         for n in range(8)
     ]
-    following = Following(store, documents=4)
+    following = Following(store, most=4 * len(kept[0].document))
     for first in (0, 2, 1, 4, 0):
         asked = [tool.id for tool in kept[first : first + 4]]
         assert await following.documents(asked) == [

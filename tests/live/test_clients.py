@@ -22,30 +22,6 @@ from tests.conftest import BASE
 from tests.idp import Idp
 from tests.live.conftest import Server
 
-NODE = Path(__file__).parent / "node"
-_INSTALL_SECONDS = 120
-
-
-@pytest.fixture(scope="session")
-def modules() -> Path:
-    """The npm packages of the lock file, installed on first use."""
-    npm = shutil.which("npm")
-    if npm is None:
-        pytest.fail("npm is missing: install Node.js 20 or newer to run the independent clients")
-    lock, installed = NODE / "package-lock.json", NODE / "node_modules" / ".package-lock.json"
-    if not installed.exists() or installed.stat().st_mtime < lock.stat().st_mtime:
-        done = subprocess.run(
-            [npm, "ci", "--no-audit", "--no-fund"],
-            cwd=NODE,
-            capture_output=True,
-            text=True,
-            timeout=_INSTALL_SECONDS,
-            check=False,
-        )
-        if done.returncode:
-            pytest.fail(f"npm ci failed in {NODE.name}/: {done.stderr[-2000:]}")
-    return NODE
-
 
 @pytest_asyncio.fixture
 async def trusted(server: Server) -> tuple[str, str, Idp]:

@@ -18,9 +18,7 @@ from negotiator.users import people
 from tests.conftest import bearer
 from tests.flow import CALLBACK, PASSWORD, App, User
 from tests.live.conftest import ROUNDS, Server
-from tests.live.test_clients import modules
 
-__all__ = ["modules"]
 pytestmark = pytest.mark.asyncio
 LIST = "/api/negotiations"
 

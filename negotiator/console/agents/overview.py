@@ -13,7 +13,7 @@ from negotiator.agents.tables import Agent, Delegation
 from negotiator.errors import NotFound
 from negotiator.scopes import ASSISTANT, DIRECTORY, ordered
 from negotiator.store.statement import Statement, Transaction
-from negotiator.tokens import held
+from negotiator.tokens.held import held as held_by
 
 PAGE: Final = 25
 LAST: Final = "~"
@@ -111,7 +111,7 @@ def gather(
     codes = delegation.of_user(tx, user_id, before=codes_before, limit=PAGE + 1)
     scopes: dict[str, set[str]] = {}
     until: dict[str, int] = {}
-    for token in held.held(tx, user_id):
+    for token in held_by(tx, user_id):
         scopes.setdefault(token.client_id, set()).update(token.scope.split())
         until[token.client_id] = max(token.expires_at, until.get(token.client_id, 0))
     return Overview(

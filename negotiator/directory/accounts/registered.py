@@ -17,6 +17,8 @@ from negotiator.trust import revocations
 
 UNPROVEN, PROVEN, VETTED = 1, 2, 3
 
+_KEPT = 30 * 86_400_000
+_FORGOTTEN = 200
 _ADD = Statement(insertion(DirectoryAgent))
 _FIND = Query(
     select(DirectoryAgent).where(col(DirectoryAgent.id) == bindparam("agent")),
@@ -91,6 +93,13 @@ _MISSED = Statement(
     )
     .values(failures=col(Proof.failures) + 1, checked_at=bindparam("at", type_=BigInteger))
 )
+_LONG_REVOKED = Query(
+    select(col(DirectoryAgent.id))
+    .where(col(DirectoryAgent.revoked_at) < bindparam("before", type_=BigInteger))
+    .limit(_FORGOTTEN),
+    lambda row: str(row[0]),
+)
+_FORGET = Statement(delete(DirectoryAgent).where(col(DirectoryAgent.id) == bindparam("agent")))
 _FORGET_ONCE = Statement(
     update(DirectoryAgent)
     .where(
@@ -238,6 +247,15 @@ def revoke(tx: Transaction, agent_id: str, *, actor: str, event: str = "agent.re
 def sweep(tx: Transaction, now: int) -> None:
     """Forget which `Idempotency-Key` an agent came with, a day later."""
     tx.run(_FORGET_ONCE, before=now - 86_400_000)
+
+
+def forget_revoked(tx: Transaction, now: int) -> list[str]:
+    """Delete agents that were ended a month ago, some hundred at a time; answers whose belongings go with them."""
+    gone = tx.all(_LONG_REVOKED, before=now - _KEPT)
+    for agent_id in gone:
+        tx.run(_FORGET, agent=agent_id)
+        audit.record(tx, "agent.expired", agent_id)
+    return gone
 
 
 def _identity(row: Proof) -> Identity:

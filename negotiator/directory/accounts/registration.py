@@ -29,7 +29,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a registration asks for. `once` is the `Idempotency-Key`, `request` all else that has to be the same."""
+    """What a registration asks for. `once` is its `Idempotency-Key`, `request` a digest of what has to be the same."""
 
     name: str
     identity: Identity

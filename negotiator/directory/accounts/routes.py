@@ -36,13 +36,11 @@ from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.tokens.api_keys import form, rows
 from negotiator.tokens.credentials import Credentials
-from negotiator.tokens.tables import ApiKey
 
 BASELINE: Final = "directory"
 """The budget of callers without a credential on the directory's public paths."""
 HOURLY_BUDGET: Final = "accounts"
 DAILY_BUDGET: Final = "daily"
-_LONGEST_KEY: Final = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +74,7 @@ class Accounts:
                 body_limit=REGISTRATION_BODY,
                 budget=lambda _: (HOURLY_BUDGET, DAILY_BUDGET),
                 baseline=BASELINE,
+                creates=True,
                 refusals=(400, 409, 503),
                 tag="accounts",
             ),
@@ -136,17 +135,15 @@ class Accounts:
 
     async def register(self, call: Call[Register]) -> dict[str, Any]:
         """The seed's registration: automatic, and believed in nothing but that it happened."""
-        body, once = call.input, call.headers.get("idempotency-key")
-        if once is not None and not 1 <= len(once) <= _LONGEST_KEY:
-            raise InvalidRequest(f"Idempotency-Key has 1 to {_LONGEST_KEY} characters.")
+        body = call.input
         wanted = Wanted(
             name=body.name,
             identity=body.identity,
             contact_email=body.contact_email,
             scopes=grantable(body.requested_scopes),
             address=call.address,
-            once=once,
-            request=body.model_dump_json(),
+            once=call.once.key or None,
+            request=call.once.request,
         )
         made = await self.store.write(lambda tx: self.registration.enrol(tx, wanted))
         await self._mail(made.agent, made.asked)
@@ -277,7 +274,7 @@ class Accounts:
         return {"requests_per_minute": rate.requests_per_minute, "burst": rate.burst}
 
 
-def _presented(tx: Transaction, caller: Caller) -> ApiKey:
+def _presented(tx: Transaction, caller: Caller) -> rows.Key:
     """The key that the call came with; 403 for a token: what lives an hour must not make what lives for good."""
     key = rows.by_id(tx, caller.credential)
     if key is None:

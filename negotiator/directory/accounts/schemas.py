@@ -13,10 +13,11 @@ from negotiator.directory.accounts.proving.identity import (
     is_mailbox,
 )
 from negotiator.edge.operation import Lenient, Strict, shown
+from negotiator.scalars import Truth, Whole
 
 WEEK: Final = 604_800
 Overlap = Annotated[
-    int, Field(ge=0, le=WEEK, description="How long the old key still works, seconds.")
+    Whole, Field(ge=0, le=WEEK, description="How long the old key still works, seconds.")
 ]
 
 
@@ -129,7 +130,7 @@ class Verify(Strict):
     proof: str = Field(
         min_length=1, max_length=8192, description="The signed statement, or the code of the mail."
     )
-    rotate: bool = Field(
+    rotate: Truth = Field(
         False, description="Also get a new key; the one that was used here ends at once."
     )
 
@@ -170,7 +171,7 @@ class ChallengeView(TypedDict):
     expires_at: str
 
 
-class IdentityView(TypedDict):
+class StandingView(TypedDict):
     """How far the agent's identity is believed; `challenge` is null when there is nothing to answer."""
 
     type: str
@@ -188,14 +189,14 @@ class CredentialRecord(TypedDict):
     scopes: list[str]
     rate_limit: RateView
     created_at: str
-    identity: IdentityView
+    identity: StandingView
 
 
 class ChallengeResult(TypedDict):
     """A challenge for the calling agent."""
 
     client_id: str
-    identity: IdentityView
+    identity: StandingView
 
 
 class VerifyResult(TypedDict):
@@ -203,7 +204,7 @@ class VerifyResult(TypedDict):
 
     status: str
     client_id: str
-    identity: IdentityView
+    identity: StandingView
     rate_limit: RateView
     api_key: NotRequired[str]
 

@@ -9,21 +9,26 @@ import orjson
 
 from negotiator.directory.catalogue import changes, tools
 from negotiator.directory.catalogue.tools import Tool
-from negotiator.directory.exchange.schemas import ListServers, ServerPath, VersionPath
+from negotiator.directory.exchange.schemas import (
+    ListServers,
+    ServerEntry,
+    ServerList,
+    ServerPath,
+    VersionPath,
+)
 from negotiator.directory.exchange.shapes import server
 from negotiator.directory.listing import answers, lists
 from negotiator.directory.listing.following import Following
 from negotiator.directory.listing.schemas import ListTools
 from negotiator.directory.record.tool import ToolView
 from negotiator.edge.cursors import Cursors
-from negotiator.edge.operation import Answer, Call, Nothing, Operation
+from negotiator.edge.operation import LINES, Answer, Call, Nothing, Operation
 from negotiator.errors import NotFound
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 
 _TAG: Final = "Exchange"
 _SERVERS: Final = "/v0.1/servers"
-_NDJSON: Final = "application/x-ndjson"
 _CHUNK: Final = 1_000
 _OPEN: Final = frozenset({"active", "deprecated"})
 
@@ -47,7 +52,9 @@ class Exchange:
             path="/api/v1/export.ndjson",
             summary="The whole catalogue, one tool a line, each with the licence of its facts",
             run=self.export,
+            media_type=LINES,
             access="public",
+            refusals=(304,),
             tag=_TAG,
         )
         return [export, *self._registry()]
@@ -62,7 +69,9 @@ class Exchange:
                 summary="The MCP servers of the catalogue as the MCP registry lists them",
                 run=self.servers,
                 input=ListServers,
+                output=ServerList,
                 access="public",
+                refusals=(304,),
                 tag=_TAG,
             ),
             Operation(
@@ -72,8 +81,9 @@ class Exchange:
                 summary="The versions of an MCP server; the catalogue keeps the latest",
                 run=self.versions,
                 input=ServerPath,
+                output=ServerList,
                 access="public",
-                refusals=(404,),
+                refusals=(304, 404),
                 tag=_TAG,
             ),
             Operation(
@@ -83,8 +93,9 @@ class Exchange:
                 summary="One version of an MCP server, or the latest",
                 run=self.version,
                 input=VersionPath,
+                output=ServerEntry,
                 access="public",
-                refusals=(404,),
+                refusals=(304, 404),
                 tag=_TAG,
             ),
         ]
@@ -102,8 +113,8 @@ class Exchange:
         made, packed = self._made
         headers["etag"] = _export_tag(made, packs=packs)
         if packs:
-            return Answer(packed, None, {**headers, "content-encoding": "gzip"}, _NDJSON)
-        return Answer(await asyncio.to_thread(gzip.decompress, packed), None, headers, _NDJSON)
+            return Answer(packed, None, {**headers, "content-encoding": "gzip"}, LINES)
+        return Answer(await asyncio.to_thread(gzip.decompress, packed), None, headers, LINES)
 
     async def servers(self, call: Call[ListServers]) -> Answer:
         """A page of servers in the registry's envelope."""

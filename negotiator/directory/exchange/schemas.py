@@ -1,8 +1,9 @@
 """What crosses the wire when the catalogue is exchanged. The MCP registry names its parameters in snake case."""
 
-from typing import Annotated
+from typing import Annotated, Any, NotRequired
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from negotiator.directory.listing.schemas import Listed, Text
 from negotiator.directory.record.texts import Moment
@@ -33,3 +34,40 @@ class VersionPath(ServerPath):
     """One version of a server, or `latest`."""
 
     version: str = Field(max_length=100)
+
+
+_Schema = TypedDict("_Schema", {"$schema": str})
+
+
+class ServerJson(_Schema):
+    """A server as server.json describes it; what is not known is left out."""
+
+    name: str
+    title: str
+    description: str
+    version: str
+    websiteUrl: NotRequired[str]  # noqa: N815  the registry's spelling
+    repository: NotRequired[dict[str, Any]]
+    packages: NotRequired[list[dict[str, Any]]]
+    remotes: NotRequired[list[dict[str, Any]]]
+
+
+class ServerEntry(TypedDict):
+    """A server in the registry's envelope; `_meta` has the registry's own facts and ours, by namespace."""
+
+    server: ServerJson
+    _meta: dict[str, dict[str, Any]]
+
+
+class PageFacts(TypedDict):
+    """How many are shown, and the cursor to more."""
+
+    count: int
+    nextCursor: NotRequired[str]
+
+
+class ServerList(TypedDict):
+    """A page of servers, or the versions of one."""
+
+    servers: list[ServerEntry]
+    metadata: PageFacts

@@ -3,7 +3,9 @@
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, model_validator
+from typing_extensions import TypedDict
 
+from negotiator.directory.catalogue.changes import ChangeKind
 from negotiator.directory.record.keys import is_tracking
 from negotiator.directory.record.texts import Line, Moment, Prose
 from negotiator.directory.record.tool import (
@@ -12,13 +14,17 @@ from negotiator.directory.record.tool import (
     InterfaceType,
     Kind,
     PricingModel,
+    Status,
+    SubcategorySlug,
     Tag,
+    ToolView,
 )
 from negotiator.edge.operation import Strict, shown
 from negotiator.errors import InvalidRequest
 
 Facet = Literal[
     "category",
+    "subcategory",
     "kind",
     "tag",
     "interface",
@@ -33,7 +39,7 @@ Facet = Literal[
 Text = Annotated[Prose, Field(max_length=256)]
 Words = Annotated[tuple[Annotated[Line, Field(max_length=100)], ...], Field(max_length=20)]
 FILTERS: Final = (
-    *("category", "tag", "kind", "interface", "auth", "pricing", "licence"),
+    *("category", "subcategory", "tag", "kind", "interface", "auth", "pricing", "licence"),
     *("open_source", "verified", "publisher", "status"),
 )
 
@@ -62,6 +68,9 @@ class ListTools(Listed):
     q: Text | None = Field(None, description="The same as `query`.")
     search: Text | None = Field(None, description="The same as `query`.")
     category: Annotated[tuple[CategorySlug, ...], Field(max_length=20)] = ()
+    subcategory: Annotated[tuple[SubcategorySlug, ...], Field(max_length=20)] = Field(
+        (), description="The slug alone: no two categories share one."
+    )
     tag: Annotated[tuple[Tag, ...], Field(max_length=20)] = ()
     kind: Annotated[tuple[Kind, ...], Field(max_length=20)] = ()
     interface: Annotated[tuple[InterfaceType, ...], Field(max_length=20)] = ()
@@ -77,7 +86,7 @@ class ListTools(Listed):
     sort: Literal["relevance", "popularity", "updated", "created", "name"] | None = Field(
         None, description="By relevance when there is a query, else by popularity."
     )
-    facets: Annotated[tuple[Facet, ...], Field(max_length=11)] = ()
+    facets: Annotated[tuple[Facet, ...], Field(max_length=12)] = ()
     limit: int = Field(20, ge=1, le=100)
     cursor: str | None = Field(None, max_length=2000)
 
@@ -126,3 +135,99 @@ class ListChanges(Listed):
     since: int = Field(0, ge=0, le=2**62)
     limit: int = Field(20, ge=1, le=100)
     cursor: str | None = Field(None, max_length=2000)
+
+
+class FoundTool(ToolView, frozen=True):
+    """A tool of a list; with a query, how well it fits (0 to 1) and which of its fields do."""
+
+    score: float = 0.0
+    matched_on: tuple[str, ...] = ()
+
+
+class Correction(TypedDict("Correction", {"from": str})):
+    """A word that was read as another."""
+
+    to: str
+
+
+class QueryView(TypedDict):
+    """How a query was read, and at which step of being less strict the tools were found."""
+
+    normalized: str
+    corrected: list[Correction]
+    step: str
+
+
+class FacetView(TypedDict):
+    """How many tools of the whole list have this value."""
+
+    value: str
+    count: int
+
+
+class ToolList(TypedDict):
+    """A page of tools; `count` is of the page, `total` of the list. Without a query `query` is null."""
+
+    items: list[FoundTool]
+    count: int
+    total: int
+    next_cursor: str | None
+    query: QueryView | None
+    facets: dict[str, list[FacetView]]
+
+
+class ToolBatch(TypedDict):
+    """The tools that are there, in the order asked for, and the keys that never were."""
+
+    items: list[ToolView]
+    count: int
+    missing: list[str]
+    next_cursor: None
+
+
+class SubcategoryView(TypedDict):
+    """A part of a category."""
+
+    slug: str
+    name: str
+    tool_count: int
+
+
+class CategoryView(SubcategoryView):
+    """A category; `updated_at` is of its newest change."""
+
+    description: str
+    position: int
+    subcategories: list[SubcategoryView]
+    updated_at: str | None
+
+
+class CategoryList(TypedDict):
+    """The taxonomy in its order, under the name of the seed and the one that lists have."""
+
+    categories: list[CategoryView]
+    items: list[CategoryView]
+    total: int
+    next_cursor: None
+
+
+class ChangeView(TypedDict):
+    """One change, with the tool's status and revision after it."""
+
+    seq: int
+    change: ChangeKind
+    tool_id: str
+    slug: str
+    status: Status
+    revision: int
+    at: str
+
+
+class ChangeList(TypedDict):
+    """A page of the feed; `last` is what to send as `since` next time, `latest` the newest number there is."""
+
+    items: list[ChangeView]
+    count: int
+    last: int
+    latest: int
+    next_cursor: str | None

@@ -20,9 +20,9 @@ from negotiator.discovery.documents import HTML, answer, either
 from negotiator.discovery.pages.frame import HEADERS, Frame
 from negotiator.discovery.site import Site
 from negotiator.edge.cursors import Cursors
-from negotiator.edge.endpoint import Doorway
 from negotiator.edge.input import believe, parse_query
 from negotiator.edge.limits import refuse
+from negotiator.edge.steps import Doorway
 from negotiator.errors import Gone, NotFound, Refusal
 from negotiator.store.store import Store
 

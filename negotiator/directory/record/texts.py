@@ -14,22 +14,36 @@ SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 SLUG_LENGTH: Final = 64
 _URL_LENGTH: Final = 2048
 _UNFIT = re.compile(r"[\s\x00-\x20\x7f\"<>\\^`|]")
-_HOST = re.compile(r"(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9-]{2,63}")
+_HOST = re.compile(
+    r"(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z][a-z0-9-]{1,62}"
+)
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\ufe00-\ufe0e\U000e0100-\U000e01ef]"
+)
+"""Letters and marks that show nothing: blanks of Hangul and Braille, variants by which anything can be spelled."""
 _NEWLINES = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 
 
 def plain(text: str) -> str:
-    """NFC without control, bidi, zero-width and private characters; lines stay lines.
+    """NFC without control, bidi, zero-width, blank and private characters; lines stay lines.
 
-    Such characters make a text look like another one than a model reads (Trojan Source, CVE-2021-42574).
+    Such characters make a text look like another one than a model reads (Trojan Source, CVE-2021-42574), or carry
+    letters that only a model reads. What comes out goes in again unchanged.
     """
+    if text.isascii() and text.isprintable():
+        return text.strip()
     lines = _NEWLINES.sub("\n", text)
     kept = "".join(
         char
-        for char in unicodedata.normalize("NFC", lines)
-        if char in "\n\t" or unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Co", "Cn"}
+        for char in lines
+        if char in "\n\t"
+        or (
+            unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Co", "Cn"}
+            and _UNSEEN.fullmatch(char) is None
+        )
     )
-    return kept.strip()
+    # Only now: what was between two characters may have kept them from becoming one.
+    return unicodedata.normalize("NFC", kept).strip()
 
 
 def line(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal, Self
 import orjson
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
-from negotiator.directory.record.taxonomy import TAXONOMY
+from negotiator.directory.record.taxonomy import SUBCATEGORIES, TAXONOMY
 from negotiator.directory.record.texts import (
     Domain,
     EndpointUrl,
@@ -18,6 +18,7 @@ from negotiator.directory.record.texts import (
     Slug,
     Url,
 )
+from negotiator.scalars import Truth
 
 Kind = Literal["app", "api", "mcp_server", "agent", "skill", "library", "model", "dataset"]
 InterfaceType = Literal["streamable-http", "sse", "stdio", "rest", "a2a", "cli", "web"]
@@ -41,7 +42,14 @@ def _tag(text: str) -> str:
     return text.lower()
 
 
+def _subcategory(text: str) -> str:
+    if text not in SUBCATEGORIES:
+        raise ValueError("is no subcategory of any category")
+    return text
+
+
 CategorySlug = Annotated[str, AfterValidator(_category)]
+SubcategorySlug = Annotated[str, AfterValidator(_subcategory)]
 Tag = Annotated[Line, AfterValidator(_tag), Field(min_length=1, max_length=32)]
 
 
@@ -79,7 +87,7 @@ class Auth(Part, frozen=True):
     """What the tool asks of its callers; `self_service` is whether one gets it without talking to anybody."""
 
     type: AuthType = "unknown"
-    self_service: bool | None = None
+    self_service: Truth | None = None
 
 
 class Pricing(Part, frozen=True):
@@ -156,7 +164,7 @@ class ToolDraft(Part, frozen=True):
     auth: Auth = Auth()
     pricing: Pricing = Pricing()
     licence: Annotated[Line, Field(max_length=100)] | None = None
-    open_source: bool | None = None
+    open_source: Truth | None = None
     publisher: Publisher | None = None
     external_ids: ExternalIds = ExternalIds()
     version: Annotated[Line, Field(max_length=100)] | None = None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from negotiator import values
-from negotiator.edge.operation import Call, Operation
+from negotiator.edge.operation import Call, Operation, Tool
 from negotiator.errors import Conflict
 from negotiator.negotiations import sessions
 from negotiator.negotiations.advice import situations, turns
@@ -51,6 +51,7 @@ class Advice:
                 output=LeverageView,
                 scopes=TACTICS,
                 refusals=(404, 409, 422),
+                tool=Tool("Leverage", reads=True),
                 tag="advice",
             ),
             Operation(
@@ -76,6 +77,7 @@ class Advice:
                 output=NextMoveView,
                 scopes=TACTICS,
                 refusals=(404, 409, 422),
+                tool=Tool("Next move", reads=True),
                 tag="advice",
             ),
             Operation(

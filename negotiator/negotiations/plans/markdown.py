@@ -44,7 +44,7 @@ def _words(view: Mapping[str, Any]) -> Iterator[Section]:
     yield "What they may try", [_theirs(row) for row in view["their_tactics"]]
     yield "Approvals", _lines(view["approvals"], "what", "approver")
     yield "Not known yet", _lines(view["information_gaps"], "missing", "ask")
-    yield "Alternatives", _lines(view["alternatives"], "name", "why", "link")
+    yield "Alternatives", _lines(view["alternatives"], "name", "why", "link", "source")
     yield "Script", [f"{name.capitalize()}: {plain(text)}" for name, text in view["script"].items()]
     yield "To leave", [plain(view["walk_away_script"])]
     yield "If, then", _lines(view["branches"], "if", "then")
@@ -57,7 +57,7 @@ def _lines(rows: Iterable[Any], *members: str) -> list[str]:
     """One line a row: the members named, one after the other; a plain text as it is."""
     if not members:
         return [plain(row) for row in rows]
-    return [" · ".join(plain(row[name]) for name in members if row[name]) for row in rows]
+    return [" · ".join(plain(row[name]) for name in members if row.get(name)) for row in rows]
 
 
 def plain(value: object) -> str:

@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from negotiator import values
 from negotiator.edge.cursors import Cursors
-from negotiator.edge.operation import Answer, Call, Operation
+from negotiator.edge.operation import Answer, Call, Operation, Tool
 from negotiator.errors import Conflict
 from negotiator.negotiations import sessions
 from negotiator.negotiations.advice.routes import with_ledger
 from negotiator.negotiations.advisor.advisor import Advisor, Worded, Wording
+from negotiator.negotiations.experience import Experience, Past
 from negotiator.negotiations.ledger.recording import enter
 from negotiator.negotiations.ledger.rows import Row
 from negotiator.negotiations.life import states
 from negotiator.negotiations.life.history import actor_of
 from negotiator.negotiations.plans import kept
+from negotiator.negotiations.plans.evidence import Lead
 from negotiator.negotiations.plans.kept import Kept
 from negotiator.negotiations.plans.markdown import printed
 from negotiator.negotiations.plans.schemas import (
@@ -24,6 +26,7 @@ from negotiator.negotiations.plans.schemas import (
     BattlePlanView,
     MakeBattlePlan,
 )
+from negotiator.negotiations.plans.scout import Scout, leads_for
 from negotiator.negotiations.routes import ONE, READ, WRITE, read_settled
 from negotiator.negotiations.schemas.session import ListOf
 from negotiator.negotiations.session import Session
@@ -46,6 +49,8 @@ class BattlePlans:
     store: Store
     cursors: Cursors
     advisor: Advisor
+    scout: Scout
+    past: Past
 
     def operations(self) -> list[Operation]:
         """What this slice offers."""
@@ -62,6 +67,7 @@ class BattlePlans:
                 scopes=WRITE,
                 creates=True,
                 refusals=(404, 409, 422),
+                tool=Tool("Make a battle plan"),
                 tag="plans",
             ),
             Operation(
@@ -74,6 +80,7 @@ class BattlePlans:
                 output=BattlePlanList,
                 scopes=READ,
                 refusals=(400, 404, 422),
+                tool=Tool("List battle plans"),
                 tag="plans",
             ),
             Operation(
@@ -84,8 +91,10 @@ class BattlePlans:
                 run=self.get,
                 input=BattlePlanId,
                 output=BattlePlanView,
+                media_type=MARKDOWN,
                 scopes=READ,
                 refusals=(404,),
+                tool=Tool("Read a battle plan"),
                 tag="plans",
             ),
         ]
@@ -99,7 +108,8 @@ class BattlePlans:
 
         session, rows, tactics = await read_settled(self.store, owner, stand)
         _plannable(session)
-        plan, texts = await asyncio.to_thread(_work, session, rows, tactics)
+        leads, past = await leads_for(self.scout, session), await self.past.about(owner, session)
+        plan, texts = await asyncio.to_thread(_work, session, rows, tactics, leads=leads, past=past)
         worded = await self.advisor.word(texts)
 
         def unit(tx: Transaction) -> dict[str, Any]:
@@ -177,12 +187,19 @@ def _plannable(session: Session) -> None:
         )
 
 
-def _work(session: Session, rows: list[Row], tactics: tuple[Tactic, ...]) -> tuple["Plan", Wording]:
+def _work(
+    session: Session,
+    rows: list[Row],
+    tactics: tuple[Tactic, ...],
+    *,
+    leads: tuple[Lead, ...],
+    past: Experience,
+) -> tuple["Plan", Wording]:
     # The engine loads numpy: a worker that never plans does without.
     from negotiator.negotiations.plans.making.gather import gather, wording
     from negotiator.negotiations.plans.making.plan import make_plan
 
-    brief = gather(session, rows, now=values.now(), own=tactics)
+    brief = gather(session, rows, now=values.now(), own=tactics, alternatives=leads, past=past)
     plan = make_plan(brief)
     return plan, wording(plan, brief)
 

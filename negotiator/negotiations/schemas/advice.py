@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 from negotiator.edge.operation import Strict, shown
 from negotiator.negotiations.schemas.parts import IssueBody
 from negotiator.negotiations.schemas.session import NegotiationBody, NegotiationId, Role
-from negotiator.scalars import Package, Scalar, Title, Utility, Word
+from negotiator.scalars import Number, Package, Scalar, Title, Utility, Whole, Word
 
 Pair = Annotated[list[Scalar], Field(min_length=2, max_length=2)]
 PartWorths = dict[Word, Annotated[list[Pair], Field(min_length=1, max_length=10_000)]]
@@ -42,7 +42,7 @@ class LeverageBody(NegotiationBody):
     their_preferences: FullPreferences | None = Field(
         None, description="Without them they are taken to want the opposite on every issue."
     )
-    judgements: dict[str, float] | None = Field(
+    judgements: dict[str, Number] | None = Field(
         None, max_length=20, description="Power factors set outright, each from -1 to 1."
     )
 
@@ -65,9 +65,11 @@ class AdditivePreferences(Strict):
 class ProgressBody(Strict):
     """Where the talk stands. A step is a round in which each side speaks once, counted from 0."""
 
-    step: int = Field(0, ge=0, le=1_000_000)
-    n_steps: int | None = Field(None, ge=1, le=1_000_000, description="Rounds in all, if limited.")
-    relative_time: float | None = Field(
+    step: Whole = Field(0, ge=0, le=1_000_000)
+    n_steps: Whole | None = Field(
+        None, ge=1, le=1_000_000, description="Rounds in all, if limited."
+    )
+    relative_time: Number | None = Field(
         None, ge=0, le=1, allow_inf_nan=False, description="Share of the time that is over."
     )
 
@@ -75,7 +77,7 @@ class ProgressBody(Strict):
 class PastOffer(Strict):
     """An offer already made, and what it is worth to me."""
 
-    step: int = Field(ge=0, le=1_000_000)
+    step: Whole = Field(ge=0, le=1_000_000)
     by: Literal["me", "them"]
     offer: Package
     my_utility: Utility | None = None
@@ -146,5 +148,5 @@ class NextMoveView(TypedDict):
     acceptance_probability: float
     reasons: list[str]
     say: str
-    opponent_utility: dict[str, list[list[Any]]]
+    opponent_utility: dict[str, list[list[str | float | bool]]]
     floor: float

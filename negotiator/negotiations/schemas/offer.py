@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from negotiator.edge.operation import shown
 from negotiator.negotiations.schemas.session import NegotiationId
-from negotiator.scalars import Moment, Package, Prose, Word
+from negotiator.scalars import Moment, Package, Prose, Truth, Word
 
 OfferKind = Literal["offer", "counter", "final", "withdrawal", "acceptance", "rejection"]
 Source = Literal["typed", "detected_in_speech", "imported"]
@@ -33,7 +33,7 @@ class RecordOffer(NegotiationId):
         default_factory=list[str], max_length=50, description="What the offer depends on."
     )
     valid_until: Moment | None = Field(None, description="After it the offer cannot be accepted.")
-    claimed_final: bool = Field(False, description="Whether it was called the last word.")
+    claimed_final: Truth = Field(False, description="Whether it was called the last word.")
     in_reply_to: Word | None = Field(
         None, description="The offer this answers; an acceptance must name a live one."
     )
@@ -41,7 +41,7 @@ class RecordOffer(NegotiationId):
     channel: Word | None = Field(None, description="Where it was said: email, phone, meeting …")
     source: Source = Field("typed", description="Detected offers stay unconfirmed.")
     confirms: Word | None = Field(None, description="The detected offer that this row confirms.")
-    override: bool = Field(
+    override: Truth = Field(
         False, description="Go below the walk-away or against a constraint; needs a reason."
     )
     reason: Prose | None = Field(

@@ -11,11 +11,14 @@ from negotiator.negotiations.preferences.issues import UNORDERED_TYPES
 from negotiator.scalars import (
     Amount,
     Moment,
+    Number,
     Package,
     Prose,
     Scalar,
     Share,
+    Truth,
     Utility,
+    Whole,
     Word,
     scalar,
 )
@@ -23,7 +26,7 @@ from negotiator.scalars import (
 IssueKind = Literal[
     "money", "number", "integer", "percent", "duration_days", "date", "enum", "boolean"
 ]
-Weight = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
+Weight = Annotated[Number, Field(ge=0, le=1e12, allow_inf_nan=False)]
 
 
 class RangeBody(Strict):
@@ -45,7 +48,9 @@ def _as_option(value: Any) -> Any:
     return {"value": value} if isinstance(value, str | int | float) else value
 
 
-Option = Annotated[OptionBody, BeforeValidator(_as_option)]
+Option = Annotated[
+    OptionBody, BeforeValidator(_as_option, json_schema_input_type=OptionBody | str | float)
+]
 
 
 class IssueBody(Strict):
@@ -72,7 +77,7 @@ class IssueBody(Strict):
     their_weight: Weight | None = Field(
         None, description="How much it seems to matter to the other side."
     )
-    tradeable: bool = True
+    tradeable: Truth = True
 
 
 _STAND_INS: Final = {"date": ("2000-01-01", "2000-01-02")}
@@ -80,7 +85,8 @@ _STAND_INS: Final = {"date": ("2000-01-01", "2000-01-02")}
 
 def lacks_values(issue: Mapping[str, Any]) -> bool:
     """Whether a numeric issue, as written, says nothing of the values it may take."""
-    plain = issue.get("type", "money") not in UNORDERED_TYPES
+    kind = issue.get("type", "money")
+    plain = isinstance(kind, str) and kind not in UNORDERED_TYPES
     return plain and not any(issue.get(name) for name in ("range", "options", "value_points"))
 
 
@@ -133,7 +139,9 @@ def _as_counterparty(value: Any) -> Any:
     return {"name": value} if isinstance(value, str) else value
 
 
-CounterpartyBody = Annotated[Counterparty, BeforeValidator(_as_counterparty)]
+CounterpartyBody = Annotated[
+    Counterparty, BeforeValidator(_as_counterparty, json_schema_input_type=Counterparty | str)
+]
 
 
 class Estimates(Strict):
@@ -188,7 +196,7 @@ class ConstraintBody(Strict):
     issue: Word
     op: Operator
     value: Values = Field(description="A value; a list of them for `in` and `not_in`.")
-    hard: bool = True
+    hard: Truth = True
     reason: Prose | None = None
 
     @property
@@ -211,9 +219,10 @@ def _as_limit(value: Any) -> Any:
 class AuthorityBody(Strict):
     """What you may agree to by yourself; beyond it a package waits for approval."""
 
-    limit: Annotated[LimitBody | None, BeforeValidator(_as_limit)] = Field(
-        None, description="An amount (a plain string will do), or a package or utility."
-    )
+    limit: Annotated[
+        LimitBody | None,
+        BeforeValidator(_as_limit, json_schema_input_type=LimitBody | str | float | None),
+    ] = Field(None, description="An amount (a plain string will do), or a package or utility.")
     approver: Word | None = None
     needs_approval_above: Amount | None = Field(
         None, description="An amount on the price issue; worse than it needs approval."
@@ -224,7 +233,11 @@ def _as_list(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
-Evidence = Annotated[list[Prose], Field(max_length=50), BeforeValidator(_as_list)]
+Evidence = Annotated[
+    list[Prose],
+    Field(max_length=50),
+    BeforeValidator(_as_list, json_schema_input_type=list[Prose] | Prose),
+]
 
 
 class BaselineBody(Strict):
@@ -238,7 +251,7 @@ class BaselineBody(Strict):
     evidence: Evidence | None = None
 
 
-Count = Annotated[int, Field(ge=0, le=1000)]
+Count = Annotated[Whole, Field(ge=0, le=1000)]
 
 
 class SideFactsBody(Strict):

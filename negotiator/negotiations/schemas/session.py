@@ -1,8 +1,15 @@
 """A negotiation on the wire: what is sent, what is asked for, what comes back."""
 
-from typing import Any, Literal, Self, cast
+from typing import Annotated, Any, Literal, Self, cast
 
-from pydantic import ConfigDict, Field, ModelWrapValidatorHandler, ValidationError, model_validator
+from pydantic import (
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
 from pydantic_core import InitErrorDetails, PydanticCustomError
 from typing_extensions import TypedDict
 
@@ -22,7 +29,7 @@ from negotiator.negotiations.schemas.parts import (
     WorthBody,
     with_stand_in,
 )
-from negotiator.scalars import Moment, Title, Word
+from negotiator.scalars import Moment, Title, Truth, Whole, Word
 
 Role = Literal["buyer", "seller", "employer", "candidate", "landlord", "tenant", "party"]
 State = Literal[
@@ -87,7 +94,7 @@ class NegotiationBody(Strict):
     batna: Batna | None = Field(None, description="Your best alternative. Private.")
     their_estimate: TheirEstimate | None = None
     deadline: Moment | None = Field(None, description="When passed, the negotiation expires.")
-    max_rounds: int | None = Field(None, ge=1, le=10_000)
+    max_rounds: Whole | None = Field(None, ge=1, le=10_000)
     constraints: list[ConstraintBody] | None = Field(None, max_length=50)
     authority: AuthorityBody | None = None
     baseline: BaselineBody | None = None
@@ -141,26 +148,35 @@ class NegotiationId(Strict):
     id: str = Field(description="The negotiation's id, neg_….")
 
 
+# A patch is believed once it has been merged; until then a schema only says what is meant.
+_Text = Annotated[Any, WithJsonSchema({"type": ["string", "null"]})]
+_Number = Annotated[Any, WithJsonSchema({"type": ["integer", "null"]})]
+_Entries = Annotated[Any, WithJsonSchema({"type": ["array", "null"], "items": {"type": "object"}})]
+_Members = Annotated[Any, WithJsonSchema({"type": ["object", "string", "null"]})]
+
+
 class EditNegotiation(NegotiationId):
     """A JSON merge patch (RFC 7396): members left out stay, null removes; the result is checked whole."""
 
-    title: Any = Field(None, description="A new title.")
-    role: Any = Field(None, description="Another role.")
-    issues: Any = Field(None, description="The whole new list of issues; lists are replaced.")
-    category: Any = Field(None, description="Another category, or null for `other`.")
-    kind: Any = Field(None, description="Another kind, or null for `other`.")
-    counterparty: Any = Field(None, description="Members to change of the other side.")
-    currency: Any = Field(None, description="ISO 4217 code.")
-    target: Any = Field(None, description="Members to change of the target.")
-    walk_away: Any = Field(None, description="Members to change of the walk-away.")
-    batna: Any = Field(None, description="Members to change of your best alternative.")
-    their_estimate: Any = Field(None, description="Members to change of what you believe of them.")
-    deadline: Any = Field(None, description="A new deadline, in the future, or null for none.")
-    max_rounds: Any = Field(None, description="Another number of rounds, or null for no limit.")
-    constraints: Any = Field(None, description="The whole new list of constraints.")
-    authority: Any = Field(None, description="Members to change of your authority.")
-    baseline: Any = Field(None, description="Members to change of the baseline.")
-    facts: Any = Field(None, description="Members to change of the facts behind power.")
+    title: _Text = Field(None, description="A new title.")
+    role: _Text = Field(None, description="Another role.")
+    issues: _Entries = Field(None, description="The whole new list of issues; lists are replaced.")
+    category: _Text = Field(None, description="Another category, or null for `other`.")
+    kind: _Text = Field(None, description="Another kind, or null for `other`.")
+    counterparty: _Members = Field(None, description="Members to change of the other side.")
+    currency: _Text = Field(None, description="ISO 4217 code.")
+    target: _Members = Field(None, description="Members to change of the target.")
+    walk_away: _Members = Field(None, description="Members to change of the walk-away.")
+    batna: _Members = Field(None, description="Members to change of your best alternative.")
+    their_estimate: _Members = Field(
+        None, description="Members to change of what you believe of them."
+    )
+    deadline: _Text = Field(None, description="A new deadline, in the future, or null for none.")
+    max_rounds: _Number = Field(None, description="Another number of rounds, or null for no limit.")
+    constraints: _Entries = Field(None, description="The whole new list of constraints.")
+    authority: _Members = Field(None, description="Members to change of your authority.")
+    baseline: _Members = Field(None, description="Members to change of the baseline.")
+    facts: _Members = Field(None, description="Members to change of the facts behind power.")
 
     @property
     def patch(self) -> dict[str, Any]:
@@ -192,7 +208,7 @@ class MoveNegotiation(NegotiationId):
     reason: Title | None = Field(
         None, description="Needed to reopen an agreement or closed talk, or to refuse approval."
     )
-    approved: bool | None = Field(
+    approved: Truth | None = Field(
         None, description="From awaiting_approval: whether the held package is approved."
     )
     package_sha256: Word | None = Field(
@@ -201,7 +217,7 @@ class MoveNegotiation(NegotiationId):
     offer_id: Word | None = Field(
         None, description="To `agreed`: the live offer agreed on; the latest live one if absent."
     )
-    override: bool = Field(
+    override: Truth = Field(
         False, description="To `agreed`: agree below the walk-away all the same, with a reason."
     )
 

@@ -20,10 +20,10 @@ from negotiator.negotiations.tactics.tactic import (
     SeenIn,
     Size,
 )
-from negotiator.scalars import Package, Prose, Title, Word
+from negotiator.scalars import Number, Package, Prose, Title, Truth, Whole, Word
 
 Utterance = Annotated[str, Field(min_length=1, max_length=4000)]
-Most = Annotated[int, Field(ge=1, le=20)]
+Most = Annotated[Whole, Field(ge=1, le=20)]
 
 
 def _known_fact(name: str) -> str:
@@ -36,10 +36,10 @@ class ConditionBody(Strict):
     """A test on one fact of the situation, with exactly one operator that suits the fact."""
 
     fact: Annotated[str, AfterValidator(_known_fact)]
-    is_: bool | None = Field(None, alias="is", description="For facts that are true or false.")
+    is_: Truth | None = Field(None, alias="is", description="For facts that are true or false.")
     in_: list[Word] | None = Field(None, alias="in", max_length=100, description="For words.")
-    at_least: float | None = Field(None, allow_inf_nan=False, description="For numbers.")
-    at_most: float | None = Field(None, allow_inf_nan=False, description="For numbers.")
+    at_least: Number | None = Field(None, allow_inf_nan=False, description="For numbers.")
+    at_most: Number | None = Field(None, allow_inf_nan=False, description="For numbers.")
 
 
 class ClauseBody(Strict):
@@ -47,17 +47,18 @@ class ClauseBody(Strict):
 
     text: Prose
     fact: Annotated[str, AfterValidator(_known_fact)] | None = None
-    is_: bool | None = Field(None, alias="is")
+    is_: Truth | None = Field(None, alias="is")
     in_: list[Word] | None = Field(None, alias="in", max_length=100)
-    at_least: float | None = Field(None, allow_inf_nan=False)
-    at_most: float | None = Field(None, allow_inf_nan=False)
+    at_least: Number | None = Field(None, allow_inf_nan=False)
+    at_most: Number | None = Field(None, allow_inf_nan=False)
 
 
 def _as_clause(value: Any) -> Any:
     return {"text": value} if isinstance(value, str) else value
 
 
-Clauses = Annotated[list[Annotated[ClauseBody, BeforeValidator(_as_clause)]], Field(max_length=20)]
+Clause = Annotated[ClauseBody, BeforeValidator(_as_clause, json_schema_input_type=ClauseBody | str)]
+Clauses = Annotated[list[Clause], Field(max_length=20)]
 
 
 class LineBody(Strict):
@@ -80,7 +81,7 @@ class SourceBody(Strict):
 
     author: Word
     title: Title
-    year: int = Field(ge=-3000, le=3000)
+    year: Whole = Field(ge=-3000, le=3000)
 
 
 Texts = Annotated[list[Prose], Field(max_length=20)]
@@ -115,7 +116,7 @@ class NewTactic(Strict):
     lines: Annotated[list[LineBody], Field(max_length=20)] = Field([])
     counter_to: Ids = Field([], description="Ids of tactics it answers.")
     countered_by: Ids = Field([], description="Ids of tactics that answer it, best first.")
-    risk: int = Field(0, ge=0, le=3)
+    risk: Whole = Field(0, ge=0, le=3)
     ethics: Ethics = "fine"
     legality_notes: Annotated[str, Field(max_length=2000)] = ""
     roles: Annotated[list[Role], Field(min_length=1, max_length=7)] = Field(["party"])
@@ -184,7 +185,7 @@ class SaidOffer(Strict):
 
     by: Literal["me", "them"]
     package: Package
-    claimed_final: bool = False
+    claimed_final: Truth = False
 
 
 class MatchTactics(LeverageBody):

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from negotiator.currencies import MINOR_UNITS
 from negotiator.negotiations.leverage.position import Estimate
 from negotiator.negotiations.preferences.issues import UNORDERED_TYPES, Issue, Refusal, coordinate
 from negotiator.negotiations.preferences.utility import (
@@ -21,7 +22,6 @@ from negotiator.negotiations.schemas.parts import (
     WorthBody,
 )
 from negotiator.negotiations.schemas.session import NegotiationBody
-from negotiator.negotiations.terms.currencies import MINOR_UNITS
 from negotiator.negotiations.terms.terms import Terms, named
 
 _HAIR: Final = 1e-9

@@ -4,11 +4,11 @@ from decimal import Decimal
 from typing import Any
 
 from negotiator import values
+from negotiator.currencies import money
 from negotiator.negotiations.preferences.issues import Issue, Package, coordinate, rendered
 from negotiator.negotiations.preferences.utility import Worth
 from negotiator.negotiations.schemas.parts import Batna, TheirEstimate
 from negotiator.negotiations.schemas.session import NegotiationBody
-from negotiator.negotiations.terms.currencies import money
 from negotiator.negotiations.terms.terms import Terms
 from negotiator.scalars import LARGEST_WHOLE, milliseconds
 

@@ -13,7 +13,6 @@ from negotiator.store.store import Store
 from negotiator.tokens.api_keys import form, rows
 from negotiator.tokens.api_keys.standing import FindStanding, Standing
 from negotiator.tokens.credentials import Credentials
-from negotiator.tokens.tables import ApiKey
 
 _NOTED_EVERY: Final = 300_000
 _REMEMBERED: Final = 8192
@@ -24,7 +23,7 @@ log = telemetry.logger(__name__)
 class LiveKey:
     """A key that works now, and what its client may do."""
 
-    row: ApiKey
+    row: rows.Key
     standing: Standing
 
 
@@ -51,7 +50,7 @@ class ApiKeys:
         found = await self._store.read(lambda tx: self._live(tx, rows.by_id(tx, key_id)))
         return found is not None
 
-    def _live(self, tx: Transaction, key: ApiKey | None) -> LiveKey | None:
+    def _live(self, tx: Transaction, key: rows.Key | None) -> LiveKey | None:
         standing = self._find_standing(tx, key.client_id) if key else None
         if key is None or standing is None:
             return None
@@ -91,7 +90,7 @@ class ApiKeys:
         """Finish the notes under way."""
         await asyncio.gather(*self._notes)
 
-    def _note(self, key: ApiKey, address: str) -> None:
+    def _note(self, key: rows.Key, address: str) -> None:
         """Write down the use beside the request, unless some worker did so within five minutes."""
         now = values.now()
         last = max(key.last_used_at or 0, self._noted.get(key.id, 0))

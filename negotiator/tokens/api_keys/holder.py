@@ -11,7 +11,7 @@ from negotiator.store.statement import Transaction
 from negotiator.tokens.api_keys import rows
 from negotiator.tokens.api_keys.believing import ApiKeys, LiveKey
 from negotiator.tokens.clients import SECRET_METHODS
-from negotiator.tokens.credentials import Subject
+from negotiator.tokens.issued import Subject
 
 JWT: Final = "urn:ietf:params:oauth:token-type:jwt"
 TOKEN_TYPES: Final = (JWT, "urn:ietf:params:oauth:token-type:access_token")

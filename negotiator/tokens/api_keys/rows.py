@@ -7,7 +7,7 @@ from sqlalchemy import BigInteger, and_, bindparam, delete, func, or_, update
 from sqlmodel import col, select
 
 from negotiator import audit, values
-from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
+from negotiator.store.statement import Query, Statement, Transaction, insertion
 from negotiator.tokens.api_keys import form
 from negotiator.tokens.tables import ApiKey
 from negotiator.trust import revocations
@@ -15,10 +15,26 @@ from negotiator.trust import revocations
 DAY: Final = 86_400_000
 _KEPT_AFTER_ITS_END: Final = 30 * DAY
 
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key's row, read at every request: a plain value is made in a tenth of the time of a table class."""
+
+    id: str
+    client_id: str
+    digest: str
+    created_at: int
+    retired_at: int | None
+    expires_at: int | None
+    revoked_at: int | None
+    last_used_at: int | None
+    last_used_from: str | None
+
+
 _key = ApiKey
 _now = bindparam("now", type_=BigInteger)
 _ADD = Statement(insertion(ApiKey))
-_FIND = Query(select(ApiKey).where(col(_key.id) == bindparam("key")), entity(ApiKey))
+_FIND = Query(select(ApiKey).where(col(_key.id) == bindparam("key")), lambda row: Key(*row))
 _OF_CLIENT = Query(
     select(ApiKey)
     .where(
@@ -27,7 +43,7 @@ _OF_CLIENT = Query(
         or_(col(_key.expires_at).is_(None), col(_key.expires_at) > _now),
     )
     .order_by(col(_key.created_at), col(_key.id)),
-    entity(ApiKey),
+    lambda row: Key(*row),
 )
 _RETIRE = Statement(
     update(ApiKey)
@@ -104,7 +120,7 @@ def add(tx: Transaction, pepper: bytes, client_id: str, *, key_id: str, secret: 
     return NewKey(key_id, text, at)
 
 
-def find(tx: Transaction, pepper: bytes, text: str) -> ApiKey | None:
+def find(tx: Transaction, pepper: bytes, text: str) -> Key | None:
     """The row of this very key, dead or alive; a wrong secret takes as long as a right one."""
     read = form.read_key(text)
     if read is None:
@@ -114,7 +130,7 @@ def find(tx: Transaction, pepper: bytes, text: str) -> ApiKey | None:
     return row if known else None
 
 
-def by_id(tx: Transaction, key_id: str) -> ApiKey | None:
+def by_id(tx: Transaction, key_id: str) -> Key | None:
     """The row of this id, dead or alive."""
     return tx.one(_FIND, key=key_id)
 
@@ -124,7 +140,7 @@ def has_any(tx: Transaction, client_id: str) -> bool:
     return bool(tx.all(_OF_CLIENT, client=client_id, now=values.now()))
 
 
-def is_live(key: ApiKey, *, unused_after: int | None) -> bool:
+def is_live(key: Key, *, unused_after: int | None) -> bool:
     """Whether the key works now; `unused_after` milliseconds of idleness end one that may idle only so long."""
     now = values.now()
     if key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= now):
@@ -133,7 +149,7 @@ def is_live(key: ApiKey, *, unused_after: int | None) -> bool:
     return unused_after is None or idle < unused_after
 
 
-def rotate(tx: Transaction, pepper: bytes, key: ApiKey, *, overlap: int) -> NewKey:
+def rotate(tx: Transaction, pepper: bytes, key: Key, *, overlap: int) -> NewKey:
     """A successor of this key, which works for `overlap` more seconds; any other key of its client ends now.
 
     So a client has two live keys at most, and whoever lost the answer can ask again.
@@ -151,7 +167,7 @@ def rotate(tx: Transaction, pepper: bytes, key: ApiKey, *, overlap: int) -> NewK
     return made
 
 
-def end(tx: Transaction, key: ApiKey, *, actor: str) -> None:
+def end(tx: Transaction, key: Key, *, actor: str) -> None:
     """Kill a key and every token that was got with it; nothing happens to a dead one."""
     if tx.run(_REVOKE, key=key.id, at=values.now()):
         revocations.revoke(tx, identity(key.id))

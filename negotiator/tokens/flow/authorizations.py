@@ -11,8 +11,8 @@ from sqlmodel import col, select
 from negotiator import audit, values
 from negotiator.errors import InvalidRequest
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
-from negotiator.tokens.credentials import Subject
 from negotiator.tokens.flow.tables import Authorization
+from negotiator.tokens.issued import Subject
 from negotiator.trust import revocations
 from negotiator.trust.tables import Revocation
 

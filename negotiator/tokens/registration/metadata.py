@@ -44,6 +44,7 @@ def read(
 
     `otherwise` is how it authenticates when it says nothing.
     """
+    members = {name: value for name, value in members.items() if value is not None}
     for name in _COUNTED_ON:
         if members.get(name):
             raise MetadataRefused(f"{name} is not supported.")
@@ -98,7 +99,7 @@ def _words(members: Mapping[str, Any], name: str, otherwise: tuple[str, ...]) ->
 
 def _scopes(members: Mapping[str, Any], offered: Iterable[str]) -> tuple[str, ...]:
     known, given = set(offered), members.get("scope")
-    if given is None:
+    if given is None or given == "":
         return tuple(ordered(known))
     if not isinstance(given, str):
         raise MetadataRefused("scope is a string.")

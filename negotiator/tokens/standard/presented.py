@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from negotiator.scopes import ordered
 from negotiator.store.statement import Transaction
-from negotiator.tokens.credentials import Subject
+from negotiator.tokens.issued import Subject
 from negotiator.trust.assertions import Assertion, AssertionRefused, Reason, Verifier
 from negotiator.trust.refusals import at_token_endpoint
 

@@ -60,11 +60,11 @@ async def test_an_agent_shows_when_it_was_last_seen_and_when_its_token_ran_out(
     credentials = build(chosen).ground.credentials
     await credentials._store.start()  # pyright: ignore[reportPrivateUsage]
     clock.advance(65)
-    assert credentials.seen() == {}
+    assert credentials.seen.take() == {}
     assert await credentials.authenticate(bound["access_token"])
-    seen = credentials.seen()
+    seen = credentials.seen.take()
     assert seen == {bound["client_id"]: clock()}
-    assert credentials.seen() == {}
+    assert credentials.seen.take() == {}
     await change(lambda tx: registration.seen(tx, seen))
     await change(lambda tx: registration.seen(tx, {bound["client_id"]: clock() - 60_000}))
     page = (await browser.open("/agents")).text

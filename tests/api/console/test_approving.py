@@ -7,6 +7,7 @@ import httpx2
 import pytest
 
 from negotiator.settings import Settings
+from tests.browser import PASSWORD
 from tests.conftest import Account, Browsers, bearer
 from tests.contract.entry.test_mail import REGISTER, by_email, outbox
 from tests.idp import Idp, registration
@@ -72,3 +73,21 @@ async def test_a_signed_in_owner_links_an_identity(
     assert "Your account is linked" in (await browser.send(link, on=link)).text
     assert (await asked()).json()["identity"]["user_id"] == user_id
     assert idp.name in (await browser.open("/account")).text
+
+
+@pytest.mark.asyncio
+async def test_another_site_s_form_approves_nothing_whatever_it_knows(
+    client: httpx2.AsyncClient, chosen: Settings, browsers: Browsers, account: Account
+) -> None:
+    await account()
+    _, link = await mailed(client, chosen)
+    browser = browsers()
+    await browser.sign_in()
+    grant = {"scope:memories:read": "on", "password": PASSWORD, "csrf": await browser.token(link)}
+    foreign = {"sec-fetch-site": "cross-site", "origin": "https://evil.example"}
+    for sender in (browser.client, client):
+        answer = await sender.post(link, data=grant, headers=foreign)
+        assert answer.status_code == 403
+        assert (await client.get(link)).status_code == 200
+    assert (await browser.client.post(link, data={**grant, "csrf": "x"})).status_code == 403
+    assert (await browser.client.post(link, data=grant)).status_code == 200

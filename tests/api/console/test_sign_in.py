@@ -2,9 +2,10 @@
 
 import pytest
 
+from negotiator.settings import Settings
 from negotiator.users import people, sessions
-from tests.browser import PASSWORD, place
-from tests.conftest import Account, Browsers, Change, Clock
+from tests.browser import PASSWORD, Browser, place
+from tests.conftest import Account, Browsers, Change, Clock, connect, make_settings, running
 
 
 @pytest.mark.asyncio
@@ -102,3 +103,16 @@ async def test_on_the_way_to_an_authorization_the_form_itself_redirects_nowhere(
     assert entered.status_code == 200
     assert 'http-equiv="refresh"' in entered.text
     assert onward.replace("&", "&amp;") in entered.text
+
+
+@pytest.mark.asyncio
+async def test_where_only_the_directory_runs_people_have_their_account_and_no_agents_page(
+    chosen: Settings, account: Account
+) -> None:
+    await account()
+    alone = make_settings(chosen.data_dir, chosen.keys_dir, services=["directory"])
+    async with running(alone) as application, connect(application) as client:
+        browser = Browser(client)
+        assert place(await browser.sign_in()) == "/account"
+        assert 'href="/agents"' not in (await browser.open("/account")).text
+        assert (await browser.open("/agents")).status_code == 404

@@ -1,13 +1,16 @@
-"""A migrated store of its own, and records to put in it."""
+"""A migrated store of its own, records to put in it, and agents at work."""
 
 from collections.abc import AsyncGenerator
-from typing import Any
+from functools import partial
 
+import httpx2
+import pytest
 import pytest_asyncio
 
-from negotiator.directory.record.tool import Evidence, Record
 from negotiator.settings import Settings
 from negotiator.store.store import Store, make_store
+from tests.api.directory.agents import Agent, Join, join, record
+from tests.conftest import Change
 
 
 @pytest_asyncio.fixture
@@ -19,14 +22,16 @@ async def store(chosen: Settings) -> AsyncGenerator[Store]:
     await made.close()
 
 
-def record(name: str = "Notion", **members: Any) -> Record:
-    """A record by its name; everything else may be named, or is plain."""
-    plain: dict[str, Any] = {
-        "name": name,
-        "summary": f"{name} does its work",
-        "kind": "app",
-        "category": "productivity",
-        "homepage_url": f"https://{name.lower().replace(' ', '-')}.example/",
-        "evidence": (Evidence(source="the tests", method="content"),),
-    }
-    return Record.model_validate({**plain, **members})
+@pytest.fixture
+def joining(client: httpx2.AsyncClient, change: Change) -> Join:
+    """Makes agents that know nothing of each other."""
+    return partial(join, client, change)
+
+
+@pytest_asyncio.fixture
+async def agent(joining: Join) -> Agent:
+    """One unproven agent."""
+    return await joining()
+
+
+__all__ = ["record"]

@@ -9,7 +9,6 @@ from starlette.applications import Starlette
 from negotiator.directory.accounts import registered
 from negotiator.store.statement import Transaction
 from negotiator.tokens.api_keys import form, rows
-from negotiator.tokens.tables import ApiKey
 from tests.conftest import PEPPER, Change, Clock, connect
 from tests.contract.expect import refused
 from tests.visitor import REVOKE, ROTATE, TOKEN, enter, key, works
@@ -145,7 +144,7 @@ async def test_use_is_noted_every_five_minutes_by_network_only(
 ) -> None:
     record = await enter(client)
 
-    def note(tx: Transaction) -> ApiKey:
+    def note(tx: Transaction) -> rows.Key:
         found = rows.find(tx, PEPPER.encode(), record["api_key"])
         assert found
         return found
@@ -163,10 +162,10 @@ async def test_use_is_noted_every_five_minutes_by_network_only(
     assert noted.last_used_from == "2001:db8:7::/48"
 
 
-async def _settled(change: Change, note: Any, at: int) -> ApiKey:
+async def _settled(change: Change, note: Any, at: int) -> rows.Key:
     """The row once its note, which is written beside the request, has come to rest."""
     for _ in range(100):
-        found: ApiKey = await change(note)
+        found: rows.Key = await change(note)
         if found.last_used_at == at:
             return found
     raise AssertionError("the use was never noted")

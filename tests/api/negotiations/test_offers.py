@@ -210,6 +210,15 @@ async def test_the_same_key_records_one_row_and_lists_page(desk: Desk) -> None:
 
 
 @pytest.mark.asyncio
+async def test_a_key_is_for_one_negotiation(desk: Desk) -> None:
+    one, other = [(await desk.opened())["id"] for _ in range(2)]
+    body, once = {"by": "me", "package": {"price": 900}}, {"Idempotency-Key": "a"}
+    assert (await desk.post(f"/negotiations/{one}/offers", body, **once)).status_code == 201
+    assert (await desk.post(f"/negotiations/{other}/offers", body, **once)).status_code == 422
+    assert (await desk.get(f"/negotiations/{other}/offers")).json()["items"] == []
+
+
+@pytest.mark.asyncio
 async def test_a_revision_guards_a_recorded_offer(desk: Desk) -> None:
     key = (await desk.opened())["id"]
     body = {"by": "me", "package": {"price": 900}}

@@ -208,3 +208,24 @@ async def test_whatever_host_says_we_stay_where_we_are(
     await account()
     answer = await browsers().open("/agents", host="evil.example")
     assert answer.headers["location"].startswith(f"{BASE}/")
+
+
+@pytest.mark.asyncio
+async def test_pages_too_are_looked_at_within_a_budget(chosen: Settings, account: Account) -> None:
+    await account()
+    limited = make_settings(chosen.data_dir, chosen.keys_dir, limit_baseline_rpm=6)
+    async with running(limited) as application, connect(application) as client:
+        browser = Browser(client)
+        assert place(await browser.sign_in()) == "/agents"
+        found = [(await connected(application)) for _ in range(5)]
+        assert found == [200] * 4 + [429], "four were left at this address"
+        seen = [(await browser.open("/account")).status_code for _ in range(7)]
+        assert seen == [200] * 6 + [429], "a session has a budget of its own"
+
+
+async def connected(application: Starlette) -> int:
+    """What a stranger at the same address is told."""
+    async with connect(application) as client:
+        answer = await client.get("/sign-in")
+        assert answer.headers["content-type"].startswith("text/html")
+        return answer.status_code

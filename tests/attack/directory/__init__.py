@@ -1,1 +1,1 @@
-"""Attacks on the directory's own door: forged proofs, guessed keys, borrowed names, a mail cannon, our own fetches."""
+"""Attacks on the directory: forged proofs, guessed keys, borrowed names, a mail cannon, our own fetches, queries."""

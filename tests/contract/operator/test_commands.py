@@ -198,6 +198,10 @@ async def test_a_client_is_added_with_a_secret_that_is_shown_once(
     assert pair[1] not in listed.out
     plain = await operator("clients", "add", "Other", "--grant", "client_credentials")
     assert "client_secret" in plain.out
+    callback = ("--redirect-uri", "https://app.example/callback")
+    public = await operator("clients", "add", "Desk", "--auth-method", "none", *callback)
+    assert "client_secret" not in public.out
+    await operator.refused("clients", "add", "App", "--redirect-uri", "javascript:alert(1)")
     for wrong in (("--grant", "password"), ("--scope", "root"), ("--auth-method", "none")):
         await operator.refused("clients", "add", "App", *wrong)
     await operator.json("clients", "remove", pair[0])
@@ -209,13 +213,15 @@ async def test_a_client_is_added_with_a_secret_that_is_shown_once(
 @covers("contract:2:keys")
 async def test_keys_are_listed_and_rotated(operator: Operator) -> None:
     before = (await operator.json("keys", "list")).value
-    assert [key["state"] for key in before] == ["current", "next"]
+    states = [(key["algorithm"], key["state"]) for key in before]
+    assert states == [(name, state) for name in ("ES256", "RS256") for state in ("current", "next")]
     rotated = (await operator.json("keys", "rotate")).value
     assert rotated["current"] == before[1]["kid"]
     after = (await operator.json("keys", "list")).value
-    assert [key["state"] for key in after] == ["retired", "current", "next"]
-    assert [key["kid"] for key in after[:2]] == [key["kid"] for key in before]
-    assert set(after[0]) == {"kid", "state", "made_at"}
+    assert [key["state"] for key in after] == ["retired", "current", "next"] * 2
+    kept = [key["kid"] for key in (*after[:2], *after[3:5])]
+    assert kept == [key["kid"] for key in before]
+    assert set(after[0]) == {"kid", "algorithm", "state", "made_at"}
 
 
 @pytest.mark.asyncio

@@ -112,10 +112,10 @@ def test_without_a_setting_everything_lives_in_the_folder_where_it_starts(
     assert said.exit_code == 0, said.err
     assert (tmp_path / "var" / "negotiator.db").exists()
     listed = Machine({}).run("keys", "list", "--json")
-    assert [key["state"] for key in listed.value] == ["current", "next"]
+    assert [key["state"] for key in listed.value] == ["current", "next"] * 2
     made = Machine({}).run("openapi")
     assert json.loads(made.out)["servers"] == [{"url": "http://127.0.0.1:8000"}]
     secrets = [tmp_path / "var" / "secret", tmp_path / "var" / "negotiator.db"]
     for path in (*secrets, *(tmp_path / "keys").glob("*.pem")):
         assert path.stat().st_mode & 0o777 == 0o600, path
-    assert len(list((tmp_path / "keys").glob("*.pem"))) == 2
+    assert len(list((tmp_path / "keys").glob("*.pem"))) == 4

@@ -175,3 +175,14 @@ def test_a_draft_carries_nothing_that_is_ours_to_say() -> None:
     for ours in wrong:
         with pytest.raises(ValidationError):
             ToolDraft.model_validate({**plain, **ours})
+
+
+def test_what_shows_nothing_is_taken_out_and_hides_nothing() -> None:
+    assert texts.plain("a\u3164b\u2800c\ufe01d\U000e0141e\u115ff") == "abcdef"
+    assert texts.plain("e\u200b\u0301") == "\u00e9"
+
+
+@pytest.mark.parametrize("host", ["10.0.0.10", "1.2.3.45", "127.0.0.0x1"])
+def test_an_address_is_no_name(host: str) -> None:
+    with pytest.raises(ValueError, match="domain name"):
+        texts.split_url(f"https://{host}/")

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.types import Message
 
+from negotiator.edge.endpoint import read_headers
 from negotiator.edge.input import Disconnected, parse_form, parse_json, parse_query, read_body
 from negotiator.errors import InvalidRequest, PayloadTooLarge, Refusal
 
@@ -18,6 +19,11 @@ documents = st.dictionaries(
     st.recursive(scalars, lambda inner: st.lists(inner, max_size=3), max_leaves=8),
     max_size=4,
 )
+
+
+def test_headers_are_read_by_name_without_the_blanks_around_them() -> None:
+    sent = [(b"mcp-name", b" \t a b\t "), (b"accept", b"x"), (b"accept", b" y ")]
+    assert read_headers({"headers": sent}) == {"mcp-name": "a b", "accept": "x, y"}
 
 
 @given(documents)

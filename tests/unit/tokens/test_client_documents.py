@@ -98,7 +98,8 @@ def test_a_document_that_lies_or_tells_a_secret_is_not_believed(changes: dict[st
 
 
 def test_a_good_document_is_a_public_client() -> None:
-    client = believe(ID, GOOD, offered=ASSISTANT, at=0)
+    unsaid = {"client_uri": None, "scope": "", "token_endpoint_auth_method": None}
+    client = believe(ID, {**GOOD, **unsaid}, offered=ASSISTANT, at=0)
     assert client.is_public
     assert client.client_id == ID
     assert not client.check_endpoint_auth_method("client_secret_post", "token")

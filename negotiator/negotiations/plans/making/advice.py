@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
+from negotiator.currencies import money
 from negotiator.negotiations.plans.brief import Figure, PlanBrief, figure, utility_figure
 from negotiator.negotiations.plans.paths.ground import Ground
 from negotiator.negotiations.plans.paths.schedule import Step, Trade
@@ -15,7 +16,6 @@ from negotiator.negotiations.plans.paths.showing import (
     worth_shown,
 )
 from negotiator.negotiations.preferences.issues import Issue
-from negotiator.negotiations.terms.currencies import money
 from negotiator.negotiations.terms.guard import needs_approval
 
 Section = dict[str, Any]

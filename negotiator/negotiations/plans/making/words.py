@@ -217,4 +217,8 @@ def _held(issue: Issue, step: Step) -> float:
 
 def leads(brief: PlanBrief) -> list[dict[str, Any]]:
     """Whom one could turn to instead."""
-    return [{"name": one.name, "link": one.link, "why": one.why} for one in brief.alternatives]
+    return [
+        {"name": one.name, "link": one.link, "why": one.why}
+        | ({"source": one.source} if one.source else {})
+        for one in brief.alternatives
+    ]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.negotiations.terms.currencies import MINOR_UNITS, money
+from negotiator.currencies import MINOR_UNITS, money
 
 amounts = st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**15), max_value=10**15)
 

@@ -1,4 +1,4 @@
-"""`negotiator directory`: entries of other catalogues into ours."""
+"""`negotiator directory import`: entries of other catalogues into ours."""
 
 from collections import Counter
 from pathlib import Path
@@ -7,18 +7,14 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from negotiator.cli.output import Json, configured, faults, people, say, tabulate
-from negotiator.cli.output import command as command_of
+from negotiator.cli.output import Json, command, configured, faults, people, say, tabulate
 from negotiator.directory.exchange import importing, lines
 from negotiator.directory.exchange.importing import Outcome, Undone
 from negotiator.store.migrate import migrate
 from negotiator.store.store import Store, make_store
 
-directory = typer.Typer(no_args_is_help=True, help="The catalogue of the tools directory.")
 
-
-@directory.command("import")
-@command_of
+@command
 async def import_entries(
     file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True)],
     dry_run: Annotated[

@@ -1,0 +1,31 @@
+"""What MCP's official suite asks for that this server has no reason to have."""
+
+from collections.abc import Iterable
+
+from docs.pages.markdown import code, grid
+from negotiator.edge.operation import Service
+from tests.live.conformance.expected import NOT_APPLICABLE, REVISIONS, UNTESTABLE
+
+
+def page(service: Service) -> Iterable[str]:
+    """The scenarios left out, with their reasons."""
+    del service
+    yield "# MCP conformance\n"
+    yield (
+        "`make conformance` runs the official suite (`@modelcontextprotocol/conformance`) with the scenarios that "
+        f"{' and '.join(REVISIONS)} require, the Inspector with `--strict`, and `mcp-remote`. Everything passes but "
+        "what stands here; what stands here and passes is an error too.\n"
+    )
+    yield from grid(
+        ("Scenario", "Why it does not apply"),
+        ((code(name), reason) for name, reason in sorted(NOT_APPLICABLE.items())),
+    )
+    yield "Checks inside a scenario that otherwise applies:\n"
+    yield from grid(
+        ("Scenario", "Check", "Why it does not apply"),
+        (
+            (code(scenario), code(check), reason)
+            for scenario, checks in UNTESTABLE.items()
+            for check, reason in checks.items()
+        ),
+    )

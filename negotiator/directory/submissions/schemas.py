@@ -1,0 +1,162 @@
+"""Submissions on the wire (contract §6)."""
+
+from typing import Annotated, Any, Final, Literal, get_args
+
+from pydantic import ConfigDict, Field
+from typing_extensions import TypedDict
+
+from negotiator.directory.record.texts import Prose
+from negotiator.directory.record.tool import ToolDraft
+from negotiator.edge.operation import Strict, shown
+
+Status = Literal["pending", "approved", "rejected", "changes_requested", "withdrawn", "expired"]
+Reason = Literal[
+    "duplicate",
+    "spam",
+    "broken_link",
+    "misleading_name",
+    "insufficient_detail",
+    "policy",
+    "malware",
+    "not_ai_tool",
+]
+STATUSES: Final[tuple[str, ...]] = get_args(Status)
+REASONS: Final[tuple[str, ...]] = get_args(Reason)
+_EXAMPLE: dict[str, Any] = {
+    "name": "Quiet Search",
+    "summary": "Full-text search over your own notes, as an API and an MCP server",
+    "kind": "mcp_server",
+    "category": "search-web",
+    "homepage_url": "https://quiet-search.example",
+    "interfaces": [{"type": "streamable-http", "url": "https://api.quiet-search.example/mcp"}],
+}
+
+
+class NewTool(ToolDraft, frozen=True):
+    """A tool for the directory. All text is plain; what looks like an instruction to a model waits for a person."""
+
+    model_config = ConfigDict(json_schema_extra=shown(_EXAMPLE))
+
+
+class DraftPatch(Strict):
+    """A JSON merge patch (RFC 7396) over what a submitter may say of a tool; the result is checked whole."""
+
+    name: Any = None
+    summary: Any = None
+    description: Any = None
+    kind: Any = None
+    category: Any = None
+    subcategories: Any = None
+    tags: Any = None
+    homepage_url: Any = None
+    docs_url: Any = None
+    repository: Any = None
+    interfaces: Any = None
+    packages: Any = None
+    auth: Any = None
+    pricing: Any = None
+    licence: Any = None
+    open_source: Any = None
+    publisher: Any = None
+    external_ids: Any = None
+    version: Any = None
+
+    @property
+    def patch(self) -> dict[str, Any]:
+        """The members that were sent."""
+        return {name: getattr(self, name) for name in self.model_fields_set if name != "id"}
+
+
+class ToolPath(Strict):
+    """One tool, by its id or slug in the path."""
+
+    id: str = Field(max_length=100, description="The tool's id, tool_…, or its slug.")
+
+
+class EditTool(DraftPatch):
+    """A change to a tool. An empty one claims the tool for whoever proved to be its publisher."""
+
+    model_config = ConfigDict(json_schema_extra=shown({"summary": "Search over your own notes"}))
+
+    id: str = Field(max_length=100, description="The tool's id, tool_…, or its slug.")
+
+
+class SubmissionId(Strict):
+    """One submission, by its id in the path."""
+
+    id: str = Field(description="The submission's id, sub_….")
+
+
+class EditSubmission(DraftPatch):
+    """What to change in a submission that is still open; it is checked and queued anew.
+
+    Of a new tool a merge patch; of a change to a tool the members sent replace those of the request.
+    """
+
+    model_config = ConfigDict(json_schema_extra=shown({"tags": ["search"]}))
+
+    id: str = Field(description="The submission's id, sub_….")
+
+
+class AppealSubmission(SubmissionId):
+    """Why a rejection was wrong; once per submission, within 30 days."""
+
+    message: Annotated[Prose, Field(min_length=1, max_length=2000)]
+
+
+class ListSubmissions(Strict):
+    """A page of your submissions, newest first."""
+
+    status: Status | None = Field(None, description="Only those in this state.")
+    limit: int = Field(20, ge=1, le=100, description="How many at most.")
+    cursor: str | None = Field(None, max_length=500, description="`next_cursor` of the last page.")
+
+
+class FieldNote(TypedDict):
+    """A field and what was found in it."""
+
+    pointer: str
+    description: str
+
+
+class CheckView(TypedDict):
+    """One check: `passed`, `flagged` for a person to look at, `unproven` where nobody proved to be the publisher."""
+
+    name: str
+    outcome: Literal["passed", "flagged", "unproven"]
+    fields: list[FieldNote]
+
+
+class ToolReference(TypedDict):
+    """A tool, and where it is read."""
+
+    id: str
+    slug: str
+    status: str
+    url: str
+
+
+class SubmissionView(TypedDict):
+    """A submission: what was proposed, where it stands and why. `reason_code` and `note` are the moderator's."""
+
+    id: str
+    type: Literal["create", "update"]
+    status: Status
+    checks: list[CheckView]
+    tool: ToolReference | None
+    similar_to: list[ToolReference]
+    proposed: dict[str, Any]
+    reason_code: Reason | None
+    note: str | None
+    appeal: str | None
+    revision: int
+    created_at: str
+    updated_at: str
+    expires_at: str | None
+
+
+class SubmissionList(TypedDict):
+    """A page of submissions."""
+
+    items: list[SubmissionView]
+    next_cursor: str | None

@@ -1,0 +1,153 @@
+"""The steps that no operation can forget, however its call came: guard, limit, input, run.
+
+A way in (HTTP, MCP) implements `Arrival`: it knows where a credential, an input, a revision and a key stand in its own
+messages. What is done with them, and in which order, is decided here alone.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from email.utils import formatdate
+from typing import Any, Final, Protocol
+
+from negotiator.caller import Caller, Retiring, nobody
+from negotiator.edge.guard import Guard
+from negotiator.edge.idempotency import Once
+from negotiator.edge.limits import Limits, Reading, refuse
+from negotiator.edge.operation import Answer, Call, Operation
+from negotiator.edge.refusals import Refusals
+from negotiator.errors import InvalidRequest, Refusal
+from negotiator.store.store import Store
+
+_KEY_LENGTH: Final = 255
+
+
+@dataclass(slots=True)
+class Left:
+    """What a call leaves for its answer's headers, whatever the answer is."""
+
+    reading: Reading | None = None
+    retiring: Retiring | None = None
+
+    def headers(self) -> list[tuple[bytes, bytes]]:
+        """The limit headers; for a credential that has a successor, RFC 9745's and RFC 8594's too."""
+        told = self.reading.headers() if self.reading else []
+        if self.retiring:
+            until = formatdate(self.retiring.until / 1000, usegmt=True)
+            told.append((b"deprecation", b"@%d" % (self.retiring.since // 1000)))
+            told.append((b"sunset", until.encode()))
+        return told
+
+
+@dataclass(frozen=True, slots=True)
+class Doorway:
+    """What every way in shares."""
+
+    guard: Guard
+    limits: Limits
+    refusals: Refusals
+    store: Store
+
+    async def charge(
+        self, caller: Caller, name: str | None, left: Left, *, baseline: str = "baseline"
+    ) -> None:
+        """Charge one budget, 429 when it was empty; of several, the headers tell of the one that binds first."""
+        taken = await self.limits.charge(caller, name, baseline=baseline)
+        if not left.reading or not taken.taken or taken.remaining < left.reading.remaining:
+            left.reading = taken
+        if not taken.taken:
+            raise refuse(taken)
+
+    async def refused(self, refusal: Refusal) -> Answer:
+        """The refusal, once what it has to leave behind is kept; 503 while that cannot be."""
+        if refusal.remember is None:
+            return self.refusals.answer(refusal)
+        try:
+            await self.store.write(refusal.remember)
+        except Refusal as unkept:
+            return self.refusals.answer(unkept)
+        except Exception as fault:
+            return self.refusals.crash(fault)
+        return self.refusals.answer(refusal)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """An input that is believed, and the bytes that a repetition of the call has to bring again."""
+
+    input: Any
+    body: bytes = b""
+
+
+class Arrival(Protocol):
+    """One call of an operation, as it came."""
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """What was said beside the input, by lower-case name."""
+        ...
+
+    @property
+    def address(self) -> str:
+        """The client address that limits of nobody are kept by."""
+        ...
+
+    async def admit(self, operation: Operation) -> Caller:
+        """The caller, if the operation is open to it; 401 and 403 otherwise."""
+        ...
+
+    async def read(self) -> Given:
+        """The believed input."""
+        ...
+
+    def expected(self) -> int | None:
+        """The revision that the call is meant for, if it named one."""
+        ...
+
+    def key(self) -> str | None:
+        """The idempotency key, if one came."""
+        ...
+
+
+async def perform(operation: Operation, doorway: Doorway, arrival: Arrival, left: Left) -> Answer:
+    """Guard, limit, input, run, in this order; a `Refusal` at any of them. What is left of budgets goes to `left`."""
+    baseline = operation.baseline
+    try:
+        caller = await arrival.admit(operation)
+    except Refusal:
+        # A probe is charged to the address it came from, never to the owner of a credential.
+        await doorway.charge(nobody(arrival.address), None, left, baseline=baseline)
+        raise
+    left.retiring = caller.retiring
+    if operation.budget is None:
+        await doorway.charge(caller, None, left, baseline=baseline)
+        given = await arrival.read()
+    else:
+        # Which budget is charged is in the input; one that cannot be read is charged to the baseline.
+        try:
+            given = await arrival.read()
+        except Refusal:
+            await doorway.charge(caller, None, left, baseline=baseline)
+            raise
+        named = operation.budget(given.input)
+        for name in (named,) if isinstance(named, str) else named:
+            await doorway.charge(caller, name, left, baseline=baseline)
+    call = Call(
+        caller,
+        given.input,
+        arrival.headers,
+        arrival.address,
+        arrival.expected(),
+        _once(operation, caller, arrival.key(), given),
+    )
+    result = await operation.run(call)
+    return result if isinstance(result, Answer) else Answer(result, operation.status)
+
+
+def _once(operation: Operation, caller: Caller, key: str | None, given: Given) -> Once:
+    if key is None or not operation.creates:
+        return Once()
+    if not 1 <= len(key) <= _KEY_LENGTH:
+        raise InvalidRequest(f"Idempotency-Key has 1 to {_KEY_LENGTH} characters.")
+    named = hashlib.sha256(f"{operation.name}\n".encode() + given.body).hexdigest()
+    return Once(caller.principal, key, named)

@@ -1,0 +1,130 @@
+"""A `tools/call` through the same steps as an HTTP request, and its outcome as a tool result."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import orjson
+
+from negotiator.caller import Caller, nobody
+from negotiator.edge import input as reading
+from negotiator.edge.operation import Answer, Operation
+from negotiator.edge.steps import Doorway, Given, Left, perform
+from negotiator.errors import (
+    FieldError,
+    InsufficientScope,
+    InvalidRequest,
+    PayloadTooLarge,
+    Refusal,
+    Unauthorized,
+    ValidationFailed,
+)
+from negotiator.mcp.offers.tools import KEY, REVISION, takes_revision
+from negotiator.scopes import ordered
+
+ENVELOPE: Final = 8 * 1024
+"""What a message may have beyond the arguments: ids, names, the client's own metadata."""
+
+JSON: Final = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """Who brought a message; `left` is what its calls leave for the answer's headers."""
+
+    caller: Caller
+    address: str
+    left: Left = field(default_factory=Left)
+
+
+@dataclass(slots=True)
+class ToolArrival:
+    """A call whose input, revision and key all stand in its arguments."""
+
+    operation: Operation
+    doorway: Doorway
+    visit: Visit
+    arguments: dict[str, Any]
+    accept: str = JSON
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        return {"accept": self.accept}
+
+    @property
+    def address(self) -> str:
+        return self.visit.address
+
+    async def admit(self, operation: Operation) -> Caller:
+        if operation.access == "open":
+            return nobody(self.visit.address)
+        try:
+            self.doorway.guard.allow(operation, self.visit.caller)
+        except Unauthorized as refusal:
+            # A client that signs in now should ask for what this call needs (MCP authorization, RFC 6750 §3).
+            refusal.scopes = tuple(ordered(operation.scopes))
+            raise
+        return self.visit.caller
+
+    async def read(self) -> Given:
+        operation = self.operation
+        beside = {KEY: operation.creates, REVISION: takes_revision(operation)}
+        members = {name: value for name, value in self.arguments.items() if not beside.get(name)}
+        lenient = operation.input.model_config.get("extra") == "ignore"
+        refusal = InvalidRequest if lenient else None
+        body = orjson.dumps(members, option=orjson.OPT_SORT_KEYS)
+        if len(body) > operation.body_limit:
+            raise PayloadTooLarge(f"The arguments may have at most {operation.body_limit} bytes.")
+        return Given(reading.believe(operation.input, members, refusal=refusal), body)
+
+    def expected(self) -> int | None:
+        revision = self.arguments.get(REVISION) if takes_revision(self.operation) else None
+        if revision is None or type(revision) is int:
+            return revision
+        raise ValidationFailed([FieldError(f"/{REVISION}", "Is a whole number.")])
+
+    def key(self) -> str | None:
+        key = self.arguments.get(KEY) if self.operation.creates else None
+        if key is None or isinstance(key, str):
+            return key
+        raise ValidationFailed([FieldError(f"/{KEY}", "Is a text.")])
+
+
+async def call(
+    operation: Operation, doorway: Doorway, visit: Visit, arguments: dict[str, Any]
+) -> dict[str, Any]:
+    """The tool result; a refusal is one too, unless a better credential would help: then it is raised."""
+    try:
+        arrival = ToolArrival(operation, doorway, visit, arguments)
+        answer = await perform(operation, doorway, arrival, visit.left)
+    except (Unauthorized, InsufficientScope):
+        raise
+    except Refusal as refusal:
+        return _refusal(await doorway.refused(refusal))
+    return _result(answer)
+
+
+def _result(answer: Answer) -> dict[str, Any]:
+    body = answer.body
+    if body is None:
+        return {"content": [_text("Done.")], "isError": False}
+    if isinstance(body, bytes) and answer.media_type != JSON:
+        return {"content": [_text(body.decode())], "isError": False}
+    raw = body if isinstance(body, bytes) else orjson.dumps(body)
+    return {
+        "content": [_text(raw.decode())],
+        "structuredContent": orjson.Fragment(raw),
+        "isError": False,
+    }
+
+
+def _refusal(answer: Answer) -> dict[str, Any]:
+    """The refusal's JSON as text only: structured content would have to fit the tool's own output schema."""
+    body = dict(answer.body)
+    if after := answer.headers.get("retry-after"):
+        body["retry_after"] = int(after)
+    return {"content": [_text(orjson.dumps(body).decode())], "isError": True}
+
+
+def _text(text: str) -> dict[str, str]:
+    return {"type": "text", "text": text}

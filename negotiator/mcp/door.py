@@ -1,0 +1,171 @@
+"""`/mcp`: one JSON-RPC message in, one JSON document out (MCP, Streamable HTTP), stateless in every revision."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from starlette.types import Receive, Scope, Send
+
+from negotiator.caller import Caller, nobody
+from negotiator.edge import input as reading
+from negotiator.edge.endpoint import read_headers, respond
+from negotiator.edge.operation import BODY, Answer, Service
+from negotiator.edge.steps import Doorway, Left
+from negotiator.errors import Forbidden, MethodNotAllowed, Refusal, Unauthorized
+from negotiator.mcp.calls import ENVELOPE, JSON, Visit
+from negotiator.mcp.offers import tools
+from negotiator.scopes import ordered
+from negotiator.strict import MAX_DEPTH, read_object
+
+if TYPE_CHECKING:
+    from negotiator.mcp.speaker import Speaker
+
+PATH: Final = "/mcp"
+METER: Final = "mcp"
+"""The name that messages are counted under."""
+
+_DEPTH: Final = MAX_DEPTH + 2
+"""An operation's input may be as deep as over HTTP; message and params are around it."""
+
+_PARSE_ERROR, _INVALID_REQUEST = -32700, -32600
+_EXPOSED: Final = "WWW-Authenticate, X-Request-Id, Retry-After, RateLimit, RateLimit-Policy"
+_ASKED: Final = (
+    "Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, X-Request-Id"
+)
+
+
+class Door:
+    """The MCP endpoint as an ASGI application.
+
+    `speaker` gives the protocol, loaded when the first message comes; `origins` are those whose pages may use the
+    endpoint (DNS rebinding: a browser always says where a page is from). While no tool works without a credential,
+    nothing else does either, so that clients sign in when they connect and not in the middle of a talk.
+    """
+
+    def __init__(
+        self,
+        service: Service,
+        doorway: Doorway,
+        *,
+        speaker: Callable[[], "Speaker"],
+        origins: Iterable[str],
+    ) -> None:
+        operations = tools.marked(service).values()
+        self._doorway = doorway
+        self._speaker = speaker
+        self._origins = frozenset(origins)
+        self._closed = locked(service)
+        scopes = {scope for operation in operations for scope in operation.scopes}
+        self._scopes = tuple(ordered(scopes))
+        self._limit = max((operation.body_limit for operation in operations), default=BODY)
+        self._loaded: Speaker | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = read_headers(scope)
+        left = Left()
+        scope["operation"] = METER
+        try:
+            answer = await self._answer(scope, receive, headers, left)
+        except reading.Disconnected:
+            return
+        except Refusal as refusal:
+            answer = await self._doorway.refused(refusal)
+        except Exception as fault:
+            answer = self._doorway.refusals.crash(fault)
+        origin = headers.get("origin", "")
+        shared = _shared(origin) if origin in self._origins else {}
+        answer = Answer(answer.body, answer.status, {**answer.headers, **shared}, answer.media_type)
+        await respond(send, answer, left.headers())
+
+    async def _answer(
+        self, scope: Scope, receive: Receive, headers: Mapping[str, str], left: Left
+    ) -> Answer:
+        address = self._doorway.guard.address(scope, headers)
+        try:
+            caller = await self._admit(scope["method"], headers, address)
+        except Refusal:
+            await self._doorway.charge(nobody(address), None, left)
+            raise
+        if scope["method"] == "OPTIONS":
+            await self._doorway.charge(caller, None, left)
+            return Answer(None, 204)
+        limit = BODY if caller.kind == "nobody" else self._limit
+        declared = headers.get("content-length")
+        body = await reading.read_body(receive, limit + ENVELOPE, declared)
+        left.retiring = caller.retiring
+        visit = Visit(caller, address, left)
+        try:
+            return await self._exchange(body, headers, visit)
+        finally:
+            # What no operation was charged for is a call too; a refusal for an empty budget comes first.
+            if left.reading is None:
+                await self._doorway.charge(caller, None, left)
+
+    async def _admit(self, method: str, headers: Mapping[str, str], address: str) -> Caller:
+        """Who may go on: right method, known origin, a good credential where one is sent or needed."""
+        origin = headers.get("origin")
+        if origin is not None and origin not in self._origins:
+            raise Forbidden("Pages of this origin may not use this endpoint.")
+        if method == "OPTIONS":
+            return nobody(address)
+        if method != "POST":
+            raise MethodNotAllowed(["POST"])
+        caller = await self._doorway.guard.identify(headers, address, sent=(method, PATH))
+        if self._closed and caller.kind == "nobody":
+            refusal = Unauthorized("Send a bearer token in the Authorization header.", sent=False)
+            refusal.scopes = self._scopes
+            raise refusal
+        reading.expect(headers.get("content-type"), JSON)
+        return caller
+
+    async def _exchange(self, body: bytes, headers: Mapping[str, str], visit: Visit) -> Answer:
+        try:
+            message = read_object(body, _DEPTH)
+        except ValueError:
+            if body.lstrip()[:1] == b"[":
+                return _error(None, _INVALID_REQUEST, "Send one message at a time.")
+            return _error(None, _PARSE_ERROR, "The body is not a JSON object.")
+        identified = message.get("id")
+        if message.get("jsonrpc") != "2.0" or not isinstance(message.get("params", {}), dict):
+            return _error(None, _INVALID_REQUEST, "The body is no JSON-RPC 2.0 message.")
+        speaker = self._loaded or await self._load()
+        if "method" not in message and ("result" in message or "error" in message):
+            # Nothing was asked of the client, so there is nothing to do with its answer.
+            return Answer(None, 202)
+        is_request = type(identified) in (str, int)
+        if not isinstance(message.get("method"), str) or ("id" in message and not is_request):
+            return _error(None, _INVALID_REQUEST, "A request has a method and an id.")
+        if is_request:
+            outcome = await speaker.respond(message, headers, visit)
+        else:
+            outcome = speaker.note(headers)
+        if outcome.members is None:
+            return Answer(None, outcome.status)
+        return Answer({"jsonrpc": "2.0", "id": identified, **outcome.members}, outcome.status)
+
+    async def _load(self) -> "Speaker":
+        """Loading takes a third of a second: everybody else's requests go on meanwhile."""
+        self._loaded = await asyncio.to_thread(self._speaker)
+        return self._loaded
+
+
+def locked(service: Service) -> bool:
+    """Whether connecting needs a credential: it does as soon as one tool does, since many clients sign in only then."""
+    return any(operation.access == "bearer" for operation in tools.marked(service).values())
+
+
+def _error(identified: Any, code: int, message: str) -> Answer:
+    error = {"code": code, "message": message}
+    return Answer({"jsonrpc": "2.0", "id": identified, "error": error}, 400)
+
+
+def _shared(origin: str) -> dict[str, str]:
+    """CORS for a page that may use the endpoint."""
+    return {
+        "access-control-allow-origin": origin,
+        "access-control-allow-methods": "POST",
+        "access-control-allow-headers": _ASKED,
+        "access-control-expose-headers": _EXPOSED,
+        "access-control-max-age": "600",
+        "vary": "Origin",
+    }

@@ -1,0 +1,151 @@
+"""What can be read as resources: documents of the caller's own, each by the operation that answers it.
+
+The scheme is our own: an `https` URI would say that a client may fetch it by itself (MCP, Resources §Common URI
+schemes), and it could not without its token.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import unquote
+
+import orjson
+
+from negotiator.edge.operation import Answer, Operation, Service
+from negotiator.edge.steps import Doorway, perform
+from negotiator.mcp.calls import JSON, ToolArrival, Visit
+
+MARKDOWN: Final = "text/markdown"
+
+
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """A URI, or a template of some, and the operation behind it; `latest` lists what `{plan_id}` is the first of."""
+
+    uri: str
+    operation: str
+    title: str
+    description: str
+    media_type: str = JSON
+    latest: str = ""
+
+    @property
+    def name(self) -> str:
+        """The resource's name for programs."""
+        return self.title.lower().replace(" ", "-")
+
+    def parameters(self, uri: str) -> dict[str, str] | None:
+        """The values in a URI of this template; None for any other."""
+        pattern = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^/?#]{1,200})", re.escape(self.uri))
+        found = re.fullmatch(pattern, uri)
+        return {name: unquote(text) for name, text in found.groupdict().items()} if found else None
+
+
+_ONE: Final = "negotiator://negotiations/{id}"
+READABLE: Final = (
+    Readable(
+        "negotiator://tactics",
+        "list_tactics",
+        "Tactic shelf",
+        "The tactics at hand: your own, then the built-in ones.",
+    ),
+    Readable(
+        "negotiator://tactics/{id}",
+        "get_tactic",
+        "Tactic",
+        "One tactic: when it works, what to say, its risk, what counters it.",
+    ),
+    Readable(
+        _ONE,
+        "get_negotiation",
+        "Negotiation",
+        "One of your negotiations: terms, state, outcome, what advice still lacks.",
+    ),
+    Readable(
+        f"{_ONE}/offers",
+        "list_offers",
+        "Ledger",
+        "Every offer and answer of both sides, newest first.",
+    ),
+    Readable(
+        f"{_ONE}/events",
+        "list_negotiation_events",
+        "History",
+        "What happened to a negotiation and who did it, newest first.",
+    ),
+    Readable(
+        f"{_ONE}/battle-plan",
+        "get_battle_plan",
+        "Latest battle plan",
+        "The newest version of a negotiation's plan, printable.",
+        MARKDOWN,
+        "list_battle_plans",
+    ),
+    Readable(
+        f"{_ONE}/battle-plans/{{plan_id}}",
+        "get_battle_plan",
+        "Battle plan",
+        "One version of a negotiation's plan, printable.",
+        MARKDOWN,
+    ),
+)
+_WHOLE: Final = {"limit": 100}
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """The resources that this service has the operations for."""
+
+    service: Service
+    doorway: Doorway
+
+    def shown(self, *, templates: bool) -> list[dict[str, Any]]:
+        """The entries of `resources/list`, or of `resources/templates/list`."""
+        place = "uriTemplate" if templates else "uri"
+        return [
+            {
+                place: one.uri,
+                "name": one.name,
+                "title": one.title,
+                "description": one.description,
+                "mimeType": one.media_type,
+            }
+            for one in READABLE
+            if self.service.find(one.operation) and ("{" in one.uri) is templates
+        ]
+
+    async def read(self, visit: Visit, uri: str) -> dict[str, Any] | None:
+        """The resource's contents; None when no resource is called so. Refuses as the operation does."""
+        for one in READABLE:
+            parameters, operation = one.parameters(uri), self.service.find(one.operation)
+            if parameters is None or operation is None:
+                continue
+            if one.latest:
+                first = await self._first(visit, one.latest, parameters)
+                if first is None:
+                    return None
+                parameters["plan_id"] = first
+            answer = await self._answer(visit, operation, parameters, one.media_type)
+            return {"uri": uri, "mimeType": one.media_type, "text": _text(answer)}
+        return None
+
+    async def _first(self, visit: Visit, name: str, parameters: dict[str, str]) -> str | None:
+        operation = self.service.find(name)
+        if operation is None:
+            return None
+        answer = await self._answer(visit, operation, {**parameters, "limit": 1}, JSON)
+        page: dict[str, Any] = orjson.loads(orjson.dumps(answer.body))
+        return page["items"][0]["id"] if page["items"] else None
+
+    async def _answer(
+        self, visit: Visit, operation: Operation, parameters: dict[str, Any], accept: str
+    ) -> Answer:
+        whole = _WHOLE if "limit" in operation.input.model_fields else {}
+        arguments = {**whole, **parameters}
+        arrival = ToolArrival(operation, self.doorway, visit, arguments, accept)
+        return await perform(operation, self.doorway, arrival, visit.left)
+
+
+def _text(answer: Answer) -> str:
+    body = answer.body
+    return (body if isinstance(body, bytes) else orjson.dumps(body)).decode()

@@ -1,0 +1,268 @@
+"""`/api/memories`: what was learned, kept, found and forgotten."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+
+from negotiator import values
+from negotiator.caller import Caller
+from negotiator.edge.cursors import Cursors
+from negotiator.edge.input import believe
+from negotiator.edge.operation import Answer, Call, Operation, Tool
+from negotiator.memory.embedding.embedder import Embedder
+from negotiator.memory.memories import keeping, rows
+from negotiator.memory.memories.keeping import Writer
+from negotiator.memory.memories.rows import Embedded
+from negotiator.memory.memories.schemas import (
+    EditMemory,
+    ErasedView,
+    Erasure,
+    GetMemory,
+    ListMemories,
+    ListVersions,
+    MemoryBody,
+    MemoryId,
+    MemoryList,
+    MemoryView,
+    NewMemory,
+    SearchMemories,
+    SearchView,
+    VersionList,
+)
+from negotiator.memory.recall.recall import Recall
+from negotiator.memory.vectors import revector
+from negotiator.patch import merged
+from negotiator.scalars import milliseconds
+from negotiator.store.statement import Transaction
+from negotiator.store.store import Store
+
+READ: Final = frozenset({"memories:read"})
+WRITE: Final = frozenset({"memories:write"})
+PATH: Final = "/api/memories"
+ONE: Final = f"{PATH}/{{id}}"
+
+
+def writer_of(caller: Caller) -> Writer:
+    """The caller as an author of memories."""
+    return Writer(caller.principal, "agent", caller.client_id or None, caller.user_id is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Memories:
+    """An owner's memories, over HTTP and MCP alike."""
+
+    store: Store
+    cursors: Cursors
+    embedder: Embedder
+    recall: Recall
+
+    def operations(self) -> list[Operation]:
+        """What this slice offers; the hottest first."""
+        return [*self._reading(), *self._writing()]
+
+    def _reading(self) -> list[Operation]:
+        return [
+            Operation(
+                name="search_memories",
+                method="POST",
+                path=f"{PATH}/search",
+                summary="Recall memories by meaning and by words, best first",
+                run=self.search,
+                input=SearchMemories,
+                output=SearchView,
+                scopes=READ,
+                tool=Tool("Search memories", reads=True, foreign=True),
+                refusals=(400, 422, 503),
+                tag="memory",
+            ),
+            Operation(
+                name="list_memories",
+                method="GET",
+                path=PATH,
+                summary="List your memories, newest first, by kind, status, category, counterparty",
+                run=self.list,
+                input=ListMemories,
+                output=MemoryList,
+                scopes=READ,
+                refusals=(400, 422),
+                tag="memory",
+            ),
+            Operation(
+                name="get_memory",
+                method="GET",
+                path=ONE,
+                summary="Read one memory, as it is or as it was at a moment",
+                run=self.get,
+                input=GetMemory,
+                output=MemoryView,
+                scopes=READ,
+                refusals=(404, 422),
+                tag="memory",
+            ),
+            Operation(
+                name="list_memory_versions",
+                method="GET",
+                path=f"{ONE}/history",
+                summary="What a memory was before each change, newest first",
+                run=self.history,
+                input=ListVersions,
+                output=VersionList,
+                scopes=READ,
+                refusals=(400, 404, 422),
+                tag="memory",
+            ),
+        ]
+
+    def _writing(self) -> list[Operation]:
+        return [
+            Operation(
+                name="remember",
+                method="POST",
+                path=PATH,
+                summary="Keep a memory; what is known already is answered with 200 and kept once",
+                run=self.remember,
+                input=NewMemory,
+                output=MemoryView,
+                status=201,
+                scopes=WRITE,
+                creates=True,
+                tool=Tool("Remember"),
+                refusals=(200, 400, 409, 422, 503),
+                tag="memory",
+            ),
+            Operation(
+                name="edit_memory",
+                method="PATCH",
+                path=ONE,
+                summary="Change a memory by a JSON merge patch; what it was stays in its history",
+                run=self.edit,
+                input=EditMemory,
+                output=MemoryView,
+                scopes=WRITE,
+                refusals=(400, 404, 409, 412, 422, 503),
+                tag="memory",
+            ),
+            Operation(
+                name="forget_memory",
+                method="DELETE",
+                path=ONE,
+                summary="Erase one memory with its history",
+                run=self.forget,
+                input=MemoryId,
+                status=204,
+                scopes=WRITE,
+                refusals=(404, 412),
+                tag="memory",
+            ),
+            Operation(
+                name="erase_memories",
+                method="DELETE",
+                path=PATH,
+                summary="Erase all of your memories, so that no byte of them is left",
+                run=self.erase,
+                input=Erasure,
+                output=ErasedView,
+                scopes=WRITE,
+                refusals=(409, 422),
+                tag="memory",
+            ),
+        ]
+
+    async def search(self, call: Call[SearchMemories]) -> Any:
+        """The best matches among the caller's own."""
+        return await self.recall.search(call.caller.principal, call.input)
+
+    async def list(self, call: Call[ListMemories]) -> Answer:
+        """One page of the caller's memories."""
+        asked, owner = call.input, call.caller.principal
+        bound = ("memories", owner, asked.model_dump(exclude={"limit", "cursor"}))
+        before = None if asked.cursor is None else self.cursors.open(asked.cursor, *bound)
+        found = await self.store.read(lambda tx: rows.page(tx, owner, asked, before))
+        more = len(found) > asked.limit
+        listed = found[: asked.limit]
+        cursor = orjson.dumps(self.cursors.seal(listed[-1][0], *bound) if more else None)
+        items = b",".join(document for _, document in listed)
+        return Answer(b'{"items":[%b],"next_cursor":%b}' % (items, cursor))
+
+    async def get(self, call: Call[GetMemory]) -> Any:
+        """One of the caller's memories."""
+        owner, asked = call.caller.principal, call.input
+        at = milliseconds(asked.at)
+        if at is None:
+            return orjson.loads(await self.store.read(lambda tx: rows.find(tx, owner, asked.id)))
+        return orjson.loads(await self.store.read(lambda tx: rows.then(tx, owner, asked.id, at)))
+
+    async def history(self, call: Call[ListVersions]) -> Mapping[str, Any]:
+        """One page of what a memory was."""
+        owner, asked = call.caller.principal, call.input
+        bound = ("memory versions", owner, asked.id)
+        newest = rows.NEWEST if asked.cursor is None else self.cursors.open(asked.cursor, *bound)
+        found = await self.store.read(
+            lambda tx: rows.versions(tx, owner, asked.id, newest=newest, limit=asked.limit + 1)
+        )
+        listed, more = found[: asked.limit], len(found) > asked.limit
+        items = [
+            {
+                "revision": revision,
+                "at": values.timestamp(at),
+                "actor": actor,
+                "change": change,
+                "before": orjson.loads(before),
+            }
+            for revision, at, actor, change, before in listed
+        ]
+        cursor = self.cursors.seal(listed[-1][0], *bound) if more else None
+        return {"items": items, "next_cursor": cursor}
+
+    async def remember(self, call: Call[NewMemory]) -> Answer:
+        """Keep a memory, or answer the one that says so already."""
+        body, writer = call.input, writer_of(call.caller)
+        [vector] = await self.embedder.embed([body.text])
+        embedded = Embedded(self.embedder.model, vector.tobytes())
+        near = await self.recall.nearest(writer.owner, body, vector)
+        view, new = await self.store.write(
+            call.once(lambda tx: keeping.remember(tx, writer, body, embedded, near=near))
+        )
+        return Answer(view, 201 if new else 200)
+
+    async def edit(self, call: Call[EditMemory]) -> Mapping[str, Any]:
+        """Apply a merge patch; a new text gets a new vector before the change begins."""
+        writer, asked = writer_of(call.caller), call.input
+        before = orjson.loads(
+            await self.store.read(lambda tx: rows.find(tx, writer.owner, asked.id))
+        )
+        call.require_revision(before["revision"])
+        given = {name: before[name] for name in MemoryBody.model_fields}
+        body: MemoryBody = believe(MemoryBody, merged(given, asked.patch))
+        embedded = None
+        if body.text != before["text"]:
+            [vector] = await self.embedder.embed([body.text])
+            embedded = Embedded(self.embedder.model, vector.tobytes())
+
+        def unit(tx: Transaction) -> dict[str, Any]:
+            if embedded is not None:
+                seen = before["revision"]
+                revector(tx, writer.owner, asked.id, embedded, revision=seen)
+            return keeping.edit(tx, writer, asked.id, body, expected=before["revision"])
+
+        return await self.store.write(unit)
+
+    async def forget(self, call: Call[MemoryId]) -> Answer:
+        """Erase one memory."""
+        owner, asked = call.caller.principal, call.input
+        await self.store.write(
+            lambda tx: keeping.forget(tx, owner, asked.id, expected=call.expected)
+        )
+        self.recall.forget(owner)
+        await self.store.scrub()
+        return Answer(None, 204)
+
+    async def erase(self, call: Call[Erasure]) -> ErasedView:
+        """Erase everything, here and in every cache."""
+        owner = call.caller.principal
+        held = await self.store.write(lambda tx: keeping.erase_all(tx, owner, call.input.confirm))
+        self.recall.forget(owner)
+        await self.store.scrub()
+        return {"erased": held}

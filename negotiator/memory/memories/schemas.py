@@ -1,0 +1,258 @@
+"""A memory on the wire (contract §4)."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, ConfigDict, Field, StringConstraints
+from typing_extensions import TypedDict
+
+from negotiator.edge.operation import Strict, shown
+from negotiator.memory.guard.texts import cleaned
+from negotiator.scalars import Moment, Number, Scalar, Truth, Whole, Word
+
+Kind = Literal["fact", "preference", "counterparty", "tactic", "lesson", "win"]
+Status = Literal["active", "pending", "superseded", "quarantined"]
+Mode = Literal["hybrid", "semantic", "keyword"]
+
+
+def _seen(text: str) -> str:
+    found = cleaned(text)
+    if not found:
+        raise ValueError("Must hold something that can be seen")
+    return found
+
+
+def _seen_value(value: Any) -> Any:
+    return _seen(value) if isinstance(value, str) else value
+
+
+Text = Annotated[str, StringConstraints(min_length=1, max_length=4000), AfterValidator(_seen)]
+Tag = Annotated[str, StringConstraints(min_length=1, max_length=50), AfterValidator(_seen)]
+Key = Annotated[str, StringConstraints(min_length=1, max_length=64), AfterValidator(_seen)]
+Name = Annotated[Word, AfterValidator(_seen)]
+Value = Annotated[Scalar, AfterValidator(_seen_value)]
+
+
+class MemoryBody(Strict):
+    """What a memory says and what it is about; source and trust are the server's to set."""
+
+    model_config = ConfigDict(
+        json_schema_extra=shown(
+            {
+                "text": "Acme's buyer gives way on price in the last week of a quarter, never before.",
+                "kind": "counterparty",
+                "counterparty": "Acme",
+                "tags": ["timing"],
+            }
+        )
+    )
+
+    text: Text = Field(description="One thing worth knowing, as plain text.")
+    kind: Kind = "fact"
+    tags: list[Tag] = Field(default_factory=list[str], max_length=20)
+    attributes: dict[Key, Value] = Field(
+        default_factory=dict[str, Any], max_length=50, description="Facts to filter by."
+    )
+    category: Name | None = Field(None, description="What is bought, sold or settled.")
+    counterparty: Name | None = Field(None, description="Whom it is about.")
+    negotiation_id: Word | None = Field(None, description="A negotiation of yours it comes from.")
+    valid_from: Moment | None = Field(None, description="Since when it holds; now if absent.")
+    expires_at: Moment | None = Field(None, description="From when on it is no longer recalled.")
+    pinned: Truth = Field(False, description="Never outweighed by newer ones.")
+
+    @property
+    def prose(self) -> list[str]:
+        """Everything in it that a model could be made to read."""
+        named = [*self.tags, *self.attributes, self.category, self.counterparty]
+        told = [text for text in (*named, *self.attributes.values()) if isinstance(text, str)]
+        return [self.text, *told]
+
+
+class NewMemory(MemoryBody):
+    """A memory to keep; `supersedes` names the one it replaces, which keeps its history."""
+
+    supersedes: Word | None = Field(None, description="The memory that this one corrects.")
+
+
+class MemoryId(Strict):
+    """Which memory."""
+
+    id: str = Field(description="The memory's id.")
+
+
+class GetMemory(MemoryId):
+    """Which memory, and of which moment."""
+
+    at: Moment | None = Field(None, description="As it was then; as it is now if absent.")
+
+
+class EditMemory(MemoryId):
+    """A JSON merge patch (RFC 7396): members left out stay, null removes; the result is checked whole."""
+
+    text: Any = None
+    kind: Any = None
+    tags: Any = None
+    attributes: Any = None
+    category: Any = None
+    counterparty: Any = None
+    negotiation_id: Any = None
+    valid_from: Any = None
+    expires_at: Any = None
+    pinned: Any = None
+
+    @property
+    def patch(self) -> dict[str, Any]:
+        """The members that were sent."""
+        return {name: getattr(self, name) for name in self.model_fields_set if name != "id"}
+
+
+class ListMemories(Strict):
+    """Which memories, newest first."""
+
+    kind: Kind | None = None
+    status: Status | None = Field(None, description="All of them when left out.")
+    category: Word | None = None
+    counterparty: Word | None = None
+    negotiation_id: Word | None = None
+    trust: int | None = Field(None, ge=0, le=3, description="0 finds what waits for your review.")
+    limit: int = Field(20, ge=1, le=100)
+    cursor: str | None = None
+
+
+class ListVersions(MemoryId):
+    """Which versions of a memory, newest first."""
+
+    limit: int = Field(20, ge=1, le=100)
+    cursor: str | None = None
+
+
+class SearchMemories(Strict):
+    """What to recall. `hybrid` fuses meaning and words; filters narrow before anything is ranked."""
+
+    model_config = ConfigDict(
+        json_schema_extra=shown(
+            {
+                "query": "when does Acme give discounts",
+                "filters": {"kind": {"in": ["counterparty", "lesson"]}},
+                "limit": 5,
+                "explain": True,
+            }
+        )
+    )
+
+    query: Annotated[str, StringConstraints(min_length=1, max_length=1000)]
+    filters: dict[str, Any] = Field(
+        default_factory=dict[str, Any],
+        description="Fields with what they must equal or operators (eq ne in gt gte lt lte exists); AND, OR, NOT.",
+    )
+    limit: Whole = Field(8, ge=1, le=50)
+    mode: Mode = "hybrid"
+    min_score: Number | None = Field(
+        None, ge=0, le=1, description="Of the cosine in `semantic` mode."
+    )
+    include: list[Literal["superseded", "pending"]] = Field(
+        default_factory=list[Literal["superseded", "pending"]], max_length=2
+    )
+    explain: Truth = Field(False, description="Say of every result why it stands where it does.")
+
+
+class Erasure(Strict):
+    """Erasing everything takes the number of memories there are, so that nobody does it unknowingly."""
+
+    confirm: int = Field(ge=0, description="How many memories you have, all statuses together.")
+
+
+class SourceView(TypedDict):
+    """Where a memory comes from; set by the server."""
+
+    type: str
+    client_id: str | None
+    at: str
+
+
+class MemoryView(TypedDict):
+    """A memory as its owner sees it.
+
+    `trust`: 3 said or confirmed by the person, 2 written by their agent, 1 by an agent of nobody's, 0 heard, imported
+    or taken over and not yet reviewed. `similar_to` names a memory that says almost the same.
+    """
+
+    id: str
+    kind: str
+    text: str
+    tags: list[str]
+    attributes: dict[str, Any]
+    category: str | None
+    counterparty: str | None
+    negotiation_id: str | None
+    source: SourceView
+    origin: str | None
+    trust: int
+    status: str
+    status_reason: str | None
+    valid_from: str
+    valid_to: str | None
+    expires_at: str | None
+    pinned: bool
+    supersedes: str | None
+    superseded_by: str | None
+    similar_to: str | None
+    revision: int
+    created_at: str
+    updated_at: str
+
+
+class MemoryList(TypedDict):
+    """A page of memories."""
+
+    items: list[MemoryView]
+    next_cursor: str | None
+
+
+class Why(TypedDict):
+    """What put a result where it is: its places in both lists, its cosine, its share of the words, and what weighed."""
+
+    semantic_rank: int | None
+    keyword_rank: int | None
+    similarity: float | None
+    words: float | None
+    recency: float
+    trust: float
+
+
+class Hit(TypedDict, total=False):
+    """One result; `why` when asked for."""
+
+    memory: MemoryView
+    score: float
+    why: Why
+
+
+class SearchView(TypedDict):
+    """Results, best first, with the model whose vectors were compared."""
+
+    items: list[Hit]
+    mode: str
+    model: str
+
+
+class VersionView(TypedDict):
+    """What a memory was before a change."""
+
+    revision: int
+    at: str
+    actor: str
+    change: str
+    before: MemoryView
+
+
+class VersionList(TypedDict):
+    """The versions of a memory, newest first."""
+
+    items: list[VersionView]
+    next_cursor: str | None
+
+
+class ErasedView(TypedDict):
+    """What an erasure removed."""
+
+    erased: int

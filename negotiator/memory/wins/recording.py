@@ -1,0 +1,217 @@
+"""What happens to wins: recorded, changed, erased, each with the memory that tells of it."""
+
+from decimal import Decimal
+from typing import Any
+
+from negotiator import values
+from negotiator.currencies import MINOR_UNITS, money
+from negotiator.errors import Conflict, FieldError, ValidationFailed
+from negotiator.memory.memories import keeping
+from negotiator.memory.memories import rows as memories
+from negotiator.memory.memories.keeping import Near, Writer
+from negotiator.memory.memories.rows import Embedded
+from negotiator.memory.memories.schemas import NewMemory
+from negotiator.memory.wins import rows
+from negotiator.memory.wins.rows import View
+from negotiator.memory.wins.savings import Savings, gains_above, savings
+from negotiator.memory.wins.schemas import NewWin
+from negotiator.scalars import milliseconds
+from negotiator.store.statement import Transaction
+
+
+def computed(body: NewWin) -> Savings:
+    """What the win saved; 422 for amounts it cannot be computed from or a total that is another."""
+    faults = [
+        FieldError(f"/{name}/currency", "Must be the win's own currency.")
+        for name, part in (("baseline", body.baseline), ("achieved", body.achieved))
+        if part.currency not in {None, body.currency}
+    ]
+    if body.baseline.amount <= 0:
+        faults.append(FieldError("/baseline/amount", "Must be more than zero."))
+    if body.achieved.amount < 0:
+        faults.append(FieldError("/achieved/amount", "Must not be negative."))
+    if Decimal(body.quantity) <= 0:
+        faults.append(FieldError("/quantity", "Must be more than zero."))
+    if faults:
+        raise ValidationFailed(faults)
+    found = savings(
+        body.baseline.amount,
+        body.achieved.amount,
+        quantity=Decimal(body.quantity),
+        period_months=body.period_months,
+        above=gains_above(body.role, body.savings_type),
+        places=MINOR_UNITS[body.currency],
+    )
+    if body.savings_total is not None and body.savings_total != found.total:
+        figure = money(found.total, body.currency)
+        raise ValidationFailed(
+            [FieldError("/savings_total", f"Comes to {figure}; send yours as claimed_savings.")]
+        )
+    return found
+
+
+def told(body: NewWin, saved: Savings) -> str:
+    """The win in one sentence, as memory keeps it."""
+    percent = format((saved.rate * 100).quantize(Decimal("0.1")).normalize(), "f")
+    who = f" with {body.counterparty}" if body.counterparty else ""
+    helped = [used.tactic_id for used in body.tactics_used if used.helped > 0]
+    parts = [
+        f"{body.category} {body.kind}{who} as {body.role}: {percent} % against the "
+        f"{body.baseline.kind.replace('_', ' ')} of {money(body.baseline.amount, body.currency)} "
+        f"{body.currency}, agreed at {money(body.achieved.amount, body.currency)}, "
+        f"{money(saved.total, body.currency)} {body.currency} in all."
+    ]
+    if helped:
+        parts.append(f"What helped: {', '.join(helped)}.")
+    if body.notes:
+        parts.append(body.notes)
+    return " ".join(parts)[:4000]
+
+
+def record(tx: Transaction, writer: Writer, body: NewWin, embedded: Embedded) -> View:
+    """Keep a win and remember it; 409 when the negotiation has one already."""
+    _check_negotiation(tx, writer.owner, body.negotiation_id, win=None)
+    now = values.timestamp(values.now())
+    key = values.new_id("win")
+    saved = computed(body)
+    memory = _remember(tx, writer, body, saved, embedded=embedded, win=key)
+    view = {
+        "id": key,
+        **_said(body, saved),
+        "origin": None,
+        "revision": 1,
+        "created_at": now,
+        "updated_at": now,
+    }
+    rows.add(tx, writer.owner, view, _columns(view, body, saved, memory=memory))
+    return {**view, "memory_id": memory}
+
+
+def edit(
+    tx: Transaction, writer: Writer, win: str, body: NewWin, embedded: Embedded, *, expected: int
+) -> View:
+    """Let the win say this from now on, and its memory with it; 404, 409, 412."""
+    before = rows.load(tx, writer.owner, win, expected=expected)
+    _check_negotiation(tx, writer.owner, body.negotiation_id, win=win)
+    saved = computed(body)
+    _forget(tx, writer.owner, before)
+    memory = _remember(tx, writer, body, saved, embedded=embedded, win=win)
+    view = {
+        **before,
+        **_said(body, saved),
+        "revision": before["revision"] + 1,
+        "updated_at": values.timestamp(values.now()),
+    }
+    if body.closed_at is None:
+        view["closed_at"] = before["closed_at"]
+    rows.save(tx, writer.owner, view, _columns(view, body, saved, memory=memory))
+    return {**view, "memory_id": memory}
+
+
+def erase(tx: Transaction, owner: str, win: str, *, expected: int | None) -> None:
+    """Erase a win with the memory that tells of it; 404, 412."""
+    before = rows.load(tx, owner, win, expected=expected)
+    _forget(tx, owner, before)
+    rows.remove(tx, owner, win)
+
+
+def _check_negotiation(
+    tx: Transaction, owner: str, negotiation: str | None, *, win: str | None
+) -> None:
+    if negotiation is None:
+        return
+    existing = rows.of_negotiation(tx, owner, negotiation)
+    if existing not in {None, win}:
+        raise Conflict(
+            "That negotiation has a win already.",
+            error="win_exists",
+            members={"existing": existing},
+        )
+
+
+def _remember(
+    tx: Transaction,
+    writer: Writer,
+    body: NewWin,
+    saved: Savings,
+    *,
+    embedded: Embedded,
+    win: str,
+) -> str | None:
+    """The id of the memory that tells of the win; None when the owner has no room for another."""
+    memory = NewMemory.model_validate(
+        {
+            "text": told(body, saved),
+            "kind": "win",
+            "category": body.category,
+            "counterparty": body.counterparty,
+            "negotiation_id": body.negotiation_id,
+            "attributes": {"win_id": win},
+        }
+    )
+    try:
+        view, new = keeping.remember(tx, writer, memory, embedded, near=Near())
+    except Conflict:
+        return None
+    return view["id"] if new else None
+
+
+def _forget(tx: Transaction, owner: str, win: View) -> None:
+    if win["memory_id"] is not None:
+        memories.remove(tx, owner, win["memory_id"])
+
+
+def _said(body: NewWin, saved: Savings) -> dict[str, Any]:
+    """The members that the writer decides, and what follows from them."""
+    currency = body.currency
+
+    def shown(amount: Decimal | None) -> str | None:
+        return None if amount is None else money(amount, currency)
+
+    evidence = body.baseline.evidence
+    return {
+        **body.model_dump(
+            include={
+                *("negotiation_id", "counterparty", "category", "kind", "role", "currency"),
+                *("period_months", "savings_type", "lead_time_days", "rounds", "notes"),
+                "visibility",
+            }
+        ),
+        "closed_at": values.timestamp(milliseconds(body.closed_at) or values.now()),
+        "baseline": {
+            **body.baseline.model_dump(exclude={"amount", "currency"}),
+            "amount": shown(body.baseline.amount),
+        },
+        "achieved": {"amount": shown(body.achieved.amount)},
+        "quantity": format(Decimal(body.quantity), "f"),
+        "savings_total": shown(saved.total),
+        "savings_annualised": shown(saved.annualised),
+        "savings_rate": float(saved.rate),
+        "tcv": shown(saved.tcv),
+        "claimed_savings": shown(body.claimed_savings),
+        "non_price_terms": [
+            {**term.model_dump(by_alias=True), "est_value": shown(term.est_value)}
+            for term in body.non_price_terms
+        ],
+        "tactics_used": [used.model_dump() for used in body.tactics_used],
+        "validated": {"status": "evidenced" if evidence else "claimed", "by": None, "at": None},
+    }
+
+
+def _columns(view: View, body: NewWin, saved: Savings, *, memory: str | None) -> dict[str, Any]:
+    above = gains_above(body.role, body.savings_type)
+    return {
+        "negotiation": body.negotiation_id,
+        "counterparty": body.counterparty,
+        "category": body.category,
+        "kind": body.kind,
+        "side": "sell" if above else "buy",
+        "currency": body.currency,
+        "closed_at": milliseconds(body.closed_at) or values.moment(view["closed_at"]),
+        "rate": format(saved.rate, "f"),
+        "weight": format(body.baseline.amount * Decimal(body.quantity), "f"),
+        "rounds": body.rounds,
+        "days": body.lead_time_days,
+        "contributed": body.visibility == "contribute_anonymously",
+        "memory": memory,
+    }

@@ -1,0 +1,205 @@
+"""A win on the wire (contract §4)."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, ConfigDict, Field
+from typing_extensions import TypedDict
+
+from negotiator.currencies import MINOR_UNITS
+from negotiator.edge.operation import Strict, shown
+from negotiator.scalars import Amount, Moment, Prose, Scalar, Word
+
+Role = Literal["buyer", "seller", "employer", "candidate", "landlord", "tenant", "party"]
+BaselineKind = Literal[
+    "previous_price", "first_quote", "list_price", "budget", "market", "should_cost", "other"
+]
+SavingsType = Literal[
+    "cost_reduction", "cost_avoidance", "value_added", "terms", "revenue_gain", "termination"
+]
+Visibility = Literal["private", "contribute_anonymously"]
+
+
+def _is_a_currency(code: str) -> str:
+    if code not in MINOR_UNITS:
+        raise ValueError("Must be an active ISO 4217 code")
+    return code
+
+
+Currency = Annotated[Word, AfterValidator(_is_a_currency)]
+
+
+class BaselineOfWin(Strict):
+    """What the result is measured against: the price of one unit over one term."""
+
+    kind: BaselineKind = "other"
+    amount: Amount
+    currency: Currency | None = Field(None, description="The win's, if named at all.")
+    as_of: Word | None = None
+    evidence: list[Prose] = Field(default_factory=list[str], max_length=20)
+
+
+class AchievedOfWin(Strict):
+    """What was agreed, for the same unit and term."""
+
+    amount: Amount
+    currency: Currency | None = Field(None, description="The win's, if named at all.")
+
+
+class TermOfWin(Strict):
+    """A term other than the price that was moved."""
+
+    issue: Word
+    from_: Scalar | None = Field(None, alias="from")
+    to: Scalar | None = None
+    est_value: Amount | None = Field(None, description="What it is worth, in the win's currency.")
+
+
+class TacticOfWin(Strict):
+    """A tactic that was used and how it did."""
+
+    tactic_id: Word
+    helped: int = Field(0, ge=-2, le=2, description="From -2, it hurt, to 2, it decided the talk.")
+
+
+class NewWin(Strict):
+    """A closed deal and what it is measured against; the server computes what was saved."""
+
+    model_config = ConfigDict(
+        json_schema_extra=shown(
+            {
+                "category": "software",
+                "kind": "renewal",
+                "role": "buyer",
+                "counterparty": "Acme",
+                "currency": "EUR",
+                "baseline": {"kind": "previous_price", "amount": "120.00"},
+                "achieved": {"amount": "105.00"},
+                "quantity": 250,
+                "period_months": 12,
+                "tactics_used": [{"tactic_id": "tac_calibrated_question", "helped": 2}],
+            }
+        )
+    )
+
+    negotiation_id: Word | None = Field(None, description="One win belongs to one negotiation.")
+    counterparty: Word | None = None
+    category: Word = "other"
+    kind: Word = "other"
+    role: Role = "buyer"
+    closed_at: Moment | None = Field(None, description="Now, if absent.")
+    currency: Currency
+    baseline: BaselineOfWin
+    achieved: AchievedOfWin
+    quantity: Amount = Field("1", description="How many units; more than zero.")
+    period_months: int | None = Field(None, ge=1, le=600, description="The contract's term.")
+    savings_type: SavingsType = "cost_reduction"
+    savings_total: Amount | None = Field(
+        None, description="Yours, to be checked: another figure than the server's is refused."
+    )
+    claimed_savings: Amount | None = Field(
+        None, description="A figure of yours that stands beside the server's, unchecked."
+    )
+    non_price_terms: list[TermOfWin] = Field(default_factory=list[TermOfWin], max_length=50)
+    tactics_used: list[TacticOfWin] = Field(default_factory=list[TacticOfWin], max_length=50)
+    lead_time_days: int | None = Field(None, ge=0, le=36_500)
+    rounds: int | None = Field(None, ge=0, le=10_000)
+    notes: Prose | None = None
+    visibility: Visibility = Field(
+        "private", description="contribute_anonymously lets others' benchmarks count it."
+    )
+
+
+class WinId(Strict):
+    """Which win."""
+
+    id: str = Field(description="The win's id.")
+
+
+class EditWin(WinId):
+    """A JSON merge patch (RFC 7396): members left out stay, null removes; the result is checked whole."""
+
+    negotiation_id: Any = None
+    counterparty: Any = None
+    category: Any = None
+    kind: Any = None
+    role: Any = None
+    closed_at: Any = None
+    currency: Any = None
+    baseline: Any = None
+    achieved: Any = None
+    quantity: Any = None
+    period_months: Any = None
+    savings_type: Any = None
+    savings_total: Any = None
+    claimed_savings: Any = None
+    non_price_terms: Any = None
+    tactics_used: Any = None
+    lead_time_days: Any = None
+    rounds: Any = None
+    notes: Any = None
+    visibility: Any = None
+
+    @property
+    def patch(self) -> dict[str, Any]:
+        """The members that were sent."""
+        return {name: getattr(self, name) for name in self.model_fields_set if name != "id"}
+
+
+class ListWins(Strict):
+    """Which wins, newest first."""
+
+    category: Word | None = None
+    kind: Word | None = None
+    counterparty: Word | None = None
+    limit: int = Field(20, ge=1, le=100)
+    cursor: str | None = None
+
+
+class Validated(TypedDict):
+    """How far the saving is backed: claimed by whoever wrote it, or evidenced by what it names."""
+
+    status: str
+    by: str | None
+    at: str | None
+
+
+class WinView(TypedDict):
+    """A win as its owner sees it; amounts are decimal strings, `savings_rate` a fraction of the baseline."""
+
+    id: str
+    negotiation_id: str | None
+    counterparty: str | None
+    category: str
+    kind: str
+    role: str
+    closed_at: str
+    currency: str
+    baseline: dict[str, Any]
+    achieved: dict[str, Any]
+    quantity: str
+    period_months: int | None
+    savings_type: str
+    savings_total: str
+    savings_annualised: str | None
+    savings_rate: float
+    tcv: str
+    claimed_savings: str | None
+    non_price_terms: list[dict[str, Any]]
+    tactics_used: list[dict[str, Any]]
+    lead_time_days: int | None
+    rounds: int | None
+    validated: Validated
+    notes: str | None
+    visibility: str
+    memory_id: str | None
+    origin: str | None
+    revision: int
+    created_at: str
+    updated_at: str
+
+
+class WinList(TypedDict):
+    """A page of wins."""
+
+    items: list[WinView]
+    next_cursor: str | None

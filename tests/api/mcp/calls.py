@@ -1,0 +1,53 @@
+"""Arguments that every tool succeeds with. Whoever marks an operation as a tool adds its line here."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from tests.api.mcp.conftest import PRICED
+
+Known = dict[str, Any]
+"""What the calls before have made, by the tool that made it."""
+
+
+def _talk(known: Known) -> dict[str, Any]:
+    return {"id": known["open_negotiation"]["id"]}
+
+
+CALLS: Final[dict[str, Callable[[Known], dict[str, Any]]]] = {
+    "open_negotiation": lambda _: {**PRICED, "idempotency_key": "talk-1"},
+    "list_negotiations": lambda _: {"limit": 5, "state": "draft"},
+    "get_negotiation": _talk,
+    "edit_negotiation": lambda known: {**_talk(known), "max_rounds": 6, "if_revision": 1},
+    "make_battle_plan": _talk,
+    "list_battle_plans": _talk,
+    "get_battle_plan": lambda known: {**_talk(known), "plan_id": known["make_battle_plan"]["id"]},
+    "record_offer": lambda known: {**_talk(known), "by": "them", "package": {"price": "1150"}},
+    "list_offers": _talk,
+    "get_leverage": _talk,
+    "next_move": lambda known: {**_talk(known), "style": "firm"},
+    "suggest_tactics": lambda known: {**_talk(known), "utterance": "This is our final offer."},
+    "list_tactics": lambda _: {"limit": 3},
+    "get_tactic": lambda known: {"id": known["list_tactics"]["items"][0]["id"]},
+    "add_tactic": lambda _: {
+        "name": "Coffee first",
+        "family": "relationship",
+        "summary": "Talk about anything else for a while.",
+        "effect": {"on": "relationship", "size": "small", "evidence": "practice"},
+        "use_when": ["You hardly know them"],
+        "lines": [{"role": "party", "text": "Shall we have a coffee before we start?"}],
+    },
+    "remember": lambda _: {"text": "Acme gives way in the last week of a quarter."},
+    "search_memories": lambda _: {"query": "when do they give way", "limit": 3},
+    "record_win": lambda _: {
+        "category": "software",
+        "currency": "EUR",
+        "baseline": {"kind": "previous_price", "amount": "120.00"},
+        "achieved": {"amount": "105.00"},
+    },
+    "get_benchmarks": lambda _: {"category": "software"},
+    "search_tools": lambda _: {"query": "database", "limit": 2, "kind": ["mcp_server"]},
+    "get_tool": lambda known: {"id": known["search_tools"]["items"][0]["id"]},
+    "list_categories": lambda _: {},
+    "move_negotiation": lambda known: {**_talk(known), "to": "paused"},
+    "list_negotiation_events": _talk,
+}

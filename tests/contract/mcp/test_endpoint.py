@@ -1,0 +1,88 @@
+"""Contract §7: the operations marked for it, with the scopes, limits and refusals that they have over HTTP."""
+
+from typing import Final
+
+import httpx2
+import pytest
+
+from negotiator.mcp.offers import tools
+from negotiator.settings import Settings
+from negotiator.wiring.house import build
+from tests.api.mcp.conftest import NEWEST, OLDER, PRICED, Line
+from tests.conftest import Register, bearer
+from tests.contract.expect import limited, refused
+from tests.contract.requirements import covers
+
+NAMED: Final = {
+    "open_negotiation",
+    "list_negotiations",
+    "record_offer",
+    "make_battle_plan",
+    "get_leverage",
+    "next_move",
+    "suggest_tactics",
+    "search_tools",
+    "get_tool",
+    "search_memories",
+    "remember",
+}
+AWAITED: Final = {
+    "record_win",
+    "get_benchmarks",
+}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("version", [NEWEST, *OLDER])
+@covers("contract:7:tools")
+async def test_the_tools_of_the_contract_are_there(
+    client: httpx2.AsyncClient, register: Register, version: str
+) -> None:
+    line = Line(client, bearer(await register()), version)
+    shown = (await line.ask("tools/list")).json()["result"]["tools"]
+    names = {tool["name"] for tool in shown}
+    assert names >= NAMED
+    for tool in shown:
+        hints = {name for name in tool["annotations"] if name.endswith("Hint")}
+        assert len(hints) == 4
+        assert all(type(tool["annotations"][name]) is bool for name in hints)
+        assert tool["description"]
+        assert tool["inputSchema"]["type"] == "object"
+
+
+@pytest.mark.asyncio
+@covers("contract:7:same")
+async def test_every_tool_needs_its_operation_s_scopes(
+    client: httpx2.AsyncClient, register: Register, chosen: Settings
+) -> None:
+    del chosen
+    line = Line(client, bearer(await register()))
+    answer = await line.call("add_tactic")
+    refused(answer, 403, "insufficient_scope")
+    over_http = await client.post("/api/tactics", json={}, headers=line.headers)
+    assert answer.json()["error"] == over_http.json()["error"]
+    wanted = 'scope="memories:write"'
+    assert wanted in answer.headers["www-authenticate"]
+    assert wanted in over_http.headers["www-authenticate"]
+
+
+@pytest.mark.asyncio
+@covers("contract:7:same")
+async def test_a_call_counts_as_a_request(client: httpx2.AsyncClient, register: Register) -> None:
+    line = Line(client, bearer(await register()))
+    first = await line.call("open_negotiation", **PRICED)
+    limited(first)
+    second = await client.get("/api/negotiations", headers=line.headers)
+    limited(second)
+    left = [int(answer.headers["x-ratelimit-remaining"]) for answer in (first, second)]
+    assert left[1] <= left[0]
+    assert [talk["id"] for talk in second.json()["items"]] == [
+        first.json()["result"]["structuredContent"]["id"]
+    ]
+
+
+def test_every_marked_operation_is_a_tool(chosen: Settings) -> None:
+    service = build(chosen).service
+    marked = tools.marked(service)
+    assert marked.keys() >= NAMED
+    assert len(marked) == len([found for found in service.operations if found.tool])

@@ -1,0 +1,39 @@
+"""One application for all generated requests of a process."""
+
+import asyncio
+import shutil
+from collections.abc import Callable, Generator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from negotiator.store.statement import Transaction
+from negotiator.store.store import make_store
+from negotiator.wiring.house import build
+from tests.conftest import connect, make_settings, running
+from tests.contract.schemas.stage import Stage
+
+
+@pytest.fixture(scope="session")
+def stage(
+    tmp_path_factory: pytest.TempPathFactory, migrated: Path, signing_keys: Path
+) -> Generator[Stage]:
+    """The application, and the database beside it for what only an operator can do."""
+    folder = tmp_path_factory.mktemp("schemas")
+    shutil.copy(migrated, folder / "negotiator.db")
+    chosen = make_settings(folder, signing_keys)
+    store = make_store(chosen.database_url)
+
+    async def change(unit: Callable[[Transaction], Any]) -> Any:
+        return await store.write(unit)
+
+    with asyncio.Runner() as runner:
+        held = AsyncExitStack()
+        application = runner.run(held.enter_async_context(running(chosen)))
+        client = runner.run(held.enter_async_context(connect(application)))
+        runner.run(store.start())
+        yield Stage(runner, client, change, build(chosen).delegations)
+        runner.run(store.close())
+        runner.run(held.aclose())

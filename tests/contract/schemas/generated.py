@@ -1,0 +1,110 @@
+"""Requests made up from the description of the service, and the checks that their answers have to pass.
+
+The schema is the one that the application serves at /openapi.json. schemathesis' types are generic in what it never
+says; here it is `Any`, and nowhere else.
+
+Left out of its checks, and why: `positive_data_acceptance`, since no schema says what holds between members, or between
+a request and what it is about (409, 422); `ignored_auth`, which tests/house asks of every operation; `use_after_free`,
+`ensure_resource_availability` and `object_level_authorization`, which need a recorded sequence and have tests of their
+own.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import orjson
+import requests
+import schemathesis
+from hypothesis.strategies import SearchStrategy, one_of
+from schemathesis import checks, config
+from schemathesis.core.parameters import ParameterLocation
+from schemathesis.generation import GenerationMode
+
+from docs.generate import service
+from negotiator.discovery.openapi import document
+from negotiator.edge.operation import LINES
+from tests.browser import BASE
+
+MODES: Final = [GenerationMode.POSITIVE, GenerationMode.NEGATIVE]
+NEGATIVE: Final = "negative_data_rejection"
+CHECKS: Final = (
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_schema_conformance",
+    "response_headers_conformance",
+    "missing_required_header",
+    "unsupported_method",
+    "allow_header_conformance",
+    NEGATIVE,
+)
+SERVICE: Final = service()
+_REJECTIONS: Final = [
+    *("400", "401", "403", "404", "405", "406", "409", "410"),
+    *("412", "413", "415", "422", "428", "429", "503"),
+]
+_SETTINGS: Final[Any] = config.SchemathesisConfig
+_CONFIG: Final = _SETTINGS.from_dict(
+    {
+        "checks": {
+            "negative_data_rejection": {"expected-statuses": _REJECTIONS},
+            "missing_required_header": {"expected-statuses": _REJECTIONS},
+        }
+    }
+)
+checks.load_all_checks()
+_KNOWN: Final[Any] = vars(checks)["CHECKS"]
+_SCHEMA: Final[Any] = schemathesis.openapi.from_dict(document(SERVICE, "0"), config=_CONFIG)
+OPERATIONS: Final[dict[str, Any]] = {
+    found.ok().definition.raw["operationId"]: found.ok() for found in _SCHEMA.get_all_operations()
+}
+
+
+@schemathesis.serializer(LINES)
+def as_lines(_context: object, value: Any) -> bytes:
+    """Lines as they are sent; what is no text goes as JSON would."""
+    return value.encode("utf-8", "surrogatepass") if isinstance(value, str) else orjson.dumps(value)
+
+
+def corners(name: str) -> list[Any]:
+    """Every corner of an operation's schemas, the good side and the bad, always in the same order."""
+    generation = _SCHEMA.config.generation_for(operation=OPERATIONS[name])
+    return list(
+        _SCHEMA.iter_coverage_cases(
+            OPERATIONS[name], generation_modes=MODES, generation_config=generation
+        )
+    )
+
+
+def anything(name: str) -> SearchStrategy[Any]:
+    """Requests to an operation that fit its schemas, and such that do not."""
+    return one_of(*(OPERATIONS[name].as_strategy(generation_mode=mode) for mode in MODES))
+
+
+def keeps_its_path(case: Any) -> bool:
+    """Whether the point of a case is a path that is wrong."""
+    return case.meta is not None and case.meta.is_negative_at(ParameterLocation.PATH)
+
+
+def prepared(case: Any, headers: Mapping[str, str]) -> dict[str, Any]:
+    """A case as what a client is called with."""
+    plan = case.as_transport_kwargs(base_url=BASE, headers=dict(headers))
+    made = requests.Request(**plan).prepare()
+    return {
+        "method": made.method,
+        "url": made.url,
+        "content": made.body,
+        "headers": [(_raw(name), _raw(value)) for name, value in made.headers.items()],
+    }
+
+
+def hold(case: Any, answer: Any, headers: Mapping[str, str]) -> None:
+    """Fail for an answer that the description does not have."""
+    # Any text is lines; which of them are good is said line by line, in a 200.
+    names = [name for name in CHECKS if name != NEGATIVE or case.media_type != LINES]
+    chosen = _KNOWN.get_by_names(names)
+    case.validate_response(answer, checks=chosen, headers=dict(headers))
+
+
+def _raw(text: str | bytes) -> bytes:
+    return text if isinstance(text, bytes) else text.encode("latin-1")

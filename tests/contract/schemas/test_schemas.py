@@ -1,0 +1,84 @@
+"""Requests made up from /openapi.json, good and bad, by callers of every kind: every answer is one it describes.
+
+Two sources, both the same in every run: the corners of each schema, and a generator. `NEGOTIATOR_FUZZ=300` sends every
+corner and 300 made-up requests to each operation; without it both are sampled.
+"""
+
+import os
+from itertools import islice
+from typing import Any, Final
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from tests.contract.requirements import covers
+from tests.contract.schemas import generated
+from tests.contract.schemas.generated import OPERATIONS, SERVICE
+from tests.contract.schemas.stage import WHO, Furniture, Stage, Who
+
+LONG: Final = int(os.environ.get("NEGOTIATOR_FUZZ", "0"))
+EXAMPLES: Final = LONG or 4
+CORNERS: Final = None if LONG else 24
+
+
+class Session:
+    """Generated requests to one operation, one after the other."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.stage = stage
+        self.furniture: Furniture = stage.run(stage.furnish())
+
+    def send(self, case: Any, who: Who, *, there: bool) -> None:
+        """Send one request and hold the answer; `there` puts what exists into the path, and any revision will do."""
+        if there and case.path_parameters and not generated.keeps_its_path(case):
+            case.path_parameters = self.furniture.fill(case.path, case.path_parameters)
+        if there and "If-Match" in (case.headers or {}):
+            case.headers["If-Match"] = "*"
+        headers = self.furniture.headers[who]
+        asked = self.stage.client.request(**generated.prepared(case, headers))
+        answer = self.stage.run(asked)
+        generated.hold(case, answer, headers)
+        if case.method == "DELETE" and answer.is_success:
+            self.furniture = self.stage.run(self.stage.furnish())
+
+
+def owner(name: str) -> Who:
+    """The kind of caller that an operation is for."""
+    operation = SERVICE.find(name)
+    assert operation is not None
+    told = operation.path.startswith(("/api/v1", "/api/auth", "/v0.1"))
+    return "directory" if told else "bound"
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+@covers("contract:0:never-500", "contract:0:openapi")
+def test_every_corner_of_an_operation_is_answered_as_described(stage: Stage, name: str) -> None:
+    session = Session(stage)
+    corners = generated.corners(name)
+    assert corners
+    step = 1 if CORNERS is None else max(1, len(corners) // CORNERS)
+    for place, case in enumerate(islice(corners, 0, None, step)):
+        who = owner(name) if place % 4 else WHO[place // 4 % len(WHO)]
+        session.send(case, who, there=place % 5 != 4)
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+@covers("contract:0:never-500", "contract:0:openapi")
+def test_whatever_is_sent_is_answered_as_described(stage: Stage, name: str) -> None:
+    session = Session(stage)
+    callers = st.sampled_from([*([owner(name)] * len(WHO)), *WHO])
+
+    @given(case=generated.anything(name), who=callers, there=st.integers(0, 3).map(bool))
+    @settings(
+        max_examples=EXAMPLES,
+        derandomize=True,
+        database=None,
+        phases=[Phase.explicit, Phase.generate],
+        deadline=None,
+        suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
+    )
+    def ask(case: Any, who: Who, there: bool) -> None:
+        session.send(case, who, there=there)
+
+    ask()

@@ -1,0 +1,94 @@
+"""Every answer of an operation, held against what /openapi.json says of it: status, media type, schema, headers."""
+
+import re
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, Final
+
+import httpx2
+import orjson
+from jsonschema import Draft202012Validator
+from starlette.applications import Starlette
+
+from negotiator.discovery.openapi import document
+from negotiator.edge.operation import Operation, Service
+from negotiator.edge.routing import Operations
+from tests.browser import BASE
+
+Hook = Callable[[httpx2.Response], Awaitable[None]]
+
+_BODILESS: Final = frozenset({204, 304})
+_said: Final[dict[str, "Said"]] = {}
+
+
+class Said:
+    """What the document says of one operation; validators are made once, when they are first needed."""
+
+    def __init__(self, operation: Operation) -> None:
+        whole = document(Service(BASE, {}, (operation,)), "0")
+        method = operation.method.lower()
+        self.name = operation.name
+        self.responses: dict[str, Any] = whole["paths"][operation.path][method]["responses"]
+        self._components: dict[str, Any] = whole["components"]
+        self._validators: dict[tuple[str, str], Any] = {}
+
+    def hold(self, answer: httpx2.Response) -> None:
+        """Fail for an answer that the document does not describe."""
+        status = str(answer.status_code)
+        told = f"{self.name}: {status} {answer.text[:2000]}"
+        assert status in self.responses, f"undocumented status: {told}"
+        content: dict[str, Any] = self.responses[status].get("content", {})
+        if not content or answer.request.method == "HEAD" or answer.status_code in _BODILESS:
+            assert not answer.content, f"a body where none is described: {told}"
+            return
+        media = answer.headers.get("content-type", "").partition(";")[0]
+        assert media in content, f"{media!r} is not described: {told}"
+        if media == "application/json":
+            faults = [
+                f"{fault.json_path}: {fault.message[:300]}"
+                for fault in self._validator(status, media).iter_errors(
+                    orjson.loads(answer.content)
+                )
+            ]
+            assert not faults, f"{faults[:5]} in {told}"
+
+    def _validator(self, status: str, media: str) -> Any:
+        made = self._validators.get((status, media))
+        if made is None:
+            schema = self.responses[status]["content"][media].get("schema", {})
+            made = Draft202012Validator({**schema, "components": self._components})
+            self._validators[status, media] = made
+        return made
+
+
+def holding(application: Starlette) -> Hook:
+    """A hook that holds each response of this application's operations against their description."""
+    places = [
+        (each.method, _pattern(path), each)
+        for each in sorted(_operations(application), key=lambda each: "{" in each.path)
+        for path in (each.path, *each.aliases)
+    ]
+
+    async def hold(answer: httpx2.Response) -> None:
+        asked = answer.request
+        method = "GET" if asked.method == "HEAD" else asked.method
+        path = asked.url.path
+        for wanted, pattern, operation in places:
+            if wanted == method and pattern.fullmatch(path):
+                await answer.aread()
+                if operation.name not in _said:
+                    _said[operation.name] = Said(operation)
+                _said[operation.name].hold(answer)
+                return
+
+    return hold
+
+
+def _operations(application: Starlette) -> Iterable[Operation]:
+    layers = (each for each in application.user_middleware if each.cls is Operations)
+    endpoints: Any = next(layers).kwargs["endpoints"]
+    return [endpoint.operation for endpoint in endpoints]
+
+
+def _pattern(template: str) -> re.Pattern[str]:
+    parts = template.split("/")
+    return re.compile("/".join("[^/]+" if part[:1] == "{" else re.escape(part) for part in parts))

@@ -1,0 +1,1 @@
+"""The official conformance suite of MCP and the Inspector, against the real server: `make conformance`."""

@@ -1,0 +1,51 @@
+"""Codes and refresh tokens under a race, on each engine: whatever may happen once happens once."""
+
+import asyncio
+from typing import Any, Final
+
+import pytest
+
+from negotiator.errors import InvalidRequest
+from negotiator.store.store import Store
+from negotiator.tokens.flow import authorizations
+from negotiator.tokens.flow.authorizations import Granted, Presented
+from negotiator.tokens.flow.refreshing import Refreshing
+
+pytestmark = pytest.mark.asyncio
+PEPPER: Final = b"p"
+CALLBACK: Final = "https://app.example/callback"
+VERIFIER: Final = "v" * 43
+GRANTED: Final = Granted(
+    "cli_1", "usr_1", ["openid"], "", CALLBACK, "n", authorizations.challenge(VERIFIER), 0
+)
+
+
+def won(answers: list[Any]) -> list[Any]:
+    """What came of those that were not refused; every refusal knows how to end the grant."""
+    for refused in answers:
+        if isinstance(refused, BaseException):
+            assert isinstance(refused, InvalidRequest)
+            assert refused.remember
+    return [answer for answer in answers if not isinstance(answer, BaseException)]
+
+
+async def test_of_many_who_redeem_or_rotate_at_once_one_wins(store: Store) -> None:
+    code = await store.write(lambda tx: authorizations.issue(tx, GRANTED, pepper=PEPPER))
+    presented = Presented(code, "cli_1", CALLBACK, VERIFIER)
+    racing = [
+        store.write(lambda tx: authorizations.redeem(tx, presented, pepper=PEPPER))
+        for _ in range(30)
+    ]
+    (grant,) = won(await asyncio.gather(*racing, return_exceptions=True))
+    refreshing = Refreshing(PEPPER, 600)
+    token = await store.write(lambda tx: refreshing.issue(tx, grant.id))
+    rotating = [
+        store.write(lambda tx: refreshing.rotate(tx, token, client_id="cli_1")) for _ in range(30)
+    ]
+    ((same, following),) = won(await asyncio.gather(*rotating, return_exceptions=True))
+    assert same.id == grant.id
+    await store.write(
+        lambda tx: authorizations.end(tx, grant.id, client_id="cli_1", actor="", reason="test")
+    )
+    with pytest.raises(InvalidRequest):
+        await store.write(lambda tx: refreshing.rotate(tx, following, client_id="cli_1"))

