@@ -47,6 +47,8 @@ EVENTS: Final = (
     "issuer.added",
     "issuer.removed",
     "issuer.subject_revoked",
+    "signal.received",
+    "signal.refused",
     "authorization.granted",
     "authorization.ended",
     "consent.withdrawn",

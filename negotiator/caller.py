@@ -26,7 +26,8 @@ class Caller:
 
     `principal` owns what is made: the user when the agent is bound to one, else the agent or client
     itself. `credential` is the token's id, or the client address of nobody. `level` is how far the
-    directory believes who this is: 0 nothing known, 1 registered, 2 proven, 3 vetted by the operator.
+    directory believes who this is: 0 nothing known, 1 registered, 2 proven, 3 vetted by the operator. `key` is the
+    thumbprint of the key that the token is bound to; whoever sends it has to prove that he holds that one.
     """
 
     kind: Literal["nobody", "agent", "client"]
@@ -38,6 +39,7 @@ class Caller:
     level: int = 0
     rate: Rate | None = None
     retiring: Retiring | None = None
+    key: str | None = None
 
     @property
     def payer(self) -> str:

@@ -2,7 +2,9 @@
 
     Refusal
     ├── InvalidRequest        400  invalid_request and its kin (the code is the caller's to name)
+    │   └── ProofRefused      400  invalid_dpop_proof, or use_dpop_nonce with the nonce
     ├── Unauthorized          401  with a challenge
+    │   └── Unpossessed       401  with a challenge to prove the possession of a key (DPoP)
     ├── InsufficientScope     403  names every scope the operation needs
     ├── Forbidden             403
     ├── NotFound              404  also for somebody else's object
@@ -66,6 +68,20 @@ class InvalidRequest(Refusal):
     """The request could not be understood."""
 
 
+class ProofRefused(InvalidRequest):
+    """A proof of possession is not good, or lacks `nonce`, the server's own (RFC 9449 §5, §8)."""
+
+    default_error = "invalid_dpop_proof"
+
+    def __init__(self, description: str, *, nonce: str = "", **rest: Any) -> None:
+        super().__init__(description, **rest)
+        self.nonce = nonce
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"dpop-nonce": self.nonce} if self.nonce else {}
+
+
 class Unauthorized(Refusal):
     """No credential, or one that is not believed. `sent` tells which, `scopes` what to ask for (RFC 6750 §3)."""
 
@@ -76,6 +92,21 @@ class Unauthorized(Refusal):
         super().__init__(description, **rest)
         self.sent = sent
         self.scopes: tuple[str, ...] = ()
+
+
+class Unpossessed(Unauthorized):
+    """The credential wants a proof of possession it did not get, or got one it does not want (RFC 9449 §7.1)."""
+
+    def __init__(
+        self, description: str, *, algorithms: Sequence[str], nonce: str = "", **rest: Any
+    ) -> None:
+        super().__init__(description, **rest)
+        self.algorithms = tuple(algorithms)
+        self.nonce = nonce
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"dpop-nonce": self.nonce} if self.nonce else {}
 
 
 class InsufficientScope(Refusal):

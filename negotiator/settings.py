@@ -78,9 +78,7 @@ class Settings(BaseSettings):
     token_ttl: int = Field(
         3600, ge=60, le=86400, description="Life of every other access token, seconds."
     )
-    unclaimed_retention_days: int = Field(
-        30, ge=1, description="Days after which an unclaimed agent and its data go."
-    )
+    unclaimed_retention_days: int = Field(30, ge=1, description="Days an unclaimed agent is kept.")
     trusted_proxies: Annotated[list[str], NoDecode] = Field(
         [],
         description="Networks whose X-Forwarded-For is believed, comma-separated CIDR.",
@@ -96,6 +94,8 @@ class Settings(BaseSettings):
     )
     register_limit_clients: int = Field(60, ge=1, description="OAuth clients per hour and address.")
     refresh_ttl: int = Field(2_592_000, ge=600, description="Life of an unused refresh token, s.")
+    dpop_nonce: bool = Field(False, description="Whether DPoP proofs need a nonce of ours.")
+    limit_events_rpm: int = Field(600, ge=1, description="Security events per minute and address.")
     claim_failures_per_hour: int = Field(
         1000, ge=5, description="Wrong delegation codes per hour, over all agents."
     )

@@ -16,7 +16,13 @@ _ACCESS = {
 }
 
 _KINDER = {"200": "200 when it was there already", "304": "304 when the client has it already"}
-_BODIES = {"json": "json", "form": "form", "either": "json or form", "lines": "ndjson or json"}
+_BODIES = {
+    "json": "json",
+    "form": "form",
+    "either": "json or form",
+    "lines": "ndjson or json",
+    "event": "one security event token",
+}
 
 
 def page(service: Service) -> Iterable[str]:

@@ -1,7 +1,5 @@
 """Delegation codes: a user makes one, shows it to his agent, the agent redeems it once (contract §1.2)."""
 
-import re
-import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -11,6 +9,7 @@ from sqlmodel import col, select
 
 from negotiator import audit, values
 from negotiator.agents import registration
+from negotiator.agents.codes import new_code, normalise, shown
 from negotiator.agents.tables import Agent, Delegation
 from negotiator.caller import Caller
 from negotiator.errors import (
@@ -31,8 +30,6 @@ from negotiator.tokens.credentials import Credentials, Issued, Subject
 from negotiator.trust import revocations
 from negotiator.users import people
 
-ALPHABET: Final = "BCDFGHJKLMNPQRSTVWXZ"
-LENGTH: Final = 12
 ATTEMPTS: Final = 5
 SHORTEST: Final = 60
 LONGEST: Final = 3600
@@ -106,6 +103,15 @@ class Minted:
 
 
 @dataclass(frozen=True, slots=True)
+class Bound:
+    """Whose an agent became by a code, and which scopes he approved."""
+
+    user_id: str
+    email: str | None
+    scopes: list[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Delegations:
     """Makes codes and redeems them. `pepper` keys the digests, `life` is a claimed agent's token life in seconds."""
 
@@ -127,7 +133,7 @@ class Delegations:
     ) -> Minted:
         """A code that grants these scopes of the user's for `ttl` seconds; 422 for other scopes or lives."""
         granted = _check(scopes, ttl)
-        code = "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
+        code = new_code()
         delegation_id, now = values.new_id("dlg"), values.now()
         tx.run(
             _ADD,
@@ -150,8 +156,7 @@ class Delegations:
             actor=user_id,
             scope=" ".join(granted),
         )
-        shown = "-".join(code[start : start + 4] for start in range(0, LENGTH, 4))
-        return Minted(delegation_id, shown, granted, now + ttl * 1000)
+        return Minted(delegation_id, shown(code), granted, now + ttl * 1000)
 
     def attempt(self, tx: Transaction, caller: Caller) -> None:
         """Count one attempt before it is made, so that no number of them at once exceeds five (contract §1.2)."""
@@ -171,6 +176,14 @@ class Delegations:
 
     def claim(self, tx: Transaction, caller: Caller, text: str) -> tuple[Issued, str, str | None]:
         """Bind the calling agent to the user of this code; answers the new token, the user and his e-mail."""
+        bound = self.bind(tx, caller, text)
+        subject = Subject(caller.client_id, bound.user_id, key=caller.key)
+        token = self.credentials.make(subject, bound.scopes, life=self.life)
+        self.credentials.record(tx, token)
+        return token, bound.user_id, bound.email
+
+    def bind(self, tx: Transaction, caller: Caller, text: str) -> Bound:
+        """The same without a token: whose the agent is now, and what it may do."""
         agent_id, now = caller.client_id, values.now()
         digest = self._digest(normalise(text) or "")
         taken = tx.one(_TAKE, code=digest, agent=agent_id, now=now)
@@ -187,19 +200,10 @@ class Delegations:
         revocations.revoke(tx, agent_id, before=now - 1)
         for move in self.moves:
             move(tx, agent_id, user_id)
-        token = self.credentials.make(
-            Subject(agent_id, user_id), ordered(scope.split()), life=self.life
-        )
-        self.credentials.record(tx, token)
         audit.record(
-            tx,
-            "agent.claimed",
-            agent_id,
-            actor=user_id,
-            delegation=delegation_id,
-            scope=scope,
+            tx, "agent.claimed", agent_id, actor=user_id, delegation=delegation_id, scope=scope
         )
-        return token, user_id, user.email
+        return Bound(user_id, user.email, ordered(scope.split()))
 
     def _why_not(self, tx: Transaction, digest: str, agent_id: str, now: int) -> Refusal:
         found = tx.one(_FIND, digest=digest)
@@ -238,12 +242,6 @@ class Delegations:
 
     def _digest(self, code: str) -> str:
         return values.keyed_digest(self.pepper, f"delegation:{code}")
-
-
-def normalise(text: str) -> str | None:
-    """The twelve letters of a code, however it was typed; None when it cannot be one."""
-    code = re.sub(r"[\s-]", "", text).upper()
-    return code if re.fullmatch(f"[{ALPHABET}]{{{LENGTH}}}", code) else None
 
 
 def of_user(

@@ -11,7 +11,7 @@ from negotiator import audit, values
 from negotiator.agents.tables import Agent
 from negotiator.scopes import ANONYMOUS
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
-from negotiator.tokens.credentials import Credentials, Issued, Subject
+from negotiator.tokens.credentials import TYPE, Credentials, Issued, Subject
 from negotiator.tokens.standard.presented import allowed_scopes
 from negotiator.trust import revocations
 from negotiator.trust.assertions import Assertion
@@ -65,16 +65,31 @@ class Registration:
     life: int
     retention_days: int
 
-    def prepare_anonymous(self) -> Issued:
-        """A new agent's id and ephemeral token; signing happens before the transaction, not in it."""
-        return self.credentials.make(
-            Subject(values.new_id("agt")), list(ANONYMOUS), life=self.ephemeral_life
-        )
+    def prepare_anonymous(self, key: str | None = None, *, typ: str = TYPE) -> Issued:
+        """A new agent's id and ephemeral token, bound to the key it has proven to hold, if it did.
 
-    def enrol_anonymous(self, tx: Transaction, token: Issued, *, name: str, address: str) -> None:
-        """Keep an anonymous agent with its token. Unclaimed, it is forgotten after the retention time."""
+        Signing happens before the transaction, not in it.
+        """
+        subject = Subject(values.new_id("agt"), key=key)
+        return self.credentials.make(subject, list(ANONYMOUS), life=self.ephemeral_life, typ=typ)
+
+    def enrol_anonymous(
+        self,
+        tx: Transaction,
+        token: Issued,
+        *,
+        name: str,
+        address: str,
+        holds_token: bool = True,
+    ) -> None:
+        """Keep an anonymous agent with its token, or without one until a user has bound it.
+
+        Unclaimed, it is forgotten after the retention time.
+        """
         expires_at = token.issued_at + self.retention_days * _DAY
         self._add(tx, token, name, "anonymous", expires_at=expires_at)
+        if holds_token:
+            self.credentials.record(tx, token)
         audit.record(
             tx,
             "agent.registered",
@@ -84,13 +99,26 @@ class Registration:
         )
 
     def enrol_asserted(
-        self, tx: Transaction, assertion: Assertion, *, name: str, address: str
+        self,
+        tx: Transaction,
+        assertion: Assertion,
+        *,
+        name: str,
+        address: str,
+        key: str | None = None,
+        typ: str = TYPE,
     ) -> tuple[Issued, Match]:
-        """Spend the assertion and keep an agent that is bound to its user; raises `AssertionRefused`."""
+        """Spend the assertion and keep an agent that is bound to its user; raises `AssertionRefused`.
+
+        Its token is bound to `key`, which the agent has proven to hold.
+        """
         found = match(tx, assertion, actor=address)
-        subject = Subject(values.new_id("agt"), found.user_id, found.issuer, found.identity)
-        token = self.credentials.make(subject, allowed_scopes(assertion), life=self.life)
+        agent_id = values.new_id("agt")
+        subject = Subject(agent_id, found.user_id, found.issuer, found.identity, key=key)
+        scopes = allowed_scopes(assertion)
+        token = self.credentials.make(subject, scopes, life=self.life, typ=typ)
         self._add(tx, token, name, "identity_assertion", claimed_at=token.issued_at)
+        self.credentials.record(tx, token)
         audit.record(
             tx,
             "agent.registered",
@@ -126,7 +154,6 @@ class Registration:
             revoked_at=None,
             seen_at=None,
         )
-        self.credentials.record(tx, token)
 
 
 def find(tx: Transaction, agent_id: str) -> Agent | None:

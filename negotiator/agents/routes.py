@@ -1,14 +1,16 @@
 """`POST /api/agent/register` and `POST /api/agent/claim`."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, NoReturn
+from typing import Any
 
-from negotiator import audit, values
+from negotiator import values
+from negotiator.agents.ceremony.asserting import Asserting, Shown
 from negotiator.agents.delegation import Delegations
 from negotiator.agents.registration import Registration
 from negotiator.agents.schemas import (
-    ID_JAG,
-    VERIFIED_EMAIL,
+    ANONYMOUS_BUDGET,
+    ASSERTION_BUDGET,
     ClaimAgent,
     ClaimResult,
     RegisterAgent,
@@ -21,18 +23,10 @@ from negotiator.errors import InvalidRequest, ValidationFailed
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.tokens.credentials import Issued
-from negotiator.trust.assertions import Assertion, AssertionRefused, Verifier
-from negotiator.trust.refusals import at_registration
+from negotiator.trust.possession.checking import Proofs
 from negotiator.users import approvals, people
-from negotiator.users.matching import LinkNeedsUser, Match
 
-_KINDS: dict[str, Literal["id_jag", "verified_email"]] = {
-    ID_JAG: "id_jag",
-    VERIFIED_EMAIL: "verified_email",
-}
-
-ANONYMOUS_BUDGET = "registrations"
-ASSERTION_BUDGET = "assertions"
+REGISTER = "/api/agent/register"
 
 
 def _budget(body: RegisterAgent) -> str:
@@ -51,7 +45,9 @@ class Agents:
     registration: Registration
     delegations: Delegations
     verification: Verification
-    verifier: Verifier
+    asserting: Asserting
+    claim_of: Callable[[str], dict[str, Any]]
+    proofs: Proofs
 
     def operations(self) -> list[Operation]:
         """What this slice offers."""
@@ -59,7 +55,7 @@ class Agents:
             Operation(
                 name="register_agent",
                 method="POST",
-                path="/api/agent/register",
+                path=REGISTER,
                 summary="Register an agent and get a bearer token: anonymously, by an ID-JAG, or by a verified e-mail",
                 run=self.register,
                 input=RegisterAgent,
@@ -88,15 +84,17 @@ class Agents:
     async def register(self, call: Call[RegisterAgent]) -> dict[str, Any]:
         """Every variant of registration; the seed selects it by `identity_type`."""
         body = call.input
+        key = await self.proofs.key(call.headers, method="POST", path=REGISTER)
         if body.variant == "anonymous":
-            token, result = await self._anonymous(call)
+            token, result = await self._anonymous(call, key)
         elif body.is_bare_email:
-            token, result = await self._by_mail(call)
+            token, result = await self._by_mail(call, key)
         else:
-            token, result = await self._asserted(call)
+            token, result = await self._asserted(call, key)
         if body.in_auth_md:
             expires_at = values.timestamp(token.issued_at + token.life * 1000)
-            result = {**result, **auth_md_members(result, expires_at=expires_at)}
+            claim = None if token.subject.user_id else self.claim_of(token.subject.client_id)
+            result = {**result, **auth_md_members(result, claim, expires_at=expires_at)}
         return result
 
     async def claim(self, call: Call[ClaimAgent]) -> dict[str, Any]:
@@ -112,17 +110,21 @@ class Agents:
             "identity": {"user_id": user_id, "email": email},
         }
 
-    async def _anonymous(self, call: Call[RegisterAgent]) -> tuple[Issued, dict[str, Any]]:
-        token = self.registration.prepare_anonymous()
+    async def _anonymous(
+        self, call: Call[RegisterAgent], key: str | None
+    ) -> tuple[Issued, dict[str, Any]]:
+        token = self.registration.prepare_anonymous(key)
         name, address = call.input.name, call.address
         await self.store.write(
             lambda tx: self.registration.enrol_anonymous(tx, token, name=name, address=address)
         )
         return token, token.members()
 
-    async def _by_mail(self, call: Call[RegisterAgent]) -> tuple[Issued, dict[str, Any]]:
+    async def _by_mail(
+        self, call: Call[RegisterAgent], key: str | None
+    ) -> tuple[Issued, dict[str, Any]]:
         token, name, secret = (
-            self.registration.prepare_anonymous(),
+            self.registration.prepare_anonymous(key),
             call.input.name,
             values.new_secret(),
         )
@@ -140,68 +142,14 @@ class Agents:
         pending = {"status": "pending", "expires_in": approvals.LIFE}
         return token, {**token.members(), "verification": pending}
 
-    async def _asserted(self, call: Call[RegisterAgent]) -> tuple[Issued, dict[str, Any]]:
+    async def _asserted(
+        self, call: Call[RegisterAgent], key: str | None
+    ) -> tuple[Issued, dict[str, Any]]:
         body = call.input
-        kind = _KINDS.get(body.assertion_type or "")
-        if kind is None:
-            description = f"assertion_type is {ID_JAG} or {VERIFIED_EMAIL}."
-            raise InvalidRequest(description, error="unsupported_assertion_type")
-
-        assertion: Assertion | None = None
-        try:
-            assertion = believed = await self.verifier.verify(body.assertion or "", kind=kind)
-            token, found = await self.store.write(
-                lambda tx: self.registration.enrol_asserted(
-                    tx, believed, name=body.name, address=call.address
-                )
-            )
-        except LinkNeedsUser as refused:
-            self._ask_owner(refused, body.name)
-        except AssertionRefused as refused:
-            raise at_registration(
-                refused, remember=_refused(refused, assertion, call.address)
-            ) from None
-        return token, {**token.members(), "identity": _identity(found, believed)}
-
-    def _ask_owner(self, refused: LinkNeedsUser, agent_name: str) -> NoReturn:
-        secret = values.new_secret()
-
-        def remember(tx: Transaction) -> None:
-            approvals.request_link(
-                tx,
-                secret,
-                email=refused.email,
-                identity=refused.identity,
-                issuer=refused.issuer,
-                agent_name=agent_name,
-            )
-
-        refusal = at_registration(refused, remember=remember)
-        uri = f"{self.base}/approve/{secret}"
-        refusal.members["interaction"] = {
-            "verification_uri": uri,
-            "expires_in": approvals.LIFE,
-        }
-        raise refusal from None
-
-
-def _identity(found: Match, assertion: Assertion) -> dict[str, Any]:
-    return {
-        "user_id": found.user_id,
-        "issuer": found.issuer,
-        "subject": assertion.subject,
-        "email": found.email or assertion.email,
-    }
-
-
-def _refused(refused: AssertionRefused, assertion: Assertion | None, address: str) -> Any:
-    """The trail of a refused assertion: its reason, and its issuer once the signature was good."""
-    issuer = assertion.issuer.issuer if assertion else ""
-
-    def remember(tx: Transaction) -> None:
-        audit.record(tx, "assertion.refused", issuer, actor=address, reason=refused.reason.value)
-
-    return remember
+        text = body.assertion or ""
+        shown = Shown(body.assertion_type or "", text, body.name, call.address, key)
+        token, identity = await self.asserting.enrol(shown)
+        return token, {**token.members(), "identity": identity}
 
 
 def _email(text: str) -> str:

@@ -7,9 +7,12 @@ from typing_extensions import TypedDict
 
 from negotiator import values
 from negotiator.edge.operation import Lenient, shown
+from negotiator.scopes import ASSISTANT
 
 ID_JAG = "urn:ietf:params:oauth:token-type:id-jag"
 VERIFIED_EMAIL = "verified_email"
+ANONYMOUS_BUDGET = "registrations"
+ASSERTION_BUDGET = "assertions"
 
 
 def _plain(text: str) -> str:
@@ -139,11 +142,24 @@ class ClaimResult(TypedDict):
     identity: IdentityView
 
 
-def auth_md_members(result: dict[str, Any], *, expires_at: str) -> dict[str, Any]:
-    """What auth.md v0.1 calls the same things, beside the seed's own members (identity.md §2.7)."""
-    return {
+def auth_md_members(
+    result: dict[str, Any], claim: dict[str, Any] | None, *, expires_at: str
+) -> dict[str, Any]:
+    """What auth.md v0.1 calls the same things, beside the seed's own members (identity.md §2.7).
+
+    `claim` says how an agent that has no user yet is claimed.
+    """
+    members = {
         "registration_id": result["client_id"],
         "credential_type": "access_token",
         "credential": result["access_token"],
         "credential_expires": expires_at,
     }
+    if claim is not None:
+        members |= {
+            "claim_url": claim["url"],
+            "claim_token": claim["token"],
+            "claim_token_expires": claim["expires_at"],
+            "post_claim_scopes": list(ASSISTANT),
+        }
+    return members

@@ -36,7 +36,7 @@ class Delegation(SQLModel, table=True):
     id: str = Field(primary_key=True)
     digest: str = Field(unique=True)
     user_id: str = Field(index=True, foreign_key="users.id")
-    agent_id: str | None
+    agent_id: str | None = Field(index=True)
     label: str
     scope: str
     created_at: int = Field(sa_type=BigInteger)

@@ -6,7 +6,7 @@ generation of auth.md look; each way in names its own, so that nobody has to gue
 
 from typing import Any, Final
 
-from negotiator.discovery.site import CLAIM, ENROL, REGISTER
+from negotiator.discovery.site import CLAIM, ENROL, EVENTS, IDENTITY, IDENTITY_CLAIM, REGISTER
 from negotiator.edge.operation import Service
 
 _VERIFY: Final = "/api/auth/verify"
@@ -17,11 +17,13 @@ _EMAIL: Final = "verified_email"
 Block = dict[str, Any]
 
 
-def agent_auth(service: Service, assertion_types: tuple[str, ...]) -> Block | None:
-    """The block; None where no agent can register. `assertion_types` are the assistant's."""
+def agent_auth(
+    service: Service, assertion_types: tuple[str, ...], events: tuple[str, ...] = ()
+) -> Block | None:
+    """The block; None where no agent can register. `assertion_types` and `events` are the assistant's."""
     blocks: list[Block] = []
     if service.at(REGISTER, "POST"):
-        blocks.append(_assistant(service, assertion_types))
+        blocks.append(_assistant(service, assertion_types, events))
     if service.at(ENROL, "POST"):
         blocks.append(_directory(service))
     if not blocks:
@@ -32,16 +34,33 @@ def agent_auth(service: Service, assertion_types: tuple[str, ...]) -> Block | No
     return {"skill": f"{service.base}/auth.md", **first}
 
 
-def _assistant(service: Service, assertion_types: tuple[str, ...]) -> Block:
+def _assistant(
+    service: Service, assertion_types: tuple[str, ...], events: tuple[str, ...]
+) -> Block:
     credentials = ["access_token"]
     doors = _doors(service, REGISTER, CLAIM, _OAUTH_REVOKE)
     method = {"credential_types_supported": credentials, **_way(doors)}
+    ways, asked = ["anonymous", "identity_assertion"], Block()
+    if service.at(IDENTITY, "POST"):
+        # The newer generation has doors of its own: its answers have other shapes (identity.md §2.7).
+        doors["identity_endpoint"] = f"{service.base}{IDENTITY}"
+        doors["claim_endpoint"] = f"{service.base}{IDENTITY_CLAIM}"
+        ways.append("service_auth")
+        newer = {
+            "register_uri": doors["identity_endpoint"],
+            "claim_uri": doors["claim_endpoint"],
+        }
+        asked = {"service_auth": {"credential_types_supported": credentials, **newer}}
+    if service.at(EVENTS, "POST"):
+        doors["events_endpoint"] = f"{service.base}{EVENTS}"
+        doors["events_supported"] = list(events)
     return {
         **doors,
-        "identity_types_supported": ["anonymous", "identity_assertion"],
+        "identity_types_supported": ways,
         "credential_types_supported": credentials,
         "anonymous": method,
         "identity_assertion": {"assertion_types_supported": list(assertion_types), **method},
+        **asked,
     }
 
 

@@ -48,11 +48,16 @@ def command(operation: Operation, base: str) -> str:
 
 
 def _sent(operation: Operation, given: dict[str, Any]) -> list[str]:
+    if not given and operation.method == "POST":
+        return ["-X POST"]
     if operation.encoding == "form":
         fields = (f"{name}={value}" for name, value in given.items())
         return [f"--data-urlencode {shlex.quote(field)}" for field in fields]
-    if not given and operation.method == "POST":
-        return ["-X POST"]
+    if operation.encoding == "event":
+        return [
+            "-H 'Content-Type: application/secevent+jwt'",
+            f"--data-raw {shlex.quote(given['token'])}",
+        ]
     sent = shlex.quote(json.dumps(given, indent=2, ensure_ascii=False))
     return ["-H 'Content-Type: application/json'", f"-d {sent}"]
 

@@ -26,6 +26,8 @@ class Authorization:
     assertion_types: tuple[str, ...]
     id_token_algorithms: tuple[str, ...]
     claims: tuple[str, ...]
+    proof_algorithms: tuple[str, ...]
+    events: tuple[str, ...]
 
 
 def parts(scopes: Iterable[str]) -> tuple[str, ...]:
@@ -33,7 +35,9 @@ def parts(scopes: Iterable[str]) -> tuple[str, ...]:
     return ("", "/mcp", "/api/v1") if "tools:read" in set(scopes) else ("", "/mcp")
 
 
-def protected_resource(service: Service, path: str = "") -> dict[str, Any]:
+def protected_resource(
+    service: Service, path: str = "", *, proof_algorithms: Iterable[str] = ()
+) -> dict[str, Any]:
     """RFC 9728 §2, of the whole service or of the part at `path`. The whole, issuer and base are one string."""
     return {
         "resource": f"{service.base}{path}",
@@ -41,6 +45,7 @@ def protected_resource(service: Service, path: str = "") -> dict[str, Any]:
         "jwks_uri": f"{service.base}{JWKS_PATH}",
         "scopes_supported": list(service.scopes),
         "bearer_methods_supported": ["header"],
+        "dpop_signing_alg_values_supported": list(proof_algorithms),
         "resource_name": "Negotiator",
         "resource_documentation": f"{service.base}/auth.md",
     }
@@ -66,13 +71,14 @@ def authorization_server(service: Service, authorization: Authorization) -> dict
         "grant_types_supported": list(authorization.grants),
         "authorization_grant_profiles_supported": [ID_JAG_PROFILE] if assertions else None,
         "token_endpoint_auth_methods_supported": methods,
+        "dpop_signing_alg_values_supported": list(authorization.proof_algorithms),
         "revocation_endpoint": service.url("revoke_token"),
         "revocation_endpoint_auth_methods_supported": methods,
         "introspection_endpoint": service.url("introspect_token"),
         "introspection_endpoint_auth_methods_supported": secret,
         "service_documentation": f"{service.base}/auth.md",
     }
-    document["agent_auth"] = agent_auth(service, assertions)
+    document["agent_auth"] = agent_auth(service, assertions, authorization.events)
     return {name: value for name, value in document.items() if value is not None}
 
 

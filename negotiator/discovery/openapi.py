@@ -150,6 +150,9 @@ def _headers(operation: Operation) -> list[dict[str, Any]]:
 
 def _content(operation: Operation, schema: dict[str, Any]) -> dict[str, Any]:
     """The body in every media type that it may come in, with its example."""
+    if operation.encoding == "event":
+        example: Any = examples.body(operation)["token"]
+        return {operation.takes[0]: {"schema": {"type": "string"}, "example": example}}
     shown = {"schema": schema, "example": examples.body(operation)}
     return {media: _LINES if media == LINES else shown for media in operation.takes}
 

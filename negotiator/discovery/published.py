@@ -54,7 +54,9 @@ def _metadata(
 ) -> Iterable[Document]:
     described = {
         **{
-            f"{metadata.RESOURCE_PATH}{path}": metadata.protected_resource(site.service, path)
+            f"{metadata.RESOURCE_PATH}{path}": metadata.protected_resource(
+                site.service, path, proof_algorithms=authorization.proof_algorithms
+            )
             for path in metadata.parts(site.service.scopes)
         },
         metadata.SERVER_PATH: metadata.authorization_server(site.service, authorization),

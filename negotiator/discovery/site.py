@@ -7,6 +7,10 @@ from negotiator.edge.operation import Operation, Service
 
 REGISTER = "/api/agent/register"
 CLAIM = "/api/agent/claim"
+IDENTITY = "/api/agent/identity"
+IDENTITY_CLAIM = "/api/agent/identity/claim"
+IDENTITY_COMPLETE = "/api/agent/identity/claim/complete"
+EVENTS = "/api/agent/events"
 NEGOTIATIONS = "/api/negotiations"
 TOOLS = "/api/v1/tools"
 CATEGORIES = "/api/v1/categories"

@@ -1,7 +1,7 @@
 """`/auth.md`: how an agent gets in, written for it to read, with commands that work as they stand."""
 
 from negotiator.discovery.metadata import ID_JAG
-from negotiator.discovery.site import CLAIM, ENROL, REGISTER, Site
+from negotiator.discovery.site import CLAIM, ENROL, IDENTITY, REGISTER, Site
 from negotiator.scopes import ANONYMOUS
 
 
@@ -12,6 +12,8 @@ def auth_md(site: Site) -> str:
         parts.append(_ASSISTANT.replace("{anonymous}", ", ".join(f"`{s}`" for s in ANONYMOUS)))
     if site.service.at(CLAIM, "POST"):
         parts.append(_CLAIM)
+    if site.service.at(IDENTITY, "POST"):
+        parts.append(_IDENTITY)
     if site.service.at(ENROL, "POST"):
         parts.append(_DIRECTORY)
     scopes = "\n".join(f"| `{name}` | {meaning} |" for name, meaning in site.service.scopes.items())
@@ -54,6 +56,55 @@ Your user makes a delegation code and shows it to you. Send it with the token yo
       -d '{"claim_token": "<USER_DELEGATION_CODE>"}'
 
 The answer carries a new token with the scopes your user approved; the old one is dead.
+"""
+_IDENTITY = """## Get an identity first, and tokens for it
+
+The same ways in, as the newer auth.md has them: the answer (200) is an identity, which you exchange for access tokens
+as often as you need one, until it ends.
+
+    curl -s {base}/api/agent/identity -H 'Content-Type: application/json' -d '{"type": "anonymous"}'
+
+It carries `id`, `identity.assertion`, `identity.expires_at`, `scopes` and `claim` (`token`, `expires_at`, `url`).
+With an ID-JAG:
+
+    curl -s {base}/api/agent/identity -H 'Content-Type: application/json' \\
+      -d '{"type": "identity_assertion", "assertion_type": "{id_jag}",
+           "assertion": "<SIGNED_JWT_ASSERTION>"}'
+
+If you know your user's address, ask him at once; you get no identity before he has said yes:
+
+    curl -s {base}/api/agent/identity -H 'Content-Type: application/json' \\
+      -d '{"type": "service_auth", "login_hint": "user@example.com"}'
+
+Exchange the identity:
+
+    curl -s {base}/oauth/token -d 'grant_type=urn:ietf:params:oauth:grant-type:jwt-bearer' \\
+      -d 'assertion=<IDENTITY_ASSERTION>'
+
+To be claimed, ask for a page and show its address, `attempt.verification_uri`, to your user:
+
+    curl -s {base}/api/agent/identity/claim -H 'Content-Type: application/json' \\
+      -d '{"type": "service_auth", "claim_token": "<CLAIM_TOKEN>", "login_hint": "user@example.com"}'
+
+He signs in there, chooses what you may do, and reads you a code. Send it; what you held before is dead:
+
+    curl -s {base}/api/agent/identity/claim/complete -H 'Content-Type: application/json' \\
+      -d '{"claim_token": "<CLAIM_TOKEN>", "user_code": "<USER_CODE>"}'
+
+The answer carries a new `identity` with a `refresh_token`, whose `value` is good for one use:
+
+    curl -s {base}/api/agent/identity -H 'Content-Type: application/json' \\
+      -d '{"type": "refresh", "refresh_token": "<REFRESH_TOKEN>"}'
+
+## Bind your tokens to a key
+
+Send a `DPoP` header (RFC 9449) with any of these requests, and what you get is bound to its key: then send it as
+`Authorization: DPoP …` with a fresh proof each time. Nobody can use it without the key, as a bearer token or at all.
+
+## Report what happened to a user
+
+An identity provider that is trusted here reports revocations as security event tokens (RFC 8417, RFC 8935) to
+`{base}/api/agent/events`. They count at once.
 """
 _DIRECTORY = """## Get a key for the tools directory
 

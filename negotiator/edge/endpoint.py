@@ -79,7 +79,9 @@ class _HttpArrival:
     address: str
 
     async def admit(self, operation: Operation) -> Caller:
-        return await self.endpoint.doorway.guard.admit(operation, self.headers, self.address)
+        sent = (self.scope["method"], self.scope["path"])
+        guard = self.endpoint.doorway.guard
+        return await guard.admit(operation, self.headers, self.address, sent=sent)
 
     def expected(self) -> int | None:
         return _expected(self.headers)
@@ -123,6 +125,8 @@ class _HttpArrival:
                 return dict(reading.parse_form(body))
             case kinds.LINES:
                 return {"lines": reading.parse_lines(body)}
+            case kinds.EVENT:
+                return {"token": reading.parse_text(body)}
             case _:
                 return reading.parse_json(body)
 

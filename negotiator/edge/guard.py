@@ -1,16 +1,24 @@
-"""Who is calling: the client address, the bearer credential, the scopes an operation needs (RFC 6750)."""
+"""Who is calling: the client address, the credential, the proof of its key, the scopes needed (RFC 6750, RFC 9449)."""
 
 from collections.abc import Iterable, Mapping
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from negotiator.caller import Caller, nobody
 from negotiator.edge.operation import Operation
-from negotiator.errors import InsufficientScope, InvalidRequest, Unauthorized
+from negotiator.errors import (
+    InsufficientScope,
+    InvalidRequest,
+    ProofRefused,
+    Unauthorized,
+    Unpossessed,
+)
 from negotiator.scopes import ordered
 from negotiator.settings import Network
 
 Address = IPv4Address | IPv6Address
+_BEARER: Final = "bearer"
+_DPOP: Final = "dpop"
 
 
 class Authenticator(Protocol):
@@ -20,12 +28,32 @@ class Authenticator(Protocol):
         """The caller behind a live credential that came from this address; None for anything else."""
         ...
 
+    async def stands(self, caller: Caller) -> bool:
+        """Whether the credential that this caller came with would still be believed now."""
+        ...
+
+
+class Possession(Protocol):
+    """Believes that the sender of a request holds a key, or does not."""
+
+    @property
+    def algorithms(self) -> tuple[str, ...]:
+        """What a proof may be signed with."""
+        ...
+
+    async def check(self, text: str, *, method: str, path: str, token: str | None = None) -> str:
+        """The thumbprint of the key that the sender of this request holds; `ProofRefused` for a bad proof."""
+        ...
+
 
 class Guard:
     """The door of every operation."""
 
-    def __init__(self, authenticator: Authenticator, proxies: Iterable[Network]) -> None:
+    def __init__(
+        self, authenticator: Authenticator, proxies: Iterable[Network], possession: Possession
+    ) -> None:
         self._authenticator = authenticator
+        self._possession = possession
         self._proxies = tuple(proxies)
 
     def address(self, scope: Mapping[str, Any], headers: Mapping[str, str]) -> str:
@@ -43,22 +71,43 @@ class Guard:
                 return _key(nearer)
         return _key(peer)
 
-    async def admit(self, operation: Operation, headers: Mapping[str, str], address: str) -> Caller:
-        """The caller, if the operation is open to it; 401 and 403 otherwise."""
+    async def admit(
+        self,
+        operation: Operation,
+        headers: Mapping[str, str],
+        address: str,
+        *,
+        sent: tuple[str, str] | None = None,
+    ) -> Caller:
+        """The caller, if the operation is open to it; 401 and 403 otherwise.
+
+        `sent` is the method and path of the request where they are not the operation's own: a proof names them.
+        """
         if operation.access == "open":
             return nobody(address)
-        caller = await self.identify(headers, address)
+        sent = sent or (operation.method, operation.path)
+        caller = await self.identify(headers, address, sent=sent)
         self.allow(operation, caller)
         return caller
 
-    async def identify(self, headers: Mapping[str, str], address: str) -> Caller:
-        """Who sent this: nobody without a credential, 401 with one that is not believed."""
-        credential = _bearer(headers.get("authorization"))
+    async def identify(
+        self, headers: Mapping[str, str], address: str, *, sent: tuple[str, str]
+    ) -> Caller:
+        """Who sent this: nobody without a credential, 401 with one that is not believed.
+
+        `sent` is the method and path of the request, which the proof of a bound token names.
+        """
+        scheme, credential = _presented(headers.get("authorization"))
         if credential is None:
             return nobody(address)
         caller = await self._authenticator.authenticate(credential, address)
         if caller is None:
-            raise Unauthorized("The credential is unknown, expired or revoked.")
+            raise self._refuse(scheme, "The credential is unknown, expired or revoked.")
+        if caller.key is not None or scheme == _DPOP:
+            method, path = sent
+            key = await self._prove(scheme, headers, method=method, path=path, token=credential)
+            if caller.key is None or key != caller.key:
+                raise self._refuse(_DPOP, "The token is not bound to the key of the proof.")
         return caller
 
     def allow(self, operation: Operation, caller: Caller) -> None:
@@ -68,22 +117,50 @@ class Guard:
         if not operation.scopes <= caller.scopes:
             raise InsufficientScope(ordered(operation.scopes))
 
+    async def still(self, caller: Caller) -> bool:
+        """Whether this caller would still be let in: what an open stream asks now and then."""
+        return await self._authenticator.stands(caller)
+
+    async def _prove(
+        self, scheme: str, headers: Mapping[str, str], *, method: str, path: str, token: str
+    ) -> str:
+        """The key that the sender holds. A bound token that comes as a bearer's is refused, whatever is beside it."""
+        if scheme != _DPOP:
+            raise self._refuse(_DPOP, "The token is bound to a key: send it with a DPoP proof.")
+        text = headers.get("dpop", "")
+        try:
+            return await self._possession.check(text, method=method, path=path, token=token)
+        except ProofRefused as refused:
+            raise Unpossessed(
+                refused.description,
+                algorithms=self._possession.algorithms,
+                nonce=refused.nonce,
+                error=refused.error,
+                detail=refused.detail,
+            ) from None
+
+    def _refuse(self, scheme: str, description: str) -> Unauthorized:
+        if scheme != _DPOP:
+            return Unauthorized(description)
+        return Unpossessed(description, algorithms=self._possession.algorithms)
+
     def _is_proxy(self, text: str) -> bool:
         address = _parse(text)
         return address is not None and any(address in network for network in self._proxies)
 
 
-def _bearer(header: str | None) -> str | None:
-    """The bearer credential; None when no header or another scheme was sent (RFC 6750 §3: no error then)."""
+def _presented(header: str | None) -> tuple[str, str | None]:
+    """The scheme and the credential; no credential when no header or another scheme was sent (RFC 6750 §3)."""
     if header is None:
-        return None
+        return "", None
     scheme, _, credential = header.partition(" ")
-    if scheme.lower() != "bearer":
-        return None
+    scheme = scheme.lower()
+    if scheme not in {_BEARER, _DPOP}:
+        return scheme, None
     credential = credential.strip(" ")
     if not credential or any(mark in credential for mark in ' ,\t"'):
         raise InvalidRequest("The Authorization header is malformed.")
-    return credential
+    return scheme, credential
 
 
 def _parse(text: str) -> Address | None:

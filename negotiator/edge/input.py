@@ -59,6 +59,14 @@ def parse_json(body: bytes) -> dict[str, Any]:
         raise InvalidRequest("The body is not a JSON object.", detail=str(fault)) from None
 
 
+def parse_text(body: bytes) -> str:
+    """The ASCII text that the body is, but for the white space around it; 400 for anything else."""
+    try:
+        return body.decode("ascii").strip()
+    except UnicodeDecodeError:
+        raise InvalidRequest("The body is not a text of ASCII.") from None
+
+
 def parse_lines(body: bytes) -> list[str]:
     """The lines of NDJSON that hold anything, unread; 400 for what is no UTF-8."""
     try:

@@ -20,10 +20,10 @@ _HEADERS = [
 _CORS: Final[dict[str, Any]] = {
     "allow_origins": ["*"],
     "allow_methods": ["GET", "HEAD"],
-    "allow_headers": ["Authorization", "If-None-Match", "X-Request-Id"],
+    "allow_headers": ["Authorization", "DPoP", "If-None-Match", "X-Request-Id"],
     "expose_headers": [
         *("ETag", "Last-Modified", "Content-Location", "Link", "Retry-After"),
-        *("WWW-Authenticate", "X-Request-Id"),
+        *("WWW-Authenticate", "DPoP-Nonce", "X-Request-Id"),
         *("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"),
         *("RateLimit", "RateLimit-Policy"),
     ],

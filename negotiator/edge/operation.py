@@ -16,6 +16,7 @@ Input = TypeVar("Input", bound=BaseModel)
 JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"
 LINES = "application/x-ndjson"
+EVENT = "application/secevent+jwt"
 MERGE = "application/merge-patch+json"
 REGISTRATION_BODY = 8 * 1024
 BODY = 64 * 1024
@@ -113,7 +114,8 @@ class Operation:
     `scopes` are all needed then. `budget` names the rate budget from the input, for operations that have one of
     their own, or several that are all charged. `baseline` names the budget of callers without a credential.
     `encoding` is how a body comes; `either` takes JSON and forms alike, `lines` takes NDJSON beside JSON, as the member
-    `lines`. `media_type` is what a successful answer has, or may have in place of the JSON that `output` describes.
+    `lines`, `event` one signed text (RFC 8935), as the member `token`.
+    `media_type` is what a successful answer has, or may have in place of the JSON that `output` describes.
     `refusals` are the statuses beside its own: 304 too, and 200 where what would be created may be there already.
     `creates` marks a POST that honours `Idempotency-Key`. `tool` offers the operation over MCP too. `aliases` are other
     paths of the same form at which it answers too.
@@ -130,7 +132,7 @@ class Operation:
     access: Literal["open", "public", "bearer"] = "bearer"
     scopes: frozenset[str] = frozenset()
     refusals: tuple[int, ...] = ()
-    encoding: Literal["json", "form", "either", "lines"] = "json"
+    encoding: Literal["json", "form", "either", "lines", "event"] = "json"
     body_limit: int = BODY
     media_type: str = JSON
     budget: Callable[[Any], str | tuple[str, ...]] | None = None
@@ -155,6 +157,8 @@ class Operation:
                 return (JSON, FORM)
             case "lines":
                 return (LINES, JSON)
+            case "event":
+                return (EVENT,)
             case "json":
                 return (JSON, MERGE) if self.method == "PATCH" else (JSON,)
 

@@ -11,6 +11,7 @@ from negotiator.errors import (
     NotFound,
     Refusal,
     Unauthorized,
+    Unpossessed,
     ValidationFailed,
 )
 from negotiator.telemetry import logger, request_id
@@ -23,7 +24,7 @@ class Refusals:
 
     def __init__(self, base: str, resource: str = "") -> None:
         metadata = f"{base}/.well-known/oauth-protected-resource{resource}"
-        self._challenge = f'Bearer realm="negotiator", resource_metadata="{metadata}"'
+        self._parameters = f'realm="negotiator", resource_metadata="{metadata}"'
 
     def answer(self, refusal: Refusal) -> Answer:
         """The answer that carries this refusal; its private detail goes to the log."""
@@ -65,8 +66,11 @@ class Refusals:
         return self.answer(MethodNotAllowed(allowed))
 
     def _challenged(self, refusal: Refusal) -> dict[str, str]:
-        challenge = self._challenge
-        if isinstance(refusal, InsufficientScope):
+        challenge = f"Bearer {self._parameters}"
+        if isinstance(refusal, Unpossessed):
+            algorithms = " ".join(refusal.algorithms)
+            challenge = f'DPoP {self._parameters}, error="{refusal.error}", algs="{algorithms}"'
+        elif isinstance(refusal, InsufficientScope):
             challenge += f', error="insufficient_scope", scope="{" ".join(refusal.scopes)}"'
         elif isinstance(refusal, Unauthorized):
             if refusal.sent and refusal.error == "invalid_token":

@@ -110,7 +110,7 @@ class Door:
             return nobody(address)
         if method != "POST":
             raise MethodNotAllowed(["POST"])
-        caller = await self._doorway.guard.identify(headers, address)
+        caller = await self._doorway.guard.identify(headers, address, sent=(method, PATH))
         if self._closed and caller.kind == "nobody":
             refusal = Unauthorized("Send a bearer token in the Authorization header.", sent=False)
             refusal.scopes = self._scopes

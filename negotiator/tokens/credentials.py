@@ -23,7 +23,11 @@ from negotiator.tokens.seen import Seen
 from negotiator.tokens.tables import AccessToken
 from negotiator.trust.tables import Revocation
 
+__all__ = ["IDENTITY", "TYPE", "WITHDRAWN", "Credentials", "Issued", "Subject", "sweep"]
+
 TYPE: Final = "at+jwt"
+IDENTITY: Final = "agent-identity+jwt"
+"""An agent's own assertion of who it is here, good for access tokens only; never an ID-JAG's `typ` (ID-JAG §9.3)."""
 _LONGEST: Final = 4096
 _REMEMBERED: Final = 8192
 
@@ -50,7 +54,7 @@ _LIVE = Query(
     tuple,
 )
 _OPAQUE = Query(
-    select(_token.client_id, _token.user_id, _token.scope).where(
+    select(_token.client_id, _token.user_id, _token.scope, _token.key).where(
         col(_token.jti) == bindparam("jti"), col(_token.expires_at) > bindparam("now")
     ),
     tuple,
@@ -89,7 +93,7 @@ class Credentials:
         self._believed: dict[bytes, tuple[int, Caller]] = {}
         self.seen = Seen()
 
-    def make(self, subject: Subject, scopes: list[str], *, life: int) -> Issued:
+    def make(self, subject: Subject, scopes: list[str], *, life: int, typ: str = TYPE) -> Issued:
         """A signed token for `life` seconds; it counts once `record` has kept its row.
 
         400 `invalid_scope` for a scope of a service that does not run here.
@@ -106,8 +110,9 @@ class Credentials:
             "iat": at // 1000,
             "exp": at // 1000 + life,
             "scope": " ".join(scopes),
+            **({"cnf": {"jkt": subject.key}} if subject.key else {}),
         }
-        return Issued(subject, scopes, jti, self._keyring.sign(claims, TYPE), life, at)
+        return Issued(subject, scopes, jti, self._keyring.sign(claims, typ), life, at)
 
     def make_opaque(self, subject: Subject, scopes: list[str], *, life: int) -> Issued:
         """The same without a word of content: a text that means something only here."""
@@ -127,6 +132,7 @@ class Credentials:
             issuer=subject.issuer,
             identity=subject.identity,
             authorization=subject.authorization,
+            key=subject.key,
             scope=" ".join(token.scopes),
             issued_at=token.issued_at,
             expires_at=(token.issued_at // 1000 + token.life) * 1000,
@@ -151,6 +157,15 @@ class Credentials:
             return None
         return self.seen.note(await self._store.read(lambda tx: self._stands(tx, caller)))
 
+    async def stands(self, caller: Caller) -> bool:
+        """Whether the token behind this caller is still good: an open stream outlives what let it in."""
+
+        def unit(tx: Transaction) -> bool:
+            row = tx.one(_FIND, jti=caller.credential)
+            return row is not None and self.is_live(tx, row)
+
+        return await self._store.read(unit)
+
     async def _authenticate_opaque(self, credential: str) -> Caller | None:
         jti = form.read_bearer(credential, self._pepper)
         if jti is None:
@@ -160,8 +175,9 @@ class Credentials:
             found = tx.one(_OPAQUE, jti=jti, now=values.now())
             if found is None:
                 return None
-            client_id, user_id, scope = found
-            caller = _caller(jti, client_id, user_id or client_id, frozenset(scope.split()))
+            client_id, user_id, scope, key = found
+            scopes = frozenset(scope.split())
+            caller = _caller(jti, client_id, user_id or client_id, scopes, key=key)
             return self._stands(tx, caller)
 
         return await self._store.read(unit)
@@ -185,6 +201,12 @@ class Credentials:
             jti = claims["jti"] if claims else None
         return tx.one(_FIND, jti=jti) if jti else None
 
+    def identity(self, tx: Transaction, text: str) -> AccessToken | None:
+        """The row of a live identity assertion of ours; what it stands on is what its tokens will stand on."""
+        claims = self._claims(text, IDENTITY)
+        row = tx.one(_FIND, jti=claims["jti"]) if claims else None
+        return row if row and self.is_live(tx, row) else None
+
     def is_live(self, tx: Transaction, token: AccessToken) -> bool:
         """Whether the token would be believed now."""
         return token.expires_at > values.now() and tx.one(_LIVE, jti=token.jti) is not None
@@ -207,17 +229,18 @@ class Credentials:
         if claims is None or claims["exp"] * 1000 <= values.now():
             return None
         scopes = frozenset(claims["scope"].split())
-        caller = _caller(claims["jti"], claims["client_id"], claims["sub"], scopes)
+        key = claims.get("cnf", {}).get("jkt")
+        caller = _caller(claims["jti"], claims["client_id"], claims["sub"], scopes, key=key)
         return claims["exp"] * 1000, caller
 
-    def _claims(self, credential: str) -> dict[str, Any] | None:
+    def _claims(self, credential: str, typ: str = TYPE) -> dict[str, Any] | None:
         """The claims of a token, live or not, that we signed for this service; None for any other text."""
         if len(credential) > _LONGEST:
             return None
         try:
             header = jwt.get_unverified_header(credential)
             key = self._keyring.find(str(header.get("kid")))
-            if key is None or key.algorithm != ALGORITHM or header.get("typ") != TYPE:
+            if key is None or key.algorithm != ALGORITHM or header.get("typ") != typ:
                 return None
             claims: dict[str, Any] = jwt.decode(
                 credential,
@@ -237,7 +260,9 @@ class Credentials:
         return claims
 
 
-def _caller(jti: str, client_id: str, subject: str, scopes: frozenset[str]) -> Caller:
+def _caller(
+    jti: str, client_id: str, subject: str, scopes: frozenset[str], *, key: str | None
+) -> Caller:
     """Whom a token speaks for; of the clients of OAuth, which may have come by themselves, nothing more is known."""
     is_agent = client_id.startswith("agt_")
     return Caller(
@@ -248,6 +273,7 @@ def _caller(jti: str, client_id: str, subject: str, scopes: frozenset[str]) -> C
         client_id=client_id,
         user_id=subject if subject != client_id else None,
         level=0 if is_agent else 1,
+        key=key,
     )
 
 

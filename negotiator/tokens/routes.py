@@ -17,13 +17,16 @@ from negotiator.tokens.api_keys.holder import TOKEN_TYPES
 from negotiator.tokens.clients import JWT_BEARER, RegisteredClient
 from negotiator.tokens.credentials import Credentials
 from negotiator.tokens.flow.identity import Identity
+from negotiator.tokens.identities import Exchange
 from negotiator.tokens.registration.known import KnownClients
 from negotiator.tokens.standard.endpoints import Introspection, Revocation
 from negotiator.tokens.standard.flow import Flow
 from negotiator.tokens.standard.grants import ClientCredentials, assertion_grant
 from negotiator.tokens.standard.presented import Presenter
 from negotiator.tokens.standard.server import Request, Server
+from negotiator.trust.possession.checking import Proofs
 
+PATH = "/oauth/token"
 _NO_CACHE = {"cache-control": "no-store", "pragma": "no-cache"}
 
 
@@ -95,6 +98,8 @@ class TokenEndpoints:
     resources: frozenset[str]
     life: int
     keys: ApiKeys
+    proofs: Proofs
+    exchange: Exchange
 
     def operations(self) -> list[Operation]:
         """What this slice offers."""
@@ -102,7 +107,7 @@ class TokenEndpoints:
             Operation(
                 name="issue_token",
                 method="POST",
-                path="/oauth/token",
+                path=PATH,
                 summary="Exchange a code, a refresh token, a client's credentials or an ID-JAG for an access token",
                 run=self.token,
                 input=TokenRequest,
@@ -148,19 +153,27 @@ class TokenEndpoints:
             raise InvalidRequest("A resource is not one of this service's.", error="invalid_target")
         if form.requested_token_type not in (None, *TOKEN_TYPES):
             raise InvalidRequest("requested_token_type names no type that is issued here.")
+        key = await self.proofs.key(call.headers, method="POST", path=PATH)
+        fields = _fields(form)
+        if form.grant_type == JWT_BEARER and authorization is None and self.exchange.takes(fields):
+            body = await self.store.write(
+                lambda tx: self.exchange.exchange(tx, fields, key=key, address=call.address)
+            )
+            return Answer(body, 200, _NO_CACHE)
         grants: list[Any] = [ClientCredentials]
         if form.grant_type == JWT_BEARER:
             if not form.assertion:
                 raise InvalidRequest("The parameter assertion is missing.")
             # Keys may have to be fetched: ask the world before the transaction opens.
-            grants.append(assertion_grant(await self.presenter.present(form.assertion, claimed)))
+            presented = await self.presenter.present(form.assertion, claimed, key=key)
+            grants.append(assertion_grant(presented))
         known = await self.known.document(claimed)
 
         def unit(tx: Transaction) -> Any:
-            server = self._server(tx, call, known)
+            server = self._server(tx, call, known, key=key)
             for grant in (*grants, *self.flow.grants()):
                 server.register_grant(grant)
-            return server.token(Request(_fields(form), authorization)), server.signed_in
+            return server.token(Request(fields, authorization)), server.signed_in
 
         body, signed_in = await self.store.write(unit)
         if signed_in is not None and "openid" in body["scope"].split():
@@ -188,7 +201,12 @@ class TokenEndpoints:
         return await self.store.write(unit)
 
     def _server(
-        self, tx: Transaction, call: Call[Any], known: RegisteredClient | None = None
+        self,
+        tx: Transaction,
+        call: Call[Any],
+        known: RegisteredClient | None = None,
+        *,
+        key: str | None = None,
     ) -> Server:
         return Server(
             tx,
@@ -198,6 +216,7 @@ class TokenEndpoints:
             life=self.life,
             address=call.address,
             known=known,
+            key=key,
         )
 
 

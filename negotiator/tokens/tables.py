@@ -7,10 +7,10 @@ from sqlmodel import Field, SQLModel
 
 
 class AccessToken(SQLModel, table=True):
-    """One issued token, without its secret: the signature lives with the bearer only.
+    """One issued token or identity assertion, without its secret: the signature lives with the bearer only.
 
     `client_id`, `user_id`, `issuer`, `identity` and `authorization` (a user's consent to a client, by the code flow)
-    are what the token stands on; see `trust.tables.Revocation`.
+    are what the token stands on; see `trust.tables.Revocation`. `key` is the thumbprint of the key it is bound to.
     """
 
     __tablename__ = "access_tokens"
@@ -32,6 +32,7 @@ class AccessToken(SQLModel, table=True):
     issuer: str | None
     identity: str | None
     authorization: str | None
+    key: str | None
     scope: str
     issued_at: int = Field(sa_type=BigInteger)
     expires_at: int = Field(sa_type=BigInteger)

@@ -11,11 +11,12 @@ text to one use.
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from negotiator.trust.issuer import Issuer, canonical_algorithm
-from negotiator.trust.keysets import IssuerKeys, KeysUnavailable, NoSuchKey
+from negotiator.trust import signatures
+from negotiator.trust.issuer import Issuer
+from negotiator.trust.keysets import IssuerKeys
 from negotiator.trust.readers import rules
 from negotiator.trust.readers.claims import (
     AssertionRefused,
@@ -27,7 +28,7 @@ from negotiator.trust.readers.claims import (
     required_text,
     texts,
 )
-from negotiator.trust.readers.compact import Unverified, read_compact
+from negotiator.trust.readers.compact import read_compact
 
 __all__ = ["Assertion", "AssertionRefused", "Kind", "Reason", "Verifier"]
 
@@ -41,8 +42,8 @@ class Assertion:
     """A believed assertion. Times are milliseconds; `scopes` is None when the issuer named none.
 
     `resources` is empty when the issuer named none. `email` is there only when the issuer says it
-    is verified and may say so. `confirmation` is None: an assertion bound to a key is refused as
-    long as no proof can be taken.
+    is verified and may say so. `confirmation` is the thumbprint of the key the assertion is bound
+    to, which its sender has proven to hold.
     """
 
     issuer: Issuer
@@ -60,34 +61,8 @@ class Assertion:
     auth_time: int | None
     acr: str | None
     amr: tuple[str, ...]
-    confirmation: dict[str, Any] | None
+    confirmation: str | None
     kind: Kind
-
-
-def _check_header(header: dict[str, Any]) -> tuple[str | None, str]:
-    """Steps 3 and 4: the exact `typ`, an algorithm anybody may use; gives (kid, alg).
-
-    `jku`, `x5u`, `x5c` and `jwk` are never looked at: keys come from the issuer's configuration
-    (RFC 8725 §3.10).
-    """
-    kind = header.get("typ")
-    if not isinstance(kind, str) or kind.lower().removeprefix("application/") != TYPE:
-        raise AssertionRefused(
-            Reason.TYPE, f"The typ of the assertion must be {TYPE}.", detail=f"typ {kind!r:.80}"
-        )
-    algorithm = canonical_algorithm(header.get("alg"))
-    if algorithm is None:
-        raise AssertionRefused(
-            Reason.SIGNATURE,
-            "The signature algorithm is not allowed.",
-            detail=f"alg {header.get('alg')!r:.80}",
-        )
-    kid = header.get("kid")
-    if "kid" in header and not is_text(kid, 255):
-        raise AssertionRefused(
-            Reason.MALFORMED, "The kid must be a string of 1 to 255 printable characters."
-        )
-    return kid, algorithm
 
 
 class Verifier:
@@ -112,13 +87,20 @@ class Verifier:
         self._keys = keys
         self._clock = clock
 
-    async def verify(self, text: str, *, kind: Kind, client_id: str | None = None) -> Assertion:
-        """The assertion in a compact JWS; `client_id` is the authenticated client, if any."""
+    async def verify(
+        self, text: str, *, kind: Kind, client_id: str | None = None, key: str | None = None
+    ) -> Assertion:
+        """The assertion in a compact JWS; `client_id` is the authenticated client, if any.
+
+        `key` is the thumbprint of the key that the sender has proven to hold, if he did.
+        """
         unverified = read_compact(text)
-        kid, algorithm = _check_header(unverified.unverified_header)
+        kid, algorithm = signatures.read_header(unverified.unverified_header, TYPE)
         issuer = await self._trusted(unverified.unverified_claims, kind)
-        await self._check_signature(unverified, issuer, kid=kid, algorithm=algorithm)
-        return self._believe(issuer, unverified.unverified_claims, kind=kind, client_id=client_id)
+        await signatures.check(unverified, issuer, self._keys, kid=kid, algorithm=algorithm)
+        claims = unverified.unverified_claims
+        believed = self._believe(issuer, claims, kind=kind, client_id=client_id)
+        return replace(believed, confirmation=rules.check_confirmation(claims, key))
 
     async def _trusted(self, unverified_claims: dict[str, Any], kind: Kind) -> Issuer:
         """Step 5: exactly a configured issuer, never ourselves, that may speak of this kind."""
@@ -135,33 +117,6 @@ class Verifier:
                 detail=f"iss {name!r}, {kind}",
             )
         return issuer
-
-    async def _check_signature(
-        self, unverified: Unverified, issuer: Issuer, *, kid: str | None, algorithm: str
-    ) -> None:
-        """Steps 4 and 6: an algorithm and a key of this issuer, over the bytes that were parsed."""
-        if algorithm not in issuer.algorithms:
-            raise AssertionRefused(
-                Reason.SIGNATURE,
-                "The signature algorithm is not allowed.",
-                detail=f"alg {algorithm}",
-            )
-        try:
-            key = await self._keys.find(issuer, kid, algorithm)
-        except NoSuchKey as unknown:
-            raise AssertionRefused(
-                Reason.SIGNATURE, "The issuer has no such key.", detail=str(unknown)
-            ) from unknown
-        except KeysUnavailable as unavailable:
-            raise AssertionRefused(
-                Reason.KEYS_UNAVAILABLE,
-                "The keys of the issuer cannot be reached.",
-                detail=unavailable.detail,
-            ) from unavailable
-        if not key.Algorithm.verify(unverified.signing_input, key.key, unverified.signature):
-            raise AssertionRefused(
-                Reason.SIGNATURE, "The signature does not verify.", detail=f"kid {kid!r}"
-            )
 
     def _believe(
         self, issuer: Issuer, claims: dict[str, Any], *, kind: Kind, client_id: str | None

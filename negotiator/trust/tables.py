@@ -31,7 +31,7 @@ class TrustedIssuer(SQLModel, table=True):
 class Revocation(SQLModel, table=True):
     """A watermark: nothing issued to `subject` up to `before` counts any more (identity.md §5, Watermark).
 
-    The subject is an agent, a client, a user, an issuer, or an identity at an issuer.
+    The subject is an agent, a client, a user, an issuer, a grant, an identity at an issuer, or that one's logins.
     """
 
     __tablename__ = "revocations"

@@ -2,15 +2,16 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import bindparam, func
+from sqlalchemy import bindparam, delete, func
 from sqlmodel import col, select
 
 from negotiator import audit, values
 from negotiator.store import moves
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
+from negotiator.trust import revocations
 from negotiator.trust.assertions import Assertion, AssertionRefused, Reason
 from negotiator.trust.openid.id_tokens import Identified
-from negotiator.trust.revocations import identity_key
+from negotiator.trust.revocations import identity_key, login_key
 from negotiator.trust.tables import Revocation
 from negotiator.users import people
 from negotiator.users.tables import Identity, User
@@ -29,6 +30,16 @@ _WATERMARK = Query(
     ),
     lambda row: int(row[0] or 0),
 )
+_BY_EMAIL = Query(
+    select(Identity.key)
+    .join(User, col(User.id) == col(Identity.user_id))
+    .where(col(User.email) == bindparam("email"), col(Identity.issuer) == bindparam("issuer")),
+    lambda row: str(row[0]),
+)
+_OWNER = Query(
+    select(Identity.user_id).where(col(Identity.key) == bindparam("key")), lambda row: str(row[0])
+)
+_UNLINK = Statement(delete(Identity).where(col(Identity.key) == bindparam("identity")))
 _OF_USER = Query(
     select(Identity)
     .where(col(Identity.user_id) == bindparam("user"))
@@ -76,9 +87,21 @@ def match(tx: Transaction, assertion: Assertion, *, actor: str) -> Match:
         raise AssertionRefused(
             Reason.EXPIRED, "The assertion was issued before access was revoked."
         )
+    _check_login(tx, key, assertion)
     return _known(tx, key, issuer) or _first_time(
         tx, key, issuer, email=assertion.email, name=assertion.name, actor=actor
     )
+
+
+def _check_login(tx: Transaction, key: str, assertion: Assertion) -> None:
+    """Where an issuer reported a lost credential, only a login after that counts (identity.md §5)."""
+    lost = revocations.revoked_before(tx, login_key(key))
+    if lost and (assertion.auth_time or 0) <= lost:
+        raise AssertionRefused(
+            Reason.LOGIN_REQUIRED,
+            "The user has to sign in again.",
+            max_age=max(0, values.now() - lost) // 1000,
+        )
 
 
 def enter(tx: Transaction, person: Identified, *, actor: str) -> Match:
@@ -98,6 +121,23 @@ def link(tx: Transaction, *, identity: str, issuer: str, user_id: str, actor: st
     """Make the identity the user's."""
     tx.run(_LINK, key=identity, issuer=issuer, user_id=user_id, linked_at=values.now())
     audit.record(tx, "user.linked", user_id, actor=actor, issuer=issuer)
+
+
+def by_email(tx: Transaction, issuer: str, email: str, *, tenant: str = "") -> list[str]:
+    """The identities of this issuer, in this tenant, whose accounts have the address."""
+    begin = identity_key(issuer, tenant, "")
+    found = tx.all(_BY_EMAIL, issuer=issuer, email=email)
+    return [key for key in found if key.startswith(begin)]
+
+
+def owner(tx: Transaction, identity: str) -> str | None:
+    """The user whose this identity is."""
+    return tx.one(_OWNER, key=identity)
+
+
+def unlink(tx: Transaction, identity: str) -> None:
+    """Forget whose the identity was."""
+    tx.run(_UNLINK, identity=identity)
 
 
 def of_user(tx: Transaction, user_id: str) -> list[Identity]:

@@ -2,11 +2,16 @@
 
 from dataclasses import dataclass
 
+from negotiator.agents.ceremony.asserting import Asserting
+from negotiator.agents.ceremony.identities import Identities
+from negotiator.agents.ceremony.routes import Ceremony
 from negotiator.agents.delegation import Delegations
 from negotiator.agents.mail import mailer
 from negotiator.agents.registration import Registration
 from negotiator.agents.routes import Agents
+from negotiator.agents.signals.routes import Events
 from negotiator.agents.verification import Verification
+from negotiator.tokens.flow.refreshing import Refreshing
 from negotiator.wiring.flow import code_flow
 from negotiator.wiring.ground import Ground
 from negotiator.wiring.owned import MOVES
@@ -23,7 +28,7 @@ class Access:
 
 def access(ground: Ground) -> Access:
     """Make the wing."""
-    chosen, base = ground.settings, ground.settings.base_url
+    chosen = ground.settings
     delegations = Delegations(
         pepper=ground.secret,
         credentials=ground.credentials,
@@ -31,25 +36,41 @@ def access(ground: Ground) -> Access:
         failures_per_hour=chosen.claim_failures_per_hour,
         moves=MOVES,
     )
-    agents = Agents(
-        base=base,
-        store=ground.store,
-        registration=Registration(
-            ground.credentials,
-            chosen.ephemeral_ttl,
-            chosen.token_ttl,
-            chosen.unclaimed_retention_days,
-        ),
-        delegations=delegations,
-        verification=Verification(
-            base,
-            mailer(chosen.smtp_url, outbox=chosen.data_dir / "outbox", sender=chosen.mail_from),
-        ),
-        verifier=ground.verifier,
-    )
-    slices: list[Slice] = [agents] if "assistant" in chosen.services else []
+    agents = _agents(ground, delegations)
+    events = Events(ground.store, ground.receiver)
+    slices: list[Slice] = [*agents, events] if "assistant" in chosen.services else []
     flow = code_flow(ground)
     wing = Wing(
         operations=(*offered(slices), *flow.operations), pages=flow.pages, closes=flow.closes
     )
     return Access(wing, delegations)
+
+
+def _agents(ground: Ground, delegations: Delegations) -> tuple[Agents, Ceremony]:
+    """The agents' doors: the seed's, and that of auth.md's newer generation over the same units."""
+    chosen, base, store = ground.settings, ground.settings.base_url, ground.store
+    registration = Registration(
+        ground.credentials,
+        chosen.ephemeral_ttl,
+        chosen.token_ttl,
+        chosen.unclaimed_retention_days,
+    )
+    sender = mailer(chosen.smtp_url, outbox=chosen.data_dir / "outbox", sender=chosen.mail_from)
+    verification = Verification(base, sender)
+    asserting = Asserting(base, store, ground.verifier, registration)
+    refreshing = Refreshing(ground.secret, chosen.refresh_ttl)
+    identities = Identities(ground.credentials, refreshing, chosen.token_ttl)
+    ceremony = Ceremony(
+        base,
+        store,
+        ground.secret,
+        registration,
+        delegations,
+        verification,
+        asserting,
+        identities,
+        ground.proofs,
+    )
+    claim, proofs = ceremony.claim, ground.proofs
+    agents = Agents(base, store, registration, delegations, verification, asserting, claim, proofs)
+    return agents, ceremony

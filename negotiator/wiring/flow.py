@@ -5,6 +5,7 @@ from negotiator.console.consent.authorize import Authorize
 from negotiator.store.statement import Transaction
 from negotiator.tokens.flow.identity import Identity
 from negotiator.tokens.flow.refreshing import Refreshing
+from negotiator.tokens.identities import Exchange
 from negotiator.tokens.issued import Subject
 from negotiator.tokens.registration.documents import Documents
 from negotiator.tokens.registration.known import KnownClients
@@ -40,6 +41,8 @@ def code_flow(ground: Ground) -> Wing:
         ground.resources,
         chosen.token_ttl,
         ground.api_keys,
+        ground.proofs,
+        Exchange(ground.credentials),
     )
     authorize = Authorize(
         ground.room,

@@ -6,7 +6,8 @@ import secrets
 from dataclasses import dataclass
 
 from negotiator import scopes, values
-from negotiator.agents.routes import ANONYMOUS_BUDGET, ASSERTION_BUDGET
+from negotiator.agents.schemas import ANONYMOUS_BUDGET, ASSERTION_BUDGET
+from negotiator.agents.signals.routes import BUDGET as EVENT_BUDGET
 from negotiator.caller import Rate
 from negotiator.console.cookies import Cookies
 from negotiator.console.entry.passwords import BY_ACCOUNT, BY_ADDRESS
@@ -35,6 +36,8 @@ from negotiator.trust.assertions import Verifier
 from negotiator.trust.fetch import Fetcher
 from negotiator.trust.issuers import Issuers
 from negotiator.trust.keysets import IssuerKeys
+from negotiator.trust.possession.checking import Proofs
+from negotiator.trust.signals.receiver import Receiver
 
 _SIXTH = 6
 """Of an hour's passwords, how many may be tried at once: one in six."""
@@ -55,7 +58,9 @@ class Ground:
     cursors: Cursors
     fetcher: Fetcher
     issuer_keys: IssuerKeys
+    proofs: Proofs
     verifier: Verifier
+    receiver: Receiver
     resources: frozenset[str]
     doorway: Doorway
     following: Following
@@ -71,7 +76,9 @@ def lay(chosen: Settings) -> Ground:
     fetcher = Fetcher(allow_loopback=chosen.allow_loopback_fetch)
     issuer_keys = IssuerKeys(fetcher, clock=lambda: values.now())
     resources = frozenset(f"{base}{path}" for path in parts(scopes.of(chosen.services)))
-    guard, limits = _guard(chosen, keys, credentials), _limits(chosen, store, meters)
+    issuers = Issuers(store)
+    proofs = Proofs(store, base, secret, demands_nonce=chosen.dpop_nonce)
+    guard, limits = _guard(chosen, keys, credentials, proofs), _limits(chosen, store, meters)
     return Ground(
         settings=chosen,
         meters=meters,
@@ -85,26 +92,28 @@ def lay(chosen: Settings) -> Ground:
         cursors=Cursors(secret),
         fetcher=fetcher,
         issuer_keys=issuer_keys,
-        verifier=_verifier(base, resources, store=store, keys=issuer_keys),
+        proofs=proofs,
+        receiver=Receiver(base, issuers.find, issuer_keys, clock=lambda: values.now()),
+        verifier=_verifier(base, resources, issuers, issuer_keys),
         resources=resources,
         doorway=Doorway(guard, limits, Refusals(base), store),
         room=_room(chosen, store, limits, guard, secret),
     )
 
 
-def _store(chosen: Settings, meters: Meters) -> Store:
-    commits = meters.histogram("negotiator_commit_units", "Changes that shared a commit", UNITS)
-    return make_store(chosen.database_url, committed=commits.saw)
-
-
-def _verifier(base: str, resources: frozenset[str], *, store: Store, keys: IssuerKeys) -> Verifier:
+def _verifier(base: str, resources: frozenset[str], issuers: Issuers, keys: IssuerKeys) -> Verifier:
     return Verifier(
         audience=base,
         resources=resources,
-        find_issuer=Issuers(store).find,
+        find_issuer=issuers.find,
         keys=keys,
         clock=lambda: values.now(),
     )
+
+
+def _store(chosen: Settings, meters: Meters) -> Store:
+    commits = meters.histogram("negotiator_commit_units", "Changes that shared a commit", UNITS)
+    return make_store(chosen.database_url, committed=commits.saw)
 
 
 def _credentials(
@@ -125,8 +134,8 @@ def _levels(chosen: Settings) -> Levels:
     return Levels(*(Rate(rpm, rpm) for rpm in rates))
 
 
-def _guard(chosen: Settings, keys: ApiKeys, credentials: Credentials) -> Guard:
-    return Guard(Believing(keys, credentials), chosen.proxies)
+def _guard(chosen: Settings, keys: ApiKeys, credentials: Credentials, proofs: Proofs) -> Guard:
+    return Guard(Believing(keys, credentials), chosen.proxies, proofs)
 
 
 def pepper(chosen: Settings) -> bytes:
@@ -169,6 +178,7 @@ def _limits(chosen: Settings, store: Store, meters: Meters) -> Limits:
         Budget("baseline", baseline, 60, baseline),
         Budget(ANONYMOUS_BUDGET, anonymous, 3600, anonymous),
         Budget(ASSERTION_BUDGET, assertion, 3600, assertion),
+        Budget(EVENT_BUDGET, chosen.limit_events_rpm, 60, chosen.limit_events_rpm),
         Budget(CLIENT_BUDGET, registered, 3600, registered),
         Budget(health.BUDGET, chosen.limit_health_rpm, 60, chosen.limit_health_rpm),
         *_of_the_directory(chosen),

@@ -20,6 +20,8 @@ from negotiator.settings import Settings
 from negotiator.store.store import Store
 from negotiator.tokens import clients
 from negotiator.tokens.clients import JWT_BEARER
+from negotiator.trust.possession.proofs import ALGORITHMS
+from negotiator.trust.signals.kinds import SUPPORTED
 from negotiator.users.userinfo import CLAIMS
 from negotiator.wiring.access import access
 from negotiator.wiring.assistant import assistant
@@ -126,4 +128,6 @@ def _authorization(chosen: Settings) -> Authorization:
         assertion_types=(ID_JAG, VERIFIED_EMAIL) if asserts else (),
         id_token_algorithms=(RS256, ALGORITHM),
         claims=CLAIMS,
+        proof_algorithms=ALGORITHMS,
+        events=SUPPORTED if asserts else (),
     )

@@ -172,7 +172,23 @@ _TOKENS: Final = {
     "contract:1.3:refresh": "refresh tokens rotate; reuse kills the family",
     "contract:1.3:register": "RFC 7591 registration and client id metadata documents",
     "contract:1.3:userinfo": "userinfo answers OpenID claims",
+    "contract:1.3:dpop": "a token bound to a key is worth nothing without a proof of that key",
+    "contract:1.3:dpop-assertion": "an ID-JAG with cnf wants the proof of its key",
+    "contract:1.3:dpop-refresh": "refresh tokens of clients without a secret are bound to their key",
     "contract:1.3:discovery": "both documents describe the code flow as it is",
+}
+_AUTH_MD: Final = {
+    "authmd:g1:claim": "auth.md v0.1: a credential, a claim token, a user asked by mail",
+    "authmd:g3:register": "the newer auth.md: an identity, exchanged for tokens",
+    "authmd:g3:service-auth": "an agent that names its user gets an identity once he has approved",
+    "authmd:g3:claim": "a claim is completed once, ends what was held before, and can be renewed",
+}
+_EVENTS: Final = {
+    "contract:5:events": "a trusted issuer's report ends what its person's agents hold, on every worker at once",
+    "contract:5:events-closed": "a closed account stays out until the issuer opens it",
+    "contract:5:events-login": "after a lost credential only a later login counts",
+    "contract:5:events-once": "an event counts once; one told again is taken and changes nothing",
+    "contract:5:events-refused": "RFC 8935: an event that is not believed is refused by name",
 }
 _OPERATOR: Final = {
     "contract:2:environment": "settings come from NEGOTIATOR_ variables, .env or TOML",
@@ -245,7 +261,7 @@ def _source(name: str) -> str:
 
 _PARTS: Final = (
     *(_SEED, _GROUND, _ENTRY, _TOKENS, DISCOVERY, _OPERATOR, _NEGOTIATIONS, _MEMORY),
-    *(ACCOUNTS, CATALOGUE, WRITING, MCP),
+    *(_AUTH_MD, _EVENTS, ACCOUNTS, CATALOGUE, WRITING, MCP),
 )
 REQUIREMENTS: Final = {
     name: Requirement(_source(name), behaviour)

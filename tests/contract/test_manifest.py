@@ -3,13 +3,15 @@
 import importlib
 import pkgutil
 
+import tests.attack
 import tests.contract
 from tests.contract.requirements import CITED, LATER, REQUIREMENTS
 
 
 def test_every_requirement_has_a_test_and_every_cited_one_exists() -> None:
-    for module in pkgutil.walk_packages(tests.contract.__path__, "tests.contract."):
-        importlib.import_module(module.name)
+    for package in (tests.contract, tests.attack):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            importlib.import_module(module.name)
     assert not REQUIREMENTS.keys() - CITED.keys(), "required, and proved by no test"
     assert not CITED.keys() - REQUIREMENTS.keys(), "cited, and required nowhere"
 

@@ -42,7 +42,15 @@ class ApiKeys:
 
     def live(self, tx: Transaction, text: str) -> LiveKey | None:
         """The key of this text, if it and its client are alive."""
-        key = rows.find(tx, self._pepper, text)
+        return self._live(tx, rows.find(tx, self._pepper, text))
+
+    async def stands(self, caller: Caller) -> bool:
+        """Whether the key behind this caller still works."""
+        key_id = caller.credential
+        found = await self._store.read(lambda tx: self._live(tx, rows.by_id(tx, key_id)))
+        return found is not None
+
+    def _live(self, tx: Transaction, key: rows.Key | None) -> LiveKey | None:
         standing = self._find_standing(tx, key.client_id) if key else None
         if key is None or standing is None:
             return None
@@ -114,6 +122,12 @@ class Believing:
         if credential.startswith(form.KEY):
             return await self.keys.authenticate(credential, address)
         return await self.credentials.authenticate(credential)
+
+    async def stands(self, caller: Caller) -> bool:
+        """Whether the credential behind this caller is still good: its own row, and all it stands on."""
+        if len(caller.credential) == form.ID:
+            return await self.keys.stands(caller)
+        return await self.credentials.stands(caller)
 
 
 def network(address: str) -> str:

@@ -57,6 +57,13 @@ _OF = Query(
     ),
     lambda row: str(row[0]),
 )
+_OF_AGENTS = Query(
+    select(_row.id).where(
+        col(_row.user_id) == bindparam("user"),
+        col(_row.client_id).like("agt\\_%", escape="\\"),
+    ),
+    lambda row: str(row[0]),
+)
 _FORGET = Statement(delete(_row).where(col(_row.expires_at) < bindparam("at", type_=BigInteger)))
 _ERASE = Statement(delete(_row).where(col(_row.user_id) == bindparam("user")))
 
@@ -89,7 +96,20 @@ class Presented:
 
 def issue(tx: Transaction, granted: Granted, *, pepper: bytes) -> str:
     """Keep a grant and answer its code."""
-    code, now = values.new_secret(), values.now()
+    code = values.new_secret()
+    _keep(tx, granted, code_digest=values.keyed_digest(pepper, code))
+    return code
+
+
+def open_grant(tx: Transaction, granted: Granted) -> str:
+    """Keep a grant that needs no code, since its holder is there already; answers its id."""
+    return _keep(tx, granted, code_digest=values.new_secret(), used_at=values.now())
+
+
+def _keep(
+    tx: Transaction, granted: Granted, *, code_digest: str, used_at: int | None = None
+) -> str:
+    now = values.now()
     grant_id = values.new_id("aut")
     tx.run(
         _ADD,
@@ -103,9 +123,9 @@ def issue(tx: Transaction, granted: Granted, *, pepper: bytes) -> str:
         redirect_uri=granted.redirect_uri,
         nonce=granted.nonce,
         challenge=granted.challenge,
-        code_digest=values.keyed_digest(pepper, code),
+        code_digest=code_digest,
         code_expires_at=now + CODE_LIFE * 1000,
-        code_used_at=None,
+        code_used_at=used_at,
         auth_time=granted.auth_time,
         created_at=now,
         expires_at=now + CODE_LIFE * 1000,
@@ -118,7 +138,7 @@ def issue(tx: Transaction, granted: Granted, *, pepper: bytes) -> str:
         authorization=grant_id,
         scope=" ".join(granted.scopes),
     )
-    return code
+    return grant_id
 
 
 def redeem(tx: Transaction, presented: Presented, *, pepper: bytes) -> Authorization:
@@ -177,6 +197,12 @@ def end(tx: Transaction, grant_id: str, *, client_id: str, actor: str, reason: s
 def end_all(tx: Transaction, user_id: str, client_id: str) -> None:
     """End every grant of this user to this client, the codes that were not redeemed yet included."""
     for grant_id in tx.all(_OF, user=user_id, client=client_id):
+        revocations.revoke(tx, grant_id)
+
+
+def end_agents(tx: Transaction, user_id: str) -> None:
+    """End every grant to an agent of this user."""
+    for grant_id in tx.all(_OF_AGENTS, user=user_id):
         revocations.revoke(tx, grant_id)
 
 

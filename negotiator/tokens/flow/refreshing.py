@@ -37,14 +37,15 @@ class Refreshing:
     pepper: bytes
     life: int
 
-    def issue(self, tx: Transaction, grant_id: str) -> str:
-        """A new refresh token of this grant."""
+    def issue(self, tx: Transaction, grant_id: str, *, key: str | None = None) -> str:
+        """A new refresh token of this grant, bound to the key of this thumbprint if there is one."""
         token, now = values.new_secret(), values.now()
         until = now + self.life * 1000
         tx.run(
             _ADD,
             digest=values.keyed_digest(self.pepper, token),
             authorization=grant_id,
+            key=key,
             issued_at=now,
             expires_at=until,
             used_at=None,
@@ -68,19 +69,27 @@ class Refreshing:
             and authorizations.is_live(tx, token.authorization)
         )
 
-    def rotate(self, tx: Transaction, token: str, *, client_id: str) -> tuple[Authorization, str]:
-        """Use the token up and answer its grant and the next one; `invalid_grant` for anything wrong with it."""
+    def rotate(
+        self, tx: Transaction, token: str, *, client_id: str, key: str | None = None
+    ) -> tuple[Authorization, str]:
+        """Use the token up and answer its grant and the next one; `invalid_grant` for anything wrong with it.
+
+        `key` is the one that the client has proven to hold, if it did: a bound token wants the very one it is bound
+        to, and one that is not is bound from here on.
+        """
         found = self.find(tx, token)
         if found is None or found[1].client_id != client_id:
             raise refuse("The refresh token is not valid.")
         row, grant = found
+        if row.key not in (None, key):
+            raise refuse("The refresh token is bound to another key.")
         if row.used_at is not None:
             raise replayed(grant)
         if not self.is_live(tx, row):
             raise refuse("The refresh token is not valid.")
         if not tx.run(_USE, token=row.digest, now=values.now()):
             raise replayed(grant)
-        return grant, self.issue(tx, grant.id)
+        return grant, self.issue(tx, grant.id, key=key)
 
 
 def sweep(tx: Transaction, now: int) -> None:

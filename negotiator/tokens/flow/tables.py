@@ -35,13 +35,17 @@ class Authorization(SQLModel, table=True):
 
 
 class RefreshToken(SQLModel, table=True):
-    """One link of a chain: good for one use, and kept after it, so that a second use is recognised."""
+    """One link of a chain: good for one use, and kept after it, so that a second use is recognised.
+
+    `key` is the thumbprint of the key that a client without a secret has to prove (RFC 9449 §5).
+    """
 
     __tablename__ = "refresh_tokens"
     __table_args__ = {"sqlite_with_rowid": False}
 
     digest: str = Field(primary_key=True)
     authorization: str = Field(index=True)
+    key: str | None
     issued_at: int = Field(sa_type=BigInteger)
     expires_at: int = Field(sa_type=BigInteger, index=True)
     used_at: int | None = Field(sa_type=BigInteger)

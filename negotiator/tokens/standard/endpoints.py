@@ -113,13 +113,14 @@ def _described(token: AccessToken, issuer: str) -> dict[str, Any]:
         "active": True,
         "scope": token.scope,
         "client_id": token.client_id,
-        "token_type": "Bearer",
+        "token_type": "DPoP" if token.key else "Bearer",
         "exp": token.expires_at // 1000,
         "iat": token.issued_at // 1000,
         "sub": token.user_id or token.client_id,
         "aud": issuer,
         "iss": issuer,
         "jti": token.jti,
+        **({"cnf": {"jkt": token.key}} if token.key else {}),
     }
 
 

@@ -50,6 +50,10 @@ class _FlowGrant(ScopedGrant, BaseGrant, TokenEndpointMixin):
             raise InvalidRequestError(f"The parameter {name} is missing.")
         return value
 
+    def kept_key(self) -> str | None:
+        """The key that refresh tokens are bound to: a client that has a secret proves itself by that (RFC 9449 §5)."""
+        return self.server.key if self.request.client.is_public else None
+
     def answer(self, grant: Authorization, scope: str, refresh_token: str | None) -> Any:
         """The token response; who signed in is kept for whoever signs the ID token."""
         asked = set((self.request.form.get("resource") or "").split())
@@ -88,7 +92,8 @@ def _code(flow: Flow) -> type[BaseGrant]:
             until = values.now() + self.server.life * 1000
             authorizations.prolong(tx, found.id, until=until)
             refreshes = self.request.client.check_grant_type(REFRESH)
-            following = flow.refreshing.issue(tx, found.id) if refreshes else None
+            key = self.kept_key()
+            following = flow.refreshing.issue(tx, found.id, key=key) if refreshes else None
             return self.answer(found, found.scope, following)
 
     return AuthorizationCode
@@ -101,7 +106,10 @@ def _refresh(flow: Flow) -> type[BaseGrant]:
         def validate_token_request(self) -> None:
             client, tx = self.authenticated(), self.server.tx
             self.found, self.following = flow.refreshing.rotate(
-                tx, self.needed("refresh_token"), client_id=client.client_id
+                tx,
+                self.needed("refresh_token"),
+                client_id=client.client_id,
+                key=self.kept_key(),
             )
             self.request.scope = self.narrow(self.request.payload.scope, self.found.scope.split())
 

@@ -45,12 +45,12 @@ class Presenter:
     verifier: Verifier
     admit: Admit
 
-    async def present(self, text: str, client_id: str | None) -> Presented:
-        """Verify the assertion; a refusal is kept for later."""
+    async def present(
+        self, text: str, client_id: str | None, *, key: str | None = None
+    ) -> Presented:
+        """Verify the assertion, with the key that the client has proven to hold; a refusal is kept for later."""
         try:
-            return Presented(
-                await self.verifier.verify(text, kind="id_jag", client_id=client_id),
-                self.admit,
-            )
+            believed = await self.verifier.verify(text, kind="id_jag", client_id=client_id, key=key)
+            return Presented(believed, self.admit)
         except AssertionRefused as refused:
             return Presented(refused, self.admit)

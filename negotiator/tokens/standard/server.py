@@ -9,6 +9,7 @@ transaction. Authlib *returns* its errors; this adapter raises them, or half a g
 # Authlib ships no types; see docs/decisions/0006-authlib.md.
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from authlib.oauth2 import OAuth2Error
@@ -66,7 +67,7 @@ class Server(AuthorizationServer):
     """Authlib's server over one transaction, for one request.
 
     `known` is a client that has no row: the world was asked for its document before. `signed_in` is who granted
-    what, once a grant of the code flow was redeemed.
+    what, once a grant of the code flow was redeemed. `key` is the one that the client has proven to hold.
     """
 
     def __init__(
@@ -79,6 +80,7 @@ class Server(AuthorizationServer):
         life: int,
         address: str,
         known: RegisteredClient | None = None,
+        key: str | None = None,
     ) -> None:
         super().__init__()
         self.tx = tx
@@ -88,6 +90,7 @@ class Server(AuthorizationServer):
         self.refreshing = refreshing
         self.address = address
         self.life = life
+        self.key = key
         self.signed_in: SignedIn | None = None
         self._known = known
         self._issued: Issued | None = None
@@ -154,10 +157,11 @@ class Server(AuthorizationServer):
         if isinstance(client, KeyHolder):
             subject = client.subject
             make = make if self._wants_jwt else self.credentials.make_opaque
+        subject = replace(subject, key=self.key)
         issued = self._issued = make(subject, ordered(scope.split()), life=self.life)
         return {
             "access_token": issued.text,
-            "token_type": "Bearer",
+            "token_type": subject.token_type,
             "expires_in": issued.life,
             "scope": " ".join(issued.scopes),
         }

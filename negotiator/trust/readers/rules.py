@@ -12,6 +12,7 @@ from negotiator.trust.readers.claims import (
     AssertionRefused,
     Reason,
     is_moment,
+    is_text,
     mail_domain,
     optional_moment,
     optional_object,
@@ -89,11 +90,10 @@ def check_tenant(claims: dict[str, Any], issuer: Issuer) -> str | None:
 
 
 def check_bindings(claims: dict[str, Any]) -> None:
-    """Steps 12 and 13: what would widen or bind the assertion by rules we do not have.
+    """Step 12: what would widen the assertion by rules we do not have.
 
-    No issuer is tied to a SAML one, so `sub_id` is never used; nor are `aud_sub` and an actor.
-    `cnf` asks for a proof that cannot be taken yet, and no type of `authorization_details` exists
-    here.
+    No issuer is tied to a SAML one, so `sub_id` is never used; nor are `aud_sub` and an actor. No
+    type of `authorization_details` exists here.
     """
     optional_object(claims, "sub_id")
     optional_object(claims, "act")
@@ -101,10 +101,25 @@ def check_bindings(claims: dict[str, Any]) -> None:
         raise AssertionRefused(
             Reason.MALFORMED, "The claim authorization_details has no type known here."
         )
+
+
+def check_confirmation(claims: dict[str, Any], key: str | None) -> str | None:
+    """Step 13: the key an assertion is bound to, which its sender has to have proven to hold.
+
+    `key` is the thumbprint of the one he did prove. A `cnf` of any other method is refused (ID-JAG
+    §9.8): what is not understood cannot be checked.
+    """
     confirmation = optional_object(claims, "cnf")
-    if confirmation is not None:
-        wanted = "a DPoP proof" if list(confirmation) == ["jkt"] else "a proof not known here"
-        raise AssertionRefused(Reason.PROOF, f"The assertion needs {wanted}.")
+    if confirmation is None:
+        return None
+    bound = confirmation.get("jkt")
+    if list(confirmation) != ["jkt"] or not is_text(bound, 64):
+        raise AssertionRefused(Reason.PROOF, "The assertion needs a proof not known here.")
+    if key is None:
+        raise AssertionRefused(Reason.PROOF, "The assertion needs a DPoP proof.")
+    if key != bound:
+        raise AssertionRefused(Reason.PROOF, "The assertion is bound to another key.")
+    return bound
 
 
 def check_resources(claims: dict[str, Any], ours: frozenset[str]) -> tuple[str, ...]:

@@ -178,8 +178,13 @@ async def test_line_7_every_address_in_every_document_is_there(
 async def test_line_8_each_way_in_is_complete(client: httpx2.AsyncClient) -> None:
     block = (await read(client, "/.well-known/oauth-authorization-server"))["agent_auth"]
     assert {"skill", "register_uri", "claim_uri", "revocation_uri"} <= block.keys()
-    assert block["identity_endpoint"] == block["register_uri"]
-    assert block["claim_endpoint"] == block["claim_uri"]
+    for door in ("identity_endpoint", "claim_endpoint", "events_endpoint"):
+        assert await there(client, block[door].removeprefix(BASE))
+    assert await there(client, f"{block['claim_endpoint']}/complete".removeprefix(BASE))
+    assert (
+        "https://schemas.workos.com/events/agent/auth/identity/assertion/revoked"
+        in (block["events_supported"])
+    )
     for name in block["identity_types_supported"]:
         way = block[name]
         assert way["credential_types_supported"]

@@ -127,7 +127,7 @@ async def test_the_agent_auth_block_names_the_doors(client: httpx2.AsyncClient) 
     assert block["register_uri"] == f"{BASE}/api/agent/register"
     assert block["claim_uri"] == f"{BASE}/api/agent/claim"
     assert block["revocation_uri"] == f"{BASE}/oauth/revoke"
-    types = ["anonymous", "identity_assertion", "did", "agent_id", "email"]
+    types = ["anonymous", "identity_assertion", "service_auth", "did", "agent_id", "email"]
     assert block["identity_types_supported"] == types
     assert block["identity_assertion"]["assertion_types_supported"] == [
         "urn:ietf:params:oauth:token-type:id-jag",
@@ -141,7 +141,8 @@ async def test_the_assistant_alone_has_these_two_ways_in(chosen: Settings) -> No
     settings = make_settings(chosen.data_dir, chosen.keys_dir, services=["assistant"])
     async with running(settings) as application, connect(application) as client:
         block = (await read(client, SERVER))["agent_auth"]
-    assert block["identity_types_supported"] == ["anonymous", "identity_assertion"]
+    ways = ["anonymous", "identity_assertion", "service_auth"]
+    assert block["identity_types_supported"] == ways
     assert block["credential_types_supported"] == ["access_token"]
 
 

@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.agents.delegation import ALPHABET, LENGTH, normalise
+from negotiator.agents.codes import ALPHABET, LENGTH, normalise
 
 CODES = st.text(ALPHABET, min_size=LENGTH, max_size=LENGTH)
 GAPS = st.lists(st.text(" -\t\n", max_size=3), min_size=LENGTH, max_size=LENGTH)

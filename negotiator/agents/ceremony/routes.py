@@ -1,0 +1,260 @@
+"""`POST /api/agent/identity`, `…/claim`, `…/claim/complete`: auth.md's newer generation (identity.md §2.3)."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from negotiator import values
+from negotiator.agents import registration
+from negotiator.agents.ceremony import claim_tokens
+from negotiator.agents.ceremony.asserting import Asserting, Shown
+from negotiator.agents.ceremony.identities import Identities, has_code
+from negotiator.agents.ceremony.refusals import at_claim, no_claim_token, said_twice
+from negotiator.agents.ceremony.schemas import CompleteClaim, RegisterIdentity, RequestClaim, flat
+from negotiator.agents.delegation import Delegations
+from negotiator.agents.registration import Registration
+from negotiator.agents.schemas import ANONYMOUS_BUDGET, ASSERTION_BUDGET, auth_md_members
+from negotiator.agents.verification import Verification
+from negotiator.caller import Caller
+from negotiator.edge.operation import REGISTRATION_BODY, Call, Operation
+from negotiator.errors import Conflict, Gone, InvalidRequest, Refusal, ValidationFailed
+from negotiator.scopes import ANONYMOUS, ASSISTANT
+from negotiator.store.statement import Transaction
+from negotiator.store.store import Store
+from negotiator.tokens.credentials import IDENTITY, Issued
+from negotiator.trust.possession.checking import Proofs
+from negotiator.users import approvals, people
+
+PATH: Final = "/api/agent/identity"
+CLAIM: Final = f"{PATH}/claim"
+COMPLETE: Final = f"{CLAIM}/complete"
+
+Answered = dict[str, Any]
+
+
+def _budget(body: RegisterIdentity) -> str:
+    """Whoever proves nothing is counted as anonymous."""
+    return ANONYMOUS_BUDGET if body.type in {"anonymous", "service_auth"} else ASSERTION_BUDGET
+
+
+def _claim_budget(_body: RequestClaim) -> str:
+    return ANONYMOUS_BUDGET
+
+
+@dataclass(frozen=True, slots=True)
+class Ceremony:
+    """The agents' door in auth.md's newer generation. `pepper` keys claim tokens."""
+
+    base: str
+    store: Store
+    pepper: bytes
+    registration: Registration
+    delegations: Delegations
+    verification: Verification
+    asserting: Asserting
+    identities: Identities
+    proofs: Proofs
+
+    def operations(self) -> list[Operation]:
+        """What this slice offers."""
+        shared: dict[str, Any] = {
+            "method": "POST",
+            "output": dict[str, Any],
+            "access": "open",
+            "body_limit": REGISTRATION_BODY,
+            "tag": "agents",
+        }
+        return [
+            Operation(
+                name="register_identity",
+                path=PATH,
+                summary="Register an agent as auth.md's newer generation does: an identity to exchange for tokens",
+                run=self.register,
+                input=RegisterIdentity,
+                budget=_budget,
+                refusals=(400, 401, 403, 503),
+                **shared,
+            ),
+            Operation(
+                name="request_claim",
+                path=CLAIM,
+                summary="Ask a user to claim the agent: he gets a page, or a mail that leads there",
+                run=self.request,
+                input=RequestClaim,
+                budget=_claim_budget,
+                refusals=(400, 401, 409, 410),
+                **shared,
+            ),
+            Operation(
+                name="complete_claim",
+                path=COMPLETE,
+                summary="Bind the agent by the code that its user read on the page",
+                run=self.complete,
+                input=CompleteClaim,
+                refusals=(400, 401, 409, 410),
+                **shared,
+            ),
+        ]
+
+    async def register(self, call: Call[RegisterIdentity]) -> Answered:
+        """Every variant; `type` selects it."""
+        key = await self.proofs.key(call.headers, method="POST", path=PATH)
+        try:
+            match call.input.type:
+                case "anonymous":
+                    answer = await self._anonymous(call, key)
+                case "service_auth":
+                    answer = await self._waiting(call)
+                case "identity_assertion":
+                    answer = await self._asserted(call, key)
+                case "refresh":
+                    answer = await self._refreshed(call, key)
+        except Refusal as refused:
+            raise said_twice(refused) from None
+        return flat(answer)
+
+    async def request(self, call: Call[RequestClaim]) -> Answered:
+        """Start the approval, or start it anew."""
+        body = call.input
+        agent_id = await self._unclaimed(body.claim_token)
+        email = _email(body.login_hint or body.email or "")
+        if body.login_hint:
+            attempt = await self.store.write(lambda tx: self._attempt(tx, agent_id, email))
+            return {"id": agent_id, "type": "service_auth", "attempt": attempt}
+        secret, name = values.new_secret(), await self._name(agent_id)
+        sent = await self.store.write(
+            lambda tx: self.verification.request(
+                tx, secret, email=email, agent_id=agent_id, agent_name=name
+            )
+        )
+        if sent:
+            await self.verification.send(secret, email=email, agent_name=name)
+        until = values.timestamp(values.now() + approvals.LIFE * 1000)
+        return {"registration_id": agent_id, "status": "initiated", "expires_at": until}
+
+    async def complete(self, call: Call[CompleteClaim]) -> Answered:
+        """Bind the agent, once; what it held before is dead."""
+        key = await self.proofs.key(call.headers, method="POST", path=COMPLETE)
+        body = call.input
+        agent_id, code = await self._unclaimed(body.claim_token), body.user_code or body.otp or ""
+        caller = Caller("agent", agent_id, "", frozenset(), client_id=agent_id, key=key)
+
+        def unit(tx: Transaction) -> Answered:
+            if body.otp is not None:
+                return _credential(self.delegations.claim(tx, caller, code)[0])
+            bound = self.delegations.bind(tx, caller, code)
+            _, identity = self.identities.open(tx, agent_id, bound, key=key)
+            answer = {"id": agent_id, "identity": identity, "scopes": bound.scopes}
+            return flat({**answer, "status": "claimed"})
+
+        try:
+            await self.store.write(lambda tx: self.delegations.attempt(tx, caller))
+            return await self.store.write(unit)
+        except Refusal as refused:
+            confirmed = await self.store.read(lambda tx: has_code(tx, agent_id))
+            raise said_twice(at_claim(refused, confirmed=confirmed)) from None
+
+    async def _anonymous(self, call: Call[RegisterIdentity], key: str | None) -> Answered:
+        made, name = self.registration.prepare_anonymous(key, typ=IDENTITY), call.input.name
+        await self.store.write(
+            lambda tx: self.registration.enrol_anonymous(tx, made, name=name, address=call.address)
+        )
+        agent_id = made.subject.client_id
+        return {
+            "id": agent_id,
+            "type": "anonymous",
+            "identity": self.identities.view(made),
+            "scopes": {"pre_claim": list(ANONYMOUS), "post_claim": list(ASSISTANT)},
+            "claim": self.claim(agent_id),
+        }
+
+    async def _waiting(self, call: Call[RegisterIdentity]) -> Answered:
+        made, name = self.registration.prepare_anonymous(typ=IDENTITY), call.input.name
+        email, agent_id = _email(call.input.login_hint or ""), made.subject.client_id
+
+        def unit(tx: Transaction) -> Answered:
+            self.registration.enrol_anonymous(
+                tx, made, name=name, address=call.address, holds_token=False
+            )
+            return self._attempt(tx, agent_id, email)
+
+        attempt = await self.store.write(unit)
+        return {
+            "id": agent_id,
+            "type": "service_auth",
+            "scopes": {"post_claim": list(ASSISTANT)},
+            "claim": {**self.claim(agent_id), "attempt": attempt},
+        }
+
+    async def _asserted(self, call: Call[RegisterIdentity], key: str | None) -> Answered:
+        body = call.input
+        shown = Shown(body.assertion_type or "", body.assertion or "", body.name, call.address, key)
+        made, _ = await self.asserting.enrol(shown, typ=IDENTITY)
+        return {
+            "id": made.subject.client_id,
+            "type": "identity_assertion",
+            "identity": self.identities.view(made),
+            "scopes": made.scopes,
+        }
+
+    async def _refreshed(self, call: Call[RegisterIdentity], key: str | None) -> Answered:
+        text = call.input.refresh_token or ""
+        made, identity = await self.store.write(lambda tx: self.identities.renew(tx, text, key=key))
+        return {
+            "id": made.subject.client_id,
+            "type": "refresh",
+            "identity": identity,
+            "scopes": made.scopes,
+        }
+
+    def claim(self, agent_id: str) -> Answered:
+        """How an agent that was just made is claimed."""
+        token, until = claim_tokens.make(self.pepper, agent_id, now=values.now())
+        return {
+            "token": token,
+            "expires_at": values.timestamp(until),
+            "url": f"{self.base}{CLAIM}",
+        }
+
+    def _attempt(self, tx: Transaction, agent_id: str, email: str) -> Answered:
+        """A page where the owner of this address, signed in, may bind the agent; nobody is told whether he exists."""
+        agent, secret = registration.find(tx, agent_id), values.new_secret()
+        name = agent.name if agent else ""
+        approvals.request_binding(tx, secret, email=email, agent_id=agent_id, agent_name=name)
+        until = values.now() + approvals.LIFE * 1000
+        uri = f"{self.base}/approve/{secret}"
+        return {"verification_uri": uri, "expires_at": values.timestamp(until)}
+
+    async def _unclaimed(self, text: str) -> str:
+        """The agent of a claim token that is still to be claimed; 401, 409 or 410 otherwise."""
+        found = claim_tokens.read(self.pepper, text)
+        if found is None:
+            raise no_claim_token()
+        agent_id, until = found
+        agent = await self.store.read(lambda tx: registration.find(tx, agent_id))
+        if agent is None or agent.revoked_at is not None or until <= values.now():
+            raise said_twice(Gone("The claim token has expired.", error="claim_expired"))
+        if agent.user_id is not None:
+            raise said_twice(
+                Conflict("This agent is bound to a user already.", error="already_claimed")
+            )
+        return agent_id
+
+    async def _name(self, agent_id: str) -> str:
+        agent = await self.store.read(lambda tx: registration.find(tx, agent_id))
+        return agent.name if agent else ""
+
+
+def _credential(token: Issued) -> Answered:
+    """What auth.md v0.1 answers to a claim: the seed's members, and its own names of them."""
+    until = values.timestamp(token.issued_at + token.life * 1000)
+    told = token.members()
+    return {**told, **auth_md_members(told, None, expires_at=until), "status": "claimed"}
+
+
+def _email(text: str) -> str:
+    try:
+        return people.normal_email(text)
+    except ValidationFailed:
+        raise said_twice(
+            InvalidRequest("This is no e-mail address.", error="invalid_login_hint")
+        ) from None

@@ -1,0 +1,92 @@
+"""`POST /api/agent/events`: push delivery of security events (RFC 8935)."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from pydantic import ConfigDict, Field
+
+from negotiator import audit
+from negotiator.agents.signals import effects
+from negotiator.edge.operation import REGISTRATION_BODY, Answer, Call, Operation, Strict, shown
+from negotiator.errors import InvalidRequest, Refusal, Unavailable
+from negotiator.store.statement import Transaction
+from negotiator.store.store import Store
+from negotiator.trust.assertions import AssertionRefused, Reason
+from negotiator.trust.signals.receiver import Receiver
+
+PATH: Final = "/api/agent/events"
+BUDGET: Final = "events"
+_WORDS: Final = {
+    Reason.SIGNATURE: "authentication_failed",
+    Reason.ISSUER: "invalid_issuer",
+    Reason.AUDIENCE: "invalid_audience",
+    Reason.NOT_ENTITLED: "access_denied",
+}
+"""RFC 8935 §2.4; everything else is `invalid_request`."""
+
+
+class SecurityEvent(Strict):
+    """The body is the signed token itself; its media type is `application/secevent+jwt`."""
+
+    model_config = ConfigDict(json_schema_extra=shown({"token": "<SECURITY_EVENT_TOKEN>"}))
+
+    token: str = Field(min_length=1, description="A compact JWS of `typ` `secevent+jwt`.")
+
+
+def _budget(_body: SecurityEvent) -> str:
+    return BUDGET
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """The issuers' own door."""
+
+    store: Store
+    receiver: Receiver
+
+    def operations(self) -> list[Operation]:
+        """What this slice offers."""
+        return [
+            Operation(
+                name="report_event",
+                method="POST",
+                path=PATH,
+                summary="Report, as a trusted issuer, what happened to one of your people: revocations count at once",
+                run=self.report,
+                input=SecurityEvent,
+                status=202,
+                access="open",
+                encoding="event",
+                body_limit=REGISTRATION_BODY,
+                budget=_budget,
+                refusals=(400, 503),
+                tag="agents",
+            ),
+        ]
+
+    async def report(self, call: Call[SecurityEvent]) -> Answer:
+        """Take one event in: 202 once it is kept, and for one that was told before (RFC 8935 §2.2)."""
+        try:
+            signal = await self.receiver.believe(call.input.token)
+        except AssertionRefused as refused:
+            raise _refusal(refused, call.address) from None
+        await self.store.write(lambda tx: effects.apply(tx, signal))
+        return Answer(None, 202)
+
+
+def _refusal(refused: AssertionRefused, address: str) -> Refusal:
+    if refused.reason is Reason.KEYS_UNAVAILABLE:
+        return Unavailable(refused.description, detail=refused.detail)
+    word = _WORDS.get(refused.reason, "invalid_request")
+
+    def remember(tx: Transaction) -> None:
+        audit.record(tx, "signal.refused", "", actor=address, reason=refused.reason.value)
+
+    return InvalidRequest(
+        refused.description,
+        error=word,
+        detail=refused.detail,
+        members={"err": word, "description": refused.description},
+        # Only what a trusted issuer signed leaves a trail; anybody can send the rest.
+        remember=remember if refused.reason is Reason.NOT_ENTITLED else None,
+    )

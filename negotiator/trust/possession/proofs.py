@@ -1,0 +1,129 @@
+"""From the text of a `DPoP` header to a believed `Proof` (RFC 9449 §4.3), strictly and without a store."""
+
+import hashlib
+import json
+from base64 import urlsafe_b64encode
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+from negotiator import values
+from negotiator.errors import ProofRefused
+from negotiator.strict import is_object
+from negotiator.trust import keysets
+from negotiator.trust.issuer import ALGORITHMS, canonical_algorithm
+from negotiator.trust.keysets import KeysRefused
+from negotiator.trust.readers.claims import (
+    AssertionRefused,
+    optional_text,
+    required_moment,
+    required_text,
+)
+from negotiator.trust.readers.compact import Unverified, read_compact
+
+TYPE: Final = "dpop+jwt"
+OLDEST: Final = 300_000
+SKEW: Final = 60_000
+
+_MEMBERS: Final = {
+    "RSA": ("e", "kty", "n"),
+    "EC": ("crv", "kty", "x", "y"),
+    "OKP": ("crv", "kty", "x"),
+}
+_PORTS: Final = {"https": 443, "http": 80}
+
+__all__ = ["ALGORITHMS", "Proof", "Sent", "believe", "token_hash"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """The request that a proof came with: its method, our own URL of it, and the access token it carried, if any."""
+
+    method: str
+    url: str
+    token: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A believed proof: the thumbprint of its key (RFC 7638), its id, its nonce; times in milliseconds."""
+
+    thumbprint: str
+    jti: str
+    nonce: str | None
+    until: int
+
+
+def believe(text: str, sent: Sent, *, now: int) -> Proof:
+    """The proof in this text, when it was made for the request `sent` just now; raises `ProofRefused`."""
+    try:
+        unverified = read_compact(text)
+        thumbprint = _check_signature(unverified)
+        claims = unverified.unverified_claims
+        jti, issued_at = required_text(claims, "jti"), required_moment(claims, "iat")
+        method, url = required_text(claims, "htm"), required_text(claims, "htu", limit=2048)
+        bound, nonce = optional_text(claims, "ath"), optional_text(claims, "nonce")
+    except AssertionRefused as refused:
+        raise ProofRefused("The DPoP proof is malformed.", detail=str(refused)) from None
+    if method != sent.method or _normal(url) != _normal(sent.url):
+        raise ProofRefused(
+            "The DPoP proof was made for another request.", detail=f"{method} {url:.200}"
+        )
+    if not now - OLDEST <= issued_at <= now + SKEW:
+        raise ProofRefused(
+            f"A DPoP proof may be at most {OLDEST // 1000} seconds old.", detail=f"iat {issued_at}"
+        )
+    if sent.token is not None and not values.same(bound or "", token_hash(sent.token)):
+        raise ProofRefused("The DPoP proof was not made for this token.")
+    return Proof(thumbprint, jti, nonce, issued_at + OLDEST + SKEW)
+
+
+def token_hash(token: str) -> str:
+    """What `ath` says of an access token (RFC 9449 §4.2)."""
+    return _encoded(hashlib.sha256(token.encode()).digest())
+
+
+def _check_signature(unverified: Unverified) -> str:
+    """Steps 4 to 7: the type, an asymmetric algorithm, a public key, its signature; gives the key's thumbprint."""
+    header = unverified.unverified_header
+    algorithm, jwk = canonical_algorithm(header.get("alg")), header.get("jwk")
+    if header.get("typ") != TYPE:
+        raise ProofRefused(f"The typ of a DPoP proof must be {TYPE}.")
+    if algorithm is None:
+        raise ProofRefused("The algorithm of the DPoP proof is not allowed.")
+    if not is_object(jwk):
+        raise ProofRefused("A DPoP proof carries its public key in the header jwk.")
+    try:
+        key = keysets.parse({"keys": [jwk]}, (algorithm,)).find(None, algorithm)
+    except KeysRefused as refused:
+        raise ProofRefused(
+            "The key of the DPoP proof is not usable.", detail=str(refused)
+        ) from None
+    if key is None:
+        raise ProofRefused("The key of the DPoP proof is not usable.", detail=f"for {algorithm}")
+    if not key.Algorithm.verify(unverified.signing_input, key.key, unverified.signature):
+        raise ProofRefused("The signature of the DPoP proof does not verify.")
+    return _thumbprint(jwk)
+
+
+def _thumbprint(jwk: dict[str, Any]) -> str:
+    """RFC 7638 §3 with SHA-256."""
+    members = {name: jwk[name] for name in _MEMBERS[jwk["kty"]]}
+    text = json.dumps(members, separators=(",", ":"), sort_keys=True)
+    return _encoded(hashlib.sha256(text.encode()).digest())
+
+
+def _encoded(octets: bytes) -> str:
+    return urlsafe_b64encode(octets).rstrip(b"=").decode()
+
+
+def _normal(url: str) -> tuple[str, str, int | None, str] | None:
+    """What two spellings of one `htu` share (RFC 9449 §4.3, RFC 3986 §6.2); None for what is no URL of a request."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port or _PORTS.get(parts.scheme)
+    except ValueError:
+        return None
+    if not parts.hostname or "@" in parts.netloc:
+        return None
+    return parts.scheme, parts.hostname, port, unquote(parts.path) or "/"

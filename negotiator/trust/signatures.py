@@ -1,0 +1,60 @@
+"""The header and the signature of what an issuer signed, by its own keys only: the same for every kind of token."""
+
+from typing import Any
+
+from negotiator.trust.issuer import Issuer, canonical_algorithm
+from negotiator.trust.keysets import IssuerKeys, KeysUnavailable, NoSuchKey
+from negotiator.trust.readers.claims import AssertionRefused, Reason, is_text
+from negotiator.trust.readers.compact import Unverified
+
+
+def read_header(header: dict[str, Any], typ: str) -> tuple[str | None, str]:
+    """The exact `typ` and an algorithm anybody may use; gives (kid, alg).
+
+    `jku`, `x5u`, `x5c` and `jwk` are never looked at: keys come from the issuer's configuration
+    (RFC 8725 §3.10).
+    """
+    kind = header.get("typ")
+    if not isinstance(kind, str) or kind.lower().removeprefix("application/") != typ:
+        raise AssertionRefused(
+            Reason.TYPE, f"The typ of the assertion must be {typ}.", detail=f"typ {kind!r:.80}"
+        )
+    algorithm = canonical_algorithm(header.get("alg"))
+    if algorithm is None:
+        raise AssertionRefused(
+            Reason.SIGNATURE,
+            "The signature algorithm is not allowed.",
+            detail=f"alg {header.get('alg')!r:.80}",
+        )
+    kid = header.get("kid")
+    if "kid" in header and not is_text(kid, 255):
+        raise AssertionRefused(
+            Reason.MALFORMED, "The kid must be a string of 1 to 255 printable characters."
+        )
+    return kid, algorithm
+
+
+async def check(
+    unverified: Unverified, issuer: Issuer, keys: IssuerKeys, *, kid: str | None, algorithm: str
+) -> None:
+    """An algorithm and a key of this issuer, over the bytes that were parsed; raises `AssertionRefused`."""
+    if algorithm not in issuer.algorithms:
+        raise AssertionRefused(
+            Reason.SIGNATURE, "The signature algorithm is not allowed.", detail=f"alg {algorithm}"
+        )
+    try:
+        key = await keys.find(issuer, kid, algorithm)
+    except NoSuchKey as unknown:
+        raise AssertionRefused(
+            Reason.SIGNATURE, "The issuer has no such key.", detail=str(unknown)
+        ) from unknown
+    except KeysUnavailable as unavailable:
+        raise AssertionRefused(
+            Reason.KEYS_UNAVAILABLE,
+            "The keys of the issuer cannot be reached.",
+            detail=unavailable.detail,
+        ) from unavailable
+    if not key.Algorithm.verify(unverified.signing_input, key.key, unverified.signature):
+        raise AssertionRefused(
+            Reason.SIGNATURE, "The signature does not verify.", detail=f"kid {kid!r}"
+        )

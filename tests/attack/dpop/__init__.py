@@ -1,0 +1,1 @@
+"""Attacks on proof of possession (RFC 9449)."""

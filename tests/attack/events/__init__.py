@@ -1,0 +1,1 @@
+"""Attacks on the receiver of security events (RFC 8935, RFC 8417)."""
