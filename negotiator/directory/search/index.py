@@ -3,6 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -61,7 +62,7 @@ class Index:
         self._names: list[str] = []
         self._exact: dict[str, tuple[int, ...]] = {}
         self._exact_of: list[tuple[str, ...]] = []
-        self._vocabulary, self._nicknames = Vocabulary(), Vocabulary()
+        self._vocabulary, self._nicknames = Vocabulary(), Vocabulary(shortest=3)
         self._by_id: list[str] = []
         self._rank = Numbers(np.int64)
         self._in_order = True
@@ -135,21 +136,30 @@ class Index:
         self.visible()
         return self._all_visible
 
-    def mend(self, words: Iterable[str]) -> dict[str, str]:
-        """The nearest known word for every word that no tool has, where one is near enough."""
-        found: dict[str, str] = {}
+    def mend(self, words: Sequence[str]) -> dict[str, str]:
+        """What to read instead of words that no tool has: two words that are one, a near word, one that is two."""
+        unknown = {word for word in words if self._count(word) == 0}
+        found = {
+            f"{one} {two}": one + two
+            for one, two in pairwise(words)
+            if not unknown.isdisjoint((one, two)) and self._count(one + two)
+        }
+        unknown.difference_update(*(pair.split() for pair in found))
         for word in words:
-            if self._count(word) == 0 and (near := self._vocabulary.nearest(word, self._count)):
-                found[word] = near
+            if word in unknown:
+                near = self._vocabulary.nearest(word, self._count)
+                if read := near.word if near else self._vocabulary.pieces(word, self._count):
+                    found[word] = read
         return found
 
     def mend_name(self, word: str) -> str | None:
-        """The name or slug nearest to a query as one word; None when none is near enough."""
+        """The name or slug nearest to a query as one word; None when none is near enough, or a word is nearer."""
         near = self._nicknames.nearest(word, lambda each: len(self._exact.get(each, ())))
-        if near is None:
+        other = self._vocabulary.nearest(word, self._count)
+        if near is None or (other is not None and other[:2] < near[:2]):
             return None
-        written = (self._names[slot] for slot in self._exact[near])
-        return min((name for name in written if joined(name) == near), default=near)
+        written = (self._names[slot] for slot in self._exact[near.word])
+        return min((name for name in written if joined(name) == near.word), default=near.word)
 
     def keys(self, sort: Sort, at: Slots, scores: NDArray[np.int64] | None) -> NDArray[np.int64]:
         """One number for each of these tools, all different; the list goes from the greatest down.

@@ -13,6 +13,7 @@ from negotiator.directory.search.asking import Page, Wanted, page
 from negotiator.directory.search.index import Entry, Index
 from negotiator.directory.search.text.plan import understand
 from negotiator.directory.search.text.repair import Vocabulary, allowed
+from negotiator.directory.search.text.sounds import sound
 from negotiator.directory.search.text.synonyms import Synonyms
 from negotiator.directory.search.text.words import joined, words
 
@@ -62,20 +63,69 @@ def test_the_nearest_word_is_the_nearest_there_is(word: str, known: list[str]) -
     vocabulary.add(known)
     found = vocabulary.nearest(word, lambda _: 1)
     distances = {other: OSA.distance(word, other) for other in known}
-    near = [other for other, distance in distances.items() if distance <= allowed(word)]
-    if len(word) < 4 or not near:
+    within = [
+        distance
+        for other, distance in distances.items()
+        if distance <= allowed(word)
+        and (distance < 2 or len(word) >= 8 or other[0] == word[0] or sound(other) == sound(word))
+    ]
+    if len(word) < 4:
         assert found is None
+    elif found is None:
+        assert within == []
     else:
-        assert found is not None
-        assert distances[found] == min(distances.values())
+        assert found.slips == distances[found.word] == min([*within, found.slips])
+        assert found.slips <= allowed(word) + (sound(found.word) == sound(word))
 
 
-def test_of_equally_near_words_the_more_frequent_is_meant() -> None:
+def test_of_equally_near_words_the_likelier_and_then_the_more_frequent_is_meant() -> None:
     vocabulary = Vocabulary()
-    vocabulary.add(["slack", "stack", "slash"])
-    assert vocabulary.nearest("slakc", {"slack": 1, "stack": 9, "slash": 1}.__getitem__) == "slack"
-    assert vocabulary.nearest("slask", {"slack": 3, "stack": 1, "slash": 9}.__getitem__) == "slash"
-    assert vocabulary.nearest("slask", {"slack": 3, "stack": 1, "slash": 0}.__getitem__) == "slack"
+    vocabulary.add(["slack", "stack", "slash", "server", "surfer"])
+
+    def nearest(word: str, **tools: int) -> str | None:
+        found = vocabulary.nearest(word, lambda each: tools.get(each, 0))
+        return found and found.word
+
+    assert nearest("slakc", slack=1, stack=9, slash=1) == "slack"
+    assert nearest("slask", slack=3, stack=1, slash=9) == "slash"
+    assert nearest("slask", slack=3, stack=1, slash=0) == "slack"
+    assert nearest("surver", server=1, surfer=9) == "server"
+
+
+def test_what_sounds_alike_is_found_over_one_slip_more() -> None:
+    vocabulary = Vocabulary()
+    vocabulary.add(["codex", "phrase"])
+    for wrong, right in (("codeks", "codex"), ("frase", "phrase"), ("codeling", None)):
+        found = vocabulary.nearest(wrong, lambda _: 1)
+        assert (found and found.word) == right
+    assert [sound(word) for word in ("video", "vdeo", "kwik", "quick")] == [
+        "vd",
+        "vd",
+        "kwk",
+        "kwk",
+    ]
+
+
+def test_words_written_apart_or_together_by_mistake_are_mended() -> None:
+    index = indexed(entry("Alpha", "production cluster"), entry("Beta", "vector database"))
+    assert index.mend(["pro", "duction", "cluster"]) == {"pro duction": "production"}
+    assert index.mend(["vectordatabase"]) == {"vectordatabase": "vector database"}
+    found = page(index, Wanted(query="clust er production", sort="relevance", now=AT))
+    assert ids(found) == [index.ids[0]]
+    assert found.frozen is not None
+    assert (found.frozen.step, found.frozen.corrected) == (
+        "repaired", (("clust er", "cluster"),),
+    )  # fmt: skip
+
+
+def test_a_changed_tool_still_says_which_fields_have_the_words() -> None:
+    first, second = entry("A", "vector", key="tool_1"), entry("B", "vector", key="tool_2")
+    index = indexed()
+    index.gather([first, second])
+    index.settle()
+    index.put([entry("A", "vector", key="tool_1", at=AT + 1)])
+    found = page(index, Wanted(query="vector", sort="relevance", now=AT))
+    assert [hit.matched_on for hit in found.hits] == [("summary",), ("summary",)]
 
 
 @settings(max_examples=40)

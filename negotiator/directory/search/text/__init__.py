@@ -1,3 +1,4 @@
 """Words and what is asked for with them: `words` makes terms of text, `synonyms` knows other words for the same thing,
-`repair` mends spelling, `plan` turns a query into units. Pure; neighbours `held`, which keeps what tools say.
+`repair` mends spelling, `sounds` tells what sounds alike, `plan` turns a query into units. Pure; neighbours `held`,
+which keeps what tools say.
 """

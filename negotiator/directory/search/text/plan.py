@@ -1,6 +1,6 @@
 """What a query asks for: units, each a choice of phrases, all of which a tool should have."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -71,9 +71,19 @@ def understand(query: str, synonyms: Synonyms, *, longest: int = LONGEST_PHRASE)
 
 
 def repaired(asked: Asked, corrections: Mapping[str, str], synonyms: Synonyms) -> Asked:
-    """The same query with words mended."""
-    mended = " ".join(corrections.get(word, word) for word in asked.words)
-    return understand(corrections.get(asked.normalized, mended), synonyms)
+    """The same query with words mended: the whole of it, pairs of words, single ones."""
+    whole = corrections.get(asked.normalized)
+    return understand(
+        " ".join(_mended(asked.words, corrections)) if whole is None else whole, synonyms
+    )
+
+
+def _mended(found: Sequence[str], corrections: Mapping[str, str]) -> Iterator[str]:
+    place = 0
+    while place < len(found):
+        pair = corrections.get(" ".join(found[place : place + 2]))
+        yield pair or corrections.get(found[place], found[place])
+        place += 2 if pair else 1
 
 
 def loosened(asked: Asked, synonyms: Synonyms) -> Asked:

@@ -1,30 +1,52 @@
-"""Mends a word that no tool has: the nearest word that one has, by optimal string alignment distance."""
+"""Mends a word that no tool has: the nearest word that one has, by optimal string alignment distance and by sound."""
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from rapidfuzz.distance import OSA
 
+from negotiator.directory.search.text.sounds import sound
+
 _SHORT: Final = 4
 _LONG: Final = 8
+_MIDDLE: Final = 6
+_PIECE: Final = 3
 
 
 def allowed(word: str) -> int:
-    """How many slips a word of this length may have: none under 4 letters, one under 8, else two."""
-    return 0 if len(word) < _SHORT else 1 if len(word) < _LONG else 2
+    """How many slips a word of this length may have: none under 3 letters, one under 6, else two."""
+    return 0 if len(word) < _SHORT - 1 else 1 if len(word) < _MIDDLE else 2
+
+
+class Near(NamedTuple):
+    """A word that is near to what was written; the least is the nearest.
+
+    Of equally many slips those that leave the sound as it was are likelier; then the word that more tools have, the one
+    that begins alike, the alphabet.
+    """
+
+    slips: int
+    strange: bool
+    fewer: int
+    elsewhere: bool
+    word: str
 
 
 class Vocabulary:
     """Words by length, each with the set of its letters as bits: one slip changes at most two of them, so that nearly
-    all words are passed over without being measured.
+    all words are passed over without being measured. And words by their sound.
+
+    Words of fewer than `shortest` letters are not mended.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, shortest: int = _SHORT) -> None:
+        self._shortest = shortest
         self._known: set[str] = set()
         self._words: dict[int, list[str]] = {}
         self._letters: dict[int, array[int]] = {}
+        self._sounds: dict[str, tuple[str, ...]] = {}
 
     def add(self, words: Iterable[str]) -> None:
         """Learn words; those with digits only, or too short to be anybody's slip, are left out."""
@@ -33,18 +55,35 @@ class Vocabulary:
                 self._known.add(word)
                 self._words.setdefault(len(word), []).append(word)
                 self._letters.setdefault(len(word), array("Q")).append(_letters(word))
+                if word.isalpha() and len(word) >= _SHORT:
+                    heard = sound(word)
+                    self._sounds[heard] = (*self._sounds.get(heard, ()), word)
 
-    def nearest(self, word: str, count: Callable[[str], int]) -> str | None:
-        """The known word nearest to `word`; of equals the one that `count` says more tools have, then the one that
-        begins alike, then the alphabet. None when all are further than slips, or nobody has them any more.
+    def nearest(self, word: str, count: Callable[[str], int]) -> Near | None:
+        """The known word nearest to `word`, of those that `count` says some tool has. None when all are further than
+        slips: `allowed` ones, the second of a word under 8 letters only behind its first letter, and one more where
+        the sound is the same.
         """
-        limit = allowed(word)
-        found: list[tuple[int, int, bool, str]] = []
-        for candidate in self._near(word, limit):
-            distance = OSA.distance(word, candidate, score_cutoff=limit)
-            if distance <= limit and (tools := count(candidate)):
-                found.append((distance, -tools, candidate[0] != word[0], candidate))
-        return min(found)[3] if found else None
+        limit = allowed(word) if len(word) >= self._shortest else 0
+        found: list[Near] = []
+        for candidate in {*self._near(word, limit), *self._alike(word, limit)}:
+            strange = sound(candidate) != sound(word)
+            distance = OSA.distance(word, candidate, score_cutoff=limit + 1)
+            elsewhere = candidate[0] != word[0]
+            if distance > limit + (not strange):
+                continue
+            if strange and elsewhere and distance > 1 and len(word) < _LONG:
+                continue
+            if tools := count(candidate):
+                found.append(Near(distance, strange, -tools, elsewhere, candidate))
+        return min(found, default=None)
+
+    def pieces(self, word: str, count: Callable[[str], int]) -> str | None:
+        """Two words, written apart, that were written as one; of several the two whose rarer one most tools have."""
+        cuts = range(_PIECE, len(word) - _PIECE + 1)
+        told = [(min(count(word[:cut]), count(word[cut:])), cut) for cut in cuts]
+        most, cut = max(told, default=(0, 0))
+        return f"{word[:cut]} {word[cut:]}" if most else None
 
     def _near(self, word: str, limit: int) -> Iterator[str]:
         """Words whose length and letters leave it possible that they are within `limit` slips."""
@@ -56,6 +95,10 @@ class Vocabulary:
                 different = np.frombuffer(self._letters[length], np.uint64) ^ letters
                 places = np.flatnonzero(np.bitwise_count(different) <= 2 * limit)
                 yield from map(self._words[length].__getitem__, places.tolist())
+
+    def _alike(self, word: str, limit: int) -> tuple[str, ...]:
+        """Words that sound like this one."""
+        return self._sounds.get(sound(word), ()) if limit else ()
 
 
 def _letters(word: str) -> int:
