@@ -1,7 +1,7 @@
 # Everything there is to do here. `make` alone lists it. Needs Python 3.11 to 3.13, make, gcc and node 20 (for pyright).
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test browser check bench bench-directory bench-strategy conformance docs fix clean
+.PHONY: help setup run demo test browser check bench bench-directory bench-strategy bench-memory conformance docs fix clean
 
 FITS := import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do $$p -c '$(FITS)' 2>/dev/null && echo $$p && break; done)
@@ -46,6 +46,11 @@ conformance: $(READY) ## Run MCP's official suite, its Inspector and mcp-remote 
 
 bench-strategy: $(READY) ## Rank the next move against the public negotiators
 	$(BIN)/python tests/bench/negotiation/strategy.py $(SHARED)/negotiation/negmas_harness.py --advisor strategy_advisor:advise
+
+bench-memory: $(READY) ## Measure recall: how good, how fast, beside chromadb and lancedb where they are installed
+	$(BIN)/python -m tests.quality.memory.measure
+	$(BIN)/python -m tests.bench.embedding
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.memory
 
 docs: $(READY) ## Write docs/reference from the code
 	$(BIN)/python -m docs.generate

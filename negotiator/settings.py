@@ -137,9 +137,7 @@ class Settings(BaseSettings):
         90, ge=1, description="Days without use after which an unproven agent's API key ends."
     )
     smtp_url: str = Field(
-        "",
-        description="smtp://user:password@host:port; empty means the outbox folder.",
-        repr=False,
+        "", description="smtp://user:password@host:port; empty: the outbox folder.", repr=False
     )
     mail_from: str = Field("negotiator@localhost", description="Sender of the mails.")
     oidc_issuer: str = Field(
@@ -166,24 +164,18 @@ class Settings(BaseSettings):
     )
     advisor_model: str = Field("", description="The model the advisor is asked for.")
     embedding_url: str = Field(
-        "",
-        description="Base of an OpenAI-compatible endpoint for sentence vectors; empty means the embedded model.",
+        "", description="The same for sentence vectors; empty: the own model."
     )
-    embedding_key: str = Field(
-        "", description="Bearer key for the embedding endpoint, if it needs one.", repr=False
-    )
+    embedding_key: str = Field("", description="Bearer key for it, if it needs one.", repr=False)
     embedding_model: str = Field("", description="The model the embedding endpoint is asked for.")
-    models_dir: Path | None = Field(
-        None, description="Where built models are kept; models in the data folder when unset."
-    )
+    models_dir: Path | None = Field(None, description="Built models; unset: in the data folder.")
     metrics_token: str = Field(
         "",
         description="Bearer token that opens GET /metrics on the public port; empty means it is not there.",
         repr=False,
     )
     metrics_listen: str = Field(
-        "",
-        description="host:port where GET /metrics answers without a token; empty means nowhere.",
+        "", description="host:port where GET /metrics answers without a token; empty means nowhere."
     )
     log_format: Literal["console", "json"] = Field("console", description="How log lines look.")
 
@@ -210,12 +202,8 @@ class Settings(BaseSettings):
     @classmethod
     def _is_an_origin(cls, value: str) -> str:
         parts = urlsplit(value)
-        if (
-            parts.scheme not in {"http", "https"}
-            or not parts.hostname
-            or parts.query
-            or parts.fragment
-        ):
+        plain = parts.scheme in {"http", "https"} and parts.hostname
+        if not plain or parts.query or parts.fragment:
             raise ValueError("must be an http(s) URL without query and fragment")
         if value.endswith("/"):
             raise ValueError("must not end with a slash")
@@ -240,10 +228,9 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _has_a_model(self) -> Self:
-        if self.advisor_url and not self.advisor_model:
-            raise ValueError("advisor_model: must be set when advisor_url is")
-        if self.embedding_url and not self.embedding_model:
-            raise ValueError("embedding_model: must be set when embedding_url is")
+        for name in ("advisor", "embedding"):
+            if getattr(self, f"{name}_url") and not getattr(self, f"{name}_model"):
+                raise ValueError(f"{name}_model: must be set when {name}_url is")
         return self
 
     @model_validator(mode="after")

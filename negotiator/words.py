@@ -38,7 +38,8 @@ def folded(text: str) -> str:
 
 def words(text: str) -> Iterator[str]:
     """The words in their order; digits of one number stay together, `10,000` reads `10000`."""
-    for word in _WORD.findall(_GROUPED.sub("", folded(text))):
+    plain = folded(text)
+    for word in _WORD.findall(_GROUPED.sub("", plain) if "," in plain else plain):
         if "'" in word or "’" in word:
             word = _OWNED.split(word)[0]
         yield word[:_LONGEST]

@@ -69,7 +69,11 @@ NewNotebook = Callable[..., Awaitable[Notebook]]
 @pytest.fixture
 def hashed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The embedder that needs no model: a test of something else need not load one."""
-    monkeypatch.setattr(wiring, "choose", lambda *_args, **_kwargs: Hashed("tests are in a hurry"))
+
+    def choose(_url: str, **_rest: Any) -> Hashed:
+        return Hashed("tests are in a hurry")
+
+    monkeypatch.setattr(wiring, "choose", choose)
 
 
 @pytest_asyncio.fixture

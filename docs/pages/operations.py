@@ -16,7 +16,7 @@ _ACCESS = {
 }
 
 _KINDER = {"200": "200 when it was there already", "304": "304 when the client has it already"}
-_BODIES = {"json": "json", "form": "form", "either": "json or form"}
+_BODIES = {"json": "json", "form": "form", "either": "json or form", "lines": "ndjson or json"}
 
 
 def page(service: Service) -> Iterable[str]:
@@ -60,7 +60,7 @@ def _fields(described: dict[str, Any], schemas: dict[str, Any]) -> Iterable[tupl
         yield _field(parameter["name"], parameter["in"], schema, needed=parameter["required"])
     for content in described.get("requestBody", {}).get("content", {}).values():
         body = content["schema"]
-        for name, schema in body["properties"].items():
+        for name, schema in body.get("properties", {}).items():
             needed = name in body.get("required", ())
             yield _field(name, "body", _resolved(schema, schemas), needed=needed)
 

@@ -113,9 +113,10 @@ class Operation:
     `scopes` are all needed then. `budget` names the rate budget from the input, for operations that have one of
     their own, or several that are all charged. `baseline` names the budget of callers without a credential.
     `encoding` is how a body comes; `either` takes JSON and forms alike, `lines` takes NDJSON beside JSON, as the member
-    `lines`. `media_type` is what a successful answer has, or may have in place of the JSON that `output` describes. `refusals`
-    are the statuses beside its own: 304 too, and 200 where what would be created may be there already. `creates` marks a POST that honours `Idempotency-Key`. `tool`
-    offers the operation over MCP too. `aliases` are other paths of the same form at which it answers too.
+    `lines`. `media_type` is what a successful answer has, or may have in place of the JSON that `output` describes.
+    `refusals` are the statuses beside its own: 304 too, and 200 where what would be created may be there already.
+    `creates` marks a POST that honours `Idempotency-Key`. `tool` offers the operation over MCP too. `aliases` are other
+    paths of the same form at which it answers too.
     """
 
     name: str

@@ -8,7 +8,8 @@ from negotiator.memory.benchmarks.routes import Benchmarks
 from negotiator.memory.wins.routes import Wins
 from negotiator.negotiations.advice.routes import Advice
 from negotiator.negotiations.advisor.openai import advised
-from negotiator.negotiations.plans.brief import Lead
+from negotiator.negotiations.experience import Past
+from negotiator.negotiations.plans.evidence import Lead
 from negotiator.negotiations.plans.routes import BattlePlans
 from negotiator.negotiations.plans.scout import Nobody, Scout
 from negotiator.negotiations.routes import Negotiations
@@ -34,14 +35,15 @@ def assistant(ground: Ground) -> Wing:
     chosen, store, cursors = ground.settings, ground.store, ground.cursors
     advisor = advised(chosen.advisor_url, key=chosen.advisor_key, model=chosen.advisor_model)
     remembered = remembering(ground)
+    past = Past(store, remembered.recall)
     scout: Scout = Nobody()
     if "directory" in chosen.services:
         scout = InTheDirectory(Alternatives(ground.following))
     slices = [
         Negotiations(store, cursors),
         Advice(store),
-        BattlePlans(store, cursors, advisor, scout),
-        Tactics(store, cursors, advisor),
+        BattlePlans(store, cursors, advisor, scout, past),
+        Tactics(store, cursors, advisor, past),
         remembered.memories,
         remembered.carrying,
         Wins(store, cursors, remembered.embedder),

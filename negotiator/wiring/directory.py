@@ -50,7 +50,11 @@ def directory(ground: Ground) -> Wing:
         operations=offered(slices),
         shown=shown,
         addresses=ADDRESSES,
-        chores=(Rechecks(store, keys), Idle(store, ground.settings.key_unused_days)),
+        chores=(
+            following.warm,
+            Rechecks(store, keys),
+            Idle(store, ground.settings.key_unused_days),
+        ),
         closes=(following.close,),
     )
 

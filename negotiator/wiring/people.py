@@ -10,6 +10,7 @@ from negotiator.console.entry.first_user import FirstUser
 from negotiator.console.entry.passwords import Passwords
 from negotiator.console.entry.provider import BACK, ProviderSignIn
 from negotiator.console.entry.sign_in import SignIn
+from negotiator.console.memories.routes import MemoriesPage
 from negotiator.trust.openid.provider import Provider, Registration
 from negotiator.wiring.ground import Ground
 from negotiator.wiring.wing import Wing
@@ -30,6 +31,7 @@ def people(ground: Ground, delegations: Delegations) -> Wing:
     ]
     if "assistant" in chosen.services:
         pages += AgentsPage(room, delegations, LetIn()).routes()
+        pages += MemoriesPage(room).routes()
     if provider is None:
         return Wing(pages=tuple(pages))
     pages += ProviderSignIn(room, provider).routes()

@@ -200,18 +200,28 @@ _NEGOTIATIONS: Final = {
     "contract:3:patch": "PATCH is a JSON merge patch",
     "contract:3:delete": "DELETE erases it, 204",
 }
+_MEMORY: Final = {
+    "assistant:1:memory": "a vector memory per user",
+    "assistant:5:scope-memories-read": "memories:read queries memory",
+    "assistant:5:scope-memories-write": "memories:write opens writing memories and no more",
+    "contract:0:size-import": "an import takes 5 MiB",
+    "contract:4:memory": "a memory has the members of the contract; source and trust are the server's",
+    "contract:4:text": "a memory's text has at most 4,000 characters",
+    "contract:4:kinds": "kinds and statuses are the contract's",
+    "contract:4:search": "search takes query, filters, limit, mode and explain",
+    "contract:4:history": "a memory's history answers what it was",
+    "contract:4:export": "export is NDJSON of everything, import reads it back line by line",
+    "contract:4:erase": "erasing everything needs the count",
+    "contract:4:dedup": "the same text is kept once, nothing said is lost",
+    "contract:4:claim": "claiming moves memories to the user, untrusted until reviewed",
+    "contract:4:quarantine": "what speaks to a model is kept out of sight and shown to its owner",
+}
 _LATER: Final = {
     "Negotiating": {
         "assistant:3:states": "the update operation changes a session's state",
         "assistant:5:scope-tactics": "ai:tactics runs leverage and suggestions",
         "assistant:1:plans": "battle plans and tactics are kept and generated",
         "contract:0:money": "money is a decimal string with a currency",
-    },
-    "Remembering": {
-        "assistant:1:memory": "a vector memory per user, win records and benchmarks",
-        "assistant:5:scope-memories-read": "memories:read queries memory and benchmarks",
-        "assistant:5:scope-memories-write": "memories:write records tactics, savings and wins",
-        "contract:0:size-import": "an import takes 5 MiB",
     },
     "Teleprompter": {
         "assistant:1:teleprompter": "live transcription with counter-objection cues",
@@ -234,7 +244,7 @@ def _source(name: str) -> str:
 
 
 _PARTS: Final = (
-    *(_SEED, _GROUND, _ENTRY, _TOKENS, DISCOVERY, _OPERATOR, _NEGOTIATIONS),
+    *(_SEED, _GROUND, _ENTRY, _TOKENS, DISCOVERY, _OPERATOR, _NEGOTIATIONS, _MEMORY),
     *(ACCOUNTS, CATALOGUE, WRITING, MCP),
 )
 REQUIREMENTS: Final = {

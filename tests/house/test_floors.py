@@ -1,5 +1,7 @@
 """Floors: imports go down only; the schema in the tables is the schema that migrations make."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 from alembic.autogenerate import compare_metadata
@@ -24,3 +26,11 @@ def test_migrations_make_the_tables(migrated: Path) -> None:
         difference = compare_metadata(context, SQLModel.metadata)
     engine.dispose()
     assert difference == []
+
+
+def test_the_directory_loads_its_arithmetic_only_once_there_is_something_to_search() -> None:
+    asked = "import sys, negotiator.wiring.directory as _; print({'numpy', 'rapidfuzz'} & sys.modules.keys())"
+    said = subprocess.run(
+        [sys.executable, "-c", asked], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert said.stdout.strip() == "set()"

@@ -11,6 +11,8 @@ FUNCTIONS: Final = {
     # Typer reads options from the signature; text and lists of operations are data.
     "negotiator/cli/identity.py:add_issuer": 60,
     "negotiator/discovery/openapi.py:_operation": 54,
+    "negotiator/memory/memories/routes.py:Memories._reading": 52,
+    "negotiator/memory/memories/routes.py:Memories._writing": 54,
     "negotiator/negotiations/advice/routes.py:Advice.operations": 56,
     "negotiator/negotiations/routes.py:Negotiations._life": 58,
     "negotiator/negotiations/routes.py:Negotiations._sessions": 69,

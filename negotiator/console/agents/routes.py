@@ -15,7 +15,9 @@ from negotiator.console.fields import line_of
 from negotiator.console.room import Form, Room
 from negotiator.console.visitor import Visitor
 from negotiator.errors import NotFound, ValidationFailed
+from negotiator.memory.memories import review
 from negotiator.scopes import ASSISTANT
+from negotiator.store.statement import Transaction
 
 PAGE: Final = "/agents"
 LIVES: Final = {600: "10 minutes", 1800: "30 minutes", 3600: "1 hour"}
@@ -44,7 +46,7 @@ class AgentsPage:
                 f"{PAGE}/codes/{{id}}/revoke", self._ending("code", overview.revoke_code), back=PAGE
             ),
             form(f"{PAGE}/apps/revoke", self.revoke_app, back=PAGE),
-            form(f"{PAGE}/{{id}}/revoke", self._ending("agent", overview.revoke_agent), back=PAGE),
+            form(f"{PAGE}/{{id}}/revoke", self.revoke_agent, back=PAGE),
         ]
 
     async def show(self, request: Request, who: Visitor) -> Response:
@@ -77,6 +79,18 @@ class AgentsPage:
         ):
             raise NotFound("There is no such application of yours.")
         return self.room.pages.see(f"{PAGE}?told=app")
+
+    async def revoke_agent(self, request: Request, who: Visitor, form: Form) -> Response:
+        """Cut an agent off; if it is believed no more, with what it remembered put out of sight."""
+        agent: str = request.path_params["id"]
+
+        def unit(tx: Transaction) -> None:
+            overview.revoke_agent(tx, agent, user_id=who.user_id)
+            if form.get("memories") == "on":
+                review.set_aside(tx, who.user_id, agent, actor=who.user_id)
+
+        await self.room.store.write(unit)
+        return self.room.pages.see(f"{PAGE}?told=agent")
 
     def _ending(self, told: str, end: Callable[..., None]) -> Any:
         """A form that ends the thing of this id, if it is the visitor's."""

@@ -1,9 +1,9 @@
 """What crosses the wire when the catalogue is exchanged. The MCP registry names its parameters in snake case."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired
 
 from pydantic import Field
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from negotiator.directory.listing.schemas import Listed, Text
 from negotiator.directory.record.texts import Moment
@@ -63,7 +63,7 @@ class PageFacts(TypedDict):
     """How many are shown, and the cursor to more."""
 
     count: int
-    nextCursor: NotRequired[str]  # noqa: N815
+    nextCursor: NotRequired[str]
 
 
 class ServerList(TypedDict):

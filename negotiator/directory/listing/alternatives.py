@@ -90,7 +90,7 @@ def _others(index: "Index", tool: dict[str, Any]) -> list[str]:
     """Ids of tools of the same kind that do the same job, the most alike first; its own maker's are left out."""
     from negotiator.directory.search.asking import Wanted, page
 
-    parts = [f"{tool['category']}/{each}" for each in tool["subcategories"][:1]]
+    parts = tool["subcategories"][:1]
     if not parts:
         return []
     wanted = Wanted(

@@ -20,7 +20,7 @@ def counted(index: "Index") -> dict[str, Any]:
             "position": category.position,
             "tool_count": tools.get(slug, 0),
             "subcategories": [
-                {"slug": part, "name": name, "tool_count": parts.get(f"{slug}/{part}", 0)}
+                {"slug": part, "name": name, "tool_count": parts.get(part, 0)}
                 for part, name in category.subcategories.items()
             ],
             "updated_at": values.timestamp_or_none(index.newest("category", slug) or None),

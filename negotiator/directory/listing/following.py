@@ -6,14 +6,14 @@ so that every process answers from the same catalogue. The arithmetic is importe
 
 import asyncio
 import gc
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import orjson
 
-from negotiator.directory.catalogue import changes, tools
+from negotiator.bounded import Bounded
+from negotiator.directory.catalogue import changes, documents
 from negotiator.directory.catalogue.changes import Changed
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
@@ -24,20 +24,19 @@ if TYPE_CHECKING:
 _CHUNK: Final = 32
 _LOAD: Final = 5_000
 _MERGE: Final = 512
-_DOCUMENTS: Final = 4_096
+_DOCUMENTS: Final = 16 * 2**20
 SYNONYMS: Final = Path(__file__).parents[1] / "content" / "synonyms.toml"
 
 
 class Following:
-    """The index, the number of the change it stands at, and as many `documents` as were asked for lately."""
+    """The index, the number of the change it stands at, and `most` bytes of the documents asked for lately."""
 
-    def __init__(self, store: Store, *, documents: int = _DOCUMENTS) -> None:
-        self._most = documents
+    def __init__(self, store: Store, *, most: int = _DOCUMENTS) -> None:
         self._store = store
         self._index: Index | None = None
         self._seq = 0
         self._turn = asyncio.Lock()
-        self._documents: OrderedDict[str, bytes] = OrderedDict()
+        self._documents = Bounded[str, bytes](most)
         self._merging: asyncio.Task[None] | None = None
 
     async def current(self) -> tuple["Index", int]:
@@ -49,21 +48,22 @@ class Following:
         assert self._index is not None  # noqa: S101  made by the first catching up
         return self._index, self._seq
 
+    async def warm(self) -> None:
+        """Read the catalogue before anybody asks, unless there is nothing in it; later, take over what is new."""
+        if await self._store.read(changes.latest):
+            await self.current()
+
     async def documents(self, ids: Sequence[str]) -> list[bytes]:
         """The documents of these tools, in this order."""
-        kept = self._documents
-        found = {key: kept[key] for key in ids if key in kept}
-        if missing := [key for key in ids if key not in found]:
+        known = [(key, self._documents.get(key)) for key in ids]
+        found = {key: document for key, document in known if document is not None}
+        if missing := [key for key, document in known if document is None]:
             seq = self._seq
-            read = await self._store.read(lambda tx: _read(tx, missing))
+            read = await self._store.read(lambda tx: documents.read(tx, missing))
             found |= read
             if seq == self._seq:  # else it may be older than what was taken over meanwhile
-                kept.update(read)
-        for key in ids:
-            if key in kept:
-                kept.move_to_end(key)
-        while len(kept) > self._most:
-            kept.popitem(last=False)
+                for key, document in read.items():
+                    self._documents.put(key, document, len(document))
         return [found[key] for key in ids]
 
     async def close(self) -> None:
@@ -78,7 +78,7 @@ class Following:
             found = await self._store.read(_after(self._seq, _CHUNK))
             for each in found:
                 if each.id in self._documents:
-                    self._documents[each.id] = each.document
+                    self._documents.put(each.id, each.document, len(each.document))
             self._index.put([_entry(each) for each in found])
             self._seq = found[-1].seq if found else newest
             # Others have their turn: a chunk is a millisecond or two.
@@ -95,6 +95,7 @@ class Following:
         while found := await self._store.scan(_after(seq, _LOAD)):
             await asyncio.to_thread(_take, index, found)
             seq = found[-1].seq
+        await asyncio.to_thread(index.settle)
         self._seq = seq
         # It stays as long as the process: the collector need not walk it in the middle of somebody's request.
         gc.collect()
@@ -104,7 +105,7 @@ class Following:
     async def _merge(self, index: "Index") -> None:
         try:
             merged = await asyncio.to_thread(index.postings.merged, index.postings.begin())
-            index.postings.adopt(merged, len(index))
+            index.adopt(merged)
         finally:
             self._merging = None
 
@@ -114,7 +115,7 @@ def _after(since: int, limit: int) -> Callable[[Transaction], list[Changed]]:
 
 
 def _take(index: "Index", found: Sequence[Changed]) -> None:
-    index.put([_entry(each) for each in found])
+    index.gather(map(_entry, found))
 
 
 def _entry(changed: Changed) -> "Entry":
@@ -127,8 +128,3 @@ def _entry(changed: Changed) -> "Entry":
         changed.created_at,
         changed.updated_at,
     )
-
-
-def _read(tx: Transaction, ids: Sequence[str]) -> dict[str, bytes]:
-    found = (tools.find(tx, key) for key in ids)
-    return {tool.id: tool.document for tool in found if tool is not None}

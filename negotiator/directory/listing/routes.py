@@ -1,12 +1,12 @@
 """Reading the catalogue over HTTP. Everything here is public; a credential that is sent must be good all the same."""
 
-from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import orjson
 
 from negotiator import values
+from negotiator.bounded import Bounded
 from negotiator.directory.catalogue import changes, tools
 from negotiator.directory.listing import answers, categories, lists
 from negotiator.directory.listing.following import Following
@@ -28,7 +28,8 @@ from negotiator.store.store import Store
 
 _TAG: Final = "Tools"
 _PATH: Final = "/api/v1/tools"
-_REMEMBERED: Final = 512
+_REMEMBERED: Final = 4 * 2**20
+"""Bytes of answers that are kept as they were put together."""
 _DAY: Final = 86_400_000
 
 
@@ -40,8 +41,8 @@ class Listing:
     store: Store
     cursors: Cursors
     following: Following
-    _remembered: OrderedDict[str, tuple[bytes, str | None]] = field(
-        default_factory=OrderedDict[str, tuple[bytes, str | None]]
+    _remembered: Bounded[str, tuple[bytes, str | None]] = field(
+        default_factory=lambda: Bounded[str, tuple[bytes, str | None]](_REMEMBERED)
     )
 
     def operations(self) -> "list[Operation]":
@@ -135,9 +136,7 @@ class Listing:
             documents = dict(zip(ids, await self.following.documents(ids), strict=True))
             link = lists.next_link(f"{self.base}{_PATH}", asked, cursor) if cursor else None
             remembered = (lists.body(found, documents, cursor, text=asked.text), link)
-            self._remembered[tag] = remembered
-            if len(self._remembered) > _REMEMBERED:
-                self._remembered.popitem(last=False)
+            self._remembered.put(tag, remembered, len(remembered[0]))
         body, link = remembered
         return Answer(body, headers={**headers, "link": link} if link else headers)
 

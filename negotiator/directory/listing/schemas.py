@@ -15,6 +15,7 @@ from negotiator.directory.record.tool import (
     Kind,
     PricingModel,
     Status,
+    SubcategorySlug,
     Tag,
     ToolView,
 )
@@ -23,6 +24,7 @@ from negotiator.errors import InvalidRequest
 
 Facet = Literal[
     "category",
+    "subcategory",
     "kind",
     "tag",
     "interface",
@@ -37,7 +39,7 @@ Facet = Literal[
 Text = Annotated[Prose, Field(max_length=256)]
 Words = Annotated[tuple[Annotated[Line, Field(max_length=100)], ...], Field(max_length=20)]
 FILTERS: Final = (
-    *("category", "tag", "kind", "interface", "auth", "pricing", "licence"),
+    *("category", "subcategory", "tag", "kind", "interface", "auth", "pricing", "licence"),
     *("open_source", "verified", "publisher", "status"),
 )
 
@@ -66,6 +68,9 @@ class ListTools(Listed):
     q: Text | None = Field(None, description="The same as `query`.")
     search: Text | None = Field(None, description="The same as `query`.")
     category: Annotated[tuple[CategorySlug, ...], Field(max_length=20)] = ()
+    subcategory: Annotated[tuple[SubcategorySlug, ...], Field(max_length=20)] = Field(
+        (), description="The slug alone: no two categories share one."
+    )
     tag: Annotated[tuple[Tag, ...], Field(max_length=20)] = ()
     kind: Annotated[tuple[Kind, ...], Field(max_length=20)] = ()
     interface: Annotated[tuple[InterfaceType, ...], Field(max_length=20)] = ()
@@ -81,7 +86,7 @@ class ListTools(Listed):
     sort: Literal["relevance", "popularity", "updated", "created", "name"] | None = Field(
         None, description="By relevance when there is a query, else by popularity."
     )
-    facets: Annotated[tuple[Facet, ...], Field(max_length=11)] = ()
+    facets: Annotated[tuple[Facet, ...], Field(max_length=12)] = ()
     limit: int = Field(20, ge=1, le=100)
     cursor: str | None = Field(None, max_length=2000)
 

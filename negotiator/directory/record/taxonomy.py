@@ -39,3 +39,7 @@ def load(path: Path) -> dict[str, Category]:
 
 
 TAXONOMY: Final = load(Path(__file__).parents[1] / "content" / "taxonomy.toml")
+SUBCATEGORIES: Final = frozenset(
+    slug for category in TAXONOMY.values() for slug in category.subcategories
+)
+"""Every subcategory's slug; each belongs to one category."""

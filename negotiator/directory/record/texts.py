@@ -30,6 +30,8 @@ def plain(text: str) -> str:
     Such characters make a text look like another one than a model reads (Trojan Source, CVE-2021-42574), or carry
     letters that only a model reads. What comes out goes in again unchanged.
     """
+    if text.isascii() and text.isprintable():
+        return text.strip()
     lines = _NEWLINES.sub("\n", text)
     kept = "".join(
         char

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal, Self
 import orjson
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
-from negotiator.directory.record.taxonomy import TAXONOMY
+from negotiator.directory.record.taxonomy import SUBCATEGORIES, TAXONOMY
 from negotiator.directory.record.texts import (
     Domain,
     EndpointUrl,
@@ -42,7 +42,14 @@ def _tag(text: str) -> str:
     return text.lower()
 
 
+def _subcategory(text: str) -> str:
+    if text not in SUBCATEGORIES:
+        raise ValueError("is no subcategory of any category")
+    return text
+
+
 CategorySlug = Annotated[str, AfterValidator(_category)]
+SubcategorySlug = Annotated[str, AfterValidator(_subcategory)]
 Tag = Annotated[Line, AfterValidator(_tag), Field(min_length=1, max_length=32)]
 
 

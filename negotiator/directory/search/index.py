@@ -8,10 +8,13 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from negotiator.bounded import Bounded
+from negotiator.directory.search import ranking
 from negotiator.directory.search.held import facts
-from negotiator.directory.search.held.columns import Facet, Mask, Numbers
-from negotiator.directory.search.held.postings import Postings
-from negotiator.directory.search.ranking import standing
+from negotiator.directory.search.held.columns import Facet, Mask, Numbers, Slots
+from negotiator.directory.search.held.postings import Postings, Sorted
+from negotiator.directory.search.ranking import Matched
+from negotiator.directory.search.text.plan import Unit
 from negotiator.directory.search.text.repair import Vocabulary
 from negotiator.directory.search.text.synonyms import Synonyms
 from negotiator.directory.search.text.words import joined, stem
@@ -25,6 +28,9 @@ _SINGLE: Final = (
 )
 _BULK: Final = 512
 _RANK_BITS: Final = 21
+_KEPT: Final = 16 * 2**20
+_UNIT: Final = 500
+"""Bytes of matches that are kept, and what one takes beside its columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +55,22 @@ class Index:
             name: Facet(width) for name, width in _WIDE.items()
         }
         self.saves, self.updated = Numbers(np.int64), Numbers(np.int64)
-        self.created, self.standing = Numbers(np.int64), Numbers(np.float32)
+        self.created, self.day = Numbers(np.int64), Numbers(np.int32)
+        self.standing, self.worth = Numbers(np.float32), Numbers(np.float32)
         self._slots: dict[str, int] = {}
         self._names: list[str] = []
-        self._exact: dict[str, set[int]] = {}
-        self._exact_of: dict[int, tuple[str, ...]] = {}
+        self._exact: dict[str, tuple[int, ...]] = {}
+        self._exact_of: list[tuple[str, ...]] = []
         self._vocabulary, self._nicknames = Vocabulary(), Vocabulary()
         self._by_id: list[str] = []
         self._rank = Numbers(np.int64)
         self._in_order = True
         self._visible: Mask | None = None
+        self._all_visible = True
         self._by_name: list[tuple[str, str]] = []
         self._name_rank: NDArray[np.int64] | None = None
+        self._changed: dict[str, Entry] = {}
+        self._matched = Bounded[Unit, Matched](_KEPT)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -74,7 +84,35 @@ class Index:
         else:
             for slot, entry in terms:
                 self.postings.put(slot, entry)
-        self._name_rank = self._visible = None
+        self._forget()
+
+    def gather(self, entries: Iterable[Entry]) -> None:
+        """Take over the tools of a new index; `settle` shows them."""
+        for entry in entries:
+            if entry.id in self._slots:
+                self._changed[entry.id] = entry
+                continue
+            slot = self._place(entry)
+            self.postings.gather(slot, self._read(slot, entry))
+
+    def settle(self) -> None:
+        """Show what was gathered."""
+        self.postings.settle(len(self))
+        changed, self._changed = self._changed, {}
+        self.put(list(changed.values()))
+
+    def adopt(self, merged: Sorted) -> None:
+        """Stand on postings that were merged on a thread."""
+        self.postings.adopt(merged, len(self))
+        self._forget()
+
+    def match(self, unit: Unit) -> Matched:
+        """The tools that answer a unit; those of the units asked for lately are kept."""
+        matched = self._matched.get(unit)
+        if matched is None:
+            matched = ranking.match(self.postings, unit, len(self))
+            self._matched.put(unit, matched, _UNIT + matched.size)
+        return matched
 
     def slot(self, key: str) -> int:
         """The slot of a tool that is here."""
@@ -86,9 +124,16 @@ class Index:
 
     def visible(self) -> Mask:
         """The tools that lists show when nothing is said of states; not to be written to."""
-        if self._visible is None or len(self._visible) != len(self):
+        if self._visible is None:
             self._visible = self.facets["status"].mask(VISIBLE, len(self))
+            self._all_visible = bool(self._visible.all())
         return self._visible
+
+    @property
+    def all_visible(self) -> bool:
+        """Whether no tool is hidden from lists."""
+        self.visible()
+        return self._all_visible
 
     def mend(self, words: Iterable[str]) -> dict[str, str]:
         """The nearest known word for every word that no tool has, where one is near enough."""
@@ -106,19 +151,21 @@ class Index:
         written = (self._names[slot] for slot in self._exact[near])
         return min((name for name in written if joined(name) == near), default=near)
 
-    def keys(self, sort: Sort, scores: NDArray[np.int64] | None) -> NDArray[np.int64]:
-        """One number per tool, all different; the list goes from the greatest down. `scores` are for `relevance`."""
-        if sort == "name":
-            return -self._ranked_by_name()
-        column = {"popularity": self.saves, "updated": self.updated, "created": self.created}
-        values = scores if sort == "relevance" else column[sort].first(len(self))
-        assert values is not None  # noqa: S101  relevance comes with a query
-        return values << _RANK_BITS | self._ranked()
+    def keys(self, sort: Sort, at: Slots, scores: NDArray[np.int64] | None) -> NDArray[np.int64]:
+        """One number for each of these tools, all different; the list goes from the greatest down.
 
-    def position(self, sort: Sort, keys: NDArray[np.int64], slot: int) -> tuple[Any, str]:
+        `scores` are for `relevance`.
+        """
+        if sort == "name":
+            return -self._ranked_by_name().take(at)
+        column = {"popularity": self.saves, "updated": self.updated, "created": self.created}
+        values = scores if sort == "relevance" else column[sort].at(at)
+        assert values is not None  # noqa: S101  relevance comes with a query
+        return values << _RANK_BITS | self._ranked().take(at)
+
+    def position(self, sort: Sort, key: int, slot: int) -> tuple[Any, str]:
         """Where a tool stands in an order, in words that hold in every process: what it is ordered by, and its id."""
-        value = self._names[slot] if sort == "name" else int(keys[slot]) >> _RANK_BITS
-        return value, self.ids[slot]
+        return self._names[slot] if sort == "name" else key >> _RANK_BITS, self.ids[slot]
 
     def below(self, sort: Sort, position: tuple[Any, str]) -> int:
         """The key that everything after a position is smaller than; the tool there need not exist any more."""
@@ -131,7 +178,7 @@ class Index:
 
     def counts(self, facet: str) -> dict[str, int]:
         """How many visible tools each value of a facet has."""
-        return dict(self.facets[facet].counts(self.visible(), len(self) + 1))
+        return dict(self.facets[facet].counts(np.flatnonzero(self.visible()), len(self) + 1))
 
     def newest(self, facet: str, value: str) -> int:
         """When a tool of this value changed last; 0 when there is none."""
@@ -144,28 +191,36 @@ class Index:
             slot = self._slots[entry.id] = len(self.ids)
             self.ids.append(entry.id)
             self._names.append("")
+            self._exact_of.append(())
             self._in_order = self._in_order and (not self._by_id or entry.id > self._by_id[-1])
             self._rank.put(slot, slot)
             self._by_id.append(entry.id)
         self.saves.put(slot, entry.saves)
         self.created.put(slot, entry.created_at)
         self.updated.put(slot, entry.updated_at)
+        self.day.put(slot, ranking.today(entry.updated_at))
         return slot
 
     def _read(self, slot: int, entry: Entry) -> Mapping[str, tuple[float, int]]:
         read = facts.read(entry.document)
         self._names[slot] = read.name
-        self.standing.put(slot, standing(entry.saves, read.quality))
+        self.standing.put(slot, ranking.standing(entry.saves, read.quality))
+        self.worth.put(slot, ranking.worth(entry.document["status"]))
         for name, values in read.facets.items():
             self.facets[name].put(slot, values)
-        for name in self._exact_of.get(slot, ()):
-            self._exact[name].discard(slot)
+        for name in self._exact_of[slot]:
+            self._exact[name] = tuple(each for each in self._exact[name] if each != slot)
         self._exact_of[slot] = read.exact
         for name in read.exact:
-            self._exact.setdefault(name, set()).add(slot)
+            self._exact[name] = (*self._exact.get(name, ()), slot)
         self._vocabulary.add(read.surfaces)
         self._nicknames.add(read.exact)
         return read.terms
+
+    def _forget(self) -> None:
+        """What was made of the tools as they were is made anew when it is asked for."""
+        self._name_rank = self._visible = None
+        self._matched.clear()
 
     def _count(self, word: str) -> int:
         return self.postings.count(stem(word))

@@ -18,52 +18,59 @@ _DAY: Final = 86_400_000
 _TEXT, _POPULARITY, _QUALITY, _FRESHNESS = 0.70, 0.15, 0.10, 0.05
 _FAMOUS: Final = 1000
 _DEPRECATED: Final = 0.5
-_FADING: Final = np.exp(-np.arange(4000) / 365).astype(np.float32)
+_FRESH: Final = np.float32(_FRESHNESS) * np.exp(-np.arange(4000) / 365).astype(np.float32)
+"""What freshness is worth, by days."""
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
+Days = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """The tools that answer one unit: slots, how well (0 to 1), and the fields that do as bits."""
+    """The tools that answer one unit: slots, rising, how well (0 to 1), and the fields that do as bits."""
 
     slots: NDArray[np.int32]
     values: Floats
     fields: NDArray[np.uint8]
 
+    @property
+    def size(self) -> int:
+        """Bytes that its columns take."""
+        return self.slots.nbytes + self.values.nbytes + self.fields.nbytes
+
 
 def match(postings: Postings, unit: Unit, size: int) -> Matched:
     """The tools that have any phrase of the unit; each is worth its best phrase."""
-    found = [(weight, *_phrase(postings, phrase, size)) for weight, phrase in unit.phrases]
+    found = [(weight, *_phrase(postings, phrase)) for weight, phrase in unit.phrases]
     found = [each for each in found if len(each[1])]
     if len(found) <= 1:
         for weight, slots, impacts, fields in found:
-            return Matched(slots, impacts * np.float32(weight), fields)
+            return Matched(slots, impacts if weight == 1 else impacts * np.float32(weight), fields)
         return Matched(np.empty(0, np.int32), np.empty(0, np.float32), np.empty(0, np.uint8))
     values, bits = np.zeros(size, np.float32), np.zeros(size, np.uint8)
     for weight, slots, impacts, fields in found:
         values[slots] = np.maximum(values[slots], impacts * np.float32(weight))
         bits[slots] |= fields
-    there = np.flatnonzero(values).astype(np.int32)
+    there = np.flatnonzero(values > 0).astype(np.int32)
     return Matched(there, values[there], bits[there])
 
 
-def _phrase(postings: Postings, phrase: Phrase, size: int) -> tuple[Any, Any, Any]:
+def _phrase(postings: Postings, phrase: Phrase) -> tuple[Any, Any, Any]:
     """The tools that have every word of a phrase, with the mean of the words' impacts."""
     if len(phrase) == 1:
         return postings.find(phrase[0])
     found = [postings.find(term) for term in dict.fromkeys(phrase)]
-    if not all(len(each[0]) for each in found):
-        return found[0][0][:0], found[0][1][:0], found[0][2][:0]
-    total, seen = np.zeros(size, np.float32), np.zeros(size, np.uint8)
-    bits = np.zeros(size, np.uint8)
+    there = min((slots for slots, _, _ in found), key=len)
+    if len(there):
+        for slots, _, _ in found:
+            there = there[slots.take(slots.searchsorted(there), mode="clip") == there]
+    total, bits = np.zeros(len(there), np.float32), np.zeros(len(there), np.uint8)
     for slots, impacts, fields in found:
-        total[slots] += impacts
-        seen[slots] += 1
-        bits[slots] |= fields
-    there = np.flatnonzero(seen == len(found)).astype(np.int32)
-    return there, total[there] / len(found), bits[there]
+        place = slots.searchsorted(there)
+        total += impacts[place]
+        bits |= fields[place]
+    return there, total / len(found), bits
 
 
 def rarity(tools: int, among: int) -> float:
@@ -81,8 +88,10 @@ def text_scores(
     score, covered = np.zeros(size, np.float32), np.zeros(size, np.float32)
     total = sum(weights) or 1.0
     for each, weight in zip(matched, weights, strict=True):
-        score[each.slots] += each.values * np.float32(weight / total)
-        covered[each.slots] += np.float32(weight / total)
+        share = np.float32(weight / total)
+        # No tool is there twice; `score[slots] +=` would read and write each place in turn.
+        np.add.at(score, each.slots, each.values * share)
+        np.add.at(covered, each.slots, share)
     return score, covered
 
 
@@ -92,17 +101,20 @@ def standing(saves: int, quality: float) -> float:
     return _POPULARITY * popular + _QUALITY * quality
 
 
-def scores(text: Floats, covered: Floats, *, standing: Floats, age: Ints, deprecated: Any) -> Ints:
+def worth(status: str) -> float:
+    """What a tool's score is multiplied with: a deprecated one has half."""
+    return _DEPRECATED if status == "deprecated" else 1.0
+
+
+def scores(text: Floats, covered: Floats, *, standing: Floats, age: Days, worth: Floats) -> Ints:
     """One whole number per tool, less than `TOP` (reference §2.5). All arrays are of the same tools, `age` in days.
 
     Popularity, quality and freshness only order what the text has found.
     """
-    fresh = _FRESHNESS * _FADING[np.clip(age, 0, len(_FADING) - 1)]
-    whole = np.float32(_TEXT) * text * covered + standing + fresh
-    whole[deprecated] *= np.float32(_DEPRECATED)
-    return (whole * np.float32(TOP - 1)).astype(np.int64)
+    whole = np.float32(_TEXT) * text * covered + standing + _FRESH.take(age, mode="clip")
+    return (whole * worth * np.float32(TOP - 1)).astype(np.int64)
 
 
-def today(now: Any) -> Any:
-    """The day of a moment in milliseconds (or of an array of them), counted from the epoch."""
+def today(now: int) -> int:
+    """The day of a moment in milliseconds, counted from the epoch."""
     return now // _DAY

@@ -73,33 +73,10 @@ def remember(
             members={"count": all_},
         )
     _check_pin(writer, body)
-    key, now = values.new_id("mem"), values.now()
-    suspect = suspicion(body.prose, body.kind)
-    if writer.author == "transcript":
-        status = "pending"
-    view: View = {
-        "id": key,
-        **_said(body),
-        "source": {
-            "type": writer.author,
-            "client_id": writer.client_id,
-            "at": values.timestamp(now),
-        },
-        "origin": None,
-        "trust": writer.trust,
-        "status": "quarantined" if suspect else status,
-        "status_reason": suspect,
-        "valid_from": values.timestamp(milliseconds(body.valid_from) or now),
-        "valid_to": None,
-        "supersedes": body.supersedes,
-        "superseded_by": None,
-        "similar_to": near.similar,
-        "revision": 1,
-        "created_at": values.timestamp(now),
-        "updated_at": values.timestamp(now),
-    }
+    view = _new(writer, body, "pending" if writer.author == "transcript" else status)
+    view["similar_to"] = near.similar
     if body.supersedes is not None and view["status"] == "active":
-        _supersede(tx, writer, body.supersedes, by=key)
+        _supersede(tx, writer, body.supersedes, by=view["id"])
     rows.add(tx, writer.owner, view, embedded)
     return view, True
 
@@ -154,6 +131,32 @@ def erase_all(tx: Transaction, owner: str, confirmed: int) -> int:
     rows.erase(tx, owner)
     idempotency.erase_mentions(tx, owner, b'"mem_')
     return held
+
+
+def _new(writer: Writer, body: NewMemory, status: str) -> View:
+    """A memory that was never there before; out of sight when something is wrong with what it says."""
+    now, suspect = values.now(), suspicion(body.prose, body.kind)
+    return {
+        "id": values.new_id("mem"),
+        **_said(body),
+        "source": {
+            "type": writer.author,
+            "client_id": writer.client_id,
+            "at": values.timestamp(now),
+        },
+        "origin": None,
+        "trust": writer.trust,
+        "status": "quarantined" if suspect else status,
+        "status_reason": suspect,
+        "valid_from": values.timestamp(milliseconds(body.valid_from) or now),
+        "valid_to": None,
+        "supersedes": body.supersedes,
+        "superseded_by": None,
+        "similar_to": None,
+        "revision": 1,
+        "created_at": values.timestamp(now),
+        "updated_at": values.timestamp(now),
+    }
 
 
 def _known(tx: Transaction, owner: str, body: NewMemory, near: Near) -> View | None:

@@ -61,10 +61,11 @@ class Ranking:
         self._found = found
         self._recency = _recency(found, now)
         self._trust = _TRUST[found.trust]
-        weighed = _matched(found, mode).astype(np.float64) * self._recency * self._trust
+        weighed: Array = _matched(found, mode).astype(np.float64) * self._recency * self._trust
         # Rounded before they are compared: the order is the one that is shown.
-        self._scores: Array = np.round(weighed, 6)
-        self._order = np.lexsort((found.rows, -self._scores))
+        scores: Array = np.round(weighed, 6)
+        self._scores = scores
+        self._order = np.lexsort((found.rows, -scores))
         self._ranks = [
             {row: rank for rank, row in enumerate(leading.tolist(), 1)}
             for leading in (found.nearest, found.matching)

@@ -225,7 +225,7 @@ class _Columns:
         apart = np.zeros(self._used, np.uint16)
         for theirs, mine in zip(self.sketch, signs, strict=True):
             apart += np.bitwise_count(theirs[: self._used] ^ mine)
-        among = apart[rows]
+        among = apart if len(rows) == self._used else apart[rows]
         reached = np.cumsum(np.bincount(among)) >= _SHORTLIST
         return rows[among <= np.argmax(reached)]
 

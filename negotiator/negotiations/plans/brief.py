@@ -6,6 +6,7 @@ from typing import Any, TypedDict
 
 from negotiator.negotiations.leverage.assess import Leverage
 from negotiator.negotiations.leverage.signals import LedgerOffer
+from negotiator.negotiations.plans.evidence import Benchmark, Lead, Remembered
 from negotiator.negotiations.tactics.situation import TacticSituation
 from negotiator.negotiations.tactics.suggest import OwnResult
 from negotiator.negotiations.tactics.tactic import Tactic
@@ -21,35 +22,6 @@ class Figure(TypedDict):
 
 Figures = dict[str, Figure]
 """A package whose every value says where it comes from, by issue."""
-
-
-@dataclass(frozen=True, slots=True)
-class Remembered:
-    """A memory that bears on this talk."""
-
-    id: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Benchmark:
-    """A comparison figure: what it measures, the usual value and the ends of the usual range as shown."""
-
-    id: str
-    label: str
-    value: str
-    low: str | None = None
-    high: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Lead:
-    """Somebody one could turn to instead: a candidate for a better alternative; `source` is what says so, by its id."""
-
-    name: str
-    link: str
-    why: str
-    source: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,12 +11,13 @@ from negotiator.errors import Conflict
 from negotiator.negotiations import sessions
 from negotiator.negotiations.advice.routes import with_ledger
 from negotiator.negotiations.advisor.advisor import Advisor, Worded, Wording
+from negotiator.negotiations.experience import Experience, Past
 from negotiator.negotiations.ledger.recording import enter
 from negotiator.negotiations.ledger.rows import Row
 from negotiator.negotiations.life import states
 from negotiator.negotiations.life.history import actor_of
 from negotiator.negotiations.plans import kept
-from negotiator.negotiations.plans.brief import Lead
+from negotiator.negotiations.plans.evidence import Lead
 from negotiator.negotiations.plans.kept import Kept
 from negotiator.negotiations.plans.markdown import printed
 from negotiator.negotiations.plans.schemas import (
@@ -49,6 +50,7 @@ class BattlePlans:
     cursors: Cursors
     advisor: Advisor
     scout: Scout
+    past: Past
 
     def operations(self) -> list[Operation]:
         """What this slice offers."""
@@ -106,8 +108,8 @@ class BattlePlans:
 
         session, rows, tactics = await read_settled(self.store, owner, stand)
         _plannable(session)
-        leads = await leads_for(self.scout, session)
-        plan, texts = await asyncio.to_thread(_work, session, rows, tactics, leads)
+        leads, past = await leads_for(self.scout, session), await self.past.about(owner, session)
+        plan, texts = await asyncio.to_thread(_work, session, rows, tactics, leads=leads, past=past)
         worded = await self.advisor.word(texts)
 
         def unit(tx: Transaction) -> dict[str, Any]:
@@ -186,13 +188,18 @@ def _plannable(session: Session) -> None:
 
 
 def _work(
-    session: Session, rows: list[Row], tactics: tuple[Tactic, ...], leads: tuple[Lead, ...]
+    session: Session,
+    rows: list[Row],
+    tactics: tuple[Tactic, ...],
+    *,
+    leads: tuple[Lead, ...],
+    past: Experience,
 ) -> tuple["Plan", Wording]:
     # The engine loads numpy: a worker that never plans does without.
     from negotiator.negotiations.plans.making.gather import gather, wording
     from negotiator.negotiations.plans.making.plan import make_plan
 
-    brief = gather(session, rows, now=values.now(), own=tactics, alternatives=leads)
+    brief = gather(session, rows, now=values.now(), own=tactics, alternatives=leads, past=past)
     plan = make_plan(brief)
     return plan, wording(plan, brief)
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from negotiator.negotiations.plans.brief import Lead
+from negotiator.negotiations.plans.evidence import Lead
 from negotiator.negotiations.session import Session
 
 

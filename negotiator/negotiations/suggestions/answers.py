@@ -1,5 +1,6 @@
 """Tactics and suggestions as they are answered."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from negotiator import values
@@ -9,16 +10,22 @@ from negotiator.negotiations.suggestions.schemas import ListTactics
 from negotiator.negotiations.tactics.recognise import Recognition
 from negotiator.negotiations.tactics.shelf import Shelf, built_in_shelf
 from negotiator.negotiations.tactics.situation import TacticSituation
-from negotiator.negotiations.tactics.suggest import heard, suggest
+from negotiator.negotiations.tactics.suggest import OwnResult, heard, suggest
 from negotiator.negotiations.tactics.tactic import Clause, Condition, Tactic
 
 PURPOSE: Final = "a line to say next in a negotiation"
 
 
-def suggestions(situation: TacticSituation, own: tuple[Tactic, ...], limit: int) -> dict[str, Any]:
+def suggestions(
+    situation: TacticSituation,
+    own: tuple[Tactic, ...],
+    limit: int,
+    *,
+    results: Mapping[str, OwnResult],
+) -> dict[str, Any]:
     """The contract's Suggestions, and the moves that were heard with what they were heard in."""
     shelf = built_in_shelf()
-    items = suggest(situation, shelf=shelf, own=own, limit=limit)
+    items = suggest(situation, shelf=shelf, own=own, results=results, limit=limit)
     whole = shelf.with_own(own)
     return {
         "items": [wire(item) for item in items],

@@ -9,6 +9,7 @@ from negotiator.edge.cursors import Cursors
 from negotiator.edge.operation import Answer, Call, Operation, Tool
 from negotiator.negotiations.advice.routes import BODY, TACTICS, with_ledger
 from negotiator.negotiations.advisor.advisor import Advisor, Wording
+from negotiator.negotiations.experience import Past
 from negotiator.negotiations.ledger import standing
 from negotiator.negotiations.routes import ONE, READ, read_settled
 from negotiator.negotiations.suggestions import answers, own
@@ -41,6 +42,7 @@ class Tactics:
     store: Store
     cursors: Cursors
     advisor: Advisor
+    past: Past
 
     def operations(self) -> list[Operation]:
         """What this slice offers."""
@@ -157,6 +159,7 @@ class Tactics:
             return *with_ledger(owner, asked.id)(tx), own.tactics(tx, owner)
 
         session, rows, mine = await read_settled(self.store, owner, stand)
+        results = await self.past.of_tactics(owner)
 
         def work() -> dict[str, Any]:
             # The engine loads numpy: a worker that never advises does without.
@@ -176,7 +179,7 @@ class Tactics:
                 phase=asked.phase,
                 utterance=asked.utterance,
             )
-            return answers.suggestions(situation, mine, asked.limit)
+            return answers.suggestions(situation, mine, asked.limit, results=results)
 
         return await self._worded(await asyncio.to_thread(work), session.terms, asked.utterance)
 
@@ -186,8 +189,11 @@ class Tactics:
         from negotiator.negotiations.suggestions.situation import described_situation
 
         mine = await self.store.read(lambda tx: own.tactics(tx, owner))
+        results = await self.past.of_tactics(owner)
         terms, situation = await asyncio.to_thread(described_situation, asked, values.now())
-        found = await asyncio.to_thread(answers.suggestions, situation, mine, asked.limit)
+        found = await asyncio.to_thread(
+            answers.suggestions, situation, mine, asked.limit, results=results
+        )
         return await self._worded(found, terms, asked.utterance)
 
     async def list(self, call: Call[ListTactics]) -> dict[str, Any]:

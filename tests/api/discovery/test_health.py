@@ -23,7 +23,7 @@ async def test_health_is_503_while_the_database_does_not_answer(
     answer = await client.get("/api/health")
     assert answer.status_code == 503
     assert answer.json()["status"] == "down"
-    assert answer.json()["checks"] == {"database": "down"}
+    assert answer.json()["checks"]["database"] == "down"
     assert int(answer.headers["retry-after"]) >= 1
     assert "disk" not in answer.text
     limited(answer)

@@ -77,7 +77,7 @@ async def test_what_a_revoked_agent_wrote_can_be_set_aside_and_brought_back(
 @pytest.mark.asyncio
 async def test_what_was_heard_waits_for_a_person(notebook: Notebook, change: Change) -> None:
     heard = Writer(notebook.owner, "transcript", None, True)
-    body = NewMemory(text="They said their budget is 40,000.")
+    body = NewMemory.model_validate({"text": "They said their budget is 40,000."})
     view, _ = await change(lambda tx: keeping.remember(tx, heard, body, NOTHING, near=Near()))
     assert (view["status"], view["trust"]) == ("pending", 0)
     assert await notebook.found("budget", mode="keyword") == []
@@ -93,7 +93,7 @@ async def test_what_is_believed_less_changes_nothing_that_is_believed_more(
 ) -> None:
     made = await notebook.said("Acme pays in 30 days.")
     stranger = Writer(notebook.owner, "import", None, True)
-    body = NewMemory(text="Acme pays in 90 days.", supersedes=made["id"])
+    body = NewMemory.model_validate({"text": "Acme pays in 90 days.", "supersedes": made["id"]})
 
     def displace(tx: Transaction) -> object:
         return keeping.remember(tx, stranger, body, NOTHING, near=Near())
@@ -101,7 +101,7 @@ async def test_what_is_believed_less_changes_nothing_that_is_believed_more(
     with pytest.raises(Conflict) as refusal:
         await change(displace)
     assert refusal.value.error == "less_trusted"
-    same = NewMemory(text="Acme pays in 30 days.", tags=["planted"])
+    same = NewMemory.model_validate({"text": "Acme pays in 30 days.", "tags": ["planted"]})
     view, _ = await change(lambda tx: keeping.remember(tx, stranger, same, NOTHING, near=Near()))
     assert view["tags"] == []
 

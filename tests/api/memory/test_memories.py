@@ -1,5 +1,7 @@
 """Memories over HTTP: kept once, searched, changed with their history, forgotten."""
 
+from typing import Any
+
 import pytest
 
 from tests.conftest import Clock
@@ -233,12 +235,13 @@ async def test_filters_narrow_before_anything_is_ranked(clock: Clock, notebook: 
 
 @pytest.mark.asyncio
 async def test_a_filter_that_cannot_be_is_pointed_at(notebook: Notebook) -> None:
-    for filters, pointer in [
+    wrong: list[tuple[dict[str, Any], str]] = [
         ({"colour": "red"}, "/filters/colour"),
         ({"kind": {"like": "x"}}, "/filters/kind/like"),
         ({"OR": {}}, "/filters/OR"),
         ({"kind": {"in": "fact"}}, "/filters/kind/in"),
-    ]:
+    ]
+    for filters, pointer in wrong:
         answer = await notebook.call("POST", "/search", {"query": "x", "filters": filters})
         assert refused(answer, 422, "validation_failed")["errors"][0]["pointer"] == pointer
 

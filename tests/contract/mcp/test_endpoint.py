@@ -25,6 +25,8 @@ NAMED: Final = {
     "get_tool",
     "search_memories",
     "remember",
+}
+AWAITED: Final = {
     "record_win",
     "get_benchmarks",
 }

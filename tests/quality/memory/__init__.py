@@ -1,1 +1,1 @@
-"""Recall judged: `facts` and `lessons` are the material, `corpus` makes memories and questions of it, `measure` counts."""
+"""Recall judged: `facts` and `lessons` are the material, `corpus` makes memories and questions, `measure` counts."""

@@ -1,7 +1,7 @@
 """Memories and judged questions, made from the facts: every question has the memories that answer it.
 
-Questions come by a number, by the name and the words of the memory, by the name and other words, and by neither. Parties
-and lessons with an even number are for tuning, the others are held out.
+Questions come by a number, by the name and the words of the memory, by the name and other words, and by neither.
+Parties and lessons with an even number are for tuning, the others are held out.
 """
 
 from collections.abc import Iterator
@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from negotiator.words import terms
-from tests.quality.memory.facts import ASPECTS, PARTIES
+from tests.quality.memory.facts import ASPECTS
 from tests.quality.memory.lessons import LESSONS
+from tests.quality.memory.parties import PARTIES
 
 PLAIN: Final = len(ASPECTS) - 2
 """The last two aspects are numbers that things are asked for by."""

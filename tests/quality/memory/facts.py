@@ -1,51 +1,7 @@
-"""Who is dealt with, and what one learns about them: the structure behind the corpus. Names and figures are invented."""
+"""What one learns of those one deals with: the structure behind the corpus. Names and figures are invented."""
 
 from dataclasses import dataclass
 from typing import Final
-
-PARTIES: Final = (
-    # name, and the same party as somebody says who does not remember the name
-    ("Brightwater Logistics", "the haulier", "our trucking firm"),
-    ("Harbour Steel", "the metal mill", "the foundry people"),
-    ("Meadow Dairy", "the milk producer", "the cheese maker"),
-    ("Kestrel Insurance", "the underwriter", "whoever covers our risks"),
-    ("Lumen Lighting", "the lamp maker", "the bulb vendor"),
-    ("Northgate Property", "the landlord", "the owner of our building"),
-    ("Pixel Forge Software", "the app developer", "the coding house"),
-    ("Saffron Catering", "the canteen operator", "the lunch caterers"),
-    ("Tidal Shipping", "the sea carrier", "the vessel line"),
-    ("Verdant Gardens", "the landscaping crew", "those who mow our lawns"),
-    ("Willow Paper", "the stationery source", "the envelope mill"),
-    ("Zenith Airlines", "the flight company", "the aviation partner"),
-    ("Orchard Foods", "the fruit grower", "the apple farm"),
-    ("Granite Construction", "the builder", "the contractor on site"),
-    ("Bluebird Textiles", "the fabric weaver", "the cloth mill"),
-    ("Copperline Cables", "the wire manufacturer", "those who sell us cords"),
-    ("Delta Pharma", "the drug company", "the medicine maker"),
-    ("Ember Energy", "the electricity utility", "the power provider"),
-    ("Fjord Fisheries", "the seafood dealer", "the salmon trader"),
-    ("Glacier Water", "the bottled drinks seller", "the spring bottler"),
-    ("Halcyon Hotels", "the lodging chain", "where our people stay overnight"),
-    ("Ironwood Furniture", "the desk and chair maker", "the office joiners"),
-    ("Juniper Cosmetics", "the beauty brand", "the makeup house"),
-    ("Krypton Security", "the guard service", "the watchmen"),
-    ("Larkspur Printing", "the press shop", "whoever makes our brochures"),
-    ("Magnet Motors", "the car dealer", "the vehicle fleet seller"),
-    ("Nimbus Cloud", "the hosting provider", "the data centre people"),
-    ("Opal Optics", "the lens grinder", "the eyeglass company"),
-    ("Prairie Grain", "the wheat merchant", "the cereal trader"),
-    ("Quarry Stone", "the gravel pit", "the marble cutters"),
-    ("Rapid Courier", "the parcel messenger", "the express delivery men"),
-    ("Sable Leather", "the tannery", "the hide supplier"),
-    ("Talon Recruiting", "the headhunter", "the staffing agency"),
-    ("Umbra Blinds", "the curtain fitter", "the window shade shop"),
-    ("Vector Robotics", "the automation builder", "the robot arm maker"),
-    ("Whistle Telecom", "the phone operator", "the mobile network"),
-    ("Yarrow Clinics", "the medical practice", "the doctors we retain"),
-    ("Atlas Tyres", "the rubber wheel maker", "the tread supplier"),
-    ("Beacon Law", "the attorneys", "our outside counsel"),
-    ("Cobalt Chemicals", "the solvent producer", "the acid plant"),
-)
 
 
 @dataclass(frozen=True, slots=True)

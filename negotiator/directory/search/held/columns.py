@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Mask = NDArray[np.bool_]
+Slots = NDArray[np.int32 | np.int64]
+"""Tools by their rows."""
 _FIRST: Final = 1024
 
 
@@ -59,9 +61,9 @@ class Facet:
                 found |= (values == number).any(axis=1)
         return found
 
-    def counts(self, mask: Mask, most: int) -> list[tuple[str, int]]:
-        """The most frequent values among the masked tools, with their counts; of equals the alphabet decides."""
-        chosen = self._values[: len(mask)][mask].ravel()
+    def counts(self, slots: Slots, most: int) -> list[tuple[str, int]]:
+        """The most frequent values among these tools, with their counts; of equals the alphabet decides."""
+        chosen = self._values.take(slots, axis=0).ravel()
         counted = np.bincount(chosen, minlength=1)
         counted[0] = 0
         there = np.flatnonzero(counted)
@@ -80,6 +82,10 @@ class Numbers:
         if slot >= len(self._values):
             self._values = grown(self._values)
         self._values[slot] = value
+
+    def at(self, slots: Slots) -> NDArray[Any]:
+        """The numbers of these tools."""
+        return self._values.take(slots)
 
     def first(self, size: int) -> NDArray[Any]:
         """The numbers of the first `size` tools."""

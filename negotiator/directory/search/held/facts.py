@@ -49,7 +49,7 @@ def read(document: dict[str, Any]) -> Facts:
     return Facts(
         terms=terms,
         surfaces=frozenset(surfaces),
-        exact=(joined(document["name"]), joined(document["slug"])),
+        exact=tuple(dict.fromkeys((joined(document["name"]), joined(document["slug"])))),
         facets=facets_of(document),
         name=folded(document["name"]),
         quality=quality(document),
@@ -87,7 +87,7 @@ def facets_of(document: dict[str, Any]) -> dict[str, list[str | None]]:
     makers: Iterable[Any] = (publisher.get("domain"), publisher.get("name"))
     return {
         "category": [document["category"]],
-        "subcategory": [f"{document['category']}/{each}" for each in document["subcategories"]],
+        "subcategory": list(document["subcategories"]),
         "tag": list(document["tags"]),
         "kind": [document["kind"]],
         "interface": list(dict.fromkeys(each["type"] for each in document["interfaces"])),

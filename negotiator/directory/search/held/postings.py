@@ -7,6 +7,7 @@ What was indexed first lies sorted by term in four arrays; what changed since li
 from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Final
 
 import numpy as np
@@ -41,6 +42,14 @@ class Merge:
     terms: int
 
 
+class Rows:
+    """Postings as they come, a column per fact."""
+
+    def __init__(self) -> None:
+        self.terms, self.slots = array("i"), array("i")
+        self.impacts, self.fields = array("f"), array("B")
+
+
 class Postings:
     """The postings of a catalogue."""
 
@@ -52,6 +61,7 @@ class Postings:
         self._delta: dict[int, dict[int, tuple[float, int]]] = {}
         self._changed: dict[int, Entry] = {}
         self._meanwhile: dict[int, Entry] | None = None
+        self._gathered = Rows()
 
     @property
     def pending(self) -> int:
@@ -71,18 +81,19 @@ class Postings:
             self._meanwhile[slot] = entry
 
     def find(self, term: str) -> tuple[Slots, Impacts, Fields]:
-        """The tools that say the term: slots, each once, with impacts and field bits."""
+        """The tools that say the term: slots, rising, with impacts and field bits."""
         number = self._terms.get(term)
         if number is None:
             return _NONE
         main, fresh = self._sorted(number), self._delta.get(number)
         if not fresh:
             return main
-        weights = list(fresh.values())
+        later = sorted(fresh)
+        place = main[0].searchsorted(np.array(later, np.int32))
         return (
-            np.concatenate((main[0], np.fromiter(fresh, np.int32, len(fresh)))),
-            np.concatenate((main[1], np.array([each[0] for each in weights], np.float32))),
-            np.concatenate((main[2], np.array([each[1] for each in weights], np.uint8))),
+            np.insert(main[0], place, later),
+            np.insert(main[1], place, [fresh[slot][0] for slot in later]),
+            np.insert(main[2], place, [fresh[slot][1] for slot in later]),
         )
 
     def count(self, term: str) -> int:
@@ -105,32 +116,34 @@ class Postings:
     def bulk(self, entries: Iterable[tuple[int, Entry]], slots: int) -> None:
         """Put a great many at once, merged."""
         job = self.begin()
-        job.entries.extend(entries)
-        for slot, _ in job.entries:
+        rows = Rows()
+        for slot, entry in (*job.entries, *entries):
             if slot < len(job.stale):
                 job.stale[slot] = True
-        self.adopt(self.merged(job), slots)
+            self._note(rows, slot, entry)
+        self.adopt(_merged(job, rows), slots)
+
+    def gather(self, slot: int, entry: Entry) -> None:
+        """Take over the first tools one by one, each once: nothing is found of them before `settle`."""
+        self._note(self._gathered, slot, entry)
+
+    def settle(self, slots: int) -> None:
+        """Merge what was gathered, all of it at once."""
+        rows, self._gathered = self._gathered, Rows()
+        self.adopt(_merged(self.begin(), rows), slots)
 
     def merged(self, job: Merge) -> Sorted:
         """The old and the new postings sorted together."""
-        terms, slots, impacts, fields = array("q"), array("i"), array("f"), array("B")
+        rows = Rows()
         for slot, entry in job.entries:
-            for term, (impact, bits) in entry.items():
-                terms.append(self._number(term))
-                slots.append(slot)
-                impacts.append(impact)
-                fields.append(bits)
-        main, keep = job.main, _kept(job.main.slots, job.stale)
-        owners = np.repeat(np.arange(len(main.starts) - 1), np.diff(main.starts))[keep]
-        all_terms = np.concatenate((owners, np.frombuffer(terms, np.int64)))
-        all_slots = np.concatenate((main.slots[keep], np.frombuffer(slots, np.int32)))
-        order = np.argsort(all_terms << 32 | all_slots, kind="stable")
-        known = int(all_terms.max()) + 1 if len(all_terms) else 0
-        starts = np.zeros(known + 1, np.int64)
-        np.cumsum(np.bincount(all_terms, minlength=known), out=starts[1:])
-        all_impacts = np.concatenate((main.impacts[keep], np.frombuffer(impacts, np.float32)))
-        all_fields = np.concatenate((main.fields[keep], np.frombuffer(fields, np.uint8)))
-        return Sorted(starts, all_slots[order], all_impacts[order], all_fields[order])
+            self._note(rows, slot, entry)
+        return _merged(job, rows)
+
+    def _note(self, rows: "Rows", slot: int, entry: Entry) -> None:
+        rows.terms.extend(map(self._number, entry))
+        rows.slots.extend(repeat(slot, len(entry)))
+        rows.impacts.extend(impact for impact, _ in entry.values())
+        rows.fields.extend(bits for _, bits in entry.values())
 
     def _sorted(self, number: int) -> tuple[Slots, Impacts, Fields]:
         main = self._main
@@ -145,6 +158,19 @@ class Postings:
 
     def _number(self, term: str) -> int:
         return self._terms.setdefault(term, len(self._terms))
+
+
+def _merged(job: Merge, rows: Rows) -> Sorted:
+    main, keep = job.main, _kept(job.main.slots, job.stale)
+    owners = np.repeat(np.arange(len(main.starts) - 1, dtype=np.int32), np.diff(main.starts))[keep]
+    terms = np.concatenate((owners, np.frombuffer(rows.terms, np.int32)))
+    slots = np.concatenate((main.slots[keep], np.frombuffer(rows.slots, np.int32)))
+    # No two are the same, so that it need not be stable.
+    order = np.argsort(terms.astype(np.int64) << 32 | slots)
+    starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.bincount(terms))))
+    impacts = np.concatenate((main.impacts[keep], np.frombuffer(rows.impacts, np.float32)))
+    fields = np.concatenate((main.fields[keep], np.frombuffer(rows.fields, np.uint8)))
+    return Sorted(starts, slots[order], impacts[order], fields[order])
 
 
 def _kept(slots: Slots, stale: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -18,6 +18,7 @@ _SPELLED: Final = (
     (re.compile(r"\b([cf])#"), r"\1sharp "),
     (re.compile(r"(?<!\w)\.net\b"), "dotnet "),
 )
+_MARKS: Final = frozenset("+#.")
 _ASKING: Final = (
     "about any best better build create find get good great help how like make makes making need our run some something"
     " tool tools turn us use used using want without"
@@ -31,8 +32,9 @@ _stem: Callable[[str], str] = Stemmer.Stemmer("english").stemWord  # pyright: ig
 def words(text: str) -> list[str]:
     """The words of a text in their order, as everything that is searched is read; `C++`, `C#` and `.NET` are words."""
     spelled = folded(text)
-    for pattern, written in _SPELLED:
-        spelled = pattern.sub(written, spelled)
+    if not _MARKS.isdisjoint(spelled):
+        for pattern, written in _SPELLED:
+            spelled = pattern.sub(written, spelled)
     return list(reading.words(spelled))
 
 

@@ -25,6 +25,7 @@ OUTWARD: Final = (
 )
 """Where the plan holds sentences that are meant for the other side."""
 _CATALOGUE: Final = frozenset({"why", "when", "line", "how", "name"})
+_IDS: Final = "memories"
 _NAMES: Final = frozenset({"source", "tactic_id", "link", "missing", "issue", "op"})
 
 
@@ -133,7 +134,7 @@ def _check_sentences(plan: dict[str, Any], brief: PlanBrief) -> None:
     for place, text in texts(plan):
         head, tail = place[0], place[-1]
         catalogue = head in {"tactics", "their_tactics"} and tail in _CATALOGUE
-        if catalogue or tail in _NAMES or head == "sources":
+        if catalogue or tail in _NAMES or _IDS in place or head == "sources":
             continue
         for number in numbers_in(flat(_masked(text, given))):
             if not number.in_words and not number.readings & known:
@@ -148,7 +149,7 @@ def _check_outward(plan: dict[str, Any], brief: PlanBrief, ground: Ground, chose
     said = [
         figure["value"] for package in packages for figure in figures(terms, package, "").values()
     ]
-    public = readings_of([*said, *(mark.value for mark in brief.benchmarks)])
+    public = readings_of([*said, *(mark.value for mark in brief.benchmarks if mark.public)])
     hidden = unsayable(brief) - public
     given = _given_words(brief, said)
     for place, text in outward_texts(plan):

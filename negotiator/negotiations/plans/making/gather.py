@@ -6,10 +6,12 @@ from typing import Any, Final
 
 from negotiator.negotiations.advice.situations import stored
 from negotiator.negotiations.advisor.advisor import Wording
+from negotiator.negotiations.experience import Experience
 from negotiator.negotiations.ledger import standing
 from negotiator.negotiations.ledger.rows import Row
 from negotiator.negotiations.leverage.assess import assess
-from negotiator.negotiations.plans.brief import Lead, PlanBrief
+from negotiator.negotiations.plans.brief import PlanBrief
+from negotiator.negotiations.plans.evidence import Lead
 from negotiator.negotiations.plans.making.checks import outward_texts, unsayable
 from negotiator.negotiations.plans.making.plan import Plan
 from negotiator.negotiations.session import Session
@@ -26,13 +28,14 @@ def gather(
     now: int,
     own: tuple[Tactic, ...] = (),
     alternatives: tuple[Lead, ...] = (),
+    past: Experience | None = None,
 ) -> PlanBrief:
     """The brief of a stored negotiation and its ledger; without ranges there is no leverage in it."""
     terms, ledger = session.terms, standing.ledger_offers(rows)
     leverage = None if terms.unvalued else assess(stored(terms, rows, now))
     counterparty = session.body.counterparty
     other = counterparty.model_dump() if counterparty else {}
-    batna = session.body.batna
+    batna, past = session.body.batna, past or Experience()
     return PlanBrief(
         terms=terms,
         counterparty=other,
@@ -49,6 +52,9 @@ def gather(
         ),
         own_tactics=own,
         alternatives=alternatives,
+        memories=past.memories,
+        results=past.results,
+        benchmarks=past.benchmarks,
     )
 
 

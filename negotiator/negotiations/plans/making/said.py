@@ -207,7 +207,7 @@ def _evidence(brief: PlanBrief) -> list[Section]:
 
 def _public_reason(brief: PlanBrief) -> str:
     """One sentence of evidence that may be said: benchmarks are public, memories are not."""
-    if not brief.benchmarks:
+    mark = next((mark for mark in brief.benchmarks if mark.public), None)
+    if mark is None:
         return ""
-    mark = brief.benchmarks[0]
     return f" That is in line with {mark.label}: {mark.value}."

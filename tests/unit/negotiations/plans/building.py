@@ -9,7 +9,8 @@ from typing import Any
 from negotiator.negotiations.advice.situations import stored
 from negotiator.negotiations.leverage.assess import assess
 from negotiator.negotiations.leverage.signals import LedgerOffer
-from negotiator.negotiations.plans.brief import Benchmark, Lead, PlanBrief, Remembered
+from negotiator.negotiations.plans.brief import PlanBrief
+from negotiator.negotiations.plans.evidence import Benchmark, Lead, Remembered
 from negotiator.negotiations.schemas.session import NegotiationBody
 from negotiator.negotiations.suggestions.situation import tactic_situation
 from negotiator.negotiations.terms.reading import read_terms
