@@ -27,7 +27,7 @@ from negotiator.trust import issuers
 from negotiator.users import people
 from negotiator.wiring.house import build
 from tests.browser import BASE, PASSWORD, Browser
-from tests.described import holding
+from tests.described import Holding
 from tests.idp import Idp
 
 PEPPER = "a pepper that only the tests know"
@@ -120,9 +120,8 @@ async def running(chosen: Settings) -> AsyncGenerator[Starlette]:
 
 def connect(application: Starlette, address: str = "203.0.113.7") -> httpx2.AsyncClient:
     """A client of the application that comes from this address; what it is answered has to be as described."""
-    transport = httpx2.ASGITransport(application, client=(address, 50_000))
-    hooks = {"response": [holding(application)]}
-    return httpx2.AsyncClient(transport=transport, base_url=BASE, event_hooks=hooks)
+    transport = Holding(application, (address, 50_000))
+    return httpx2.AsyncClient(transport=transport, base_url=BASE)
 
 
 @pytest_asyncio.fixture

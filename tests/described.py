@@ -1,7 +1,7 @@
 """Every answer of an operation, held against what /openapi.json says of it: status, media type, schema, headers."""
 
 import re
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, Final
 
 import httpx2
@@ -13,8 +13,6 @@ from negotiator.discovery.openapi import document
 from negotiator.edge.operation import Operation, Service
 from negotiator.edge.routing import Operations
 from tests.browser import BASE
-
-Hook = Callable[[httpx2.Response], Awaitable[None]]
 
 _BODILESS: Final = frozenset({204, 304})
 _said: Final[dict[str, "Said"]] = {}
@@ -60,27 +58,39 @@ class Said:
         return made
 
 
-def holding(application: Starlette) -> Hook:
-    """A hook that holds each response of this application's operations against their description."""
-    places = [
-        (each.method, _pattern(path), each)
-        for each in sorted(_operations(application), key=lambda each: "{" in each.path)
-        for path in (each.path, *each.aliases)
-    ]
+class Holding(httpx2.ASGITransport):
+    """The way to an application, on which each response of its operations is held against their description."""
 
-    async def hold(answer: httpx2.Response) -> None:
-        asked = answer.request
-        method = "GET" if asked.method == "HEAD" else asked.method
-        path = asked.url.path
-        for wanted, pattern, operation in places:
+    def __init__(self, application: Starlette, client: tuple[str, int]) -> None:
+        super().__init__(application, client=client)
+        self._places = [
+            (each.method, _pattern(path), each)
+            for each in sorted(_operations(application), key=lambda each: "{" in each.path)
+            for path in (each.path, *each.aliases)
+        ]
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """The response, as it came."""
+        answer = await super().handle_async_request(request)
+        operation = self._find(request)
+        if operation is None:
+            return answer
+        assert isinstance(answer.stream, httpx2.AsyncByteStream)
+        raw = b"".join([chunk async for chunk in answer.stream])
+        status, headers = answer.status_code, answer.headers
+        if operation.name not in _said:
+            _said[operation.name] = Said(operation)
+        read = httpx2.Response(status, headers=headers, content=raw, request=request)
+        _said[operation.name].hold(read)
+        return httpx2.Response(status, headers=headers, stream=httpx2.ByteStream(raw))
+
+    def _find(self, request: httpx2.Request) -> Operation | None:
+        method = "GET" if request.method == "HEAD" else request.method
+        path = request.url.path
+        for wanted, pattern, operation in self._places:
             if wanted == method and pattern.fullmatch(path):
-                await answer.aread()
-                if operation.name not in _said:
-                    _said[operation.name] = Said(operation)
-                _said[operation.name].hold(answer)
-                return
-
-    return hold
+                return operation
+        return None
 
 
 def _operations(application: Starlette) -> Iterable[Operation]:

@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from negotiator.currencies import MINOR_UNITS
 from negotiator.edge.operation import Strict, shown
-from negotiator.scalars import Amount, Moment, Prose, Scalar, Word
+from negotiator.scalars import Amount, Moment, Prose, Scalar, Whole, Word
 
 Role = Literal["buyer", "seller", "employer", "candidate", "landlord", "tenant", "party"]
 BaselineKind = Literal[
@@ -58,7 +58,7 @@ class TacticOfWin(Strict):
     """A tactic that was used and how it did."""
 
     tactic_id: Word
-    helped: int = Field(0, ge=-2, le=2, description="From -2, it hurt, to 2, it decided the talk.")
+    helped: Whole = Field(0, ge=-2, le=2, description="From -2, it hurt, to 2, it decided the talk.")
 
 
 class NewWin(Strict):
@@ -91,7 +91,7 @@ class NewWin(Strict):
     baseline: BaselineOfWin
     achieved: AchievedOfWin
     quantity: Amount = Field("1", description="How many units; more than zero.")
-    period_months: int | None = Field(None, ge=1, le=600, description="The contract's term.")
+    period_months: Whole | None = Field(None, ge=1, le=600, description="The contract's term.")
     savings_type: SavingsType = "cost_reduction"
     savings_total: Amount | None = Field(
         None, description="Yours, to be checked: another figure than the server's is refused."
@@ -101,8 +101,8 @@ class NewWin(Strict):
     )
     non_price_terms: list[TermOfWin] = Field(default_factory=list[TermOfWin], max_length=50)
     tactics_used: list[TacticOfWin] = Field(default_factory=list[TacticOfWin], max_length=50)
-    lead_time_days: int | None = Field(None, ge=0, le=36_500)
-    rounds: int | None = Field(None, ge=0, le=10_000)
+    lead_time_days: Whole | None = Field(None, ge=0, le=36_500)
+    rounds: Whole | None = Field(None, ge=0, le=10_000)
     notes: Prose | None = None
     visibility: Visibility = Field(
         "private", description="contribute_anonymously lets others' benchmarks count it."

@@ -143,7 +143,7 @@ async def test_somebody_else_s_object_is_as_one_that_never_was(
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize(
-    "path", ["/", "/api", "/api/", "/api/nothing", "/api/negotiations/", "/x/y"]
+    "path", ["/nothing", "/api", "/api/", "/api/nothing", "/api/negotiations/", "/x/y"]
 )
 @covers("contract:0:refusal-shape")
 async def test_a_path_that_is_not_there_is_404_in_the_one_shape(
