@@ -18,10 +18,10 @@ FUNCTIONS: Final = {
     "negotiator/negotiations/routes.py:Negotiations._life": 58,
     "negotiator/negotiations/routes.py:Negotiations._sessions": 69,
     "negotiator/negotiations/plans/making/words.py:branches": 44,
-    "negotiator/negotiations/plans/routes.py:BattlePlans.operations": 45,
+    "negotiator/negotiations/plans/routes.py:BattlePlans.operations": 46,
     "negotiator/negotiations/suggestions/routes.py:Tactics._writing": 42,
     "negotiator/negotiations/suggestions/situation.py:tactic_situation": 57,
-    "negotiator/tokens/routes.py:TokenEndpoints.operations": 42,
+    "negotiator/tokens/routes.py:TokenEndpoints.operations": 43,
 }
 
 

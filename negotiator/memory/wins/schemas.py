@@ -58,7 +58,9 @@ class TacticOfWin(Strict):
     """A tactic that was used and how it did."""
 
     tactic_id: Word
-    helped: Whole = Field(0, ge=-2, le=2, description="From -2, it hurt, to 2, it decided the talk.")
+    helped: Whole = Field(
+        0, ge=-2, le=2, description="From -2, it hurt, to 2, it decided the talk."
+    )
 
 
 class NewWin(Strict):
