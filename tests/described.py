@@ -68,6 +68,7 @@ class Holding(httpx2.ASGITransport):
             for each in sorted(_operations(application), key=lambda each: "{" in each.path)
             for path in (each.path, *each.aliases)
         ]
+        self._literal = {each.path for _, _, each in self._places if "{" not in each.path}
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """The response, as it came."""
@@ -87,7 +88,11 @@ class Holding(httpx2.ASGITransport):
     def _find(self, request: httpx2.Request) -> Operation | None:
         method = "GET" if request.method == "HEAD" else request.method
         path = request.url.path
+        # A path that is spelled out belongs to who spells it out, whatever the method, as in the routing.
+        spelled = path in self._literal
         for wanted, pattern, operation in self._places:
+            if spelled and operation.path != path:
+                continue
             if wanted == method and pattern.fullmatch(path):
                 return operation
         return None

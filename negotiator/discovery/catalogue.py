@@ -16,16 +16,17 @@ _UNVERSIONED: Final = "/api"
 def api_catalog(site: Site) -> dict[str, Any]:
     """The linkset (RFC 9264 §4.2): the catalogue's items, then how to use what is under each anchor."""
     paths = {each.path for each in site.api if each.path.startswith(f"{_UNVERSIONED}/")}
-    items = [{"href": f"{site.base}{path}"} for path in sorted(map(_collection, paths))]
+    # What stands above a parameter alone, such as a share link's token, is no collection of its own.
+    collections = sorted({_collection(path) for path in paths} & paths)
+    items = [{"href": f"{site.base}{path}"} for path in collections]
     versioned = {path for path in paths if path.startswith(f"{_VERSIONED}/")}
     anchors = [
         *([_VERSIONED] if versioned else []),
         *([_UNVERSIONED] if paths - versioned else []),
     ]
-    unique = list({item["href"]: item for item in items}.values())
     return {
         "linkset": [
-            {"anchor": f"{site.base}{PATH}", "item": unique},
+            {"anchor": f"{site.base}{PATH}", "item": items},
             *({"anchor": f"{site.base}{anchor}", **_links(site)} for anchor in anchors),
         ]
     }

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from negotiator.edge.operation import Answer, Call, Operation
 from negotiator.store.statement import Query
 from negotiator.store.store import Store
-from negotiator.telemetry import logger
+from negotiator.telemetry import logger, request_id
 
 log = logger(__name__)
 
@@ -75,7 +75,14 @@ class Health:
                 **{name: check() for name, check in self.checks.items()},
             },
         }
-        return Answer(view, 200) if well else Answer(view, 503, {"retry-after": "5"})
+        if well:
+            return Answer(view, 200)
+        refusal = {
+            "error": "temporarily_unavailable",
+            "error_description": "A part that is needed is down.",
+            "request_id": request_id.get(),
+        }
+        return Answer({**view, **refusal}, 503, {"retry-after": "5"})
 
     async def _database(self) -> str:
         try:

@@ -60,10 +60,21 @@ OPERATIONS: Final[dict[str, Any]] = {
 }
 
 
+def as_text(value: Any) -> bytes:
+    """Text as it is sent; what is no text goes as JSON would."""
+    return value.encode("utf-8", "surrogatepass") if isinstance(value, str) else orjson.dumps(value)
+
+
 @schemathesis.serializer(LINES)
 def as_lines(_context: object, value: Any) -> bytes:
-    """Lines as they are sent; what is no text goes as JSON would."""
-    return value.encode("utf-8", "surrogatepass") if isinstance(value, str) else orjson.dumps(value)
+    """Lines as they are sent."""
+    return as_text(value)
+
+
+@schemathesis.serializer("application/secevent+jwt")
+def as_event(_context: object, value: Any) -> bytes:
+    """A security event token goes as it is."""
+    return as_text(value)
 
 
 def corners(name: str) -> list[Any]:

@@ -6,15 +6,15 @@ from typing import Final
 from negotiator.directory.record.taxonomy import TAXONOMY
 from negotiator.words import terms
 
-_SAYS_NOTHING: Final = frozenset(
-    terms("mcp server servers tool tools api apis model context protocol search data agent agents")
+_SAYS_NOTHING: Final = (
+    "mcp server servers tool tools api apis model context protocol search data agent agents"
 )
 _FALLBACK: Final = "agents-orchestration"
 
 
 def category_of(text: str) -> str:
     """The category whose names share most words with the text; of none, the one where servers for agents belong."""
-    said = set(terms(text)) - _SAYS_NOTHING
+    said = set(terms(text)).difference(terms(_SAYS_NOTHING))
     scores = {slug: len(said & words) for slug, words in _vocabulary().items()}
     best = max(scores, key=lambda slug: scores[slug])
     return best if scores[best] else _FALLBACK
@@ -32,7 +32,6 @@ def _vocabulary() -> dict[str, set[str]]:
                     )
                 )
             )
-        )
-        - _SAYS_NOTHING
+        ).difference(terms(_SAYS_NOTHING))
         for slug, category in TAXONOMY.items()
     }
