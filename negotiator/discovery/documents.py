@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Final
 
 from starlette.requests import Request
@@ -38,6 +39,13 @@ def fixed(
 ) -> Document:
     """A document that never changes while the process runs."""
     return Document(path, media_type, lambda: body, headers or {})
+
+
+def kept(
+    path: str, media_type: str, make: Callable[[], bytes], headers: Mapping[str, str] | None = None
+) -> Document:
+    """The same, made when it is first asked for: a worker that nobody asks need not spend half a second on it."""
+    return Document(path, media_type, cache(make), headers or {})
 
 
 def page(path: str, html: str, markdown: str, headers: Mapping[str, str]) -> Document:

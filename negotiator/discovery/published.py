@@ -14,6 +14,7 @@ from negotiator.discovery.documents import (
     TEXT,
     Document,
     fixed,
+    kept,
     page,
 )
 from negotiator.discovery.metadata import Authorization
@@ -40,7 +41,7 @@ def site_of(
 def published(
     site: Site, authorization: Authorization, *, jwks: Callable[[], Any]
 ) -> tuple[Document, ...]:
-    """The documents; all but the keys, which rotate, are made once."""
+    """The documents; all but the keys, which rotate, are made once, the large ones when they are first asked for."""
     return (
         *_metadata(site, authorization, jwks),
         *_catalogues(site),
@@ -68,9 +69,12 @@ def _metadata(
 
 def _catalogues(site: Site) -> Iterable[Document]:
     linkset = orjson.dumps(catalogue.api_catalog(site))
-    description = orjson.dumps(openapi.document(site.service, site.version))
     yield fixed(catalogue.PATH, catalogue.MEDIA_TYPE, linkset, catalogue.LINK)
-    yield fixed(openapi.PATH, catalogue.OPENAPI_TYPE, description)
+    yield kept(
+        openapi.PATH,
+        catalogue.OPENAPI_TYPE,
+        lambda: orjson.dumps(openapi.document(site.service, site.version)),
+    )
     listed = resources.catalog(site)
     yield _json(resources.AI_CATALOG, listed)
     yield _json(resources.ARD, listed)
@@ -81,7 +85,7 @@ def _for_agents(site: Site) -> Iterable[Document]:
     access = texts.auth_md(site)
     yield fixed("/auth.md", MARKDOWN, access.encode())
     yield fixed(llms.PATH, TEXT, llms.llms_txt(site).encode())
-    yield fixed(llms.FULL_PATH, TEXT, llms.llms_full_txt(site, access).encode())
+    yield kept(llms.FULL_PATH, TEXT, lambda: llms.llms_full_txt(site, access).encode())
     yield fixed(robots.PATH, TEXT, robots.robots_txt(site).encode())
     for skill in skills.skills(site):
         yield fixed(skill.path, MARKDOWN, skill.text.encode())
@@ -90,7 +94,7 @@ def _for_agents(site: Site) -> Iterable[Document]:
 def _for_people(site: Site) -> Iterable[Document]:
     html, markdown = home.home(site)
     yield page(home.PATH, html, markdown, home.headers(site))
-    yield fixed(manual.PATH, HTML, manual.manual(site).encode(), frame.HEADERS)
+    yield kept(manual.PATH, HTML, lambda: manual.manual(site).encode(), frame.HEADERS)
     yield fixed(frame.STYLE, frame.STYLE_TYPE, frame.static("site.css"))
     yield fixed(_ICON, "image/svg+xml", frame.static("icon.svg"))
     yield fixed(webmcp.PATH, webmcp.MEDIA_TYPE, webmcp.webmcp_js(site).encode())
