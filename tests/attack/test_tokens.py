@@ -174,7 +174,8 @@ async def test_an_access_token_of_ours_is_no_assertion(
 async def test_a_scope_that_was_not_granted_opens_nothing(stage: Stage, chosen: Settings) -> None:
     """109: for each operation, a token with every scope but its own, then with its own alone."""
     for operation in _operations(chosen):
-        if not operation.scopes:
+        # The directory's scopes have their walk in tests/house: this client has the assistant's.
+        if not operation.scopes or not operation.scopes <= ASSISTANT.keys():
             continue
         lacking = " ".join(scope for scope in ASSISTANT if scope not in operation.scopes)
         answer = await _call(
