@@ -192,8 +192,9 @@ async def test_size_and_depth_are_bounded_as_over_http(line: Line) -> None:
 
 @pytest.mark.asyncio
 async def test_the_uninvited_may_not_send_much(client: httpx2.AsyncClient) -> None:
+    """Not a byte is read of who brings no token."""
     answer = await Line(client).send(b"x" * 200_000)
-    refused(answer, 413, "invalid_request")
+    refused(answer, 401, "invalid_token")
 
 
 @pytest.mark.asyncio
