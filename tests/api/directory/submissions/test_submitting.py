@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from negotiator.directory.accounts.upkeep.idle import Idle
 from negotiator.directory.catalogue import tools
 from negotiator.directory.submissions import deciding
 from tests.api.directory.agents import Agent, Join, listed
@@ -237,7 +238,13 @@ async def test_a_rejection_is_appealed_once(agent: Agent, change: Change) -> Non
 
 
 @pytest.mark.asyncio
-async def test_what_nobody_decides_expires(agent: Agent, change: Change, clock: Any) -> None:
+async def test_what_nobody_decides_expires(
+    agent: Agent, change: Change, clock: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def stay(_self: Idle) -> None:
+        """Ninety days without use end a key too, whenever the application's own sweep comes by."""
+
+    monkeypatch.setattr(Idle, "__call__", stay)
     view = (await agent.post("/tools", tool())).json()
     clock.advance(90 * 24 * 3600 - 1)
     await change(lambda tx: deciding.sweep(tx, clock()))
