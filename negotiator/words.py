@@ -32,7 +32,7 @@ def folded(text: str) -> str:
     """Compatibility form, case folded, accents removed: `Ｃafé` and `cafe` are one spelling."""
     if text.isascii():
         return text.lower()
-    apart = unicodedata.normalize("NFKD", text.casefold())
+    apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
     return "".join(mark for mark in apart if not unicodedata.combining(mark))
 
 

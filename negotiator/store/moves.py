@@ -2,10 +2,14 @@
 # pyright: reportAssignmentType=false
 # SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
 
+from typing import Final
+
 from sqlalchemy import BigInteger, bindparam, case, delete
 from sqlmodel import Field, SQLModel, col, select
 
 from negotiator.store.statement import Query, Statement, Transaction, insertion, table
+
+_LEEWAY: Final = 1_000_000
 
 
 class Spent(SQLModel, table=True):
@@ -58,14 +62,19 @@ def spend(tx: Transaction, kind: str, value: str, *, expires_at: int) -> bool:
 
 
 def bump(tx: Transaction, key: str, *, now: int, interval: int, burst: int) -> int | None:
-    """Take one from a budget that refills every `interval` µs up to `burst`; the new arrival time, None when empty."""
+    """Take one from a budget that refills every `interval` µs up to `burst`; the new arrival time, None when empty.
+
+    Who asks later may have read his clock earlier, here or on another machine. So a call that is early by less than
+    a quarter of an interval, and no more than a second, is not refused: a full burst at once stays exact.
+    """
+    leeway = min(interval // 4, _LEEWAY)
     return tx.one(
         _BUMP,
         key=key,
         now=now,
         first=now + interval,
         interval=interval,
-        latest=now + interval * (burst - 1),
+        latest=now + interval * (burst - 1) + leeway,
     )
 
 

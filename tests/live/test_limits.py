@@ -15,7 +15,9 @@ import pytest_asyncio
 from negotiator.edge.limits import Budget, Limiter
 from negotiator.errors import Unavailable
 from negotiator.limiters import InDatabase, InRedis, SharedTable
+from negotiator.store import moves
 from negotiator.store.store import make_store
+from tests.conftest import Change
 
 SLOW: Final = Budget("slow", 10, 36_000, 10)
 QUICK: Final = Budget("quick", 20, 1, 1)
@@ -89,6 +91,22 @@ async def test_forty_at_once_through_three_doors_get_ten(
 
 
 @pytest.mark.asyncio
+async def test_whose_clock_is_a_little_behind_still_gets_what_is_left(
+    change: Change, request: pytest.FixtureRequest
+) -> None:
+    """Ten at once, read from clocks that run backwards: nobody is refused before the budget is empty."""
+    taken = [
+        await change(
+            lambda tx, early=early: moves.bump(
+                tx, request.node.name, now=10**15 - early, interval=SLOW.interval, burst=SLOW.burst
+            )
+        )
+        for early in range(0, 110_000, 10_000)
+    ]
+    assert [arrival is not None for arrival in taken] == [True] * 10 + [False]
+
+
+@pytest.mark.asyncio
 @pytest.mark.parametrize("burst", [150, 1000])
 async def test_six_hundred_at_once_on_one_key_are_exact_and_none_is_turned_away(
     make: Make, request: pytest.FixtureRequest, burst: int
@@ -111,7 +129,7 @@ async def test_what_was_taken_comes_back_with_time(
     while not (again := await limiter.take(QUICK, key)).taken:
         refusals += 1
     assert taken.taken
-    assert again.at - taken.at >= QUICK.interval
+    assert again.at - taken.at >= QUICK.interval * 3 // 4  # the database's leeway for other clocks
     assert again.at - taken.at < 60 * QUICK.interval
 
 

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from negotiator.directory.accounts.upkeep.idle import Idle
 from negotiator.directory.catalogue import tools
-from negotiator.directory.submissions import deciding
+from negotiator.directory.submissions import deciding, kept
 from tests.api.directory.agents import Agent, Join, listed
 from tests.conftest import BASE, Change
 from tests.contract.expect import refused
@@ -238,19 +237,16 @@ async def test_a_rejection_is_appealed_once(agent: Agent, change: Change) -> Non
 
 
 @pytest.mark.asyncio
-async def test_what_nobody_decides_expires(
-    agent: Agent, change: Change, clock: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def stay(_self: Idle) -> None:
-        """Ninety days without use end a key too, whenever the application's own sweep comes by."""
-
-    monkeypatch.setattr(Idle, "__call__", stay)
+async def test_what_nobody_decides_expires(agent: Agent, change: Change, clock: Any) -> None:
+    """Seen in the store: ninety days without use end the agent's key as well."""
     view = (await agent.post("/tools", tool())).json()
+
+    async def swept() -> tuple[str, int | None]:
+        await change(lambda tx: deciding.sweep(tx, clock()))
+        found = await change(lambda tx: kept.find(tx, view["id"]))
+        return found.status, found.expires_at
+
     clock.advance(90 * 24 * 3600 - 1)
-    await change(lambda tx: deciding.sweep(tx, clock()))
-    path = f"/submissions/{view['id']}"
-    assert (await agent.get(path)).json()["status"] == "pending"
+    assert (await swept())[0] == "pending"
     clock.advance(2)
-    await change(lambda tx: deciding.sweep(tx, clock()))
-    found = (await agent.get(path)).json()
-    assert (found["status"], found["expires_at"]) == ("expired", None)
+    assert await swept() == ("expired", None)
