@@ -51,7 +51,7 @@ def recognise(utterance: str) -> tuple[Recognition, ...]:
         place = (cue.tactic_id, words[start].sentence)
         if cue.strength == "unless":
             silenced.add(place)
-        elif cue.text not in (seen := hits.setdefault(place, {})) and not _negated(words, start):
+        elif cue.text not in (seen := hits.setdefault(place, {})) and not negated(words, start):
             seen[cue.text] = _Hit(cue, start, end)
     kept_hits: dict[str, dict[str, _Hit]] = {}
     for place, found in hits.items():
@@ -82,7 +82,7 @@ def _heard(
     )
 
 
-def _negated(words: Sequence[Word], start: int) -> bool:
+def negated(words: Sequence[Word], start: int) -> bool:
     """Whether a negator shortly before, in the same clause, takes the phrase back.
 
     "Why not" and "can't we" ask for the thing, "if you don't" threatens with it, "not only" adds to

@@ -1,0 +1,86 @@
+"""Reads the shipped cues and refuses what would embarrass a user in the middle of a call."""
+
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final, cast
+
+from negotiator.negotiations.tactics.shelf import built_in_shelf
+from negotiator.negotiations.tactics.tactic import ROLES
+from negotiator.teleprompter.cues.cue import KINDS, Catalogue, Cue, Speaker
+
+SPOKEN_WORDS: Final = 15
+REASON_WORDS: Final = 20
+CORE_WORDS: Final = 5
+FEWEST_PHRASINGS: Final = 25
+MOST_PHRASINGS: Final = 40
+_LISTS: Final = ("roles", "must_hear", "rules", "unless", "phrasings")
+_KEYS: Final = frozenset(field.name for field in fields(Cue))
+_Raw = Mapping[str, Any]
+
+
+@cache
+def cue_catalogue() -> Catalogue:
+    """The shipped cues, read once; ValueError names the cue and what is wrong with it."""
+    folder = files(__package__ or __name__)
+    families = sorted(
+        (file for file in folder.joinpath("families").iterdir() if file.name.endswith(".toml")),
+        key=lambda file: file.name,
+    )
+    rows = [
+        cast("_Raw", row)
+        for file in families
+        for row in tomllib.loads(file.read_text("utf-8"))["cue"]
+    ]
+    said = tomllib.loads(folder.joinpath("neutral.toml").read_text("utf-8"))
+    return build_catalogue(rows, cast("Mapping[str, list[str]]", said))
+
+
+def build_catalogue(rows: Iterable[_Raw], neutral: Mapping[str, list[str]]) -> Catalogue:
+    """The checked catalogue of these rows; `neutral` has `both`, `them` and `me`."""
+    cues = [_cue(row) for row in rows]
+    _once([cue.id for cue in cues], "cue ids")
+    _once([text for cue in cues for text in cue.phrasings], "phrasings")
+    both = neutral["both"]
+    ordinary: dict[Speaker, tuple[str, ...]] = {
+        "them": (*both, *neutral["them"]),
+        "me": (*both, *neutral["me"]),
+    }
+    _once([text for texts in neutral.values() for text in texts], "neutral sentences")
+    return Catalogue({cue.id: cue for cue in cues}, ordinary)
+
+
+def _cue(row: _Raw) -> Cue:
+    name = str(row.get("id", row))
+    if unknown := row.keys() - _KEYS:
+        raise ValueError(f"cue {name}: unknown {sorted(unknown)}")
+    values: dict[str, Any] = {
+        key: tuple(value) if key in _LISTS else value for key, value in row.items()
+    }
+    cue = Cue(**values)
+    known = {tactic.id for tactic in built_in_shelf().tactics}
+    problems = {
+        "has an unknown kind": cue.kind not in KINDS,
+        "has an unknown role": not set(cue.roles) <= set(ROLES),
+        "names a tactic that is not on the shelf": not {cue.tactic_id, cue.move_id} <= {*known, ""},
+        "says too much": len(cue.say.split()) > SPOKEN_WORDS,
+        "does not end in its one question": cue.say.count("?") != 1 or not cue.say.endswith("?"),
+        "has no short reason": not 0 < len(cue.why.split()) <= REASON_WORDS,
+        "has a core that is no short phrase": any(
+            not 0 < len(core.split()) <= CORE_WORDS for core in cue.must_hear
+        ),
+        "has too few or too many phrasings": not (
+            FEWEST_PHRASINGS <= len(cue.phrasings) <= MOST_PHRASINGS
+        ),
+    }
+    if wrong := [problem for problem, is_so in problems.items() if is_so]:
+        raise ValueError(f"cue {name}: {'; '.join(wrong)}")
+    return cue
+
+
+def _once(texts: list[str], what: str) -> None:
+    if twice := [text for text, times in Counter(texts).items() if times > 1]:
+        raise ValueError(f"{what} used twice: {twice}")

@@ -1,0 +1,29 @@
+"""The card of a figure that was held against a limit: it beats any phrase, and names no limit."""
+
+from typing import Final
+
+from negotiator.teleprompter.cues.policy import Card, Heard
+from negotiator.teleprompter.figures.limits import ADVICE, Held
+
+CONFIDENCE: Final = 0.95
+
+
+def figure_card(held: Held, heard: Heard) -> Card:
+    """What to say to this figure; its family is the topic, so that each topic is told apart."""
+    advice = ADVICE[held.standing]
+    return Card(
+        id=f"{heard.utterance_id}:figure:{held.limit.topic}",
+        family=f"figure:{held.limit.topic}",
+        cue_id=f"figure:{held.limit.topic}",
+        kind="manoeuvre",
+        title=advice.title,
+        say=advice.say,
+        why=advice.why,
+        tactic_id=advice.tactic_id,
+        utterance_id=heard.utterance_id,
+        quote=held.figure.quote,
+        confidence=CONFIDENCE,
+        source="plan",
+        stage="final",
+        at=heard.at,
+    )

@@ -1,0 +1,1 @@
+"""How well the cue cards answer wordings they were not written from."""

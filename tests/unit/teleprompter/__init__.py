@@ -1,0 +1,1 @@
+"""The teleprompter's pure parts."""

@@ -1,0 +1,1 @@
+"""Cues: the catalogue, the rules, the head, the policy."""
