@@ -51,7 +51,9 @@ class Outcome:
 
 def consent_of(session: Session) -> Consent:
     """The consent that a session was opened under."""
-    return Consent(**session.given["consent"])
+    given = session.given["consent"]
+    at, where = values.moment(given["at"]), given["jurisdiction"] or ""
+    return Consent(given["basis"], given["confirmed_by"], at, where)
 
 
 def opened(tx: Transaction, session: Session) -> Session:
