@@ -22,6 +22,7 @@ from negotiator.store import moves
 from negotiator.store.statement import Transaction
 from negotiator.teleprompter.sessions import moving as teleprompter
 from negotiator.teleprompter.sessions import rows as calls
+from negotiator.teleprompter.streams.entry import tickets
 from negotiator.tokens import clients, credentials
 from negotiator.tokens.api_keys import rows as api_keys
 from negotiator.tokens.flow import authorizations, consents, refreshing
@@ -47,6 +48,7 @@ ERASURES: Final[tuple[Callable[[Transaction, str], Any], ...]] = (
     rows.erase,
     wins.erase,
     calls.erase,
+    tickets.erase,
     idempotency.erase,
     consents.erase,
     bookmarks.erase,
@@ -69,6 +71,7 @@ SWEEPS: Final[tuple[Callable[[Transaction, int], Any], ...]] = (
     saves.sweep,
     deciding.sweep,
     teleprompter.sweep,
+    tickets.sweep,
 )
 
 
