@@ -48,7 +48,7 @@ class Teleprompter:
 
     def operations(self) -> list[Operation]:
         """What this slice offers; the hottest first."""
-        return [*self._hearing(), *self._life(), *self._switches()]
+        return [*self._hearing(), *self._life(), *self._reading(), *self._switches()]
 
     def _hearing(self) -> list[Operation]:
         return [
@@ -81,19 +81,6 @@ class Teleprompter:
                 tool=Tool("Follow a teleprompter session", foreign=True),
                 tag="teleprompter",
             ),
-            Operation(
-                name="get_transcript",
-                method="GET",
-                path=f"{ONE}/transcript",
-                summary="What was said, as far as it is kept",
-                run=self.transcript,
-                input=SessionId,
-                output=TranscriptView,
-                scopes=STREAM,
-                refusals=(404,),
-                tool=Tool("Read a transcript", foreign=True),
-                tag="teleprompter",
-            ),
         ]
 
     def _life(self) -> list[Operation]:
@@ -113,6 +100,22 @@ class Teleprompter:
                 tool=Tool("Open a teleprompter session"),
                 tag="teleprompter",
             ),
+            Operation(
+                name="delete_teleprompter_session",
+                method="DELETE",
+                path=ONE,
+                summary="Erase a session with all that was said in it, so that no byte of it is left",
+                run=self.delete,
+                input=SessionId,
+                status=204,
+                scopes=STREAM,
+                refusals=(404,),
+                tag="teleprompter",
+            ),
+        ]
+
+    def _reading(self) -> list[Operation]:
+        return [
             Operation(
                 name="list_teleprompter_sessions",
                 method="GET",
@@ -138,15 +141,16 @@ class Teleprompter:
                 tag="teleprompter",
             ),
             Operation(
-                name="delete_teleprompter_session",
-                method="DELETE",
-                path=ONE,
-                summary="Erase a session with all that was said in it, so that no byte of it is left",
-                run=self.delete,
+                name="get_transcript",
+                method="GET",
+                path=f"{ONE}/transcript",
+                summary="What was said, as far as it is kept",
+                run=self.transcript,
                 input=SessionId,
-                status=204,
+                output=TranscriptView,
                 scopes=STREAM,
                 refusals=(404,),
+                tool=Tool("Read a transcript", foreign=True),
                 tag="teleprompter",
             ),
         ]
