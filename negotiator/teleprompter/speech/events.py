@@ -1,8 +1,8 @@
 """What a recognition says. Times are milliseconds of audio received on this channel, never the time of day.
 
 Within one `utterance_id`: a SpeechStart, any number of Partials (each replaces the one before, `rev` rises), exactly
-one Final, which closes the id for ever. SpeechEnd comes when the voice stops, before or after the Final. Finals come in the
-order in which their utterances began.
+one Final, which closes the id for ever. SpeechEnd comes when the voice stops, before or after the Final. Finals come
+in the order in which their utterances began.
 """
 
 from dataclasses import dataclass

@@ -40,8 +40,8 @@ class Decoder(Protocol):
 class Engine(Protocol):
     """One loaded model."""
 
-    def decoder(self) -> Decoder:
-        """A decoder for a channel that carries nothing of another's."""
+    def decoder(self, language: str) -> Decoder:
+        """A decoder for a channel in this language that carries nothing of another's."""
         ...
 
     def give_back(self, decoder: Decoder) -> None:

@@ -30,7 +30,7 @@ class Sphinx:
         self._package: Any = import_module("pocketsphinx")
         self._spare: list[SphinxDecoder] = []
 
-    def decoder(self) -> "SphinxDecoder":
+    def decoder(self, _language: str) -> "SphinxDecoder":
         """A warm one, or one loaded now."""
         return self._spare.pop() if self._spare else self._made()
 

@@ -32,6 +32,11 @@ class Backlog:
         return self._start + len(self._audio) // 2
 
     @property
+    def taken(self) -> int:
+        """Everything before this was taken."""
+        return self._next
+
+    @property
     def untaken(self) -> int:
         """Samples that can be taken."""
         return self.received - self._next

@@ -22,6 +22,9 @@ class Channel:
         self.telling = Telling()
         self._interim = interim
         self._told = 0
+        self._settled_ms = 0
+        self.elsewhere_ms = 0
+        """Audio that went to whoever hears it and was not answered for, as far as is known."""
         self._moved = asyncio.Event()
 
     @property
@@ -51,6 +54,7 @@ class Channel:
 
     def settled(self, at_ms: int) -> None:
         """Everything before this is in a Final."""
+        self._settled_ms = max(self._settled_ms, at_ms)
         self.backlog.settled(at_ms * PER_MS)
 
     def again(self, notice: Problem) -> None:
@@ -59,8 +63,8 @@ class Channel:
         self.telling.resume()
         since = self.telling.open_since
         begins = self.backlog.rewind() // PER_MS
-        if since is not None and since < begins:
-            self.telling.say(Gap(since, begins, "restart"))
+        if since is not None and (lost := max(since, self._settled_ms)) < begins:
+            self.telling.say(Gap(lost, begins, "restart"))
 
     def end(self) -> None:
         """Close what is open; the events end."""
@@ -81,7 +85,7 @@ class Channel:
             await self._moved.wait()
 
     def _tell_lag(self) -> None:
-        behind = self.backlog.behind_ms
+        behind = self.backlog.behind_ms + self.elsewhere_ms
         worse = behind > LAG_MS and behind >= self._told + _STEP_MS
         if worse or (self._told and behind < SKIP_MS):
             self._told = behind if worse else 0

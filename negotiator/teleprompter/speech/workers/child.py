@@ -17,8 +17,8 @@ from negotiator.teleprompter.speech.endpointing.cutter import Cutter
 from negotiator.teleprompter.speech.endpointing.detector import Detector, detectors
 from negotiator.teleprompter.speech.endpointing.endpointer import Endpointer
 from negotiator.teleprompter.speech.engines.engine import Decoder, Engine
-from negotiator.teleprompter.speech.engines.kinds import KINDS, module
-from negotiator.teleprompter.speech.engines.listener import Listener, Report
+from negotiator.teleprompter.speech.kinds import KINDS, module
+from negotiator.teleprompter.speech.streams.listener import Listener, Report
 from negotiator.teleprompter.speech.workers.frames import Frame, Frames, Tell, frame
 
 _READ: Final = 65_536
@@ -41,7 +41,7 @@ class Child:
                 case Tell.LOAD:
                     self._load(told)
                 case Tell.OPEN:
-                    self._open(told.stream)
+                    self._open(told)
                 case Tell.AUDIO:
                     self._audio(told)
                 case Tell.FINISH:
@@ -67,13 +67,14 @@ class Child:
         self._engine = import_module(module(kind)).load(model)
         self._output(frame(Tell.READY))
 
-    def _open(self, stream: int) -> None:
+    def _open(self, told: Frame) -> None:
         if self._engine is None or self._detector is None:
             raise RuntimeError("no engine is loaded")
         endpointer = Endpointer(
             self._detector(), hangover_ms=self._hangover_ms, longest_ms=self._longest_ms
         )
-        decoder = self._engine.decoder()
+        decoder = self._engine.decoder(told.payload.decode())
+        stream = told.stream
 
         def tell(report: Report) -> None:
             self._output(frame(Tell.REPORT, stream, payload=json.dumps(report).encode()))

@@ -14,7 +14,7 @@ class Tell(IntEnum):
     """What a frame is about: the first five go to the worker, the rest come from it."""
 
     LOAD = 1  # JSON: engine, model, hangover_ms
-    OPEN = 2
+    OPEN = 2  # the language's primary tag
     AUDIO = 3  # a byte for whether partials are wanted, then PCM that begins at the position
     FINISH = 4
     CLOSE = 5

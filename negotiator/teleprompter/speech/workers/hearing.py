@@ -24,8 +24,11 @@ log = logger(__name__)
 class Hearing:
     """One channel; `over` is called once, when it needs no worker any more."""
 
-    def __init__(self, channel: Channel, over: Callable[["Hearing"], None]) -> None:
+    def __init__(
+        self, channel: Channel, language: str, *, over: Callable[["Hearing"], None]
+    ) -> None:
         self._channel = channel
+        self._language = language
         self._over = over
         self._worker: Worker | None = None
         self._number = 0
@@ -41,7 +44,7 @@ class Hearing:
         self._worker = worker
         self._names = {}
         self._asked_to_finish = False
-        self._number = worker.attach(self)
+        self._number = worker.attach(self, self._language)
         self._moved = asyncio.get_running_loop().time()
         self._pump()
 

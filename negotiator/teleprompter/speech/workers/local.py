@@ -5,7 +5,7 @@ from pathlib import Path
 
 from negotiator.errors import Unavailable
 from negotiator.teleprompter.speech.endpointing import detector
-from negotiator.teleprompter.speech.engines.kinds import KINDS
+from negotiator.teleprompter.speech.kinds import KINDS
 from negotiator.teleprompter.speech.recognizer import Caps, Recognition, StreamConfig
 from negotiator.teleprompter.speech.streams.channel import Channel
 from negotiator.teleprompter.speech.workers.pool import Pool
@@ -32,12 +32,12 @@ class Local:
 
     async def open(self, config: StreamConfig) -> Recognition:
         """A new channel."""
-        languages = self._caps.languages
-        if languages and config.language.partition("-")[0].lower() not in languages:
-            raise Unavailable(
-                f"The speech engine here does not hear the language {config.language!r}."
-            )
-        return await self.pool.open(Channel(interim=config.interim and self._caps.interim))
+        language = config.language.partition("-")[0].lower()
+        if self._caps.languages and language not in self._caps.languages:
+            known = ", ".join(self._caps.languages)
+            raise Unavailable(f"The speech engine here hears only: {known}.")
+        channel = Channel(interim=config.interim and self._caps.interim)
+        return await self.pool.open(channel, language)
 
     async def close(self) -> None:
         """End the processes."""

@@ -28,13 +28,13 @@ class Pool:
         """The processes."""
         return [worker.pid for worker in self._workers]
 
-    async def open(self, channel: Channel) -> Hearing:
+    async def open(self, channel: Channel, language: str) -> Hearing:
         """A worker for this channel; `Busy` when all streams are taken."""
         if self._closed:
             raise Unavailable("The speech engine is closing.")
         if len(self._hearings) >= self._most:
             raise Busy("every speech stream is taken")
-        hearing = Hearing(channel, self._hearings.discard)
+        hearing = Hearing(channel, language, over=self._hearings.discard)
         self._hearings.add(hearing)  # before the first wait, so that the bound holds
         try:
             hearing.attach(await self._worker())

@@ -73,11 +73,11 @@ class Worker:
         """The process."""
         return self._process.pid
 
-    def attach(self, channel: Attached) -> int:
+    def attach(self, channel: Attached, language: str) -> int:
         """Have a channel heard; the number under which it is."""
         self._numbers += 1
         self.attached[self._numbers] = channel
-        self.send(frame(Tell.OPEN, self._numbers))
+        self.send(frame(Tell.OPEN, self._numbers, payload=language.encode()))
         return self._numbers
 
     def send(self, data: bytes) -> None:

@@ -17,8 +17,8 @@ class Kind:
 
 
 _ENGLISH: Final = ("en",)
-_WHOLE_MS: Final = 8_000
-"""Greatest utterance for engines that hear it whole, which must be held meanwhile: never more than ten seconds are."""
+WHOLE_MS: Final = 6_000
+"""Greatest utterance for engines that hear it whole: it is held meanwhile, and never are more than ten seconds."""
 _STREAM_MS: Final = 15_000
 
 KINDS: Final[dict[str, Kind]] = {
@@ -87,11 +87,11 @@ KINDS: Final[dict[str, Kind]] = {
         ),
         "faster_whisper",
         "whisper",
-        _WHOLE_MS,
+        WHOLE_MS,
     ),
 }
 
 
 def module(kind: Kind) -> str:
     """The module that loads it."""
-    return f"{__package__}.{kind.module}"
+    return f"{__package__}.engines.{kind.module}"
