@@ -20,6 +20,8 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from negotiator.speech_settings import SpeechSettings
+
 PREFIX = "NEGOTIATOR_"
 
 Network = IPv4Network | IPv6Network
@@ -37,7 +39,7 @@ def _split(value: Any) -> Any:
     )
 
 
-class Settings(BaseSettings):
+class Settings(SpeechSettings):
     """The operator's choices (contract §2)."""
 
     model_config = SettingsConfigDict(
@@ -57,9 +59,7 @@ class Settings(BaseSettings):
         ["assistant", "directory"],
         description="Which services this process offers, comma-separated.",
     )
-    database_url: str = Field(
-        "", description="SQLAlchemy URL; empty means SQLite in the data folder."
-    )
+    database_url: str = Field("", description="SQLAlchemy URL; empty: SQLite in the data folder.")
     redis_url: str = Field(
         "", description="Where limits and fan-out live when many machines share them."
     )
@@ -172,40 +172,6 @@ class Settings(BaseSettings):
     embedding_key: str = Field("", description="Bearer key for it, if it needs one.", repr=False)
     embedding_model: str = Field("", description="The model the embedding endpoint is asked for.")
     models_dir: Path | None = Field(None, description="Built models; unset: in the data folder.")
-    speech_engine: Literal[
-        "auto",
-        "none",
-        "pocketsphinx",
-        "sherpa-onnx",
-        "vosk",
-        "faster-whisper",
-        "openai",
-        "deepgram",
-    ] = Field(
-        "auto",
-        description="Who hears audio; auto: pocketsphinx if installed. openai and deepgram send it to speech_url.",
-    )
-    speech_model_path: Path | None = Field(
-        None, description="Model folder for sherpa-onnx, vosk or faster-whisper."
-    )
-    speech_url: str = Field(
-        "",
-        description="Where audio goes: https://host/v1 for openai, wss://host/v1/listen for deepgram.",
-    )
-    speech_key: str = Field("", description="Key for it, if it needs one.", repr=False)
-    speech_model: str = Field("", description="The model it is asked for.")
-    speech_workers: int = Field(
-        2,
-        ge=1,
-        le=64,
-        description="Processes that hear, for each server process; made when needed.",
-    )
-    speech_streams: int = Field(
-        8, ge=1, le=1000, description="Channels heard at once, for each server process."
-    )
-    speech_pause_ms: int = Field(
-        500, ge=200, le=2000, description="Silence that ends an utterance, milliseconds."
-    )
     metrics_token: str = Field(
         "",
         description="Bearer token that opens GET /metrics on the public port; empty means it is not there.",

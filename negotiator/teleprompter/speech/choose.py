@@ -2,17 +2,15 @@
 
 from importlib.util import find_spec
 from typing import Final
-from urllib.parse import urlsplit
 
 from negotiator.errors import Unavailable
-from negotiator.settings import PREFIX, Settings, SettingsError
+from negotiator.settings import Settings
 from negotiator.teleprompter.speech.kinds import KINDS
 from negotiator.teleprompter.speech.recognizer import Caps, Recognition, Recognizer, StreamConfig
 from negotiator.teleprompter.speech.workers.local import Local
 
 EMBEDDED: Final = "pocketsphinx"
-_REMOTE: Final = {"openai": ("https", "http"), "deepgram": ("wss", "ws")}
-_WITH_A_MODEL: Final = frozenset({"sherpa-onnx", "vosk", "faster-whisper"})
+_REMOTE: Final = frozenset({"openai", "deepgram"})
 
 
 class TextOnly:
@@ -44,11 +42,7 @@ class TextOnly:
 
 
 def make_recognizer(settings: Settings) -> Recognizer:
-    """The engine the operator named; by default the embedded one, and never one that hears elsewhere.
-
-    `SettingsError` when the settings do not go together.
-    """
-    _check(settings)
+    """The engine the operator named; by default the embedded one, and never one that hears elsewhere."""
     if (engine := settings.speech_engine) == "none":
         return TextOnly("the operator turned audio off")
     if engine in _REMOTE:
@@ -63,25 +57,6 @@ def make_recognizer(settings: Settings) -> Recognizer:
         workers=settings.speech_workers,
         streams=settings.speech_streams,
     )
-
-
-def _check(settings: Settings) -> None:
-    engine, path = settings.speech_engine, settings.speech_model_path
-    if schemes := _REMOTE.get(engine):
-        parts = urlsplit(settings.speech_url)
-        plain = parts.scheme in schemes and parts.hostname and not parts.username
-        if not plain or parts.query or parts.fragment:
-            raise _wrong("URL", f"must be a plain {schemes[0]} URL for {engine}")
-        if not settings.speech_model:
-            raise _wrong("MODEL", f"must be set for {engine}")
-    elif settings.speech_url:
-        raise _wrong("ENGINE", "must be openai or deepgram when SPEECH_URL is set")
-    if engine in _WITH_A_MODEL and not (path and path.is_dir()):
-        raise _wrong("MODEL_PATH", f"must be a model's folder for {engine}")
-
-
-def _wrong(setting: str, why: str) -> SettingsError:
-    return SettingsError(f"{PREFIX}SPEECH_{setting}: {why}")
 
 
 def _remote(settings: Settings) -> Recognizer:

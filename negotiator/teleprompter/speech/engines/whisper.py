@@ -13,7 +13,7 @@ from negotiator.teleprompter.speech.events import Word
 
 _SILENT: Final = 0.6
 _DOUBTFUL: Final = -1.0
-"""A segment likelier silence than the one, its words doubted as much as the other, is invented (Radford et al. 2022)."""
+"""A segment likelier silent than the one, its words doubted as the other, is invented (Radford et al. 2022)."""
 
 
 def load(model: Path | None) -> "Whisper":
