@@ -20,6 +20,8 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from negotiator.speech_settings import SpeechSettings
+
 PREFIX = "NEGOTIATOR_"
 
 Network = IPv4Network | IPv6Network
@@ -37,7 +39,7 @@ def _split(value: Any) -> Any:
     )
 
 
-class Settings(BaseSettings):
+class Settings(SpeechSettings):
     """The operator's choices (contract §2)."""
 
     model_config = SettingsConfigDict(
@@ -57,9 +59,7 @@ class Settings(BaseSettings):
         ["assistant", "directory"],
         description="Which services this process offers, comma-separated.",
     )
-    database_url: str = Field(
-        "", description="SQLAlchemy URL; empty means SQLite in the data folder."
-    )
+    database_url: str = Field("", description="SQLAlchemy URL; empty: SQLite in the data folder.")
     redis_url: str = Field(
         "", description="Where limits and fan-out live when many machines share them."
     )
@@ -84,8 +84,7 @@ class Settings(BaseSettings):
         description="Networks whose X-Forwarded-For is believed, comma-separated CIDR.",
     )
     trusted_origins: Annotated[list[str], NoDecode] = Field(
-        [],
-        description="Origins, besides our own, whose pages may use /mcp and sockets, comma-separated.",
+        [], description="Foreign origins whose pages may use /mcp and sockets, comma-separated."
     )
     register_limit_anonymous: int = Field(
         60, ge=1, description="Anonymous registrations per hour and address."

@@ -56,5 +56,5 @@ def assistant(ground: Ground) -> Wing:
         operations=offered(slices),
         sockets=prompting.sockets,
         checks={"embedding": remembered.check},
-        closes=(advisor.close, remembered.close),
+        closes=(*prompting.closes, advisor.close, remembered.close),
     )

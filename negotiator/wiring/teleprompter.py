@@ -1,6 +1,6 @@
 """The teleprompter; part of the assistant's wing."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -9,7 +9,10 @@ from starlette.types import ASGIApp
 from negotiator.teleprompter.hearing.ear import Ear
 from negotiator.teleprompter.listening import Listening
 from negotiator.teleprompter.routes import Teleprompter
-from negotiator.teleprompter.sessions.view import TEXT_ENGINE, Views
+from negotiator.teleprompter.sessions.schemas import EngineView
+from negotiator.teleprompter.sessions.view import Views
+from negotiator.teleprompter.speech.choose import make_recognizer
+from negotiator.teleprompter.speech.recognizer import Caps
 from negotiator.teleprompter.streams.bus import Here
 from negotiator.teleprompter.streams.entry.routes import STREAM, Streaming
 from negotiator.teleprompter.streams.entry.tickets import Tickets
@@ -23,27 +26,39 @@ from negotiator.wiring.wing import Slice
 
 @dataclass(frozen=True, slots=True)
 class Prompting:
-    """The slices, and the socket by its path."""
+    """The slices, the sockets by their paths, and what they let go of when the process ends, in this order."""
 
     slices: tuple[Slice, ...]
     sockets: Mapping[str, ASGIApp]
+    closes: tuple[Callable[[], Awaitable[None]], ...]
 
 
 def teleprompter(ground: Ground, remembered: Remembering) -> Prompting:
     """Make them."""
-    store, base = ground.store, ground.settings.base_url
-    log = Log(store, Here())
-    listening = Listening(store, Ear(remembered.embedder), log)
-    views = Views(base, TEXT_ENGINE)
+    chosen, store = ground.settings, ground.store
+    recognizer = make_recognizer(chosen)
+    listening = Listening(store, Ear(remembered.embedder), Log(store, Here()))
+    views = Views(chosen.base_url, _shown(recognizer.caps))
     prompter = Teleprompter(store, ground.cursors, listening, views, ground.doorway.guard.still)
     streaming = Streaming(Tickets(store))
     floor = Floor(ground.doorway, listening, streaming.tickets)
-    origins = (_origin(base), *ground.settings.trusted_origins)
+    origins = (_origin(chosen.base_url), *chosen.trusted_origins)
     return Prompting(
-        (prompter, streaming), {STREAM: Door(floor, streaming.stream, origins=origins)}
+        (prompter, streaming),
+        {STREAM: Door(floor, streaming.stream, origins=origins)},
+        (recognizer.close,),
     )
 
 
 def _origin(base: str) -> str:
     parts = urlsplit(base)
     return f"{parts.scheme}://{parts.netloc}"
+
+
+def _shown(caps: Caps) -> EngineView:
+    return {
+        "id": caps.id,
+        "interim": caps.interim,
+        "processor": caps.third_party or None,
+        "quality_note": caps.quality_note,
+    }
