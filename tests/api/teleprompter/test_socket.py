@@ -3,12 +3,8 @@
 import pytest
 from starlette.applications import Starlette
 
-from tests.api.teleprompter.conftest import Desk
-from tests.ears import quick_ear
+from tests.prompter import Desk
 from tests.websocket import connect
-
-__all__ = ["quick_ear"]
-pytestmark = pytest.mark.usefixtures("quick_ear")
 
 
 @pytest.mark.asyncio
