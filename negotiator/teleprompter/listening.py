@@ -15,6 +15,7 @@ from negotiator.teleprompter.sessions import moving, rows
 from negotiator.teleprompter.sessions.moving import Change, Outcome, Piece
 from negotiator.teleprompter.sessions.schemas import Utterance
 from negotiator.teleprompter.streams.following import Log
+from negotiator.teleprompter.streams.protocol import partial
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +55,15 @@ class Listening:
             end_ms=said.end_ms,
             confidence=confidence,
         )
-        return await self.change(
+        heard = await self.change(
             owner,
             said.id,
             lambda tx, current: moving.hear(tx, current, piece, catalogue=self.ear.catalogue),
         )
+        if not said.final:
+            about = said.model_dump(include={"utterance_id", "speaker", "start_ms", "end_ms"})
+            self.log.bus.tell(said.id, partial(piece.text, **about))
+        return heard
 
     async def change(self, owner: str, session: str, change: Change) -> Any:
         """Apply a change to the owner's session and tell those who follow; answers the change's answer."""

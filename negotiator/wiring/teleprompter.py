@@ -19,6 +19,7 @@ from negotiator.teleprompter.streams.entry.tickets import Tickets
 from negotiator.teleprompter.streams.following import Log
 from negotiator.teleprompter.streams.socket.door import Door
 from negotiator.teleprompter.streams.socket.floor import Floor
+from negotiator.teleprompter.streams.sound.voices import Stage
 from negotiator.wiring.ground import Ground
 from negotiator.wiring.memory import Remembering
 from negotiator.wiring.wing import Slice
@@ -41,12 +42,13 @@ def teleprompter(ground: Ground, remembered: Remembering) -> Prompting:
     views = Views(chosen.base_url, _shown(recognizer.caps))
     prompter = Teleprompter(store, ground.cursors, listening, views, ground.doorway.guard.still)
     streaming = Streaming(Tickets(store))
-    floor = Floor(ground.doorway, listening, streaming.tickets)
+    stage = Stage(listening, recognizer)
+    floor = Floor(ground.doorway, listening, streaming.tickets, stage)
     origins = (_origin(chosen.base_url), *chosen.trusted_origins)
     return Prompting(
         (prompter, streaming),
         {STREAM: Door(floor, streaming.stream, origins=origins)},
-        (recognizer.close,),
+        (stage.close,),
     )
 
 
