@@ -17,7 +17,13 @@ async def _by_phrase(_ear: Ear, _owner: str, text: str, speaker: Speaker, **_abo
     return Ahead(text, MATCHER.by_rule(text, speaker))
 
 
+def _matcher(_catalogue: Any) -> Any:
+    return MATCHER
+
+
 @pytest.fixture
 def quick_ear(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hear by phrases alone."""
+    made = "negotiator.teleprompter.hearing.ear.matcher_of"
+    monkeypatch.setattr(made, _matcher, raising=False)
     monkeypatch.setattr(Ear, "listen", _by_phrase)
