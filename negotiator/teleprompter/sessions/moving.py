@@ -51,7 +51,9 @@ class Outcome:
 
 def consent_of(session: Session) -> Consent:
     """The consent that a session was opened under."""
-    return Consent(**session.given["consent"])
+    given = session.given["consent"]
+    at, where = values.moment(given["at"]), given["jurisdiction"] or ""
+    return Consent(given["basis"], given["confirmed_by"], at, where)
 
 
 def opened(tx: Transaction, session: Session) -> Session:
@@ -98,10 +100,11 @@ def pause(tx: Transaction, session: Session) -> Outcome:
 
 
 def resume(tx: Transaction, session: Session) -> Outcome:
-    """Listen again."""
-    return (
-        _switch(tx, session, "live", "resumed") if session.state == "paused" else Outcome(session)
-    )
+    """Listen again. Nothing, if it is not paused."""
+    _check_open(session)
+    if session.state != "paused":
+        return Outcome(session)
+    return _switch(tx, session, "live", "resumed")
 
 
 def notice(tx: Transaction, session: Session, code: str, detail: dict[str, Any]) -> Outcome:

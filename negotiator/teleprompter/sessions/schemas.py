@@ -128,11 +128,11 @@ class LimitsView(TypedDict):
 
 
 class EngineView(TypedDict):
-    """Who hears: `none` for text. `place` says whether sound leaves this machine."""
+    """Who hears: `none` for text. `processor` is the third party that gets the sound, null if it stays here."""
 
     id: str
     interim: bool
-    place: Literal["here", "elsewhere", "nowhere"]
+    processor: str | None
     quality_note: str
 
 

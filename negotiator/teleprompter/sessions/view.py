@@ -15,6 +15,8 @@ from negotiator.teleprompter.sessions.schemas import (
 )
 
 PATH: Final = "/api/teleprompter/sessions"
+DEAF: Final = "text"
+"""The id of an engine that hears nothing."""
 FRAME_BYTES: Final = 64 * 1024
 UTTERANCE: Final = 2000
 VIEWERS: Final = 8
@@ -29,7 +31,7 @@ LIMITS: Final[LimitsView] = {
 TEXT_ENGINE: Final[EngineView] = {
     "id": "none",
     "interim": True,
-    "place": "nowhere",
+    "processor": None,
     "quality_note": "You send the words; nothing is heard.",
 }
 
@@ -64,7 +66,7 @@ class Views:
             "stream_url": f"{socket}{where}/stream",
             "events_url": f"{self.base}{where}/events",
             "notice_text": consent.notice_text(
-                moving.consent_of(session), given["language"], engine["place"]
+                moving.consent_of(session), given["language"], engine["processor"] or ""
             ),
             "limits": LIMITS,
             "engine": engine,
