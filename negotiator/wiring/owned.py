@@ -22,6 +22,7 @@ from negotiator.store import moves
 from negotiator.store.statement import Transaction
 from negotiator.teleprompter.sessions import moving as teleprompter
 from negotiator.teleprompter.sessions import rows as calls
+from negotiator.teleprompter.taught import examples
 from negotiator.tokens import clients, credentials
 from negotiator.tokens.api_keys import rows as api_keys
 from negotiator.tokens.flow import authorizations, consents, refreshing
@@ -35,6 +36,7 @@ MOVES: Final[tuple[Callable[..., Any], ...]] = (
     memories.move,
     wins.move,
     calls.move,
+    examples.move,
     idempotency.abandon,
     bookmarks.move,
     submissions.move,
@@ -47,6 +49,7 @@ ERASURES: Final[tuple[Callable[[Transaction, str], Any], ...]] = (
     rows.erase,
     wins.erase,
     calls.erase,
+    examples.erase,
     idempotency.erase,
     consents.erase,
     bookmarks.erase,
