@@ -20,6 +20,8 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from negotiator.speech_settings import SpeechSettings
+
 PREFIX = "NEGOTIATOR_"
 
 Network = IPv4Network | IPv6Network
@@ -37,7 +39,7 @@ def _split(value: Any) -> Any:
     )
 
 
-class Settings(BaseSettings):
+class Settings(SpeechSettings):
     """The operator's choices (contract §2)."""
 
     model_config = SettingsConfigDict(
@@ -57,9 +59,7 @@ class Settings(BaseSettings):
         ["assistant", "directory"],
         description="Which services this process offers, comma-separated.",
     )
-    database_url: str = Field(
-        "", description="SQLAlchemy URL; empty means SQLite in the data folder."
-    )
+    database_url: str = Field("", description="SQLAlchemy URL; empty: SQLite in the data folder.")
     redis_url: str = Field(
         "", description="Where limits and fan-out live when many machines share them."
     )

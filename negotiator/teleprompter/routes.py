@@ -9,7 +9,7 @@ from negotiator import values
 from negotiator.caller import Caller
 from negotiator.edge.cursors import Cursors
 from negotiator.edge.operation import Answer, Call, Operation, Tool
-from negotiator.errors import InsufficientScope
+from negotiator.errors import InsufficientScope, Unavailable
 from negotiator.negotiations import sessions as negotiations
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
@@ -27,7 +27,7 @@ from negotiator.teleprompter.sessions.schemas import (
     TranscriptView,
     Utterance,
 )
-from negotiator.teleprompter.sessions.view import PATH, Views
+from negotiator.teleprompter.sessions.view import DEAF, PATH, Views
 from negotiator.teleprompter.streams import sse
 
 STREAM: Final = frozenset({"teleprompter:stream"})
@@ -96,7 +96,7 @@ class Teleprompter:
                 status=201,
                 scopes=STREAM,
                 creates=True,
-                refusals=(400, 404, 409, 422),
+                refusals=(400, 404, 409, 422, 503),
                 tool=Tool("Open a teleprompter session"),
                 tag="teleprompter",
             ),
@@ -191,6 +191,8 @@ class Teleprompter:
         """Open a session; a negotiation has to be the caller's own and readable to him."""
         asked, owner, now = call.input, call.caller.principal, values.now()
         named = asked.negotiation_id
+        if asked.source == "audio" and self.views.engine["id"] == DEAF:
+            raise Unavailable(self.views.engine["quality_note"], error="no_engine")
         if named is not None and not call.caller.scopes >= _BINDING:
             raise InsufficientScope(sorted(STREAM | _BINDING))
         given = asked.model_dump(mode="json")

@@ -3,7 +3,10 @@
 from negotiator.teleprompter.hearing.ear import Ear
 from negotiator.teleprompter.listening import Listening
 from negotiator.teleprompter.routes import Teleprompter
-from negotiator.teleprompter.sessions.view import TEXT_ENGINE, Views
+from negotiator.teleprompter.sessions.schemas import EngineView
+from negotiator.teleprompter.sessions.view import Views
+from negotiator.teleprompter.speech.choose import make_recognizer
+from negotiator.teleprompter.speech.recognizer import Caps
 from negotiator.teleprompter.streams.bus import Here
 from negotiator.teleprompter.streams.following import Log
 from negotiator.wiring.ground import Ground
@@ -15,5 +18,14 @@ def teleprompter(ground: Ground, remembered: Remembering) -> Teleprompter:
     store = ground.store
     log = Log(store, Here())
     listening = Listening(store, Ear(remembered.embedder), log)
-    views = Views(ground.settings.base_url, TEXT_ENGINE)
+    views = Views(ground.settings.base_url, _shown(make_recognizer(ground.settings).caps))
     return Teleprompter(store, ground.cursors, listening, views, ground.doorway.guard.still)
+
+
+def _shown(caps: Caps) -> EngineView:
+    return {
+        "id": caps.id,
+        "interim": caps.interim,
+        "processor": caps.third_party or None,
+        "quality_note": caps.quality_note,
+    }
