@@ -122,6 +122,11 @@ class Server:
         return f"http://127.0.0.1:{self.port}"
 
     @property
+    def command(self) -> list[str]:
+        """What starts it; port and number of workers follow."""
+        return [sys.executable, "-m", "negotiator", "serve"]
+
+    @property
     def environment(self) -> dict[str, str]:
         """The machine's environment without any setting of ours, and with these."""
         clean = {
@@ -193,7 +198,7 @@ class Server:
         options = ("--port", str(self.port), "--workers", str(self.workers))
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "negotiator", "serve", *options],
+                [*self.command, *options],
                 env=self.environment,
                 cwd=self.folder,
                 stdout=log,
