@@ -31,7 +31,9 @@ def _launch() -> None:
 
     def execv(path: str, arguments: Sequence[str]) -> None:
         ours = f"{__spec__.name}:create"
-        handing_over(path, [ours if each == "negotiator.app:create" else each for each in arguments])
+        handing_over(
+            path, [ours if each == "negotiator.app:create" else each for each in arguments]
+        )
 
     os.execv = execv
     runpy.run_module("negotiator", run_name="__main__")

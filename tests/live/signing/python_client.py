@@ -57,7 +57,9 @@ class Wire:
         self.seen[answer.request.method, answer.request.url.path, answer.status_code] += 1
 
     @asynccontextmanager
-    async def mcp(self, auth: httpx2.Auth, mode: Literal["auto", "legacy"]) -> AsyncGenerator[Client]:
+    async def mcp(
+        self, auth: httpx2.Auth, mode: Literal["auto", "legacy"]
+    ) -> AsyncGenerator[Client]:
         """The SDK's client at the endpoint, authenticated as `auth` sees fit."""
         async with self.server.connect(auth=auth, event_hooks={"response": [self.note]}) as http:
             transport = streamable_http_client(f"{self.server.base}/mcp", http_client=http)
