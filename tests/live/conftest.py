@@ -162,7 +162,9 @@ class Server:
 
     async def change(self, unit: Callable[[Transaction], Any]) -> Any:
         """Run a unit on the server's database, as the operator's commands do."""
-        store = make_store(f"sqlite+aiosqlite:///{self.database}")
+        store = make_store(
+            self.settings.get("database_url", f"sqlite+aiosqlite:///{self.database}")
+        )
         await store.start()
         try:
             return await store.write(unit)
