@@ -14,9 +14,9 @@ def page(service: Service) -> Iterable[str]:
     yield (
         "`make conformance` runs the official suite (`@modelcontextprotocol/conformance`) with the scenarios that "
         f"{' and '.join(REVISIONS)} require and with its scenarios for authorization servers "
-        f"({', '.join(code(name) for name in sorted(AUTHORIZATION))}), the Inspector with `--strict`, and `mcp-remote` "
-        "with a token and signing in by itself. Everything passes but what stands here; what stands here and passes is "
-        "an error too.\n"
+        f"({', '.join(code(name) for name in sorted(AUTHORIZATION))}), the Inspector with `--strict`, `mcp-remote` "
+        "with a token and signing in by itself, and the first generation of the TypeScript SDK signing in. Everything "
+        "passes but what stands here; what stands here and passes is an error too.\n"
     )
     yield from grid(
         ("Scenario", "Why it does not apply"),

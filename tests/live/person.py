@@ -55,6 +55,14 @@ async def arrive(server: Server, email: str) -> Person:
     return Person(user)
 
 
+async def converse(person: Person, running: asyncio.subprocess.Process) -> None:
+    """Be the user of a program: go where it sends him, and tell it where he was sent back to."""
+    assert running.stdin
+    assert running.stdout
+    back = await person.visit(await sent_to(running.stdout))
+    running.stdin.write(f"{back}\n".encode())
+
+
 async def sent_to(said: asyncio.StreamReader) -> str:
     """The address of an authorization request in what a program says, once it says one."""
     while line := (await said.readline()).decode():

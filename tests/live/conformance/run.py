@@ -142,6 +142,7 @@ def main() -> int:
             wrong += asyncio.run(bridged(f"{server.base}/mcp", token, home))
             bridge = (NODE, BRIDGE.resolve())
             wrong += asyncio.run(signing.bridged(server, *bridge, home=folder / "remote"))
+            wrong += asyncio.run(signing.elder(server, NODE, HERE / "elder.mjs"))
             wrong += authorization(server, folder / "authorization")
         finally:
             server.stop()

@@ -1,6 +1,7 @@
-"""What signs in by itself: the suite as a client of the code flow, and `mcp-remote` with a user in front of it."""
+"""What signs a user in: the suite as a client of the code flow, `mcp-remote`, and the elder TypeScript client."""
 
 import asyncio
+import json
 import os
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -14,7 +15,7 @@ from negotiator.scopes import ASSISTANT
 from negotiator.tokens import clients
 from negotiator.tokens.clients import NewClient
 from tests.live.conftest import Server, free_port
-from tests.live.person import Person, arrive, sent_to
+from tests.live.person import Person, arrive, converse, sent_to
 
 _PATIENCE: Final = 60
 
@@ -60,6 +61,25 @@ async def bridged(server: Server, *bridge: str | Path, home: Path) -> list[str]:
         signing.cancel()
     wrong = [] if len(tools) >= 10 else ["mcp-remote: tools are missing"]
     return wrong + ([f"mcp-remote: {result}"] if result.is_error else [])
+
+
+async def elder(server: Server, *program: str | Path) -> list[str]:
+    """What goes wrong with the first generation of the TypeScript SDK."""
+    running = await asyncio.create_subprocess_exec(
+        *(*program, f"{server.base}/mcp", "http://127.0.0.1:33418/callback"),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    person = await arrive(server, "elder@live.example")
+    async with asyncio.timeout(_PATIENCE):
+        await converse(person, running)
+        rest, said = await running.communicate()
+    told = json.loads(rest or "{}")
+    right = {"visits": 1, "renewed": True, "error": False}
+    if told.pop("tools", 0) >= 10 and told == right:
+        return []
+    return [f"elder: {told} {said.decode()}"]
 
 
 async def _sign(person: Person, said: asyncio.StreamReader) -> None:

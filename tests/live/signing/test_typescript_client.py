@@ -10,21 +10,13 @@ import pytest
 
 from tests.api.mcp.calls import CALLS
 from tests.api.mcp.conftest import NEWEST
-from tests.live.person import Person, arrive, sent_to
+from tests.live.person import arrive, converse
 from tests.live.signing.conftest import Brief
 from tests.live.signing.python_client import CALLBACK
 
 pytestmark = pytest.mark.asyncio
 WRITING = "memories:write"
 CALLED = ("open_negotiation", "list_tactics", "remember")
-
-
-async def _answer(person: Person, running: asyncio.subprocess.Process) -> None:
-    """Be the user of this program: go where it sends him, and tell it where he was sent back to."""
-    assert running.stdin
-    assert running.stdout
-    back = await person.visit(await sent_to(running.stdout))
-    running.stdin.write(f"{back}\n".encode())
 
 
 @pytest.mark.parametrize(("kind", "type_"), [("bearer", "Bearer"), ("dpop", "DPoP")])
@@ -45,9 +37,9 @@ async def test_the_typescript_client_signs_in_steps_up_and_renews(
         stderr=asyncio.subprocess.PIPE,
     )
     async with asyncio.timeout(60):
-        await _answer(person, running)
+        await converse(person, running)
         person.refusing = ()
-        await _answer(person, running)
+        await converse(person, running)
         rest, said = await running.communicate()
     assert running.returncode == 0, said.decode()
     told: dict[str, Any] = json.loads(rest)
