@@ -106,6 +106,9 @@ class Settings(BaseSettings):
         60, ge=6, description="Passwords that may be tried per hour and account."
     )
     limit_rpm: int = Field(600, ge=1, description="Requests per minute and credential.")
+    limit_teleprompter_rpm: int = Field(
+        3000, ge=10, description="Utterances and looks at events per minute and credential."
+    )
     limit_burst: int = Field(
         0, ge=0, description="Requests that may come at once; 0 means as many as a minute allows."
     )

@@ -1,10 +1,10 @@
 """One operation as an ASGI application: the steps, over HTTP."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from typing import Any
+from typing import Any, cast
 
 import orjson
 from starlette.types import Receive, Scope, Send
@@ -14,6 +14,7 @@ from negotiator.edge import input as reading
 from negotiator.edge import operation as kinds
 from negotiator.edge.operation import Answer, Operation
 from negotiator.edge.steps import Doorway, Given, Left, perform
+from negotiator.edge.streams import Chunks, pour
 from negotiator.errors import (
     FieldError,
     InvalidRequest,
@@ -24,6 +25,7 @@ from negotiator.errors import (
 )
 
 Headers = list[tuple[bytes, bytes]]
+_UNSTORED = (b"cache-control", b"no-store")
 
 
 class Endpoint:
@@ -53,7 +55,7 @@ class Endpoint:
             answer = await door.refused(refusal)
         except Exception as fault:
             answer = door.refusals.crash(fault)
-        await respond(send, self._conditional(answer, headers), left.headers())
+        await respond(send, self._conditional(answer, headers), left.headers(), receive=receive)
 
     def _conditional(self, answer: Answer, headers: Mapping[str, str]) -> Answer:
         """Give a revisioned body its strong ETag; answer 304 when the client has it already."""
@@ -144,18 +146,31 @@ def read_headers(scope: Scope) -> dict[str, str]:
     return headers
 
 
-async def respond(send: Send, answer: Answer, extra: Iterable[tuple[bytes, bytes]] = ()) -> None:
-    """Send an answer as an ASGI response."""
+async def respond(
+    send: Send,
+    answer: Answer,
+    extra: Iterable[tuple[bytes, bytes]] = (),
+    *,
+    receive: Receive | None = None,
+) -> None:
+    """Send an answer as an ASGI response; one that is poured needs to `receive` its client's leaving."""
     status = answer.status or HTTPStatus.OK
-    if answer.body is None:
+    whole: Any = answer.body
+    if isinstance(whole, AsyncGenerator) and receive is not None:
+        head = [(name.encode(), value.encode()) for name, value in answer.headers.items()]
+        head += [*extra, (b"content-type", answer.media_type.encode()), _UNSTORED]
+        await send({"type": "http.response.start", "status": int(status), "headers": head})
+        await pour(cast("Chunks", whole), receive, send)
+        return
+    if whole is None:
         body = b""
     else:
-        body = answer.body if isinstance(answer.body, bytes) else orjson.dumps(answer.body)
+        body = whole if isinstance(whole, bytes) else orjson.dumps(whole)
     headers: Headers = [(b"content-length", b"%d" % len(body)), *extra]
     if answer.body is not None:
         headers.append((b"content-type", answer.media_type.encode()))
     if "cache-control" not in answer.headers:
-        headers.append((b"cache-control", b"no-store"))
+        headers.append(_UNSTORED)
     headers.extend((name.encode(), value.encode()) for name, value in answer.headers.items())
     if status in {HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED}:
         headers = headers[1:]

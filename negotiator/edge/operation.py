@@ -48,7 +48,8 @@ class Nothing(Strict):
 class Answer:
     """What an operation answers when it is more than a JSON object with the operation's own status.
 
-    A `bytes` body goes out as it is, anything else as JSON; None means no body.
+    A `bytes` body goes out as it is, an asynchronous generator of bytes as they come, anything else as JSON; None
+    means no body.
     """
 
     body: Any

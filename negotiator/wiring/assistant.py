@@ -16,6 +16,7 @@ from negotiator.negotiations.routes import Negotiations
 from negotiator.negotiations.suggestions.routes import Tactics
 from negotiator.wiring.ground import Ground
 from negotiator.wiring.memory import remembering
+from negotiator.wiring.teleprompter import teleprompter
 from negotiator.wiring.wing import Wing, offered
 
 
@@ -48,6 +49,7 @@ def assistant(ground: Ground) -> Wing:
         remembered.carrying,
         Wins(store, cursors, remembered.embedder),
         Benchmarks(store),
+        teleprompter(ground, remembered),
     ]
     return Wing(
         operations=offered(slices),

@@ -29,6 +29,7 @@ from negotiator.limiters import InDatabase, InRedis, SharedTable
 from negotiator.metrics.meters import UNITS, Meters
 from negotiator.settings import Settings
 from negotiator.store.store import Store, make_store
+from negotiator.teleprompter.routes import BUDGET as TELEPROMPTER
 from negotiator.tokens.api_keys.believing import ApiKeys, Believing
 from negotiator.tokens.credentials import Credentials
 from negotiator.tokens.registration.routes import CLIENT_BUDGET
@@ -41,6 +42,8 @@ from negotiator.trust.signals.receiver import Receiver
 
 _SIXTH = 6
 """Of an hour's passwords, how many may be tried at once: one in six."""
+_TENTH = 10
+"""Of a minute's utterances, how many may come at once: one in ten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +181,9 @@ def _limits(chosen: Settings, store: Store, meters: Meters) -> Limits:
         Budget("baseline", baseline, 60, baseline),
         Budget(ANONYMOUS_BUDGET, anonymous, 3600, anonymous),
         Budget(ASSERTION_BUDGET, assertion, 3600, assertion),
+        Budget(
+            TELEPROMPTER, chosen.limit_teleprompter_rpm, 60, chosen.limit_teleprompter_rpm // _TENTH
+        ),
         Budget(EVENT_BUDGET, chosen.limit_events_rpm, 60, chosen.limit_events_rpm),
         Budget(CLIENT_BUDGET, registered, 3600, registered),
         Budget(health.BUDGET, chosen.limit_health_rpm, 60, chosen.limit_health_rpm),

@@ -20,6 +20,8 @@ from negotiator.negotiations.plans import kept as plans
 from negotiator.negotiations.suggestions import own as own_tactics
 from negotiator.store import moves
 from negotiator.store.statement import Transaction
+from negotiator.teleprompter.sessions import moving as teleprompter
+from negotiator.teleprompter.sessions import rows as calls
 from negotiator.tokens import clients, credentials
 from negotiator.tokens.api_keys import rows as api_keys
 from negotiator.tokens.flow import authorizations, consents, refreshing
@@ -32,6 +34,7 @@ MOVES: Final[tuple[Callable[..., Any], ...]] = (
     own_tactics.move,
     memories.move,
     wins.move,
+    calls.move,
     idempotency.abandon,
     bookmarks.move,
     submissions.move,
@@ -43,6 +46,7 @@ ERASURES: Final[tuple[Callable[[Transaction, str], Any], ...]] = (
     sessions.erase,
     rows.erase,
     wins.erase,
+    calls.erase,
     idempotency.erase,
     consents.erase,
     bookmarks.erase,
@@ -64,18 +68,19 @@ SWEEPS: Final[tuple[Callable[[Transaction, int], Any], ...]] = (
     sessions.sweep,
     saves.sweep,
     deciding.sweep,
+    teleprompter.sweep,
 )
 
 
 def sweep(tx: Transaction, now: int) -> bool:
     """Forget what is over: spent values, dead tokens, agents unclaimed or long ended with all they owned.
 
-    Answers whether anybody's belongings were erased, so that no byte of them is left in the files either.
+    Answers whether anybody's belongings were erased, so that no byte of them is left in the files either: a sweep that
+    erases such says so itself.
     """
-    for forget in SWEEPS:
-        forget(tx, now)
+    erased = [forget(tx, now) for forget in SWEEPS]
     gone = (*registration.forget_expired(tx, now), *directory_agents.forget_revoked(tx, now))
     for agent_id in gone:
         for erase in ERASURES:
             erase(tx, agent_id)
-    return bool(gone)
+    return bool(gone) or any(erased)

@@ -13,6 +13,7 @@ from tests.contract.directory.catalogue_rules import CATALOGUE
 from tests.contract.directory.writing_rules import WRITING
 from tests.contract.discovery.rules import DISCOVERY
 from tests.contract.mcp.rules import MCP
+from tests.contract.teleprompter.rules import TELEPROMPTER
 
 Test = TypeVar("Test", bound=Callable[..., Any])
 
@@ -240,10 +241,6 @@ _LATER: Final = {
         "assistant:1:plans": "battle plans and tactics are kept and generated",
         "contract:0:money": "money is a decimal string with a currency",
     },
-    "Teleprompter": {
-        "assistant:1:teleprompter": "live transcription with counter-objection cues",
-        "assistant:5:scope-stream": "teleprompter:stream opens the stream",
-    },
     "Tools directory": {
         "contract:2:directory": "directory submissions list, approve and reject",
     },
@@ -262,7 +259,7 @@ def _source(name: str) -> str:
 
 _PARTS: Final = (
     *(_SEED, _GROUND, _ENTRY, _TOKENS, DISCOVERY, _OPERATOR, _NEGOTIATIONS, _MEMORY),
-    *(_AUTH_MD, _EVENTS, ACCOUNTS, CATALOGUE, WRITING, MCP),
+    *(_AUTH_MD, _EVENTS, ACCOUNTS, CATALOGUE, WRITING, MCP, TELEPROMPTER),
 )
 REQUIREMENTS: Final = {
     name: Requirement(_source(name), behaviour)

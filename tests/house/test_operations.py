@@ -48,6 +48,7 @@ CREATING: Final[dict[str, dict[str, Any]]] = {
         "homepage_url": "https://quiet-search.example",
     },
     "report_tool": {"reason": "broken_link"},
+    "open_teleprompter_session": {"consent": {"basis": "test", "confirmed_by": "Ada"}},
     "save_collection": {"name": "To try"},
 }
 """A body for every operation that creates; whoever adds one adds its body here."""

@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 
 from negotiator.negotiations.tactics.tactic import Role
 
 Kind = Literal["objection", "manoeuvre", "coaching"]
 Speaker = Literal["them", "me"]
 
+NEUTRAL: Final = ""
+"""The label of ordinary talk."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
 SPEAKERS: tuple[Speaker, ...] = get_args(Speaker)
 

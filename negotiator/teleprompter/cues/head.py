@@ -13,7 +13,8 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-NEUTRAL: Final = ""
+from negotiator.teleprompter.cues.cue import NEUTRAL
+
 RIDGE: Final = 0.3
 SHARPNESS: Final = 2.0
 LANDMARKS: Final = 1024

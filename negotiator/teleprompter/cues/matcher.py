@@ -3,12 +3,14 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from negotiator.negotiations.tactics.cues import clean
-from negotiator.teleprompter.cues.cue import SPEAKERS, Catalogue, Speaker
-from negotiator.teleprompter.cues.head import NEUTRAL, Head, Numbers, Vectors
+from negotiator.teleprompter.cues.cue import NEUTRAL, SPEAKERS, Catalogue, Speaker
 from negotiator.teleprompter.cues.rules import QUOTE_LIMIT, RuleHit, Rules, rules_of
+
+if TYPE_CHECKING:
+    from negotiator.teleprompter.cues.head import Head, Numbers, Vectors
 
 Source = Literal["rule", "model", "memory", "plan"]
 
@@ -49,7 +51,7 @@ class Matcher:
         )
 
     def match(
-        self, text: str, speaker: Speaker, *, head: Head, vectors: Vectors
+        self, text: str, speaker: Speaker, *, head: "Head", vectors: "Vectors"
     ) -> tuple[Match, ...]:
         """Every cue with some confidence, surest first; `vectors` are those of `pieces(text)`."""
         parts = pieces(text)
@@ -65,7 +67,7 @@ class Matcher:
 
 
 def _weighed(
-    part: str, scores: Numbers, *, head: Head, found: Mapping[str, RuleHit]
+    part: str, scores: "Numbers", *, head: "Head", found: Mapping[str, RuleHit]
 ) -> Sequence[Match]:
     neutral = max(float(scores[head.labels.index(NEUTRAL)]), 0.0) * NEUTRAL_SHARE
     matches: list[Match] = []

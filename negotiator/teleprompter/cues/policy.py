@@ -65,6 +65,7 @@ class Card:
     stage: Stage
     at: float
     count: int = 1
+    memory_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

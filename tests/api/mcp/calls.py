@@ -45,6 +45,18 @@ CALLS: Final[dict[str, Callable[[Known], dict[str, Any]]]] = {
         "achieved": {"amount": "105.00"},
     },
     "get_benchmarks": lambda _: {"category": "software"},
+    "open_teleprompter_session": lambda known: {
+        "negotiation_id": known["open_negotiation"]["id"],
+        "consent": {"basis": "test", "confirmed_by": "Ada"},
+    },
+    "hear_utterance": lambda known: {
+        "id": known["open_teleprompter_session"]["id"],
+        "utterance_id": "u1",
+        "text": "That is way over our budget.",
+    },
+    "follow_session": lambda known: {"id": known["open_teleprompter_session"]["id"], "wait": 1},
+    "get_transcript": lambda known: {"id": known["open_teleprompter_session"]["id"]},
+    "end_teleprompter_session": lambda known: {"id": known["open_teleprompter_session"]["id"]},
     "search_tools": lambda _: {"query": "database", "limit": 2, "kind": ["mcp_server"]},
     "get_tool": lambda known: {"id": known["search_tools"]["items"][0]["id"]},
     "list_categories": lambda _: {},

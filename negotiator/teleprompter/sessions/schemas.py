@@ -1,0 +1,253 @@
+"""A teleprompter session on the wire (contract §5)."""
+
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import ConfigDict, Field, StringConstraints
+from typing_extensions import TypedDict
+
+from negotiator.edge.operation import Strict, shown
+from negotiator.negotiations.tactics.tactic import Role
+from negotiator.scalars import Moment, Prose, Truth, Word
+from negotiator.teleprompter.cues.cue import Speaker
+from negotiator.teleprompter.privacy.consent import Basis, Keep
+
+State = Literal["ready", "live", "paused", "ended"]
+Action = Literal["used", "dismissed", "wrong"]
+Said = Annotated[str, StringConstraints(min_length=1, max_length=2000, strip_whitespace=True)]
+UtteranceId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._:-]{1,64}$")]
+MOST_EVENTS = 20_000
+
+
+class ConsentBody(Strict):
+    """Why the people on the call may be listened to. Who opens the session answers for it."""
+
+    basis: Basis = Field(
+        description="`own_side_only` hears nobody but `me`; `test` is for no real call."
+    )
+    confirmed_by: Prose = Field(description="Who made sure of it, as a name or an id.")
+    at: Moment | None = Field(None, description="When; now if absent.")
+    jurisdiction: Word | None = Field(None, description="Whose law was looked at, as in US-CA.")
+
+
+class OpenSession(Strict):
+    """A call that is about to be listened to."""
+
+    model_config = ConfigDict(
+        json_schema_extra=shown(
+            {
+                "source": "text",
+                "role": "buyer",
+                "consent": {"basis": "all_parties", "confirmed_by": "Ada Lovelace"},
+            }
+        )
+    )
+
+    source: Literal["audio", "text"] = Field("text", description="What will be sent.")
+    language: Literal["en"] = Field("en", description="What is spoken. Only English is understood.")
+    negotiation_id: Word | None = Field(
+        None, description="A negotiation of yours whose limits the figures are held against."
+    )
+    role: Role | None = Field(None, description="Your side; the negotiation's own if absent.")
+    consent: ConsentBody
+    keep: Keep = Field(
+        "session",
+        description="How long what was said is kept: not at all, a day or 30 days past the end, or until deleted.",
+    )
+
+
+class SessionId(Strict):
+    """One session of yours."""
+
+    id: Word
+
+
+class ListSessions(Strict):
+    """Your sessions, newest first."""
+
+    state: State | None = None
+    limit: int = Field(20, ge=1, le=100)
+    cursor: str | None = Field(None, max_length=500)
+
+
+class Utterance(SessionId):
+    """One utterance, whole or still growing."""
+
+    model_config = ConfigDict(
+        json_schema_extra=shown(
+            {"utterance_id": "u1", "speaker": "them", "text": "That is way over our budget."}
+        )
+    )
+
+    utterance_id: UtteranceId = Field(
+        description="Your name for it; partials and the final share it, and a final counts once."
+    )
+    speaker: Speaker = Field("them", description="Who speaks.")
+    text: Said = Field(description="What was heard so far; it replaces what was sent before.")
+    final: Truth = Field(True, description="Whether it will not change any more.")
+    start_ms: int | None = Field(None, ge=0, le=2**40, description="When it began, on your clock.")
+    end_ms: int | None = Field(None, ge=0, le=2**40, description="When it ended, on your clock.")
+
+
+class FollowSession(SessionId):
+    """The numbered events after a number, as JSON or as an event stream."""
+
+    after: int = Field(0, ge=0, le=2**31 - 1, description="The last number you have.")
+    wait: float = Field(
+        0, ge=0, le=25, description="Seconds to wait for the first event, JSON only."
+    )
+    limit: int = Field(200, ge=1, le=1000)
+
+
+class Feedback(SessionId):
+    """What became of a card."""
+
+    model_config = ConfigDict(json_schema_extra=shown({"action": "used"}))
+
+    cue: Word
+    action: Action = Field(description="`wrong`: it does not belong to what was said.")
+
+
+class ConsentView(TypedDict):
+    """The consent as it was given."""
+
+    basis: Basis
+    confirmed_by: str
+    at: str
+    jurisdiction: str | None
+
+
+class LimitsView(TypedDict):
+    """What a session can take; seconds, bytes, characters, counts."""
+
+    frame_bytes: int
+    utterance_characters: int
+    session_seconds: int
+    idle_seconds: int
+    viewers: int
+    events: int
+
+
+class EngineView(TypedDict):
+    """Who hears: `none` for text. `processor` is the third party that gets the sound, null if it stays here."""
+
+    id: str
+    interim: bool
+    processor: str | None
+    quality_note: str
+
+
+class SessionView(TypedDict):
+    """A session as its owner sees it."""
+
+    id: str
+    state: State
+    source: Literal["audio", "text"]
+    language: str
+    negotiation_id: str | None
+    role: str | None
+    consent: ConsentView
+    keep: Keep
+    last_seq: int
+    created_at: str
+    ended_at: str | None
+    ends_at: str | None
+    forget_at: str | None
+    stream_url: str
+    events_url: str
+    notice_text: str
+    limits: LimitsView
+    engine: EngineView
+
+
+class SessionList(TypedDict):
+    """A page of sessions."""
+
+    items: list[SessionView]
+    next_cursor: str | None
+
+
+class EvidenceView(TypedDict):
+    """The words that raised a card."""
+
+    utterance_id: str
+    quote: str
+
+
+class CueView(TypedDict):
+    """A card: what to say and why. `maybe` cards have no number and no id, since they are not shown."""
+
+    seq: int | None
+    id: str | None
+    cue: str
+    kind: str
+    family: str
+    title: str
+    say: str
+    why: str
+    evidence: EvidenceView
+    confidence: float
+    source: Literal["rule", "model", "memory", "plan"]
+    tactic_id: str
+    memory_ids: list[str]
+    count: int
+    ttl_ms: int
+    stage: Literal["early", "final"]
+
+
+class HeardView(TypedDict):
+    """What an utterance led to: cards now shown, the best of the rest, and the offer noted in the ledger."""
+
+    seq: int
+    cues: list[CueView]
+    maybe: list[CueView]
+    retracted: list[str]
+    offer_id: str | None
+
+
+class EventView(TypedDict):
+    """A numbered event: `type` says which of the other members it has."""
+
+    seq: int
+    type: Literal[
+        "transcript.final", "cue", "cue.update", "cue.retract", "notice", "error", "ended"
+    ]
+    at: str
+    utterance_id: NotRequired[str]
+    speaker: NotRequired[str]
+    text: NotRequired[str | None]
+    start_ms: NotRequired[int | None]
+    end_ms: NotRequired[int | None]
+    confidence: NotRequired[float | None]
+    cue: NotRequired[CueView]
+    id: NotRequired[str]
+    code: NotRequired[str]
+    detail: NotRequired[dict[str, Any]]
+    reason: NotRequired[str]
+
+
+class EventPage(TypedDict):
+    """Events in their order. `more` says that there are more already."""
+
+    items: list[EventView]
+    last_seq: int
+    state: State
+    more: bool
+
+
+class TranscriptLine(TypedDict):
+    """One utterance of the transcript, or a gap (`speaker` is then null)."""
+
+    seq: int
+    at: str
+    speaker: str | None
+    text: str | None
+    start_ms: int | None
+    end_ms: int | None
+
+
+class TranscriptView(TypedDict):
+    """What was said, as far as it is kept."""
+
+    id: str
+    keep: Keep
+    lines: list[TranscriptLine]

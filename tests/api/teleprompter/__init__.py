@@ -1,0 +1,1 @@
+"""The teleprompter through the ASGI application."""
