@@ -207,7 +207,11 @@ class Server:
                 stderr=log,
                 start_new_session=True,
             )
-        _wait_for(self._answers)
+        try:
+            _wait_for(self._answers)
+        except TimeoutError:
+            self.stop()
+            raise
 
     def kill(self) -> None:
         """SIGKILL to the supervisor and all its workers, as a power cut would end them."""

@@ -77,10 +77,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Generator[Site]:
 
 @pytest.fixture(scope="session")
 def brief(tmp_path_factory: pytest.TempPathFactory, site: Site) -> Generator[Brief]:
-    """A running server with two workers whose tokens live seconds, and which may read the site."""
+    """A running server whose tokens live seconds, and which may read the site."""
     loopback = {"allow_loopback_fetch": "true"}
     folder = tmp_path_factory.mktemp("brief")
-    started = Brief(folder, workers=2, settings=loopback, authority=str(site.certificate))
+    started = Brief(folder, workers=1, settings=loopback, authority=str(site.certificate))
     started.start()
     yield started
     started.stop()

@@ -23,7 +23,7 @@ CALLED = ("open_negotiation", "list_tactics", "remember")
 async def test_the_typescript_client_signs_in_steps_up_and_renews(
     brief: Brief, modules: Path, kind: str, type_: str
 ) -> None:
-    """With DPoP each request carries a proof that counts once, on whichever worker it comes to."""
+    """With DPoP each request carries a proof of its own, the step up and the renewal too."""
     node = shutil.which("node")
     assert node is not None, "node is missing beside npm"
     calls = json.dumps([(name, CALLS[name]({})) for name in CALLED])

@@ -26,9 +26,9 @@ MCP = "/mcp"
 def crowd(
     tmp_path_factory: pytest.TempPathFactory, postgres: Callable[[], str]
 ) -> Generator[Server]:
-    """A server with three workers on PostgreSQL."""
+    """A server with two workers on PostgreSQL."""
     started = Server(
-        tmp_path_factory.mktemp("crowd"), workers=3, settings={"database_url": postgres()}
+        tmp_path_factory.mktemp("crowd"), workers=2, settings={"database_url": postgres()}
     )
     started.start()
     yield started
