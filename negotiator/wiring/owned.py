@@ -22,6 +22,7 @@ from negotiator.store import moves
 from negotiator.store.statement import Transaction
 from negotiator.teleprompter.sessions import moving as teleprompter
 from negotiator.teleprompter.sessions import rows as calls
+from negotiator.teleprompter.streams.entry import tickets
 from negotiator.teleprompter.taught import examples
 from negotiator.tokens import clients, credentials
 from negotiator.tokens.api_keys import rows as api_keys
@@ -50,6 +51,7 @@ ERASURES: Final[tuple[Callable[[Transaction, str], Any], ...]] = (
     wins.erase,
     calls.erase,
     examples.erase,
+    tickets.erase,
     idempotency.erase,
     consents.erase,
     bookmarks.erase,
@@ -72,6 +74,7 @@ SWEEPS: Final[tuple[Callable[[Transaction, int], Any], ...]] = (
     saves.sweep,
     deciding.sweep,
     teleprompter.sweep,
+    tickets.sweep,
 )
 
 
