@@ -111,14 +111,18 @@ class Unpossessed(Unauthorized):
 
 
 class InsufficientScope(Refusal):
-    """The credential is good but lacks a scope; `scopes` are all that the operation needs."""
+    """The credential is good but lacks a scope; `scopes` are all that the operation needs.
+
+    `algorithms` are those of proofs, where the credential is bound to a key.
+    """
 
     status = 403
     default_error = "insufficient_scope"
 
-    def __init__(self, scopes: Sequence[str]) -> None:
+    def __init__(self, scopes: Sequence[str], *, algorithms: Sequence[str] = ()) -> None:
         super().__init__(f"This operation needs the scope {' '.join(scopes)}.")
         self.scopes = tuple(scopes)
+        self.algorithms = tuple(algorithms)
 
 
 class Forbidden(Refusal):

@@ -7,7 +7,11 @@ from urllib.parse import urlsplit
 from starlette.types import ASGIApp
 
 from negotiator.settings import Settings
+from negotiator.teleprompter.cues.catalogue import cue_catalogue
+from negotiator.teleprompter.cues.matcher import matcher_of
+from negotiator.teleprompter.feedback import Judging
 from negotiator.teleprompter.hearing.ear import Ear
+from negotiator.teleprompter.life import Sessions
 from negotiator.teleprompter.listening import Listening
 from negotiator.teleprompter.routes import Teleprompter
 from negotiator.teleprompter.sessions.schemas import EngineView
@@ -24,8 +28,9 @@ from negotiator.teleprompter.streams.following import Log
 from negotiator.teleprompter.streams.socket.door import Door
 from negotiator.teleprompter.streams.socket.floor import Floor, Patience
 from negotiator.teleprompter.streams.sound.voices import Stage
+from negotiator.teleprompter.taught.heads import Heads
 from negotiator.wiring.ground import Ground
-from negotiator.wiring.memory import Remembering
+from negotiator.wiring.memory import Remembering, models_folder
 from negotiator.wiring.wing import Slice
 
 
@@ -42,18 +47,19 @@ def teleprompter(ground: Ground, remembered: Remembering) -> Prompting:
     """Make them."""
     chosen, store = ground.settings, ground.store
     recognizer = make_recognizer(chosen)
-    bus = _bus(chosen)
-    listening = Listening(store, Ear(remembered.embedder), Log(store, bus))
+    bus, ear = _bus(chosen), _ear(ground, remembered)
+    listening = Listening(store, ear, Log(store, bus))
     views = Views(chosen.base_url, _shown(recognizer.caps))
-    prompter = Teleprompter(store, ground.cursors, listening, views, ground.doorway.guard.still)
+    prompter = Teleprompter(store, listening, ground.doorway.guard.still)
+    sessions = Sessions(store, ground.cursors, listening, views)
     streaming = Streaming(Tickets(store))
     stage = Stage(listening, recognizer)
     floor = Floor(ground.doorway, listening, streaming.tickets, stage, patience=Patience())
     origins = (_origin(chosen.base_url), *chosen.trusted_origins)
     return Prompting(
-        (prompter, streaming),
+        (prompter, sessions, Judging(store, listening, ear.heads), streaming),
         {STREAM: Door(floor, streaming.stream, origins=origins)},
-        (stage.close, bus.close),
+        (stage.close, bus.close, ear.heads.close),
     )
 
 
@@ -69,6 +75,13 @@ def _bus(chosen: Settings) -> Bus:
 def _origin(base: str) -> str:
     parts = urlsplit(base)
     return f"{parts.scheme}://{parts.netloc}"
+
+
+def _ear(ground: Ground, remembered: Remembering) -> Ear:
+    matcher, embeds = matcher_of(cue_catalogue()), remembered.embedder
+    folder = models_folder(ground.settings)
+    heads = Heads(ground.store, embeds, catalogue=matcher.catalogue, folder=folder)
+    return Ear(matcher, heads, embeds, remembered.recall)
 
 
 def _shown(caps: Caps) -> EngineView:

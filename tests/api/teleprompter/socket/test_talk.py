@@ -72,6 +72,7 @@ async def test_an_utterance_that_grows_is_shown_and_not_kept(
         await socket.send("text", utterance_id="u1", text="Mail ada@example.com", final=False)
         shown = await socket.until("transcript.partial")
         assert (shown["utterance_id"], shown["speaker"]) == ("u1", "them")
+        assert shown["text"] == "Mail [email]"
         assert "seq" not in shown
     assert (await desk.events(one))["items"] == []
 
