@@ -50,8 +50,8 @@ class Ahead:
     """
 
     text: str
-    marks: tuple[str, ...] = ()
     matches: tuple[Match, ...] = ()
+    marks: tuple[str, ...] = ()
     figures: tuple[Figure, ...] = ()
     memories: tuple[Recalled, ...] = ()
     answers: Mapping[str, Prepared] = field(default_factory=dict[str, Prepared])
@@ -103,7 +103,7 @@ class Ear:
         vectors = await self._vectors(plain.text) if taught is not None else None
         found = self._matches(plain.text, speaker, taught, vectors)
         suited = tuple(one for one in found if self.catalogue.cues[one.cue_id].suits(role))
-        ahead = Ahead(plain.text, plain.marks, suited)
+        ahead = Ahead(plain.text, suited, plain.marks)
         if not final:
             return ahead
         memories: tuple[Recalled, ...] = ()
