@@ -75,6 +75,10 @@ LEFT_ALONE = (
     "4111 1111 1111 1112 people",
     "we have 500 600 700 and 800 seats",
     "we met at three and at four",
+    "my number is 1250000",
+    "let's call it 1 250 000 then",
+    "we can reach 2500000 in text one",
+    "the tiers are 100 500 1000",
 )
 
 
