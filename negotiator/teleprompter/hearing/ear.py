@@ -27,6 +27,7 @@ from negotiator.teleprompter.hearing.cards import (
 )
 from negotiator.teleprompter.hearing.limits import held_of, limits_of
 from negotiator.teleprompter.privacy.redaction import redact
+from negotiator.teleprompter.taught.examples import Action, Lesson, lesson_of
 from negotiator.teleprompter.taught.heads import Heads
 
 if TYPE_CHECKING:
@@ -112,6 +113,10 @@ class Ear:
             memories = await recalled(self._recall, owner, vectors, session=session, lesser=lesser)
         answers = await self._answers(prepared(plan)) if suited else {}
         return replace(ahead, figures=figures(plain.text), memories=memories, answers=answers)
+
+    def lesson(self, action: Action, cue: str) -> Lesson | None:
+        """What feedback on a card teaches; nothing, where its cue is a figure, a memory or no more."""
+        return lesson_of(action, cue) if cue in self.catalogue.cues else None
 
     async def warm(self) -> None:
         """Have the heads ready before the first word; worth calling when a call is opened."""
