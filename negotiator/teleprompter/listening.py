@@ -54,6 +54,7 @@ class Listening:
         """
         owner = caller.principal
         session = await self.store.read(lambda tx: rows.find(tx, owner, said.id))
+        moving.check(session, said.speaker)  # before any engine, here or elsewhere, sees a word
         bound = await self._bound(caller, session) if said.final else None
         ahead = await self.ear.listen(
             owner,
