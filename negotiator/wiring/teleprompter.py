@@ -53,7 +53,7 @@ def teleprompter(ground: Ground, remembered: Remembering) -> Prompting:
     return Prompting(
         (prompter, sessions, Judging(store, listening, ear.heads), streaming),
         {STREAM: Door(floor, streaming.stream, origins=origins)},
-        (recognizer.close, ear.heads.close),
+        (recognizer.close, ear.close),
     )
 
 
