@@ -9,7 +9,7 @@ from negotiator import values
 from negotiator.caller import Caller
 from negotiator.edge.cursors import Cursors
 from negotiator.edge.operation import Answer, Call, Operation, Tool
-from negotiator.errors import InsufficientScope
+from negotiator.errors import InsufficientScope, Unavailable
 from negotiator.negotiations import sessions as negotiations
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
@@ -27,7 +27,7 @@ from negotiator.teleprompter.sessions.schemas import (
     TranscriptView,
     Utterance,
 )
-from negotiator.teleprompter.sessions.view import PATH, Views
+from negotiator.teleprompter.sessions.view import DEAF, PATH, Views
 from negotiator.teleprompter.streams import sse
 
 STREAM: Final = frozenset({"teleprompter:stream"})
@@ -48,7 +48,7 @@ class Teleprompter:
 
     def operations(self) -> list[Operation]:
         """What this slice offers; the hottest first."""
-        return [*self._hearing(), *self._life(), *self._switches()]
+        return [*self._hearing(), *self._life(), *self._reading(), *self._switches()]
 
     def _hearing(self) -> list[Operation]:
         return [
@@ -81,19 +81,6 @@ class Teleprompter:
                 tool=Tool("Follow a teleprompter session", foreign=True),
                 tag="teleprompter",
             ),
-            Operation(
-                name="get_transcript",
-                method="GET",
-                path=f"{ONE}/transcript",
-                summary="What was said, as far as it is kept",
-                run=self.transcript,
-                input=SessionId,
-                output=TranscriptView,
-                scopes=STREAM,
-                refusals=(404,),
-                tool=Tool("Read a transcript", foreign=True),
-                tag="teleprompter",
-            ),
         ]
 
     def _life(self) -> list[Operation]:
@@ -109,10 +96,26 @@ class Teleprompter:
                 status=201,
                 scopes=STREAM,
                 creates=True,
-                refusals=(400, 404, 409, 422),
+                refusals=(400, 404, 409, 422, 503),
                 tool=Tool("Open a teleprompter session"),
                 tag="teleprompter",
             ),
+            Operation(
+                name="delete_teleprompter_session",
+                method="DELETE",
+                path=ONE,
+                summary="Erase a session with all that was said in it, so that no byte of it is left",
+                run=self.delete,
+                input=SessionId,
+                status=204,
+                scopes=STREAM,
+                refusals=(404,),
+                tag="teleprompter",
+            ),
+        ]
+
+    def _reading(self) -> list[Operation]:
+        return [
             Operation(
                 name="list_teleprompter_sessions",
                 method="GET",
@@ -138,15 +141,16 @@ class Teleprompter:
                 tag="teleprompter",
             ),
             Operation(
-                name="delete_teleprompter_session",
-                method="DELETE",
-                path=ONE,
-                summary="Erase a session with all that was said in it, so that no byte of it is left",
-                run=self.delete,
+                name="get_transcript",
+                method="GET",
+                path=f"{ONE}/transcript",
+                summary="What was said, as far as it is kept",
+                run=self.transcript,
                 input=SessionId,
-                status=204,
+                output=TranscriptView,
                 scopes=STREAM,
                 refusals=(404,),
+                tool=Tool("Read a transcript", foreign=True),
                 tag="teleprompter",
             ),
         ]
@@ -187,6 +191,8 @@ class Teleprompter:
         """Open a session; a negotiation has to be the caller's own and readable to him."""
         asked, owner, now = call.input, call.caller.principal, values.now()
         named = asked.negotiation_id
+        if asked.source == "audio" and self.views.engine["id"] == DEAF:
+            raise Unavailable(self.views.engine["quality_note"], error="no_engine")
         if named is not None and not call.caller.scopes >= _BINDING:
             raise InsufficientScope(sorted(STREAM | _BINDING))
         given = asked.model_dump(mode="json")

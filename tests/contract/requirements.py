@@ -13,6 +13,7 @@ from tests.contract.directory.catalogue_rules import CATALOGUE
 from tests.contract.directory.writing_rules import WRITING
 from tests.contract.discovery.rules import DISCOVERY
 from tests.contract.mcp.rules import MCP
+from tests.contract.teleprompter.rules import TELEPROMPTER
 
 Test = TypeVar("Test", bound=Callable[..., Any])
 
@@ -175,6 +176,7 @@ _TOKENS: Final = {
     "contract:1.3:dpop": "a token bound to a key is worth nothing without a proof of that key",
     "contract:1.3:dpop-assertion": "an ID-JAG with cnf wants the proof of its key",
     "contract:1.3:dpop-refresh": "refresh tokens of clients without a secret are bound to their key",
+    "contract:1.3:dpop-code": "a code that was asked for with dpop_jkt wants the proof of that key",
     "contract:1.3:discovery": "both documents describe the code flow as it is",
 }
 _AUTH_MD: Final = {
@@ -239,10 +241,6 @@ _LATER: Final = {
         "assistant:1:plans": "battle plans and tactics are kept and generated",
         "contract:0:money": "money is a decimal string with a currency",
     },
-    "Teleprompter": {
-        "assistant:1:teleprompter": "live transcription with counter-objection cues",
-        "assistant:5:scope-stream": "teleprompter:stream opens the stream",
-    },
     "Tools directory": {
         "contract:2:directory": "directory submissions list, approve and reject",
     },
@@ -261,7 +259,7 @@ def _source(name: str) -> str:
 
 _PARTS: Final = (
     *(_SEED, _GROUND, _ENTRY, _TOKENS, DISCOVERY, _OPERATOR, _NEGOTIATIONS, _MEMORY),
-    *(_AUTH_MD, _EVENTS, ACCOUNTS, CATALOGUE, WRITING, MCP),
+    *(_AUTH_MD, _EVENTS, ACCOUNTS, CATALOGUE, WRITING, MCP, TELEPROMPTER),
 )
 REQUIREMENTS: Final = {
     name: Requirement(_source(name), behaviour)

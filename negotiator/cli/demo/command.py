@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 import httpx2
 import typer
 
-from negotiator.cli.demo.chapters import arrival, control, people, talk
+from negotiator.cli.demo.chapters import arrival, control, house, live, people, talk
 from negotiator.cli.demo.journey import Chapter, Journey
 from negotiator.cli.demo.narrator import Narrator
 from negotiator.cli.demo.provider import published
@@ -24,6 +24,10 @@ CHAPTERS: Final[tuple[Chapter, ...]] = (
     people.COMPANY,
     people.USER,
     talk.TALK,
+    house.MEMORY,
+    live.LIVE,
+    house.TOOLS,
+    house.MCP,
     control.CLIENTS,
     control.END,
     control.ACCOUNT,

@@ -73,6 +73,20 @@ class Journey:
         self.narrator.got(answer.status_code, told)
         return answer
 
+    def post(
+        self, target: str, body: Json, *, show: tuple[str, ...] | None = None, status: int = 200
+    ) -> Json:
+        """The answer to Grace's agent, without the id of its request."""
+        token = self.claimed["access_token"]
+        return _bare(
+            self.answered(self.ask("POST", target, body=body, token=token, show=show), status)
+        )
+
+    def get(self, target: str, *, show: tuple[str, ...] | None = None) -> Json:
+        """The same for a GET."""
+        token = self.claimed["access_token"]
+        return _bare(self.answered(self.ask("GET", target, token=token, show=show), 200))
+
     def operate(self, *arguments: str) -> Any:
         """Run a command as the operator and tell it."""
         self.narrator.ran(arguments)
@@ -103,6 +117,10 @@ class Chapter:
     title: str
     why: str
     happen: Callable[[Journey], None]
+
+
+def _bare(body: Json) -> Json:
+    return {name: member for name, member in body.items() if name != "request_id"}
 
 
 def _object(answer: httpx2.Response) -> Json:

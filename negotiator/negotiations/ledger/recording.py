@@ -74,7 +74,9 @@ def record(
         )
         if against:
             entry = replace(entry, override={"reason": sent.reason, "against": against})
-        if guard.needs_approval(session.terms, entry.package or {}):
+        # What was only heard is confirmed by another row, and that one is held.
+        heard = sent.source == DETECTED
+        if not heard and guard.needs_approval(session.terms, entry.package or {}):
             entry = replace(entry, approval=_held(entry))
     row = _row(entry)
     ledger.add(tx, session.id, row)

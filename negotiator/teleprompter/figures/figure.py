@@ -29,7 +29,7 @@ _PERCENT: Final = frozenset(["percent", "%", "percentage"])
 _OFF: Final = frozenset(
     ["off", "discount", "rebate", "reduction", "less", "cheaper", "lower", "below"]
 )
-_PER: Final = {"hour": "hour", "day": "day", "week": "week", "month": "month", "year": "year",
+PERIODS: Final = {"hour": "hour", "day": "day", "week": "week", "month": "month", "year": "year",
                "annum": "year", "unit": "unit", "seat": "seat", "user": "seat", "piece": "unit",
                "head": "head", "hourly": "hour", "daily": "day", "monthly": "month",
                "yearly": "year", "annually": "year"}  # fmt: skip
@@ -169,9 +169,9 @@ def _looks_like_a_year(before: Sequence[str], run: Run) -> bool:
 def _per(after: Sequence[str]) -> str:
     for at, word in enumerate(after[:4]):
         if word in {"a", "an", "per", "each", "every", "the"} and at + 1 < len(after):
-            return _PER.get(after[at + 1], "")
-        if word.endswith("ly") and word in _PER:
-            return _PER[word]
+            return PERIODS.get(after[at + 1], "")
+        if word.endswith("ly") and word in PERIODS:
+            return PERIODS[word]
     return ""
 
 

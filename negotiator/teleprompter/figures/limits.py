@@ -7,11 +7,11 @@ The limits come from the plan as plain values and never from what was said. They
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from negotiator.teleprompter.figures.figure import Figure, Measure
 
-Standing = Literal["past_limit", "on_the_way", "at_target"]
+Standing = Literal["past_limit", "inside", "on_the_way", "at_target"]
 
 SHORTHAND: Final = (Decimal(1), Decimal(1000))
 FARTHEST: Final = Decimal(8)
@@ -19,25 +19,35 @@ FARTHEST: Final = Decimal(8)
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """What I can live with at worst (`floor`) and want (`target`), of one measure.
+    """What I can live with at worst (`floor`) and want (`target`, if that is known), of one measure.
 
-    Whether more is better follows from the two: a seller's target lies above the floor, a buyer's below. `list_price`
-    lets "ten percent off" be held against a money limit. An empty `currency` or `per` fits any.
+    Whether more is better is said by `more`, or follows from the two: a seller's target lies above the floor, a buyer's
+    below. `list_price` lets "ten percent off" be held against a money limit. An empty `currency` or `per` fits any.
     """
 
     measure: Measure
     floor: Decimal
-    target: Decimal
+    target: Decimal | None
     topic: str = "price"
     currency: str = ""
     per: str = ""
     list_price: Decimal | None = None
+    more: bool | None = None
+
+    @property
+    def wants_more(self) -> bool:
+        """Whether a higher figure is better for me."""
+        if self.more is not None:
+            return self.more
+        return self.target is None or self.target >= self.floor
 
     def standing(self, value: Decimal) -> Standing:
         """Where a value lies; exactly the floor is not past it."""
-        sign = 1 if self.target >= self.floor else -1
+        sign = 1 if self.wants_more else -1
         if sign * (value - self.floor) < 0:
             return "past_limit"
+        if self.target is None:
+            return "inside"
         return "at_target" if sign * (value - self.target) >= 0 else "on_the_way"
 
 
@@ -68,6 +78,12 @@ ADVICE: Final[dict[Standing, Advice]] = {
         "Do not counter beyond your limit; move the figure or leave it.",
         "tac_re_anchor",
     ),
+    "inside": Advice(
+        "That figure keeps your limit",
+        "That is one we can look at. What could you add to it?",
+        "It can be lived with, so ask for more before you take it.",
+        "tac_conditional_concession",
+    ),
     "on_the_way": Advice(
         "Inside your limit, short of your target",
         "We are getting closer. What else could you add to bridge the rest?",
@@ -90,7 +106,7 @@ def hold(found: Sequence[Figure], limits: Sequence[Limit]) -> tuple[Held, ...]:
     limit: "forty two" is 42,000 beside a salary, and thirty thousand beside a rent of 900 is about something else.
     """
     held = [one for figure in found if (one := _held(figure, limits)) is not None]
-    order = ("past_limit", "on_the_way", "at_target")
+    order = get_args(Standing)
     return tuple(sorted(held, key=lambda one: order.index(one.standing)))
 
 
@@ -112,7 +128,7 @@ def _value(figure: Figure, limit: Limit) -> Decimal | None:
         return None
     if limit.per and figure.per and limit.per != figure.per:
         return None
-    worse = figure.low if limit.target >= limit.floor else figure.high
+    worse = figure.low if limit.wants_more else figure.high
     readings = figure.readings if figure.low == figure.high else (worse,)
     if figure.measure != "money":
         return worse
@@ -121,7 +137,8 @@ def _value(figure: Figure, limit: Limit) -> Decimal | None:
 
 def _nearest(readings: Sequence[Decimal], limit: Limit) -> Decimal | None:
     """The reading closest to the limit in scale, "forty two" tried as 42 and as 42,000."""
-    middle = (abs(limit.floor) + abs(limit.target)) / 2
+    target = limit.floor if limit.target is None else limit.target
+    middle = (abs(limit.floor) + abs(target)) / 2
     if middle == 0:
         return readings[0]
     meant = [

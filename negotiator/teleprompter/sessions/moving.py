@@ -100,10 +100,11 @@ def pause(tx: Transaction, session: Session) -> Outcome:
 
 
 def resume(tx: Transaction, session: Session) -> Outcome:
-    """Listen again."""
-    return (
-        _switch(tx, session, "live", "resumed") if session.state == "paused" else Outcome(session)
-    )
+    """Listen again. Nothing, if it is not paused."""
+    _check_open(session)
+    if session.state != "paused":
+        return Outcome(session)
+    return _switch(tx, session, "live", "resumed")
 
 
 def notice(tx: Transaction, session: Session, code: str, detail: dict[str, Any]) -> Outcome:

@@ -149,7 +149,13 @@ _AT = Query(
 )
 _SPOKEN = Query(
     select(*_event)
-    .where(_of_session, col(TeleprompterEvent.type).in_(("transcript.final", "notice")))
+    .where(
+        _of_session,
+        or_(
+            col(TeleprompterEvent.type) == "transcript.final",
+            col(TeleprompterEvent.type) == "notice",
+        ),
+    )
     .order_by(col(TeleprompterEvent.seq)),
     _read_event,
 )

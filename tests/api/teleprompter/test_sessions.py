@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.api.teleprompter.conftest import Desk
+from tests.prompter import Desk
 
 
 @pytest.mark.asyncio

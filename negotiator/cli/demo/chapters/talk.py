@@ -90,14 +90,14 @@ def _talk(journey: Journey) -> None:
 def _open(journey: Journey) -> str:
     journey.narrator.step("Grace's contract runs out. Her agent writes down what it is about.")
     told = ("id", "state", "missing")
-    opened = _post(journey, "/api/negotiations", _case(), status=201, show=told)
+    opened = journey.post("/api/negotiations", _case(), status=201, show=told)
     journey.check(opened["missing"] == [], "Nothing is missing that advice would need")
     return f"/api/negotiations/{opened['id']}"
 
 
 def _plan(journey: Journey, one: str) -> Json:
     journey.narrator.step("It asks for a battle plan.")
-    plan = _post(journey, f"{one}/battle-plans", {}, status=201, show=("id", "version", "stale"))
+    plan = journey.post(f"{one}/battle-plans", {}, status=201, show=("id", "version", "stale"))
     _tell(journey, plan)
     steps = plan["concession_schedule"]
     floor = _worth(_case()["walk_away"]["package"])
@@ -136,7 +136,7 @@ def _tell(journey: Journey, plan: Json) -> None:
 
 def _leverage(journey: Journey, one: str) -> None:
     journey.narrator.step("Who needs this deal more?")
-    found = _post(journey, f"{one}/leverage", {}, show=("position", "expected"))
+    found = journey.post(f"{one}/leverage", {}, show=("position", "expected"))
     power, nash = found["power"], found["points"]["nash"]
     for factor in power["factors"]:
         if factor["contribution"]:
@@ -159,7 +159,7 @@ def _leverage(journey: Journey, one: str) -> None:
 def _suggestions(journey: Journey, one: str) -> None:
     journey.narrator.step("Cloudwerk adds a sentence. What is that, and what answers it?")
     body = {"utterance": _SAID, "phase": "bargain"}
-    found = _post(journey, f"{one}/suggestions", body, show=("recognised",))
+    found = journey.post(f"{one}/suggestions", body, show=("recognised",))
     for item in found["items"]:
         journey.narrator.event(f"{item['tactic']['name']}, {item['score']:.2f}: {item['why']}")
     heard = {move["tactic"]["id"]: move for move in found["recognised"]}
@@ -178,7 +178,7 @@ def _suggestions(journey: Journey, one: str) -> None:
 def _counter(journey: Journey, one: str, theirs: Json) -> None:
     """Ask for the next move, and make it."""
     journey.narrator.step("What now?")
-    move = _post(journey, f"{one}/next-move", {}, show=_SEEN)
+    move = journey.post(f"{one}/next-move", {}, show=_SEEN)
     journey.check(
         move["action"] == "counter"
         and abs(_worth(move["offer"]) - move["my_utility"]) < _EXACT
@@ -188,7 +188,7 @@ def _counter(journey: Journey, one: str, theirs: Json) -> None:
     journey.narrator.step("The agent makes it.")
     body = {"by": "me", "kind": "counter", "package": move["offer"], "in_reply_to": theirs["id"]}
     told = ("seq", "status", "utility_me", "utility_them_estimate", "concession_me")
-    made = _post(journey, f"{one}/offers", body, status=201, show=told)
+    made = journey.post(f"{one}/offers", body, status=201, show=told)
     journey.check(made["status"] == "live", f"Offer {made['seq']} of the ledger stands")
 
 
@@ -205,28 +205,28 @@ def _theirs(journey: Journey, one: str, package: Package, *, says: str) -> Json:
     journey.narrator.step(says)
     body = {"by": "them", "kind": "offer", "package": package}
     told = ("seq", "status", "utility_me", "utility_them_estimate", "concession_them")
-    return _post(journey, f"{one}/offers", body, status=201, show=told)
+    return journey.post(f"{one}/offers", body, status=201, show=told)
 
 
 def _agree(journey: Journey, one: str, theirs: Json) -> None:
     journey.narrator.step("And now?")
-    move = _post(journey, f"{one}/next-move", {}, show=_SEEN)
+    move = journey.post(f"{one}/next-move", {}, show=_SEEN)
     journey.check(move["action"] == "accept", "In the last round, what beats no deal is accepted")
     journey.narrator.step("The agent accepts, and the contract is signed.")
     body = {"by": "me", "kind": "acceptance", "in_reply_to": theirs["id"]}
-    _post(journey, f"{one}/offers", body, status=201, show=("seq", "status", "utility_me"))
-    agreed = _get(journey, one, show=("state", "outcome"))
+    journey.post(f"{one}/offers", body, status=201, show=("seq", "status", "utility_me"))
+    agreed = journey.get(one, show=("state", "outcome"))
     journey.check(
         agreed["state"] == "agreed" and agreed["outcome"]["offer_id"] == theirs["id"],
         "The acceptance alone made it agreed, on exactly that offer",
     )
-    won = _post(journey, f"{one}/state", {"to": "won"}, show=("state", "outcome"))
+    won = journey.post(f"{one}/state", {"to": "won"}, show=("state", "outcome"))
     journey.check(won["state"] == "won", "Won: the renewal is kept with its result")
 
 
 def _history(journey: Journey, one: str, plan: Json) -> None:
     journey.narrator.step("What happened, and who did it?")
-    events = _get(journey, f"{one}/events", show=())["items"]
+    events = journey.get(f"{one}/events", show=())["items"]
     for event in reversed(events):
         what = event["to_state"] or f"{event['detail']['kind']} by {event['detail']['by']}"
         journey.narrator.event(f"{event['seq']:2}  {event['kind']:8}  {what}")
@@ -238,33 +238,10 @@ def _history(journey: Journey, one: str, plan: Json) -> None:
         "Every state and every offer is in the history, with the agent's name beside it",
     )
     journey.narrator.step("And the plan?")
-    kept = _get(journey, f"{one}/battle-plans/{plan['id']}", show=("version", "stale"))
+    kept = journey.get(f"{one}/battle-plans/{plan['id']}", show=("version", "stale"))
     journey.check(
         kept == {**plan, "stale": True}, "It is kept word for word, and says that it is stale"
     )
-
-
-def _post(
-    journey: Journey,
-    target: str,
-    body: Json,
-    *,
-    show: tuple[str, ...],
-    status: int = 200,
-) -> Json:
-    token = journey.claimed["access_token"]
-    answer = journey.ask("POST", target, body=body, token=token, show=show)
-    return _bare(journey.answered(answer, status))
-
-
-def _get(journey: Journey, target: str, *, show: tuple[str, ...]) -> Json:
-    token = journey.claimed["access_token"]
-    return _bare(journey.answered(journey.ask("GET", target, token=token, show=show), 200))
-
-
-def _bare(body: Json) -> Json:
-    """An answer without the id of its request."""
-    return {name: member for name, member in body.items() if name != "request_id"}
 
 
 def _package(section: Json) -> Package:

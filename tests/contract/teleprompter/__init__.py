@@ -1,0 +1,1 @@
+"""Contract §5, rule by rule."""

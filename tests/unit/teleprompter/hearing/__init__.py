@@ -1,0 +1,1 @@
+"""What one utterance means beyond its phrases."""
