@@ -22,11 +22,8 @@ from negotiator.store import moves
 from negotiator.store.statement import Transaction
 from negotiator.teleprompter.sessions import moving as teleprompter
 from negotiator.teleprompter.sessions import rows as calls
-<<<<<<< HEAD
-from negotiator.teleprompter.taught import examples
-=======
 from negotiator.teleprompter.streams.entry import tickets
->>>>>>> 1a153b06efe90a270caf16633c1fb22eeae08885
+from negotiator.teleprompter.taught import examples
 from negotiator.tokens import clients, credentials
 from negotiator.tokens.api_keys import rows as api_keys
 from negotiator.tokens.flow import authorizations, consents, refreshing
@@ -53,11 +50,8 @@ ERASURES: Final[tuple[Callable[[Transaction, str], Any], ...]] = (
     rows.erase,
     wins.erase,
     calls.erase,
-<<<<<<< HEAD
     examples.erase,
-=======
     tickets.erase,
->>>>>>> 1a153b06efe90a270caf16633c1fb22eeae08885
     idempotency.erase,
     consents.erase,
     bookmarks.erase,
