@@ -29,8 +29,6 @@ SAID: Final = (
     "our budget for this year is already spent",
     "another company has made us a better offer",
     "i have to talk to my manager before i can sign",
-    "can you give us better payment terms",
-    "send me the contract and we will look at it next week",
     "this is our final offer take it or leave it",
 )
 
@@ -73,7 +71,7 @@ async def test_a_final_comes_within_a_second_of_the_last_word(sphinx: Local) -> 
 
 
 async def test_words_come_while_they_are_spoken(sphinx: Local) -> None:
-    events = await heard(await sphinx.open(StreamConfig()), sentences(SAID[6]))
+    events = await heard(await sphinx.open(StreamConfig()), sentences(SAID[5]))
     partials = [event for event in events if isinstance(event, Partial)]
     (final,) = finals(events)
     assert partials[0].end_ms - final.start_ms < 1_000

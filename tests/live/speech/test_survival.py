@@ -102,7 +102,7 @@ async def test_an_engine_that_keeps_dying_is_given_up(vosk: Path) -> None:
         await recognition.push(silence(100))
         await recognition.caught_up()
         os.kill(recognizer.pool.pids[0], signal.SIGKILL)
-        await psutil_gone(recognizer)
+        await noticed(recognizer)
     events = await reading
     assert [problem.code for problem in problems(events)] == ["engine_restarted"] * 3 + [
         "engine_failed"
@@ -111,11 +111,33 @@ async def test_an_engine_that_keeps_dying_is_given_up(vosk: Path) -> None:
     await recognizer.close()
 
 
-async def psutil_gone(recognizer: Local) -> None:
+async def noticed(recognizer: Local) -> None:
     """Wait until the pool has noticed."""
     before = recognizer.pool.pids
     while recognizer.pool.pids == before:
         await asyncio.sleep(0.005)
+
+
+@pytest.mark.asyncio
+async def test_a_worker_that_talks_nonsense_is_replaced(vosk: Path) -> None:
+    recognizer = local("vosk", vosk)
+    recognition = await recognizer.open(StreamConfig())
+    reading = asyncio.create_task(collected(recognition))
+    (worker,) = recognizer.pool.workers
+    first = worker.pid
+    channel = next(iter(worker.attached.values()))
+
+    def on(_told: object) -> None:
+        raise ValueError("nonsense")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(channel, "on", on)
+        await recognition.push(silence(200))
+        await noticed(recognizer)
+    await recognition.finish()
+    assert [problem.code for problem in problems(await reading)] == ["engine_restarted"]
+    assert first not in recognizer.pool.pids
+    await recognizer.close()
 
 
 @pytest.mark.asyncio
@@ -177,10 +199,12 @@ async def test_no_file_with_audio_appears_and_none_is_open(
     child = psutil.Process(sphinx.pool.pids[0])
     open_files = [opened.path for opened in child.open_files() if opened.mode != "r"]
     written = child.io_counters().write_bytes
+    child_limit = child.rlimit(psutil.RLIMIT_CORE)
     await recognition.finish()
     assert finals(await reading)
     assert open_files == []
     assert written == 0
+    assert child_limit == (0, 0), "nor could a dump of its memory"
     assert list(tmp_path.iterdir()) == []
 
 

@@ -52,6 +52,7 @@ class Segmented:
         finally:
             if self._asked is not None:
                 self._asked.cancel()
+                await asyncio.gather(self._asked, return_exceptions=True)
 
     async def _follow(self, cuts: list[Cut], driven: Driven) -> None:
         for cut in cuts:

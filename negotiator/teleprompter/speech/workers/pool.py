@@ -28,7 +28,7 @@ class Pool:
         self._doubtful = doubtful
         self._size = size
         self._most = most
-        self._workers: list[Worker] = []
+        self.workers: list[Worker] = []
         self._hearings: set[Hearing] = set()
         self._starting = asyncio.Lock()
         self._repairs: set[asyncio.Task[None]] = set()
@@ -38,7 +38,7 @@ class Pool:
     @property
     def pids(self) -> list[int]:
         """The processes."""
-        return [worker.pid for worker in self._workers]
+        return [worker.pid for worker in self.workers]
 
     async def open(self, channel: Channel, language: str) -> Hearing:
         """A worker for this channel; `Busy` when all streams are taken."""
@@ -66,16 +66,16 @@ class Pool:
             repair.cancel()
         await asyncio.gather(*self._repairs, return_exceptions=True)
         async with self._starting:
-            await asyncio.gather(*(worker.close() for worker in self._workers))
-            self._workers.clear()
+            await asyncio.gather(*(worker.close() for worker in self.workers))
+            self.workers.clear()
 
     async def _worker(self) -> Worker:
         """The one with the fewest channels; a new one while there is room and none is idle."""
         async with self._starting:
-            least = min(self._workers, key=lambda worker: len(worker.attached), default=None)
-            if least is None or (least.attached and len(self._workers) < self._size):
+            least = min(self.workers, key=lambda worker: len(worker.attached), default=None)
+            if least is None or (least.attached and len(self.workers) < self._size):
                 least = await Worker.start(self._load, self._gone)
-                self._workers.append(least)
+                self.workers.append(least)
             return least
 
     def _over(self, hearing: Hearing) -> None:
@@ -86,7 +86,7 @@ class Pool:
 
     def _rest(self) -> None:
         if not self._hearings:
-            workers, self._workers = self._workers, []
+            workers, self.workers = self.workers, []
             for worker in workers:
                 self._aside(worker.close())
 
@@ -96,7 +96,7 @@ class Pool:
         task.add_done_callback(self._repairs.discard)
 
     def _gone(self, worker: Worker) -> None:
-        self._workers.remove(worker)
+        self.workers.remove(worker)
         lost = [channel for channel in worker.attached.values() if isinstance(channel, Hearing)]
         waiting = [hearing for hearing in lost if hearing.orphaned()]
         if waiting and not self._closed:
