@@ -195,7 +195,7 @@ async def test_no_file_with_audio_appears_and_none_is_open(
     monkeypatch.chdir(tmp_path)
     recognition = await sphinx.open(StreamConfig())
     reading = asyncio.create_task(collected(recognition))
-    await feed(recognition, sentences(*SAID)[: 4_000 * BYTES_PER_MS])
+    await feed(recognition, say(SAID[0])[: 1_500 * BYTES_PER_MS])
     child = psutil.Process(sphinx.pool.pids[0])
     open_files = [opened.path for opened in child.open_files() if opened.mode != "r"]
     written = child.io_counters().write_bytes
@@ -210,11 +210,13 @@ async def test_no_file_with_audio_appears_and_none_is_open(
 
 @pytest.mark.asyncio
 async def test_a_worker_knows_none_of_the_server_s_secrets(
-    sphinx: Local, monkeypatch: pytest.MonkeyPatch
+    vosk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NEGOTIATOR_SECRET", "pepper")
-    await heard(await sphinx.open(StreamConfig()), silence(200))
-    assert "NEGOTIATOR_SECRET" not in psutil.Process(sphinx.pool.pids[0]).environ()
+    recognizer = local("vosk", vosk)
+    await recognizer.open(StreamConfig())
+    assert "NEGOTIATOR_SECRET" not in psutil.Process(recognizer.pool.pids[0]).environ()
+    await recognizer.close()
 
 
 @pytest.mark.asyncio
