@@ -6,7 +6,11 @@ from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp
 
+from negotiator.teleprompter.cues.catalogue import cue_catalogue
+from negotiator.teleprompter.cues.matcher import matcher_of
+from negotiator.teleprompter.feedback import Judging
 from negotiator.teleprompter.hearing.ear import Ear
+from negotiator.teleprompter.life import Sessions
 from negotiator.teleprompter.listening import Listening
 from negotiator.teleprompter.routes import Teleprompter
 from negotiator.teleprompter.sessions.schemas import EngineView
@@ -19,8 +23,9 @@ from negotiator.teleprompter.streams.entry.tickets import Tickets
 from negotiator.teleprompter.streams.following import Log
 from negotiator.teleprompter.streams.socket.door import Door
 from negotiator.teleprompter.streams.socket.floor import Floor
+from negotiator.teleprompter.taught.heads import Heads
 from negotiator.wiring.ground import Ground
-from negotiator.wiring.memory import Remembering
+from negotiator.wiring.memory import Remembering, models_folder
 from negotiator.wiring.wing import Slice
 
 
@@ -37,22 +42,31 @@ def teleprompter(ground: Ground, remembered: Remembering) -> Prompting:
     """Make them."""
     chosen, store = ground.settings, ground.store
     recognizer = make_recognizer(chosen)
-    listening = Listening(store, Ear(remembered.embedder), Log(store, Here()))
+    ear = _ear(ground, remembered)
+    listening = Listening(store, ear, Log(store, Here()))
     views = Views(chosen.base_url, _shown(recognizer.caps))
-    prompter = Teleprompter(store, ground.cursors, listening, views, ground.doorway.guard.still)
+    prompter = Teleprompter(store, listening, ground.doorway.guard.still)
+    sessions = Sessions(store, ground.cursors, listening, views)
     streaming = Streaming(Tickets(store))
     floor = Floor(ground.doorway, listening, streaming.tickets)
     origins = (_origin(chosen.base_url), *chosen.trusted_origins)
     return Prompting(
-        (prompter, streaming),
+        (prompter, sessions, Judging(store, listening, ear.heads), streaming),
         {STREAM: Door(floor, streaming.stream, origins=origins)},
-        (recognizer.close,),
+        (recognizer.close, ear.heads.close),
     )
 
 
 def _origin(base: str) -> str:
     parts = urlsplit(base)
     return f"{parts.scheme}://{parts.netloc}"
+
+
+def _ear(ground: Ground, remembered: Remembering) -> Ear:
+    matcher, embeds = matcher_of(cue_catalogue()), remembered.embedder
+    folder = models_folder(ground.settings)
+    heads = Heads(ground.store, embeds, catalogue=matcher.catalogue, folder=folder)
+    return Ear(matcher, heads, embeds, remembered.recall)
 
 
 def _shown(caps: Caps) -> EngineView:

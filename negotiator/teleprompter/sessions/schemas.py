@@ -209,7 +209,15 @@ class EventView(TypedDict):
 
     seq: int
     type: Literal[
-        "transcript.final", "cue", "cue.update", "cue.retract", "notice", "error", "ended"
+        "transcript.final",
+        "offer",
+        "cue",
+        "cue.update",
+        "cue.retract",
+        "cue.feedback",
+        "notice",
+        "error",
+        "ended",
     ]
     at: str
     utterance_id: NotRequired[str]
@@ -220,6 +228,8 @@ class EventView(TypedDict):
     confidence: NotRequired[float | None]
     cue: NotRequired[CueView]
     id: NotRequired[str]
+    action: NotRequired[Action]
+    offer_id: NotRequired[str]
     code: NotRequired[str]
     detail: NotRequired[dict[str, Any]]
     reason: NotRequired[str]
