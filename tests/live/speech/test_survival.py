@@ -14,9 +14,12 @@ import pytest
 import pytest_asyncio
 
 from negotiator.errors import Unavailable
+from negotiator.teleprompter.speech.doubt import HARD
 from negotiator.teleprompter.speech.events import Event, Gap, Partial, Problem
 from negotiator.teleprompter.speech.recognizer import BYTES_PER_MS, StreamConfig
+from negotiator.teleprompter.speech.streams.channel import Channel
 from negotiator.teleprompter.speech.workers.local import Local
+from negotiator.teleprompter.speech.workers.pool import Pool
 from tests.live.speech.conftest import model, stand_in
 from tests.speech import collected, feed, finals, heard, keep_promises, say, sentences, silence
 
@@ -220,6 +223,19 @@ async def test_a_worker_knows_none_of_the_server_s_secrets(
 
 
 @pytest.mark.asyncio
+async def test_who_is_heard_badly_is_told_so(vosk: Path) -> None:
+    load = {"engine": "vosk", "model": str(vosk), "hangover_ms": 500}
+    pool = Pool(
+        load, size=1, most=1, doubtful=0.8
+    )  # the stand-in is sure by 0.75, whatever it hears
+    recognition = await pool.open(Channel(), "en")
+    events = await heard(recognition, (say(SAID[1]) + silence(700)) * 6)
+    assert problems(events) == [HARD]
+    assert len(finals(events[: events.index(HARD)])) == 5
+    await pool.close()
+
+
+@pytest.mark.asyncio
 async def test_workers_that_nobody_needs_end_and_come_back(vosk: Path) -> None:
     recognizer = local("vosk", vosk)
     recognizer.pool.idle_seconds = 0
@@ -240,7 +256,9 @@ SERVER: Final = """
 import asyncio, sys
 from pathlib import Path
 from negotiator.teleprompter.speech.recognizer import StreamConfig
+from negotiator.teleprompter.speech.streams.channel import Channel
 from negotiator.teleprompter.speech.workers.local import Local
+from negotiator.teleprompter.speech.workers.pool import Pool
 
 async def main():
     recognizer = Local("vosk", Path(sys.argv[1]), hangover_ms=500, workers=1, streams=1)
