@@ -98,6 +98,7 @@ def _layers(house: House) -> list[Middleware]:
             endpoints=[Endpoint(operation, house.doorway) for operation in operations],
             doorway=house.doorway,
             doors={PATH: house.speech.door},
+            sockets={path: app for wing in house.wings for path, app in wing.sockets.items()},
         ),
     ]
 

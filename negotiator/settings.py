@@ -49,7 +49,7 @@ class Settings(SpeechSettings):
         extra="forbid",
         frozen=True,
     )
-    LISTS: ClassVar[tuple[str, ...]] = ("services", "trusted_proxies", "mcp_origins")
+    LISTS: ClassVar[tuple[str, ...]] = ("services", "trusted_proxies", "trusted_origins")
 
     base_url: str = Field(
         "http://127.0.0.1:8000",
@@ -83,8 +83,8 @@ class Settings(SpeechSettings):
         [],
         description="Networks whose X-Forwarded-For is believed, comma-separated CIDR.",
     )
-    mcp_origins: Annotated[list[str], NoDecode] = Field(
-        [], description="Origins, besides our own, whose pages may use /mcp, comma-separated."
+    trusted_origins: Annotated[list[str], NoDecode] = Field(
+        [], description="Foreign origins whose pages may use /mcp and sockets, comma-separated."
     )
     register_limit_anonymous: int = Field(
         60, ge=1, description="Anonymous registrations per hour and address."
@@ -182,7 +182,7 @@ class Settings(SpeechSettings):
     )
     log_format: Literal["console", "json"] = Field("console", description="How log lines look.")
 
-    @field_validator("services", "trusted_proxies", "mcp_origins", mode="before")
+    @field_validator("services", "trusted_proxies", "trusted_origins", mode="before")
     @classmethod
     def _comma_separated(cls, value: Any) -> Any:
         return _split(value)

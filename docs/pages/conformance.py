@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from docs.pages.markdown import code, grid
 from negotiator.edge.operation import Service
-from tests.live.conformance.expected import NOT_APPLICABLE, REVISIONS, UNTESTABLE
+from tests.live.conformance.expected import AUTHORIZATION, NOT_APPLICABLE, REVISIONS, UNTESTABLE
 
 
 def page(service: Service) -> Iterable[str]:
@@ -13,8 +13,10 @@ def page(service: Service) -> Iterable[str]:
     yield "# MCP conformance\n"
     yield (
         "`make conformance` runs the official suite (`@modelcontextprotocol/conformance`) with the scenarios that "
-        f"{' and '.join(REVISIONS)} require, the Inspector with `--strict`, and `mcp-remote`. Everything passes but "
-        "what stands here; what stands here and passes is an error too.\n"
+        f"{' and '.join(REVISIONS)} require and with its scenarios for authorization servers "
+        f"({', '.join(code(name) for name in sorted(AUTHORIZATION))}), the Inspector with `--strict`, `mcp-remote` "
+        "with a token and signing in by itself, and the first generation of the TypeScript SDK signing in. Everything "
+        "passes but what stands here; what stands here and passes is an error too.\n"
     )
     yield from grid(
         ("Scenario", "Why it does not apply"),

@@ -115,7 +115,8 @@ class Guard:
         if operation.access == "bearer" and caller.kind == "nobody":
             raise Unauthorized("Send a bearer token in the Authorization header.", sent=False)
         if not operation.scopes <= caller.scopes:
-            raise InsufficientScope(ordered(operation.scopes))
+            algorithms = () if caller.key is None else self._possession.algorithms
+            raise InsufficientScope(ordered(operation.scopes), algorithms=algorithms)
 
     async def still(self, caller: Caller) -> bool:
         """Whether this caller would still be let in: what an open stream asks now and then."""

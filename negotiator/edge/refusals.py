@@ -67,11 +67,14 @@ class Refusals:
 
     def _challenged(self, refusal: Refusal) -> dict[str, str]:
         challenge = f"Bearer {self._parameters}"
+        proving = f"DPoP {self._parameters}"
         if isinstance(refusal, Unpossessed):
-            algorithms = " ".join(refusal.algorithms)
-            challenge = f'DPoP {self._parameters}, error="{refusal.error}", algs="{algorithms}"'
+            challenge = f'{proving}, error="{refusal.error}", {_algorithms(refusal)}'
         elif isinstance(refusal, InsufficientScope):
-            challenge += f', error="insufficient_scope", scope="{" ".join(refusal.scopes)}"'
+            lacking = f'error="insufficient_scope", scope="{" ".join(refusal.scopes)}"'
+            challenge = f"{challenge}, {lacking}"
+            if refusal.algorithms:
+                challenge = f"{proving}, {lacking}, {_algorithms(refusal)}"
         elif isinstance(refusal, Unauthorized):
             if refusal.sent and refusal.error == "invalid_token":
                 challenge += ', error="invalid_token"'
@@ -83,6 +86,11 @@ class Refusals:
             **refusal.headers,
             "www-authenticate": refusal.headers.get("www-authenticate", challenge),
         }
+
+
+def _algorithms(refusal: Unpossessed | InsufficientScope) -> str:
+    """What a proof may be signed with (RFC 9449 §7.1)."""
+    return f'algs="{" ".join(refusal.algorithms)}"'
 
 
 def _errors(errors: Sequence[FieldError]) -> list[dict[str, str]]:

@@ -48,6 +48,7 @@ WITHDRAWN: Final = exists().where(
 _LIVE = Query(
     select(_token.jti, _token.identity).where(
         col(_token.jti) == bindparam("jti"),
+        col(_token.expires_at) > bindparam("now"),
         col(_token.revoked_at).is_(None),
         ~WITHDRAWN,
     ),
@@ -135,7 +136,9 @@ class Credentials:
             key=subject.key,
             scope=" ".join(token.scopes),
             issued_at=token.issued_at,
-            expires_at=(token.issued_at // 1000 + token.life) * 1000,
+            # To the millisecond, while a JWT's `exp` has lost a part of a second: who counts `expires_in` from when
+            # the token came would bring a dead one at the end, and many clients then bother their user.
+            expires_at=token.issued_at + token.life * 1000,
             revoked_at=None,
         )
 
@@ -184,7 +187,7 @@ class Credentials:
 
     def _stands(self, tx: Transaction, caller: Caller) -> Caller | None:
         """The caller, if all that its token stands on stands; with what its client may do now."""
-        live = tx.one(_LIVE, jti=caller.credential)
+        live = tx.one(_LIVE, jti=caller.credential, now=values.now())
         if live is None:
             return None
         if not rows.is_from_key(live[1]):
@@ -209,7 +212,7 @@ class Credentials:
 
     def is_live(self, tx: Transaction, token: AccessToken) -> bool:
         """Whether the token would be believed now."""
-        return token.expires_at > values.now() and tx.one(_LIVE, jti=token.jti) is not None
+        return tx.one(_LIVE, jti=token.jti, now=values.now()) is not None
 
     def revoke(self, tx: Transaction, token: AccessToken, *, actor: str) -> None:
         """Kill one token; nothing happens to a dead one."""
@@ -225,13 +228,14 @@ class Credentials:
             raise Refusal("A scope was asked for that is not offered here.", error="invalid_scope")
 
     def _believe(self, credential: str) -> tuple[int, Caller] | None:
+        """Whom a text of ours speaks for, and when it is over at the latest; its row says when exactly."""
         claims = self._claims(credential)
-        if claims is None or claims["exp"] * 1000 <= values.now():
+        if claims is None:
             return None
         scopes = frozenset(claims["scope"].split())
         key = claims.get("cnf", {}).get("jkt")
         caller = _caller(claims["jti"], claims["client_id"], claims["sub"], scopes, key=key)
-        return claims["exp"] * 1000, caller
+        return (claims["exp"] + 1) * 1000, caller
 
     def _claims(self, credential: str, typ: str = TYPE) -> dict[str, Any] | None:
         """The claims of a token, live or not, that we signed for this service; None for any other text."""

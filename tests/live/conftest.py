@@ -122,6 +122,11 @@ class Server:
         return f"http://127.0.0.1:{self.port}"
 
     @property
+    def command(self) -> list[str]:
+        """What starts it; port and number of workers follow."""
+        return [sys.executable, "-m", "negotiator", "serve"]
+
+    @property
     def environment(self) -> dict[str, str]:
         """The machine's environment without any setting of ours, and with these."""
         clean = {
@@ -157,7 +162,9 @@ class Server:
 
     async def change(self, unit: Callable[[Transaction], Any]) -> Any:
         """Run a unit on the server's database, as the operator's commands do."""
-        store = make_store(f"sqlite+aiosqlite:///{self.database}")
+        store = make_store(
+            self.settings.get("database_url", f"sqlite+aiosqlite:///{self.database}")
+        )
         await store.start()
         try:
             return await store.write(unit)
@@ -193,14 +200,18 @@ class Server:
         options = ("--port", str(self.port), "--workers", str(self.workers))
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "negotiator", "serve", *options],
+                [*self.command, *options],
                 env=self.environment,
                 cwd=self.folder,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
             )
-        _wait_for(self._answers)
+        try:
+            _wait_for(self._answers)
+        except TimeoutError:
+            self.stop()
+            raise
 
     def kill(self) -> None:
         """SIGKILL to the supervisor and all its workers, as a power cut would end them."""

@@ -59,16 +59,21 @@ async def _allowed(user: User, app: App) -> str:
     return _code(await user.answer(page) if page.status_code == 200 else page)
 
 
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [("bearer", {"type": "bearer"}), ("dpop", {"type": "dpop", "unbound": "invalid_grant"})],
+)
 async def test_openid_client_registers_itself_and_goes_all_the_way(
-    server: Server, modules: Path
+    server: Server, modules: Path, kind: str, told: dict[str, str]
 ) -> None:
-    """Discovery, registration, PKCE, `iss`, ID token, userinfo, refresh, revocation."""
+    """Discovery, registration, PKCE, `iss`, ID token, userinfo, refresh, revocation; with DPoP a bound code too."""
     node = shutil.which("node")
     assert node is not None, "node is missing beside npm"
     running = await asyncio.create_subprocess_exec(
         node,
         "code-flow.mjs",
         server.base,
+        kind,
         cwd=modules,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
@@ -95,6 +100,7 @@ async def test_openid_client_registers_itself_and_goes_all_the_way(
         "mixed": "OAUTH_INVALID_RESPONSE",
         "after": "invalid_token",
         "ended": "invalid_grant",
+        **told,
     }
 
 

@@ -178,6 +178,7 @@ class Authorize:
                 visitor.auth_time,
                 issuer,
                 identity,
+                asked.key,
             )
             return authorizations.issue(tx, granted, pepper=self.pepper)
 

@@ -1,4 +1,5 @@
-"""An authorization request, from a query string to an `Asked` (RFC 6749 §4.1.1, 7636, 8707; OpenID Core §3.1.2.1).
+"""An authorization request, from a query string to an `Asked` (RFC 6749 §4.1.1, 7636, 8707, 9449 §10; OpenID Core
+§3.1.2.1).
 
 Until client and redirect URI are known to belong together nothing is ever sent to that URI.
 """
@@ -15,7 +16,7 @@ from negotiator.tokens.clients import RegisteredClient
 
 LONGEST: Final = 8000
 _FIELDS: Final = 60
-_CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
+_DIGEST: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 _PROMPTS: Final = frozenset({"none", "login", "consent", "select_account"})
 _SECONDS: Final = re.compile(r"[0-9]{1,10}")
 _SCOPE: Final = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+(?: +[\x21\x23-\x5b\x5d-\x7e]+)*")
@@ -31,7 +32,7 @@ BACK_FROM_SIGN_IN: Final = "signed_in_after"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a client asks a user for.
+    """What a client asks a user for. `key` is the thumbprint of the key that the code is to be bound to.
 
     `max_age` and `signed_in_after` (seconds, the latter since the epoch) say how fresh a sign-in it takes; the latter
     is how this service asks itself, and tells that the user comes from its sign-in page.
@@ -44,6 +45,7 @@ class Asked:
     resource: str
     nonce: str
     challenge: str
+    key: str | None
     prompts: frozenset[str]
     max_age: int | None
     signed_in_after: int | None
@@ -120,6 +122,7 @@ def read(
         " ".join(dict.fromkeys(members.resources)),
         members.get("nonce", ""),
         members["code_challenge"],
+        members.get("dpop_jkt"),
         frozenset(members.get("prompt", "").split()),
         int(members["max_age"]) if "max_age" in members else None,
         int(members[BACK_FROM_SIGN_IN]) if BACK_FROM_SIGN_IN in members else None,
@@ -144,8 +147,10 @@ def _fault(
     if not client.check_grant_type("authorization_code"):
         return "unauthorized_client", "This client may not use the code flow."
     challenge = members.get("code_challenge", "")
-    if members.get("code_challenge_method") != "S256" or not _CHALLENGE.fullmatch(challenge):
+    if members.get("code_challenge_method") != "S256" or not _DIGEST.fullmatch(challenge):
         return "invalid_request", "PKCE is required, with code_challenge_method=S256."
+    if "dpop_jkt" in members and not _DIGEST.fullmatch(members["dpop_jkt"]):
+        return "invalid_request", "The parameter dpop_jkt is no SHA-256 thumbprint of a key."
     if not set(members.resources) <= resources:
         return "invalid_target", "A resource is not one of this service's."
     return _openid_fault(members)

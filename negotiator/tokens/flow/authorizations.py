@@ -82,16 +82,21 @@ class Granted:
     auth_time: int
     issuer: str | None = None
     identity: str | None = None
+    key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Presented:
-    """A code on its way back (RFC 6749 §4.1.3, RFC 7636 §4.5), with the client that was authenticated."""
+    """A code on its way back (RFC 6749 §4.1.3, RFC 7636 §4.5), with the client that was authenticated.
+
+    `key` is the thumbprint of the key that the client has proven to hold, if it did.
+    """
 
     code: str
     client_id: str
     redirect_uri: str
     verifier: str
+    key: str | None = None
 
 
 def issue(tx: Transaction, granted: Granted, *, pepper: bytes) -> str:
@@ -123,6 +128,7 @@ def _keep(
         redirect_uri=granted.redirect_uri,
         nonce=granted.nonce,
         challenge=granted.challenge,
+        key=granted.key,
         code_digest=code_digest,
         code_expires_at=now + CODE_LIFE * 1000,
         code_used_at=used_at,
@@ -144,7 +150,8 @@ def _keep(
 def redeem(tx: Transaction, presented: Presented, *, pepper: bytes) -> Authorization:
     """Use the code up; of any number at once one is answered. `invalid_grant` for anything wrong with it.
 
-    A second use ends the grant, whoever tries it (RFC 6749 §4.1.2). A wrong guess uses nothing up.
+    A second use ends the grant, whoever tries it (RFC 6749 §4.1.2). A wrong guess uses nothing up, nor does a code
+    without the proof of the key that it is bound to (RFC 9449 §10).
     """
     found = tx.one(_BY_CODE, code=values.keyed_digest(pepper, presented.code))
     if found is None:
@@ -155,6 +162,7 @@ def redeem(tx: Transaction, presented: Presented, *, pepper: bytes) -> Authoriza
     if (
         found.client_id != presented.client_id
         or found.redirect_uri != presented.redirect_uri
+        or found.key not in (None, presented.key)
         or found.code_expires_at <= now
         or not values.same(challenge(presented.verifier), found.challenge)
         or not is_live(tx, found.id)

@@ -10,7 +10,8 @@ class Authorization(SQLModel, table=True):
     """One grant of a user to a client, with its one code; every token from it stands on its `id`.
 
     `issuer` and `identity` are what the user's sign-in stood on, `resource` what the request named, space-delimited,
-    empty for anything of ours. The code is kept as its keyed digest. `expires_at` is when all of it is over.
+    empty for anything of ours. The code is kept as its keyed digest; `key` is the thumbprint of the key it wants to see
+    proven, if the request named one. `expires_at` is when all of it is over.
     """
 
     __tablename__ = "authorizations"
@@ -26,6 +27,7 @@ class Authorization(SQLModel, table=True):
     redirect_uri: str
     nonce: str
     challenge: str
+    key: str | None
     code_digest: str = Field(unique=True)
     code_expires_at: int = Field(sa_type=BigInteger)
     code_used_at: int | None = Field(sa_type=BigInteger)

@@ -81,6 +81,7 @@ def _code(flow: Flow) -> type[BaseGrant]:
                 client.client_id,
                 self.needed("redirect_uri"),
                 self.needed("code_verifier"),
+                self.server.key,
             )
             # A document that a client is known by may have changed since the user was asked.
             if not client.check_redirect_uri(presented.redirect_uri):

@@ -64,6 +64,20 @@ async def test_another_service_verifies_a_token_offline(
 
 
 @pytest.mark.asyncio
+@covers("assistant:5.2:lifetime")
+async def test_a_token_lives_to_the_millisecond_as_long_as_its_answer_says(
+    client: httpx2.AsyncClient, register: Register, clock: Clock
+) -> None:
+    """A client counts `expires_in` from its answer; the JWT's `exp` has no part of a second."""
+    clock.advance(0.999)
+    result = await register()
+    clock.advance(result["expires_in"] - 0.001)
+    assert await alive(client, result)
+    clock.advance(0.001)
+    assert not await alive(client, result)
+
+
+@pytest.mark.asyncio
 @covers("contract:1.3:namespaces")
 async def test_users_agents_and_clients_share_no_names(
     client: httpx2.AsyncClient, register: Register, mint: Mint, change: Change

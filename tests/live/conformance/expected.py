@@ -10,6 +10,9 @@ from typing import Final
 
 REVISIONS: Final = ("2026-07-28", "2025-11-25")
 
+AUTHORIZATION: Final = {"authorization-server-metadata-endpoint", "authorization-code-grant"}
+"""The scenarios for authorization servers; a user signs in and says yes in the second."""
+
 _FIXTURE: Final = (
     "calls a tool of the suite's fixture server; our tools are called by our own tests"
 )

@@ -18,8 +18,9 @@ import httpx2
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 
+from tests.live.conformance import signing
 from tests.live.conformance.bearer import bearing
-from tests.live.conformance.expected import NOT_APPLICABLE, REVISIONS, UNTESTABLE
+from tests.live.conformance.expected import AUTHORIZATION, NOT_APPLICABLE, REVISIONS, UNTESTABLE
 from tests.live.conftest import Server, free_port
 
 HERE: Final = Path(__file__).parent
@@ -32,8 +33,8 @@ _PASSED: Final = {"SUCCESS", "INFO", "SKIPPED", "WARNING"}
 
 
 def named(checks: Path) -> str:
-    """The scenario whose checks these are: the folder's name without its date."""
-    return re.sub(r"-\d{4}-\d\d-\d\dT.*", "", checks.parent.name.removeprefix("server-"))
+    """The scenario whose checks these are: the folder's name without its kind and its date."""
+    return re.sub(r"^(?:authorization-)?server-|-\d{4}-\d\d-\d\dT.*", "", checks.parent.name)
 
 
 def failed(folder: Path) -> Iterator[tuple[str, str, str]]:
@@ -87,16 +88,14 @@ def inspect(url: str, token: str, home: Path) -> list[str]:
     return wrong
 
 
-def authorization(base: str, folder: Path) -> list[str]:
-    """What the suite finds wrong with the authorization server's metadata, once there is a code flow to describe."""
-    found = httpx2.get(f"{base}/.well-known/oauth-authorization-server").json()
-    if "authorization_endpoint" not in found:
-        sys.stdout.write("authorization: no code flow yet\n")
-        return []
-    scenario = ("--scenario", "authorization-server-metadata-endpoint")
-    command = [NODE, SUITE, "authorization", "--url", base, *scenario, "-o", folder]
-    subprocess.run(command, capture_output=True, timeout=60, check=False)
-    return [f"authorization: {check}: {message}" for _, check, message in failed(folder)]
+def authorization(server: Server, folder: Path) -> list[str]:
+    """What the suite finds wrong with the authorization server: its metadata, its code flow."""
+    said = asyncio.run(signing.authorize(server, NODE, SUITE, into=folder))
+    ran = {named(found) for found in folder.glob("*/checks.json")}
+    sys.stdout.write(f"authorization: {len(ran)} scenarios\n")
+    wrong = [f"authorization: {check}: {message}" for _, check, message in failed(folder)]
+    missing = AUTHORIZATION - ran
+    return wrong + ([f"authorization: {sorted(missing)} did not run: {said}"] if missing else [])
 
 
 async def bridged(url: str, token: str, home: Path) -> list[str]:
@@ -124,7 +123,7 @@ def main() -> int:
         folder = Path(name)
         listening = free_port()
         origins = f"http://127.0.0.1:{listening},http://localhost:{listening}"
-        server = Server(folder, workers=1, settings={"mcp_origins": origins})
+        server = Server(folder, workers=1, settings={"trusted_origins": origins})
         server.start()
         try:
             body = {"agent_name": "conformance", "identity_type": "anonymous"}
@@ -141,7 +140,10 @@ def main() -> int:
             home.mkdir()
             wrong += inspect(f"{server.base}/mcp", token, home)
             wrong += asyncio.run(bridged(f"{server.base}/mcp", token, home))
-            wrong += authorization(server.base, folder / "authorization")
+            bridge = (NODE, BRIDGE.resolve())
+            wrong += asyncio.run(signing.bridged(server, *bridge, home=folder / "remote"))
+            wrong += asyncio.run(signing.elder(server, NODE, HERE / "elder.mjs"))
+            wrong += authorization(server, folder / "authorization")
         finally:
             server.stop()
     for line in wrong:

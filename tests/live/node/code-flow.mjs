@@ -1,9 +1,10 @@
 // Goes through the code flow with openid-client: registers itself, prints where the user has to go, reads from standard
-// input where he was sent back to, and prints what it believes, as JSON lines. Argument: base URL.
+// input where he was sent back to, and prints what it believes, as JSON lines. Arguments: base URL, and "dpop" for a code,
+// tokens and requests that are bound to a key.
 import { createInterface } from "node:readline/promises";
 import * as openid from "openid-client";
 
-const [base] = process.argv.slice(2);
+const [base, kind] = process.argv.slice(2);
 const redirect_uri = "https://app.example/callback";
 const scope = "openid profile negotiations:read";
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
@@ -20,6 +21,7 @@ const config = await openid.dynamicClientRegistration(
   undefined,
   { execute: [openid.allowInsecureRequests] },
 );
+const DPoP = kind === "dpop" ? openid.getDPoPHandle(config, await openid.randomDPoPKeyPair()) : undefined;
 const pkceCodeVerifier = openid.randomPKCECodeVerifier();
 const expectedState = openid.randomState();
 const expectedNonce = openid.randomNonce();
@@ -32,6 +34,7 @@ const url = openid.buildAuthorizationUrl(config, {
   state: expectedState,
   nonce: expectedNonce,
   max_age: "600",
+  ...(DPoP ? { dpop_jkt: await DPoP.calculateThumbprint() } : {}),
 });
 say({ go: url.href });
 
@@ -45,14 +48,22 @@ try {
 } catch (refused) {
   mixed = refused.code;
 }
-const tokens = await openid.authorizationCodeGrant(config, back, checks);
+let unbound;
+if (DPoP) {
+  try {
+    await openid.authorizationCodeGrant(config, back, checks);
+  } catch (refused) {
+    unbound = refused.error;
+  }
+}
+const tokens = await openid.authorizationCodeGrant(config, back, checks, undefined, { DPoP });
 const claims = tokens.claims();
-const user = await openid.fetchUserInfo(config, tokens.access_token, claims.sub);
-const renewed = await openid.refreshTokenGrant(config, tokens.refresh_token);
+const user = await openid.fetchUserInfo(config, tokens.access_token, claims.sub, { DPoP });
+const renewed = await openid.refreshTokenGrant(config, tokens.refresh_token, undefined, { DPoP });
 await openid.tokenRevocation(config, renewed.refresh_token);
 let after;
 try {
-  await openid.fetchUserInfo(config, renewed.access_token, claims.sub);
+  await openid.fetchUserInfo(config, renewed.access_token, claims.sub, { DPoP });
 } catch (refused) {
   after = refused.cause?.[0]?.parameters?.error ?? refused.code;
 }
@@ -69,6 +80,8 @@ say({
   name: user.name,
   renewed: renewed.claims().sub === claims.sub,
   mixed,
+  type: renewed.token_type,
+  unbound,
   after,
   ended,
 });

@@ -1,0 +1,114 @@
+"""The Python SDK's OAuth clients against a running server: registered, known by a document, with an ID-JAG."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from mcp.client.auth.extensions.identity_assertion import IdentityAssertionOAuthProvider
+
+from negotiator.scopes import ANONYMOUS, ASSISTANT
+from negotiator.store.statement import Transaction
+from negotiator.tokens import clients
+from negotiator.tokens.clients import NewClient
+from negotiator.trust import issuers
+from tests.api.mcp.calls import CALLS
+from tests.idp import Idp
+from tests.live.conftest import Server
+from tests.live.person import arrive
+from tests.live.signing.conftest import Brief, Site
+from tests.live.signing.python_client import CALLBACK, Drawer, Wire, provider
+
+pytestmark = pytest.mark.asyncio
+TOKEN = "/oauth/token"
+WRITING = "memories:write"
+
+
+async def test_a_client_that_registers_itself_calls_every_tool_and_asks_again_for_what_was_refused(
+    server: Server,
+) -> None:
+    """The user unticks a scope at first; the tool that needs it is refused, and its challenge widens the grant."""
+    person, drawer, wire = await arrive(server, "python@live.example"), Drawer(), Wire(server)
+    person.refusing = (WRITING,)
+    auth = provider(server, person, drawer, token_endpoint_auth_method="none")
+    known: dict[str, Any] = {}
+    async with wire.mcp(auth, "auto") as client:
+        tools = {tool.name for tool in (await client.list_tools()).tools}
+        assert tools == CALLS.keys()
+        (first,) = drawer.tokens
+        assert WRITING not in (first.scope or "")
+        person.refusing = ()
+        for name, arguments in CALLS.items():
+            result = await client.call_tool(name, arguments(known))
+            assert result.is_error is False, result
+            known[name] = result.structured_content
+    assert drawer.client
+    assert drawer.client.client_id
+    assert drawer.client.client_id.startswith("cli_")
+    assert wire.seen["POST", "/oauth/register", 201] == 1
+    assert wire.seen["POST", "/mcp", 401] == 1
+    assert wire.seen["POST", "/mcp", 403] == 1
+    assert wire.seen["POST", TOKEN, 200] == len(person.visits) == len(drawer.tokens) == 2
+    assert WRITING in (drawer.tokens[-1].scope or "").split()
+    assert set((first.scope or "").split()) < set((drawer.tokens[-1].scope or "").split())
+
+
+async def test_a_client_known_by_its_document_outlives_its_token(brief: Brief, site: Site) -> None:
+    """Nobody registers it, and its user is asked once: it renews by itself."""
+    person, drawer, wire = await arrive(brief, "cimd@live.example"), Drawer(), Wire(brief)
+    document = site.publish(
+        "/python.json",
+        client_name="Python client",
+        redirect_uris=[CALLBACK],
+        grant_types=["authorization_code", "refresh_token"],
+        token_endpoint_auth_method="none",
+    )
+    auth = provider(brief, person, drawer, document=document)
+    async with wire.mcp(auth, "legacy") as client:
+        assert len((await client.list_tools()).tools) == len(CALLS)
+        while auth.context.is_token_valid():
+            await asyncio.sleep(0.05)
+        result = await client.call_tool("list_negotiations", {"limit": 2})
+    assert result.is_error is False
+    assert drawer.client
+    assert drawer.client.client_id == document
+    assert (len(person.visits), len(drawer.tokens)) == (1, 2)
+    assert drawer.tokens[0].refresh_token != drawer.tokens[1].refresh_token
+    assert wire.seen["POST", "/oauth/register", 201] == 0
+    assert wire.seen["POST", "/mcp", 401] == 1
+
+
+async def test_a_company_s_client_brings_an_assertion_and_nobody_is_asked(server: Server) -> None:
+    """SEP-990: the server is configured, not discovered; a refused tool makes it bring another assertion."""
+    idp, drawer, wire = Idp(server.base, "https://company.example"), Drawer(), Wire(server)
+
+    def unit(tx: Transaction) -> tuple[str, str]:
+        issuers.add(tx, idp.issuer(), own=server.base, allow_loopback=False)
+        return clients.add(tx, NewClient("company", clients.GRANTS, tuple(ASSISTANT)))
+
+    client_id, secret = await server.change(unit)
+    asked: list[tuple[str, str]] = []
+
+    async def assert_identity(audience: str, resource: str) -> str:
+        asked.append((audience, resource))
+        return idp.assertion(client_id=client_id, resource=resource, scope=" ".join(ASSISTANT))
+
+    auth = IdentityAssertionOAuthProvider(
+        f"{server.base}/mcp",
+        drawer,
+        client_id,
+        secret,
+        server.base,
+        assert_identity,
+        scope=" ".join(ANONYMOUS),
+    )
+    async with wire.mcp(auth, "auto") as client:
+        assert len((await client.list_tools()).tools) == len(CALLS)
+        for name in ("open_negotiation", "remember"):
+            result = await client.call_tool(name, CALLS[name]({}))
+            assert result.is_error is False, result
+    assert asked == [(server.base, f"{server.base}/mcp")] * 2
+    assert [set((each.scope or "").split()) for each in drawer.tokens] == [
+        {*ANONYMOUS},
+        {*ANONYMOUS, WRITING},
+    ]
+    assert wire.seen["POST", "/mcp", 403] == 1
