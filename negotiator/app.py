@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import gc
 from collections.abc import AsyncGenerator
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final
 
 import orjson
@@ -43,9 +43,7 @@ def create(chosen: Settings | None = None) -> Starlette:
     async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
         house.ground.meters.open()
         await house.store.start()
-        # What was loaded stays: the collector need not walk it in the middle of somebody's request.
-        gc.collect()
-        gc.freeze()
+        _settle()
         sweeping = asyncio.create_task(_sweep_forever(house))
         try:
             async with house.scrape.listening(chosen.metrics_listen):
@@ -63,6 +61,16 @@ def create(chosen: Settings | None = None) -> Starlette:
     # Starlette would redirect to whatever Host says, for the sake of a slash.
     application.router.redirect_slashes = False
     return application
+
+
+@cache
+def _settle() -> None:
+    """What was loaded stays: the collector need not walk it in the middle of somebody's request.
+
+    Once a process: what a second application would freeze with itself is the garbage of the first.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def _routes(house: House) -> list[BaseRoute]:
@@ -90,6 +98,7 @@ def _layers(house: House) -> list[Middleware]:
             endpoints=[Endpoint(operation, house.doorway) for operation in operations],
             doorway=house.doorway,
             doors={PATH: house.speech.door},
+            sockets={path: app for wing in house.wings for path, app in wing.sockets.items()},
         ),
     ]
 

@@ -15,6 +15,7 @@
     ├── PayloadTooLarge       413
     ├── UnsupportedMediaType  415
     ├── ValidationFailed      422  one entry per field
+    ├── UpgradeRequired       426  with Upgrade: the path speaks WebSocket
     ├── PreconditionRequired  428  a change needs If-Match
     ├── TooManyRequests       429  with Retry-After
     └── Unavailable           503  with Retry-After
@@ -178,6 +179,17 @@ class PreconditionFailed(Refusal):
         """The current revision's tag, where the refusal knows it: what to read again and try with."""
         revision = self.members.get("revision")
         return {} if revision is None else {"etag": f'"{revision}"'}
+
+
+class UpgradeRequired(Refusal):
+    """The path speaks another protocol than plain HTTP (RFC 9110 §15.5.22)."""
+
+    status = 426
+    default_error = "upgrade_required"
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"upgrade": "websocket", "connection": "Upgrade"}
 
 
 class PreconditionRequired(Refusal):

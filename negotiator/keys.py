@@ -68,6 +68,7 @@ class Keyring:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._keys: list[SigningKey] = []
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self._locked():
             for algorithm in _PREFIXES:
@@ -142,7 +143,9 @@ class Keyring:
     def _load(self) -> None:
         self._looked = time.monotonic()
         self._seen = self._listed()
-        self._keys = [_read(path) for path in self._seen]
+        # A file is never written twice, and checking an RSA key takes as long as twenty requests.
+        known = {key.kid: key for key in self._keys}
+        self._keys = [known.get(path.stem) or _read(path) for path in self._seen]
 
     def _add(self, algorithm: str) -> None:
         private: Private = (

@@ -20,6 +20,8 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from negotiator.speech_settings import SpeechSettings
+
 PREFIX = "NEGOTIATOR_"
 
 Network = IPv4Network | IPv6Network
@@ -37,7 +39,7 @@ def _split(value: Any) -> Any:
     )
 
 
-class Settings(BaseSettings):
+class Settings(SpeechSettings):
     """The operator's choices (contract §2)."""
 
     model_config = SettingsConfigDict(
@@ -47,7 +49,7 @@ class Settings(BaseSettings):
         extra="forbid",
         frozen=True,
     )
-    LISTS: ClassVar[tuple[str, ...]] = ("services", "trusted_proxies", "mcp_origins")
+    LISTS: ClassVar[tuple[str, ...]] = ("services", "trusted_proxies", "trusted_origins")
 
     base_url: str = Field(
         "http://127.0.0.1:8000",
@@ -57,9 +59,7 @@ class Settings(BaseSettings):
         ["assistant", "directory"],
         description="Which services this process offers, comma-separated.",
     )
-    database_url: str = Field(
-        "", description="SQLAlchemy URL; empty means SQLite in the data folder."
-    )
+    database_url: str = Field("", description="SQLAlchemy URL; empty: SQLite in the data folder.")
     redis_url: str = Field(
         "", description="Where limits and fan-out live when many machines share them."
     )
@@ -83,8 +83,8 @@ class Settings(BaseSettings):
         [],
         description="Networks whose X-Forwarded-For is believed, comma-separated CIDR.",
     )
-    mcp_origins: Annotated[list[str], NoDecode] = Field(
-        [], description="Origins, besides our own, whose pages may use /mcp, comma-separated."
+    trusted_origins: Annotated[list[str], NoDecode] = Field(
+        [], description="Foreign origins whose pages may use /mcp and sockets, comma-separated."
     )
     register_limit_anonymous: int = Field(
         60, ge=1, description="Anonymous registrations per hour and address."
@@ -182,7 +182,7 @@ class Settings(BaseSettings):
     )
     log_format: Literal["console", "json"] = Field("console", description="How log lines look.")
 
-    @field_validator("services", "trusted_proxies", "mcp_origins", mode="before")
+    @field_validator("services", "trusted_proxies", "trusted_origins", mode="before")
     @classmethod
     def _comma_separated(cls, value: Any) -> Any:
         return _split(value)

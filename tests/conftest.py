@@ -4,19 +4,21 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 import pytest_asyncio
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from starlette.applications import Starlette
 
-from negotiator import values
+from negotiator import keys, values
 from negotiator.agents.delegation import Delegations
 from negotiator.app import create
 from negotiator.settings import Settings
@@ -76,6 +78,14 @@ def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def signing_keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One folder of signing keys for all tests."""
     return tmp_path_factory.mktemp("keys")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _each_key_checked_once() -> Generator[None]:
+    """The same few key files are read by every application; what was a sound key the first time still is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(keys, "load_pem_private_key", cache(load_pem_private_key))
+        yield
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ _REASONS: Final = {
     413: "The body is too large.",
     415: "The media type is not the one the operation reads.",
     422: "Fields are refused; `errors` points to each.",
+    426: "The path speaks WebSocket; Upgrade says so.",
     428: "The change needs If-Match.",
     429: "A budget is used up; Retry-After says until when.",
     503: "Not now; Retry-After says when.",

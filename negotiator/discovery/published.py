@@ -97,7 +97,7 @@ def _for_people(site: Site) -> Iterable[Document]:
     yield kept(manual.PATH, HTML, lambda: manual.manual(site).encode(), frame.HEADERS)
     yield fixed(frame.STYLE, frame.STYLE_TYPE, frame.static("site.css"))
     yield fixed(_ICON, "image/svg+xml", frame.static("icon.svg"))
-    yield fixed(webmcp.PATH, webmcp.MEDIA_TYPE, webmcp.webmcp_js(site).encode())
+    yield kept(webmcp.PATH, webmcp.MEDIA_TYPE, lambda: webmcp.webmcp_js(site).encode())
     if not site.has(sitemap.PATH):  # where there is a catalogue, the sitemap is made of that
         canonical = [(f"{site.base}{path}", None) for path in (home.PATH, manual.PATH)]
         yield fixed(sitemap.PATH, sitemap.MEDIA_TYPE, sitemap.urlset(canonical).encode())

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import Any, cast
 
 import orjson
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from negotiator.caller import Caller
 from negotiator.edge import input as reading
@@ -176,6 +176,22 @@ async def respond(
         headers = headers[1:]
     await send({"type": "http.response.start", "status": int(status), "headers": headers})
     await send({"type": "http.response.body", "body": body})
+
+
+def instead_of_upgrade(scope: Scope, send: Send) -> Send:
+    """Sends an HTTP answer where a WebSocket was asked for (ASGI, Websocket Denial Response).
+
+    A server that cannot do so closes the connection, which the client sees as a bare 403.
+    """
+    able = "websocket.http.response" in scope.get("extensions", {})
+
+    async def sending(message: Message) -> None:
+        if able:
+            await send({**message, "type": f"websocket.{message['type']}"})
+        elif message["type"] == "http.response.start":
+            await send({"type": "websocket.close"})
+
+    return sending
 
 
 def _expected(headers: Mapping[str, str]) -> int | None:

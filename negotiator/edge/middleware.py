@@ -28,6 +28,8 @@ _CORS: Final[dict[str, Any]] = {
         *("RateLimit", "RateLimit-Policy"),
     ],
 }
+_HEADS: Final = {"http.response.start", "websocket.http.response.start", "websocket.accept"}
+_UPGRADED: Final = 101
 _HTTPS = (b"strict-transport-security", b"max-age=31536000; includeSubDomains")
 
 
@@ -51,7 +53,7 @@ class Wrapping:
         self._headers = [*_HEADERS, _HTTPS] if https else _HEADERS
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] not in {"http", "websocket"}:
             await self._app(scope, receive, send)
             return
         began = time.perf_counter_ns()
@@ -63,14 +65,14 @@ class Wrapping:
                 app = self._for_browsers
         current = given.decode() if _GIVEN.fullmatch(given) else new_id("req")
         request_id.set(current)
-        head = scope["method"] == "HEAD"
+        head = scope.get("method") == "HEAD"
 
         async def wrapped(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                took = time.perf_counter_ns() - began
-                self._traffic.saw(scope.get("operation", PAGE), message["status"], took)
+            if message["type"] in _HEADS:
+                took, status = time.perf_counter_ns() - began, message.get("status", _UPGRADED)
+                self._traffic.saw(scope.get("operation", PAGE), status, took)
                 message["headers"] = [
-                    *message["headers"],
+                    *message.get("headers", ()),
                     *self._headers,
                     (b"x-request-id", current.encode()),
                 ]

@@ -4,13 +4,13 @@ Starlette's own routing is linear: the 26th route costs half a request more (doc
 endpoint renders its own refusals, so it needs none of the layers that Starlette puts around a route.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from negotiator.caller import nobody
-from negotiator.edge.endpoint import Endpoint, read_headers, respond
+from negotiator.edge.endpoint import Endpoint, instead_of_upgrade, read_headers, respond
 from negotiator.edge.limits import refuse
 from negotiator.edge.operation import Answer
 from negotiator.edge.steps import Doorway
@@ -23,7 +23,7 @@ Methods = dict[str, Endpoint]
 class Operations:
     """All the operations of a service, in front of the application that has its pages and documents.
 
-    `doors` are other ways in to them, by path.
+    `doors` are other ways in to them, by path; `sockets` answer who asks an operation's path for a WebSocket.
     """
 
     def __init__(
@@ -33,8 +33,10 @@ class Operations:
         endpoints: Iterable[Endpoint],
         doorway: Doorway,
         doors: Mapping[str, ASGIApp] | None = None,
+        sockets: Mapping[str, ASGIApp] | None = None,
     ) -> None:
         self._app = app
+        self._sockets = [(path.split("/"), socket) for path, socket in (sockets or {}).items()]
         self._doors = doors or {}
         self._doorway = doorway
         self._literal: dict[str, Methods] = {}
@@ -44,6 +46,9 @@ class Operations:
                 self._add(endpoint, path)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await self._upgrade(scope, receive, send)
+            return
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -59,6 +64,17 @@ class Operations:
             await self._away(self._doorway.refusals.not_found())(scope, receive, send)
         else:
             await self._app(scope, receive, send)
+
+    async def _upgrade(self, scope: Scope, receive: Receive, send: Send) -> None:
+        parts = scope["path"].split("/")
+        for template, socket in self._sockets:
+            parameters = _match(template, parts)
+            if parameters is not None:
+                scope["path_params"] = parameters
+                await socket(scope, receive, send)
+                return
+        refusing = instead_of_upgrade(scope, send)
+        await self._away(self._doorway.refusals.not_found())(scope, receive, refusing)
 
     def _add(self, endpoint: Endpoint, path: str) -> None:
         operation = endpoint.operation
@@ -78,13 +94,8 @@ class Operations:
 
     def _find(self, parts: list[str]) -> tuple[Methods | None, dict[str, str]]:
         for template, methods in self._templates.get(len(parts), ()):
-            parameters: dict[str, str] = {}
-            for wanted, part in zip(template, parts, strict=True):
-                if wanted.startswith("{") and part:
-                    parameters[wanted[1:-1]] = part
-                elif wanted != part:
-                    break
-            else:
+            parameters = _match(template, parts)
+            if parameters is not None:
                 return methods, parameters
         return None, {}
 
@@ -106,3 +117,16 @@ class Operations:
             await respond(send, said, taken.headers())
 
         return turn_away
+
+
+def _match(template: Sequence[str], parts: Sequence[str]) -> dict[str, str] | None:
+    """The parameters of a path that has this form; None for any other."""
+    if len(template) != len(parts):
+        return None
+    parameters: dict[str, str] = {}
+    for wanted, part in zip(template, parts, strict=True):
+        if wanted.startswith("{") and part:
+            parameters[wanted[1:-1]] = part
+        elif wanted != part:
+            return None
+    return parameters

@@ -4,22 +4,23 @@ import hashlib
 import time
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from negotiator.metrics.lanes import Lanes, Worker
 
 STATUSES: Final = (
-    *(200, 201, 202, 204, 206, 301, 302, 303, 304, 307),
-    *(400, 401, 403, 404, 405, 406, 409, 410, 412, 413, 415, 422, 428, 429),
+    *(101, 200, 201, 202, 204, 206, 301, 302, 303, 304, 307),
+    *(400, 401, 403, 404, 405, 406, 409, 410, 412, 413, 415, 422, 426, 428, 429),
     *(500, 503),
 )
 SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 UNITS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 PAGE: Final = "page"
-_OTHER: Final = "other"
+_OUTCOMES: Final = (*map(str, STATUSES), "other")
+_AT: Final = {status: at for at, status in enumerate(STATUSES)}
 _TICKS: Final = 1_000_000_000
 
 Labels = tuple[tuple[str, str], ...]
@@ -31,6 +32,7 @@ class Series:
 
     A histogram of n bounds has n + 2: how often each bound was the first not exceeded, how often none was, the sum.
     A sum is kept in whole ticks; `per_unit` of them make one of the unit that is shown.
+    A row of counters is one until somebody looks: it has a cell for each of the `values` of `differs_in`.
     """
 
     name: str
@@ -39,11 +41,22 @@ class Series:
     place: int
     bounds: tuple[float, ...] = ()
     per_unit: int = 1
+    differs_in: str = ""
+    values: tuple[str, ...] = ()
 
     @property
     def width(self) -> int:
         """How many cells it has."""
-        return len(self.bounds) + 2 if self.bounds else 1
+        return len(self.bounds) + 2 if self.bounds else len(self.values) or 1
+
+    def apart(self) -> "Iterator[Series]":
+        """The counters of a row; anything else is itself."""
+        if not self.values:
+            yield self
+        alone = replace(self, differs_in="", values=())
+        for at, value in enumerate(self.values):
+            labels = (*self.labels, (self.differs_in, value))
+            yield replace(alone, labels=labels, place=self.place + at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +80,20 @@ class Counter:
     def add(self, amount: int = 1) -> None:
         """Count."""
         self._meters.cells[self._place] += amount
+
+
+class Row:
+    """Counters that differ in one label, told apart by the place of its value."""
+
+    __slots__ = ("_meters", "_place")
+
+    def __init__(self, meters: "Meters", place: int) -> None:
+        self._meters = meters
+        self._place = place
+
+    def add(self, at: int) -> None:
+        """Count one of the value that stands there."""
+        self._meters.cells[self._place + at] += 1
 
 
 class Histogram:
@@ -102,18 +129,26 @@ class Meters:
 
     def counter(self, name: str, meaning: str, **labels: str) -> Counter:
         """A counter; its name ends in `_total`."""
-        return Counter(self, self._add(name, meaning, tuple(labels.items())))
+        return Counter(self, self._add(Series(name, meaning, tuple(labels.items()), self._size)))
+
+    def row(
+        self, name: str, meaning: str, label: str, *, values: tuple[str, ...], **labels: str
+    ) -> Row:
+        """A counter for each value of a label; naming thousands costs no more than naming one."""
+        named = Series(name, meaning, tuple(labels.items()), self._size)
+        return Row(self, self._add(replace(named, differs_in=label, values=values)))
 
     def histogram(
         self, name: str, meaning: str, bounds: Sequence[float], *, per_unit: int = 1, **labels: str
     ) -> Histogram:
         """A histogram whose bounds are in its unit and whose observations come in `per_unit` ticks of it."""
-        place = self._add(name, meaning, tuple(labels.items()), tuple(bounds), per_unit)
+        shown = tuple(labels.items())
+        place = self._add(Series(name, meaning, shown, self._size, tuple(bounds), per_unit))
         return Histogram(self, place, [round(bound * per_unit) for bound in bounds])
 
     def open(self) -> None:
         """Take a file and count there from now on."""
-        named = repr([(each.name, each.labels, each.bounds) for each in self._series])
+        named = repr([(each.name, each.labels, each.bounds, each.values) for each in self._series])
         layout = hashlib.sha256(named.encode()).hexdigest()[:16]
         self._lanes = Lanes(self._folder, layout, self._size)
         kept, self.cells = self.cells, self._lanes.open(int(time.time()))
@@ -129,22 +164,15 @@ class Meters:
 
     def snapshot(self) -> Snapshot:
         """All numbers now."""
+        series = [one for named in self._series for one in named.apart()]
         if self._lanes is None:
-            return Snapshot(self._series, self.cells, ())
+            return Snapshot(series, self.cells, ())
         cells, workers = self._lanes.total()
-        return Snapshot(self._series, cells, workers)
+        return Snapshot(series, cells, workers)
 
-    def _add(
-        self,
-        name: str,
-        meaning: str,
-        labels: Labels,
-        bounds: tuple[float, ...] = (),
-        per_unit: int = 1,
-    ) -> int:
+    def _add(self, series: Series) -> int:
         if self._lanes is not None or isinstance(self.cells, memoryview):
             raise AssertionError("what is counted is named before the file is laid out")
-        series = Series(name, meaning, labels, self._size, bounds, per_unit)
         self._series.append(series)
         self._size += series.width
         self.cells.extend([0] * series.width)
@@ -155,13 +183,16 @@ class Traffic:
     """Requests by operation and status, and how long each took to begin its answer."""
 
     def __init__(self, meters: Meters, operations: Iterable[str]) -> None:
-        self._counts: dict[tuple[str, int], Counter] = {}
-        self._others: dict[str, Counter] = {}
+        self._counts: dict[str, Row] = {}
         self._times: dict[str, Histogram] = {}
         for operation in (*operations, PAGE):
-            for status in STATUSES:
-                self._counts[operation, status] = _requests(meters, operation, str(status))
-            self._others[operation] = _requests(meters, operation, _OTHER)
+            self._counts[operation] = meters.row(
+                "negotiator_requests_total",
+                "Requests answered",
+                "status",
+                values=_OUTCOMES,
+                operation=operation,
+            )
             self._times[operation] = meters.histogram(
                 "negotiator_request_seconds",
                 "Time from a request to the head of its answer",
@@ -174,14 +205,5 @@ class Traffic:
         """Count one answer; what is no operation we know is a page."""
         if operation not in self._times:
             operation = PAGE
-        (self._counts.get((operation, status)) or self._others[operation]).add()
+        self._counts[operation].add(_AT.get(status, len(STATUSES)))
         self._times[operation].saw(nanoseconds)
-
-
-def _requests(meters: Meters, operation: str, status: str) -> Counter:
-    return meters.counter(
-        "negotiator_requests_total",
-        "Requests answered",
-        operation=operation,
-        status=status,
-    )

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from negotiator import values
 from negotiator.caller import Caller
 from negotiator.errors import NotFound
 from negotiator.negotiations import sessions as negotiations
@@ -10,7 +11,8 @@ from negotiator.negotiations.routes import read_settled
 from negotiator.negotiations.session import Session as Negotiation
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
-from negotiator.teleprompter.hearing.ear import Ear
+from negotiator.teleprompter.cues.policy import Heard
+from negotiator.teleprompter.hearing.ear import Ear, held_cards
 from negotiator.teleprompter.sessions import moving, rows
 from negotiator.teleprompter.sessions.moving import Change, Outcome, Piece
 from negotiator.teleprompter.sessions.schemas import Utterance
@@ -43,13 +45,14 @@ class Listening:
             role=session.given["role"] or (bound.body.role if bound else None),
             session=bound,
         )
+        heard = Heard(said.utterance_id, said.speaker, ahead.text, said.final, values.now() / 1000)
         piece = Piece(
             said.utterance_id,
             said.speaker,
             ahead.text,
             said.final,
             matches=ahead.matches,
-            cards=ahead.cards,
+            cards=held_cards(ahead, bound, heard, catalogue=self.ear.catalogue),
             start_ms=said.start_ms,
             end_ms=said.end_ms,
             confidence=confidence,

@@ -2,53 +2,42 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final
 
-from negotiator import values
 from negotiator.caller import Caller
-from negotiator.edge.cursors import Cursors
 from negotiator.edge.operation import Answer, Call, Operation, Tool
-from negotiator.errors import InsufficientScope
-from negotiator.negotiations import sessions as negotiations
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.teleprompter.listening import Listening
-from negotiator.teleprompter.sessions import moving, rows
+from negotiator.teleprompter.sessions import rows
 from negotiator.teleprompter.sessions.schemas import (
     EventPage,
+    Feedback,
     FollowSession,
     HeardView,
-    ListSessions,
-    OpenSession,
     SessionId,
-    SessionList,
-    SessionView,
     TranscriptView,
     Utterance,
 )
-from negotiator.teleprompter.sessions.view import PATH, Views
+from negotiator.teleprompter.sessions.view import PATH
 from negotiator.teleprompter.streams import sse
 
 STREAM: Final = frozenset({"teleprompter:stream"})
 ONE: Final = f"{PATH}/{{id}}"
 BUDGET: Final = "teleprompter"
-_BINDING: Final = frozenset({"negotiations:read"})
 
 
 @dataclass(frozen=True, slots=True)
 class Teleprompter:
-    """Sessions over HTTP and MCP; the socket is beside them, in `streams`."""
+    """What is said in a session and what it led to, over HTTP and MCP; the socket is in `streams`."""
 
     store: Store
-    cursors: Cursors
     listening: Listening
-    views: Views
     still: Callable[[Caller], Awaitable[bool]]
 
     def operations(self) -> list[Operation]:
         """What this slice offers; the hottest first."""
-        return [*self._hearing(), *self._life(), *self._reading(), *self._switches()]
+        return [*self._hearing(), *self._after()]
 
     def _hearing(self) -> list[Operation]:
         return [
@@ -83,63 +72,8 @@ class Teleprompter:
             ),
         ]
 
-    def _life(self) -> list[Operation]:
+    def _after(self) -> list[Operation]:
         return [
-            Operation(
-                name="open_teleprompter_session",
-                method="POST",
-                path=PATH,
-                summary="Open a session for a call, with the consent it is listened to under",
-                run=self.open,
-                input=OpenSession,
-                output=SessionView,
-                status=201,
-                scopes=STREAM,
-                creates=True,
-                refusals=(400, 404, 409, 422),
-                tool=Tool("Open a teleprompter session"),
-                tag="teleprompter",
-            ),
-            Operation(
-                name="delete_teleprompter_session",
-                method="DELETE",
-                path=ONE,
-                summary="Erase a session with all that was said in it, so that no byte of it is left",
-                run=self.delete,
-                input=SessionId,
-                status=204,
-                scopes=STREAM,
-                refusals=(404,),
-                tag="teleprompter",
-            ),
-        ]
-
-    def _reading(self) -> list[Operation]:
-        return [
-            Operation(
-                name="list_teleprompter_sessions",
-                method="GET",
-                path=PATH,
-                summary="List your sessions, newest first",
-                run=self.list,
-                input=ListSessions,
-                output=SessionList,
-                scopes=STREAM,
-                refusals=(400, 422),
-                tag="teleprompter",
-            ),
-            Operation(
-                name="get_teleprompter_session",
-                method="GET",
-                path=ONE,
-                summary="Read one session: its state, who hears, and until when it is kept",
-                run=self.get,
-                input=SessionId,
-                output=SessionView,
-                scopes=STREAM,
-                refusals=(404,),
-                tag="teleprompter",
-            ),
             Operation(
                 name="get_transcript",
                 method="GET",
@@ -153,89 +87,20 @@ class Teleprompter:
                 tool=Tool("Read a transcript", foreign=True),
                 tag="teleprompter",
             ),
-        ]
-
-    def _switches(self) -> list[Operation]:
-        """Pausing, resuming and ending: alike but for the change."""
-        switches: tuple[tuple[str, moving.Change, str], ...] = (
-            ("pause", moving.pause, "Stop listening for a while; the gap is marked"),
-            ("resume", moving.resume, "Listen again"),
-            ("end", partial(moving.end, reason="asked"), "End a session"),
-        )
-
-        def run(change: moving.Change) -> Any:
-            async def switch(call: Call[SessionId]) -> SessionView:
-                owner = call.caller.principal
-                return self.views.of(await self.listening.change(owner, call.input.id, change))
-
-            return switch
-
-        return [
             Operation(
-                name=f"{word}_teleprompter_session",
+                name="judge_cue",
                 method="POST",
-                path=f"{ONE}/{word}",
-                summary=summary,
-                run=run(change),
-                input=SessionId,
-                output=SessionView,
+                path=f"{ONE}/cues/{{cue}}/feedback",
+                summary="Say what became of a card: your own later cards learn from it",
+                run=self.judge,
+                input=Feedback,
+                status=204,
                 scopes=STREAM,
-                refusals=(400, 404, 409),
+                refusals=(400, 404, 422, 503),
+                tool=Tool("Judge a card"),
                 tag="teleprompter",
-                tool=Tool("End a teleprompter session") if word == "end" else None,
-            )
-            for word, change, summary in switches
+            ),
         ]
-
-    async def open(self, call: Call[OpenSession]) -> SessionView:
-        """Open a session; a negotiation has to be the caller's own and readable to him."""
-        asked, owner, now = call.input, call.caller.principal, values.now()
-        named = asked.negotiation_id
-        if named is not None and not call.caller.scopes >= _BINDING:
-            raise InsufficientScope(sorted(STREAM | _BINDING))
-        given = asked.model_dump(mode="json")
-        given["consent"]["at"] = given["consent"]["at"] or values.timestamp(now)
-
-        def unit(tx: Transaction) -> SessionView:
-            if named is not None:
-                negotiations.load(tx, owner, named)
-            session = rows.Session(
-                id=values.new_id("tps"),
-                owner=owner,
-                negotiation=named,
-                state="ready",
-                given=given,
-                screen={},
-                seq=0,
-                producer="",
-                heard_ms=0,
-                created_at=now,
-                active_at=now,
-                ended_at=None,
-                ends_at=now + moving.IDLE,
-                forget_at=None,
-            )
-            return self.views.of(moving.opened(tx, session))
-
-        return await self.store.write(call.once(unit))
-
-    async def list(self, call: Call[ListSessions]) -> Any:
-        """One page of the caller's sessions."""
-        asked, owner = call.input, call.caller.principal
-        bound = ("teleprompter sessions", owner, asked.state)
-        before = None if asked.cursor is None else self.cursors.open(asked.cursor, *bound)
-        found = await self.store.read(
-            lambda tx: rows.page(tx, owner, state=asked.state, before=before, limit=asked.limit + 1)
-        )
-        listed = found[: asked.limit]
-        more = len(found) > asked.limit
-        cursor = self.cursors.seal(listed[-1].id, *bound) if more else None
-        return {"items": [self.views.of(each) for each in listed], "next_cursor": cursor}
-
-    async def get(self, call: Call[SessionId]) -> SessionView:
-        """One of the caller's sessions."""
-        owner, asked = call.caller.principal, call.input
-        return self.views.of(await self.store.read(lambda tx: rows.find(tx, owner, asked.id)))
 
     async def hear(self, call: Call[Utterance]) -> Any:
         """Take in what was said."""
@@ -262,6 +127,11 @@ class Teleprompter:
             "more": bool(events) and events[-1].seq < session.seq,
         }
 
+    async def judge(self, call: Call[Feedback]) -> Answer:
+        """Note what became of a card, and let its owner's head learn from it."""
+        await self.listening.judge(call.caller.principal, call.input)
+        return Answer(None, 204)
+
     async def transcript(self, call: Call[SessionId]) -> TranscriptView:
         """The finals in their order, with the gaps between."""
         owner, asked = call.caller.principal, call.input
@@ -275,14 +145,6 @@ class Teleprompter:
             "keep": session.given["keep"],
             "lines": [_line(event.shown) for event in spoken],
         }
-
-    async def delete(self, call: Call[SessionId]) -> Answer:
-        """Erase it; those who follow are told nothing more."""
-        owner, asked = call.caller.principal, call.input
-        await self.store.write(lambda tx: rows.remove(tx, owner, asked.id))
-        self.listening.log.bus.tell(asked.id)
-        await self.store.scrub()
-        return Answer(None, 204)
 
 
 def _line(event: dict[str, Any]) -> Any:

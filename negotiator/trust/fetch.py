@@ -12,6 +12,7 @@ import socket
 import ssl
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final, cast
 from urllib.parse import urlencode
 
@@ -127,7 +128,7 @@ class Fetcher:
         self._total = total_seconds
         # A connection is never kept: the next fetch resolves and vets again.
         self._pool = httpcore2.AsyncConnectionPool(
-            ssl_context=tls or httpx2.create_ssl_context(trust_env=False),
+            ssl_context=tls or _public_roots(),
             max_connections=AT_ONCE,
             max_keepalive_connections=0,
             network_backend=_VettedNetwork(
@@ -228,6 +229,12 @@ class Fetcher:
             return Document(read_object(body), max_age)
         except ValueError as invalid:
             raise FetchFailed(f"unusable JSON: {invalid}") from None
+
+
+@cache
+def _public_roots() -> ssl.SSLContext:
+    """Whom the world's certificates come from; reading them takes long enough to do it once a process."""
+    return httpx2.create_ssl_context(trust_env=False)
 
 
 def _check_head(response: httpcore2.Response, limit: int) -> int | None:

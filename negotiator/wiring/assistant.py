@@ -40,6 +40,7 @@ def assistant(ground: Ground) -> Wing:
     scout: Scout = Nobody()
     if "directory" in chosen.services:
         scout = InTheDirectory(Alternatives(ground.following))
+    prompting = teleprompter(ground, remembered)
     slices = [
         Negotiations(store, cursors),
         Advice(store),
@@ -49,10 +50,11 @@ def assistant(ground: Ground) -> Wing:
         remembered.carrying,
         Wins(store, cursors, remembered.embedder),
         Benchmarks(store),
-        teleprompter(ground, remembered),
+        *prompting.slices,
     ]
     return Wing(
         operations=offered(slices),
+        sockets=prompting.sockets,
         checks={"embedding": remembered.check},
-        closes=(advisor.close, remembered.close),
+        closes=(*prompting.closes, advisor.close, remembered.close),
     )

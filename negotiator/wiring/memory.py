@@ -1,6 +1,7 @@
 """What an owner's memories are kept, found and compared by; part of the assistant's wing."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from negotiator.memory.carrying.bringing import Bringing
 from negotiator.memory.carrying.routes import Carrying
@@ -33,13 +34,18 @@ class Remembering:
         await self.embedder.close()
 
 
+def models_folder(chosen: Settings) -> Path:
+    """Where what was built and learned is kept."""
+    return chosen.models_dir or chosen.data_dir / "models"
+
+
 def embedder(chosen: Settings) -> Embedder:
     """The embedder that the settings and what is installed lead to."""
     return choose(
         chosen.embedding_url,
         key=chosen.embedding_key,
         model=chosen.embedding_model,
-        models=chosen.models_dir or chosen.data_dir / "models",
+        models=models_folder(chosen),
     )
 
 

@@ -22,6 +22,8 @@ from negotiator.store import moves
 from negotiator.store.statement import Transaction
 from negotiator.teleprompter.sessions import moving as teleprompter
 from negotiator.teleprompter.sessions import rows as calls
+from negotiator.teleprompter.streams.entry import tickets
+from negotiator.teleprompter.taught import examples
 from negotiator.tokens import clients, credentials
 from negotiator.tokens.api_keys import rows as api_keys
 from negotiator.tokens.flow import authorizations, consents, refreshing
@@ -35,6 +37,7 @@ MOVES: Final[tuple[Callable[..., Any], ...]] = (
     memories.move,
     wins.move,
     calls.move,
+    examples.move,
     idempotency.abandon,
     bookmarks.move,
     submissions.move,
@@ -47,6 +50,8 @@ ERASURES: Final[tuple[Callable[[Transaction, str], Any], ...]] = (
     rows.erase,
     wins.erase,
     calls.erase,
+    examples.erase,
+    tickets.erase,
     idempotency.erase,
     consents.erase,
     bookmarks.erase,
@@ -69,6 +74,7 @@ SWEEPS: Final[tuple[Callable[[Transaction, int], Any], ...]] = (
     saves.sweep,
     deciding.sweep,
     teleprompter.sweep,
+    tickets.sweep,
 )
 
 

@@ -47,7 +47,10 @@ def speech(ground: Ground, service: Service) -> Speech:
 
     return Speech(
         Door(
-            service, doorway, speaker=speaker, origins=(_origin(base), *ground.settings.mcp_origins)
+            service,
+            doorway,
+            speaker=speaker,
+            origins=(_origin(base), *ground.settings.trusted_origins),
         ),
         (
             Document(card.PATH, "application/json", shown, card.MAX_AGE),

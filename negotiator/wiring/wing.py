@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from starlette.routing import BaseRoute
+from starlette.types import ASGIApp
 
 from negotiator.discovery.health import Check
 from negotiator.discovery.site import Site
@@ -28,7 +29,8 @@ class Wing:
     """What a part offers over HTTP, what it says of itself in health, what it looks after every minute, and what it
     lets go of when the process ends.
 
-    `shown` makes its public pages once the whole site is known; they are at `addresses`, for any origin to read.
+    `sockets` are the ways in by WebSocket, by the path of the operation they stand for. `shown` makes its public
+    pages once the whole site is known; they are at `addresses`, for any origin to read.
     """
 
     operations: tuple[Operation, ...] = ()
@@ -36,6 +38,7 @@ class Wing:
     checks: Mapping[str, Check] = field(default_factory=dict[str, Check])
     shown: Callable[[Site], Sequence[BaseRoute]] = _nothing
     addresses: tuple[str, ...] = ()
+    sockets: Mapping[str, ASGIApp] = field(default_factory=dict[str, ASGIApp])
     chores: tuple[Callable[[], Awaitable[None]], ...] = ()
     closes: tuple[Callable[[], Awaitable[None]], ...] = ()
 

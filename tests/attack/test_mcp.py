@@ -44,7 +44,7 @@ async def test_pages_of_our_own_and_of_named_origins_may_use_it(
     chosen: Settings, register: Register
 ) -> None:
     named = ["https://inspector.example"]
-    other = make_settings(chosen.data_dir, chosen.keys_dir, mcp_origins=named)
+    other = make_settings(chosen.data_dir, chosen.keys_dir, trusted_origins=named)
     headers = bearer(await register())
     async with running(other) as application, connect(application) as client:
         for origin in (BASE, *named):

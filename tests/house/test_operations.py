@@ -175,5 +175,21 @@ def _family(kind: type[Refusal]) -> set[type[Refusal]]:
 
 def test_every_refusal_has_a_status_a_client_can_act_on() -> None:
     for kind in _family(Refusal):
-        assert kind.status in {400, 401, 403, 404, 405, 409, 410, 412, 413, 415, 422, 428, 429, 503}
+        assert kind.status in {
+            400,
+            401,
+            403,
+            404,
+            405,
+            409,
+            410,
+            412,
+            413,
+            415,
+            422,
+            426,
+            428,
+            429,
+            503,
+        }
         assert re.fullmatch("[a-z_]+", kind.default_error)

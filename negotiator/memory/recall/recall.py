@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from negotiator import values
@@ -87,6 +87,22 @@ class Recall:
             if similar is None and belief.agrees(facts["text"], body.text):
                 similar = memory
         return Near(similar=similar)
+
+    async def near(
+        self, owner: str, vectors: Sequence[Array], *, least: float
+    ) -> list[tuple[Mapping[str, Any], float]]:
+        """The few active memories of the owner's that are closest to any of these vectors: views with their cosine.
+
+        Closest first, none farther than `least`. The vectors are the embedder's own.
+        """
+        shelf = await self._shelves.of(owner)
+        now, best = values.now(), dict[str, float]()
+        for vector in vectors if len(shelf) else ():
+            for memory, cosine in shelf.nearest(vector, now=now, statuses=frozenset({"active"})):
+                if cosine >= max(least, best.get(memory, least)):
+                    best[memory] = cosine
+        ranked = sorted(best.items(), key=lambda one: (-one[1], one[0]))
+        return [(shelf.facts(memory), cosine) for memory, cosine in ranked]
 
     def forget(self, owner: str) -> None:
         """Let go of everything kept of an owner in this process."""

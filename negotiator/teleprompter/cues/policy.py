@@ -101,7 +101,7 @@ def step(
     """
     rules = patience or Patience()
     screen = _aged(screen, heard.at, rules)
-    cards = [_card(heard, match, catalogue.cues[match.cue_id]) for match in matches]
+    cards = [card_of(match, catalogue.cues[match.cue_id], heard) for match in matches]
     cards = [card for card in cards if catalogue.cues[card.cue_id].speaker == heard.speaker]
     return (
         _final(screen, heard, [*outside, *cards], rules=rules)
@@ -122,7 +122,8 @@ def _aged(screen: Screen, at: float, rules: Patience) -> Screen:
     )
 
 
-def _card(heard: Heard, match: Match, cue: Cue) -> Card:
+def card_of(match: Match, cue: Cue, heard: Heard) -> Card:
+    """The card of a match of something heard."""
     return Card(
         id=f"{heard.utterance_id}:{cue.id}",
         family=cue.family,

@@ -5,6 +5,7 @@ The language is that of `negotiations.tactics.cues`: a tree over words, so no te
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from negotiator.negotiations.tactics.cues import (
@@ -66,4 +67,10 @@ def rules_of(cues: Sequence[Cue], speaker: Speaker) -> Rules:
     mine = [cue for cue in cues if cue.speaker == speaker]
     patterns = [Pattern(cue.id, "strong", text) for cue in mine for text in cue.rules]
     patterns += [Pattern(cue.id, "unless", text) for cue in mine for text in cue.unless]
-    return Rules(build_book(tuple(patterns), cue_book().sets))
+    return Rules(_book(tuple(patterns)))
+
+
+@lru_cache(maxsize=4)
+def _book(patterns: tuple[Pattern, ...]) -> CueBook:
+    """The tree of these patterns over the shelf's word sets; made once for the shipped ones, it is never changed."""
+    return build_book(patterns, cue_book().sets)

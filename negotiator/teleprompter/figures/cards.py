@@ -1,9 +1,10 @@
 """The card of a figure that was held against a limit: it beats any phrase, and names no limit."""
 
+from dataclasses import replace
 from typing import Final
 
 from negotiator.teleprompter.cues.policy import Card, Heard
-from negotiator.teleprompter.figures.limits import ADVICE, Held
+from negotiator.teleprompter.figures.limits import ADVICE, MINE, Held
 
 CONFIDENCE: Final = 0.95
 
@@ -26,4 +27,19 @@ def figure_card(held: Held, heard: Heard) -> Card:
         source="plan",
         stage="final",
         at=heard.at,
+    )
+
+
+def own_figure_card(held: Held, heard: Heard) -> Card | None:
+    """The card of a figure that I named myself: only one past my own limit is worth it."""
+    if held.standing != "past_limit":
+        return None
+    card = figure_card(held, heard)
+    return replace(
+        card,
+        kind="coaching",
+        title=MINE.title,
+        say=MINE.say,
+        why=MINE.why,
+        tactic_id=MINE.tactic_id,
     )

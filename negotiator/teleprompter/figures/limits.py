@@ -98,6 +98,14 @@ ADVICE: Final[dict[Standing, Advice]] = {
     ),
 }
 
+MINE: Final = Advice(
+    "You named a figure past your limit",
+    "Let me correct that figure before we go on. May I check it first?",
+    "Take it back now; left standing, it becomes your offer.",
+    "tac_re_anchor",
+)
+"""The words about a figure of my own that is past my limit."""
+
 
 def hold(found: Sequence[Figure], limits: Sequence[Limit]) -> tuple[Held, ...]:
     """Each figure against the first limit it fits; the worst standing comes first.

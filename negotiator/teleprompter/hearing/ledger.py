@@ -49,17 +49,12 @@ def heard_offer(
     counts. A value that the issue cannot take is left out. `quoted` tells whether the words around the figures, which
     have to be redacted, may be kept as the rationale.
     """
-    loose = [figure for figure in found if not any(one.figure == figure for one in held)]
-    read = [*held, *held_of(loose, scales_of(session))]
-    read.sort(key=lambda one: list(found).index(one.figure) if one.figure in found else 0)
     package: dict[str, Scalar] = {}
     quotes: dict[str, str] = {}
-    for one in read:
+    for one in _read(session, held, found):
         issue = session.terms.issue(one.limit.topic)
-        if issue is None:
-            continue
-        value = rendered(issue.type, one.value)
-        if not check_value(issue, value, "/package"):
+        value = None if issue is None else rendered(issue.type, one.value)
+        if issue is not None and value is not None and not check_value(issue, value, "/package"):
             package[issue.name] = value
             quotes[issue.name] = one.figure.quote
     if not package:
@@ -76,6 +71,13 @@ def heard_offer(
             "source": DETECTED,
         }
     )
+
+
+def _read(session: Session, held: Sequence[Held], found: Sequence[Figure]) -> list[Held]:
+    """The figures in the order they were said, by the limits, or by the ranges of issues without one."""
+    loose = [figure for figure in found if not any(one.figure == figure for one in held)]
+    read = [*held, *held_of(loose, scales_of(session))]
+    return sorted(read, key=lambda one: [*found, one.figure].index(one.figure))
 
 
 def enter(

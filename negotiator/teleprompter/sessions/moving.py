@@ -88,7 +88,7 @@ def hear(tx: Transaction, session: Session, piece: Piece, *, catalogue: Catalogu
     )
     telling.news(news, ids)
     kept = {**screen.dump(after), "ids": dict(list(ids.items())[-_REMEMBERED_IDS:])}
-    session = _tell(tx, replace(session, state="live", screen=kept), telling)
+    session = tell(tx, replace(session, state="live", screen=kept), telling)
     maybe = [shown(card) for each in news if each.news == "maybe" for card in each.cards]
     answer = _answer([told.live for told in telling.told], session.seq, maybe=maybe)
     return Outcome(session, telling.told, answer)
@@ -111,7 +111,7 @@ def notice(tx: Transaction, session: Session, code: str, detail: dict[str, Any])
     """Tell those who follow, under a number, what they have to know: lag, a gap, another engine."""
     telling = Telling(session.seq, values.now(), silent=False)
     telling.tell("notice", {"code": code, "detail": detail})
-    return Outcome(_tell(tx, session, telling), telling.told)
+    return Outcome(tell(tx, session, telling), telling.told)
 
 
 def end(tx: Transaction, session: Session, reason: str) -> Outcome:
@@ -127,7 +127,7 @@ def end(tx: Transaction, session: Session, reason: str) -> Outcome:
     over = replace(
         session, state="ended", ended_at=now, ends_at=None, forget_at=forget_at, screen={}
     )
-    return Outcome(_tell(tx, over, telling), telling.told)
+    return Outcome(tell(tx, over, telling), telling.told)
 
 
 def sweep(tx: Transaction, now: int) -> bool:
@@ -166,7 +166,8 @@ def _switch(tx: Transaction, session: Session, state: str, code: str) -> Outcome
     return notice(tx, replace(session, state=state), code, {})
 
 
-def _tell(tx: Transaction, session: Session, telling: Telling) -> Session:
+def tell(tx: Transaction, session: Session, telling: Telling) -> Session:
+    """Keep what was told and the session as it is after it."""
     for told in telling.told:
         rows.append(tx, session.id, told.kept, utterance=told.utterance)
     now = values.now()

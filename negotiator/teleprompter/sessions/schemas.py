@@ -209,7 +209,14 @@ class EventView(TypedDict):
 
     seq: int
     type: Literal[
-        "transcript.final", "cue", "cue.update", "cue.retract", "notice", "error", "ended"
+        "transcript.final",
+        "cue",
+        "cue.update",
+        "cue.retract",
+        "cue.feedback",
+        "notice",
+        "error",
+        "ended",
     ]
     at: str
     utterance_id: NotRequired[str]
@@ -220,6 +227,7 @@ class EventView(TypedDict):
     confidence: NotRequired[float | None]
     cue: NotRequired[CueView]
     id: NotRequired[str]
+    action: NotRequired[Action]
     code: NotRequired[str]
     detail: NotRequired[dict[str, Any]]
     reason: NotRequired[str]

@@ -15,6 +15,8 @@ from negotiator.teleprompter.sessions.schemas import (
 )
 
 PATH: Final = "/api/teleprompter/sessions"
+DEAF: Final = "text"
+"""The id of an engine that hears nothing."""
 FRAME_BYTES: Final = 64 * 1024
 UTTERANCE: Final = 2000
 VIEWERS: Final = 8

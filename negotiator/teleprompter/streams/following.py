@@ -50,6 +50,10 @@ class Log:
         if told:
             self.bus.tell(session)
 
+    def unkept(self, session: str) -> dict[int, Event]:
+        """The events of a session whose words are in this process's memory only, by number."""
+        return self._unkept.get(session, {})
+
     async def after(
         self, owner: str, session: str, seq: int, limit: int
     ) -> tuple[rows.Session, list[Event]]:
@@ -60,7 +64,7 @@ class Log:
                 rows.after(tx, session, seq, limit),
             )
         )
-        remembered = self._unkept.get(session, {})
+        remembered = self.unkept(session)
         return found, [remembered.get(event.seq, event) for event in events]
 
     async def wait(

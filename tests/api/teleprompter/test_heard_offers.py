@@ -13,8 +13,8 @@ from negotiator.store.statement import Query, Transaction
 from negotiator.teleprompter.figures.figure import figures
 from negotiator.teleprompter.hearing.ledger import enter, heard_offer
 from negotiator.teleprompter.hearing.limits import held_of, limits_of
-from tests.api.teleprompter.conftest import Desk
 from tests.conftest import Change
+from tests.prompter import Desk
 
 ACTOR = Actor("agent", "agt_ear")
 OWNER = Query(select(col(Negotiation.owner)), lambda row: str(row[0]))

@@ -123,7 +123,7 @@ def main() -> int:
         folder = Path(name)
         listening = free_port()
         origins = f"http://127.0.0.1:{listening},http://localhost:{listening}"
-        server = Server(folder, workers=1, settings={"mcp_origins": origins})
+        server = Server(folder, workers=1, settings={"trusted_origins": origins})
         server.start()
         try:
             body = {"agent_name": "conformance", "identity_type": "anonymous"}

@@ -1,0 +1,87 @@
+"""What a recognition says. Times are milliseconds of audio received on this channel, never the time of day.
+
+Within one `utterance_id`: a SpeechStart, any number of Partials (each replaces the one before, `rev` rises), exactly
+one Final, which closes the id for ever. SpeechEnd comes when the voice stops, before or after the Final. Finals come
+in the order in which their utterances began.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word and when it was said; `confidence` in 0..1, when the engine has an opinion."""
+
+    text: str
+    start_ms: int
+    end_ms: int
+    confidence: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechStart:
+    """Somebody began to speak."""
+
+    utterance_id: str
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechEnd:
+    """They stopped at `at_ms`; `forced` when the utterance was cut at its greatest length or at a gap."""
+
+    utterance_id: str
+    at_ms: int
+    forced: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """What the utterance sounds like so far; may still change in any word."""
+
+    utterance_id: str
+    rev: int
+    text: str
+    start_ms: int
+    end_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Final:
+    """What was heard, for good; `text` is empty when the voice said nothing the engine knows."""
+
+    utterance_id: str
+    rev: int
+    text: str
+    start_ms: int
+    end_ms: int
+    words: tuple[Word, ...] = ()
+    confidence: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lag:
+    """Hearing is `behind_ms` behind the audio received; 0 once it has caught up again."""
+
+    behind_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Audio from `from_ms` to `to_ms` was not heard, and why: `overrun` or `restart`."""
+
+    from_ms: int
+    to_ms: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something a person should know, with a stable `code`; `fatal` when nothing more will be heard."""
+
+    code: str
+    description: str
+    fatal: bool = False
+
+
+Event = SpeechStart | SpeechEnd | Partial | Final | Lag | Gap | Problem

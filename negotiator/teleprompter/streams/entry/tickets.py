@@ -1,0 +1,115 @@
+"""Tickets: one socket each, within half a minute, for clients that cannot send a header (reference A6)."""
+# pyright: reportAssignmentType=false
+# SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
+
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+import orjson
+from sqlalchemy import BigInteger, LargeBinary, bindparam, delete
+from sqlmodel import Field, SQLModel, col
+
+from negotiator import values
+from negotiator.caller import Caller, Rate
+from negotiator.errors import Unauthorized
+from negotiator.store.statement import Query, Statement, Transaction, insertion
+from negotiator.store.store import Store
+from negotiator.teleprompter.sessions import rows
+
+LIFE: Final = 30
+"""Seconds."""
+
+
+class TeleprompterTicket(SQLModel, table=True):
+    """A ticket that was not used yet. `caller` is who asked for it, as JSON; `origin` where his page came from."""
+
+    __tablename__ = "teleprompter_tickets"
+    __table_args__ = {"sqlite_with_rowid": False}
+
+    digest: str = Field(primary_key=True)
+    session: str
+    owner: str
+    caller: bytes = Field(sa_type=LargeBinary)
+    origin: str
+    expires_at: int = Field(sa_type=BigInteger, index=True)
+
+
+_ticket = TeleprompterTicket
+_ADD = Statement(insertion(_ticket))
+_TAKE = Query(
+    delete(_ticket)
+    .where(col(_ticket.digest) == bindparam("presented"))
+    .returning(
+        col(_ticket.session), col(_ticket.caller), col(_ticket.origin), col(_ticket.expires_at)
+    ),
+    tuple,
+)
+_FORGET = Statement(
+    delete(_ticket).where(col(_ticket.expires_at) <= bindparam("now", type_=BigInteger))
+)
+_ERASE = Statement(delete(_ticket).where(col(_ticket.owner) == bindparam("principal")))
+
+
+@dataclass(frozen=True, slots=True)
+class Tickets:
+    """Makes them and takes them, each once, on whatever worker."""
+
+    store: Store
+
+    async def make(self, caller: Caller, session: str, origin: str) -> str:
+        """A ticket for the caller's own session, for a page of this origin if one is named; 404."""
+        ticket, now = values.new_secret(), values.now()
+
+        def unit(tx: Transaction) -> str:
+            rows.find(tx, caller.principal, session)
+            tx.run(
+                _ADD,
+                digest=values.digest(ticket),
+                session=session,
+                owner=caller.principal,
+                caller=_packed(caller),
+                origin=origin,
+                expires_at=now + LIFE * 1000,
+            )
+            return ticket
+
+        return await self.store.write(unit)
+
+    async def take(self, ticket: str, session: str, origin: str) -> Caller:
+        """Who asked for the ticket; 401 unless it is good here and now. It is used up either way."""
+        presented = values.digest(ticket)
+        found = await self.store.write(lambda tx: tx.one(_TAKE, presented=presented))
+        if found is None:
+            raise _refusal()
+        meant, packed, bound, expires_at = found
+        if meant != session or expires_at <= values.now() or (bound and bound != origin):
+            raise _refusal()
+        return _unpacked(packed)
+
+
+def sweep(tx: Transaction, now: int) -> None:
+    """Forget what nobody came with; `now` in milliseconds."""
+    tx.run(_FORGET, now=now)
+
+
+def erase(tx: Transaction, principal: str) -> None:
+    """Erase all of a principal's tickets."""
+    tx.run(_ERASE, principal=principal)
+
+
+def _refusal() -> Unauthorized:
+    return Unauthorized("The ticket is unknown, used or expired.")
+
+
+def _packed(caller: Caller) -> bytes:
+    """A caller as JSON: what limits, scopes and the look whether his credential still stands need."""
+    kept: dict[str, Any] = {each.name: getattr(caller, each.name) for each in fields(Caller)}
+    kept |= {"scopes": sorted(caller.scopes), "retiring": None}
+    return orjson.dumps(kept)
+
+
+def _unpacked(packed: bytes) -> Caller:
+    kept: dict[str, Any] = orjson.loads(packed)
+    kept["scopes"] = frozenset(kept["scopes"])
+    kept["rate"] = Rate(**kept["rate"]) if kept["rate"] else None
+    return Caller(**kept)

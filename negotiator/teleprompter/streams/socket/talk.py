@@ -1,0 +1,127 @@
+"""What the messages of a client do. Each refusal is told; the socket stays open unless the protocol says otherwise."""
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final
+
+from negotiator.errors import Refusal, Unauthorized
+from negotiator.teleprompter.sessions import moving
+from negotiator.teleprompter.sessions.moving import Change
+from negotiator.teleprompter.sessions.schemas import Utterance
+from negotiator.teleprompter.sessions.view import FRAME_BYTES
+from negotiator.teleprompter.streams import protocol
+from negotiator.teleprompter.streams.protocol import Auth, Code, Mark, Message, Start, Text
+from negotiator.teleprompter.streams.socket.seat import Seat
+from negotiator.teleprompter.streams.socket.wire import Closing
+
+_REFUSED_IN_A_ROW: Final = 20
+_CHANGES: Final[dict[str, Change]] = {
+    "pause": moving.pause,
+    "resume": moving.resume,
+    "stop": partial(moving.end, reason="asked"),
+}
+
+
+@dataclass(slots=True)
+class Talk:
+    """One client's messages, one after the other."""
+
+    seat: Seat
+    _refused: int = field(default=0, init=False)
+
+    async def hear(self, frame: str | bytes) -> None:
+        """Do what a frame asks for; `Closing` for one that is none of the protocol's."""
+        size = len(frame) if isinstance(frame, bytes) else len(frame.encode())
+        if size > FRAME_BYTES:
+            said = protocol.error("too_large", f"A frame has at most {FRAME_BYTES} bytes.")
+            raise Closing(Code.TOO_LARGE, "too large", said)
+        about: dict[str, Any] = {}
+        try:
+            if isinstance(frame, bytes):
+                await self._sound(*protocol.read_sound(frame))
+                return
+            message = protocol.read(frame)
+            about = {"of": message.type}
+            if isinstance(message, Text):
+                about["utterance_id"] = message.utterance_id
+            await self._do(message)
+        except protocol.Bad as bad:
+            said = protocol.error("bad_message", str(bad))
+            raise Closing(Code.BAD, "bad message", said) from None
+        except Refusal as refusal:
+            await self._refuse(refusal, about)
+        else:
+            self._refused = 0
+
+    async def _do(self, message: Message) -> None:
+        seat = self.seat
+        if isinstance(message, Auth):
+            await self._renew(message)
+            return
+        if message.type == "ping":
+            await seat.say(protocol.PONG)
+            return
+        if not seat.believed.is_set():
+            raise Unauthorized("The credential ended.", error="token_expired")
+        await seat.floor.charge(seat.caller)
+        if isinstance(message, Start):
+            await self._start(message)
+            return
+        if seat.after is None:
+            await self._follow(0)
+        match message:
+            case Text():
+                await self._text(message)
+            case Mark():
+                await self._mark(message)
+            case _:
+                await self._switch(message.type)
+
+    async def _start(self, message: Start) -> None:
+        await self._follow(message.after)
+
+    async def _follow(self, after: int) -> None:
+        self.seat.view()
+        await self.seat.begin(after, {})
+
+    async def _text(self, message: Text) -> None:
+        """Like `POST …/utterances`; cards come by the log, what stays quiet comes here."""
+        seat = self.seat
+        said = Utterance(id=seat.session, **message.model_dump(exclude={"type"}))
+        heard: dict[str, Any] = await seat.floor.listening.hear(seat.caller, said)
+        told = {name: value for name, value in heard.items() if name != "cues"}
+        await seat.say(protocol.ack("text", utterance_id=said.utterance_id, **told))
+
+    async def _mark(self, message: Mark) -> None:
+        seat = self.seat
+        await seat.change(partial(moving.notice, code="mark", detail={"ref": message.ref}))
+        await seat.say(protocol.ack("mark", ref=message.ref))
+
+    async def _switch(self, kind: str) -> None:
+        if kind in _CHANGES:
+            await self.seat.change(_CHANGES[kind])
+        await self.seat.say(protocol.ack(kind))
+
+    async def _sound(self, number: int, pcm: bytes) -> None:
+        raise protocol.Bad(f"there is no channel {number}")
+
+    async def _renew(self, message: Auth) -> None:
+        """A fresh ticket of the same owner takes the place of the credential, ended or not."""
+        seat = self.seat
+        try:
+            caller = await seat.floor.tickets.take(message.ticket, seat.session, seat.origin)
+        except Refusal as refusal:
+            said = await seat.floor.said(refusal, of="auth")
+            raise Closing(Code.UNBELIEVED, "ticket refused", said) from None
+        if caller.principal != seat.owner:
+            raise Closing(Code.FORBIDDEN, "somebody else's ticket")
+        seat.caller = caller
+        seat.believed.set()
+        await seat.say(protocol.ack("auth"))
+
+    async def _refuse(self, refusal: Refusal, about: dict[str, Any]) -> None:
+        said = await self.seat.floor.said(refusal, **about)
+        self._refused += 1
+        if self._refused >= _REFUSED_IN_A_ROW:
+            raise Closing(Code.TOO_FAST, "refused too often", said)
+        await self.seat.say(said)

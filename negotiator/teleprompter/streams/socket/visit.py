@@ -1,0 +1,154 @@
+"""One open socket: its parts run side by side until one of them ends it."""
+
+import asyncio
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from negotiator.caller import Caller
+from negotiator.teleprompter.streams import protocol
+from negotiator.teleprompter.streams.following import Batch
+from negotiator.teleprompter.streams.outbox import Stalled
+from negotiator.teleprompter.streams.protocol import Code
+from negotiator.teleprompter.streams.socket.floor import Floor
+from negotiator.teleprompter.streams.socket.seat import Seat
+from negotiator.teleprompter.streams.socket.talk import Talk
+from negotiator.teleprompter.streams.socket.wire import Closing, Left, Wire
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """What was known before the upgrade: which session, who (unless he says it later), from where, since when."""
+
+    session: str
+    caller: Caller | None
+    origin: str
+    after: int | None
+
+
+class Visit:
+    """One socket, from the moment it is let in."""
+
+    def __init__(self, floor: Floor, wire: Wire, shown: Pass, caller: Caller) -> None:
+        self._wire = wire
+        self._floor = floor
+        self._shown = shown
+        self._seat = Seat(floor, shown.session, shown.origin, caller, _clock())
+        self._seat.believed.set()
+        self._talk = Talk(self._seat)
+
+    async def run(self) -> None:
+        """Until somebody leaves. `Left`, or `Closing` with the code that says why; what waited was sent before."""
+        ended: BaseException | None = None
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                for part in (self._write, self._follow, self._watch, self._read):
+                    tasks.create_task(part())
+        except* (Left, Closing, Stalled) as several:
+            ended = several.exceptions[0]
+        except* Exception as several:
+            ended = several.exceptions[0]
+        finally:
+            self._seat.unview()
+        if isinstance(ended, Left):
+            raise ended
+        await self._empty()
+        raise self._why(ended)
+
+    def _why(self, ended: BaseException | None) -> Closing:
+        match ended:
+            case Closing():
+                return ended
+            case Stalled():
+                said = protocol.error("stalled", "You read too slowly.", retry_after=1)
+                return Closing(Code.FULL, "reads too slowly", said)
+            case Exception():
+                return Closing(Code.FAULT, "a fault of ours", self._floor.crash(ended))
+            case _:
+                return Closing(Code.OVER, "")
+
+    async def _read(self) -> None:
+        seat = self._seat
+        if self._shown.after is not None:
+            seat.view()
+            await seat.begin(self._shown.after, {})
+        while True:
+            frame = await self._wire.read()
+            seat.alive_at = _clock()
+            await self._talk.hear(frame)
+
+    async def _write(self) -> None:
+        while True:
+            await self._wire.write(await self._seat.outbox.take())
+
+    async def _empty(self) -> None:
+        """Send what still waits, to who still reads."""
+        outbox = self._seat.outbox
+        try:
+            async with asyncio.timeout(self._floor.patience.goodbye):
+                while len(outbox):
+                    await self._wire.write(outbox.pop())
+        except TimeoutError:
+            return
+
+    async def _follow(self) -> None:
+        seat, log = self._seat, self._floor.listening.log
+        await seat.begun.wait()
+        while True:
+            await seat.believed.wait()
+            following = log.follow(seat.owner, seat.session, seat.after or 0, stands=_always)
+            async with aclosing(following) as batches:
+                async for batch in batches:
+                    if not seat.believed.is_set():
+                        break
+                    await self._tell(batch)
+                else:
+                    raise Closing(Code.OVER, "the session is over")
+
+    async def _tell(self, batch: Batch) -> None:
+        seat = self._seat
+        for event in batch.events:
+            await seat.say(event.line)
+            seat.after = event.seq
+        for message in batch.volatile:
+            seat.outbox.offer(message, _name(message))
+
+    async def _watch(self) -> None:
+        """The clock's part: nobody speaks or listens any more, or his credential has ended."""
+        seat, patience = self._seat, self._floor.patience
+        looked = _clock()
+        while True:
+            await asyncio.sleep(patience.look)
+            now = _clock()
+            if now - seat.alive_at >= patience.idle:
+                raise Closing(Code.IDLE, "nothing came for too long")
+            if now - looked >= patience.believed:
+                looked = now
+                if not await self._floor.doorway.guard.still(seat.caller):
+                    await self._renewed()
+
+    async def _renewed(self) -> None:
+        seat = self._seat
+        seat.believed.clear()
+        await seat.say(protocol.EXPIRED)
+        try:
+            async with asyncio.timeout(self._floor.patience.renewal):
+                await seat.believed.wait()
+        except TimeoutError:
+            raise Closing(Code.UNBELIEVED, "the credential ended") from None
+
+
+async def _always() -> bool:
+    return True
+
+
+def _clock() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def _name(message: bytes) -> str:
+    """What a volatile message replaces an older one of."""
+    body: dict[str, Any] = orjson.loads(message)
+    return f"{body['type']}:{body.get('utterance_id') or body.get('channel')}"

@@ -1,0 +1,1 @@
+"""The socket through the ASGI application."""

@@ -1,0 +1,91 @@
+"""The owner's own memories bear on what is said, and nobody else's do."""
+
+from typing import Any
+
+import pytest
+
+from negotiator.memory.recall.recall import Recall
+from negotiator.memory.recall.shelves import Shelves
+from negotiator.settings import Settings
+from negotiator.store.store import make_store
+from negotiator.teleprompter.hearing.cards import recalled
+from negotiator.wiring.memory import embedder
+from tests.prompter import Desk, NewDesk
+from tests.unit.teleprompter.hearing.talks import talk
+
+BOARD = "When they say the board has to approve that, ask who prepares the paper for the board."
+SAID = "the board will have to approve that"
+
+
+async def remember(desk: Desk, text: str = BOARD, **members: Any) -> dict[str, Any]:
+    body = {"kind": "lesson", "text": text, **members}
+    answer = await desk.send("POST", "/api/memories", body)
+    assert answer.status_code == 201, answer.text
+    kept: dict[str, Any] = answer.json()
+    return kept
+
+
+async def found(chosen: Settings, owner: str, **counterparty: Any) -> list[str]:
+    """The ids of the owner's memories that bear on the sentence."""
+    store, embeds = make_store(chosen.database_url), embedder(chosen)
+    await store.start()
+    try:
+        recall = Recall(Shelves(store, embeds.model), embeds)
+        vectors = await embeds.embed([SAID])
+        session = talk(counterparty=counterparty) if counterparty else None
+        memories = await recalled(recall, owner, vectors, session=session)
+        return [one.id for one in memories]
+    finally:
+        await store.close()
+        await embeds.close()
+
+
+@pytest.mark.asyncio
+async def test_a_memory_is_cited_by_the_card_and_its_text_is_not_in_the_answer(desk: Desk) -> None:
+    kept = await remember(desk)
+    heard = await desk.say(await desk.open(), SAID)
+    assert kept["id"] in heard["cues"][0]["memory_ids"]
+    assert "prepares the paper" not in str(heard)
+
+
+@pytest.mark.asyncio
+async def test_another_user_s_memory_bears_on_nothing(desk: Desk, new_desk: NewDesk) -> None:
+    await remember(desk)
+    other = await new_desk(email="bob@example.com")
+    heard = await other.say(await other.open(), SAID)
+    assert all(card["memory_ids"] == [] for card in [*heard["cues"], *heard["maybe"]])
+
+
+@pytest.mark.asyncio
+async def test_an_erased_memory_is_cited_no_more(desk: Desk) -> None:
+    kept = await remember(desk)
+    gone = await desk.send("DELETE", f"/api/memories/{kept['id']}")
+    assert gone.status_code == 204, gone.text
+    heard = await desk.say(await desk.open(), SAID)
+    assert all(card["memory_ids"] == [] for card in [*heard["cues"], *heard["maybe"]])
+
+
+@pytest.mark.asyncio
+async def test_a_memory_about_somebody_else_is_not_about_this_talk(
+    desk: Desk, chosen: Settings, mint: Any
+) -> None:
+    kept = await remember(desk, counterparty="Acme")
+    owner, _ = await mint()
+    assert await found(chosen, owner, name="ACME") == [kept["id"]]
+    assert await found(chosen, owner, name="Contoso") == []
+    assert await found(chosen, owner) == [kept["id"]]
+
+
+@pytest.mark.asyncio
+async def test_what_nobody_stands_behind_is_not_cited(
+    desk: Desk, chosen: Settings, mint: Any, register: Any, client: Any
+) -> None:
+    agent = await register()
+    headers = {"Authorization": f"Bearer {agent['access_token']}"}
+    body = {"kind": "lesson", "text": BOARD}
+    answer = await client.post("/api/memories", json=body, headers=headers)
+    if answer.status_code == 201:
+        assert answer.json()["trust"] < 2
+        assert await found(chosen, agent["agent_id"]) == []
+    else:
+        assert answer.status_code == 403

@@ -1,0 +1,1 @@
+"""Speech without engines and processes: endpointing, the backlog, events, frames, a service's messages."""

@@ -1,0 +1,1 @@
+"""What feedback teaches."""
