@@ -1,4 +1,4 @@
-"""Codes bound to a key before they are issued; clients that prove themselves by a key"""
+"""Codes bound to a key before they are issued"""
 
 import sqlalchemy as sa
 from alembic import op
@@ -11,9 +11,7 @@ depends_on = None
 
 def upgrade() -> None:
     op.add_column("authorizations", sa.Column("key", sa.String(), nullable=True))
-    op.add_column("clients", sa.Column("jwks", sa.String(), nullable=True))
 
 
 def downgrade() -> None:
-    op.drop_column("clients", "jwks")
     op.drop_column("authorizations", "key")
