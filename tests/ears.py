@@ -14,7 +14,7 @@ MATCHER: Final = matcher_of(cue_catalogue())
 
 
 async def _by_phrase(_ear: Ear, _owner: str, text: str, speaker: Speaker, **_about: Any) -> Ahead:
-    return Ahead(text, MATCHER.by_rule(text, speaker))
+    return Ahead(text, matches=MATCHER.by_rule(text, speaker))
 
 
 @pytest.fixture

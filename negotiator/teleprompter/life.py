@@ -143,7 +143,8 @@ class Sessions:
 
         def unit(tx: Transaction) -> SessionView:
             if named is not None:
-                negotiations.load(tx, owner, named)
+                talk = negotiations.load(tx, owner, named)
+                given["role"] = given["role"] or talk.body.role
             session = rows.Session(
                 id=values.new_id("tps"),
                 owner=owner,

@@ -1,22 +1,39 @@
 """One way in for what is said, whoever brings it: a request, a socket, a recogniser."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from negotiator import values
 from negotiator.caller import Caller
 from negotiator.errors import NotFound
 from negotiator.negotiations import sessions as negotiations
+from negotiator.negotiations.life.history import actor_of
 from negotiator.negotiations.routes import read_settled
 from negotiator.negotiations.session import Session as Negotiation
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.teleprompter.cues.policy import Heard
-from negotiator.teleprompter.hearing.ear import Ear, held_cards
+from negotiator.teleprompter.hearing import ledger
+from negotiator.teleprompter.hearing.cards import newest_plan
+from negotiator.teleprompter.hearing.ear import Ahead, Ear, held_cards
+from negotiator.teleprompter.hearing.limits import held_of, limits_of
 from negotiator.teleprompter.sessions import moving, rows
 from negotiator.teleprompter.sessions.moving import Change, Outcome, Piece
 from negotiator.teleprompter.sessions.schemas import Utterance
 from negotiator.teleprompter.streams.following import Log
+
+READS: Final = "negotiations:read"
+WRITES: Final = "negotiations:write"
+REMEMBERS: Final = "memories:read"
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The negotiation that a session is bound to, and its newest plan."""
+
+    negotiation: Negotiation
+    plan: dict[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,36 +49,41 @@ class Listening:
     ) -> Any:
         """Take one utterance in; answers what it led to. 404, 409.
 
-        What it may mean is found before the transaction; limits are read with the session, memories are asked.
+        What it may mean is found before the transaction. A caller who may not read negotiations gets no card of limits,
+        one who may not write them notes no offer, one who may not read memories gets none of theirs.
         """
         owner = caller.principal
         session = await self.store.read(lambda tx: rows.find(tx, owner, said.id))
-        bound = await self._bound(caller, session)
+        bound = await self._bound(caller, session) if said.final else None
         ahead = await self.ear.listen(
             owner,
             said.text,
             said.speaker,
             final=said.final,
-            role=session.given["role"] or (bound.body.role if bound else None),
-            session=bound,
+            role=session.given["role"],
+            session=bound and bound.negotiation,
+            plan=bound and bound.plan,
+            remembers=REMEMBERS in caller.scopes,
         )
         heard = Heard(said.utterance_id, said.speaker, ahead.text, said.final, values.now() / 1000)
         piece = Piece(
-            said.utterance_id,
-            said.speaker,
-            ahead.text,
-            said.final,
+            heard,
             matches=ahead.matches,
-            cards=held_cards(ahead, bound, heard, catalogue=self.ear.catalogue),
+            cards=held_cards(
+                ahead, bound and bound.negotiation, heard, catalogue=self.ear.catalogue
+            ),
             start_ms=said.start_ms,
             end_ms=said.end_ms,
             confidence=confidence,
         )
-        return await self.change(
-            owner,
-            said.id,
-            lambda tx, current: moving.hear(tx, current, piece, catalogue=self.ear.catalogue),
-        )
+        noting = _noting(caller, session, bound, heard=heard, ahead=ahead)
+
+        def change(tx: Transaction, current: rows.Session) -> Outcome:
+            return moving.hear(
+                tx, current, piece, catalogue=self.ear.catalogue, note=lambda: noting(tx)
+            )
+
+        return await self.change(owner, said.id, change)
 
     async def change(self, owner: str, session: str, change: Change) -> Any:
         """Apply a change to the owner's session and tell those who follow; answers the change's answer."""
@@ -79,14 +101,41 @@ class Listening:
         )
         return outcome.session if outcome.answer is None else outcome.answer
 
-    async def _bound(self, caller: Caller, session: rows.Session) -> Negotiation | None:
-        """The negotiation that the session is bound to, if it is still there and the caller may read it."""
+    async def _bound(self, caller: Caller, session: rows.Session) -> Bound | None:
+        """The bound negotiation, if it is still there and the caller may read it."""
         named, owner = session.negotiation, caller.principal
-        if named is None or "negotiations:read" not in caller.scopes:
+        if named is None or READS not in caller.scopes:
             return None
+
+        def unit(tx: Transaction) -> Bound:
+            return Bound(negotiations.read(tx, owner, named), newest_plan(tx, owner, named))
+
         try:
-            return await read_settled(
-                self.store, owner, lambda tx: negotiations.read(tx, owner, named)
-            )
+            return await read_settled(self.store, owner, unit)
         except NotFound:
             return None
+
+
+def _noting(
+    caller: Caller, session: rows.Session, bound: Bound | None, *, heard: Heard, ahead: Ahead
+) -> Callable[[Transaction], str | None]:
+    """What enters the figures of a final into the ledger, unconfirmed; answers the row's id if there is one."""
+    if bound is None or not ahead.figures or WRITES not in caller.scopes:
+        return lambda _tx: None
+    talk = bound.negotiation
+    offer = ledger.heard_offer(
+        talk,
+        held_of(ahead.figures, limits_of(talk)),
+        found=ahead.figures,
+        speaker=heard.speaker,
+        utterance_id=heard.utterance_id,
+        quoted=session.given["keep"] != "none",
+    )
+    if offer is None:
+        return lambda _tx: None
+
+    def enter(tx: Transaction) -> str | None:
+        row = ledger.enter(tx, caller.principal, offer, actor=actor_of(caller))
+        return None if row is None else str(row["id"])
+
+    return enter

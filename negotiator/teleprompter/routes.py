@@ -12,7 +12,6 @@ from negotiator.teleprompter.listening import Listening
 from negotiator.teleprompter.sessions import rows
 from negotiator.teleprompter.sessions.schemas import (
     EventPage,
-    Feedback,
     FollowSession,
     HeardView,
     SessionId,
@@ -87,19 +86,6 @@ class Teleprompter:
                 tool=Tool("Read a transcript", foreign=True),
                 tag="teleprompter",
             ),
-            Operation(
-                name="judge_cue",
-                method="POST",
-                path=f"{ONE}/cues/{{cue}}/feedback",
-                summary="Say what became of a card: your own later cards learn from it",
-                run=self.judge,
-                input=Feedback,
-                status=204,
-                scopes=STREAM,
-                refusals=(400, 404, 422, 503),
-                tool=Tool("Judge a card"),
-                tag="teleprompter",
-            ),
         ]
 
     async def hear(self, call: Call[Utterance]) -> Any:
@@ -126,11 +112,6 @@ class Teleprompter:
             "state": session.state,
             "more": bool(events) and events[-1].seq < session.seq,
         }
-
-    async def judge(self, call: Call[Feedback]) -> Answer:
-        """Note what became of a card, and let its owner's head learn from it."""
-        await self.listening.judge(call.caller.principal, call.input)
-        return Answer(None, 204)
 
     async def transcript(self, call: Call[SessionId]) -> TranscriptView:
         """The finals in their order, with the gaps between."""

@@ -8,7 +8,9 @@ from starlette.types import ASGIApp
 
 from negotiator.teleprompter.cues.catalogue import cue_catalogue
 from negotiator.teleprompter.cues.matcher import matcher_of
+from negotiator.teleprompter.feedback import Judging
 from negotiator.teleprompter.hearing.ear import Ear
+from negotiator.teleprompter.life import Sessions
 from negotiator.teleprompter.listening import Listening
 from negotiator.teleprompter.routes import Teleprompter
 from negotiator.teleprompter.sessions.schemas import EngineView
@@ -43,12 +45,13 @@ def teleprompter(ground: Ground, remembered: Remembering) -> Prompting:
     ear = _ear(ground, remembered)
     listening = Listening(store, ear, Log(store, Here()))
     views = Views(chosen.base_url, _shown(recognizer.caps))
-    prompter = Teleprompter(store, ground.cursors, listening, views, ground.doorway.guard.still)
+    prompter = Teleprompter(store, listening, ground.doorway.guard.still)
+    sessions = Sessions(store, ground.cursors, listening, views)
     streaming = Streaming(Tickets(store))
     floor = Floor(ground.doorway, listening, streaming.tickets)
     origins = (_origin(chosen.base_url), *chosen.trusted_origins)
     return Prompting(
-        (prompter, streaming),
+        (prompter, sessions, Judging(store, listening, ear.heads), streaming),
         {STREAM: Door(floor, streaming.stream, origins=origins)},
         (recognizer.close, ear.heads.close),
     )

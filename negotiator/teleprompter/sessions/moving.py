@@ -8,9 +8,9 @@ from negotiator import values
 from negotiator.errors import Conflict
 from negotiator.store.statement import Transaction
 from negotiator.teleprompter.cues import policy, screen
-from negotiator.teleprompter.cues.cue import Catalogue, Speaker
+from negotiator.teleprompter.cues.cue import Catalogue
 from negotiator.teleprompter.cues.matcher import Match
-from negotiator.teleprompter.cues.policy import Card
+from negotiator.teleprompter.cues.policy import Card, Heard
 from negotiator.teleprompter.privacy import consent
 from negotiator.teleprompter.privacy.consent import Consent
 from negotiator.teleprompter.sessions import rows
@@ -29,10 +29,7 @@ _REMEMBERED_IDS: Final = 64
 class Piece:
     """One utterance, or a part of it, ready to be taken in: redacted, and with what it may mean."""
 
-    utterance_id: str
-    speaker: Speaker
-    text: str
-    final: bool
+    heard: Heard
     matches: Sequence[Match] = ()
     cards: Sequence[Card] = ()
     start_ms: int | None = None
@@ -64,21 +61,31 @@ def opened(tx: Transaction, session: Session) -> Session:
     return session
 
 
-def hear(tx: Transaction, session: Session, piece: Piece, *, catalogue: Catalogue) -> Outcome:
+def hear(
+    tx: Transaction,
+    session: Session,
+    piece: Piece,
+    *,
+    catalogue: Catalogue,
+    note: Callable[[], str | None] = lambda: None,
+) -> Outcome:
     """Take a piece in and decide what is shown. A final counts once; what comes after it changes nothing.
 
+    `note` enters what a final said about money or terms into the ledger; answers the row's id.
     409 `session_ended`, `session_paused`, `not_consented`, `transcript_full`.
     """
-    _check(session, piece)
-    known = rows.about(tx, session.id, piece.utterance_id)
+    heard = piece.heard
+    _check(session, heard)
+    known = rows.about(tx, session.id, heard.utterance_id)
     if any(event.type == "transcript.final" for event in known):
         return Outcome(session, answer=_again(known))
-    now = values.now()
-    telling = Telling(session.seq, now, session.given["keep"] == "none")
-    if piece.final:
-        telling.tell("transcript.final", _said(piece), utterance=piece.utterance_id)
+    telling = Telling(session.seq, int(heard.at * 1000), session.given["keep"] == "none")
+    if heard.final:
+        telling.tell("transcript.final", _said(piece), utterance=heard.utterance_id)
+        if (offer := note()) is not None:
+            body = {"offer_id": offer, "utterance_id": heard.utterance_id}
+            telling.tell("offer", body, utterance=heard.utterance_id)
     ids: dict[str, str] = dict(session.screen.get("ids", {}))
-    heard = policy.Heard(piece.utterance_id, piece.speaker, piece.text, piece.final, now / 1000)
     after, news = policy.step(
         screen.restore(session.screen),
         heard,
@@ -142,11 +149,11 @@ def ends_at(session: Session, now: int) -> int:
     return min(now + IDLE, session.created_at + LONGEST)
 
 
-def _check(session: Session, piece: Piece) -> None:
+def _check(session: Session, heard: Heard) -> None:
     _check_open(session)
     if session.state == "paused":
         raise Conflict("The session is paused.", error="session_paused")
-    if not consent.may_hear(consent_of(session), piece.speaker):
+    if not consent.may_hear(consent_of(session), heard.speaker):
         raise Conflict(
             "The consent covers your own side only; they may not be heard.", error="not_consented"
         )
@@ -177,9 +184,9 @@ def tell(tx: Transaction, session: Session, telling: Telling) -> Session:
 
 def _said(piece: Piece) -> dict[str, Any]:
     return {
-        "utterance_id": piece.utterance_id,
-        "speaker": piece.speaker,
-        "text": piece.text,
+        "utterance_id": piece.heard.utterance_id,
+        "speaker": piece.heard.speaker,
+        "text": piece.heard.text,
         "start_ms": piece.start_ms,
         "end_ms": piece.end_ms,
         "confidence": piece.confidence,
@@ -200,7 +207,7 @@ def _answer(events: Sequence[rows.Event], seq: int, *, maybe: list[Any]) -> dict
         "cues": [view["cue"] for view in views if view["type"] in {"cue", "cue.update"}],
         "maybe": maybe,
         "retracted": [view["id"] for view in views if view["type"] == "cue.retract"],
-        "offer_id": None,
+        "offer_id": next((view["offer_id"] for view in views if view["type"] == "offer"), None),
     }
 
 

@@ -210,6 +210,7 @@ class EventView(TypedDict):
     seq: int
     type: Literal[
         "transcript.final",
+        "offer",
         "cue",
         "cue.update",
         "cue.retract",
@@ -228,6 +229,7 @@ class EventView(TypedDict):
     cue: NotRequired[CueView]
     id: NotRequired[str]
     action: NotRequired[Action]
+    offer_id: NotRequired[str]
     code: NotRequired[str]
     detail: NotRequired[dict[str, Any]]
     reason: NotRequired[str]
