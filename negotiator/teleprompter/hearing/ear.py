@@ -27,6 +27,7 @@ from negotiator.teleprompter.hearing.cards import (
 )
 from negotiator.teleprompter.hearing.limits import held_of, limits_of
 from negotiator.teleprompter.privacy.redaction import redact
+from negotiator.teleprompter.taught.examples import Action, Lesson, lesson_of
 from negotiator.teleprompter.taught.heads import Heads
 
 if TYPE_CHECKING:
@@ -50,8 +51,8 @@ class Ahead:
     """
 
     text: str
-    marks: tuple[str, ...] = ()
     matches: tuple[Match, ...] = ()
+    marks: tuple[str, ...] = ()
     figures: tuple[Figure, ...] = ()
     memories: tuple[Recalled, ...] = ()
     answers: Mapping[str, Prepared] = field(default_factory=dict[str, Prepared])
@@ -103,7 +104,7 @@ class Ear:
         vectors = await self._vectors(plain.text) if taught is not None else None
         found = self._matches(plain.text, speaker, taught, vectors)
         suited = tuple(one for one in found if self.catalogue.cues[one.cue_id].suits(role))
-        ahead = Ahead(plain.text, plain.marks, suited)
+        ahead = Ahead(plain.text, suited, plain.marks)
         if not final:
             return ahead
         memories: tuple[Recalled, ...] = ()
@@ -112,6 +113,10 @@ class Ear:
             memories = await recalled(self._recall, owner, vectors, session=session, lesser=lesser)
         answers = await self._answers(prepared(plan)) if suited else {}
         return replace(ahead, figures=figures(plain.text), memories=memories, answers=answers)
+
+    def lesson(self, action: Action, cue: str) -> Lesson | None:
+        """What feedback on a card teaches; nothing, where its cue is a figure, a memory or no more."""
+        return lesson_of(action, cue) if cue in self.catalogue.cues else None
 
     async def warm(self) -> None:
         """Have the heads ready before the first word; worth calling when a call is opened."""
