@@ -1,7 +1,7 @@
 # Everything there is to do here. `make` alone lists it. Needs Python 3.11 to 3.13, make, gcc and node 20 (for pyright).
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test browser check bench bench-directory bench-strategy bench-memory conformance docs fix clean
+.PHONY: help setup run demo test browser voice check bench bench-directory bench-strategy bench-memory bench-speech conformance docs fix clean
 
 FITS := import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do $$p -c '$(FITS)' 2>/dev/null && echo $$p && break; done)
@@ -20,12 +20,16 @@ run: $(READY) ## Serve on http://127.0.0.1:8000
 demo: $(READY) ## Walk the whole journey against a server of its own
 	$(BIN)/negotiator demo
 
-test: $(READY) browser ## Run every test, in parallel
+test: $(READY) browser voice ## Run every test, in parallel
 	$(BIN)/pytest -n 2 --dist worksteal
 
 browser:
 	@test -x /usr/bin/chromium || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
 	{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends chromium; }
+
+voice:
+	@command -v flite >/dev/null || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
+	{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends flite; }
 
 check: $(READY) ## Formatting, lint, types, floors, fresh docs: everything but tests
 	$(BIN)/ruff format --check && $(BIN)/ruff check && $(BIN)/pyright && $(BIN)/lint-imports
@@ -51,6 +55,9 @@ bench-memory: $(READY) ## Measure recall: how good, how fast, beside chromadb an
 	$(BIN)/python -m tests.quality.memory.measure
 	$(BIN)/python -m tests.bench.embedding
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.memory
+
+bench-speech: $(READY) voice ## Measure the embedded recogniser: words wrong, delay, CPU, clean and in noise
+	$(BIN)/python -m tests.bench.speech
 
 docs: $(READY) ## Write docs/reference from the code
 	$(BIN)/python -m docs.generate

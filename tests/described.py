@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import httpx2
 import orjson
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 from starlette.applications import Starlette
 
 from negotiator.discovery.openapi import document
@@ -42,7 +42,7 @@ class Said:
         assert media in content, f"{media!r} is not described: {told}"
         if media == "application/json":
             faults = [
-                f"{fault.json_path}: {fault.message[:300]}"
+                f"{'/'.join(map(str, fault.instance_path))}: {fault.message[:300]}"
                 for fault in self._validator(status, media).iter_errors(
                     orjson.loads(answer.content)
                 )

@@ -55,14 +55,16 @@ class Listening:
         """
         owner = caller.principal
         session = await self.store.read(lambda tx: rows.find(tx, owner, said.id))
+        moving.check(session, said.speaker)  # before any engine, here or elsewhere, sees a word
         bound = await self._bound(caller, session) if said.final else None
+        talk = bound and bound.negotiation
         ahead = await self.ear.listen(
             owner,
             said.text,
             said.speaker,
             final=said.final,
             role=session.given["role"],
-            session=bound and bound.negotiation,
+            session=talk,
             plan=bound and bound.plan,
             remembers=REMEMBERS in caller.scopes,
         )
@@ -70,9 +72,7 @@ class Listening:
         piece = Piece(
             heard,
             matches=ahead.matches,
-            cards=held_cards(
-                ahead, bound and bound.negotiation, heard, catalogue=self.ear.catalogue
-            ),
+            cards=held_cards(ahead, talk, heard, catalogue=self.ear.catalogue),
             start_ms=said.start_ms,
             end_ms=said.end_ms,
             confidence=confidence,

@@ -1,5 +1,6 @@
 """One utterance heard: redacted, matched, its figures read, memories recalled. Everything asked, nothing written."""
 
+import asyncio
 import hashlib
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
@@ -27,6 +28,7 @@ from negotiator.teleprompter.hearing.cards import (
 )
 from negotiator.teleprompter.hearing.limits import held_of, limits_of
 from negotiator.teleprompter.privacy.redaction import redact
+from negotiator.teleprompter.taught.examples import Action, Lesson, lesson_of
 from negotiator.teleprompter.taught.heads import Heads
 
 if TYPE_CHECKING:
@@ -50,8 +52,8 @@ class Ahead:
     """
 
     text: str
-    marks: tuple[str, ...] = ()
     matches: tuple[Match, ...] = ()
+    marks: tuple[str, ...] = ()
     figures: tuple[Figure, ...] = ()
     memories: tuple[Recalled, ...] = ()
     answers: Mapping[str, Prepared] = field(default_factory=dict[str, Prepared])
@@ -75,6 +77,7 @@ class Ear:
         self._recall = recall
         self._patience = patience
         self._objections: OrderedDict[bytes, str] = OrderedDict()
+        self._warming: asyncio.Task[None] | None = None
 
     @property
     def catalogue(self) -> Catalogue:
@@ -103,7 +106,7 @@ class Ear:
         vectors = await self._vectors(plain.text) if taught is not None else None
         found = self._matches(plain.text, speaker, taught, vectors)
         suited = tuple(one for one in found if self.catalogue.cues[one.cue_id].suits(role))
-        ahead = Ahead(plain.text, plain.marks, suited)
+        ahead = Ahead(plain.text, suited, plain.marks)
         if not final:
             return ahead
         memories: tuple[Recalled, ...] = ()
@@ -113,8 +116,23 @@ class Ear:
         answers = await self._answers(prepared(plan)) if suited else {}
         return replace(ahead, figures=figures(plain.text), memories=memories, answers=answers)
 
-    async def warm(self) -> None:
-        """Have the heads ready before the first word; worth calling when a call is opened."""
+    def lesson(self, action: Action, cue: str) -> Lesson | None:
+        """What feedback on a card teaches; nothing, where its cue is a figure, a memory or no more."""
+        return lesson_of(action, cue) if cue in self.catalogue.cues else None
+
+    def prepare(self) -> None:
+        """Get ready beside whatever is done now, so that the first word of a call need not wait."""
+        if self._warming is None:
+            self._warming = asyncio.create_task(self._warm())
+
+    async def close(self) -> None:
+        """Give up getting ready."""
+        if self._warming is not None and not self._warming.done():
+            self._warming.cancel()
+            await asyncio.wait([self._warming])
+        await self.heads.close()
+
+    async def _warm(self) -> None:
         await self.heads.of("", "them")
         await self._vectors("hello")
 

@@ -191,6 +191,8 @@ def _kind(part: Run, context: _Context) -> str:
     spoken = sum(len(chunk.text) for chunk in part.chunks if _is_single(chunk))
     if shape == [3, 2, 4] and is_social_security(digits):
         return "id"
+    if not part.has_plus and _is_round(part.chunks):
+        return ""
     if context.id and len(digits) in _IDS:
         return "id"
     if context.phone and len(digits) in _PHONES:
@@ -209,6 +211,16 @@ def _kind(part: Run, context: _Context) -> str:
         return "phone" if len(digits) in {10, 11} else "number"
     grouped = len(part.chunks) == 1 or all(one == 4 for one in shape[:-1])
     return "number" if len(digits) in CARD_LENGTHS and grouped and _grouped(part.chunks) else ""
+
+
+def _is_round(chunks: Sequence[Chunk]) -> bool:
+    """Whether these are written amounts: "1250000", "1 250 000", "100 500 1000"; "call it 1250000" is no phone."""
+    written = [chunk.text for chunk in chunks]
+    if any(chunk.is_spoken for chunk in chunks) or written[0][0] == "0":
+        return False
+    whole = len(written[0]) <= 3 and all(len(one) == 3 for one in written[1:])
+    thousands = (whole or len(written) == 1) and int("".join(written)) % _LISTED == 0
+    return thousands or all(int(one) % _LISTED == 0 for one in written)
 
 
 def _is_single(chunk: Chunk) -> bool:

@@ -8,7 +8,7 @@ from negotiator import values
 from negotiator.errors import Conflict
 from negotiator.store.statement import Transaction
 from negotiator.teleprompter.cues import policy, screen
-from negotiator.teleprompter.cues.cue import Catalogue
+from negotiator.teleprompter.cues.cue import Catalogue, Speaker
 from negotiator.teleprompter.cues.matcher import Match
 from negotiator.teleprompter.cues.policy import Card, Heard
 from negotiator.teleprompter.privacy import consent
@@ -75,7 +75,7 @@ def hear(
     409 `session_ended`, `session_paused`, `not_consented`, `transcript_full`.
     """
     heard = piece.heard
-    _check(session, heard)
+    check(session, heard.speaker)
     known = rows.about(tx, session.id, heard.utterance_id)
     if any(event.type == "transcript.final" for event in known):
         return Outcome(session, answer=_again(known))
@@ -99,6 +99,19 @@ def hear(
     maybe = [shown(card) for each in news if each.news == "maybe" for card in each.cards]
     answer = _answer([told.live for told in telling.told], session.seq, maybe=maybe)
     return Outcome(session, telling.told, answer)
+
+
+def check(session: Session, speaker: Speaker) -> None:
+    """Refuse what this session may not hear, or not now: 409, as in `hear`."""
+    _check_open(session)
+    if session.state == "paused":
+        raise Conflict("The session is paused.", error="session_paused")
+    if not consent.may_hear(consent_of(session), speaker):
+        raise Conflict(
+            "The consent covers your own side only; they may not be heard.", error="not_consented"
+        )
+    if session.seq >= MOST_EVENTS:
+        raise Conflict(f"A session holds {MOST_EVENTS} events.", error="transcript_full")
 
 
 def pause(tx: Transaction, session: Session) -> Outcome:
@@ -147,18 +160,6 @@ def sweep(tx: Transaction, now: int) -> bool:
 def ends_at(session: Session, now: int) -> int:
     """When the clock ends it unless something is heard before: idle, or at its greatest length."""
     return min(now + IDLE, session.created_at + LONGEST)
-
-
-def _check(session: Session, heard: Heard) -> None:
-    _check_open(session)
-    if session.state == "paused":
-        raise Conflict("The session is paused.", error="session_paused")
-    if not consent.may_hear(consent_of(session), heard.speaker):
-        raise Conflict(
-            "The consent covers your own side only; they may not be heard.", error="not_consented"
-        )
-    if session.seq >= MOST_EVENTS:
-        raise Conflict(f"A session holds {MOST_EVENTS} events.", error="transcript_full")
 
 
 def _check_open(session: Session) -> None:

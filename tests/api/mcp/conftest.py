@@ -1,12 +1,15 @@
 """A line to the MCP endpoint, message by message, and the official client over the same application."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import httpx2
+import jsonschema_rs
+import pytest
 import pytest_asyncio
+from jsonschema import Draft202012Validator
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.inbound import encode_header_value
@@ -72,6 +75,14 @@ class Line:
         assert result["isError"] is False, result
         content: dict[str, Any] = result["structuredContent"]
         return content
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quickly_checked() -> Generator[None]:
+    """The client and the tests have every schema checked at every revision; this checker takes no tenth of a second."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Draft202012Validator, "check_schema", jsonschema_rs.meta.validate)
+        yield
 
 
 @pytest_asyncio.fixture

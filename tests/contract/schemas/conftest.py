@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from negotiator.memory.embedding.hashed import Hashed
 from negotiator.store.statement import Transaction
 from negotiator.store.store import make_store
+from negotiator.wiring import memory as wiring
 from negotiator.wiring.house import build
 from tests.conftest import connect, make_settings, running
 from tests.contract.schemas.stage import Stage
@@ -29,7 +31,9 @@ def stage(
     async def change(unit: Callable[[Transaction], Any]) -> Any:
         return await store.write(unit)
 
-    with asyncio.Runner() as runner:
+    with pytest.MonkeyPatch.context() as patch, asyncio.Runner() as runner:
+        # A generator that likes a thousand lines of memories; by which model they are embedded is no part of a schema.
+        patch.setattr(wiring, "choose", _quick)
         held = AsyncExitStack()
         application = runner.run(held.enter_async_context(running(chosen)))
         client = runner.run(held.enter_async_context(connect(application)))
@@ -37,3 +41,7 @@ def stage(
         yield Stage(runner, client, change, build(chosen).delegations)
         runner.run(store.close())
         runner.run(held.aclose())
+
+
+def _quick(_url: str, **_rest: Any) -> Hashed:
+    return Hashed("tests are in a hurry")

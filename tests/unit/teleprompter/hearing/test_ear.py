@@ -17,6 +17,7 @@ from negotiator.teleprompter.cues.cue import Catalogue, Speaker
 from negotiator.teleprompter.cues.head import Vectors
 from negotiator.teleprompter.cues.matcher import matcher_of
 from negotiator.teleprompter.hearing.ear import Ear
+from negotiator.teleprompter.taught.examples import Lesson
 from negotiator.teleprompter.taught.heads import Heads
 from tests.unit.teleprompter.hearing.talks import talk
 
@@ -66,7 +67,7 @@ async def ear(tmp_path: Path, migrated: Path, embedder: Embedder) -> AsyncGenera
     heads = Heads(store, embedder, catalogue=book, folder=tmp_path / "lessons")
     recall = Recall(Shelves(store, embedder.model), embedder)
     made = Ear(matcher_of(book), heads, embedder, recall, patience=None)
-    await made.warm()
+    await made.heads.of("", "them")
     yield made
     await store.close()
 
@@ -129,3 +130,9 @@ async def test_with_the_embedder_away_patterns_and_figures_are_still_heard(
     assert [(one.cue_id, one.source) for one in ahead.matches] == [("price_too_high", "rule")]
     assert len(ahead.figures) == 1
     assert ahead.memories == ()
+
+
+@pytest.mark.asyncio
+async def test_feedback_on_a_figure_or_a_memory_teaches_no_head(ear: Ear) -> None:
+    assert ear.lesson("wrong", "price_too_high") == Lesson("", "price_too_high", 1.0)
+    assert ear.lesson("wrong", "figure:price") is ear.lesson("used", "memory:mem_1") is None

