@@ -95,7 +95,8 @@ def machine(stage: Stage) -> type[RuleBasedStateMachine]:
             assert self.socket is not None
             members = {name: value for name, value in message.items() if name != "type"}
             stage.run(self.socket.send(message["type"], **members))
-            self.settle(set())
+            named = [each["id"] for each in members.get("channels", ())]
+            self.settle({Code.BAD} if len(named) > len(set(named)) else set())
 
         @precondition(lambda self: self.socket is not None)
         @rule(number=st.integers(0, 2), pcm=st.sampled_from([SILENCE, sound("Hello"), b"\0"]))
@@ -116,7 +117,11 @@ def machine(stage: Stage) -> type[RuleBasedStateMachine]:
         def stop(self) -> None:
             assert self.socket is not None
             stage.run(self.socket.send("stop"))
-            self.settle({Code.OVER})
+            assert stage.run(self.socket.closed()) == Code.OVER
+            assert self.socket.said[-1]["type"] == "ended"
+            self.leave()
+            stage.run(stage.mine.send("DELETE", self.session))
+            self.session = stage.run(stage.mine.open(source="audio"))
 
         def settle(self, codes: set[Code]) -> None:
             """All that was sent is done; the socket is open, or closed for one of these reasons."""
@@ -127,8 +132,7 @@ def machine(stage: Stage) -> type[RuleBasedStateMachine]:
             assert _SECRET not in str(self.socket.said)
             assert "server_error" not in str(self.socket.said)
             if code is not None:
-                # A channel that was named twice is refused as bad; a session may end at any time.
-                assert code in {*codes, Code.BAD, Code.OVER}
+                assert code in codes
                 self.leave()
 
         def leave(self) -> None:
