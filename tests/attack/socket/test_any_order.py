@@ -27,7 +27,7 @@ def _plain(kind: str) -> dict[str, Any]:
 _NAMES = st.sampled_from(["u1", "u2", "u3"])
 _CHANNELS = st.lists(st.sampled_from([{"id": "me"}, {"id": "them"}]), max_size=2)
 _FRAMES: Final[st.SearchStrategy[dict[str, Any]]] = st.one_of(
-    st.sampled_from(["start", "flush", "pause", "resume", "ping"]).map(_plain),
+    st.sampled_from(["start", "flush", "pause", "resume"]).map(_plain),
     st.fixed_dictionaries(
         {
             "type": st.just("text"),
@@ -118,7 +118,7 @@ def machine(stage: Stage) -> type[RuleBasedStateMachine]:
             assert self.socket is not None
             stage.run(self.socket.send("stop"))
             assert stage.run(self.socket.closed()) == Code.OVER
-            assert self.socket.said[-1]["type"] == "ended"
+            assert "ended" in {each["type"] for each in self.socket.said}
             self.leave()
             stage.run(stage.mine.send("DELETE", self.session))
             self.session = stage.run(stage.mine.open(source="audio"))
