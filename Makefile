@@ -3,6 +3,9 @@
 .DEFAULT_GOAL := help
 .PHONY: help setup run demo test browser voice check bench bench-http bench-directory bench-strategy bench-memory bench-speech bench-teleprompter conformance docs fix clean
 
+# Python may keep what it compiled: the tests start hundreds of processes of five hundred modules.
+export PYTHONDONTWRITEBYTECODE :=
+
 FITS := import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do $$p -c '$(FITS)' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
