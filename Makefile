@@ -1,7 +1,10 @@
 # Everything there is to do here. `make` alone lists it. Needs Python 3.11 to 3.13, make, gcc and node 20 (for pyright).
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test browser voice check bench bench-directory bench-strategy bench-memory bench-speech conformance docs fix clean
+.PHONY: help setup run demo test browser voice check bench bench-http bench-directory bench-strategy bench-memory bench-speech bench-teleprompter conformance docs fix clean
+
+# Python may keep what it compiled: the tests start hundreds of processes of five hundred modules.
+export PYTHONDONTWRITEBYTECODE :=
 
 FITS := import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do $$p -c '$(FITS)' 2>/dev/null && echo $$p && break; done)
@@ -10,7 +13,7 @@ READY := .venv/ready
 SHARED ?= ../shared/bench
 
 help: ## Show this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 22
 
 setup: $(READY) ## Make .venv from requirements.lock, if that changed
 
@@ -35,10 +38,11 @@ check: $(READY) ## Formatting, lint, types, floors, fresh docs: everything but t
 	$(BIN)/ruff format --check && $(BIN)/ruff check && $(BIN)/pyright && $(BIN)/lint-imports
 	$(BIN)/python -m docs.generate --check
 
-bench: $(READY) ## Measure beside the peers; the numbers belong in docs/benchmarks.md
+bench: bench-http bench-directory bench-memory bench-speech bench-teleprompter ## Measure beside the peers; docs/benchmarks.md has the tables
+
+bench-http: $(READY) ## Measure HTTP and MCP beside a ceiling and a peer
 	npm ci --silent --prefix tests/bench/node
 	$(BIN)/python -m tests.bench.http --shared $(SHARED)/http --modules tests/bench/node
-	$(BIN)/python -m tests.bench.directory
 	$(BIN)/python -m tests.bench.mcp
 
 bench-directory: $(READY) ## Measure reading and searching the catalogue beside a bare endpoint
@@ -58,6 +62,10 @@ bench-memory: $(READY) ## Measure recall: how good, how fast, beside chromadb an
 
 bench-speech: $(READY) voice ## Measure the embedded recogniser: words wrong, delay, CPU, clean and in noise
 	$(BIN)/python -m tests.bench.speech
+
+bench-teleprompter: $(READY) voice ## Measure words and sound to a card, over real sockets
+	$(BIN)/python -m tests.bench.ear
+	$(BIN)/python -m tests.bench.teleprompter
 
 docs: $(READY) ## Write docs/reference from the code
 	$(BIN)/python -m docs.generate

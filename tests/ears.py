@@ -16,7 +16,7 @@ MATCHER: Final = matcher_of(cue_catalogue())
 
 async def _by_phrase(_ear: Ear, _owner: str, text: str, speaker: Speaker, **_about: Any) -> Ahead:
     plain = redact(text)
-    return Ahead(plain.text, marks=plain.marks, matches=MATCHER.by_rule(plain.text, speaker))
+    return Ahead(plain.text, MATCHER.by_rule(plain.text, speaker), plain.marks)
 
 
 def _matcher(_catalogue: Any) -> Any:

@@ -17,7 +17,6 @@ from negotiator.tokens.standard import keyed
 from negotiator.trust.keysets import KeysRefused
 from negotiator.users import people
 from negotiator.values import timestamp
-from negotiator.wiring.house import build
 
 delegations = typer.Typer(
     no_args_is_help=True, help="Codes by which users bind agents to themselves."
@@ -38,6 +37,8 @@ async def create_delegation(
     as_json: Json = False,
 ) -> None:
     """Make a delegation code; it is shown this once."""
+    from negotiator.wiring.house import build  # the whole service: other commands need not load it
+
     email, minting = people.normal_email(user), build(configured()).delegations
 
     def unit(tx: Transaction) -> delegation.Minted:

@@ -16,7 +16,6 @@ from negotiator.directory.exchange import importing
 from negotiator.discovery import openapi
 from negotiator.keys import ALGORITHMS, Keyring
 from negotiator.values import timestamp
-from negotiator.wiring.house import build
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -69,6 +68,8 @@ async def audit_trail(
 @command
 async def print_openapi(as_json: Json = False) -> None:
     """Print the OpenAPI description of this configuration; it is JSON either way."""
+    from negotiator.wiring.house import build  # the whole service: other commands need not load it
+
     document = openapi.document(build(configured()).service, __version__)
     say(
         document,
@@ -104,8 +105,3 @@ async def rotate_keys(as_json: Json = False) -> None:
     """Let the next keys sign; running servers notice within a second and no request fails."""
     current = Keyring(configured().keys_dir).rotate()
     say({"current": current.kid}, f"{current.kid} signs from now on.", as_json=as_json)
-
-
-def main() -> None:
-    """The entry of the `negotiator` command."""
-    app()

@@ -13,7 +13,6 @@ from negotiator.store.migrate import migrate
 from negotiator.store.statement import Transaction
 from negotiator.store.store import make_store
 from negotiator.users import people
-from negotiator.wiring.memory import embedder
 
 memory = typer.Typer(no_args_is_help=True, help="What agents remember.")
 
@@ -25,6 +24,8 @@ _SHOWN = 80
 @command
 async def reembed_memories(as_json: Json = False) -> None:
     """Give every memory the vector of the model in use; may be interrupted and begun again."""
+    from negotiator.wiring.memory import embedder  # and half the service with it
+
     chosen = configured()
     await migrate(chosen.database_url)
     store, model = make_store(chosen.database_url), embedder(chosen)

@@ -13,11 +13,10 @@ from negotiator.cli.output import people as out
 from negotiator.directory.exchange import importing
 from negotiator.edge.sockets import LARGEST
 from negotiator.keys import Keyring
-from negotiator.settings import PREFIX, SettingsError
+from negotiator.settings import PREFIX, Settings, SettingsError
 from negotiator.store.statement import Transaction
 from negotiator.users import people
 from negotiator.users.invitation import invite
-from negotiator.wiring.ground import pepper
 
 _DRAIN = 20
 _NOBODY = """There is nobody yet. This link makes the first user; it works once, for a day:
@@ -53,7 +52,7 @@ def serve(
         return
     has_users = asyncio.run(change(_prepare))
     Keyring(chosen.keys_dir)
-    secret = pepper(chosen)
+    secret = _secret(chosen)
     out.print(
         f"Negotiator at {chosen.base_url} (people: {chosen.base_url}/agents, agents: {chosen.base_url}/auth.md)",
         highlight=False,
@@ -67,6 +66,12 @@ def serve(
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # The server takes this process over, so that no worker carries what only the command needed.
     os.execv(sys.executable, [sys.executable, *_uvicorn(host, port, workers, reload=reload)])  # noqa: S606
+
+
+def _secret(chosen: Settings) -> bytes:
+    from negotiator.wiring.ground import pepper  # and half the service with it
+
+    return pepper(chosen)
 
 
 def _prepare(tx: Transaction) -> bool:
