@@ -114,6 +114,7 @@ def make_settings(data_dir: Path, keys_dir: Path, **overrides: Any) -> Settings:
         "limit_proven_rpm": 1_000_000,
         "limit_vetted_rpm": 1_000_000,
         "limit_health_rpm": 1_000_000,
+        "limit_teleprompter_rpm": 1_000_000,
         "sign_in_limit_address": 1_000_000,
         "sign_in_limit_account": 1_000_000,
     }

@@ -61,7 +61,7 @@ class Written:
     async def finish(self) -> None:
         """The rest, and the end."""
         self._end()
-        self.told.put_nowait(None)
+        await self.close()
 
     async def close(self) -> None:
         """The end."""

@@ -84,10 +84,13 @@ class Listening:
                 tx, current, piece, catalogue=self.ear.catalogue, note=lambda: noting(tx)
             )
 
-        answer = await self.change(owner, said.id, change)
+        return self._show(said, ahead.text, answer=await self.change(owner, said.id, change))
+
+    def _show(self, said: Utterance, text: str, *, answer: Any) -> Any:
+        """Let those who follow see what is still growing, redacted; answers the answer."""
         if not said.final:
             about = said.model_dump(include={"utterance_id", "speaker", "start_ms", "end_ms"})
-            self.log.bus.tell(said.id, partial(ahead.text, **about))
+            self.log.bus.tell(said.id, partial(text, **about))
         return answer
 
     async def change(self, owner: str, session: str, change: Change) -> Any:

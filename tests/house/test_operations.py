@@ -53,6 +53,9 @@ CREATING: Final[dict[str, dict[str, Any]]] = {
 }
 """A body for every operation that creates; whoever adds one adds its body here."""
 
+SECRET: Final = frozenset({"make_stream_ticket"})
+"""What they make is a secret for one use: it is kept as a digest, so that no answer can be given again."""
+
 
 def offered(chosen: Settings) -> tuple[Operation, ...]:
     """Every operation of the assembled service."""
@@ -128,7 +131,7 @@ async def test_every_creating_operation_honours_its_idempotency_key(
     for operation in offered(chosen):
         if operation.method != "POST" or operation.status not in {201, 202}:
             continue
-        if operation.access == "open":
+        if operation.access == "open" or operation.name in SECRET:
             continue
         assert operation.creates, f"{operation.name} creates, and says so nowhere"
         assert operation.name in CREATING, f"{operation.name} has no body in this test"

@@ -212,7 +212,7 @@ class HeardView(TypedDict):
     offer_id: str | None
 
 
-class EventView(TypedDict):
+class CallEventView(TypedDict):
     """A numbered event: `type` says which of the other members it has."""
 
     seq: int
@@ -246,7 +246,7 @@ class EventView(TypedDict):
 class EventPage(TypedDict):
     """Events in their order. `more` says that there are more already."""
 
-    items: list[EventView]
+    items: list[CallEventView]
     last_seq: int
     state: State
     more: bool

@@ -99,8 +99,7 @@ class Log:
         Ends after the session's last event, when the session is gone, and once `stands` says that the follower is
         not believed any more.
         """
-        believed = time.monotonic()
-        spoke = believed
+        believed = spoke = time.monotonic()
         known: tuple[str, str] | None = None
         with self.bus.following(session) as ears:
             volatile: list[bytes] = []

@@ -22,5 +22,10 @@ TELEPROMPTER: Final = {
     "contract:5:limits": "figures are held against the bound negotiation's limits; that card beats any other",
     "contract:5:offers": "detected prices enter the ledger of the bound negotiation unconfirmed",
     "contract:5:feedback": "feedback on a card teaches its owner's cues and nobody else's",
+    "contract:5:socket": "GET …/stream is a WebSocket of negotiator.teleprompter.v1, else 426",
+    "contract:5:tickets": "a ticket opens its session's socket once, within 30 seconds",
+    "contract:5:resume": "after=N replays what came since, nothing lost, nothing twice",
+    "contract:5:close-codes": "a socket is closed with the code of its reason",
+    "contract:5:producer": "one connection sends sound; a new one takes over, the old one gets 4409",
     "contract:5:owner": "a session is there for its owner alone",
 }

@@ -11,11 +11,12 @@ import httpx2
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
+from negotiator.settings import Settings
 from negotiator.store.statement import Transaction
 from negotiator.store.store import make_store
 from negotiator.users import people
 from negotiator.wiring.house import build
-from tests.conftest import bearer, make_settings
+from tests.conftest import bearer
 from tests.live.conftest import Server
 from tests.prompter import CONSENT, PATH, SCOPES
 
@@ -36,9 +37,17 @@ class Caller:
         assert answer.status_code == 201, answer.text
         return f"{PATH}/{answer.json()['id']}"
 
-    async def say(self, client: httpx2.AsyncClient, session: str, name: str, text: str) -> None:
+    async def say(
+        self,
+        client: httpx2.AsyncClient,
+        session: str,
+        name: str,
+        text: str,
+        *,
+        final: bool = True,
+    ) -> None:
         """Say something over HTTP."""
-        body = {"utterance_id": name, "text": text}
+        body = {"utterance_id": name, "text": text, "final": final}
         answer = await client.post(f"{session}/utterances", json=body, headers=self.headers)
         assert answer.status_code == 200, answer.text
 
@@ -55,16 +64,14 @@ class Caller:
 
 async def bound(server: Server) -> Caller:
     """An agent of a new user of this server."""
-    url = server.settings.get("database_url") or f"sqlite+aiosqlite:///{server.database}"
-    chosen = make_settings(
-        server.folder / "var",
-        server.folder / "keys",
-        base_url=server.base,
-        secret="",
-        database_url=url,
-    )
+    async with server.connect() as client:
+        return Caller(server.base, await let_in(client, server.chosen))
+
+
+async def let_in(client: httpx2.AsyncClient, chosen: Settings) -> dict[str, str]:
+    """The headers of a bound agent of a new user."""
     mint = build(chosen).delegations.mint
-    store = make_store(url)
+    store = make_store(chosen.database_url)
     await store.start()
 
     def unit(tx: Transaction) -> str:
@@ -73,14 +80,13 @@ async def bound(server: Server) -> Caller:
 
     code = await store.write(unit)
     await store.close()
-    async with server.connect() as client:
-        body = {"agent_name": "caller", "identity_type": "anonymous"}
-        agent = (await client.post("/api/agent/register", json=body)).json()
-        answer = await client.post(
-            "/api/agent/claim", json={"claim_token": code}, headers=bearer(agent)
-        )
+    body = {"agent_name": "caller", "identity_type": "anonymous"}
+    agent = (await client.post("/api/agent/register", json=body)).json()
+    answer = await client.post(
+        "/api/agent/claim", json={"claim_token": code}, headers=bearer(agent)
+    )
     assert answer.status_code == 200, answer.text
-    return Caller(server.base, bearer(answer.json()))
+    return bearer(answer.json())
 
 
 @dataclass(slots=True)

@@ -12,7 +12,6 @@ import pytest
 
 from tests.live.conftest import Server
 from tests.live.teleprompter.caller import Stubborn, bound
-from tests.live.teleprompter.conftest import Houses
 
 _SENTENCES: Final = 40
 _SLOWEST: Final = 0.02
@@ -78,14 +77,13 @@ def _kill_a_worker(server: Server) -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_flaky_network_loses_nothing_and_repeats_nothing(houses: Houses) -> None:
-    server = houses("datagrams")
-    async with flaky(server.port, 7) as base:
-        spoke = await _talk_through(server, base, killing=False)
+async def test_a_flaky_network_loses_nothing_and_repeats_nothing(pair: Server) -> None:
+    async with flaky(pair.port, 7) as base:
+        spoke = await _talk_through(pair, base, killing=False)
     assert spoke.comebacks >= 3
 
 
 @pytest.mark.asyncio
-async def test_a_killed_worker_loses_nothing_and_repeats_nothing(houses: Houses) -> None:
-    spoke = await _talk_through(houses("datagrams"), "", killing=True)
+async def test_a_killed_worker_loses_nothing_and_repeats_nothing(pair: Server) -> None:
+    spoke = await _talk_through(pair, "", killing=True)
     assert spoke.comebacks >= 1

@@ -2,13 +2,19 @@
 
 import asyncio
 import json
+import shutil
 import time
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from tests.live.teleprompter.caller import bound
-from tests.live.teleprompter.conftest import Houses
+from tests.conftest import connect as client_of
+from tests.conftest import make_settings, running
+from tests.ears import quick_ear as quick_ear
+from tests.live.conftest import Server
+from tests.live.teleprompter.caller import Caller, bound, let_in
+from tests.websocket import connect
 
 _VIEWERS: Final = 8
 _SENTENCES: Final = 6
@@ -16,10 +22,8 @@ _AT_ONCE: Final = 1.0
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("bus", ["datagrams", "redis", "notify"])
-async def test_everybody_is_told_within_a_second(houses: Houses, bus: str) -> None:
-    server = houses(bus)
-    caller = await bound(server)
+async def test_everybody_is_told_within_a_second(pair: Server) -> None:
+    caller = await bound(pair)
     said: dict[str, float] = {}
     late: list[float] = []
     partials = 0
@@ -36,16 +40,15 @@ async def test_everybody_is_told_within_a_second(houses: Houses, bus: str) -> No
                 numbers.append(message["seq"])
         assert numbers == list(range(1, len(numbers) + 1))
 
-    async with server.connect() as client:
+    async with pair.connect() as client:
         one = await caller.open(client)
         await caller.say(client, one, "warm", "Good morning.")
         said["warm"] = float("inf")
         viewers = [await caller.socket(one, 0) for _ in range(_VIEWERS)]
         looking = [asyncio.create_task(look(viewer)) for viewer in viewers]
         for number in range(_SENTENCES):
-            name, path = f"u{number}", f"{one}/utterances"
-            growing = {"utterance_id": name, "text": "Sentence", "final": False}
-            await client.post(path, json=growing, headers=caller.headers)
+            name = f"u{number}"
+            await caller.say(client, one, name, "Sentence", final=False)
             said[name] = time.monotonic()
             await caller.say(client, one, name, f"Sentence {number}.")
         await client.post(f"{one}/end", headers=caller.headers)
@@ -53,3 +56,38 @@ async def test_everybody_is_told_within_a_second(houses: Houses, bus: str) -> No
     assert len(late) == _VIEWERS * (_SENTENCES + 1)
     assert max(late) < _AT_ONCE
     assert partials >= _VIEWERS, "what is still said reaches other workers too"
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("bus", ["datagrams", "redis", "notify"])
+async def test_another_process_is_told_within_a_second(
+    request: pytest.FixtureRequest,
+    quick_ear: None,
+    tmp_path: Path,
+    migrated: Path,
+    signing_keys: Path,
+    bus: str,
+) -> None:
+    """Two whole applications that share nothing but what two processes would."""
+    del quick_ear
+    shutil.copy(migrated, tmp_path / "negotiator.db")
+    shared: dict[str, str] = {}
+    if bus == "redis":
+        shared["redis_url"] = request.getfixturevalue("redis_url")
+    elif bus == "notify":
+        shared["database_url"] = request.getfixturevalue("postgres")()
+    chosen = make_settings(tmp_path, signing_keys, **shared)
+    async with running(chosen) as here, running(chosen) as there, client_of(here) as client:
+        caller = Caller(chosen.base_url, await let_in(client, chosen))
+        one = await caller.open(client)
+        path, headers = f"{one}/stream", caller.headers
+        async with connect(there, path, headers=headers, query="after=0") as viewer:
+            await viewer.until("ready")
+            for number in range(3):
+                name, began = f"u{number}", time.monotonic()
+                await caller.say(client, one, name, "Half a", final=False)
+                assert (await viewer.until("transcript.partial"))["text"] == "Half a"
+                await caller.say(client, one, name, "Half a sentence.")
+                await viewer.until("transcript.final", utterance_id=name)
+                if number:  # the first word opens the connections
+                    assert time.monotonic() - began < _AT_ONCE

@@ -52,7 +52,7 @@ class ByNotify:
 
     def _start(self) -> None:
         if self._task is None:
-            self._task = asyncio.create_task(keep_up("postgresql", self._live))
+            self._task = keep_up("postgresql", self._live)
 
     async def _live(self) -> None:
         """Listen and notify on one connection, until it breaks."""

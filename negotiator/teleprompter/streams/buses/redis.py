@@ -49,7 +49,7 @@ class ByRedis:
     def _start(self) -> None:
         if not self._tasks:
             running = (("redis", self._listen), ("redis", self._sending.run))
-            self._tasks = [asyncio.create_task(keep_up(name, live)) for name, live in running]
+            self._tasks = [keep_up(name, live) for name, live in running]
 
     async def _publish(self, words: Sequence[bytes]) -> None:
         async with self._client.pipeline(transaction=False) as pipe:

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
+from contextvars import Context
 from typing import Final
 
 from negotiator import telemetry
@@ -37,8 +38,13 @@ class Sending:
                 await self._send([self._waiting.popleft() for _ in range(count)])
 
 
-async def keep_up(name: str, live: Callable[[], Awaitable[None]]) -> None:
-    """Run `live` again a moment after it failed, for ever; says so once for each outage."""
+def keep_up(name: str, live: Callable[[], Awaitable[None]]) -> "asyncio.Task[None]":
+    """Run `live` beside everything else, and again a moment after it failed, for ever."""
+    # It belongs to no request, though one was the first to need it.
+    return asyncio.create_task(_for_ever(name, live), context=Context())
+
+
+async def _for_ever(name: str, live: Callable[[], Awaitable[None]]) -> None:
     while True:
         try:
             await live()

@@ -1,0 +1,1 @@
+"""Attacks on the live socket: frames, origins, tickets, tokens that end, somebody else's session."""
