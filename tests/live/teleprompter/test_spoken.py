@@ -1,4 +1,4 @@
-"""A scripted call, spoken by a synthetic voice into a real server: words, cards and the ledger come out of the sound."""
+"""A scripted call, spoken by a synthetic voice into a real server: words and cards come out of the sound."""
 
 import asyncio
 import json
