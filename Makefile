@@ -1,7 +1,7 @@
 # Everything there is to do here. `make` alone lists it. Needs Python 3.11 to 3.13, make, gcc and node 20 (for pyright).
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test browser check bench bench-directory bench-strategy bench-memory conformance docs fix clean
+.PHONY: help setup run demo test browser voice check bench bench-http bench-directory bench-strategy bench-memory bench-speech bench-teleprompter conformance docs fix clean
 
 # Python may keep what it compiled: the tests start hundreds of processes of five hundred modules.
 export PYTHONDONTWRITEBYTECODE :=
@@ -13,7 +13,7 @@ READY := .venv/ready
 SHARED ?= ../shared/bench
 
 help: ## Show this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 22
 
 setup: $(READY) ## Make .venv from requirements.lock, if that changed
 
@@ -23,21 +23,26 @@ run: $(READY) ## Serve on http://127.0.0.1:8000
 demo: $(READY) ## Walk the whole journey against a server of its own
 	$(BIN)/negotiator demo
 
-test: $(READY) browser ## Run every test, in parallel
+test: $(READY) browser voice ## Run every test, in parallel
 	$(BIN)/pytest -n 2 --dist worksteal
 
 browser:
 	@test -x /usr/bin/chromium || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
 	{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends chromium; }
 
+voice:
+	@command -v flite >/dev/null || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
+	{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends flite; }
+
 check: $(READY) ## Formatting, lint, types, floors, fresh docs: everything but tests
 	$(BIN)/ruff format --check && $(BIN)/ruff check && $(BIN)/pyright && $(BIN)/lint-imports
 	$(BIN)/python -m docs.generate --check
 
-bench: $(READY) ## Measure beside the peers; the numbers belong in docs/benchmarks.md
+bench: bench-http bench-directory bench-memory bench-speech bench-teleprompter ## Measure beside the peers; docs/benchmarks.md has the tables
+
+bench-http: $(READY) ## Measure HTTP and MCP beside a ceiling and a peer
 	npm ci --silent --prefix tests/bench/node
 	$(BIN)/python -m tests.bench.http --shared $(SHARED)/http --modules tests/bench/node
-	$(BIN)/python -m tests.bench.directory
 	$(BIN)/python -m tests.bench.mcp
 
 bench-directory: $(READY) ## Measure reading and searching the catalogue beside a bare endpoint
@@ -54,6 +59,13 @@ bench-memory: $(READY) ## Measure recall: how good, how fast, beside chromadb an
 	$(BIN)/python -m tests.quality.memory.measure
 	$(BIN)/python -m tests.bench.embedding
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.memory
+
+bench-speech: $(READY) voice ## Measure the embedded recogniser: words wrong, delay, CPU, clean and in noise
+	$(BIN)/python -m tests.bench.speech
+
+bench-teleprompter: $(READY) voice ## Measure words and sound to a card, over real sockets
+	$(BIN)/python -m tests.bench.ear
+	$(BIN)/python -m tests.bench.teleprompter
 
 docs: $(READY) ## Write docs/reference from the code
 	$(BIN)/python -m docs.generate

@@ -1,5 +1,6 @@
 """`negotiator delegations` and `negotiator clients`: what opens the doors."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -7,10 +8,13 @@ import typer
 from negotiator import scopes as known
 from negotiator.agents import delegation
 from negotiator.cli.output import Json, change, command, configured, say, tabulate
-from negotiator.errors import NotFound
+from negotiator.errors import FieldError, NotFound, ValidationFailed
 from negotiator.store.statement import Transaction
+from negotiator.strict import read_object
 from negotiator.tokens import clients as registered
 from negotiator.tokens.clients import NewClient
+from negotiator.tokens.standard import keyed
+from negotiator.trust.keysets import KeysRefused
 from negotiator.users import people
 from negotiator.values import timestamp
 
@@ -95,21 +99,37 @@ async def add_client(
     redirect_uri: Annotated[
         list[str] | None, typer.Option(help="Exact redirect URI; may repeat.")
     ] = None,
-    auth_method: Annotated[str, typer.Option(help="How it authenticates.")] = "client_secret_basic",
+    auth_method: Annotated[
+        str | None,
+        typer.Option(help="How it authenticates; left out: by its keys, else by a secret."),
+    ] = None,
+    jwks: Annotated[
+        Path | None, typer.Option(help="File with its public keys, a JWK Set.", exists=True)
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Add an OAuth client; its secret, unless it authenticates by `none`, is shown this once."""
+    """Add an OAuth client; its secret, if it is to have one, is shown this once."""
     new = NewClient(
         name,
         tuple(grant or (registered.FLOW if redirect_uri else registered.BY_ITSELF)),
         tuple(scope or known.usual(configured().services)),
         tuple(redirect_uri or ()),
-        auth_method,
+        auth_method or (registered.BY_KEY if jwks else registered.SECRET_METHODS[0]),
+        jwks=_keys(jwks) if jwks else None,
     )
     client_id, secret = await change(lambda tx: registered.add(tx, new))
     shown = {"client_id": client_id, **({"client_secret": secret} if secret else {})}
     said = "\n".join(f"{name:13} {value}" for name, value in shown.items())
     say(shown, said, as_json=as_json)
+
+
+def _keys(path: Path) -> str:
+    try:
+        return keyed.readable(read_object(path.read_bytes()))
+    except (KeysRefused, ValueError) as unusable:
+        raise ValidationFailed(
+            [FieldError("/jwks", f"The file is no JWK Set: {unusable}.")]
+        ) from None
 
 
 @clients.command("list")

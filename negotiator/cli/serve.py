@@ -11,6 +11,7 @@ from negotiator import settings
 from negotiator.cli.output import change, configured, fail
 from negotiator.cli.output import people as out
 from negotiator.directory.exchange import importing
+from negotiator.edge.sockets import LARGEST
 from negotiator.keys import Keyring
 from negotiator.settings import PREFIX, Settings, SettingsError
 from negotiator.store.statement import Transaction
@@ -86,6 +87,8 @@ def _uvicorn(host: str, port: int, workers: int, *, reload: bool) -> list[str]:
         *("--host", host, "--port", str(port)),
         *(("--reload",) if reload else ("--workers", str(workers))),
         *("--loop", "uvloop", "--http", "httptools", "--log-level", "warning"),
+        *("--ws", "negotiator.edge.sockets:Sockets", "--ws-max-size", str(LARGEST)),
+        *("--ws-per-message-deflate", "false"),
         *("--no-access-log", "--no-server-header", "--no-proxy-headers"),
         *("--timeout-graceful-shutdown", str(_DRAIN)),
     ]

@@ -23,6 +23,7 @@ class Authorization:
 
     grants: tuple[str, ...]
     client_auth_methods: tuple[str, ...]
+    client_algorithms: tuple[str, ...]
     assertion_types: tuple[str, ...]
     id_token_algorithms: tuple[str, ...]
     claims: tuple[str, ...]
@@ -54,7 +55,8 @@ def protected_resource(
 def authorization_server(service: Service, authorization: Authorization) -> dict[str, Any]:
     """RFC 8414 §2, with the ID-JAG grant profile and auth.md's `agent_auth` block."""
     methods = list(authorization.client_auth_methods)
-    secret = [method for method in methods if method != "none"]
+    proven = [method for method in methods if method != "none"]
+    signing = list(authorization.client_algorithms)
     assertions = authorization.assertion_types
     document: dict[str, Any] = {
         "issuer": service.base,
@@ -71,11 +73,14 @@ def authorization_server(service: Service, authorization: Authorization) -> dict
         "grant_types_supported": list(authorization.grants),
         "authorization_grant_profiles_supported": [ID_JAG_PROFILE] if assertions else None,
         "token_endpoint_auth_methods_supported": methods,
+        "token_endpoint_auth_signing_alg_values_supported": signing,
         "dpop_signing_alg_values_supported": list(authorization.proof_algorithms),
         "revocation_endpoint": service.url("revoke_token"),
         "revocation_endpoint_auth_methods_supported": methods,
+        "revocation_endpoint_auth_signing_alg_values_supported": signing,
         "introspection_endpoint": service.url("introspect_token"),
-        "introspection_endpoint_auth_methods_supported": secret,
+        "introspection_endpoint_auth_methods_supported": proven,
+        "introspection_endpoint_auth_signing_alg_values_supported": signing,
         "service_documentation": f"{service.base}/auth.md",
     }
     document["agent_auth"] = agent_auth(service, assertions, authorization.events)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from negotiator.edge.operation import Answer, Call, Operation, Tool
+from negotiator.edge.operation import Call, Operation, Tool
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.teleprompter.cues.catalogue import cue_catalogue
@@ -10,7 +10,7 @@ from negotiator.teleprompter.listening import Listening
 from negotiator.teleprompter.routes import ONE, STREAM
 from negotiator.teleprompter.sessions import rows
 from negotiator.teleprompter.sessions.moving import Outcome
-from negotiator.teleprompter.sessions.schemas import Feedback
+from negotiator.teleprompter.sessions.schemas import Feedback, JudgedView
 from negotiator.teleprompter.taught import judging
 from negotiator.teleprompter.taught.examples import lesson_of
 from negotiator.teleprompter.taught.heads import Heads
@@ -34,7 +34,7 @@ class Judging:
                 summary="Say what became of a card: your own later cards learn from it",
                 run=self.judge,
                 input=Feedback,
-                status=204,
+                output=JudgedView,
                 scopes=STREAM,
                 refusals=(400, 404, 422, 503),
                 tool=Tool("Judge a card"),
@@ -42,7 +42,7 @@ class Judging:
             ),
         ]
 
-    async def judge(self, call: Call[Feedback]) -> Answer:
+    async def judge(self, call: Call[Feedback]) -> JudgedView:
         """Note what became of a card and let its owner's head learn from it, once for each action in a row.
 
         A card of a figure or of a memory teaches nothing, nor does one whose words are not there any more.
@@ -64,4 +64,4 @@ class Judging:
             return outcome
 
         await self.listening.change(owner, asked.id, change)
-        return Answer(None, 204)
+        return {"id": judged.id, "action": asked.action, "taught": vector is not None}

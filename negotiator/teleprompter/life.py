@@ -163,7 +163,9 @@ class Sessions:
             )
             return self.views.of(moving.opened(tx, session))
 
-        return await self.store.write(call.once(unit))
+        opened = await self.store.write(call.once(unit))
+        self.listening.ear.prepare()
+        return opened
 
     async def list(self, call: Call[ListSessions]) -> Any:
         """One page of the caller's sessions."""

@@ -22,6 +22,7 @@ from negotiator.teleprompter.sessions import moving, rows
 from negotiator.teleprompter.sessions.moving import Change, Outcome, Piece
 from negotiator.teleprompter.sessions.schemas import Utterance
 from negotiator.teleprompter.streams.following import Log
+from negotiator.teleprompter.streams.protocol import partial
 
 READS: Final = "negotiations:read"
 WRITES: Final = "negotiations:write"
@@ -83,7 +84,11 @@ class Listening:
                 tx, current, piece, catalogue=self.ear.catalogue, note=lambda: noting(tx)
             )
 
-        return await self.change(owner, said.id, change)
+        answer = await self.change(owner, said.id, change)
+        if not said.final:
+            about = said.model_dump(include={"utterance_id", "speaker", "start_ms", "end_ms"})
+            self.log.bus.tell(said.id, partial(ahead.text, **about))
+        return answer
 
     async def change(self, owner: str, session: str, change: Change) -> Any:
         """Apply a change to the owner's session and tell those who follow; answers the change's answer."""

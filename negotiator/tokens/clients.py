@@ -26,7 +26,8 @@ BY_ITSELF: Final = ("client_credentials", JWT_BEARER)
 """The grants that need no browser: what an operator's client gets when nothing else is said."""
 FLOW: Final = (CODE, REFRESH)
 SECRET_METHODS: Final = ("client_secret_basic", "client_secret_post")
-AUTH_METHODS: Final = (*SECRET_METHODS, "none")
+BY_KEY: Final = "private_key_jwt"
+AUTH_METHODS: Final = (*SECRET_METHODS, BY_KEY, "none")
 UNUSED_DAYS: Final = 7
 
 _ADD = Statement(insertion(Client))
@@ -59,7 +60,10 @@ _REMOVE = Statement(
 
 @dataclass(frozen=True, slots=True)
 class NewClient:
-    """What an operator says of a client, or what it says of itself (`origin` `registered`)."""
+    """What an operator says of a client, or what it says of itself (`origin` `registered`).
+
+    `jwks` is its key set as JSON, where it proves itself by a key.
+    """
 
     name: str
     grants: tuple[str, ...]
@@ -69,6 +73,7 @@ class NewClient:
     id_token_alg: str = RS256
     uri: str = ""
     origin: str = "operator"
+    jwks: str | None = None
 
 
 class RegisteredClient(ClientMixin):
@@ -104,12 +109,14 @@ class RegisteredClient(ClientMixin):
         return values.same(values.digest(client_secret), self.row.secret_digest)
 
     def check_endpoint_auth_method(self, method: str, endpoint: str) -> bool:
-        """Either way of sending the secret proves the same; a client without one says its name."""
-        return (method == "none") if self.is_public else (method in SECRET_METHODS)
+        """Either way of sending the secret proves the same; a client without one has a key, or says its name."""
+        if self.row.auth_method in SECRET_METHODS:
+            return method in SECRET_METHODS
+        return method == self.row.auth_method
 
     @property
     def is_public(self) -> bool:
-        """Whether the client has no secret, so that anybody may say that he is it."""
+        """Whether the client has neither secret nor key, so that anybody may say that he is it."""
         return self.row.auth_method == "none"
 
     def check_response_type(self, response_type: str) -> bool:
@@ -120,7 +127,7 @@ class RegisteredClient(ClientMixin):
 
 
 def add(tx: Transaction, client: NewClient, *, actor: str = "operator") -> tuple[str, str]:
-    """Add a client; answers its id and, once, its secret (none for a public one). 422 for what does not fit."""
+    """Add a client; answers its id and, once, its secret, if it is to have one. 422 for what does not fit."""
     _check("grant", client.grants, GRANTS)
     _check("scope", client.scopes, (*ASSISTANT, *DIRECTORY))
     _check("auth_method", (client.auth_method,), AUTH_METHODS)
@@ -131,13 +138,17 @@ def add(tx: Transaction, client: NewClient, *, actor: str = "operator") -> tuple
         raise ValidationFailed(
             [FieldError("/grant", "A client without a secret may use the code flow only.")]
         )
-    client_id, secret = values.new_id("cli"), "" if public else values.new_secret()
+    if (client.auth_method == BY_KEY) != (client.jwks is not None):
+        raise ValidationFailed([FieldError("/jwks", f"Keys go with {BY_KEY}, and it with keys.")])
+    secretive = client.auth_method in SECRET_METHODS
+    client_id, secret = values.new_id("cli"), values.new_secret() if secretive else ""
     tx.run(
         _ADD,
         id=client_id,
         name=client.name,
-        secret_digest="" if public else values.digest(secret),
+        secret_digest=values.digest(secret) if secretive else "",
         auth_method=client.auth_method,
+        jwks=client.jwks,
         grants=" ".join(client.grants),
         scope=" ".join(ordered(client.scopes)),
         redirect_uris=" ".join(client.redirect_uris),

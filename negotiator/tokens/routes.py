@@ -19,6 +19,7 @@ from negotiator.tokens.credentials import Credentials
 from negotiator.tokens.flow.identity import Identity
 from negotiator.tokens.identities import Exchange
 from negotiator.tokens.registration.known import KnownClients
+from negotiator.tokens.standard import keyed
 from negotiator.tokens.standard.endpoints import Introspection, Revocation
 from negotiator.tokens.standard.flow import Flow
 from negotiator.tokens.standard.grants import ClientCredentials, assertion_grant
@@ -44,6 +45,8 @@ class TokenRequest(Lenient):
     requested_token_type: str | None = None
     client_id: str | None = None
     client_secret: str | None = None
+    client_assertion_type: str | None = None
+    client_assertion: str | None = None
 
 
 class TokenAction(Lenient):
@@ -53,6 +56,8 @@ class TokenAction(Lenient):
     token_type_hint: str | None = None
     client_id: str | None = None
     client_secret: str | None = None
+    client_assertion_type: str | None = None
+    client_assertion: str | None = None
 
 
 class TokenResponse(TypedDict):
@@ -148,13 +153,13 @@ class TokenEndpoints:
     async def token(self, call: Call[TokenRequest]) -> Answer:
         """Issue a token by one of the registered grants."""
         form, authorization = call.input, call.headers.get("authorization")
-        claimed = _claimed_client(form.client_id, form.client_secret, authorization)
+        fields = _fields(form)
+        claimed = _claimed_client(fields, authorization)
         if form.resource and not set(form.resource.split()) <= self.resources:
             raise InvalidRequest("A resource is not one of this service's.", error="invalid_target")
         if form.requested_token_type not in (None, *TOKEN_TYPES):
             raise InvalidRequest("requested_token_type names no type that is issued here.")
         key = await self.proofs.key(call.headers, method="POST", path=PATH)
-        fields = _fields(form)
         if form.grant_type == JWT_BEARER and authorization is None and self.exchange.takes(fields):
             body = await self.store.write(
                 lambda tx: self.exchange.exchange(tx, fields, key=key, address=call.address)
@@ -193,10 +198,11 @@ class TokenEndpoints:
         self, call: Call[TokenAction], endpoint: type[Revocation | Introspection]
     ) -> Any:
         authorization = call.headers.get("authorization")
-        _claimed_client(call.input.client_id, call.input.client_secret, authorization)
+        fields = _fields(call.input)
+        known = await self.known.document(_claimed_client(fields, authorization))
 
         def unit(tx: Transaction) -> Any:
-            return self._server(tx, call).act(endpoint, Request(_fields(call.input), authorization))
+            return self._server(tx, call, known).act(endpoint, Request(fields, authorization))
 
         return await self.store.write(unit)
 
@@ -224,21 +230,29 @@ def _fields(form: TokenRequest | TokenAction) -> dict[str, str]:
     return form.model_dump(exclude_none=True)
 
 
-def _claimed_client(
-    client_id: str | None, secret: str | None, authorization: str | None
-) -> str | None:
+def _claimed_client(form: dict[str, str], authorization: str | None) -> str | None:
     """The client id the request claims; 400 when it authenticates twice (RFC 6749 §2.3) or against itself."""
-    if authorization is None:
-        return client_id
+    named = form.get("client_id")
+    ways = [authorization is not None, "client_secret" in form, "client_assertion" in form]
+    if sum(ways) > 1:
+        raise InvalidRequest("Authenticate in one way only.")
+    if authorization is not None:
+        claimed = _basic(authorization)
+    elif "client_assertion" in form:
+        claimed = keyed.claimed(form)
+    else:
+        return named
+    if named is not None and named != claimed:
+        raise InvalidRequest("client_id and what authenticates the client disagree.")
+    return claimed
+
+
+def _basic(authorization: str) -> str:
+    """The client id of an Authorization header (RFC 6749 §2.3.1)."""
     scheme, _, encoded = authorization.partition(" ")
     if scheme.lower() != "basic":
-        raise InvalidRequest("Clients authenticate by HTTP Basic or in the form.")
-    if secret is not None:
-        raise InvalidRequest("Authenticate in one way only.")
+        raise InvalidRequest("Clients authenticate by HTTP Basic, by a key or in the form.")
     try:
-        claimed = unquote(base64.b64decode(encoded, validate=True).decode().partition(":")[0])
+        return unquote(base64.b64decode(encoded, validate=True).decode().partition(":")[0])
     except (binascii.Error, UnicodeDecodeError):
         raise InvalidRequest("The Authorization header is malformed.") from None
-    if client_id is not None and client_id != claimed:
-        raise InvalidRequest("client_id and the Authorization header disagree.")
-    return claimed

@@ -42,8 +42,8 @@ class AccessToken(SQLModel, table=True):
 class Client(SQLModel, table=True):
     """An OAuth client: added by an operator, or by itself (RFC 7591). Lists are space-delimited, as OAuth writes them.
 
-    A public client has no secret. `used_at` is when a user first let it in; one that registered itself and never was
-    is forgotten. `uri` is its home page, by its own word.
+    A public client has neither a secret nor `jwks`, the public keys that it proves itself by. `used_at` is when a user
+    first let it in; one that registered itself and never was is forgotten. `uri` is its home page, by its own word.
     """
 
     __tablename__ = "clients"
@@ -52,6 +52,7 @@ class Client(SQLModel, table=True):
     name: str
     secret_digest: str
     auth_method: str
+    jwks: str | None
     grants: str
     scope: str
     redirect_uris: str

@@ -125,6 +125,7 @@ def _authorization(chosen: Settings) -> Authorization:
     return Authorization(
         grants=tuple(grant for grant in clients.GRANTS if asserts or grant != JWT_BEARER),
         client_auth_methods=clients.AUTH_METHODS,
+        client_algorithms=ALGORITHMS,
         assertion_types=(ID_JAG, VERIFIED_EMAIL) if asserts else (),
         id_token_algorithms=(RS256, ALGORITHM),
         claims=CLAIMS,

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp
 
+from negotiator.settings import Settings
 from negotiator.teleprompter.cues.catalogue import cue_catalogue
 from negotiator.teleprompter.cues.matcher import matcher_of
 from negotiator.teleprompter.feedback import Judging
@@ -17,12 +18,16 @@ from negotiator.teleprompter.sessions.schemas import EngineView
 from negotiator.teleprompter.sessions.view import Views
 from negotiator.teleprompter.speech.choose import make_recognizer
 from negotiator.teleprompter.speech.recognizer import Caps
-from negotiator.teleprompter.streams.bus import Here
+from negotiator.teleprompter.streams.bus import Bus
+from negotiator.teleprompter.streams.buses.datagrams import Datagrams
+from negotiator.teleprompter.streams.buses.postgres import ByNotify
+from negotiator.teleprompter.streams.buses.redis import ByRedis
 from negotiator.teleprompter.streams.entry.routes import STREAM, Streaming
 from negotiator.teleprompter.streams.entry.tickets import Tickets
 from negotiator.teleprompter.streams.following import Log
 from negotiator.teleprompter.streams.socket.door import Door
-from negotiator.teleprompter.streams.socket.floor import Floor
+from negotiator.teleprompter.streams.socket.floor import Floor, Patience
+from negotiator.teleprompter.streams.sound.voices import Stage
 from negotiator.teleprompter.taught.heads import Heads
 from negotiator.wiring.ground import Ground
 from negotiator.wiring.memory import Remembering, models_folder
@@ -42,19 +47,29 @@ def teleprompter(ground: Ground, remembered: Remembering) -> Prompting:
     """Make them."""
     chosen, store = ground.settings, ground.store
     recognizer = make_recognizer(chosen)
-    ear = _ear(ground, remembered)
-    listening = Listening(store, ear, Log(store, Here()))
+    bus, ear = _bus(chosen), _ear(ground, remembered)
+    listening = Listening(store, ear, Log(store, bus))
     views = Views(chosen.base_url, _shown(recognizer.caps))
     prompter = Teleprompter(store, listening, ground.doorway.guard.still)
     sessions = Sessions(store, ground.cursors, listening, views)
     streaming = Streaming(Tickets(store))
-    floor = Floor(ground.doorway, listening, streaming.tickets)
+    stage = Stage(listening, recognizer)
+    floor = Floor(ground.doorway, listening, streaming.tickets, stage, patience=Patience())
     origins = (_origin(chosen.base_url), *chosen.trusted_origins)
     return Prompting(
         (prompter, sessions, Judging(store, listening, ear.heads), streaming),
         {STREAM: Door(floor, streaming.stream, origins=origins)},
-        (recognizer.close, ear.heads.close),
+        (stage.close, bus.close, ear.close),
     )
+
+
+def _bus(chosen: Settings) -> Bus:
+    """What reaches every process that shares the store."""
+    if chosen.redis_url:
+        return ByRedis(chosen.redis_url)
+    if chosen.database_url.startswith("sqlite"):
+        return Datagrams(chosen.data_dir / "bus")
+    return ByNotify(chosen.database_url)
 
 
 def _origin(base: str) -> str:

@@ -58,7 +58,7 @@ async def measured(store: Store) -> None:
         took = time.process_time() - start, time.perf_counter() - began
         out(f"lessons {name}: {took[0]:.2f} s CPU, {took[1]:.2f} s\n")
     ear = Ear(matcher, heads, embedder, recall, patience=None)
-    await ear.warm()
+    await ear.heads.of("", "them")
     out(f"final, an objection with a figure: {await heard(ear, OBJECTION, final=True)}\n")
     out(f"partial of it: {await heard(ear, OBJECTION, final=False)}\n")
     out(f"final, small talk: {await heard(ear, SMALL_TALK, final=True)}\n")

@@ -176,6 +176,7 @@ _TOKENS: Final = {
     "contract:1.3:dpop": "a token bound to a key is worth nothing without a proof of that key",
     "contract:1.3:dpop-assertion": "an ID-JAG with cnf wants the proof of its key",
     "contract:1.3:dpop-refresh": "refresh tokens of clients without a secret are bound to their key",
+    "contract:1.3:private-key-jwt": "a client may prove itself by a key of its own, once for each assertion",
     "contract:1.3:dpop-code": "a code that was asked for with dpop_jkt wants the proof of that key",
     "contract:1.3:discovery": "both documents describe the code flow as it is",
 }

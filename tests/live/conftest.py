@@ -36,6 +36,8 @@ _INSTALL_SECONDS: Final = 120
 _databases = itertools.count()
 _addresses = itertools.count(1)
 _PATIENCE: Final = 30
+_STARTING: Final = 90
+"""Seconds that a server may take to start: on a machine that many share it waits for the processor most of the time."""
 
 
 @pytest.fixture(scope="session")
@@ -255,7 +257,7 @@ def free_port() -> int:
 
 
 def _wait_for(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + _PATIENCE
+    end = time.monotonic() + _STARTING
     while not condition():
         if time.monotonic() > end:
             raise TimeoutError("it did not happen in time")

@@ -12,6 +12,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from negotiator.inference import silent
+
 LAYERS: Final = 6
 WIDTH: Final = 384
 HEADS: Final = 12
@@ -153,7 +155,7 @@ def build(weights: Path, target: Path) -> None:
     """Write the 8-bit model beside where it belongs, then move it there, so that nobody reads half a file."""
     # None of the three has types that can be read.
     onnx: Any = import_module("onnx")
-    quantization: Any = import_module("onnxruntime.quantization")
+    quantization = silent("onnxruntime.quantization")
     safetensors: Any = import_module("safetensors.numpy")
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
         plain, small = Path(folder, "plain.onnx"), Path(folder, "small.onnx")

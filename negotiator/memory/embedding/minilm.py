@@ -12,12 +12,12 @@ import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from negotiator.errors import Unavailable
+from negotiator.inference import session
 from negotiator.telemetry import logger
 
 if TYPE_CHECKING:
@@ -83,7 +83,8 @@ class MiniLm:
         self._loaded = tokenizer, session
 
     def _load(self) -> tuple[Any, Any]:
-        loaded = _tokenizer(self._box), _session(self._built())
+        # More threads help a batch and hurt the single sentence; an arena would keep the largest batch's memory.
+        loaded = _tokenizer(self._box), session(self._built(), arena=False)
         self.load(*loaded)
         return loaded
 
@@ -118,16 +119,6 @@ def _tokenizer(box: Box) -> Any:
     tokenizer.no_padding()
     tokenizer.enable_truncation(LONGEST)  # pyright: ignore[reportUnknownMemberType]
     return tokenizer
-
-
-def _session(path: Path) -> Any:
-    onnxruntime: Any = import_module("onnxruntime")  # it has no types
-    options = onnxruntime.SessionOptions()
-    # More threads help a batch and hurt the single sentence; the arena would keep the largest batch's memory for good.
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.enable_cpu_mem_arena = False
-    options.log_severity_level = 3
-    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
 def _check(weights: Path) -> None:

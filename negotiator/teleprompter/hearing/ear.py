@@ -1,5 +1,6 @@
 """One utterance heard: redacted, matched, its figures read, memories recalled. Everything asked, nothing written."""
 
+import asyncio
 import hashlib
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
@@ -76,6 +77,7 @@ class Ear:
         self._recall = recall
         self._patience = patience
         self._objections: OrderedDict[bytes, str] = OrderedDict()
+        self._warming: asyncio.Task[None] | None = None
 
     @property
     def catalogue(self) -> Catalogue:
@@ -118,8 +120,19 @@ class Ear:
         """What feedback on a card teaches; nothing, where its cue is a figure, a memory or no more."""
         return lesson_of(action, cue) if cue in self.catalogue.cues else None
 
-    async def warm(self) -> None:
-        """Have the heads ready before the first word; worth calling when a call is opened."""
+    def prepare(self) -> None:
+        """Get ready beside whatever is done now, so that the first word of a call need not wait."""
+        if self._warming is None:
+            self._warming = asyncio.create_task(self._warm())
+
+    async def close(self) -> None:
+        """Give up getting ready."""
+        if self._warming is not None and not self._warming.done():
+            self._warming.cancel()
+            await asyncio.wait([self._warming])
+        await self.heads.close()
+
+    async def _warm(self) -> None:
         await self.heads.of("", "them")
         await self._vectors("hello")
 

@@ -107,6 +107,14 @@ class Feedback(SessionId):
     action: Action = Field(description="`wrong`: it does not belong to what was said.")
 
 
+class JudgedView(TypedDict):
+    """What became of a card, and whether the owner's cues learn from it."""
+
+    id: str
+    action: Action
+    taught: bool
+
+
 class ConsentView(TypedDict):
     """The consent as it was given."""
 

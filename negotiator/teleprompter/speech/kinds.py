@@ -8,12 +8,14 @@ from negotiator.teleprompter.speech.recognizer import Caps
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """An engine that can be chosen: what it is, the package it needs, and where its file is."""
+    """An engine that can be chosen: what it is, the package it needs, where its file is, and what it doubts."""
 
     caps: Caps
     package: str
     module: str
     longest_ms: int
+    doubtful: float | None = None
+    """The confidence below which a final is likely wrong, where that was measured."""
 
 
 _ENGLISH: Final = ("en",)
@@ -38,6 +40,7 @@ KINDS: Final[dict[str, Kind]] = {
         "pocketsphinx",
         "sphinx",
         _STREAM_MS,
+        doubtful=0.35,
     ),
     "sherpa-onnx": Kind(
         Caps(

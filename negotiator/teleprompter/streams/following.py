@@ -19,10 +19,15 @@ _UNKEPT: Final = 512
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What a follower is told at one moment, nothing after a while without news. `over` is why it is the last."""
+    """What a follower is told at one moment, nothing after a while without news. `over` is why it is the last.
+
+    `state` and `producer` are the session's own at that moment; a change of them is news too.
+    """
 
     events: Sequence[Event] = ()
     volatile: Sequence[bytes] = ()
+    state: str = ""
+    producer: str = ""
     over: Literal["", "ended", "expired"] = ""
 
 
@@ -96,6 +101,7 @@ class Log:
         """
         believed = time.monotonic()
         spoke = believed
+        known: tuple[str, str] | None = None
         with self.bus.following(session) as ears:
             volatile: list[bytes] = []
             while True:
@@ -110,9 +116,11 @@ class Log:
                     return
                 more = len(events) == AT_ONCE
                 over = "ended" if found.state == "ended" and not more else ""
-                if events or volatile or over or time.monotonic() - spoke >= quiet:
-                    yield Batch(events, volatile, over)
-                    spoke = time.monotonic()
+                stands_so = (found.state, found.producer)
+                news = events or volatile or over or stands_so != known
+                if news or time.monotonic() - spoke >= quiet:
+                    yield Batch(events, volatile, *stands_so, over)
+                    known, spoke = stands_so, time.monotonic()
                 if over:
                     return
                 if events:

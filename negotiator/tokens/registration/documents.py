@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from negotiator import values
 from negotiator.telemetry import logger
-from negotiator.tokens.clients import NewClient, RegisteredClient
+from negotiator.tokens.clients import BY_KEY, NewClient, RegisteredClient
 from negotiator.tokens.registration import metadata
 from negotiator.tokens.registration.metadata import MetadataRefused
 from negotiator.tokens.tables import Client
@@ -117,14 +117,14 @@ class Documents:
 def believe(
     client_id: str, body: dict[str, Any], *, offered: Iterable[str], at: int
 ) -> RegisteredClient:
-    """The client a document describes; raises `MetadataRefused`. It is public: no secret can stand in a document."""
+    """The client a document describes; raises `MetadataRefused`. No secret can stand in a document; keys can."""
     if body.get("client_id") != client_id:
         raise MetadataRefused("The document names another client.")
     if any(name in body for name in _SECRETS):
         raise MetadataRefused("A document carries no secret.")
     told = metadata.read(body, offered=offered, otherwise="none")
-    if told.auth_method != "none":
-        raise MetadataRefused("A client known by its document authenticates by none.")
+    if told.auth_method not in ("none", BY_KEY):
+        raise MetadataRefused(f"A client known by its document authenticates by {BY_KEY} or none.")
     return RegisteredClient(_row(client_id, told, at))
 
 
@@ -134,6 +134,7 @@ def _row(client_id: str, told: NewClient, at: int) -> Client:
         name=told.name,
         secret_digest="",
         auth_method=told.auth_method,
+        jwks=told.jwks,
         grants=" ".join(told.grants),
         scope=" ".join(told.scopes),
         redirect_uris=" ".join(told.redirect_uris),

@@ -12,8 +12,10 @@ from negotiator.errors import Refusal
 from negotiator.keys import ALGORITHM, RS256
 from negotiator.scopes import ordered
 from negotiator.strict import is_array
-from negotiator.tokens.clients import AUTH_METHODS, CODE, FLOW, NewClient
+from negotiator.tokens.clients import AUTH_METHODS, BY_KEY, CODE, FLOW, NewClient
 from negotiator.tokens.flow import redirects
+from negotiator.tokens.standard import keyed
+from negotiator.trust.keysets import KeysRefused
 from negotiator.values import has_unseen
 
 _MOST_REDIRECTS: Final = 10
@@ -71,6 +73,7 @@ def read(
         signing,
         _uri(members),
         "registered",
+        _keys(members) if method == BY_KEY else None,
     )
 
 
@@ -86,6 +89,22 @@ def _redirect_uris(given: Any) -> tuple[str, ...]:
             raise MetadataRefused(why, error="invalid_redirect_uri")
         uris.append(uri)
     return tuple(dict.fromkeys(uris))
+
+
+def _keys(members: Mapping[str, Any]) -> str:
+    """The keys of a client that proves itself by one; they stand in its metadata, nothing is fetched for them."""
+    algorithm = members.get("token_endpoint_auth_signing_alg")
+    if algorithm is not None and algorithm not in keyed.ALGORITHMS:
+        raise MetadataRefused(
+            f"token_endpoint_auth_signing_alg is one of {', '.join(keyed.ALGORITHMS)}."
+        )
+    try:
+        return keyed.readable(members.get("jwks"))
+    except KeysRefused as refused:
+        raise MetadataRefused(
+            f"{BY_KEY} needs jwks, a set of public keys; jwks_uri is not read.",
+            detail=refused.detail,
+        ) from None
 
 
 def _words(members: Mapping[str, Any], name: str, otherwise: tuple[str, ...]) -> list[str]:

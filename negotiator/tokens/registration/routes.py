@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, NotRequired
 
+import orjson
 from pydantic import ConfigDict, WithJsonSchema
 from typing_extensions import TypedDict
 
@@ -17,6 +18,7 @@ CLIENT_BUDGET: Final = "client-registration"
 _NO_CACHE: Final = {"cache-control": "no-store", "pragma": "no-cache"}
 _STRINGS: Final = WithJsonSchema({"type": "array", "items": {"type": "string"}})
 _STRING: Final = WithJsonSchema({"type": "string"})
+_OBJECT: Final = WithJsonSchema({"type": "object"})
 
 
 class RegisterClient(Lenient):
@@ -41,6 +43,8 @@ class RegisterClient(Lenient):
     response_types: Annotated[Any, _STRINGS] = None
     scope: Annotated[Any, _STRING] = None
     token_endpoint_auth_method: Annotated[Any, _STRING] = None
+    token_endpoint_auth_signing_alg: Annotated[Any, _STRING] = None
+    jwks: Annotated[Any, _OBJECT] = None
     id_token_signed_response_alg: Annotated[Any, _STRING] = None
 
 
@@ -58,6 +62,7 @@ class ClientInformation(TypedDict):
     response_types: list[str]
     scope: str
     token_endpoint_auth_method: str
+    jwks: NotRequired[dict[str, Any]]
     id_token_signed_response_alg: str
 
 
@@ -112,6 +117,8 @@ def _information(client_id: str, secret: str, told: NewClient) -> ClientInformat
     }
     if told.uri:
         information["client_uri"] = told.uri
+    if told.jwks:
+        information["jwks"] = orjson.loads(told.jwks)
     if secret:
         information["client_secret"] = secret
         information["client_secret_expires_at"] = 0

@@ -17,7 +17,7 @@ from negotiator.tokens.flow import authorizations
 from negotiator.tokens.flow.tables import Authorization, RefreshToken
 from negotiator.tokens.tables import AccessToken
 
-METHODS: Final = list(clients.SECRET_METHODS)
+METHODS: Final = [*clients.SECRET_METHODS, clients.BY_KEY]
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from negotiator import audit
 from negotiator.errors import Refusal, Unauthorized
 from negotiator.scopes import ordered
 from negotiator.store.statement import Transaction
+from negotiator.telemetry import logger
 from negotiator.tokens import clients
 from negotiator.tokens.api_keys.believing import ApiKeys
 from negotiator.tokens.api_keys.holder import JWT, KeyHolder
@@ -26,8 +27,12 @@ from negotiator.tokens.clients import RegisteredClient
 from negotiator.tokens.credentials import Credentials, Issued, Subject
 from negotiator.tokens.flow.identity import SignedIn
 from negotiator.tokens.flow.refreshing import Refreshing
+from negotiator.tokens.standard import keyed
 from negotiator.tokens.standard.endpoints import Holder, Introspection, Renewal, Revocation
 from negotiator.tokens.tables import AccessToken
+from negotiator.trust.readers.claims import AssertionRefused
+
+log = logger(__name__)
 
 
 class Payload(OAuth2Payload):
@@ -96,6 +101,7 @@ class Server(AuthorizationServer):
         self._issued: Issued | None = None
         self.register_token_generator("default", self._generate)
         self.register_client_auth_method("possession", self._by_possession)
+        self.register_client_auth_method(keyed.BY_KEY, self._by_key)
 
     def query_client(self, client_id: str) -> RegisteredClient | KeyHolder:
         if self._known is not None and self._known.client_id == client_id:
@@ -165,6 +171,26 @@ class Server(AuthorizationServer):
             "expires_in": issued.life,
             "scope": " ".join(issued.scopes),
         }
+
+    def _by_key(self, _query: Any, request: Request) -> Any:
+        """For clients that sign their name (RFC 7523 §2.2)."""
+        client_id = keyed.claimed(request.form)
+        client = self.query_client(client_id) if client_id else None
+        if not isinstance(client, RegisteredClient) or client.row.jwks is None:
+            return None
+        try:
+            keyed.prove(
+                self.tx,
+                request.form["client_assertion"],
+                client_id=client.client_id,
+                jwks=client.row.jwks,
+                audience=self.credentials.issuer,
+            )
+        except AssertionRefused as refused:
+            # Authlib says the same of every client that is not believed; the log knows more.
+            log.info("client refused", client_id=client_id, detail=f"{refused} {refused.detail}")
+            return None
+        return client
 
     def _by_possession(self, _query: Any, request: Request) -> Any:
         """For tokens of those who have no secret: whoever holds the token may end it (RFC 7009 §2.1)."""

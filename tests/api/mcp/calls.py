@@ -54,6 +54,11 @@ CALLS: Final[dict[str, Callable[[Known], dict[str, Any]]]] = {
         "utterance_id": "u1",
         "text": "That is way over our budget.",
     },
+    "judge_cue": lambda known: {
+        "id": known["open_teleprompter_session"]["id"],
+        "cue": known["hear_utterance"]["cues"][0]["id"],
+        "action": "used",
+    },
     "follow_session": lambda known: {"id": known["open_teleprompter_session"]["id"], "wait": 1},
     "get_transcript": lambda known: {"id": known["open_teleprompter_session"]["id"]},
     "end_teleprompter_session": lambda known: {"id": known["open_teleprompter_session"]["id"]},

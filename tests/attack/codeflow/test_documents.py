@@ -20,6 +20,7 @@ from negotiator.users import people
 from tests.attack.conftest import refused
 from tests.conftest import connect, make_settings, running
 from tests.flow import PASSWORD, App, User, told
+from tests.signer import Signer
 from tests.unit.trust.web import JSON, serving
 
 AT = "http://127.0.0.1/callback"
@@ -115,6 +116,29 @@ async def test_a_client_known_by_its_document_is_let_in(chosen: Settings, site: 
 
 
 @pytest.mark.asyncio
+async def test_a_document_with_keys_makes_a_client_that_nobody_else_can_be(
+    chosen: Settings, site: Site
+) -> None:
+    """Whoever gets hold of its codes and refresh tokens has nothing without its key (CIMD -01 §6.2)."""
+    async with (
+        stage(chosen, allow_loopback_fetch=True) as (application, user),
+        connect(application) as http,
+    ):
+        signer = Signer(site.client_id)
+        site.extra = {"token_endpoint_auth_method": "private_key_jwt", "jwks": signer.jwks}
+        app = App(http, site.client_id, redirect_uri="http://127.0.0.1:4000/callback")
+        code = told(await user.decide(app.asks()), app.redirect_uri)["code"]
+        refused(await app.redeem(code), (401, "invalid_client"))
+        thief = Signer(site.client_id)
+        refused(await app.redeem(code, **thief.form()), (401, "invalid_client"))
+        tokens = (await app.redeem(code, **signer.form())).json()
+        refused(await app.refresh(tokens["refresh_token"]), (401, "invalid_client"))
+        renewed = (await app.refresh(tokens["refresh_token"], **signer.form())).json()
+        about = {"token": renewed["access_token"], **signer.form()}
+        assert (await http.post("/oauth/introspect", data=about)).json()["active"] is True
+
+
+@pytest.mark.asyncio
 @pytest.mark.parametrize(
     "client_id",
     [
@@ -152,6 +176,7 @@ async def test_no_id_leads_into_our_own_network(
         {"extra": {"client_id": ...}},
         {"extra": {"client_secret": "s"}},
         {"extra": {"token_endpoint_auth_method": "client_secret_post"}},
+        {"extra": {"token_endpoint_auth_method": "private_key_jwt"}},
         {"extra": {"redirect_uris": ["javascript:alert(1)"]}},
         {"extra": {"redirect_uris": ...}},
         {"extra": {"padding": "x" * 5000}},

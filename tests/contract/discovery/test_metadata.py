@@ -105,6 +105,7 @@ async def test_authlib_finds_nothing_wrong_with_the_server_metadata(
     assert set(document["token_endpoint_auth_methods_supported"]) == {
         "client_secret_basic",
         "client_secret_post",
+        "private_key_jwt",
         "none",
     }
     assert set(ASSISTANT) <= set(document["scopes_supported"])

@@ -16,6 +16,7 @@ from tests.contract.expect import refused
 from tests.contract.operator.stage import Machine, Said
 from tests.contract.requirements import covers
 from tests.idp import Idp, registration
+from tests.signer import Signer
 
 ISSUER = "https://idp.corp.example"
 CODE = "([BCDFGHJKLMNPQRSTVWXZ]{4}-){2}[BCDFGHJKLMNPQRSTVWXZ]{4}"
@@ -185,8 +186,8 @@ async def test_an_issuer_is_trusted_and_cut_off_while_the_server_runs(
 
 @pytest.mark.asyncio
 @covers("contract:2:clients", "contract:2:beside")
-async def test_a_client_is_added_with_a_secret_that_is_shown_once(
-    operator: Operator, client: httpx2.AsyncClient
+async def test_a_client_is_added_with_a_secret_that_is_shown_once_or_with_its_keys(
+    operator: Operator, client: httpx2.AsyncClient, tmp_path: Path
 ) -> None:
     added = (await operator.json("clients", "add", "App", "--scope", "negotiations:read")).value
     assert set(added) == {"client_id", "client_secret"}
@@ -204,6 +205,14 @@ async def test_a_client_is_added_with_a_secret_that_is_shown_once(
     await operator.refused("clients", "add", "App", "--redirect-uri", "javascript:alert(1)")
     for wrong in (("--grant", "password"), ("--scope", "root"), ("--auth-method", "none")):
         await operator.refused("clients", "add", "App", *wrong)
+    signer, keys = Signer(), tmp_path / "keys.json"
+    keys.write_text('{"keys": []}')
+    await operator.refused("clients", "add", "App", "--jwks", str(keys))
+    keys.write_text(json.dumps(signer.jwks))
+    keyed = (await operator.json("clients", "add", "App", "--jwks", str(keys))).value
+    signer.client_id = keyed.pop("client_id")
+    assert keyed == {}
+    assert (await client.post("/oauth/token", data={**form, **signer.form()})).status_code == 200
     await operator.json("clients", "remove", pair[0])
     await operator.refused("clients", "remove", pair[0])
     refused(await client.post("/oauth/token", data=form, auth=pair), 401, "invalid_client")

@@ -4,12 +4,18 @@ import asyncio
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from mcp.client.auth.extensions.client_credentials import (
+    PrivateKeyJWTOAuthProvider,
+    SignedJWTParameters,
+)
 from mcp.client.auth.extensions.identity_assertion import IdentityAssertionOAuthProvider
 
 from negotiator.scopes import ANONYMOUS, ASSISTANT
 from negotiator.store.statement import Transaction
 from negotiator.tokens import clients
 from negotiator.tokens.clients import NewClient
+from negotiator.tokens.standard import keyed
 from negotiator.trust import issuers
 from tests.api.mcp.calls import CALLS
 from tests.idp import Idp
@@ -17,6 +23,7 @@ from tests.live.conftest import Server
 from tests.live.person import arrive
 from tests.live.signing.conftest import Brief, Site
 from tests.live.signing.python_client import CALLBACK, Drawer, Wire, provider
+from tests.signer import Signer
 
 pytestmark = pytest.mark.asyncio
 TOKEN = "/oauth/token"
@@ -112,3 +119,29 @@ async def test_a_company_s_client_brings_an_assertion_and_nobody_is_asked(server
         {*ANONYMOUS, WRITING},
     ]
     assert wire.seen["POST", "/mcp", 403] == 1
+
+
+async def test_a_program_that_holds_a_key_signs_its_own_way_in(server: Server) -> None:
+    """RFC 7523 §2.2 by the SDK: no user, no secret, and a new assertion for each token."""
+    signer, drawer, wire = Signer(), Drawer(), Wire(server)
+    new = NewClient(
+        *("program", clients.BY_ITSELF, tuple(ASSISTANT), (), clients.BY_KEY),
+        jwks=keyed.readable(signer.jwks),
+    )
+    client_id, _ = await server.change(lambda tx: clients.add(tx, new))
+    pem = signer.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+    signing = SignedJWTParameters(
+        issuer=client_id, subject=client_id, signing_key=pem, signing_algorithm="ES256"
+    )
+    auth = PrivateKeyJWTOAuthProvider(
+        f"{server.base}/mcp",
+        drawer,
+        client_id,
+        signing.create_assertion_provider(),
+        issuer=server.base,
+    )
+    async with wire.mcp(auth, "auto") as client:
+        assert len((await client.list_tools()).tools) == len(CALLS)
+        result = await client.call_tool("remember", CALLS["remember"]({}))
+    assert result.is_error is False, result
+    assert wire.seen["POST", TOKEN, 200] == len(drawer.tokens) == 1

@@ -27,9 +27,8 @@ def crowd(
     tmp_path_factory: pytest.TempPathFactory, postgres: Callable[[], str]
 ) -> Generator[Server]:
     """A server with two workers on PostgreSQL."""
-    started = Server(
-        tmp_path_factory.mktemp("crowd"), workers=2, settings={"database_url": postgres()}
-    )
+    settings = {"database_url": postgres(), "services": "assistant"}
+    started = Server(tmp_path_factory.mktemp("crowd"), workers=2, settings=settings)
     started.start()
     yield started
     started.stop()

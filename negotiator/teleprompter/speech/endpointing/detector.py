@@ -42,7 +42,8 @@ def detectors() -> Callable[[], Detector]:
         from negotiator.teleprompter.speech.endpointing.energy import Energy
 
         return Energy
-    from negotiator.teleprompter.speech.endpointing.silero import Silero, load
+    from negotiator.inference import session
+    from negotiator.teleprompter.speech.endpointing.silero import Silero
 
-    session = load(path)
-    return lambda: Silero(session)
+    loaded = session(path)
+    return lambda: Silero(loaded)

@@ -1,7 +1,5 @@
 """silero-vad's network by onnxruntime: 2.3 ms of CPU for a second of audio, and right at 10 dB of noise."""
 
-from importlib import import_module
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -13,15 +11,6 @@ CONTEXT: Final = 64
 _STATE: Final = (2, 1, 128)
 _FULL_SCALE: Final = 32768.0
 _RATE: Final = np.array(RATE, np.int64)
-
-
-def load(path: Path) -> Any:
-    """The network, on one thread; its sessions can be shared, what is remembered is passed in and out."""
-    onnxruntime: Any = import_module("onnxruntime")  # it has no types
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
 class Silero:

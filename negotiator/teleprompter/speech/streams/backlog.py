@@ -61,12 +61,17 @@ class Backlog:
         """All the audio that is here."""
         return len(self._audio) // 2 // PER_MS
 
+    @property
+    def room_ms(self) -> int:
+        """The most that may wait here now."""
+        return max(0, min(UNHEARD_MS, HELD_MS - self.elsewhere // PER_MS))
+
     def put(self, pcm: bytes) -> tuple[int, int] | None:
         """Take more in; from and to, in samples, of what had to be dropped for it: the oldest that nobody took."""
         self._audio += pcm
-        most = max(0, min(UNHEARD_MS, HELD_MS - self.elsewhere // PER_MS)) * PER_MS
+        most = max(0, self.room_ms * PER_MS - self.in_flight)
         dropped = None
-        if self.received - self._next > most:
+        if self.untaken > most:
             dropped = self._next, self.received - most
             # What was kept from before the hole does not join what comes after it.
             self._drop_until(dropped[1])
@@ -91,7 +96,8 @@ class Backlog:
         self._drop_until(min(position, self._heard))
 
     def rewind(self) -> int:
-        """Everything that is here is to be taken again; the position it begins at."""
+        """Everything that is here, and may wait here, is to be taken again; the position it begins at."""
+        self._drop_until(self.received - self.room_ms * PER_MS)
         self._next = self._heard = self._start
         return self._start
 

@@ -79,10 +79,19 @@ class Channel:
         self._moved.set()
 
     async def caught_up(self, within_ms: int = 0) -> None:
-        """Wait until at most this much is unheard."""
-        while self.backlog.behind_ms > within_ms and not self.telling.ended:
+        """Wait until at most this much is unheard, and there is room for another second."""
+        while self._waits(within_ms) and not self.telling.ended:
             self._moved.clear()
             await self._moved.wait()
+
+    def holds(self, samples: int) -> None:
+        """Whoever hears holds this much of it now, beside the backlog."""
+        self.backlog.elsewhere = samples
+        self._moved.set()
+
+    def _waits(self, within_ms: int) -> bool:
+        behind = self.backlog.behind_ms
+        return behind > within_ms or behind > max(0, self.backlog.room_ms - _STEP_MS)
 
     def _tell_lag(self) -> None:
         behind = self.backlog.behind_ms + self.elsewhere_ms

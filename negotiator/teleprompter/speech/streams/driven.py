@@ -51,6 +51,7 @@ class Driven:
     async def close(self) -> None:
         """Drop everything."""
         self.channel.drop()
+        await asyncio.sleep(0)  # a task that is cancelled before its first step tidies nothing up
         self._task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._task

@@ -52,6 +52,7 @@ class Segmented:
         finally:
             if self._asked is not None:
                 self._asked.cancel()
+                await asyncio.gather(self._asked, return_exceptions=True)
 
     async def _follow(self, cuts: list[Cut], driven: Driven) -> None:
         for cut in cuts:
@@ -64,7 +65,7 @@ class Segmented:
                     driven.channel.telling.voice_ended(self._name, at_ms, forced=forced)
                     await self._answered()
                     self._ask(driven, at_ms)
-        driven.channel.backlog.elsewhere = self._held()
+        driven.channel.holds(self._held())
 
     def _ask(self, driven: Driven, until: int) -> None:
         pcm, name = bytes(self._utterance), self._name
@@ -84,7 +85,7 @@ class Segmented:
             driven.channel.telling.say(Problem("utterance_lost", str(deaf)))
         finally:
             self._asked_samples = 0
-            driven.channel.backlog.elsewhere = self._held()
+            driven.channel.holds(self._held())
         driven.channel.telling.final(name, heard, until)
 
     async def _answered(self) -> None:

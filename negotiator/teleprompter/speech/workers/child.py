@@ -6,6 +6,7 @@ audio beyond the open utterance of an engine that wants it whole.
 
 import json
 import os
+import resource
 import select
 import signal
 from collections.abc import Callable
@@ -22,6 +23,8 @@ from negotiator.teleprompter.speech.streams.listener import Listener, Report
 from negotiator.teleprompter.speech.workers.frames import Frame, Frames, Tell, frame
 
 _READ: Final = 65_536
+_NICE: Final = 5
+"""Who is heard late is told so; who waits for the server is not."""
 
 
 class Child:
@@ -102,6 +105,8 @@ class Child:
 
 def main() -> None:
     """Serve until the input ends."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a dump would hold what was just said
+    os.nice(_NICE)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server decides when, by closing the input
     output = os.dup(1)
     os.dup2(2, 1)  # whatever an engine prints must not fall between frames

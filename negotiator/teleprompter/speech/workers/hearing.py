@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any, Final
 
 from negotiator.telemetry import logger
+from negotiator.teleprompter.speech.doubt import Doubt
 from negotiator.teleprompter.speech.engines.engine import Heard, named
 from negotiator.teleprompter.speech.events import Event, Problem
 from negotiator.teleprompter.speech.streams.backlog import PER_MS
@@ -25,10 +26,16 @@ class Hearing:
     """One channel; `over` is called once, when it needs no worker any more."""
 
     def __init__(
-        self, channel: Channel, language: str, *, over: Callable[["Hearing"], None]
+        self,
+        channel: Channel,
+        language: str,
+        *,
+        doubt: Doubt,
+        over: Callable[["Hearing"], None],
     ) -> None:
         self._channel = channel
         self._language = language
+        self._doubt = doubt
         self._over = over
         self._worker: Worker | None = None
         self._number = 0
@@ -141,6 +148,8 @@ class Hearing:
                 telling.final(name, Heard(text, named(words), confidence), until)
                 del self._names[number]
                 self._channel.settled(until)
+                if notice := self._doubt.heard(confidence):
+                    telling.say(notice)
 
     def _end(self) -> None:
         self._channel.end()

@@ -22,8 +22,9 @@ class Local:
             "model": str(model.absolute()) if model else "",
             "hangover_ms": hangover_ms,
         }
-        self.pool = Pool(load, size=workers, most=streams)
-        self._caps = _honest(KINDS[engine].caps)
+        kind = KINDS[engine]
+        self.pool = Pool(load, size=workers, most=streams, doubtful=kind.doubtful)
+        self._caps = _honest(kind.caps)
 
     @property
     def caps(self) -> Caps:

@@ -105,17 +105,26 @@ class Worker:
         await self._reading
 
     async def _read(self) -> None:
-        frames = Frames()
-        output = self._process.stdout
-        while output is not None and (data := await output.read(_READ)):
-            for told in frames.feed(data):
-                self._on(told)
+        try:
+            await self._follow()
+        except (
+            Exception
+        ) as fault:  # whatever it is, the channels of this worker are to go on in another
+            log.warning("a speech worker is not understood", pid=self.pid, detail=repr(fault))
+            self.kill()
         code = await self._process.wait()
         if not self._ready.done():
             self._ready.set_exception(EOFError(f"the worker ended with code {code}"))
         elif not self._closing:
             log.warning("a speech worker died", pid=self.pid, code=code)
             self._gone(self)
+
+    async def _follow(self) -> None:
+        frames = Frames()
+        output = self._process.stdout
+        while output is not None and (data := await output.read(_READ)):
+            for told in frames.feed(data):
+                self._on(told)
 
     def _on(self, told: Frame) -> None:
         if told.kind is Tell.READY and not self._ready.done():

@@ -16,6 +16,7 @@ from negotiator.teleprompter.streams import protocol
 from negotiator.teleprompter.streams.entry.tickets import Tickets
 from negotiator.teleprompter.streams.protocol import Code
 from negotiator.teleprompter.streams.socket.wire import Closing
+from negotiator.teleprompter.streams.sound.voices import Stage
 
 MOST: Final = 2000
 """Sockets of one process."""
@@ -78,6 +79,7 @@ class Floor:
     doorway: Doorway
     listening: Listening
     tickets: Tickets
+    stage: Stage
     crowd: Crowd = field(default_factory=Crowd)
     patience: Patience = field(default_factory=Patience)
 

@@ -1,20 +1,29 @@
 """What the messages of a client do. Each refusal is told; the socket stays open unless the protocol says otherwise."""
 
+import asyncio
+import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
 from negotiator.errors import Refusal, Unauthorized
+from negotiator.teleprompter.cues.cue import Speaker
 from negotiator.teleprompter.sessions import moving
 from negotiator.teleprompter.sessions.moving import Change
+from negotiator.teleprompter.sessions.rows import Session
 from negotiator.teleprompter.sessions.schemas import Utterance
 from negotiator.teleprompter.sessions.view import FRAME_BYTES
-from negotiator.teleprompter.streams import protocol
+from negotiator.teleprompter.speech.recognizer import Busy
+from negotiator.teleprompter.streams import changes, protocol
 from negotiator.teleprompter.streams.protocol import Auth, Code, Mark, Message, Start, Text
 from negotiator.teleprompter.streams.socket.seat import Seat
 from negotiator.teleprompter.streams.socket.wire import Closing
+from negotiator.teleprompter.streams.sound.pace import Pace
+from negotiator.teleprompter.streams.sound.voices import TooFast, Voices
 
 _REFUSED_IN_A_ROW: Final = 20
+_LET_GO: Final = (0.2, 0.5, 1.0, 2.0)
 _CHANGES: Final[dict[str, Change]] = {
     "pause": moving.pause,
     "resume": moving.resume,
@@ -27,7 +36,10 @@ class Talk:
     """One client's messages, one after the other."""
 
     seat: Seat
+    voices: Voices
+    pace: Pace
     _refused: int = field(default=0, init=False)
+    _deaf: bool = field(default=False, init=False)
 
     async def hear(self, frame: str | bytes) -> None:
         """Do what a frame asks for; `Closing` for one that is none of the protocol's."""
@@ -35,6 +47,8 @@ class Talk:
         if size > FRAME_BYTES:
             said = protocol.error("too_large", f"A frame has at most {FRAME_BYTES} bytes.")
             raise Closing(Code.TOO_LARGE, "too large", said)
+        if not self.pace.take(1, self.seat.alive_at):
+            raise Closing(Code.TOO_FAST, "too many messages")
         about: dict[str, Any] = {}
         try:
             if isinstance(frame, bytes):
@@ -78,11 +92,39 @@ class Talk:
                 await self._switch(message.type)
 
     async def _start(self, message: Start) -> None:
-        await self._follow(message.after)
+        """Follow; with channels, have them heard from this connection and no other."""
+        seat = self.seat
+        channels: list[Speaker] = [each.id for each in message.channels]
+        if not channels:
+            await self._follow(message.after)
+            return
+        token = secrets.token_hex(8)
+        self._deaf = True
+        session = await seat.change(partial(changes.take_over, producer=token, channels=channels))
+        seat.producer = token
+        seat.floor.listening.log.bus.tell(seat.session)
+        await self._open(session, channels)
+        self._deaf = False
+        seat.unview()
+        await seat.begin(message.after, self.voices.audio_ms)
+
+    async def _open(self, session: Session, channels: Sequence[Speaker]) -> None:
+        """Have the channels heard; who was taken over needs a moment to let go of them."""
+        for wait in (*_LET_GO, None):
+            try:
+                await self.voices.open(session, channels, self.seat.alive_at)
+            except Busy as busy:
+                if wait is None:
+                    said = protocol.error("busy", f"Nobody is free to hear: {busy}.", retry_after=5)
+                    raise Closing(Code.FULL, "nobody is free to hear", said) from None
+                await asyncio.sleep(wait)
+            else:
+                return
 
     async def _follow(self, after: int) -> None:
-        self.seat.view()
-        await self.seat.begin(after, {})
+        if not self.seat.producer:
+            self.seat.view()
+        await self.seat.begin(after, self.voices.audio_ms)
 
     async def _text(self, message: Text) -> None:
         """Like `POST …/utterances`; cards come by the log, what stays quiet comes here."""
@@ -94,16 +136,28 @@ class Talk:
 
     async def _mark(self, message: Mark) -> None:
         seat = self.seat
-        await seat.change(partial(moving.notice, code="mark", detail={"ref": message.ref}))
+        await seat.change(partial(changes.marked, ref=message.ref))
         await seat.say(protocol.ack("mark", ref=message.ref))
 
     async def _switch(self, kind: str) -> None:
+        """Before nothing is heard any more, what was sent is heard to its end."""
+        if kind != "resume":
+            await self.voices.settle()
         if kind in _CHANGES:
             await self.seat.change(_CHANGES[kind])
+        if kind in {"pause", "resume"}:
+            self.voices.paused = kind == "pause"
         await self.seat.say(protocol.ack(kind))
 
     async def _sound(self, number: int, pcm: bytes) -> None:
-        raise protocol.Bad(f"there is no channel {number}")
+        """Sound of a channel; nothing while who sends it is not believed, or was told that it is not heard."""
+        if self._deaf or not self.seat.believed.is_set():
+            return
+        try:
+            await self.voices.take(number, pcm, self.seat.alive_at)
+        except TooFast:
+            said = protocol.error("too_fast", "Sound came faster than it is spoken.", retry_after=1)
+            raise Closing(Code.TOO_FAST, "sound too fast", said) from None
 
     async def _renew(self, message: Auth) -> None:
         """A fresh ticket of the same owner takes the place of the credential, ended or not."""

@@ -1,9 +1,10 @@
 """One open socket: its parts run side by side until one of them ends it."""
 
 import asyncio
+from collections import deque
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
@@ -16,6 +17,13 @@ from negotiator.teleprompter.streams.socket.floor import Floor
 from negotiator.teleprompter.streams.socket.seat import Seat
 from negotiator.teleprompter.streams.socket.talk import Talk
 from negotiator.teleprompter.streams.socket.wire import Closing, Left, Wire
+from negotiator.teleprompter.streams.sound.pace import Pace
+from negotiator.teleprompter.streams.sound.voices import Voices
+
+_MESSAGES: Final = 200
+_MESSAGES_AT_ONCE: Final = 1000
+"""Frames a second: two channels in pieces of 20 ms are a hundred."""
+_FINALS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +45,10 @@ class Visit:
         self._shown = shown
         self._seat = Seat(floor, shown.session, shown.origin, caller, _clock())
         self._seat.believed.set()
-        self._talk = Talk(self._seat)
+        self._voices = Voices(floor.stage, shown.session, lambda: self._seat.caller)
+        pace = Pace(_MESSAGES, _MESSAGES_AT_ONCE, self._seat.alive_at)
+        self._talk = Talk(self._seat, self._voices, pace)
+        self._said: deque[str] = deque(maxlen=_FINALS)
 
     async def run(self) -> None:
         """Until somebody leaves. `Left`, or `Closing` with the code that says why; what waited was sent before."""
@@ -52,6 +63,7 @@ class Visit:
             ended = several.exceptions[0]
         finally:
             self._seat.unview()
+            self._voices.leave()
         if isinstance(ended, Left):
             raise ended
         await self._empty()
@@ -112,8 +124,25 @@ class Visit:
         for event in batch.events:
             await seat.say(event.line)
             seat.after = event.seq
+            if event.type == "transcript.final":
+                self._said.append(event.shown["utterance_id"])
         for message in batch.volatile:
-            seat.outbox.offer(message, _name(message))
+            body: dict[str, Any] = orjson.loads(message)
+            named = body.get("utterance_id") or body.get("channel")
+            if named not in self._said:
+                seat.outbox.offer(message, f"{body['type']}:{named}")
+        self._voices.paused = batch.state == "paused"
+        if seat.producer and batch.producer != seat.producer:
+            await self._check_producer()
+
+    async def _check_producer(self) -> None:
+        """`Closing` if another connection sends sound now; the batch that said so may be older than our own start."""
+        seat = self._seat
+        found, _ = await self._floor.listening.log.after(
+            seat.owner, seat.session, seat.after or 0, 1
+        )
+        if found.producer != seat.producer:
+            raise Closing(Code.TAKEN_OVER, "another connection sends sound now")
 
     async def _watch(self) -> None:
         """The clock's part: nobody speaks or listens any more, or his credential has ended."""
@@ -146,9 +175,3 @@ async def _always() -> bool:
 
 def _clock() -> float:
     return asyncio.get_running_loop().time()
-
-
-def _name(message: bytes) -> str:
-    """What a volatile message replaces an older one of."""
-    body: dict[str, Any] = orjson.loads(message)
-    return f"{body['type']}:{body.get('utterance_id') or body.get('channel')}"

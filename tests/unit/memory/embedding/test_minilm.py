@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from negotiator.errors import Unavailable
+from negotiator.inference import session
 from negotiator.memory.embedding import minilm
 from negotiator.memory.embedding.build import encoder
 from negotiator.memory.embedding.minilm import Box, MiniLm, installed
@@ -95,9 +96,8 @@ async def test_eight_bits_agree_with_thirty_two(box: Box, tmp_path: Path) -> Non
     plain = tmp_path / "plain.onnx"
     onnx.save(encoder(safetensors.load_file(box.weights)), plain)
     whole = MiniLm(box, tmp_path)
-    session = getattr(minilm, "_session")(plain)  # noqa: B009  how a model is opened is its own affair
-    tokenizer = getattr(minilm, "_tokenizer")(box)  # noqa: B009
-    whole.load(tokenizer, session)
+    tokenizer = getattr(minilm, "_tokenizer")(box)  # noqa: B009  how it is opened is its own affair
+    whole.load(tokenizer, session(plain, arena=False))
     exact, small = await whole.embed(SENTENCES), await embedded(box, SENTENCES)
     await whole.close()
     assert (exact * small).sum(axis=1).min() >= 0.97

@@ -67,7 +67,7 @@ async def ear(tmp_path: Path, migrated: Path, embedder: Embedder) -> AsyncGenera
     heads = Heads(store, embedder, catalogue=book, folder=tmp_path / "lessons")
     recall = Recall(Shelves(store, embedder.model), embedder)
     made = Ear(matcher_of(book), heads, embedder, recall, patience=None)
-    await made.warm()
+    await made.heads.of("", "them")
     yield made
     await store.close()
 

@@ -2,6 +2,7 @@
 
 import asyncio
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,9 +17,7 @@ from negotiator.teleprompter.speech.streams.telling import MOST_WAITING
 
 def sound(position: int, samples: int) -> bytes:
     """Samples that say where they are."""
-    return b"".join(
-        (at % 32_768).to_bytes(2, "little") for at in range(position, position + samples)
-    )
+    return (np.arange(position, position + samples) % 32_768).astype("<u2").tobytes()
 
 
 def seconds(count: float) -> bytes:
@@ -63,8 +62,7 @@ def test_never_more_is_held_than_may_be_and_all_of_it_is_in_its_place(
                 assert taken <= before
         assert backlog.received == received
         assert backlog.untaken <= UNHEARD_MS * 16
-        assert backlog.behind_ms <= HELD_MS
-        assert backlog.held_ms + elsewhere * 1_000 <= HELD_MS + backlog.in_flight // 16
+        assert backlog.held_ms + elsewhere * 1_000 <= HELD_MS + 1
 
 
 def test_what_is_heard_again_begins_at_most_five_seconds_back() -> None:

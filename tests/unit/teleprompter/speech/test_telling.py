@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from negotiator.teleprompter.speech.doubt import HARD, Doubt
 from negotiator.teleprompter.speech.engines.engine import Heard
 from negotiator.teleprompter.speech.engines.invented import spoken
 from negotiator.teleprompter.speech.events import (
@@ -172,3 +173,13 @@ def test_frames_survive_any_cutting(sent: list[Frame], size: int) -> None:
 )
 def test_inventions_are_no_speech(written: str, meant: str) -> None:
     assert spoken(written) == meant
+
+
+def test_doubt_is_told_once_and_again_only_after_it_was_better() -> None:
+    doubt = Doubt(0.35)
+    assert [doubt.heard(0.2) for _ in range(4)] == [None] * 4
+    assert doubt.heard(0.1) is HARD
+    assert [doubt.heard(0.1) for _ in range(4)] == [None] * 4
+    assert [doubt.heard(0.8) for _ in range(4)] == [None] * 4
+    assert [doubt.heard(0.1) for _ in range(3)].count(HARD) == 1
+    assert [Doubt(None).heard(0.1), doubt.heard(None)] == [None, None]

@@ -1,0 +1,121 @@
+"""A recogniser for tests, which hears what is written: sound whose bytes are a sentence, and silence after it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import pytest
+
+from negotiator.teleprompter.speech.events import Event, Partial
+from negotiator.teleprompter.speech.events import Final as FinalEvent
+from negotiator.teleprompter.speech.recognizer import (
+    BYTES_PER_MS,
+    Busy,
+    Caps,
+    Recognition,
+    StreamConfig,
+)
+
+SILENCE: Final = bytes(320)
+_CAPS: Final = Caps(
+    "written",
+    "streaming",
+    interim=True,
+    word_times=False,
+    languages=("en",),
+    offline=True,
+    quality_note="Reads.",
+)
+
+
+def sound(text: str) -> bytes:
+    """A sentence as sound, for who hears what is written; 100 ms of it."""
+    return text.encode().ljust(3200)
+
+
+@dataclass(slots=True)
+class Written:
+    """One channel: every piece is a word more, silence ends the sentence."""
+
+    told: asyncio.Queue[Event | None] = field(default_factory=asyncio.Queue[Event | None])
+    taken: list[bytes] = field(default_factory=list[bytes])
+    text: str = ""
+    count: int = 1
+    ms: int = 0
+    closed: bool = False
+
+    async def push(self, pcm16k: bytes) -> None:
+        """Read it."""
+        self.taken.append(pcm16k)
+        self.ms += len(pcm16k) // BYTES_PER_MS
+        if not pcm16k.strip(b"\0"):
+            self._end()
+            return
+        self.text = f"{self.text} {pcm16k.decode(errors='replace').strip()}".strip()
+        self.told.put_nowait(Partial(f"u{self.count}", 1, self.text, 0, self.ms))
+
+    async def caught_up(self, within_ms: int = 0) -> None:
+        """It reads at once."""
+
+    async def finish(self) -> None:
+        """The rest, and the end."""
+        self._end()
+        self.told.put_nowait(None)
+
+    async def close(self) -> None:
+        """The end."""
+        self.closed = True
+        self.told.put_nowait(None)
+
+    async def events(self) -> AsyncIterator[Event]:
+        """What was read."""
+        while (event := await self.told.get()) is not None:
+            yield event
+
+    def say(self, event: Event) -> None:
+        """What else it has to say."""
+        self.told.put_nowait(event)
+
+    def _end(self) -> None:
+        if self.text:
+            self.told.put_nowait(
+                FinalEvent(f"u{self.count}", 2, self.text, 0, self.ms, confidence=0.9)
+            )
+            self.text, self.count = "", self.count + 1
+
+
+@dataclass(slots=True)
+class Reader:
+    """A recogniser of those; `room` is how many channels it takes."""
+
+    room: int = 100
+    opened: list[Written] = field(default_factory=list[Written])
+
+    @property
+    def caps(self) -> Caps:
+        """It reads."""
+        return _CAPS
+
+    async def open(self, config: StreamConfig) -> Recognition:
+        """A new channel."""
+        assert config.language == "en"
+        if len([each for each in self.opened if not each.closed]) >= self.room:
+            raise Busy("every stream is taken")
+        self.opened.append(Written())
+        return self.opened[-1]
+
+    async def close(self) -> None:
+        """It holds nothing."""
+
+
+@pytest.fixture
+def reader(monkeypatch: pytest.MonkeyPatch) -> Reader:
+    """The recogniser of the application that is made next."""
+    made = Reader()
+
+    def choose(_settings: Any) -> Reader:
+        return made
+
+    monkeypatch.setattr("negotiator.wiring.teleprompter.make_recognizer", choose)
+    return made

@@ -1,0 +1,66 @@
+"""Every recogniser, made once for a module's tests."""
+
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from negotiator.teleprompter.speech.choose import make_recognizer
+from negotiator.teleprompter.speech.recognizer import Recognizer
+from tests.conftest import make_settings
+from tests.live.speech.scripted import Scripted
+from tests.live.speech.services import KEY, MODEL, listen, transcriptions
+
+STANDINS = Path(__file__).parent / "standins"
+
+Engines = Callable[[str], Awaitable[Recognizer]]
+
+
+def stand_in(patch: pytest.MonkeyPatch) -> None:
+    """Have the optional engines found, here and in every worker started from here."""
+    patch.setattr(sys, "path", [str(STANDINS), *sys.path])
+    root = Path(__file__).parents[3]
+    patch.setenv("PYTHONPATH", f"{root}:{STANDINS}")
+
+
+def model(folder: Path) -> Path:
+    """A folder with the files of a transducer, all empty."""
+    for name in ("tokens.txt", "encoder.onnx", "encoder.int8.onnx", "decoder.onnx", "joiner.onnx"):
+        (folder / name).touch()
+    return folder
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def engines(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Engines]:
+    """Gives the recogniser of a name, as the settings would choose it."""
+    folder = tmp_path_factory.mktemp("speech")
+    made: dict[str, Recognizer] = {}
+    async with AsyncExitStack() as stack:
+        patch = stack.enter_context(pytest.MonkeyPatch.context())
+        stand_in(patch)
+
+        async def make(name: str) -> Recognizer:
+            chosen: dict[str, Any] = {"speech_engine": name, "speech_workers": 1}
+            if name == "scripted":
+                return Scripted()
+            if name == "openai":
+                service = await stack.enter_async_context(transcriptions())
+                chosen |= {"speech_url": service.url, "speech_key": KEY, "speech_model": MODEL}
+            elif name == "deepgram":
+                service = await stack.enter_async_context(listen())
+                chosen |= {"speech_url": service.url, "speech_key": KEY, "speech_model": MODEL}
+            elif name != "pocketsphinx":
+                chosen["speech_model_path"] = model(folder)
+            return make_recognizer(make_settings(folder, folder, **chosen))
+
+        async def get(name: str) -> Recognizer:
+            if name not in made:
+                made[name] = await make(name)
+                stack.push_async_callback(made[name].close)
+            return made[name]
+
+        yield get
