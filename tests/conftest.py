@@ -1,6 +1,7 @@
 """The stage: a migrated database, settings, an application, clients, an identity provider."""
 
 import asyncio
+import gc
 import os
 import shutil
 import tempfile
@@ -42,6 +43,18 @@ hypothesis_settings.register_profile(
 hypothesis_settings.load_profile("house")
 
 Change = Callable[[Callable[[Transaction], Any]], Awaitable[Any]]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect without the garbage collector: what is loaded stays, and walking it took a third of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 class Clock:

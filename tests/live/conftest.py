@@ -210,7 +210,8 @@ class Server:
                 start_new_session=True,
             )
         try:
-            _wait_for(self._answers)
+            with httpx2.Client(base_url=self.base) as client:
+                _wait_for(lambda: self._answers(client))
         except TimeoutError:
             self.stop()
             raise
@@ -233,12 +234,12 @@ class Server:
             if self.process.poll() is None:
                 os.killpg(self.process.pid, signal.SIGKILL)
 
-    def _answers(self) -> bool:
+    def _answers(self, client: httpx2.Client) -> bool:
         assert self.process is not None
         if self.process.poll() is not None:
             raise AssertionError((self.folder / "log").read_text())
         try:
-            return httpx2.get(f"{self.base}/api/health").status_code == 200
+            return client.get("/api/health").status_code == 200
         except httpx2.TransportError:
             return False
 

@@ -121,13 +121,14 @@ def _free_port() -> int:
 
 def _wait(site: Site, process: subprocess.Popen[bytes]) -> None:
     until = time.monotonic() + _PATIENCE
-    while time.monotonic() < until:
-        if process.poll() is not None:
-            break
-        with contextlib.suppress(httpx2.TransportError):
-            if httpx2.get(f"{site.url}/api/health", trust_env=False).is_success:
-                return
-        time.sleep(_POLL)
+    with httpx2.Client(base_url=site.url, trust_env=False) as client:
+        while time.monotonic() < until:
+            if process.poll() is not None:
+                break
+            with contextlib.suppress(httpx2.TransportError):
+                if client.get("/api/health").is_success:
+                    return
+            time.sleep(_POLL)
     last = (site.log().strip().splitlines() or ["it wrote nothing"])[-1]
     raise Wrong(f"The server did not start: {last}")
 
