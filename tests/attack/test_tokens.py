@@ -30,6 +30,8 @@ def _operations(chosen: Settings) -> list[Operation]:
 _BODIES = {
     "move_negotiation": b'{"to": "cancelled"}',
     "record_offer": b'{"by": "me", "kind": "offer", "package": {"price": "10"}}',
+    "hear_utterance": b'{"utterance_id": "u1", "text": "Hello."}',
+    "judge_cue": b'{"action": "used"}',
 }
 
 

@@ -17,8 +17,16 @@ from tests.api.mcp.conftest import NEWEST, OLDER, Line, official
 from tests.conftest import bearer
 from tests.live.conftest import Server
 
-BEYOND: Final = ("add_tactic", "remember", "record_win")
+_CALL: Final = (
+    *("open_teleprompter_session", "hear_utterance", "judge_cue", "follow_session"),
+    *("get_transcript", "end_teleprompter_session"),
+)
+BEYOND: Final = ("add_tactic", "remember", "record_win", *_CALL)
 """The tools that an anonymous agent may not use."""
+_UNKNOWN: Final = {
+    "open_teleprompter_session": {"id": "tps_x"},
+    "hear_utterance": {"cues": [{"id": "cue_1"}]},
+}
 
 
 async def arrived(client: httpx2.AsyncClient) -> dict[str, Any]:
@@ -49,7 +57,7 @@ async def test_the_python_client_calls_every_tool_on_whichever_worker(
                 known[name] = result.structured_content
             for name in BEYOND:
                 with pytest.raises(MCPError, match="error response"):
-                    await client.call_tool(name, CALLS[name](known))
+                    await client.call_tool(name, CALLS[name]({**known, **_UNKNOWN}))
 
 
 @pytest.mark.asyncio

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-import numpy as np
-
 from negotiator.caller import Caller
 from negotiator.errors import Refusal
 from negotiator.teleprompter.cues.cue import Speaker
@@ -196,6 +194,9 @@ class Voices:
 
 def loudness(pcm: bytes) -> float:
     """The level of some samples, dB below full scale."""
+    # A process that hears no sound need not load it.
+    import numpy as np
+
     samples = np.frombuffer(pcm, dtype="<i2").astype(np.float64)
     power = float(np.mean(samples * samples)) / 32768.0**2
     return round(max(_SILENT, 10 * float(np.log10(power))), 1) if power else _SILENT
