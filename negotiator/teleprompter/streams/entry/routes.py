@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 
 from negotiator.edge.operation import Answer, Call, Operation
 from negotiator.errors import UpgradeRequired
+from negotiator.teleprompter.sessions import rows
 from negotiator.teleprompter.sessions.schemas import SessionId
 from negotiator.teleprompter.sessions.view import PATH
 from negotiator.teleprompter.streams.entry.tickets import LIFE, Tickets
@@ -76,8 +77,10 @@ class Streaming:
             tag="teleprompter",
         )
 
-    async def upgrade(self, _call: Call[OpenStream]) -> Answer:
-        """426: who comes here did not ask for a WebSocket."""
+    async def upgrade(self, call: Call[OpenStream]) -> Answer:
+        """426: who comes here did not ask for a WebSocket; 404 where there would be none."""
+        owner, asked = call.caller.principal, call.input
+        await self.tickets.store.read(lambda tx: rows.find(tx, owner, asked.id))
         raise UpgradeRequired(f"Ask for a WebSocket of the subprotocol {SUBPROTOCOL}.")
 
     async def make(self, call: Call[SessionId]) -> Any:
