@@ -16,8 +16,8 @@ from negotiator.caller import nobody
 from negotiator.console.pages import Pages
 from negotiator.console.visitor import Somebody, Visitor, Visitors
 from negotiator.edge.input import Disconnected, parse_form, read_body
-from negotiator.edge.limits import Limits, refuse
 from negotiator.errors import NotFound, Refusal
+from negotiator.limits.budgets import Limits, refuse
 from negotiator.store.store import Store
 from negotiator.telemetry import logger, request_id
 

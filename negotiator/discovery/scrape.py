@@ -13,10 +13,10 @@ from starlette.routing import Route
 
 from negotiator import values
 from negotiator.caller import nobody
-from negotiator.edge.limits import refuse
 from negotiator.edge.operation import Service
 from negotiator.edge.steps import Doorway
 from negotiator.errors import Refusal, Unauthorized
+from negotiator.limits.budgets import refuse
 from negotiator.metrics.exposition import MEDIA_TYPE, exposition
 from negotiator.metrics.meters import Meters
 

@@ -2,5 +2,5 @@
 
 An `Operation` is plain data; a `Service` is a list of them. `endpoint` turns one into an ASGI application by
 the same steps every time: guard, input, limit, run, render; `routing` finds it; `middleware` wraps the whole.
-Nothing here knows a slice. Owns the table `idempotency_keys`.
+`sockets` and `streams` are for answers that go on. Nothing here knows a slice.
 """

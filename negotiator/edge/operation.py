@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.config import JsonDict
 
 from negotiator.caller import Caller
-from negotiator.edge.idempotency import Once
 from negotiator.errors import PreconditionFailed, PreconditionRequired
+from negotiator.idempotency import Once
 
 Input = TypeVar("Input", bound=BaseModel)
 

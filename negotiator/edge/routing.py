@@ -11,9 +11,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from negotiator.caller import nobody
 from negotiator.edge.endpoint import Endpoint, instead_of_upgrade, read_headers, respond
-from negotiator.edge.limits import refuse
 from negotiator.edge.operation import Answer
 from negotiator.edge.steps import Doorway
+from negotiator.limits.budgets import refuse
 
 _API: Final = "/api/"
 

@@ -12,11 +12,11 @@ from typing import Any, Final, Protocol
 
 from negotiator.caller import Caller, Retiring, nobody
 from negotiator.edge.guard import Guard
-from negotiator.edge.idempotency import Once
-from negotiator.edge.limits import Limits, Reading, refuse
 from negotiator.edge.operation import Answer, Call, Operation
 from negotiator.edge.refusals import Refusals
 from negotiator.errors import InvalidRequest, Refusal
+from negotiator.idempotency import Once
+from negotiator.limits.budgets import Limits, Reading, refuse
 from negotiator.store.store import Store
 
 _KEY_LENGTH: Final = 255

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 import orjson
 
 from negotiator import values
-from negotiator.edge.cursors import Cursors
+from negotiator.cursors import Cursors
 from negotiator.edge.operation import Answer, Call, Operation, Tool
 from negotiator.negotiations import sessions
 from negotiator.negotiations.ledger import recording, standing

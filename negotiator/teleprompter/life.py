@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, Final
 
 from negotiator import values
-from negotiator.edge.cursors import Cursors
+from negotiator.cursors import Cursors
 from negotiator.edge.operation import Answer, Call, Operation, Tool
 from negotiator.errors import InsufficientScope, Unavailable
 from negotiator.negotiations import sessions as negotiations

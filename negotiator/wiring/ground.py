@@ -14,18 +14,18 @@ from negotiator.console.entry.passwords import BY_ACCOUNT, BY_ADDRESS
 from negotiator.console.pages import Pages
 from negotiator.console.room import Room
 from negotiator.console.visitor import Visitors
+from negotiator.cursors import Cursors
 from negotiator.directory.accounts.registered import Levels
 from negotiator.directory.accounts.routes import BASELINE, DAILY_BUDGET, HOURLY_BUDGET
 from negotiator.directory.listing.following import Following
 from negotiator.discovery import health
 from negotiator.discovery.metadata import parts
-from negotiator.edge.cursors import Cursors
 from negotiator.edge.guard import Guard
-from negotiator.edge.limits import Budget, Limiter, Limits
 from negotiator.edge.refusals import Refusals
 from negotiator.edge.steps import Doorway
 from negotiator.keys import Keyring
-from negotiator.limiters import InDatabase, InRedis, SharedTable
+from negotiator.limits.budgets import Budget, Limiter, Limits
+from negotiator.limits.places import InDatabase, InRedis, SharedTable
 from negotiator.metrics.meters import UNITS, Meters
 from negotiator.settings import Settings
 from negotiator.store.store import Store, make_store

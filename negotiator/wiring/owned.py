@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final
 
+from negotiator import idempotency
 from negotiator.agents import registration
 from negotiator.directory.accounts import registered as directory_agents
 from negotiator.directory.accounts.proving import challenges
@@ -11,7 +12,6 @@ from negotiator.directory.bookmarks import saves
 from negotiator.directory.reports import kept as reports
 from negotiator.directory.submissions import deciding
 from negotiator.directory.submissions import kept as submissions
-from negotiator.edge import idempotency
 from negotiator.memory.memories import review as memories
 from negotiator.memory.memories import rows
 from negotiator.memory.wins import rows as wins

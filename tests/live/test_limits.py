@@ -12,9 +12,9 @@ from typing import Final
 import pytest
 import pytest_asyncio
 
-from negotiator.edge.limits import Budget, Limiter
 from negotiator.errors import Unavailable
-from negotiator.limiters import InDatabase, InRedis, SharedTable
+from negotiator.limits.budgets import Budget, Limiter
+from negotiator.limits.places import InDatabase, InRedis, SharedTable
 from negotiator.store import moves
 from negotiator.store.store import make_store
 from tests.conftest import Change
@@ -136,8 +136,8 @@ async def test_what_was_taken_comes_back_with_time(
 _PROCESS = """
 import asyncio, sys
 from pathlib import Path
-from negotiator.limiters import SharedTable
-from negotiator.edge.limits import Budget
+from negotiator.limits.places import SharedTable
+from negotiator.limits.budgets import Budget
 
 async def main():
     table = SharedTable(Path(sys.argv[1]))

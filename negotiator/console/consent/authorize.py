@@ -18,8 +18,8 @@ from negotiator.caller import nobody
 from negotiator.console.room import Form, Room
 from negotiator.console.visitor import Somebody, Visitor
 from negotiator.edge.input import read_body
-from negotiator.edge.limits import refuse
 from negotiator.errors import InvalidRequest, Refusal
+from negotiator.limits.budgets import refuse
 from negotiator.store.statement import Transaction
 from negotiator.tokens import clients
 from negotiator.tokens.flow import asked as asking

@@ -6,8 +6,8 @@ from typing import Final
 
 from negotiator import audit, values
 from negotiator.caller import nobody
-from negotiator.edge.limits import Limits
 from negotiator.errors import TooManyRequests, ValidationFailed
+from negotiator.limits.budgets import Limits
 from negotiator.store.store import Store
 from negotiator.users import people
 from negotiator.users.tables import User

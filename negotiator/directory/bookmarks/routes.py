@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from negotiator.cursors import Cursors
 from negotiator.directory.bookmarks import changing, kept
 from negotiator.directory.bookmarks.kept import Kept
 from negotiator.directory.bookmarks.schemas import (
@@ -19,7 +20,6 @@ from negotiator.directory.bookmarks.schemas import (
     SharedToken,
 )
 from negotiator.directory.bookmarks.tables import Collection
-from negotiator.edge.cursors import Cursors
 from negotiator.edge.operation import Answer, Call, Operation
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store

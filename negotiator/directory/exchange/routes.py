@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import orjson
 
+from negotiator.cursors import Cursors
 from negotiator.directory.catalogue import changes, tools
 from negotiator.directory.catalogue.tools import Tool
 from negotiator.directory.exchange.schemas import (
@@ -21,7 +22,6 @@ from negotiator.directory.listing import answers, lists
 from negotiator.directory.listing.following import Following
 from negotiator.directory.listing.schemas import ListTools
 from negotiator.directory.record.tool import ToolView
-from negotiator.edge.cursors import Cursors
 from negotiator.edge.operation import LINES, Answer, Call, Nothing, Operation
 from negotiator.errors import NotFound
 from negotiator.store.statement import Transaction

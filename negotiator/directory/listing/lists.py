@@ -8,9 +8,9 @@ from urllib.parse import urlencode
 import orjson
 
 from negotiator import values
+from negotiator.cursors import Cursors
 from negotiator.directory.listing import answers
 from negotiator.directory.listing.schemas import FILTERS, ListTools
-from negotiator.edge.cursors import Cursors
 from negotiator.words import folded
 
 if TYPE_CHECKING:

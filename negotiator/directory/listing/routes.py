@@ -7,6 +7,7 @@ import orjson
 
 from negotiator import values
 from negotiator.bounded import Bounded
+from negotiator.cursors import Cursors
 from negotiator.directory.catalogue import changes, tools
 from negotiator.directory.listing import answers, categories, lists
 from negotiator.directory.listing.following import Following
@@ -21,7 +22,6 @@ from negotiator.directory.listing.schemas import (
     ToolPath,
 )
 from negotiator.directory.record.tool import ToolView
-from negotiator.edge.cursors import Cursors
 from negotiator.edge.operation import Answer, Call, Nothing, Operation, Tool
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store

@@ -10,6 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from negotiator.caller import nobody
+from negotiator.cursors import Cursors
 from negotiator.directory.catalogue import tools
 from negotiator.directory.listing import categories, lists
 from negotiator.directory.listing.following import Following
@@ -19,11 +20,10 @@ from negotiator.directory.record.tool import Kind, ToolView
 from negotiator.discovery.documents import HTML, answer, either
 from negotiator.discovery.pages.frame import HEADERS, Frame
 from negotiator.discovery.site import Site
-from negotiator.edge.cursors import Cursors
 from negotiator.edge.input import believe, parse_query
-from negotiator.edge.limits import refuse
 from negotiator.edge.steps import Doorway
 from negotiator.errors import Gone, NotFound, Refusal
+from negotiator.limits.budgets import refuse
 from negotiator.store.store import Store
 
 PATH: Final = "/tools"

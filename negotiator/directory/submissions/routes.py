@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import orjson
 
+from negotiator.cursors import Cursors
 from negotiator.directory.catalogue import tools
 from negotiator.directory.checks import verdict
 from negotiator.directory.submissions import deciding, kept, owners
@@ -22,7 +23,6 @@ from negotiator.directory.submissions.schemas import (
     ToolPath,
 )
 from negotiator.directory.submissions.tables import Submission
-from negotiator.edge.cursors import Cursors
 from negotiator.edge.operation import Answer, Call, Operation
 from negotiator.errors import Conflict
 from negotiator.store.statement import Transaction

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from negotiator import values
-from negotiator.edge import idempotency
+from negotiator import idempotency, values
 from negotiator.errors import Conflict, FieldError, NotFound, ValidationFailed
 from negotiator.memory.guard import belief
 from negotiator.memory.guard.belief import Author

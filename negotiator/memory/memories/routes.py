@@ -8,7 +8,7 @@ import orjson
 
 from negotiator import values
 from negotiator.caller import Caller
-from negotiator.edge.cursors import Cursors
+from negotiator.cursors import Cursors
 from negotiator.edge.input import believe
 from negotiator.edge.operation import Answer, Call, Operation, Tool
 from negotiator.memory.embedding.embedder import Embedder

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from negotiator.edge.cursors import Cursors
+from negotiator.cursors import Cursors
 from negotiator.edge.input import believe
 from negotiator.edge.operation import Answer, Call, Operation, Tool
 from negotiator.memory.embedding.embedder import Embedder

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from negotiator import values
-from negotiator.edge.cursors import Cursors
+from negotiator.cursors import Cursors
 from negotiator.edge.operation import Answer, Call, Operation, Tool
 from negotiator.errors import Conflict
 from negotiator.negotiations import sessions

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from negotiator import values
-from negotiator.edge.cursors import Cursors
+from negotiator.cursors import Cursors
 from negotiator.edge.operation import Answer, Call, Operation, Tool
 from negotiator.negotiations.advice.routes import BODY, TACTICS, with_ledger
 from negotiator.negotiations.advisor.advisor import Advisor, Wording

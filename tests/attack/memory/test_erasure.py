@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from negotiator import values
-from negotiator.edge import idempotency
+from negotiator import idempotency, values
 from negotiator.memory.embedding.hashed import Hashed
 from negotiator.memory.memories import rows
 from negotiator.settings import Settings

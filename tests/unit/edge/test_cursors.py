@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from negotiator.edge.cursors import Cursors
+from negotiator.cursors import Cursors
 from negotiator.errors import InvalidRequest
 
 CURSORS = Cursors(b"secret")

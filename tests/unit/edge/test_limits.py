@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator import limiters
-from negotiator.edge.limits import Budget, Reading, refuse
-from negotiator.limiters import SharedTable
+from negotiator.limits.budgets import Budget, Reading, refuse
+from negotiator.limits.places import SharedTable
 
 START = 1_800_000_000_000_000
 BUDGETS = st.builds(

@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from negotiator.edge.limits import Budget, Reading
 from negotiator.errors import Unavailable
+from negotiator.limits.budgets import Budget, Reading
 from negotiator.store import moves
 from negotiator.store.store import Store
 
