@@ -26,13 +26,6 @@ class Requirement:
     behaviour: str
 
 
-@dataclass(frozen=True, slots=True)
-class Promise(Requirement):
-    """A rule of a part that is not built yet, with the issue that brings it."""
-
-    issue: str
-
-
 _SEED: Final = {
     "assistant:1:anonymous": "agents register anonymously for an ephemeral token",
     "assistant:1:assertion": "agents register with a signed identity assertion",
@@ -235,21 +228,15 @@ _MEMORY: Final = {
     "contract:4:claim": "claiming moves memories to the user, untrusted until reviewed",
     "contract:4:quarantine": "what speaks to a model is kept out of sight and shown to its owner",
 }
-_LATER: Final = {
-    "Negotiating": {
-        "assistant:3:states": "the update operation changes a session's state",
-        "assistant:5:scope-tactics": "ai:tactics runs leverage and suggestions",
-        "assistant:1:plans": "battle plans and tactics are kept and generated",
-        "contract:0:money": "money is a decimal string with a currency",
-    },
-    "Tools directory": {
-        "contract:2:directory": "directory submissions list, approve and reject",
-    },
-    "Running it": {
-        "contract:0:limit-workers": "limits are exact across workers",
-        "contract:2:serve": "serve migrates, prints the address, drains on SIGTERM",
-        "contract:2:demo": "demo tells the whole journey",
-    },
+_WORKING: Final = {
+    "assistant:3:states": "the update operation changes a session's state",
+    "assistant:5:scope-tactics": "ai:tactics runs leverage and suggestions",
+    "assistant:1:plans": "battle plans and tactics are kept and generated",
+    "contract:0:money": "money is a decimal string with a currency",
+    "contract:0:limit-workers": "limits are exact across workers",
+    "contract:2:directory": "directory submissions list, approve and reject",
+    "contract:2:serve": "serve drains on SIGTERM",
+    "contract:2:demo": "demo tells the whole journey",
 }
 
 
@@ -260,16 +247,11 @@ def _source(name: str) -> str:
 
 _PARTS: Final = (
     *(_SEED, _GROUND, _ENTRY, _TOKENS, DISCOVERY, _OPERATOR, _NEGOTIATIONS, _MEMORY),
-    *(_AUTH_MD, _EVENTS, ACCOUNTS, CATALOGUE, WRITING, MCP, TELEPROMPTER),
+    *(_AUTH_MD, _EVENTS, ACCOUNTS, CATALOGUE, WRITING, MCP, TELEPROMPTER, _WORKING),
 )
 REQUIREMENTS: Final = {
     name: Requirement(_source(name), behaviour)
     for part in _PARTS
-    for name, behaviour in part.items()
-}
-LATER: Final = {
-    name: Promise(_source(name), behaviour, issue)
-    for issue, part in _LATER.items()
     for name, behaviour in part.items()
 }
 CITED: Final[dict[str, set[str]]] = {}

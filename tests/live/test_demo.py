@@ -13,6 +13,7 @@ import httpx2
 import pytest
 
 from negotiator.cli.demo.server import own
+from tests.contract.requirements import covers
 
 ROOT = Path(__file__).parents[2]
 MILESTONES = {
@@ -62,6 +63,7 @@ def _run(
     )
 
 
+@covers("contract:2:demo")
 def test_the_demo_reaches_every_milestone_on_a_server_of_its_own() -> None:
     done = _run("demo", "--json")
     assert done.returncode == 0, done.stderr

@@ -18,6 +18,7 @@ from negotiator.limits.places import InDatabase, InRedis, SharedTable
 from negotiator.store import moves
 from negotiator.store.store import make_store
 from tests.conftest import Change
+from tests.contract.requirements import covers
 
 SLOW: Final = Budget("slow", 10, 36_000, 10)
 QUICK: Final = Budget("quick", 20, 1, 1)
@@ -150,6 +151,7 @@ asyncio.run(main())
 """
 
 
+@covers("contract:0:limit-workers")
 def test_the_shared_table_is_exact_over_processes(tmp_path: Path) -> None:
     """Three processes, three keys, 1400 calls on each from everybody: 1000 a key pass, not one more or less."""
     root = str(Path(__file__).parents[2])

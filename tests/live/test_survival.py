@@ -16,6 +16,7 @@ from negotiator.store.statement import Transaction
 from negotiator.users import people
 from negotiator.wiring.house import build
 from tests.conftest import bearer
+from tests.contract.requirements import covers
 from tests.live.conftest import ROUNDS, Server
 
 REGISTER, CLAIM, LIST = "/api/agent/register", "/api/agent/claim", "/api/negotiations"
@@ -141,6 +142,7 @@ async def test_what_was_acknowledged_survives_being_killed(mortal: Server) -> No
     assert ledger.dead
 
 
+@covers("contract:2:serve")
 def test_an_open_request_is_finished_before_the_end(mortal: Server) -> None:
     """SIGTERM between the two halves of a body: the second half still gets its answer, then all is over."""
     body = b'{"agent_name": "walker", "identity_type": "anonymous"}'

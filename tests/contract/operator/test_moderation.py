@@ -14,6 +14,7 @@ operator = _operator
 _QUEUE = ("directory", "submissions")
 
 
+@covers("contract:2:directory")
 @pytest.mark.asyncio
 @covers("contract:2:submissions")
 async def test_the_queue_is_listed_shown_and_decided(
