@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from negotiator import limiters
+from negotiator.limits import places
 from negotiator.settings import Settings
 from tests.conftest import bearer, connect, make_settings, running
 from tests.contract.expect import refused
@@ -32,7 +32,7 @@ class Hand:
 def hand(monkeypatch: pytest.MonkeyPatch) -> Hand:
     """A clock for rate limits that moves when told."""
     turned = Hand()
-    monkeypatch.setattr(limiters, "_microseconds", turned)
+    monkeypatch.setattr(places, "_microseconds", turned)
     return turned
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator import limiters
+from negotiator.limits import places
 from negotiator.limits.budgets import Budget, Reading, refuse
 from negotiator.limits.places import SharedTable
 
@@ -69,7 +69,7 @@ async def test_no_window_ever_holds_more_than_the_burst_and_what_came_back(
     hand = Hand()
     budget = Budget("default", quota, 60, burst)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(limiters, "_microseconds", hand)
+        patch.setattr(places, "_microseconds", hand)
         table = SharedTable(tmp_path_factory.mktemp("limits") / "table")
         taken: list[int] = []
         for gap in gaps:
