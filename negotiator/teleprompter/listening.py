@@ -1,12 +1,14 @@
 """One way in for what is said, whoever brings it: a request, a socket, a recogniser."""
 
+import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial as partial_of
 from typing import Any, Final
 
 from negotiator import values
 from negotiator.caller import Caller
-from negotiator.errors import NotFound
+from negotiator.errors import NotFound, Refusal
 from negotiator.negotiations import sessions as negotiations
 from negotiator.negotiations.life.history import actor_of
 from negotiator.negotiations.routes import read_settled
@@ -21,6 +23,7 @@ from negotiator.teleprompter.hearing.limits import held_of, limits_of
 from negotiator.teleprompter.sessions import moving, rows
 from negotiator.teleprompter.sessions.moving import Change, Outcome, Piece
 from negotiator.teleprompter.sessions.schemas import Utterance
+from negotiator.teleprompter.silences import Silences
 from negotiator.teleprompter.streams.following import Log
 from negotiator.teleprompter.streams.protocol import partial
 
@@ -44,6 +47,7 @@ class Listening:
     store: Store
     ear: Ear
     log: Log
+    silences: Silences = field(default_factory=Silences)
 
     async def hear(
         self, caller: Caller, said: Utterance, *, confidence: float | None = None
@@ -77,21 +81,31 @@ class Listening:
             end_ms=said.end_ms,
             confidence=confidence,
         )
-        noting = _noting(caller, session, bound, heard=heard, ahead=ahead)
+        note = _noting(caller, session, bound, heard=heard, ahead=ahead)
+        change = partial_of(moving.hear, piece=piece, catalogue=self.ear.catalogue, note=note)
+        answer = await self.change(owner, said.id, change)
+        await self._attend(owner, said, ahead)
+        return answer
 
-        def change(tx: Transaction, current: rows.Session) -> Outcome:
-            return moving.hear(
-                tx, current, piece, catalogue=self.ear.catalogue, note=lambda: noting(tx)
-            )
-
-        return self._show(said, ahead.text, answer=await self.change(owner, said.id, change))
-
-    def _show(self, said: Utterance, text: str, *, answer: Any) -> Any:
-        """Let those who follow see what is still growing, redacted; answers the answer."""
+    async def _attend(self, owner: str, said: Utterance, ahead: Ahead) -> None:
+        """Show what is still growing, redacted; begin to wait for their answer to a figure of mine."""
+        self.silences.broken(said.id)
         if not said.final:
             about = said.model_dump(include={"utterance_id", "speaker", "start_ms", "end_ms"})
-            self.log.bus.tell(said.id, partial(text, **about))
-        return answer
+            self.log.bus.tell(said.id, partial(ahead.text, **about))
+        if not (ahead.figures and said.speaker == "me"):
+            return
+        since = (await self.store.read(lambda tx: rows.find(tx, owner, said.id))).active_at
+
+        async def tell() -> None:
+            with contextlib.suppress(Refusal):
+                await self.change(
+                    owner,
+                    said.id,
+                    partial_of(moving.fall_silent, since=since, catalogue=self.ear.catalogue),
+                )
+
+        self.silences.begun(said.id, tell)
 
     async def change(self, owner: str, session: str, change: Change) -> Any:
         """Apply a change to the owner's session and tell those who follow; answers the change's answer."""

@@ -59,7 +59,7 @@ def teleprompter(ground: Ground, remembered: Remembering) -> Prompting:
     return Prompting(
         (prompter, sessions, Judging(store, listening, ear.heads), streaming),
         {STREAM: Door(floor, streaming.stream, origins=origins)},
-        (stage.close, bus.close, ear.close),
+        (stage.close, listening.silences.close, bus.close, ear.close),
     )
 
 

@@ -9,7 +9,7 @@ from negotiator.errors import Conflict
 from negotiator.store.statement import Transaction
 from negotiator.teleprompter.cues import policy, screen
 from negotiator.teleprompter.cues.cue import Catalogue, Speaker
-from negotiator.teleprompter.cues.matcher import Match
+from negotiator.teleprompter.cues.matcher import LULL_SECONDS, Match, lull, monologue
 from negotiator.teleprompter.cues.policy import Card, Heard
 from negotiator.teleprompter.privacy import consent
 from negotiator.teleprompter.privacy.consent import Consent
@@ -67,7 +67,7 @@ def hear(
     piece: Piece,
     *,
     catalogue: Catalogue,
-    note: Callable[[], str | None] = lambda: None,
+    note: Callable[[Transaction], str | None] = lambda _tx: None,
 ) -> Outcome:
     """Take a piece in and decide what is shown. A final counts once; what comes after it changes nothing.
 
@@ -82,23 +82,26 @@ def hear(
     telling = Telling(session.seq, int(heard.at * 1000), session.given["keep"] == "none")
     if heard.final:
         telling.tell("transcript.final", _said(piece), utterance=heard.utterance_id)
-        if (offer := note()) is not None:
+        if (offer := note(tx)) is not None:
             body = {"offer_id": offer, "utterance_id": heard.utterance_id}
             telling.tell("offer", body, utterance=heard.utterance_id)
-    ids: dict[str, str] = dict(session.screen.get("ids", {}))
-    after, news = policy.step(
-        screen.restore(session.screen),
-        heard,
-        piece.matches,
-        catalogue=catalogue,
-        outside=piece.cards,
-    )
-    telling.news(news, ids)
-    kept = {**screen.dump(after), "ids": dict(list(ids.items())[-_REMEMBERED_IDS:])}
-    session = tell(tx, replace(session, state="live", screen=kept), telling)
+    session, news = _step(session, piece, telling, catalogue)
+    session = tell(tx, replace(session, state="live"), telling)
     maybe = [shown(card) for each in news if each.news == "maybe" for card in each.cards]
     answer = _answer([told.live for told in telling.told], session.seq, maybe=maybe)
     return Outcome(session, telling.told, answer)
+
+
+def fall_silent(tx: Transaction, session: Session, *, since: int, catalogue: Catalogue) -> Outcome:
+    """Tell that they are silent after a figure of mine; nothing, if anybody spoke after `since` (milliseconds)."""
+    if session.state != "live" or session.active_at != since:
+        return Outcome(session)
+    now = values.now()
+    heard = Heard(f"lull.{session.seq}", "them", "", final=True, at=now / 1000)
+    telling = Telling(session.seq, now, silent=False)
+    found = lull(LULL_SECONDS, after_my_figure=True)
+    session, _ = _step(session, Piece(heard, matches=found), telling, catalogue)
+    return Outcome(tell(tx, session, telling), telling.told) if telling.told else Outcome(session)
 
 
 def check(session: Session, speaker: Speaker) -> None:
@@ -160,6 +163,27 @@ def sweep(tx: Transaction, now: int) -> bool:
 def ends_at(session: Session, now: int) -> int:
     """When the clock ends it unless something is heard before: idle, or at its greatest length."""
     return min(now + IDLE, session.created_at + LONGEST)
+
+
+def _step(
+    session: Session, piece: Piece, telling: Telling, catalogue: Catalogue
+) -> tuple[Session, Sequence[policy.Event]]:
+    """What stands on the screen after a piece; its news are told."""
+    heard, before = piece.heard, session.screen
+    since: float | None = None
+    matches = piece.matches
+    if heard.speaker == "me":
+        began: float = before.get("talking_since") or heard.at
+        long = monologue(heard.at - began)
+        matches, since = (*long, *matches), heard.at if long else began
+    ids: dict[str, str] = dict(before.get("ids", {}))
+    after, news = policy.step(
+        screen.restore(before), heard, matches, catalogue=catalogue, outside=piece.cards
+    )
+    telling.news(news, ids)
+    remembered = dict(list(ids.items())[-_REMEMBERED_IDS:])
+    kept = {**screen.dump(after), "ids": remembered, "talking_since": since}
+    return replace(session, screen=kept), news
 
 
 def _check_open(session: Session) -> None:

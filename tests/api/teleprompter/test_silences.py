@@ -1,0 +1,56 @@
+"""What is not said: their silence after my figure, my own long talk."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from negotiator.teleprompter import silences
+from tests.prompter import Desk
+
+FIGURE = "We could pay forty thousand euros a year."
+
+
+async def families(desk: Desk, session: str, *, wait: float = 0) -> list[str]:
+    """The families of the cards so far, waiting for the first after the last event."""
+    if wait:
+        last = (await desk.events(session))["last_seq"]
+        await desk.events(session, after=last, wait=wait)
+    events = (await desk.events(session))["items"]
+    return [event["cue"]["family"] for event in events if event["type"] == "cue"]
+
+
+@pytest.mark.asyncio
+async def test_their_silence_after_my_figure_is_told_while_it_lasts(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(silences, "LULL_SECONDS", 0.05)
+    one = await desk.open()
+    await desk.say(one, FIGURE, speaker="me")
+    assert "silence" in await families(desk, one, wait=5)
+
+
+@pytest.mark.asyncio
+async def test_whoever_speaks_ends_the_wait(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(silences, "LULL_SECONDS", 0.3)
+    one = await desk.open()
+    await desk.say(one, FIGURE, speaker="me")
+    await desk.say(one, "Let me see.", "u2", final=False)
+    await asyncio.sleep(0.4)
+    assert "silence" not in await families(desk, one)
+
+
+@pytest.mark.asyncio
+async def test_who_talks_too_long_is_told_once(clock: Any, desk: Desk) -> None:
+    one = await desk.open()
+    for number in range(8):
+        await desk.say(one, "The office moved to the second floor.", f"u{number}", speaker="me")
+        clock.advance(12)
+    events = (await desk.events(one))["items"]
+    told = [event for event in events if event["type"].startswith("cue")]
+    assert [event["cue"]["cue"] for event in told] == ["talking_too_long"]
+    await desk.say(one, "It is raining here.", "v1")
+    for number in range(3):
+        await desk.say(one, "The train leaves at nine.", f"w{number}", speaker="me")
+        clock.advance(12)
+    assert len((await desk.events(one, after=events[-1]["seq"]))["items"]) == 4
