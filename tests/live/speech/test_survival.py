@@ -193,6 +193,7 @@ async def test_no_file_with_audio_appears_and_none_is_open(
     monkeypatch.delenv(
         "CI", raising=False
     )  # build machines get a more discreet runtime than people do
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")  # compiled modules are no sound
     for name in ("TMPDIR", "TEMP", "TMP", "HOME"):
         monkeypatch.setenv(name, str(tmp_path))
     monkeypatch.chdir(tmp_path)
