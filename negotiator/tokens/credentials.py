@@ -85,7 +85,7 @@ class Credentials:
         find_standing: FindStanding,
         offered: Iterable[str] = (*ASSISTANT, *DIRECTORY),
     ) -> None:
-        self._offered = frozenset(offered)
+        self.offered = frozenset(offered)
         self._store = store
         self._keyring = keyring
         self.issuer = issuer
@@ -224,7 +224,7 @@ class Credentials:
         tx.run(_REVOKE, token=jti, at=values.now())
 
     def _check_offered(self, scopes: list[str]) -> None:
-        if not self._offered.issuperset(scopes):
+        if not self.offered.issuperset(scopes):
             raise Refusal("A scope was asked for that is not offered here.", error="invalid_scope")
 
     def _believe(self, credential: str) -> tuple[int, Caller] | None:

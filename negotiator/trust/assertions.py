@@ -88,18 +88,31 @@ class Verifier:
         self._clock = clock
 
     async def verify(
-        self, text: str, *, kind: Kind, client_id: str | None = None, key: str | None = None
+        self,
+        text: str,
+        *,
+        kind: Kind,
+        client_id: str | None = None,
+        key: str | None = None,
+        ignore_unverified_email: bool = False,
     ) -> Assertion:
         """The assertion in a compact JWS; `client_id` is the authenticated client, if any.
 
-        `key` is the thumbprint of the key that the sender has proven to hold, if he did.
+        `key` is the thumbprint of the key that the sender has proven to hold, if there was a proof. With
+        `ignore_unverified_email` an ID-JAG may carry an address that its issuer has not verified: it is dropped.
         """
         unverified = read_compact(text)
         kid, algorithm = signatures.read_header(unverified.unverified_header, TYPE)
         issuer = await self._trusted(unverified.unverified_claims, kind)
         await signatures.check(unverified, issuer, self._keys, kid=kid, algorithm=algorithm)
         claims = unverified.unverified_claims
-        believed = self._believe(issuer, claims, kind=kind, client_id=client_id)
+        believed = self._believe(
+            issuer,
+            claims,
+            kind=kind,
+            client_id=client_id,
+            ignore_unverified_email=ignore_unverified_email,
+        )
         return replace(believed, confirmation=rules.check_confirmation(claims, key))
 
     async def _trusted(self, unverified_claims: dict[str, Any], kind: Kind) -> Issuer:
@@ -119,7 +132,13 @@ class Verifier:
         return issuer
 
     def _believe(
-        self, issuer: Issuer, claims: dict[str, Any], *, kind: Kind, client_id: str | None
+        self,
+        issuer: Issuer,
+        claims: dict[str, Any],
+        *,
+        kind: Kind,
+        client_id: str | None,
+        ignore_unverified_email: bool,
     ) -> Assertion:
         """Steps 7 to 15, on claims whose signature holds."""
         now = self._clock()
@@ -134,7 +153,7 @@ class Verifier:
         tenant = rules.check_tenant(claims, issuer)
         rules.check_bindings(claims)
         resources = rules.check_resources(claims, self._resources)
-        email = rules.check_email(claims, issuer, kind)
+        email = rules.check_email(claims, issuer, kind, ignore_unverified=ignore_unverified_email)
         return Assertion(
             issuer=issuer,
             subject=subject,

@@ -153,6 +153,8 @@ _TOKENS: Final = {
     "contract:1.3:jwt-bearer": "a client exchanges an ID-JAG for a token",
     "contract:1.3:invalid_grant": "everything wrong with the assertion is invalid_grant",
     "contract:1.3:client_credentials": "a client gets a token for itself",
+    "contract:1.3:narrowed": "client_credentials grants what the client may have of what it requests",
+    "contract:1.3:unverified-email": "an ID-JAG's unverified address is ignored at the token endpoint",
     "contract:1.3:token-errors": "the token endpoint speaks RFC 6749's errors",
     "contract:1.3:client-auth": "a client proves its secret, one way per request, else 401",
     "contract:1.3:resource": "resource is the base or its /mcp, else invalid_target",

@@ -16,7 +16,7 @@ from negotiator.tokens.standard.presented import Presented
 
 
 class ScopedGrant:
-    """Refuses what a client or an assertion does not carry, instead of silently leaving it out."""
+    """Refuses scopes beyond what a user, an issuer or an earlier grant gave (RFC 6749 §6)."""
 
     @staticmethod
     def narrow(asked: str | None, allowed: list[str]) -> str:
@@ -27,15 +27,22 @@ class ScopedGrant:
         return " ".join(ordered(wanted))
 
 
-class ClientCredentials(ScopedGrant, ClientCredentialsGrant):
+class ClientCredentials(ClientCredentialsGrant):
     """RFC 6749 §4.4: the client acts for itself."""
 
     TOKEN_ENDPOINT_AUTH_METHODS = METHODS
 
     def validate_requested_scope(self) -> None:
-        self.request.payload.data["scope"] = self.narrow(
-            self.request.payload.scope, self.request.client.scopes
-        )
+        """Grant the requested scopes that the client may have (RFC 6749 §3.3); `invalid_scope` when it may have none.
+
+        The MCP SDKs request every scope of the challenge, whatever the client was given.
+        """
+        allowed = [name for name in self.request.client.scopes if name in self.server.offered]
+        asked = (self.request.payload.scope or "").split() or allowed
+        granted = ordered(set(asked) & set(allowed))
+        if not granted:
+            raise InvalidScopeError("The client may have none of these scopes.")
+        self.request.payload.data["scope"] = " ".join(granted)
 
 
 def assertion_grant(presented: Presented) -> type[BaseGrant]:

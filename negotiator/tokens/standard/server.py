@@ -96,6 +96,7 @@ class Server(AuthorizationServer):
         self.address = address
         self.life = life
         self.key = key
+        self.offered = credentials.offered
         self.signed_in: SignedIn | None = None
         self._known = known
         self._issued: Issued | None = None

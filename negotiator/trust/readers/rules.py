@@ -134,11 +134,15 @@ def check_resources(claims: dict[str, Any], ours: frozenset[str]) -> tuple[str, 
     return named
 
 
-def check_email(claims: dict[str, Any], issuer: Issuer, kind: Kind) -> str | None:
+def check_email(
+    claims: dict[str, Any], issuer: Issuer, kind: Kind, *, ignore_unverified: bool = False
+) -> str | None:
     """Step 15: an address the issuer has verified and may speak for, else None.
 
-    An ID-JAG without an address is still an ID-JAG, its identity is (`iss`, `sub`); with one, it
-    must be verified, or an issuer could name anybody. In an e-mail assertion it is the identity.
+    An ID-JAG without an address is still an ID-JAG, its identity is (`iss`, `sub`). ID-JAG §3 knows
+    `email` and not `email_verified`: with `ignore_unverified` such an address is dropped, so that it
+    is neither stored nor compared with any account; without, it is refused (auth.md). In an e-mail
+    assertion the address is the identity.
     """
     email, verified = optional_text(claims, "email"), claims.get("email_verified", False)
     domain = mail_domain(email) if email else None
@@ -147,7 +151,7 @@ def check_email(claims: dict[str, Any], issuer: Issuer, kind: Kind) -> str | Non
         return email
     if (
         kind == "verified_email"
-        or (email is not None and verified is not True)
+        or (email is not None and verified is not True and not ignore_unverified)
         or not isinstance(verified, bool)
     ):
         raise AssertionRefused(

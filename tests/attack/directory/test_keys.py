@@ -123,9 +123,12 @@ async def test_no_scope_of_the_other_service_is_ever_given(client: httpx2.AsyncC
     assert record["scopes"] == list(DIRECTORY)
     narrow = await enter(client, requested_scopes=["tools:read"])
     basic = (narrow["client_id"], narrow["api_key"])
-    for scope in ("tools:write", "tools:read tools:write", "negotiations:read"):
+    for scope in ("tools:write", "tools:write negotiations:read", "negotiations:read"):
         sent = {"grant_type": "client_credentials", "scope": scope}
         refused(await client.post(TOKEN, data=sent, auth=basic), 400, "invalid_scope")
+    sent = {"grant_type": "client_credentials", "scope": " ".join(every)}
+    granted = await client.post(TOKEN, data=sent, auth=basic)
+    assert granted.json()["scope"] == "tools:read"
     refused(await client.get("/api/negotiations", headers=key(record)), 403, "insufficient_scope")
     answer = await client.post(
         "/api/agent/claim", json={"claim_token": "BCDF-GHJK-LMNP"}, headers=key(record)
