@@ -1,5 +1,7 @@
 """Clients without a browser: what they are granted of what they request, and whom an ID-JAG's address names."""
 
+from typing import Any
+
 import httpx2
 import pytest
 
@@ -71,7 +73,7 @@ async def test_an_unverified_address_in_an_id_jag_is_neither_stored_nor_linked(
     owner, _ = await mint("ada@corp.example")
     pair = await change(lambda tx: clients.add(tx, machine(*ASSISTANT)))
 
-    async def user_of(**claims: object) -> str:
+    async def user_of(**claims: Any) -> str:
         assertion = idp.assertion(client_id=pair[0], **claims)
         form = {"grant_type": JWT_BEARER, "assertion": assertion}
         answer = await client.post(TOKEN, data=form, auth=pair)
