@@ -67,28 +67,44 @@ class ListTools(Listed):
     query: Text | None = Field(None, description="Free text; at most 16 words count.")
     q: Text | None = Field(None, description="The same as `query`.")
     search: Text | None = Field(None, description="The same as `query`.")
-    category: Annotated[tuple[CategorySlug, ...], Field(max_length=20)] = ()
+    category: Annotated[tuple[CategorySlug, ...], Field(max_length=20)] = Field(
+        (), description="Category slugs."
+    )
     subcategory: Annotated[tuple[SubcategorySlug, ...], Field(max_length=20)] = Field(
         (), description="The slug alone: no two categories share one."
     )
-    tag: Annotated[tuple[Tag, ...], Field(max_length=20)] = ()
-    kind: Annotated[tuple[Kind, ...], Field(max_length=20)] = ()
-    interface: Annotated[tuple[InterfaceType, ...], Field(max_length=20)] = ()
-    auth: Annotated[tuple[AuthType, ...], Field(max_length=20)] = ()
-    pricing: Annotated[tuple[PricingModel, ...], Field(max_length=20)] = ()
+    tag: Annotated[tuple[Tag, ...], Field(max_length=20)] = Field((), description="Tags.")
+    kind: Annotated[tuple[Kind, ...], Field(max_length=20)] = Field(
+        (), description="What the tool is."
+    )
+    interface: Annotated[tuple[InterfaceType, ...], Field(max_length=20)] = Field(
+        (), description="How it is reached."
+    )
+    auth: Annotated[tuple[AuthType, ...], Field(max_length=20)] = Field(
+        (), description="How it knows its callers."
+    )
+    pricing: Annotated[tuple[PricingModel, ...], Field(max_length=20)] = Field(
+        (), description="How it is paid."
+    )
     licence: Words = Field((), description="SPDX identifiers as the records have them.")
-    open_source: bool | None = None
+    open_source: bool | None = Field(None, description="Whether its source is open.")
     verified: bool | None = Field(None, description="Whether the publisher has proven who it is.")
     publisher: Words = Field((), description="Domain or name.")
-    status: Annotated[tuple[Literal["active", "deprecated"], ...], Field(max_length=2)] = ()
-    updated_since: Moment | None = None
+    status: Annotated[tuple[Literal["active", "deprecated"], ...], Field(max_length=2)] = Field(
+        (), description="Whether it is still advised."
+    )
+    updated_since: Moment | None = Field(None, description="Changed at or after this moment.")
     include_deleted: bool = Field(False, description="List tombstones too, as mirrors need them.")
     sort: Literal["relevance", "popularity", "updated", "created", "name"] | None = Field(
         None, description="By relevance when there is a query, else by popularity."
     )
-    facets: Annotated[tuple[Facet, ...], Field(max_length=12)] = ()
-    limit: int = Field(20, ge=1, le=100)
-    cursor: str | None = Field(None, max_length=2000)
+    facets: Annotated[tuple[Facet, ...], Field(max_length=12)] = Field(
+        (), description="Filters to count the values of."
+    )
+    limit: int = Field(20, ge=1, le=100, description="How many at most.")
+    cursor: str | None = Field(
+        None, max_length=2000, description="`next_cursor` of the page before."
+    )
 
     model_config = Strict.model_config | {"json_schema_extra": shown({"query": "vector database"})}
 
@@ -118,7 +134,7 @@ class ListTools(Listed):
 class ToolPath(Strict):
     """A tool by its id or by a slug that it has or had."""
 
-    id: str = Field(max_length=100)
+    id: str = Field(max_length=100, description="The tool's id or slug.")
 
 
 class BatchGet(Strict):
@@ -132,9 +148,11 @@ class BatchGet(Strict):
 class ListChanges(Listed):
     """A place in the feed: everything after number `since`, or where `cursor` left off."""
 
-    since: int = Field(0, ge=0, le=2**62)
-    limit: int = Field(20, ge=1, le=100)
-    cursor: str | None = Field(None, max_length=2000)
+    since: int = Field(0, ge=0, le=2**62, description="The number of the last change seen.")
+    limit: int = Field(20, ge=1, le=100, description="How many at most.")
+    cursor: str | None = Field(
+        None, max_length=2000, description="`next_cursor` of the page before."
+    )
 
 
 class FoundTool(ToolView, frozen=True):

@@ -22,11 +22,13 @@ Period = Literal["12m", "24m", "36m", "all"]
 class AskBenchmarks(Strict):
     """Which deals: every member narrows. Others' deals are counted in whole cells only."""
 
-    category: Word | None = None
-    kind: Word | None = None
-    currency: Currency | None = None
-    role: Role | None = Field(None, description="Buying and selling sides are never mixed.")
-    period: Period = Field("all", description="Deals closed since then.")
+    category: Word | None = Field(None, description="Only deals of this category.")
+    kind: Word | None = Field(None, description="Only deals of this kind, such as renewal.")
+    currency: Currency | None = Field(None, description="ISO 4217 code.")
+    role: Role | None = Field(
+        None, description="The user's side; buyers and sellers are never mixed."
+    )
+    period: Period = Field("all", description="Deals closed in the last months.")
 
 
 class Interval(TypedDict):

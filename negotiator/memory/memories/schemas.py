@@ -47,14 +47,16 @@ class MemoryBody(Strict):
     )
 
     text: Text = Field(description="One thing worth knowing, as plain text.")
-    kind: Kind = "fact"
-    tags: list[Tag] = Field(default_factory=list[str], max_length=20)
+    kind: Kind = Field("fact", description="What kind of knowledge.")
+    tags: list[Tag] = Field(
+        default_factory=list[str], max_length=20, description="Words to filter by."
+    )
     attributes: dict[Key, Value] = Field(
-        default_factory=dict[str, Any], max_length=50, description="Facts to filter by."
+        default_factory=dict[str, Any], max_length=50, description="Named values to filter by."
     )
     category: Name | None = Field(None, description="What is bought, sold or settled.")
     counterparty: Name | None = Field(None, description="Whom it is about.")
-    negotiation_id: Word | None = Field(None, description="A negotiation of yours it comes from.")
+    negotiation_id: Word | None = Field(None, description="The negotiation it comes from.")
     valid_from: Moment | None = Field(None, description="Since when it holds; now if absent.")
     expires_at: Moment | None = Field(None, description="From when on it is no longer recalled.")
     pinned: Truth = Field(False, description="Never outweighed by newer ones.")
@@ -108,21 +110,21 @@ class EditMemory(MemoryId):
 class ListMemories(Strict):
     """Which memories, newest first."""
 
-    kind: Kind | None = None
+    kind: Kind | None = Field(None, description="Only those of this kind.")
     status: Status | None = Field(None, description="All of them when left out.")
-    category: Word | None = None
-    counterparty: Word | None = None
-    negotiation_id: Word | None = None
+    category: Word | None = Field(None, description="Only those of this category.")
+    counterparty: Word | None = Field(None, description="Only those about this other side.")
+    negotiation_id: Word | None = Field(None, description="Only those from this negotiation.")
     trust: int | None = Field(None, ge=0, le=3, description="0 finds what waits for your review.")
-    limit: int = Field(20, ge=1, le=100)
-    cursor: str | None = None
+    limit: int = Field(20, ge=1, le=100, description="How many at most.")
+    cursor: str | None = Field(None, description="`next_cursor` of the page before.")
 
 
 class ListVersions(MemoryId):
     """Which versions of a memory, newest first."""
 
-    limit: int = Field(20, ge=1, le=100)
-    cursor: str | None = None
+    limit: int = Field(20, ge=1, le=100, description="How many at most.")
+    cursor: str | None = Field(None, description="`next_cursor` of the page before.")
 
 
 class SearchMemories(Strict):
@@ -139,20 +141,24 @@ class SearchMemories(Strict):
         )
     )
 
-    query: Annotated[str, StringConstraints(min_length=1, max_length=1000)]
+    query: Annotated[str, StringConstraints(min_length=1, max_length=1000)] = Field(
+        description="What to look for, in plain words."
+    )
     filters: dict[str, Any] = Field(
         default_factory=dict[str, Any],
         description="Fields with what they must equal or operators (eq ne in gt gte lt lte exists); AND, OR, NOT.",
     )
-    limit: Whole = Field(8, ge=1, le=50)
-    mode: Mode = "hybrid"
+    limit: Whole = Field(8, ge=1, le=50, description="How many at most.")
+    mode: Mode = Field("hybrid", description="By meaning, by words, or both.")
     min_score: Number | None = Field(
         None, ge=0, le=1, description="Of the cosine in `semantic` mode."
     )
     include: list[Literal["superseded", "pending"]] = Field(
-        default_factory=list[Literal["superseded", "pending"]], max_length=2
+        default_factory=list[Literal["superseded", "pending"]],
+        max_length=2,
+        description="Kinds that are left out otherwise.",
     )
-    explain: Truth = Field(False, description="Say of every result why it stands where it does.")
+    explain: Truth = Field(False, description="Say why each result stands where it does.")
 
 
 class Erasure(Strict):

@@ -31,36 +31,36 @@ Currency = Annotated[Word, AfterValidator(_is_a_currency)]
 class BaselineOfWin(Strict):
     """What the result is measured against: the price of one unit over one term."""
 
-    kind: BaselineKind = "other"
-    amount: Amount
+    kind: BaselineKind = Field("other", description="Where the figure comes from.")
+    amount: Amount = Field(description="Price of one unit over one term.")
     currency: Currency | None = Field(None, description="The win's, if named at all.")
-    as_of: Word | None = None
-    evidence: list[Prose] = Field(default_factory=list[str], max_length=20)
+    as_of: Word | None = Field(None, description="When it stood.")
+    evidence: list[Prose] = Field(
+        default_factory=list[str], max_length=20, description="What shows it, such as a quote."
+    )
 
 
 class AchievedOfWin(Strict):
     """What was agreed, for the same unit and term."""
 
-    amount: Amount
+    amount: Amount = Field(description="Price of one unit over one term.")
     currency: Currency | None = Field(None, description="The win's, if named at all.")
 
 
 class TermOfWin(Strict):
     """A term other than the price that was moved."""
 
-    issue: Word
-    from_: Scalar | None = Field(None, alias="from")
-    to: Scalar | None = None
+    issue: Word = Field(description="Which term.")
+    from_: Scalar | None = Field(None, alias="from", description="Before.")
+    to: Scalar | None = Field(None, description="After.")
     est_value: Amount | None = Field(None, description="What it is worth, in the win's currency.")
 
 
 class TacticOfWin(Strict):
     """A tactic that was used and how it did."""
 
-    tactic_id: Word
-    helped: Whole = Field(
-        0, ge=-2, le=2, description="From -2, it hurt, to 2, it decided the talk."
-    )
+    tactic_id: Word = Field(description="The tactic, tac_….")
+    helped: Whole = Field(0, ge=-2, le=2, description="From -2, it hurt, to 2, it decided.")
 
 
 class NewWin(Strict):
@@ -83,31 +83,37 @@ class NewWin(Strict):
         )
     )
 
-    negotiation_id: Word | None = Field(None, description="One win belongs to one negotiation.")
-    counterparty: Word | None = None
-    category: Word = "other"
-    kind: Word = "other"
-    role: Role = "buyer"
-    closed_at: Moment | None = Field(None, description="Now, if absent.")
-    currency: Currency
-    baseline: BaselineOfWin
-    achieved: AchievedOfWin
+    negotiation_id: Word | None = Field(None, description="The negotiation it closes, neg_….")
+    counterparty: Word | None = Field(None, description="The other side.")
+    category: Word = Field("other", description="What was bought, sold or settled.")
+    kind: Word = Field("other", description="Such as new_purchase, renewal, sale, salary or lease.")
+    role: Role = Field("buyer", description="The user's side.")
+    closed_at: Moment | None = Field(None, description="When it closed; now if absent.")
+    currency: Currency = Field(description="ISO 4217 code.")
+    baseline: BaselineOfWin = Field(description="What it is measured against.")
+    achieved: AchievedOfWin = Field(description="What was agreed.")
     quantity: Amount = Field("1", description="How many units; more than zero.")
     period_months: Whole | None = Field(None, ge=1, le=600, description="The contract's term.")
-    savings_type: SavingsType = "cost_reduction"
+    savings_type: SavingsType = Field("cost_reduction", description="What kind of gain.")
     savings_total: Amount | None = Field(
         None, description="Yours, to be checked: another figure than the server's is refused."
     )
     claimed_savings: Amount | None = Field(
         None, description="A figure of yours that stands beside the server's, unchecked."
     )
-    non_price_terms: list[TermOfWin] = Field(default_factory=list[TermOfWin], max_length=50)
-    tactics_used: list[TacticOfWin] = Field(default_factory=list[TacticOfWin], max_length=50)
-    lead_time_days: Whole | None = Field(None, ge=0, le=36_500)
-    rounds: Whole | None = Field(None, ge=0, le=10_000)
-    notes: Prose | None = None
+    non_price_terms: list[TermOfWin] = Field(
+        default_factory=list[TermOfWin], max_length=50, description="Other terms that moved."
+    )
+    tactics_used: list[TacticOfWin] = Field(
+        default_factory=list[TacticOfWin], max_length=50, description="Tactics and how they did."
+    )
+    lead_time_days: Whole | None = Field(
+        None, ge=0, le=36_500, description="Days from opening to signature."
+    )
+    rounds: Whole | None = Field(None, ge=0, le=10_000, description="How many rounds it took.")
+    notes: Prose | None = Field(None, description="What else to keep.")
     visibility: Visibility = Field(
-        "private", description="contribute_anonymously lets others' benchmarks count it."
+        "private", description="Whether others' benchmarks may count it; ask the user first."
     )
 
 
@@ -150,11 +156,11 @@ class EditWin(WinId):
 class ListWins(Strict):
     """Which wins, newest first."""
 
-    category: Word | None = None
-    kind: Word | None = None
-    counterparty: Word | None = None
-    limit: int = Field(20, ge=1, le=100)
-    cursor: str | None = None
+    category: Word | None = Field(None, description="Only those of this category.")
+    kind: Word | None = Field(None, description="Only those of this kind.")
+    counterparty: Word | None = Field(None, description="Only those with this other side.")
+    limit: int = Field(20, ge=1, le=100, description="How many at most.")
+    cursor: str | None = Field(None, description="`next_cursor` of the page before.")
 
 
 class Validated(TypedDict):

@@ -124,7 +124,7 @@ class NextMoveBody(Strict):
 class StoredNextMove(NegotiationId):
     """One turn of a stored negotiation."""
 
-    style: Style = Field("balanced", description="How hard to bargain; none goes below the floor.")
+    style: Style = Field("balanced", description="How hard to bargain.")
 
 
 class LeverageView(TypedDict):

@@ -22,32 +22,32 @@ class RecordOffer(NegotiationId):
         )
     )
 
-    by: Literal["me", "them"] = Field(description="Whose move it is.")
-    kind: OfferKind = Field("offer", description="What the move is.")
+    by: Literal["me", "them"] = Field(description="Who made the move: the user or the other side.")
+    kind: OfferKind = Field("offer", description="What kind of move.")
     package: Package | None = Field(
         None,
         max_length=50,
-        description="Issue to value; may be partial. Needed for offer, counter and final.",
+        description="A value for each issue named; needed for offer, counter and final.",
     )
     conditions: list[Prose] = Field(
         default_factory=list[str], max_length=50, description="What the offer depends on."
     )
     valid_until: Moment | None = Field(None, description="After it the offer cannot be accepted.")
-    claimed_final: Truth = Field(False, description="Whether it was called the last word.")
+    claimed_final: Truth = Field(False, description="Whether they called it final.")
     in_reply_to: Word | None = Field(
-        None, description="The offer this answers; an acceptance must name a live one."
+        None, description="Id of the offer answered; an acceptance must name a live one."
     )
     rationale: Prose | None = Field(None, description="The reasons that were given.")
-    channel: Word | None = Field(None, description="Where it was said: email, phone, meeting …")
+    channel: Word | None = Field(None, description="Where it was said, such as email.")
     source: Source = Field("typed", description="Detected offers stay unconfirmed.")
     confirms: Word | None = Field(None, description="The detected offer that this row confirms.")
     override: Truth = Field(
-        False, description="Go below the walk-away or against a constraint; needs a reason."
+        False, description="Allow below the walk-away or a constraint; only if the user insists."
     )
     reason: Prose | None = Field(
         None,
         validation_alias=AliasChoices("reason", "override_reason"),
-        description="Why the override is right; written into the history.",
+        description="Why the override is right.",
     )
 
 

@@ -32,16 +32,16 @@ Weight = Annotated[Number, Field(ge=0, le=1e12, allow_inf_nan=False)]
 class RangeBody(Strict):
     """The values of a numeric issue: both ends, and the step between values (none: continuous)."""
 
-    min: Scalar
-    max: Scalar
-    step: Scalar | None = None
+    min: Scalar = Field(description="Smallest value.")
+    max: Scalar = Field(description="Largest value.")
+    step: Scalar | None = Field(None, description="Between values; continuous if absent.")
 
 
 class OptionBody(Strict):
     """One listed value and what it is worth to you, 0 (worst) to 1 (best)."""
 
-    value: Scalar
-    utility: Share | None = None
+    value: Scalar = Field(description="The value.")
+    utility: Share | None = Field(None, description="Worth to the user, 0 to 1; for all or none.")
 
 
 def _as_option(value: Any) -> Any:
@@ -56,20 +56,22 @@ Option = Annotated[
 class IssueBody(Strict):
     """One thing that is negotiated, with your value function on it."""
 
-    name: Word
-    label: Word | None = None
-    type: IssueKind = "money"
-    unit: Word | None = None
+    name: Word = Field(description="Short name by which packages refer to it, such as price.")
+    label: Word | None = Field(None, description="Name for people; `name` if absent.")
+    type: IssueKind = Field("money", description="What kind of value it takes.")
+    unit: Word | None = Field(None, description="Unit of its values, such as seats.")
     direction: Literal["higher", "lower"] | None = Field(
-        None, description="Which way is better for you; on money it follows from your role."
+        None, description="Which way is better for the user; on money it follows from the role."
     )
-    weight: Weight | None = Field(None, description="How much it matters to you; any scale.")
+    weight: Weight | None = Field(None, description="How much it matters to the user; any scale.")
     weight_given: Weight | None = Field(
         None, description="Read-only echo of the weight as it was sent; ignored on input."
     )
-    range: RangeBody | None = Field(None, description="For numeric issues and dates.")
+    range: RangeBody | None = Field(
+        None, description="Worst and best values in reach; needed for numbers and dates."
+    )
     options: list[Option] | None = Field(
-        None, max_length=10_000, description="For enumerated issues: values with their utility."
+        None, max_length=10_000, description="Needed for an enum: its values, worst first."
     )
     value_points: list[Annotated[list[Scalar], Field(min_length=2, max_length=2)]] | None = Field(
         None, max_length=1000, description="[value, utility] corners of a bent value function."
@@ -77,7 +79,7 @@ class IssueBody(Strict):
     their_weight: Weight | None = Field(
         None, description="How much it seems to matter to the other side."
     )
-    tradeable: Truth = True
+    tradeable: Truth = Field(True, description="Whether it may be given for something else.")
 
 
 _STAND_INS: Final = {"date": ("2000-01-01", "2000-01-02")}
@@ -101,24 +103,26 @@ def with_stand_in(issue: Mapping[str, Any]) -> dict[str, Any]:
 class WorthBody(Strict):
     """A package, or a utility from 0 to 1 outright; exactly one of the two."""
 
-    package: Package | None = Field(None, max_length=50)
-    utility: Utility | None = None
+    package: Package | None = Field(None, max_length=50, description="A value for each issue.")
+    utility: Utility | None = Field(None, description="From 0 to 1, in place of a package.")
 
 
 class WalkAway(WorthBody):
     """The least you would agree to. Below your best alternative only with an `override_reason`."""
 
-    override_reason: Prose | None = None
+    override_reason: Prose | None = Field(
+        None, description="Why it may lie below the best alternative."
+    )
 
 
 class Batna(Strict):
     """Your best alternative to this deal."""
 
-    description: Prose | None = None
-    value: WorthBody | None = None
+    description: Prose | None = Field(None, description="What the user does without this deal.")
+    value: WorthBody | None = Field(None, description="What it is worth.")
     probability: Share | None = Field(None, description="Chance that it comes true; 1 if absent.")
     cost: Amount | None = Field(None, description="What taking it would cost, in the currency.")
-    available_until: Moment | None = None
+    available_until: Moment | None = Field(None, description="When it lapses.")
     override_reason: Prose | None = Field(
         None, description="Why the walk-away may lie below this alternative all the same."
     )
@@ -127,12 +131,16 @@ class Batna(Strict):
 class Counterparty(Strict):
     """The other side."""
 
-    name: Word | None = None
-    organisation: Word | None = None
-    role: Word | None = None
-    relationship: Literal["new", "ongoing", "strategic"] | None = None
-    decision_maker: Literal["yes", "no", "unknown"] | None = None
-    notes: Prose | None = None
+    name: Word | None = Field(None, description="Their name.")
+    organisation: Word | None = Field(None, description="For whom they negotiate.")
+    role: Word | None = Field(None, description="Their job or part in it.")
+    relationship: Literal["new", "ongoing", "strategic"] | None = Field(
+        None, description="How close the two sides are."
+    )
+    decision_maker: Literal["yes", "no", "unknown"] | None = Field(
+        None, description="Whether they decide themselves."
+    )
+    notes: Prose | None = Field(None, description="What else is known of them.")
 
 
 def _as_counterparty(value: Any) -> Any:
@@ -147,9 +155,9 @@ CounterpartyBody = Annotated[
 class Estimates(Strict):
     """Their walk-away as you believe it; low ≤ likely ≤ high."""
 
-    low: Amount
-    likely: Amount
-    high: Amount
+    low: Amount = Field(description="Lowest plausible.")
+    likely: Amount = Field(description="Most likely.")
+    high: Amount = Field(description="Highest plausible.")
     unit: Literal["money", "utility"] | None = Field(
         None, description="Default: money when one price is all, else their utility from 0 to 1."
     )
@@ -158,13 +166,15 @@ class Estimates(Strict):
 class TheirEstimate(Strict):
     """What you believe of the other side; always an estimate."""
 
-    walk_away: Estimates | None = None
-    target: WorthBody | None = None
+    walk_away: Estimates | None = Field(None, description="Where they would walk away.")
+    target: WorthBody | None = Field(None, description="What they aim for.")
     batna: WorthBody | None = Field(None, description="In their utility, or as a package.")
-    deadline: Moment | None = None
-    priorities: list[Word] | None = Field(None, max_length=50, description="Issues, first first.")
-    confidence: Share | None = None
-    source: Prose | None = None
+    deadline: Moment | None = Field(None, description="When their time runs out.")
+    priorities: list[Word] | None = Field(
+        None, max_length=50, description="Issues, most important first."
+    )
+    confidence: Share | None = Field(None, description="How sure you are, 0 to 1.")
+    source: Prose | None = Field(None, description="How it is known.")
 
 
 NO_ESTIMATE: Final = TheirEstimate.model_validate({})
@@ -193,11 +203,11 @@ Values = Annotated[
 class ConstraintBody(Strict):
     """A rule on one issue. A hard one refuses offers of yours that break it."""
 
-    issue: Word
-    op: Operator
+    issue: Word = Field(description="Name of the issue.")
+    op: Operator = Field(description="How the issue compares to the value.")
     value: Values = Field(description="A value; a list of them for `in` and `not_in`.")
-    hard: Truth = True
-    reason: Prose | None = None
+    hard: Truth = Field(True, description="Whether offers that break it are refused.")
+    reason: Prose | None = Field(None, description="Why the rule exists.")
 
     @property
     def values(self) -> list[Any]:
@@ -209,7 +219,7 @@ class ConstraintBody(Strict):
 class LimitBody(WorthBody):
     """How far you may go by yourself: an amount on the price issue, a package or a utility."""
 
-    amount: Amount | None = None
+    amount: Amount | None = Field(None, description="On the price issue.")
 
 
 def _as_limit(value: Any) -> Any:
@@ -223,7 +233,7 @@ class AuthorityBody(Strict):
         LimitBody | None,
         BeforeValidator(_as_limit, json_schema_input_type=LimitBody | str | float | None),
     ] = Field(None, description="An amount (a plain string will do), or a package or utility.")
-    approver: Word | None = None
+    approver: Word | None = Field(None, description="Who approves beyond it.")
     needs_approval_above: Amount | None = Field(
         None, description="An amount on the price issue; worse than it needs approval."
     )
@@ -245,10 +255,10 @@ class BaselineBody(Strict):
 
     kind: Literal[
         "previous_price", "first_quote", "list_price", "budget", "market", "should_cost", "other"
-    ] = "other"
-    value: Amount | None = None
+    ] = Field("other", description="Where the figure comes from.")
+    value: Amount | None = Field(None, description="The figure.")
     as_of: Word | None = Field(None, description="The date or moment the value stood at.")
-    evidence: Evidence | None = None
+    evidence: Evidence | None = Field(None, description="What shows it, such as a quote's number.")
 
 
 Count = Annotated[Whole, Field(ge=0, le=1000)]
@@ -278,5 +288,5 @@ class SideFactsBody(Strict):
 class FactsBody(Strict):
     """Facts behind the split of power, for both sides."""
 
-    me: SideFactsBody | None = None
-    them: SideFactsBody | None = None
+    me: SideFactsBody | None = Field(None, description="The user's side.")
+    them: SideFactsBody | None = Field(None, description="The other side.")

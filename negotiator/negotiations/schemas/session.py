@@ -78,26 +78,40 @@ class NegotiationBody(Strict):
         )
     )
 
-    title: Title
-    role: Role = Field(description="Your side; on money it says which direction is good for you.")
+    title: Title = Field(description="Name to find it by.")
+    role: Role = Field(description="The user's side; a buyer wants money low, a seller high.")
     issues: list[IssueBody] = Field(
         min_length=1, max_length=50, description="What is negotiated, one entry each."
     )
-    category: Word = Field("other", description="What is bought, sold or settled; keys benchmarks.")
+    category: Word = Field(
+        "other", description="What is bought, sold or settled, such as software; keys benchmarks."
+    )
     kind: Word = Field(
         "other", description="new_purchase, renewal, sale, salary, lease, dispute or other."
     )
-    counterparty: CounterpartyBody | None = None
-    currency: Word | None = Field(None, description="ISO 4217; every money issue is in it.")
-    target: WorthBody | None = Field(None, description="What you aim for.")
-    walk_away: WalkAway | None = Field(None, description="The least you would agree to. Private.")
-    batna: Batna | None = Field(None, description="Your best alternative. Private.")
-    their_estimate: TheirEstimate | None = None
-    deadline: Moment | None = Field(None, description="When passed, the negotiation expires.")
-    max_rounds: Whole | None = Field(None, ge=1, le=10_000)
-    constraints: list[ConstraintBody] | None = Field(None, max_length=50)
-    authority: AuthorityBody | None = None
-    baseline: BaselineBody | None = None
+    counterparty: CounterpartyBody | None = Field(None, description="The other side.")
+    currency: Word | None = Field(None, description="ISO 4217 code; every money issue is in it.")
+    target: WorthBody | None = Field(None, description="What the user aims for.")
+    walk_away: WalkAway | None = Field(
+        None, description="The least the user would agree to. Private."
+    )
+    batna: Batna | None = Field(None, description="The user's best alternative. Private.")
+    their_estimate: TheirEstimate | None = Field(
+        None, description="What is believed of the other side; an estimate."
+    )
+    deadline: Moment | None = Field(
+        None, description="RFC 3339 with offset; once passed, the negotiation expires."
+    )
+    max_rounds: Whole | None = Field(
+        None, ge=1, le=10_000, description="After how many rounds talks end."
+    )
+    constraints: list[ConstraintBody] | None = Field(
+        None, max_length=50, description="Rules that the user's offers must keep."
+    )
+    authority: AuthorityBody | None = Field(
+        None, description="What the user may agree to without approval."
+    )
+    baseline: BaselineBody | None = Field(None, description="What the result is measured against.")
     facts: FactsBody | None = Field(None, description="Facts behind the split of power.")
 
     @model_validator(mode="wrap")
@@ -145,7 +159,7 @@ def _covers(place: str, pointer: str) -> bool:
 class NegotiationId(Strict):
     """One negotiation, by its id in the path."""
 
-    id: str = Field(description="The negotiation's id, neg_….")
+    id: str = Field(description="The negotiation, neg_….")
 
 
 # A patch is believed once it has been merged; until then a schema only says what is meant.
@@ -191,34 +205,34 @@ class ListNegotiations(Strict):
     category: Word | None = Field(None, description="Only those of this category.")
     query: Word | None = Field(None, description="Words in the title or the other side's name.")
     limit: int = Field(20, ge=1, le=100, description="How many at most.")
-    cursor: str | None = Field(None, description="`next_cursor` of the last page.")
+    cursor: str | None = Field(None, description="`next_cursor` of the page before.")
 
 
 class ListOf(NegotiationId):
     """A page of what belongs to a negotiation, newest first."""
 
     limit: int = Field(20, ge=1, le=100, description="How many at most.")
-    cursor: str | None = Field(None, description="`next_cursor` of the last page.")
+    cursor: str | None = Field(None, description="`next_cursor` of the page before.")
 
 
 class MoveNegotiation(NegotiationId):
     """A state to move to."""
 
-    to: State = Field(description="The state wanted; a refusal names the `allowed` ones.")
+    to: State = Field(description="The new state; a refusal lists the `allowed` ones.")
     reason: Title | None = Field(
-        None, description="Needed to reopen an agreement or closed talk, or to refuse approval."
+        None, description="Needed to reopen what was over, to refuse approval, or to override."
     )
     approved: Truth | None = Field(
-        None, description="From awaiting_approval: whether the held package is approved."
+        None, description="From awaiting_approval: whether the approver said yes."
     )
     package_sha256: Word | None = Field(
-        None, description="Needed to approve: the digest of exactly the package that was held."
+        None, description="Needed to approve: copied from `pending_approval`."
     )
     offer_id: Word | None = Field(
-        None, description="To `agreed`: the live offer agreed on; the latest live one if absent."
+        None, description="To `agreed`: the live offer agreed on; the latest if absent."
     )
     override: Truth = Field(
-        False, description="To `agreed`: agree below the walk-away all the same, with a reason."
+        False, description="To `agreed`: agree below the walk-away; only if the user insists."
     )
 
 

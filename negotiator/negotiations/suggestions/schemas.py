@@ -45,7 +45,7 @@ class ConditionBody(Strict):
 class ClauseBody(Strict):
     """A reason in words, with a test where a machine can decide it. A plain string will do."""
 
-    text: Prose
+    text: Prose = Field(description="The situation in words.")
     fact: Annotated[str, AfterValidator(_known_fact)] | None = None
     is_: Truth | None = Field(None, alias="is")
     in_: list[Word] | None = Field(None, alias="in", max_length=100)
@@ -64,24 +64,24 @@ Clauses = Annotated[list[Clause], Field(max_length=20)]
 class LineBody(Strict):
     """A sentence to say, for one role; `party` suits every role."""
 
-    role: Role
-    text: Prose
+    role: Role = Field(description="Who says it; `party` is everybody.")
+    text: Prose = Field(description="The sentence.")
 
 
 class EffectBody(Strict):
     """What the move gains, how much, and how well that is known."""
 
-    on: Gain
-    size: Size
-    evidence: Grade
+    on: Gain = Field(description="What it moves.")
+    size: Size = Field(description="How much.")
+    evidence: Grade = Field(description="How well that is known.")
 
 
 class SourceBody(Strict):
     """A published work."""
 
-    author: Word
-    title: Title
-    year: Whole = Field(ge=-3000, le=3000)
+    author: Word = Field(description="Who wrote it.")
+    title: Title = Field(description="Its title.")
+    year: Whole = Field(ge=-3000, le=3000, description="When it appeared.")
 
 
 Texts = Annotated[list[Prose], Field(max_length=20)]
@@ -104,31 +104,43 @@ class NewTactic(Strict):
         )
     )
 
-    name: Word
-    family: Family
-    summary: Prose
-    effect: EffectBody
-    aliases: Annotated[list[Word], Field(max_length=20)] = Field([])
-    use_when: Clauses = Field([])
-    avoid_when: Clauses = Field([])
-    preconditions: Annotated[list[ConditionBody], Field(max_length=20)] = Field([])
-    steps: Texts = Field([])
-    lines: Annotated[list[LineBody], Field(max_length=20)] = Field([])
+    name: Word = Field(description="Short name.")
+    family: Family = Field(description="What kind of tactic.")
+    summary: Prose = Field(description="What one does, in a sentence.")
+    effect: EffectBody = Field(description="What it gains.")
+    aliases: Annotated[list[Word], Field(max_length=20)] = Field([], description="Other names.")
+    use_when: Clauses = Field([], description="Situations that call for it.")
+    avoid_when: Clauses = Field([], description="Situations that speak against it.")
+    preconditions: Annotated[list[ConditionBody], Field(max_length=20)] = Field(
+        [], description="Tests that must hold before it is suggested."
+    )
+    steps: Texts = Field([], description="How to do it, in order.")
+    lines: Annotated[list[LineBody], Field(max_length=20)] = Field(
+        [], description="Sentences to say."
+    )
     counter_to: Ids = Field([], description="Ids of tactics it answers.")
     countered_by: Ids = Field([], description="Ids of tactics that answer it, best first.")
-    risk: Whole = Field(0, ge=0, le=3)
-    ethics: Ethics = "fine"
-    legality_notes: Annotated[str, Field(max_length=2000)] = ""
-    roles: Annotated[list[Role], Field(min_length=1, max_length=7)] = Field(["party"])
-    phases: Annotated[list[Phase], Field(min_length=1, max_length=6)] | None = None
-    seen_in: SeenIn = "talk"
-    sources: Annotated[list[SourceBody], Field(max_length=20)] = Field([])
+    risk: Whole = Field(0, ge=0, le=3, description="From 0, none, to 3, may end the talk.")
+    ethics: Ethics = Field("fine", description="A deceptive one is never suggested.")
+    legality_notes: Annotated[str, Field(max_length=2000)] = Field(
+        "", description="Where the law limits it."
+    )
+    roles: Annotated[list[Role], Field(min_length=1, max_length=7)] = Field(
+        ["party"], description="Who can use it; `party` is everybody."
+    )
+    phases: Annotated[list[Phase], Field(min_length=1, max_length=6)] | None = Field(
+        None, description="When it fits; any time if absent."
+    )
+    seen_in: SeenIn = Field("talk", description="Where it shows when they use it.")
+    sources: Annotated[list[SourceBody], Field(max_length=20)] = Field(
+        [], description="Published works about it."
+    )
 
 
 class TacticId(Strict):
     """One tactic, by its id in the path."""
 
-    id: str = Field(description="The tactic's id, tac_….")
+    id: str = Field(description="The tactic, tac_….")
 
 
 class EditTactic(TacticId):
@@ -163,21 +175,23 @@ class EditTactic(TacticId):
 class ListTactics(Strict):
     """Which tactics: your own first, newest first, then the shelf in its order."""
 
-    family: Family | None = None
+    family: Family | None = Field(None, description="Only those of this family.")
     role: Role | None = Field(None, description="Only those this role can use.")
     phase: Phase | None = Field(None, description="Only those for this phase.")
     query: Word | None = Field(None, description="Words in the name, the aliases or the summary.")
     owner: Owner | None = Field(None, description="`catalogue` for the shelf, `user` for yours.")
     limit: int = Field(20, ge=1, le=100, description="How many at most.")
-    cursor: str | None = Field(None, max_length=500, description="`next_cursor` of the last page.")
+    cursor: str | None = Field(
+        None, max_length=500, description="`next_cursor` of the page before."
+    )
 
 
 class SuggestTactics(NegotiationId):
     """What they just said and where the talk is; all else is read from the negotiation."""
 
     utterance: Utterance | None = Field(None, description="What the other side just said.")
-    phase: Phase | None = None
-    limit: Most = 5
+    phase: Phase | None = Field(None, description="Where the talk is; worked out if absent.")
+    limit: Most = Field(5, description="How many at most.")
 
 
 class SaidOffer(Strict):
@@ -192,11 +206,11 @@ class MatchTactics(LeverageBody):
     """A described talk; every member may be left out, and what is left out is unknown."""
 
     utterance: Utterance | None = Field(None, description="What the other side just said.")
-    phase: Phase | None = None
+    phase: Phase | None = Field(None, description="Where the talk is; worked out if absent.")
     offers: list[SaidOffer] | None = Field(
         None, max_length=200, description="The offers so far; an empty list means there are none."
     )
-    limit: Most = 5
+    limit: Most = Field(5, description="How many at most.")
 
 
 class TacticView(TypedDict):

@@ -45,10 +45,10 @@ class OpenSession(Strict):
     source: Literal["audio", "text"] = Field("text", description="What will be sent.")
     language: Literal["en"] = Field("en", description="What is spoken. Only English is understood.")
     negotiation_id: Word | None = Field(
-        None, description="A negotiation of yours whose limits the figures are held against."
+        None, description="The negotiation whose limits spoken figures are checked against."
     )
     role: Role | None = Field(None, description="Your side; the negotiation's own if absent.")
-    consent: ConsentBody
+    consent: ConsentBody = Field(description="Why the call may be listened to; ask the user.")
     keep: Keep = Field(
         "session",
         description="How long what was said is kept: not at all, a day or 30 days past the end, or until deleted.",
@@ -58,15 +58,17 @@ class OpenSession(Strict):
 class SessionId(Strict):
     """One session of yours."""
 
-    id: Word
+    id: Word = Field(description="The session, live_….")
 
 
 class ListSessions(Strict):
     """Your sessions, newest first."""
 
-    state: State | None = None
-    limit: int = Field(20, ge=1, le=100)
-    cursor: str | None = Field(None, max_length=500)
+    state: State | None = Field(None, description="Only those in this state.")
+    limit: int = Field(20, ge=1, le=100, description="How many at most.")
+    cursor: str | None = Field(
+        None, max_length=500, description="`next_cursor` of the page before."
+    )
 
 
 class Utterance(SessionId):
@@ -79,7 +81,7 @@ class Utterance(SessionId):
     )
 
     utterance_id: UtteranceId = Field(
-        description="Your name for it; partials and the final share it, and a final counts once."
+        description="Your id for it; partial texts and the final one share it."
     )
     speaker: Speaker = Field("them", description="Who speaks.")
     text: Said = Field(description="What was heard so far; it replaces what was sent before.")
@@ -93,9 +95,9 @@ class FollowSession(SessionId):
 
     after: int = Field(0, ge=0, le=2**31 - 1, description="The last number you have.")
     wait: float = Field(
-        0, ge=0, le=25, description="Seconds to wait for the first event, JSON only."
+        0, ge=0, le=25, description="Seconds to wait for the first event; ignored by a stream."
     )
-    limit: int = Field(200, ge=1, le=1000)
+    limit: int = Field(200, ge=1, le=1000, description="How many at most.")
 
 
 class Feedback(SessionId):
@@ -103,7 +105,7 @@ class Feedback(SessionId):
 
     model_config = ConfigDict(json_schema_extra=shown({"action": "used"}))
 
-    cue: Word
+    cue: Word = Field(description="The card, from `cues`.")
     action: Action = Field(description="`wrong`: it does not belong to what was said.")
 
 
