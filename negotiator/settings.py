@@ -6,6 +6,7 @@ unknown or ill-typed setting stops the start with one clear line (contract §2).
 
 import os
 import tomllib
+from email.utils import getaddresses
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -140,7 +141,10 @@ class Settings(SpeechSettings):
         90, ge=1, description="Days without use after which an unproven agent's API key ends."
     )
     smtp_url: str = Field(
-        "", description="smtp://user:password@host:port; empty: the outbox folder.", repr=False
+        "",
+        description="smtps://user:password@host:port (TLS) or smtp:// (STARTTLS; a loopback host may lack it); "
+        "empty: the outbox folder.",
+        repr=False,
     )
     mail_from: str = Field("negotiator@localhost", description="Sender of the mails.")
     oidc_issuer: str = Field(
@@ -218,6 +222,23 @@ class Settings(SpeechSettings):
         host, _, port = value.rpartition(":")
         if value and not (host and port.isascii() and port.isdigit() and 0 < int(port) < 65536):
             raise ValueError("must be host:port")
+        return value
+
+    @field_validator("smtp_url")
+    @classmethod
+    def _is_a_mail_server(cls, value: str) -> str:
+        parts = urlsplit(value)
+        rest = parts.path.strip("/") + parts.query + parts.fragment
+        if value and (parts.scheme not in {"smtp", "smtps"} or not parts.hostname or rest):
+            raise ValueError("must be smtp://user:password@host:port or smtps://…")
+        _ = parts.port  # ValueError when it is none
+        return value
+
+    @field_validator("mail_from")
+    @classmethod
+    def _is_one_sender(cls, value: str) -> str:
+        if not value.isprintable() or [bool(at) for _, at in getaddresses([value])] != [True]:
+            raise ValueError("must be one e-mail address, with or without a name")
         return value
 
     @field_validator("advisor_url", "embedding_url")

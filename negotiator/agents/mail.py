@@ -1,12 +1,19 @@
-"""Reaching the owner of a mailbox: by SMTP when configured, else into an outbox folder."""
+"""Mail: by SMTP over verified TLS when a server is configured, else into an outbox folder."""
 
 import asyncio
-import smtplib
+import contextlib
+import ssl
+import unicodedata
 from email.message import EmailMessage
 from email.policy import default
+from functools import cached_property
+from ipaddress import ip_address
 from pathlib import Path
-from typing import Protocol
+from typing import Final
 from urllib.parse import unquote, urlsplit
+
+from aiosmtplib import SMTP
+from aiosmtplib.errors import SMTPException
 
 from negotiator import values
 from negotiator.store import moves
@@ -18,9 +25,14 @@ log = logger(__name__)
 
 _TEN_MINUTES = 600_000_000
 _PER_DAY = 3
-_TIMEOUT = 20
+_DEADLINE: Final = 10.0
+"""Seconds for one mail, from the wait for a free connection to the server's last answer."""
+_CONNECTIONS: Final = 8
 # A line may have 998 characters (RFC 5322 §2.1.1): a link broken at 78 could not be opened from the outbox.
 _WHOLE_LINES = default.clone(max_line_length=998)
+_LONGEST_NAME: Final = 40
+_MOST_DIGITS: Final = 6
+"""Digits that a name may have in a mail; more could be a telephone number."""
 
 
 def may_write(tx: Transaction, email: str) -> bool:
@@ -35,60 +47,113 @@ def may_write(tx: Transaction, email: str) -> bool:
     return moves.bump(tx, f"mail-day:{email}", now=now, interval=day, burst=_PER_DAY) is not None
 
 
-class Mailer(Protocol):
-    """Sends one plain-text mail."""
+def quoted(name: str) -> str:
+    """A stranger's name as every mail shows it: in quotation marks, at most 40 characters.
 
-    async def send(self, to: str, subject: str, text: str) -> None:
-        """Hand the mail over; raises `OSError` when that fails."""
-        ...
-
-
-class Outbox:
-    """A folder of `.eml` files, for machines without a mail server. Its path is logged with every mail."""
-
-    def __init__(self, folder: Path, sender: str) -> None:
-        self._folder = folder
-        self._sender = sender
-
-    async def send(self, to: str, subject: str, text: str) -> None:
-        """Write the mail to a file of its own, readable by the operator only."""
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path = self._folder / f"{new_id('mail')}.eml"
-        path.touch(mode=0o600)
-        path.write_bytes(_message(self._sender, to, subject, text).as_bytes())
-        log.info("mail in the outbox", path=str(path))
+    Only letters, digits, spaces, hyphens and underscores are left, and no more than six digits. So a name cannot be
+    an address, a link, markup or a telephone number in any mail program.
+    """
+    plain = "".join(
+        mark if _is_plain(mark) else " " for mark in unicodedata.normalize("NFKC", name)
+    )
+    if sum(map(_is_digit, plain)) > _MOST_DIGITS:
+        plain = "".join(" " if _is_digit(mark) else mark for mark in plain)
+    return f'"{" ".join(plain.split())[:_LONGEST_NAME].strip() or "unnamed"}"'
 
 
-class Smtp:
-    """An SMTP server: `smtp://user:password@host:port` with STARTTLS where offered, or `smtps://`."""
+def _is_plain(mark: str) -> bool:
+    return mark in "-_" or unicodedata.category(mark)[0] in "LMN"
 
-    def __init__(self, url: str, sender: str) -> None:
+
+def _is_digit(mark: str) -> bool:
+    return unicodedata.category(mark)[0] == "N"
+
+
+class Mailer:
+    """Sends plain-text mails to the SMTP server at `url`, or writes them into the `outbox` folder when it is empty.
+
+    `smtps://user:password@host:port` is TLS from the start, `smtp://` is STARTTLS. The certificate is verified against
+    the system's authorities, or those of `SSL_CERT_FILE`. Only a server on loopback may do without TLS.
+    """
+
+    def __init__(self, url: str, *, sender: str, outbox: Path) -> None:
         self._url = urlsplit(url)
         self._sender = sender
+        self._outbox = outbox
+        self._slots = asyncio.Semaphore(_CONNECTIONS)
 
     async def send(self, to: str, subject: str, text: str) -> None:
-        """Send from a thread: smtplib blocks."""
-        await asyncio.to_thread(self._send, _message(self._sender, to, subject, text))
+        """Send one mail within ten seconds; one that cannot be sent is kept in the outbox folder and logged.
 
-    def _send(self, message: EmailMessage) -> None:
-        host, port = self._url.hostname or "localhost", self._url.port or 0
-        kind = smtplib.SMTP_SSL if self._url.scheme == "smtps" else smtplib.SMTP
-        with kind(host, port, timeout=_TIMEOUT) as server:
-            server.ehlo()
-            if self._url.scheme == "smtp" and server.has_extn("starttls"):
-                server.starttls()
-            if self._url.username:
-                server.login(unquote(self._url.username), unquote(self._url.password or ""))
-            server.send_message(message)
+        Nothing is written when `to` is not exactly one address: it could be a header or a recipient of its own.
+        """
+        try:
+            message = self._compose(to, subject, text)
+        except ValueError as fault:
+            log.error("mail not written", error=str(fault))
+            return
+        if not self._url.hostname:
+            self._keep(message)
+            return
+        try:
+            async with asyncio.timeout(_DEADLINE), self._slots:
+                await self._deliver(message, to)
+        except (SMTPException, OSError, ValueError) as failure:
+            self._keep(message, failure=str(failure) or f"no answer within {_DEADLINE:.0f} s")
+
+    async def _deliver(self, message: EmailMessage, to: str) -> None:
+        client = self._client()
+        try:
+            await client.connect()
+            await client.send_message(message, recipients=[to])
+            with contextlib.suppress(SMTPException, OSError):
+                await client.quit(timeout=1)
+        finally:
+            client.close()
+
+    def _client(self) -> SMTP:
+        host, over_tls = self._url.hostname or "", self._url.scheme == "smtps"
+        user = self._url.username
+        return SMTP(
+            hostname=host,
+            port=self._url.port or (465 if over_tls else 25),
+            use_tls=over_tls,
+            start_tls=not over_tls and not _is_loopback(host),
+            tls_context=self._tls,
+            username=unquote(user) if user else None,
+            password=unquote(self._url.password or "") if user else None,
+            timeout=_DEADLINE,
+        )
+
+    @cached_property
+    def _tls(self) -> ssl.SSLContext:
+        return ssl.create_default_context()
+
+    def _compose(self, to: str, subject: str, text: str) -> EmailMessage:
+        message = EmailMessage(_WHOLE_LINES)
+        message["From"], message["To"], message["Subject"] = self._sender, to, subject
+        if [address.addr_spec for address in message["To"].addresses] != [to]:
+            raise ValueError("not one e-mail address")
+        message.set_content(text)
+        return message
+
+    def _keep(self, message: EmailMessage, *, failure: str = "") -> None:
+        """Write the mail to a file of its own, readable by the operator only, and log its path."""
+        path = self._outbox / f"{new_id('mail')}.eml"
+        try:
+            self._outbox.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path.touch(mode=0o600)
+            path.write_bytes(message.as_bytes(policy=_WHOLE_LINES.clone(utf8=True)))
+        except OSError as fault:
+            log.error("mail lost", error=failure, outbox=str(fault))
+            return
+        if failure:
+            log.error("mail not sent, kept in the outbox", path=str(path), error=failure)
+        else:
+            log.info("mail in the outbox", path=str(path))
 
 
-def mailer(smtp_url: str, *, outbox: Path, sender: str) -> Mailer:
-    """SMTP when a server is configured, else the outbox folder."""
-    return Smtp(smtp_url, sender) if smtp_url else Outbox(outbox, sender)
-
-
-def _message(sender: str, to: str, subject: str, text: str) -> EmailMessage:
-    message = EmailMessage(_WHOLE_LINES)
-    message["From"], message["To"], message["Subject"] = sender, to, subject
-    message.set_content(text)
-    return message
+def _is_loopback(host: str) -> bool:
+    with contextlib.suppress(ValueError):
+        return ip_address(host).is_loopback
+    return host == "localhost"

@@ -2,17 +2,11 @@
 
 from dataclasses import dataclass
 
-from negotiator.agents.mail import Mailer, may_write
+from negotiator.agents.mail import Mailer, may_write, quoted
 from negotiator.store.statement import Transaction
-from negotiator.telemetry import logger
 from negotiator.users import approvals
 
-log = logger(__name__)
-
-_TEXT = """An agent that calls itself
-
-    {name}
-
+_TEXT = """An agent that calls itself {name}
 registered at {base} and says that it works for you. If you know it, open this link, sign in, and hand the
 delegation code that you will see there to the agent:
 
@@ -46,9 +40,6 @@ class Verification:
         return True
 
     async def send(self, secret: str, *, email: str, agent_name: str) -> None:
-        """Send the mail. The caller's answer never depends on whether that worked."""
-        text = _TEXT.format(base=self.base, name=agent_name, secret=secret)
-        try:
-            await self.mailer.send(email, "An agent asks to work for you", text)
-        except OSError as failure:
-            log.error("mail could not be sent", error=str(failure))
+        """Send the mail; the registration's answer is the same whether that works or not."""
+        text = _TEXT.format(base=self.base, name=quoted(agent_name), secret=secret)
+        await self.mailer.send(email, "An agent asks to work for you", text)

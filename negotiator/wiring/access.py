@@ -6,7 +6,6 @@ from negotiator.agents.ceremony.asserting import Asserting
 from negotiator.agents.ceremony.identities import Identities
 from negotiator.agents.ceremony.routes import Ceremony
 from negotiator.agents.delegation import Delegations
-from negotiator.agents.mail import mailer
 from negotiator.agents.registration import Registration
 from negotiator.agents.routes import Agents
 from negotiator.agents.signals.routes import Events
@@ -55,8 +54,7 @@ def _agents(ground: Ground, delegations: Delegations) -> tuple[Agents, Ceremony]
         chosen.token_ttl,
         chosen.unclaimed_retention_days,
     )
-    sender = mailer(chosen.smtp_url, outbox=chosen.data_dir / "outbox", sender=chosen.mail_from)
-    verification = Verification(base, sender)
+    verification = Verification(base, ground.mailer)
     asserting = Asserting(base, store, ground.verifier, registration)
     refreshing = Refreshing(ground.secret, chosen.refresh_ttl)
     identities = Identities(ground.credentials, refreshing, chosen.token_ttl)

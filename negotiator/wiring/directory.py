@@ -4,7 +4,6 @@ from typing import Final
 
 from starlette.routing import Route
 
-from negotiator.agents.mail import mailer
 from negotiator.directory.accounts.proving.mailing import Mailing
 from negotiator.directory.accounts.registration import Registration
 from negotiator.directory.accounts.routes import Accounts
@@ -60,15 +59,14 @@ def directory(ground: Ground) -> Wing:
 
 
 def _accounts(ground: Ground, keys: PublishedKeys) -> Accounts:
-    chosen, base, store = ground.settings, ground.settings.base_url, ground.store
+    base, store = ground.settings.base_url, ground.store
     registration = Registration(ground.secret)
-    sender = mailer(chosen.smtp_url, outbox=chosen.data_dir / "outbox", sender=chosen.mail_from)
     return Accounts(
         base=base,
         store=store,
         levels=ground.levels,
         registration=registration,
         verification=Verification(base, store, registration, keys),
-        mailing=Mailing(base, sender),
+        mailing=Mailing(base, ground.mailer),
         credentials=ground.credentials,
     )

@@ -6,6 +6,7 @@ import secrets
 from dataclasses import dataclass
 
 from negotiator import scopes, values
+from negotiator.agents.mail import Mailer
 from negotiator.agents.schemas import ANONYMOUS_BUDGET, ASSERTION_BUDGET
 from negotiator.agents.signals.routes import BUDGET as EVENT_BUDGET
 from negotiator.caller import Rate
@@ -66,6 +67,7 @@ class Ground:
     receiver: Receiver
     resources: frozenset[str]
     doorway: Doorway
+    mailer: Mailer
     following: Following
     room: Room
 
@@ -100,6 +102,7 @@ def lay(chosen: Settings) -> Ground:
         verifier=_verifier(base, resources, issuers, issuer_keys),
         resources=resources,
         doorway=Doorway(guard, limits, Refusals(base), store),
+        mailer=Mailer(chosen.smtp_url, sender=chosen.mail_from, outbox=chosen.data_dir / "outbox"),
         room=_room(chosen, store, limits, guard, secret),
     )
 

@@ -1,0 +1,1 @@
+"""Mail: servers that lie, and names that would point somewhere."""
