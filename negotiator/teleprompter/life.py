@@ -146,7 +146,7 @@ class Sessions:
                 talk = negotiations.load(tx, owner, named)
                 given["role"] = given["role"] or talk.body.role
             session = rows.Session(
-                id=values.new_id("tps"),
+                id=values.new_id("live"),
                 owner=owner,
                 negotiation=named,
                 state="ready",

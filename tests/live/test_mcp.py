@@ -24,7 +24,7 @@ _CALL: Final = (
 BEYOND: Final = ("add_tactic", "remember", "record_win", *_CALL)
 """The tools that an anonymous agent may not use."""
 _UNKNOWN: Final = {
-    "open_teleprompter_session": {"id": "tps_x"},
+    "open_teleprompter_session": {"id": "live_x"},
     "hear_utterance": {"cues": [{"id": "cue_1"}]},
 }
 

@@ -12,7 +12,7 @@ from negotiator.errors import NotFound
 from negotiator.store.statement import Query, Statement, Transaction, insertion, table
 from negotiator.teleprompter.sessions.tables import TeleprompterEvent, TeleprompterSession
 
-NEWEST: Final = "tps_" + "z" * values.ID_LENGTH
+NEWEST: Final = "live_" + "z" * values.ID_LENGTH
 _SWEPT: Final = 200
 _CHANGING: Final = (
     *("state", "screen", "seq", "producer", "heard_ms", "active_at"),

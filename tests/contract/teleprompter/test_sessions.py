@@ -1,6 +1,7 @@
 """A call from its opening to its end (contract §5)."""
 
 import asyncio
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,13 @@ from tests.prompter import CONSENT, PATH, Desk, NewDesk
 OBJECTION = "Honestly, that is way over our budget."
 
 
-@covers("assistant:1:teleprompter", "contract:5:open")
+@covers("assistant:1:teleprompter", "contract:0:ids", "contract:5:open")
 @pytest.mark.asyncio
 async def test_a_session_is_opened_under_a_consent(desk: Desk) -> None:
     answer = await desk.send("POST", PATH, {"consent": CONSENT, "keep": "30_days"})
     view = answer.json()
     assert (answer.status_code, view["state"], view["last_seq"]) == (201, "ready", 0)
+    assert re.fullmatch("live_[0-9a-hjkmnp-tv-z]{26}", view["id"])
     assert view["stream_url"].startswith("wss://")
     assert view["stream_url"].endswith(f"{PATH}/{view['id']}/stream")
     assert view["events_url"].endswith(f"{PATH}/{view['id']}/events")

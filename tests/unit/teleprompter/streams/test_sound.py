@@ -47,7 +47,7 @@ def test_the_level_is_in_decibels_below_full_scale() -> None:
     assert loudness(bytes(320)) == -96.0
 
 
-@given(st.from_regex(r"tps_[a-z0-9]{26}", fullmatch=True), st.binary(max_size=200))
+@given(st.from_regex(r"live_[a-z0-9]{26}", fullmatch=True), st.binary(max_size=200))
 def test_words_are_read_by_the_others_and_not_by_oneself(session: str, message: bytes) -> None:
     one, other = Words(), Words()
     word = one.write(session, message)
@@ -63,4 +63,4 @@ def test_any_datagram_is_a_word_or_nothing(word: bytes) -> None:
 
 def test_a_long_message_goes_as_a_wake_up() -> None:
     one, other = Words(), Words()
-    assert other.read(one.write("tps_1", b"x" * LONGEST)) == ("tps_1", b"")
+    assert other.read(one.write("live_1", b"x" * LONGEST)) == ("live_1", b"")
