@@ -9,7 +9,7 @@ has expired. So a rotation, which adds a file to each, never makes a token that 
 import fcntl
 import os
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Container, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +26,7 @@ from cryptography.hazmat.primitives.serialization import (
 from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 from ulid_transform import ulid_to_timestamp
 
+from negotiator.strict import read_jws
 from negotiator.values import new_id, now
 
 ALGORITHM: Final = "ES256"
@@ -35,6 +36,10 @@ ALGORITHMS: Final = tuple(_PREFIXES)
 _RSA_BITS: Final = 2048
 _LONGEST_TOKEN: Final = 86_400_000
 _LOOK_EVERY: Final = 1.0
+_VERIFIERS: Final[dict[str, Callable[..., bool]]] = {
+    ALGORITHM: ECAlgorithm(ECAlgorithm.SHA256, ec.SECP256R1).verify,
+    RS256: RSAAlgorithm(RSAAlgorithm.SHA256).verify,
+}
 
 
 Private = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
@@ -108,6 +113,29 @@ class Keyring:
         return jwt.encode(
             dict(claims), key.private, algorithm, headers={"kid": key.kid, "typ": typ}
         )
+
+    def verify(
+        self, text: str, typ: str, *, longest: int, algorithms: Container[str] = ALGORITHMS
+    ) -> dict[str, Any] | None:
+        """The claims of a compact JWS of this type that one of these keys signed; None for any other text.
+
+        The claims are authentic; whether they are current and meant for the reader is left to the caller.
+        """
+        try:
+            unverified = read_jws(text, longest=longest)
+        except ValueError:
+            return None
+        header = unverified.unverified_header
+        kid, algorithm = header.get("kid"), header.get("alg")
+        key = self.find(kid) if isinstance(kid, str) else None
+        if key is None or header.get("typ") != typ:
+            return None
+        if algorithm != key.algorithm or key.algorithm not in algorithms:
+            return None
+        signed = _VERIFIERS[key.algorithm](
+            unverified.signing_input, key.verifying, unverified.signature
+        )
+        return unverified.unverified_claims if signed else None
 
     def jwks(self) -> dict[str, Any]:
         """The public key set (RFC 7517 §5)."""

@@ -60,9 +60,9 @@ def parse_json(body: bytes) -> dict[str, Any]:
 
 
 def parse_text(body: bytes) -> str:
-    """The ASCII text that the body is, but for the white space around it; 400 for anything else."""
+    """The ASCII text that the body is, every octet of it; 400 for anything else."""
     try:
-        return body.decode("ascii").strip()
+        return body.decode("ascii")
     except UnicodeDecodeError:
         raise InvalidRequest("The body is not a text of ASCII.") from None
 

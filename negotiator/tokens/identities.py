@@ -8,12 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import jwt
-
 from negotiator import audit
 from negotiator.errors import InvalidRequest
 from negotiator.scopes import ordered
 from negotiator.store.statement import Transaction
+from negotiator.strict import read_jws
 from negotiator.tokens.credentials import IDENTITY, Credentials, Subject
 
 
@@ -24,12 +23,12 @@ class Exchange:
     credentials: Credentials
 
     def takes(self, form: Mapping[str, str]) -> bool:
-        """Whether the assertion in this form says that it is one of ours; nothing is believed yet."""
+        """Whether the assertion in this form states the type of ours; its signature is not checked."""
         try:
-            header = jwt.get_unverified_header(form.get("assertion", "")[:8192])
-        except (jwt.InvalidTokenError, ValueError):
+            unverified = read_jws(form.get("assertion", ""))
+        except ValueError:
             return False
-        return header.get("typ") == IDENTITY
+        return unverified.unverified_header.get("typ") == IDENTITY
 
     def exchange(
         self, tx: Transaction, form: Mapping[str, str], *, key: str | None, address: str

@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from negotiator.strict import UnverifiedJws
 from negotiator.trust.issuer import Issuer, canonical_algorithm
 from negotiator.trust.keysets import IssuerKeys, KeysUnavailable, NoSuchKey
 from negotiator.trust.readers.claims import AssertionRefused, Reason, is_text
-from negotiator.trust.readers.compact import Unverified
 
 
 def read_header(header: dict[str, Any], typ: str) -> tuple[str | None, str]:
@@ -35,7 +35,7 @@ def read_header(header: dict[str, Any], typ: str) -> tuple[str | None, str]:
 
 
 async def check(
-    unverified: Unverified, issuer: Issuer, keys: IssuerKeys, *, kid: str | None, algorithm: str
+    unverified: UnverifiedJws, issuer: Issuer, keys: IssuerKeys, *, kid: str | None, algorithm: str
 ) -> None:
     """An algorithm and a key of this issuer, over the bytes that were parsed; raises `AssertionRefused`."""
     if algorithm not in issuer.algorithms:

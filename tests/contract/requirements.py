@@ -163,6 +163,7 @@ _TOKENS: Final = {
     "contract:1.3:jwks": "jwks.json has public keys only, the current and the next",
     "contract:1.3:at-jwt": "access tokens are RFC 9068 JWTs that others verify offline",
     "contract:1.3:dead-at-once": "a token dies with its row, agent, client, user or issuer",
+    "ours:one-spelling": "a signed token is read in one spelling only, ours included",
     "contract:1.3:namespaces": "user ids and client ids share no namespace",
     "contract:1.3:authorize": "code flow with PKCE, consent and iss",
     "contract:1.3:refresh": "refresh tokens rotate; reuse kills the family",

@@ -7,7 +7,7 @@ from typing import Final
 from negotiator import values
 from negotiator.store import moves
 from negotiator.store.statement import Transaction
-from negotiator.strict import is_object, read_object
+from negotiator.strict import UnverifiedJws, is_object, read_object
 from negotiator.tokens.clients import BY_KEY
 from negotiator.trust import keysets
 from negotiator.trust.issuer import ALGORITHMS
@@ -20,7 +20,7 @@ from negotiator.trust.readers.claims import (
     required_moment,
     required_text,
 )
-from negotiator.trust.readers.compact import Unverified, read_compact
+from negotiator.trust.readers.compact import read_compact
 from negotiator.trust.signatures import read_header
 
 ASSERTION_TYPE: Final = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
@@ -69,7 +69,7 @@ def prove(tx: Transaction, text: str, *, client_id: str, jwks: str, audience: st
         raise AssertionRefused(Reason.REPLAY, "The assertion was used before.")
 
 
-def _named(unverified: Unverified) -> str:
+def _named(unverified: UnverifiedJws) -> str:
     """Who made the assertion, and for whom: a client speaks for itself alone."""
     claims = unverified.unverified_claims
     issuer, subject = (
@@ -81,7 +81,7 @@ def _named(unverified: Unverified) -> str:
     return subject
 
 
-def _check_signature(unverified: Unverified, jwks: str) -> None:
+def _check_signature(unverified: UnverifiedJws, jwks: str) -> None:
     """Its type, where it states one, and the one key of the client that can have signed it."""
     header = unverified.unverified_header
     stated = header.get("typ", TYPE)

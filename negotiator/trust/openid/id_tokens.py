@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from negotiator.strict import is_array
+from negotiator.strict import UnverifiedJws, is_array
 from negotiator.trust.issuer import Issuer, canonical_algorithm
 from negotiator.trust.keysets import IssuerKeys, KeysUnavailable, NoSuchKey
 from negotiator.trust.readers.claims import (
@@ -14,7 +14,7 @@ from negotiator.trust.readers.claims import (
     required_moment,
     required_text,
 )
-from negotiator.trust.readers.compact import Unverified, read_compact
+from negotiator.trust.readers.compact import read_compact
 
 _SKEW: Final = 60_000
 _OLDEST: Final = 600_000
@@ -58,7 +58,7 @@ async def believe(
     )
 
 
-async def _check_signature(unverified: Unverified, issuer: Issuer, keys: IssuerKeys) -> None:
+async def _check_signature(unverified: UnverifiedJws, issuer: Issuer, keys: IssuerKeys) -> None:
     header = unverified.unverified_header
     algorithm, kid = canonical_algorithm(header.get("alg")), header.get("kid")
     # Another kind of token of the same issuer, an ID-JAG or an access token, is no ID token (RFC 8725 §3.11).

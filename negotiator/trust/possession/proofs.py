@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from negotiator import values
 from negotiator.errors import ProofRefused
-from negotiator.strict import is_object
+from negotiator.strict import UnverifiedJws, is_object
 from negotiator.trust import keysets
 from negotiator.trust.issuer import ALGORITHMS, canonical_algorithm
 from negotiator.trust.keysets import KeysRefused
@@ -19,7 +19,7 @@ from negotiator.trust.readers.claims import (
     required_moment,
     required_text,
 )
-from negotiator.trust.readers.compact import Unverified, read_compact
+from negotiator.trust.readers.compact import read_compact
 
 TYPE: Final = "dpop+jwt"
 OLDEST: Final = 300_000
@@ -83,7 +83,7 @@ def token_hash(token: str) -> str:
     return _encoded(hashlib.sha256(token.encode()).digest())
 
 
-def _check_signature(unverified: Unverified) -> str:
+def _check_signature(unverified: UnverifiedJws) -> str:
     """Steps 4 to 7: the type, an asymmetric algorithm, a public key, its signature; gives the key's thumbprint."""
     header = unverified.unverified_header
     algorithm, jwk = canonical_algorithm(header.get("alg")), header.get("jwk")
