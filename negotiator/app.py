@@ -90,7 +90,7 @@ def _layers(house: House) -> list[Middleware]:
         Middleware(
             Wrapping,
             https=house.settings.base_url.startswith("https:"),
-            readable=house.readable,
+            shared=house.shared,
             traffic=Traffic(house.ground.meters, [*(each.name for each in operations), METER]),
         ),
         Middleware(

@@ -85,7 +85,8 @@ class Settings(SpeechSettings):
         description="Networks whose X-Forwarded-For is believed, comma-separated CIDR.",
     )
     trusted_origins: Annotated[list[str], NoDecode] = Field(
-        [], description="Foreign origins whose pages may use /mcp and sockets, comma-separated."
+        [],
+        description="Foreign origins whose pages may open sockets, and use public MCP tools, comma-separated.",
     )
     register_limit_anonymous: int = Field(
         60, ge=1, description="Anonymous registrations per hour and address."

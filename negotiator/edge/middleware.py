@@ -1,33 +1,43 @@
-"""What wraps every response: the request's id, the security headers, CORS for browsers. Pure ASGI."""
+"""What wraps every response: the request's id, the security headers, CORS for pages. Pure ASGI."""
 
 import re
 import time
-from typing import Any, Final
+from typing import Final
 
-from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from negotiator.metrics.meters import PAGE, Traffic
 from negotiator.telemetry import request_id
 from negotiator.values import new_id
 
+API: Final = "/api/"
 _GIVEN = re.compile(rb"[A-Za-z0-9._-]{8,64}")
 _HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),
 ]
-_CORS: Final[dict[str, Any]] = {
-    "allow_origins": ["*"],
-    "allow_methods": ["GET", "HEAD"],
-    "allow_headers": ["Authorization", "DPoP", "If-None-Match", "X-Request-Id"],
-    "expose_headers": [
-        *("ETag", "Last-Modified", "Content-Location", "Link", "Retry-After"),
-        *("WWW-Authenticate", "DPoP-Nonce", "X-Request-Id"),
-        *("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"),
-        *("RateLimit", "RateLimit-Policy"),
-    ],
-}
+_EXPOSED: Final = (
+    *("ETag", "Last-Modified", "Content-Location", "Link", "Location", "Retry-After"),
+    *("WWW-Authenticate", "DPoP-Nonce", "X-Request-Id", "Deprecation", "Sunset"),
+    *("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"),
+    *("RateLimit", "RateLimit-Policy"),
+)
+_SHARED: Final = [
+    # The same for every request, with or without an Origin: no answer varies by it, in no cache.
+    (b"access-control-allow-origin", b"*"),
+    (b"access-control-expose-headers", ", ".join(_EXPOSED).encode()),
+]
+_READ: Final = (
+    *("Authorization", "DPoP", "Content-Type", "Accept", "Idempotency-Key", "X-Request-Id"),
+    *("If-Match", "If-None-Match", "If-Modified-Since", "Last-Event-ID"),
+    *("MCP-Protocol-Version", "Mcp-Method", "Mcp-Name", "Mcp-Session-Id"),
+)
+_PREFLIGHT: Final = [
+    (b"access-control-allow-methods", b"GET, HEAD, POST, PUT, PATCH, DELETE"),
+    (b"access-control-allow-headers", ", ".join(_READ).encode()),
+    (b"access-control-max-age", b"7200"),
+]
 _HEADS: Final = {"http.response.start", "websocket.http.response.start", "websocket.accept"}
 _UPGRADED: Final = 101
 _HTTPS = (b"strict-transport-security", b"max-age=31536000; includeSubDomains")
@@ -36,20 +46,20 @@ _HTTPS = (b"strict-transport-security", b"max-age=31536000; includeSubDomains")
 class Wrapping:
     """Names each request, by the client's own `X-Request-Id` when it is a sane one, and hardens each response.
 
-    `readable` are the paths that pages of any origin may read: the public ones (contract §0, Headers); a part in
-    braces stands for any. `traffic` counts every answer; the time is that until the head of the answer, since a
-    stream has no end to speak of.
+    Pages of any origin may call the paths in `shared` (a part in braces stands for any) and whatever is under `/api/`:
+    these read no cookie, so a page gets no more there than any program, and credentials are never allowed (Fetch,
+    "CORS protocol"). `traffic` counts every answer; the time is that until the head of the answer, since a stream has
+    no end to speak of.
     """
 
     def __init__(
-        self, app: ASGIApp, *, https: bool, readable: frozenset[str], traffic: Traffic
+        self, app: ASGIApp, *, https: bool, shared: frozenset[str], traffic: Traffic
     ) -> None:
         self._traffic = traffic
         self._app = app
-        self._readable = frozenset(path for path in readable if "{" not in path)
-        templates = (path for path in readable if "{" in path)
+        self._shared = frozenset(path for path in shared if "{" not in path)
+        templates = (path for path in shared if "{" in path)
         self._templates = re.compile("|".join(map(_pattern, templates)) or "(?!)")
-        self._for_browsers = CORSMiddleware(app, **_CORS)
         self._headers = [*_HEADERS, _HTTPS] if https else _HEADERS
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -57,33 +67,41 @@ class Wrapping:
             await self._app(scope, receive, send)
             return
         began = time.perf_counter_ns()
-        given, app = b"", self._app
+        given, preflight = b"", False
         for name, value in scope["headers"]:
             if name == b"x-request-id":
                 given = value
-            elif name == b"origin" and self._is_readable(scope["path"]):
-                app = self._for_browsers
+            elif name == b"access-control-request-method":
+                preflight = True
         current = given.decode() if _GIVEN.fullmatch(given) else new_id("req")
         request_id.set(current)
-        head = scope.get("method") == "HEAD"
+        method = scope.get("method")
+        head = method == "HEAD"
+        added = [*self._headers, (b"x-request-id", current.encode())]
+        if shared := method is not None and self._is_shared(scope["path"]):
+            added += _SHARED
 
         async def wrapped(message: Message) -> None:
             if message["type"] in _HEADS:
                 took, status = time.perf_counter_ns() - began, message.get("status", _UPGRADED)
                 self._traffic.saw(scope.get("operation", PAGE), status, took)
-                message["headers"] = [
-                    *message.get("headers", ()),
-                    *self._headers,
-                    (b"x-request-id", current.encode()),
-                ]
+                message["headers"] = [*message.get("headers", ()), *added]
             elif head and message["type"] == "http.response.body":
                 message = {**message, "body": b""}
             await send(message)
 
-        await app(scope, receive, wrapped)
+        if shared and preflight and method == "OPTIONS":
+            await wrapped({"type": "http.response.start", "status": 204, "headers": _PREFLIGHT})
+            await wrapped({"type": "http.response.body", "body": b""})
+            return
+        await self._app(scope, receive, wrapped)
 
-    def _is_readable(self, path: str) -> bool:
-        return path in self._readable or self._templates.fullmatch(path) is not None
+    def _is_shared(self, path: str) -> bool:
+        return (
+            path.startswith(API)
+            or path in self._shared
+            or self._templates.fullmatch(path) is not None
+        )
 
 
 def _pattern(template: str) -> str:

@@ -5,17 +5,15 @@ endpoint renders its own refusals, so it needs none of the layers that Starlette
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from negotiator.caller import nobody
 from negotiator.edge.endpoint import Endpoint, instead_of_upgrade, read_headers, respond
+from negotiator.edge.middleware import API
 from negotiator.edge.operation import Answer
 from negotiator.edge.steps import Doorway
 from negotiator.limits.budgets import refuse
-
-_API: Final = "/api/"
 
 Methods = dict[str, Endpoint]
 
@@ -60,7 +58,7 @@ class Operations:
             await self._choose(methods, scope["method"])(scope, receive, send)
         elif path in self._doors:
             await self._doors[path](scope, receive, send)
-        elif path.startswith(_API):
+        elif path.startswith(API):
             await self._away(self._doorway.refusals.not_found())(scope, receive, send)
         else:
             await self._app(scope, receive, send)

@@ -28,18 +28,15 @@ _DEPTH: Final = MAX_DEPTH + 2
 """An operation's input may be as deep as over HTTP; message and params are around it."""
 
 _PARSE_ERROR, _INVALID_REQUEST = -32700, -32600
-_EXPOSED: Final = "WWW-Authenticate, X-Request-Id, Retry-After, RateLimit, RateLimit-Policy"
-_ASKED: Final = (
-    "Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, X-Request-Id"
-)
 
 
 class Door:
     """The MCP endpoint as an ASGI application.
 
-    `speaker` gives the protocol, loaded when the first message comes; `origins` are those whose pages may use the
-    endpoint (DNS rebinding: a browser always says where a page is from). While no tool works without a credential,
-    nothing else does either, so that clients sign in when they connect and not in the middle of a talk.
+    `speaker` gives the protocol, loaded when the first message comes. `origins` are those whose pages may use the
+    endpoint as any program does. A page of another origin needs a bearer token; one that reaches this service under
+    its own host name (DNS rebinding) is refused with one, too (MCP, Streamable HTTP, Security Warning). While no tool
+    works without a credential, nothing else does either, so that clients sign in when they connect.
     """
 
     def __init__(
@@ -72,9 +69,6 @@ class Door:
             answer = await self._doorway.refused(refusal)
         except Exception as fault:
             answer = self._doorway.refusals.crash(fault)
-        origin = headers.get("origin", "")
-        shared = _shared(origin) if origin in self._origins else {}
-        answer = Answer(answer.body, answer.status, {**answer.headers, **shared}, answer.media_type)
         await respond(send, answer, left.headers())
 
     async def _answer(
@@ -86,9 +80,6 @@ class Door:
         except Refusal:
             await self._doorway.charge(nobody(address), None, left)
             raise
-        if scope["method"] == "OPTIONS":
-            await self._doorway.charge(caller, None, left)
-            return Answer(None, 204)
         limit = BODY if caller.kind == "nobody" else self._limit
         declared = headers.get("content-length")
         body = await reading.read_body(receive, limit + ENVELOPE, declared)
@@ -102,12 +93,11 @@ class Door:
                 await self._doorway.charge(caller, None, left)
 
     async def _admit(self, method: str, headers: Mapping[str, str], address: str) -> Caller:
-        """Who may go on: right method, known origin, a good credential where one is sent or needed."""
+        """The caller, once method, origin and credential are good."""
         origin = headers.get("origin")
-        if origin is not None and origin not in self._origins:
-            raise Forbidden("Pages of this origin may not use this endpoint.")
-        if method == "OPTIONS":
-            return nobody(address)
+        foreign = origin is not None and origin not in self._origins
+        if foreign and _is_rebound(origin or "", headers.get("host", "")):
+            raise Forbidden("This service has another name.")
         if method != "POST":
             raise MethodNotAllowed(["POST"])
         caller = await self._doorway.guard.identify(headers, address, sent=(method, PATH))
@@ -115,6 +105,8 @@ class Door:
             refusal = Unauthorized("Send a bearer token in the Authorization header.", sent=False)
             refusal.scopes = self._scopes
             raise refusal
+        if foreign and caller.kind == "nobody":
+            raise Forbidden("A page of this origin needs a bearer token.")
         reading.expect(headers.get("content-type"), JSON)
         return caller
 
@@ -154,18 +146,12 @@ def locked(service: Service) -> bool:
     return any(operation.access == "bearer" for operation in tools.marked(service).values())
 
 
+def _is_rebound(origin: str, host: str) -> bool:
+    """Whether a page and the request that it made name the same host: the page takes this service for its own."""
+    named = origin.partition("://")[2]
+    return bool(named) and named.lower() == host.lower()
+
+
 def _error(identified: Any, code: int, message: str) -> Answer:
     error = {"code": code, "message": message}
     return Answer({"jsonrpc": "2.0", "id": identified, "error": error}, 400)
-
-
-def _shared(origin: str) -> dict[str, str]:
-    """CORS for a page that may use the endpoint."""
-    return {
-        "access-control-allow-origin": origin,
-        "access-control-allow-methods": "POST",
-        "access-control-allow-headers": _ASKED,
-        "access-control-expose-headers": _EXPOSED,
-        "access-control-max-age": "600",
-        "vary": "Origin",
-    }

@@ -16,6 +16,7 @@ from negotiator.discovery.site import Site
 from negotiator.edge.operation import Service
 from negotiator.edge.steps import Doorway
 from negotiator.keys import ALGORITHM, RS256, Keyring
+from negotiator.mcp.door import PATH as MCP
 from negotiator.settings import Settings
 from negotiator.store.store import Store
 from negotiator.tokens import clients
@@ -66,12 +67,16 @@ class House:
         return self.ground.doorway
 
     @property
-    def readable(self) -> frozenset[str]:
-        """The paths that pages of any origin may read."""
-        reads = (operation for operation in self.service.operations if operation.method == "GET")
-        public = {operation.path for operation in reads if operation.access == "public"}
+    def shared(self) -> frozenset[str]:
+        """The paths that pages of any origin may call: operations, documents, public pages and `/mcp`."""
+        called = {
+            path
+            for operation in self.service.operations
+            for path in (operation.path, *operation.aliases)
+        }
         shown = {address for wing in self.wings for address in wing.addresses}
-        return frozenset(public | shown | {document.path for document in self.documents})
+        read = {document.path for document in self.documents}
+        return frozenset(called | shown | read | {MCP})
 
     async def close(self) -> None:
         """Let go of everything, the store last."""

@@ -5,7 +5,9 @@ from typing import Any, Final
 import httpx2
 import pytest
 
+from negotiator.mcp.door import locked
 from negotiator.settings import Settings
+from negotiator.wiring.house import build
 from tests.api.mcp.conftest import NEWEST, OLDER, PRICED, Line, full, line
 from tests.api.mcp.test_protocol import error
 from tests.api.mcp.test_refusals import told
@@ -16,27 +18,69 @@ __all__ = ["full", "line"]
 VERSIONS: Final = (NEWEST, *OLDER)
 
 
-@pytest.mark.asyncio
-@pytest.mark.parametrize(
-    "origin",
-    [
-        "https://evil.example",
-        "null",
-        "http://negotiator.example",
-        "https://negotiator.example.evil.example",
-        "https://negotiator.example:8443",
-        "https://negotiator.example/",
-        "https://NEGOTIATOR.example",
-        "",
-    ],
+FOREIGN: Final = (
+    "https://evil.example",
+    "null",
+    "https://negotiator.example.evil.example",
+    "https://negotiator.example:8443",
+    "https://negotiator.example/",
+    "",
+    "http://[",
 )
-async def test_a_page_of_another_origin_is_turned_away(line: Line, origin: str) -> None:
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("origin", FOREIGN)
+async def test_a_page_of_another_origin_needs_a_token(line: Line, origin: str) -> None:
     message, headers = line.message("tools/list", {})
     answer = await line.send(message, **headers, origin=origin)
-    refused(answer, 403, "access_denied")
-    assert "access-control-allow-origin" not in answer.headers
-    asked = await line.client.options("/mcp", headers={"origin": origin})
-    refused(asked, 403, "access_denied")
+    assert answer.status_code == 200, answer.text
+    bare = Line(line.client)
+    answer = await bare.send(message, **headers, origin=origin)
+    refused(answer, 401, "invalid_token")
+    answer = await bare.send(message, **headers, origin=origin, authorization="Bearer guess")
+    refused(answer, 401, "invalid_token")
+
+
+@pytest.mark.asyncio
+async def test_where_tools_are_public_a_page_of_another_origin_needs_a_token_too(
+    chosen: Settings,
+) -> None:
+    alone = make_settings(chosen.data_dir, chosen.keys_dir, services=["directory"])
+    needs_token = locked(build(alone).service)
+    async with running(alone) as application, connect(application) as client:
+        line = Line(client)
+        message, headers = line.message("tools/list", {})
+        for origin, status in ((None, 200), (BASE, 200), ("https://evil.example", 403)):
+            sent = headers if origin is None else {**headers, "origin": origin}
+            expected = 401 if needs_token else status
+            for more in ({}, {"authorization": "Basic YTpi"}):
+                assert (await line.send(message, **sent, **more)).status_code == expected
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("origin", "host"),
+    [
+        ("http://evil.example:8000", "evil.example:8000"),
+        ("https://evil.example", "EVIL.example"),
+        ("http://negotiator.example", "negotiator.example"),
+        ("https://[2001:db8::1]:8000", "[2001:db8::1]:8000"),
+    ],
+)
+async def test_a_page_that_takes_us_for_its_own_host_is_turned_away(
+    line: Line, origin: str, host: str
+) -> None:
+    """DNS rebinding: its name leads to our address, so the browser sends it here as to itself."""
+    for method in ("POST", "GET"):
+        message, headers = line.message("tools/list", {})
+        answer = await line.client.request(
+            method,
+            "/mcp",
+            json=message,
+            headers={**line.headers, **headers, "origin": origin, "host": host},
+        )
+        refused(answer, 403, "access_denied")
 
 
 @pytest.mark.asyncio
@@ -51,11 +95,8 @@ async def test_pages_of_our_own_and_of_named_origins_may_use_it(
             line = Line(client, {**headers, "origin": origin})
             answer = await line.ask("tools/list")
             assert answer.status_code == 200
-            assert answer.headers["access-control-allow-origin"] == origin
+            assert answer.headers["access-control-allow-origin"] == "*"
             assert "access-control-allow-credentials" not in answer.headers
-            asked = await client.options("/mcp", headers={"origin": origin})
-            assert asked.status_code == 204
-            assert "Authorization" in asked.headers["access-control-allow-headers"]
 
 
 @pytest.mark.asyncio
@@ -232,7 +273,7 @@ async def test_every_probe_is_charged(chosen: Settings, register: Register) -> N
         async with connect(application, "198.51.100.3") as client:
             pages = Line(client, {"origin": "https://evil.example"})
             said = [(await pages.ask("tools/list")).status_code for _ in range(8)]
-            assert said == [403] * 6 + [429] * 2
+            assert said == [401] * 6 + [429] * 2
         async with connect(application, "198.51.100.4") as client:
             said = [(await client.options("/mcp")).status_code for _ in range(8)]
-            assert said == [204] * 6 + [429] * 2
+            assert said == [405] * 6 + [429] * 2

@@ -55,32 +55,6 @@ async def test_transport_security_is_announced_with_an_https_base_only(
 
 
 @pytest.mark.asyncio
-@covers("contract:0:cors")
-async def test_pages_of_any_origin_read_what_is_public_and_nothing_else(
-    client: httpx2.AsyncClient, register: Register
-) -> None:
-    origin = {"origin": "https://page.example"}
-    for path in ("/.well-known/oauth-protected-resource", "/api/health", "/openapi.json"):
-        answer = await client.get(path, headers=origin)
-        assert answer.headers["access-control-allow-origin"] == "*"
-        assert "access-control-allow-credentials" not in answer.headers
-        exposed = answer.headers["access-control-expose-headers"].lower()
-        for name in ("etag", "retry-after", "x-request-id", "ratelimit"):
-            assert name in exposed
-    asked = {**origin, "access-control-request-method": "GET"}
-    preflight = await client.options("/api/health", headers=asked)
-    assert preflight.status_code == 200
-    for path in (NEGOTIATIONS, "/api/agent/register", "/oauth/token"):
-        closed = await client.options(
-            path, headers={**asked, "access-control-request-method": "POST"}
-        )
-        assert "access-control-allow-origin" not in closed.headers
-    private = await client.get(NEGOTIATIONS, headers={**origin, **bearer(await register())})
-    assert private.status_code == 200
-    assert "access-control-allow-origin" not in private.headers
-
-
-@pytest.mark.asyncio
 @covers("contract:0:limit-headers")
 async def test_head_is_get_without_a_body(client: httpx2.AsyncClient, register: Register) -> None:
     headers = bearer(await register())

@@ -7,7 +7,7 @@ from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 
-_OURS: Final = {"host", "connection", "content-length", "transfer-encoding", "date", "server"}
+_OURS: Final = {"connection", "content-length", "transfer-encoding", "date", "server"}
 
 
 @contextmanager
