@@ -28,6 +28,7 @@ class Caller:
     itself. `credential` is the token's id, or the client address of nobody. `level` is how far the
     directory believes who this is: 0 nothing known, 1 registered, 2 proven, 3 vetted by the operator. `key` is the
     thumbprint of the key that the token is bound to; whoever sends it has to prove that he holds that one.
+    `paths` are the path prefixes that the token is limited to (RFC 8707); empty for the whole service.
     """
 
     kind: Literal["nobody", "agent", "client"]
@@ -40,6 +41,7 @@ class Caller:
     rate: Rate | None = None
     retiring: Retiring | None = None
     key: str | None = None
+    paths: tuple[str, ...] = ()
 
     @property
     def payer(self) -> str:

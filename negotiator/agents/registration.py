@@ -114,7 +114,14 @@ class Registration:
         """
         found = match(tx, assertion, actor=address)
         agent_id = values.new_id("agt")
-        subject = Subject(agent_id, found.user_id, found.issuer, found.identity, key=key)
+        subject = Subject(
+            agent_id,
+            found.user_id,
+            found.issuer,
+            found.identity,
+            key=key,
+            resource=" ".join(assertion.resources),
+        )
         scopes = allowed_scopes(assertion)
         token = self.credentials.make(subject, scopes, life=self.life, typ=typ)
         self._add(tx, token, name, "identity_assertion", claimed_at=token.issued_at)

@@ -93,7 +93,7 @@ class Guard:
     async def identify(
         self, headers: Mapping[str, str], address: str, *, sent: tuple[str, str]
     ) -> Caller:
-        """Who sent this: nobody without a credential, 401 with one that is not believed.
+        """Who sent this: nobody without a credential, 401 with one that is not believed or is for another resource.
 
         `sent` is the method and path of the request, which the proof of a bound token names.
         """
@@ -108,6 +108,8 @@ class Guard:
             key = await self._prove(scheme, headers, method=method, path=path, token=credential)
             if caller.key is None or key != caller.key:
                 raise self._refuse(_DPOP, "The token is not bound to the key of the proof.")
+        if not _opens(caller.paths, sent[1]):
+            raise self._refuse(scheme, "The token is for another resource of this service.")
         return caller
 
     def allow(self, operation: Operation, caller: Caller) -> None:
@@ -162,6 +164,13 @@ def _presented(header: str | None) -> tuple[str, str | None]:
     if not credential or any(mark in credential for mark in ' ,\t"'):
         raise InvalidRequest("The Authorization header is malformed.")
     return scheme, credential
+
+
+def _opens(prefixes: tuple[str, ...], path: str) -> bool:
+    """Whether a token that is limited to these path prefixes is good at this path (RFC 8707 §2)."""
+    return not prefixes or any(
+        path == prefix or path.startswith(f"{prefix}/") for prefix in prefixes
+    )
 
 
 def _parse(text: str) -> Address | None:

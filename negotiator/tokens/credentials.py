@@ -17,6 +17,7 @@ from negotiator.store.statement import Query, Statement, Transaction, entity, in
 from negotiator.store.store import Store
 from negotiator.tokens.api_keys import form, rows
 from negotiator.tokens.api_keys.standing import FindStanding
+from negotiator.tokens.audience import audience, narrowed, paths
 from negotiator.tokens.issued import Issued, Subject
 from negotiator.tokens.seen import Seen
 from negotiator.tokens.tables import AccessToken
@@ -52,12 +53,6 @@ _LIVE = Query(
         col(_token.expires_at) > bindparam("now"),
         col(_token.revoked_at).is_(None),
         ~WITHDRAWN,
-    ),
-    tuple,
-)
-_OPAQUE = Query(
-    select(_token.client_id, _token.user_id, _token.scope, _token.key).where(
-        col(_token.jti) == bindparam("jti"), col(_token.expires_at) > bindparam("now")
     ),
     tuple,
 )
@@ -101,11 +96,13 @@ class Credentials:
         400 `invalid_scope` for a scope of a service that does not run here.
         """
         self._check_offered(scopes)
+        subject = self._limited(subject)
         at = values.now()
         jti = values.new_ulid()
         claims = {
             "iss": self.issuer,
-            "aud": self.issuer,
+            # An assertion of ours is for us alone; the limit is for the tokens that it is exchanged for.
+            "aud": self.issuer if typ == IDENTITY else audience(subject.resource, base=self.issuer),
             "sub": subject.principal,
             "client_id": subject.client_id,
             "jti": jti,
@@ -121,7 +118,7 @@ class Credentials:
         self._check_offered(scopes)
         jti = values.new_ulid()
         text = form.write_bearer(jti, self._pepper)
-        return Issued(subject, scopes, jti, text, life, values.now())
+        return Issued(self._limited(subject), scopes, jti, text, life, values.now())
 
     def record(self, tx: Transaction, token: Issued) -> None:
         """Keep the token's row, in the unit that gives it a reason to be."""
@@ -136,6 +133,7 @@ class Credentials:
             authorization=subject.authorization,
             key=subject.key,
             scope=" ".join(token.scopes),
+            resource=subject.resource,
             issued_at=token.issued_at,
             # To the millisecond, while a JWT's `exp` has lost a part of a second: who counts `expires_in` from when
             # the token came would bring a dead one at the end, and many clients then bother their user.
@@ -176,12 +174,12 @@ class Credentials:
             return None
 
         def unit(tx: Transaction) -> Caller | None:
-            found = tx.one(_OPAQUE, jti=jti, now=values.now())
-            if found is None:
+            row = tx.one(_FIND, jti=jti)
+            limit = row and paths(audience(row.resource, base=self.issuer), base=self.issuer)
+            if row is None or limit is None:
                 return None
-            client_id, user_id, scope, key = found
-            scopes = frozenset(scope.split())
-            caller = _caller(jti, client_id, user_id or client_id, scopes, key=key)
+            subject, scopes = row.user_id or row.client_id, frozenset(row.scope.split())
+            caller = _caller(jti, row.client_id, subject, scopes, key=row.key, limit=limit)
             return self._stands(tx, caller)
 
         return await self._store.read(unit)
@@ -224,6 +222,9 @@ class Credentials:
         """Kill the token of this id, as part of something larger that leaves its own trail."""
         tx.run(_REVOKE, token=jti, at=values.now())
 
+    def _limited(self, subject: Subject) -> Subject:
+        return replace(subject, resource=narrowed(subject.resource, None, base=self.issuer))
+
     def _check_offered(self, scopes: list[str]) -> None:
         if not self.offered.issuperset(scopes):
             raise Refusal("A scope was asked for that is not offered here.", error="invalid_scope")
@@ -231,11 +232,14 @@ class Credentials:
     def _believe(self, credential: str) -> tuple[int, Caller] | None:
         """Whom a text of ours speaks for, and when it is over at the latest; its row says when exactly."""
         claims = self._claims(credential)
-        if claims is None:
+        limit = None if claims is None else paths(claims["aud"], base=self.issuer)
+        if claims is None or limit is None:
             return None
         scopes = frozenset(claims["scope"].split())
         key = claims.get("cnf", {}).get("jkt")
-        caller = _caller(claims["jti"], claims["client_id"], claims["sub"], scopes, key=key)
+        caller = _caller(
+            claims["jti"], claims["client_id"], claims["sub"], scopes, key=key, limit=limit
+        )
         return (claims["exp"] + 1) * 1000, caller
 
     def _claims(self, credential: str, typ: str = TYPE) -> dict[str, Any] | None:
@@ -244,12 +248,18 @@ class Credentials:
         if claims is None or not claims.keys() >= _REQUIRED:
             return None
         # Expiry is not checked here: `authenticate` and `is_live` compare it with the service's own clock.
-        ours = claims["iss"] == self.issuer and claims["aud"] == self.issuer
+        ours = claims["iss"] == self.issuer and paths(claims["aud"], base=self.issuer) is not None
         return claims if ours else None
 
 
 def _caller(
-    jti: str, client_id: str, subject: str, scopes: frozenset[str], *, key: str | None
+    jti: str,
+    client_id: str,
+    subject: str,
+    scopes: frozenset[str],
+    *,
+    key: str | None,
+    limit: tuple[str, ...],
 ) -> Caller:
     """Whom a token speaks for; of the clients of OAuth, which may have come by themselves, nothing more is known."""
     is_agent = client_id.startswith("agt_")
@@ -262,6 +272,7 @@ def _caller(
         user_id=subject if subject != client_id else None,
         level=0 if is_agent else 1,
         key=key,
+        paths=limit,
     )
 
 

@@ -13,6 +13,7 @@ from negotiator.errors import InvalidRequest
 from negotiator.scopes import ordered
 from negotiator.store.statement import Transaction
 from negotiator.strict import read_jws
+from negotiator.tokens.audience import narrowed
 from negotiator.tokens.credentials import IDENTITY, Credentials, Subject
 
 
@@ -46,7 +47,13 @@ class Exchange:
         if not set(asked) <= set(held):
             raise InvalidRequest("A scope was asked for that is not held.", error="invalid_scope")
         subject = Subject(
-            row.client_id, row.user_id, row.issuer, row.identity, row.authorization, key
+            row.client_id,
+            row.user_id,
+            row.issuer,
+            row.identity,
+            row.authorization,
+            key,
+            narrowed(row.resource, form.get("resource"), base=self.credentials.issuer),
         )
         # As long as the assertion was given for: so an operator's short lives stay short.
         life = row.expires_at // 1000 - row.issued_at // 1000

@@ -6,7 +6,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Whom a token is for and what it stands on; `key` is the thumbprint of the key it is bound to (RFC 9449 §6)."""
+    """Whom a token is for and what it stands on.
+
+    `key` is the thumbprint of the key it is bound to (RFC 9449 §6), `resource` what it is limited to (see `audience`).
+    """
 
     client_id: str
     user_id: str | None = None
@@ -14,6 +17,7 @@ class Subject:
     identity: str | None = None
     authorization: str | None = None
     key: str | None = None
+    resource: str = ""
 
     @property
     def principal(self) -> str:

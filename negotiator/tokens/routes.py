@@ -85,7 +85,7 @@ class TokenView(TypedDict):
     exp: NotRequired[int]
     iat: NotRequired[int]
     sub: NotRequired[str]
-    aud: NotRequired[str]
+    aud: NotRequired[str | list[str]]
     iss: NotRequired[str]
     jti: NotRequired[str]
 

@@ -10,7 +10,8 @@ class AccessToken(SQLModel, table=True):
     """One issued token or identity assertion, without its secret: the signature lives with the bearer only.
 
     `client_id`, `user_id`, `issuer`, `identity` and `authorization` (a user's consent to a client, by the code flow)
-    are what the token stands on; see `trust.tables.Revocation`. `key` is the thumbprint of the key it is bound to.
+    are what the token stands on; see `trust.tables.Revocation`. `key` is the thumbprint of the key it is bound to,
+    `resource` what it is limited to, space-delimited, empty for the whole service (RFC 8707).
     """
 
     __tablename__ = "access_tokens"
@@ -34,6 +35,7 @@ class AccessToken(SQLModel, table=True):
     authorization: str | None
     key: str | None
     scope: str
+    resource: str
     issued_at: int = Field(sa_type=BigInteger)
     expires_at: int = Field(sa_type=BigInteger)
     revoked_at: int | None = Field(sa_type=BigInteger)

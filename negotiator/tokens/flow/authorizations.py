@@ -216,7 +216,14 @@ def end_agents(tx: Transaction, user_id: str) -> None:
 
 def subject(found: Authorization) -> Subject:
     """Whom a token of this grant is for and what it stands on."""
-    return Subject(found.client_id, found.user_id, found.issuer, found.identity, found.id)
+    return Subject(
+        found.client_id,
+        found.user_id,
+        found.issuer,
+        found.identity,
+        found.id,
+        resource=found.resource,
+    )
 
 
 def replayed(found: Authorization) -> InvalidRequest:

@@ -13,6 +13,7 @@ from authlib.oauth2.rfc7009 import RevocationEndpoint
 from authlib.oauth2.rfc7662 import IntrospectionEndpoint
 
 from negotiator.tokens import clients
+from negotiator.tokens.audience import audience
 from negotiator.tokens.flow import authorizations
 from negotiator.tokens.flow.tables import Authorization, RefreshToken
 from negotiator.tokens.tables import AccessToken
@@ -117,7 +118,7 @@ def _described(token: AccessToken, issuer: str) -> dict[str, Any]:
         "exp": token.expires_at // 1000,
         "iat": token.issued_at // 1000,
         "sub": token.user_id or token.client_id,
-        "aud": issuer,
+        "aud": audience(token.resource, base=issuer),
         "iss": issuer,
         "jti": token.jti,
         **({"cnf": {"jkt": token.key}} if token.key else {}),

@@ -10,7 +10,6 @@ from authlib.oauth2.rfc6749 import InvalidRequestError, TokenEndpointMixin, Unau
 from authlib.oauth2.rfc6749.grants import BaseGrant
 
 from negotiator import values
-from negotiator.errors import InvalidRequest
 from negotiator.tokens.clients import CODE, REFRESH
 from negotiator.tokens.flow import authorizations
 from negotiator.tokens.flow.authorizations import Presented
@@ -56,9 +55,6 @@ class _FlowGrant(ScopedGrant, BaseGrant, TokenEndpointMixin):
 
     def answer(self, grant: Authorization, scope: str, refresh_token: str | None) -> Any:
         """The token response; who signed in is kept for whoever signs the ID token."""
-        asked = set((self.request.form.get("resource") or "").split())
-        if grant.resource and not asked <= set(grant.resource.split()):
-            raise InvalidRequest("The user granted another resource.", error="invalid_target")
         token = self.generate_token(
             user=authorizations.subject(grant), scope=scope, include_refresh_token=False
         )

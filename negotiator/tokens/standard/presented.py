@@ -1,7 +1,7 @@
 """An assertion on its way to a token: verified before the transaction, admitted inside it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from negotiator.scopes import ordered
 from negotiator.store.statement import Transaction
@@ -33,7 +33,9 @@ class Presented:
                 raise self.assertion
             if self.assertion.client_id != client_id:
                 raise AssertionRefused(Reason.CLIENT, "The assertion names another client.")
-            return self.admit_subject(tx, self.assertion, client_id), allowed_scopes(self.assertion)
+            subject = self.admit_subject(tx, self.assertion, client_id)
+            limited = replace(subject, resource=" ".join(self.assertion.resources))
+            return limited, allowed_scopes(self.assertion)
         except AssertionRefused as refused:
             raise at_token_endpoint(refused) from None
 

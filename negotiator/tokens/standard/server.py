@@ -23,6 +23,7 @@ from negotiator.telemetry import logger
 from negotiator.tokens import clients
 from negotiator.tokens.api_keys.believing import ApiKeys
 from negotiator.tokens.api_keys.holder import JWT, KeyHolder
+from negotiator.tokens.audience import narrowed
 from negotiator.tokens.clients import RegisteredClient
 from negotiator.tokens.credentials import Credentials, Issued, Subject
 from negotiator.tokens.flow.identity import SignedIn
@@ -92,6 +93,7 @@ class Server(AuthorizationServer):
         self.credentials = credentials
         self.keys = keys
         self._wants_jwt = False
+        self._resource: str | None = None
         self.refreshing = refreshing
         self.address = address
         self.life = life
@@ -150,6 +152,7 @@ class Server(AuthorizationServer):
     def token(self, request: Request) -> Any:
         """The token endpoint's answer."""
         self._wants_jwt = request.form.get("requested_token_type") == JWT
+        self._resource = request.form.get("resource")
         return self.create_token_response(request)
 
     def act(self, endpoint: "type[Revocation | Introspection]", request: Request) -> Any:
@@ -164,7 +167,9 @@ class Server(AuthorizationServer):
         if isinstance(client, KeyHolder):
             subject = client.subject
             make = make if self._wants_jwt else self.credentials.make_opaque
-        subject = replace(subject, key=self.key)
+        base, asked = self.credentials.issuer, self._resource
+        resource = narrowed(subject.resource, asked, base=base)
+        subject = replace(subject, key=self.key, resource=resource)
         issued = self._issued = make(subject, ordered(scope.split()), life=self.life)
         return {
             "access_token": issued.text,

@@ -90,7 +90,7 @@ async def test_no_operation_reads_a_cookie(
     browser = browsers()
     await browser.sign_in()
     cookies = {"cookie": "; ".join(f"{c.name}={c.value}" for c in browser.client.cookies.jar)}
-    assert browser.session() in cookies["cookie"]
+    assert str(browser.session()) in cookies["cookie"]
     guarded = [each for each in build(chosen).service.operations if each.access == "bearer"]
     assert len(guarded) > 60
     for operation in guarded:

@@ -158,8 +158,8 @@ async def test_both_resources_are_honoured_and_held_to(ada: User, public_app: Ap
     for resource in (BASE, f"{BASE}/mcp"):
         code = await ada.code(public_app, resource=resource)
         assert (await public_app.redeem(code, resource=resource)).status_code == 200
-    code = await ada.code(public_app, resource=BASE)
-    other = await public_app.redeem(code, resource=f"{BASE}/mcp")
+    code = await ada.code(public_app, resource=f"{BASE}/mcp")
+    other = await public_app.redeem(code, resource=BASE)
     assert other.json()["error"] == "invalid_target"
     wrong = await ada.http.get(public_app.asks(resource="https://evil.example"))
     assert told(wrong)["error"] == "invalid_target"
