@@ -1,6 +1,5 @@
 """The small types of request bodies, each with one clean pointer and a plain JSON Schema."""
 
-import math
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, Final
@@ -18,6 +17,7 @@ LARGEST_WHOLE: Final = 2**53
 _LARGEST_POWER: Final = 15
 _SMALLEST_POWER: Final = -12
 _LONGEST: Final = 500
+_DECIMAL: Final = r"^[+-]?([0-9]{1,16}(\.[0-9]{0,12})?|\.[0-9]{1,12})$"
 
 
 def _no_null(text: str) -> str:
@@ -33,7 +33,7 @@ def scalar(value: Any) -> Any:
             return value
         case int() if abs(value) <= LARGEST_WHOLE:
             return value
-        case float() if math.isfinite(value):
+        case float() if abs(value) <= LARGEST_WHOLE:
             return value
         case str() if 1 <= len(value) <= _LONGEST and "\x00" not in value:
             _utf8(value)
@@ -94,17 +94,26 @@ def milliseconds(at: datetime | None) -> int | None:
     return None if at is None else round(at.timestamp() * 1000)
 
 
-Scalar = Annotated[
-    Any,
-    AfterValidator(scalar),
-    WithJsonSchema({"type": ["string", "number", "boolean"]}),
-]
+NO_NULL: Final = r"^[^\x00]*$"
+"""A pattern for text without the null character, which no database keeps."""
+SCALAR: Final[dict[str, Any]] = {
+    "anyOf": [
+        {"type": "string", "minLength": 1, "maxLength": _LONGEST, "pattern": NO_NULL},
+        {"type": "number", "minimum": -LARGEST_WHOLE, "maximum": LARGEST_WHOLE},
+        {"type": "boolean"},
+    ]
+}
+"""The JSON Schema of `Scalar`."""
+Scalar = Annotated[Any, AfterValidator(scalar), WithJsonSchema(SCALAR)]
 Amount = Annotated[
     Any,
     AfterValidator(_amount),
     WithJsonSchema(
         {
-            "type": ["string", "number"],
+            "anyOf": [
+                {"type": "string", "pattern": _DECIMAL},
+                {"type": "number", "exclusiveMinimum": -1e16, "exclusiveMaximum": 1e16},
+            ],
             "examples": ["12500.00"],
             "description": "Money, best as a decimal string.",
         }

@@ -62,13 +62,16 @@ def _operation(operation: Operation, document: dict[str, Any]) -> Iterable[str]:
 
 def _fields(described: dict[str, Any], schemas: dict[str, Any]) -> Iterable[tuple[str, ...]]:
     for parameter in described["parameters"]:
-        schema = _resolved(parameter["schema"], schemas)
+        schema = {**_resolved(parameter["schema"], schemas)}
+        if "description" in parameter:
+            schema["description"] = parameter["description"]
         yield _field(parameter["name"], parameter["in"], schema, needed=parameter["required"])
-    for content in described.get("requestBody", {}).get("content", {}).values():
-        body = content["schema"]
-        for name, schema in body.get("properties", {}).items():
-            needed = name in body.get("required", ())
-            yield _field(name, "body", _resolved(schema, schemas), needed=needed)
+    contents = described.get("requestBody", {}).get("content", {}).values()
+    bodies = [_resolved(content["schema"], schemas) for content in contents]
+    body = next((body for body in bodies if "properties" in body), dict[str, Any]())
+    for name, schema in body.get("properties", {}).items():
+        needed = name in body.get("required", ())
+        yield _field(name, "body", _resolved(schema, schemas), needed=needed)
 
 
 def _field(name: str, place: str, schema: dict[str, Any], *, needed: bool) -> tuple[str, ...]:
@@ -101,9 +104,8 @@ def _type(schema: dict[str, Any]) -> str:
     if "anyOf" in schema:
         return " or ".join(_type(option) for option in schema["anyOf"])
     if schema.get("type") == "array":
-        inner = schema.get("items", {})
-        return f"array of {inner.get('type', inner.get('$ref', 'any').rpartition('/')[2])}"
-    return str(schema.get("type", "any"))
+        return f"array of {_type(schema.get('items', {}))}"
+    return str(schema.get("type", schema.get("$ref", "any").rpartition("/")[2]))
 
 
 def _bounds(schema: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from pydantic import BaseModel
 
 from negotiator.edge.operation import Operation
+from negotiator.json_schema import JsonSchema
 
 _TEXTS: Final = {
     "date-time": "2027-03-31T17:00:00.000Z",
@@ -19,7 +20,7 @@ _DEPTH: Final = 6
 
 def of(model: type[BaseModel]) -> dict[str, Any]:
     """A small valid input: what is required, and nothing more."""
-    schema = model.model_json_schema()
+    schema = model.model_json_schema(schema_generator=JsonSchema)
     made: dict[str, Any] = _made({**schema, "examples": None}, schema.get("$defs", {}), 0)
     return {**made, **(schema.get("examples") or [{}])[0]}
 

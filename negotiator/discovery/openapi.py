@@ -1,17 +1,63 @@
 """OpenAPI 3.1 of every operation, read from its description."""
 
 from http import HTTPStatus
+from inspect import getdoc
 from typing import Any, Final
 
-from pydantic import BaseModel, TypeAdapter
-from pydantic.json_schema import JsonSchemaValue
-
 from negotiator.discovery import examples
+from negotiator.discovery.metadata import AUTHORIZE_PATH
+from negotiator.discovery.schemas import Components, components, input_schema
 from negotiator.edge.operation import JSON, LINES, Operation, Service
 from negotiator.scopes import ordered
 
 PATH: Final = "/openapi.json"
-_REFERENCE: Final = "#/components/schemas/{model}"
+TAGS: Final = {
+    "negotiations": "Negotiations with their terms, states and history.",
+    "offers": "The offers and answers of both sides, in the order they were made.",
+    "advice": "Leverage and the next move, for a stored negotiation or a described one.",
+    "plans": "Battle plans, each a version made from one revision of a negotiation.",
+    "tactics": "The catalogue of tactics, the caller's own ones, and those that fit a situation.",
+    "memory": "What is remembered for the caller: search, review, history, export and import.",
+    "wins": "Closed deals with what they saved, and benchmarks over them.",
+    "teleprompter": "Live sessions of a call: utterances in, cards out.",
+    "tools": "The directory of AI tools: search, lists, categories and changes.",
+    "submissions": "New tools and changes to tools, from proposal to decision, and reports.",
+    "bookmarks": "The caller's collections of tools.",
+    "exchange": "The directory in the formats of others: NDJSON and the MCP registry API.",
+    "accounts": "API keys of the directory and the proofs that raise what they may do.",
+    "agents": "How an agent registers, is claimed by a user, and what issuers report of its user.",
+    "tokens": "The OAuth 2.0 and OpenID Connect endpoints.",
+    "health": "Whether the service is well.",
+}
+_ABOUT: Final = (
+    "A negotiation assistant and a directory of AI tools. Agents register themselves and get a bearer token in one "
+    "request; {base}/auth.md says how. Every refusal has the same JSON shape, with a stable `error`. Lists are read "
+    "page by page with `limit` and `cursor`. Resources that change carry a `revision` and an `ETag`."
+)
+_ACCESS: Final = {
+    "open": "No bearer token is looked at.",
+    "public": "Works without a credential; one that is sent must be good.",
+    "bearer": "Needs a bearer credential of any scope.",
+}
+_TEXT: Final[dict[str, Any]] = {"type": "string"}
+_EVENT: Final[dict[str, Any]] = {
+    "type": "string",
+    "pattern": r"^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$",
+    "description": "A security event token (RFC 8417) as a compact JWS.",
+}
+_IDEMPOTENCY_KEY: Final[dict[str, Any]] = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "Within 24 hours the same key with the same body gets the first answer again.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+}
+_IF_MATCH: Final[dict[str, Any]] = {
+    "name": "If-Match",
+    "in": "header",
+    "description": "The ETag of the revision that is changed, or `*` for any.",
+    "schema": {"type": "string", "pattern": r'^(\*|"[0-9]{1,18}")$'},
+}
 _REASONS: Final = {
     200: "It was there already; this is it.",
     304: "The client has what the ETag names.",
@@ -57,63 +103,79 @@ _REFUSAL: Final[dict[str, Any]] = {
 
 def document(service: Service, version: str) -> dict[str, Any]:
     """The OpenAPI document of the service."""
-    schemas: dict[str, Any] = {"Refusal": _REFUSAL}
+    known = components(service.operations)
+    known.schemas["Refusal"] = _REFUSAL
+    schemes = _schemes(service)
     paths: dict[str, Any] = {}
     for operation in service.operations:
-        described = _operation(operation, schemas)
         sample = {"lang": "Shell", "source": examples.command(operation, service.base)}
         paths.setdefault(operation.path, {})[operation.method.lower()] = {
-            **described,
+            **_operation(operation, known),
+            "security": _security(operation, schemes),
             "x-codeSamples": [sample],
         }
+    tags = dict.fromkeys(operation.tag for operation in service.operations)
     return {
         "openapi": "3.1.1",
         "info": {
             "title": "Negotiator",
             "version": version,
-            "summary": "A negotiation assistant that any agent can walk up to",
+            "summary": "A negotiation assistant and a directory of AI tools, for agents",
+            "description": _ABOUT.format(base=service.base),
+            "contact": {"name": "The operator of this service", "url": service.base},
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": service.base}],
+        "tags": [{"name": tag, "description": TAGS[tag]} for tag in tags],
         "paths": paths,
         "components": {
-            "schemas": schemas,
-            "securitySchemes": {
-                "bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
-            },
+            "schemas": known.reached(paths),
+            "securitySchemes": schemes,
         },
     }
 
 
-def input_schema(model: type[BaseModel]) -> JsonSchemaValue:
-    """The JSON Schema of an operation's whole input, self-contained."""
-    return model.model_json_schema()
+def _schemes(service: Service) -> dict[str, Any]:
+    """A bearer credential of any kind, and the OAuth flows that issue one where this service has them."""
+    schemes: dict[str, Any] = {
+        "bearer": {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "Any credential of this service: an access token (a JWT or an opaque one) or an API key.",
+        }
+    }
+    if token := service.url("issue_token"):
+        scopes = dict(service.scopes)
+        schemes["oauth2"] = {
+            "type": "oauth2",
+            "description": "Authorization code with PKCE (S256) for users, client credentials for machines.",
+            "flows": {
+                "authorizationCode": {
+                    "authorizationUrl": f"{service.base}{AUTHORIZE_PATH}",
+                    "tokenUrl": token,
+                    "refreshUrl": token,
+                    "scopes": scopes,
+                },
+                "clientCredentials": {"tokenUrl": token, "scopes": scopes},
+            },
+        }
+    return schemes
 
 
-def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
-    inputs = _flat(operation.input.model_json_schema(ref_template=_REFERENCE), schemas)
+def _operation(operation: Operation, known: Components) -> dict[str, Any]:
+    inputs = known.resolved(known.inputs[operation.name])
     properties: dict[str, Any] = inputs.get("properties", {})
     required: list[str] = inputs.get("required", [])
-    path = operation.path_parameters
     described: dict[str, Any] = {
         "operationId": operation.name,
         "summary": operation.summary,
+        "description": _description(operation),
         "tags": [operation.tag],
-        "parameters": [
-            {
-                "name": name,
-                "in": "path",
-                "required": True,
-                "schema": properties.get(name, {"type": "string"}),
-            }
-            for name in path
-        ],
-        "responses": _responses(operation, schemas),
-        "security": _security(operation),
+        "parameters": _path(operation),
+        "responses": _responses(operation, known),
     }
     if operation.scopes:
         described["x-required-scopes"] = ordered(operation.scopes)
-    rest = {name: schema for name, schema in properties.items() if name not in path}
     if operation.reads_query:
         described["parameters"] += [
             {
@@ -124,28 +186,53 @@ def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
                 # An empty value is one that was not given (`input.parse_query`).
                 **({} if name in required else {"allowEmptyValue": True}),
             }
-            for name, schema in rest.items()
+            for name, schema in properties.items()
+            if name not in operation.path_parameters
         ]
-    elif rest:
-        needed = [name for name in required if name not in path]
-        body = {**inputs, "properties": rest, "required": needed}
-        described["requestBody"] = {"required": bool(needed), "content": _content(operation, body)}
-    if operation.aliases:
-        described["description"] = f"Also at {', '.join(operation.aliases)}."
+    elif properties:
+        described["requestBody"] = {
+            "required": bool(required),
+            "content": _content(operation, known.inputs[operation.name]),
+        }
     described["parameters"] += _headers(operation)
     return described
+
+
+def _path(operation: Operation) -> list[dict[str, Any]]:
+    schema = input_schema(operation.input)
+    known: dict[str, Any] = schema.get("properties", {})
+    return [
+        {"name": name, "in": "path", "required": True, "schema": known.get(name, _TEXT)}
+        for name in operation.path_parameters
+    ]
+
+
+def _description(operation: Operation) -> str:
+    """What the summary leaves out: how it is used, what goes in and comes out, what it needs."""
+    said = [operation.tool.hint] if operation.tool and operation.tool.hint else []
+    if operation.input.model_fields.keys() - set(operation.path_parameters):
+        said.append(f"Input: {getdoc(operation.input)}")
+    if operation.output is not None and (answer := getdoc(operation.output)):
+        said.append(f"Answer: {answer}")
+    if operation.scopes:
+        said.append(f"Needs the scope {' and '.join(ordered(operation.scopes))}.")
+    else:
+        said.append(_ACCESS[operation.access])
+    if operation.creates:
+        said.append("With an Idempotency-Key it is safe to repeat.")
+    if operation.aliases:
+        said.append(f"Also at {', '.join(operation.aliases)}.")
+    return "\n\n".join(said)
 
 
 def _headers(operation: Operation) -> list[dict[str, Any]]:
     """The request headers that this operation, and not every one, looks at."""
     found: list[dict[str, Any]] = []
     if operation.creates:
-        key = {"type": "string", "maxLength": 255}
-        found.append({"name": "Idempotency-Key", "in": "header", "required": False, "schema": key})
+        found.append(_IDEMPOTENCY_KEY)
     if HTTPStatus.PRECONDITION_FAILED in operation.refusals:
         needed = HTTPStatus.PRECONDITION_REQUIRED in operation.refusals
-        tag = {"type": "string", "description": "The ETag of the revision that is changed."}
-        found.append({"name": "If-Match", "in": "header", "required": needed, "schema": tag})
+        found.append({**_IF_MATCH, "required": needed})
     return found
 
 
@@ -153,23 +240,19 @@ def _content(operation: Operation, schema: dict[str, Any]) -> dict[str, Any]:
     """The body in every media type that it may come in, with its example."""
     if operation.encoding == "event":
         example: Any = examples.body(operation)["token"]
-        return {operation.takes[0]: {"schema": {"type": "string"}, "example": example}}
+        return {operation.takes[0]: {"schema": _EVENT, "example": example}}
     shown = {"schema": schema, "example": examples.body(operation)}
     return {media: _LINES if media == LINES else shown for media in operation.takes}
 
 
-def _responses(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
-    success: dict[str, Any] = {"description": operation.summary}
+def _responses(operation: Operation, known: Components) -> dict[str, Any]:
+    success: dict[str, Any] = {"description": f"{operation.summary}."}
     tagged = False
     if operation.output is not None:
-        schema = _flat(
-            TypeAdapter(operation.output).json_schema(
-                ref_template=_REFERENCE, mode="serialization"
-            ),
-            schemas,
-        )
+        schema = known.outputs[operation.name]
         success["content"] = {JSON: {"schema": schema}}
-        tagged = operation.method == "GET" and "revision" in schema.get("properties", ())
+        properties = known.resolved(schema).get("properties", ())
+        tagged = operation.method == "GET" and "revision" in properties
     if operation.media_type != JSON:
         content = success.setdefault("content", {})
         content[operation.media_type] = {"schema": {"type": "string"}}
@@ -197,13 +280,10 @@ def _implied(operation: Operation) -> set[int]:
     return statuses
 
 
-def _security(operation: Operation) -> list[dict[str, list[str]]]:
+def _security(operation: Operation, schemes: dict[str, Any]) -> list[dict[str, list[str]]]:
+    """Each scheme by itself with the scopes that the operation needs; an empty entry is no credential."""
     if operation.access == "open":
         return []
-    return [{"bearer": []}] if operation.access == "bearer" else [{}, {"bearer": []}]
-
-
-def _flat(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
-    """Move a schema's own definitions into the document's components."""
-    schemas.update(schema.pop("$defs", {}))
-    return schema
+    scopes = ordered(operation.scopes)
+    needs = [{name: scopes if "flows" in scheme else []} for name, scheme in schemes.items()]
+    return needs if operation.access == "bearer" else [{}, *needs]

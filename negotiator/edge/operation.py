@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.config import JsonDict
@@ -27,6 +27,21 @@ class Strict(BaseModel):
     """An input whose unknown members are refused (contract §0, JSON)."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class MergePatch(Strict):
+    """A JSON merge patch (RFC 7396): members left out stay, null removes; the result is checked whole.
+
+    `patched` is the model of the merged result: OpenAPI describes the members of the patch by it. Members themselves
+    are unchecked until they are merged.
+    """
+
+    patched: ClassVar[type[BaseModel]]
+
+    @property
+    def patch(self) -> dict[str, Any]:
+        """The members that were sent, without the one in the path."""
+        return {name: getattr(self, name) for name in self.model_fields_set if name != "id"}
 
 
 def shown(example: JsonDict) -> JsonDict:

@@ -16,6 +16,9 @@ from negotiator.trust.signals.receiver import Receiver
 
 PATH: Final = "/api/agent/events"
 BUDGET: Final = "events"
+_EXAMPLE: Final = (
+    "eyJ0eXAiOiJzZWNldmVudCtqd3QiLCJhbGciOiJFUzI1NiIsImtpZCI6IjEifQ.eyJqdGkiOiIxIn0.c2lnbmF0dXJl"
+)
 _WORDS: Final = {
     Reason.SIGNATURE: "authentication_failed",
     Reason.ISSUER: "invalid_issuer",
@@ -28,7 +31,7 @@ _WORDS: Final = {
 class SecurityEvent(Strict):
     """The body is the signed token itself; its media type is `application/secevent+jwt`."""
 
-    model_config = ConfigDict(json_schema_extra=shown({"token": "<SECURITY_EVENT_TOKEN>"}))
+    model_config = ConfigDict(json_schema_extra=shown({"token": _EXAMPLE}))
 
     token: str = Field(min_length=1, description="A compact JWS of `typ` `secevent+jwt`.")
 

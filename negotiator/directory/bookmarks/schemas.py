@@ -2,11 +2,11 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, WithJsonSchema
 from typing_extensions import TypedDict
 
 from negotiator.directory.record.texts import Line, Prose
-from negotiator.edge.operation import Strict, shown
+from negotiator.edge.operation import MergePatch, Strict, shown
 from negotiator.scalars import Whole
 
 MOST_ITEMS = 500
@@ -62,8 +62,10 @@ class ReplaceCollection(NewCollection):
     id: str = Field(description="The collection's id, col_….")
 
 
-class EditCollection(CollectionId):
+class EditCollection(MergePatch, CollectionId):
     """A JSON merge patch (RFC 7396): members left out stay; `items` is replaced as a whole."""
+
+    patched = NewCollection
 
     model_config = ConfigDict(json_schema_extra=shown({"name": "Databases we tried"}))
 
@@ -71,14 +73,9 @@ class EditCollection(CollectionId):
     description: Any = None
     visibility: Any = None
     items: Any = None
-    share_url: Any = Field(
+    share_url: Annotated[Any, WithJsonSchema({"type": "null"})] = Field(
         None, description="Only null: ends the link. Setting `visibility` anew makes another."
     )
-
-    @property
-    def patch(self) -> dict[str, Any]:
-        """The members that were sent."""
-        return {name: getattr(self, name) for name in self.model_fields_set if name != "id"}
 
 
 class ListCollections(Strict):

@@ -27,7 +27,7 @@ from negotiator.errors import NotFound
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 
-_TAG: Final = "Exchange"
+_TAG: Final = "exchange"
 _SERVERS: Final = "/v0.1/servers"
 _CHUNK: Final = 1_000
 _OPEN: Final = frozenset({"active", "deprecated"})

@@ -26,7 +26,7 @@ from negotiator.edge.operation import Answer, Call, Nothing, Operation, Tool
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 
-_TAG: Final = "Tools"
+_TAG: Final = "tools"
 _PATH: Final = "/api/v1/tools"
 _REMEMBERED: Final = 4 * 2**20
 """Bytes of answers that are kept as they were put together."""

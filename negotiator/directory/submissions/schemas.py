@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from negotiator.directory.record.texts import Prose
 from negotiator.directory.record.tool import ToolDraft
-from negotiator.edge.operation import Strict, shown
+from negotiator.edge.operation import MergePatch, Strict, shown
 
 Status = Literal["pending", "approved", "rejected", "changes_requested", "withdrawn", "expired"]
 Reason = Literal[
@@ -38,8 +38,10 @@ class NewTool(ToolDraft, frozen=True):
     model_config = ConfigDict(json_schema_extra=shown(_EXAMPLE))
 
 
-class DraftPatch(Strict):
+class DraftPatch(MergePatch):
     """A JSON merge patch (RFC 7396) over what a submitter may say of a tool; the result is checked whole."""
+
+    patched = ToolDraft
 
     name: Any = None
     summary: Any = None
@@ -60,11 +62,6 @@ class DraftPatch(Strict):
     publisher: Any = None
     external_ids: Any = None
     version: Any = None
-
-    @property
-    def patch(self) -> dict[str, Any]:
-        """The members that were sent."""
-        return {name: getattr(self, name) for name in self.model_fields_set if name != "id"}
 
 
 class ToolPath(Strict):

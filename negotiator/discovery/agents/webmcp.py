@@ -4,7 +4,7 @@ import json
 from importlib import resources
 from typing import Any, Final
 
-from negotiator.discovery import openapi
+from negotiator.discovery import schemas
 from negotiator.discovery.site import REGISTER, Site
 from negotiator.edge.operation import Operation
 
@@ -52,7 +52,7 @@ def _reads(operation: Operation) -> bool:
 
 
 def _read(site: Site, operation: Operation) -> dict[str, Any]:
-    schema = openapi.input_schema(operation.input)
+    schema = schemas.input_schema(operation.input)
     return {
         **_tool(site, operation.name, operation.summary, operation.path),
         "inputSchema": {"type": "object", "properties": {}, **schema},

@@ -3,9 +3,9 @@
 from typing import Any, Final, cast
 
 from pydantic import TypeAdapter
-from pydantic.json_schema import GenerateJsonSchema
 
 from negotiator.edge.operation import Operation, Service
+from negotiator.json_schema import JsonSchema
 from negotiator.scopes import ordered
 
 KEY: Final = "idempotency_key"
@@ -21,13 +21,6 @@ _REVISION_SCHEMA: Final = {
     "type": "integer",
     "description": "Only do it while the resource still has this revision; else error precondition_failed.",
 }
-
-
-class _Terse(GenerateJsonSchema):
-    """Schemas for models to read: a field's title only repeats its name."""
-
-    def field_title_should_be_set(self, schema: Any) -> bool:
-        return False
 
 
 def marked(service: Service) -> dict[str, Operation]:
@@ -63,7 +56,7 @@ def definition(name: str, operation: Operation) -> dict[str, Any]:
 
 def input_schema(operation: Operation) -> dict[str, Any]:
     """Path parameters, query or body, and what HTTP says in headers, in one object."""
-    schema = _portable(operation.input.model_json_schema(schema_generator=_Terse))
+    schema = _portable(operation.input.model_json_schema(schema_generator=JsonSchema))
     properties: dict[str, Any] = schema.setdefault("properties", {})
     if operation.creates:
         properties[KEY] = _KEY_SCHEMA
@@ -75,7 +68,7 @@ def input_schema(operation: Operation) -> dict[str, Any]:
 def output_schema(operation: Operation) -> dict[str, Any]:
     """What `structuredContent` holds."""
     adapter = TypeAdapter[Any](operation.output)
-    return _portable(adapter.json_schema(mode="serialization", schema_generator=_Terse))
+    return _portable(adapter.json_schema(mode="serialization", schema_generator=JsonSchema))
 
 
 def _portable(schema: Any) -> Any:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints
 from typing_extensions import TypedDict
 
-from negotiator.edge.operation import Strict, shown
+from negotiator.edge.operation import MergePatch, Strict, shown
 from negotiator.memory.guard.texts import cleaned
 from negotiator.scalars import Moment, Number, Scalar, Truth, Whole, Word
 
@@ -87,8 +87,10 @@ class GetMemory(MemoryId):
     at: Moment | None = Field(None, description="As it was then; as it is now if absent.")
 
 
-class EditMemory(MemoryId):
+class EditMemory(MergePatch, MemoryId):
     """A JSON merge patch (RFC 7396): members left out stay, null removes; the result is checked whole."""
+
+    patched = MemoryBody
 
     text: Any = None
     kind: Any = None
@@ -100,11 +102,6 @@ class EditMemory(MemoryId):
     valid_from: Any = None
     expires_at: Any = None
     pinned: Any = None
-
-    @property
-    def patch(self) -> dict[str, Any]:
-        """The members that were sent."""
-        return {name: getattr(self, name) for name in self.model_fields_set if name != "id"}
 
 
 class ListMemories(Strict):

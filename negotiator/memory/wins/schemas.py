@@ -6,7 +6,7 @@ from pydantic import AfterValidator, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from negotiator.currencies import MINOR_UNITS
-from negotiator.edge.operation import Strict, shown
+from negotiator.edge.operation import MergePatch, Strict, shown
 from negotiator.scalars import Amount, Moment, Prose, Scalar, Whole, Word
 
 Role = Literal["buyer", "seller", "employer", "candidate", "landlord", "tenant", "party"]
@@ -123,8 +123,10 @@ class WinId(Strict):
     id: str = Field(description="The win's id.")
 
 
-class EditWin(WinId):
+class EditWin(MergePatch, WinId):
     """A JSON merge patch (RFC 7396): members left out stay, null removes; the result is checked whole."""
+
+    patched = NewWin
 
     negotiation_id: Any = None
     counterparty: Any = None
@@ -146,11 +148,6 @@ class EditWin(WinId):
     rounds: Any = None
     notes: Any = None
     visibility: Any = None
-
-    @property
-    def patch(self) -> dict[str, Any]:
-        """The members that were sent."""
-        return {name: getattr(self, name) for name in self.model_fields_set if name != "id"}
 
 
 class ListWins(Strict):

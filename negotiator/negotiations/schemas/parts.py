@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from negotiator.edge.operation import Strict
 from negotiator.negotiations.preferences.issues import UNORDERED_TYPES
 from negotiator.scalars import (
+    SCALAR,
     Amount,
     Moment,
     Number,
@@ -196,7 +197,14 @@ def _values(value: Any) -> Any:
 Values = Annotated[
     Any,
     AfterValidator(_values),
-    WithJsonSchema({"type": ["string", "number", "boolean", "array"]}),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                SCALAR,
+                {"type": "array", "items": SCALAR, "minItems": 1, "maxItems": 1000},
+            ]
+        }
+    ),
 ]
 
 

@@ -13,7 +13,7 @@ from pydantic import (
 from pydantic_core import InitErrorDetails, PydanticCustomError
 from typing_extensions import TypedDict
 
-from negotiator.edge.operation import Strict, shown
+from negotiator.edge.operation import MergePatch, Strict, shown
 from negotiator.negotiations.preferences.issues import Refusal
 from negotiator.negotiations.preferences.reading import read_issues
 from negotiator.negotiations.schemas.parts import (
@@ -165,12 +165,19 @@ class NegotiationId(Strict):
 # A patch is believed once it has been merged; until then a schema only says what is meant.
 _Text = Annotated[Any, WithJsonSchema({"type": ["string", "null"]})]
 _Number = Annotated[Any, WithJsonSchema({"type": ["integer", "null"]})]
-_Entries = Annotated[Any, WithJsonSchema({"type": ["array", "null"], "items": {"type": "object"}})]
+_Entries = Annotated[
+    Any,
+    WithJsonSchema(
+        {"anyOf": [{"type": "array", "items": {"type": "object"}}, {"type": "null"}]},
+    ),
+]
 _Members = Annotated[Any, WithJsonSchema({"type": ["object", "string", "null"]})]
 
 
-class EditNegotiation(NegotiationId):
+class EditNegotiation(MergePatch, NegotiationId):
     """A JSON merge patch (RFC 7396): members left out stay, null removes; the result is checked whole."""
+
+    patched = NegotiationBody
 
     title: _Text = Field(None, description="A new title.")
     role: _Text = Field(None, description="Another role.")
@@ -191,11 +198,6 @@ class EditNegotiation(NegotiationId):
     authority: _Members = Field(None, description="Members to change of your authority.")
     baseline: _Members = Field(None, description="Members to change of the baseline.")
     facts: _Members = Field(None, description="Members to change of the facts behind power.")
-
-    @property
-    def patch(self) -> dict[str, Any]:
-        """The members that were sent."""
-        return {name: getattr(self, name) for name in self.model_fields_set if name != "id"}
 
 
 class ListNegotiations(Strict):

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 from typing_extensions import TypedDict
 
-from negotiator.edge.operation import Strict, shown
+from negotiator.edge.operation import MergePatch, Strict, shown
 from negotiator.negotiations.schemas.advice import LeverageBody
 from negotiator.negotiations.schemas.session import NegotiationId
 from negotiator.negotiations.tactics.situation import FACTS
@@ -143,8 +143,10 @@ class TacticId(Strict):
     id: str = Field(description="The tactic, tac_….")
 
 
-class EditTactic(TacticId):
+class EditTactic(MergePatch, TacticId):
     """A JSON merge patch (RFC 7396): members left out stay, null removes; the result is checked whole."""
+
+    patched = NewTactic
 
     name: Any = None
     family: Any = None
@@ -165,11 +167,6 @@ class EditTactic(TacticId):
     phases: Any = None
     seen_in: Any = None
     sources: Any = None
-
-    @property
-    def patch(self) -> dict[str, Any]:
-        """The members that were sent."""
-        return {name: getattr(self, name) for name in self.model_fields_set if name != "id"}
 
 
 class ListTactics(Strict):

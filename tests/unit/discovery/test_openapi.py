@@ -1,14 +1,30 @@
 """What the description of the service says, beyond what requests can show."""
 
-from typing import Any, Final
-
-from pydantic import TypeAdapter
+from collections.abc import Iterator
+from typing import Any, Final, cast
 
 from docs.generate import service
 from negotiator.discovery.openapi import document
+from negotiator.edge.operation import MergePatch
+from negotiator.mcp.offers import tools
 
 SERVICE: Final = service()
 DOCUMENT: Final = document(SERVICE, "0")
+SCHEMAS: Final[dict[str, Any]] = DOCUMENT["components"]["schemas"]
+_BOUNDS: Final = {
+    "string": {"minLength", "maxLength", "pattern", "format"},
+    "number": {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"},
+    "array": {"minItems", "maxItems", "uniqueItems", "items", "prefixItems"},
+    "object": {"minProperties", "maxProperties", "properties", "required", "propertyNames"},
+}
+_KEYWORDS: Final = frozenset(
+    {
+        *(bound for bounds in _BOUNDS.values() for bound in bounds),
+        *("$ref", "type", "enum", "const", "anyOf", "oneOf", "allOf", "not", "if", "then", "else"),
+        *("additionalProperties", "dependentRequired", "contains"),
+        *("title", "description", "default", "examples", "deprecated", "$defs"),
+    }
+)
 
 
 def _described(name: str) -> dict[str, Any]:
@@ -18,17 +34,120 @@ def _described(name: str) -> dict[str, Any]:
     return found
 
 
-def test_a_schema_has_its_name_for_itself() -> None:
-    """Components are one namespace: the second of a name would stand for the first, too."""
-    known: dict[str, Any] = {}
+def _body(name: str) -> dict[str, Any]:
+    content = _described(name)["requestBody"]["content"]["application/json"]
+    found: dict[str, Any] = SCHEMAS[content["schema"]["$ref"].rpartition("/")[2]]
+    return found
+
+
+def _schemas(value: Any, place: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every schema in the document, with the place where it stands."""
+    if isinstance(value, list):
+        for index, entry in enumerate(cast("list[Any]", value)):
+            yield from _schemas(entry, f"{place}/{index}")
+    elif isinstance(value, dict):
+        members = cast("dict[str, Any]", value)
+        yield place, members
+        for name in ("properties", "$defs"):
+            for key, schema in members.get(name, {}).items():
+                yield from _schemas(schema, f"{place}/{name}/{key}")
+        for name in ("items", "additionalProperties", "propertyNames", "anyOf", "oneOf", "allOf"):
+            if isinstance(members.get(name), dict | list):
+                yield from _schemas(members[name], f"{place}/{name}")
+
+
+def _every() -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, operation in tools.marked(SERVICE).items():
+        yield from _schemas(tools.input_schema(operation), f"tool {name}")
+    for name, schema in SCHEMAS.items():
+        yield from _schemas(schema, name)
+    for path, methods in DOCUMENT["paths"].items():
+        for operation in methods.values():
+            for parameter in operation["parameters"]:
+                yield from _schemas(parameter["schema"], f"{path}/{parameter['name']}")
+
+
+def test_schemas_use_only_keywords_of_json_schema_and_those_of_their_type() -> None:
+    for place, schema in _every():
+        assert schema.keys() <= _KEYWORDS, (place, schema.keys() - _KEYWORDS)
+        kind = {"integer": "number"}.get(schema.get("type", ""), schema.get("type"))
+        for other, bounds in _BOUNDS.items():
+            if kind is not None and kind != other:
+                assert not schema.keys() & bounds, (place, kind, schema.keys() & bounds)
+
+
+def test_arrays_say_what_they_hold_and_no_default_contradicts_its_type() -> None:
+    found = 0
+    for place, schema in _every():
+        if schema.get("type") == "array":
+            found += 1
+            assert "items" in schema, place
+        if "default" in schema and schema["default"] is None:
+            kinds = [option.get("type") for option in [schema, *schema.get("anyOf", [])]]
+            assert "null" in kinds or "type" not in schema, place
+    assert found > 100
+
+
+def test_bounds_behind_a_validator_are_in_the_schema() -> None:
+    weight = SCHEMAS["IssueBody"]["properties"]["weight"]["anyOf"][0]
+    assert (weight["minimum"], weight["maximum"]) == (0, 1e12)
+
+
+def test_a_patch_has_the_types_of_what_it_changes() -> None:
+    patches = 0
     for operation in SERVICE.operations:
-        made = [operation.input.model_json_schema()]
-        if operation.output is not None:
-            made.append(TypeAdapter[Any](operation.output).json_schema(mode="serialization"))
-        for schema in made:
-            for name, found in schema.get("$defs", {}).items():
-                assert known.setdefault(name, found) == found, name
-    assert len(known) > 20
+        if not issubclass(operation.input, MergePatch):
+            continue
+        patches += 1
+        body = _body(operation.name)
+        assert "required" not in body, operation.name
+        members = operation.input.patched.model_fields
+        assert body["properties"].keys() >= members.keys(), operation.name
+        for name, schema in body["properties"].items():
+            assert schema.keys() & {"type", "anyOf", "$ref", "enum"}, (operation.name, name)
+            assert "default" not in schema, (operation.name, name)
+    assert patches == 7
+
+
+def test_null_in_a_patch_removes_only_what_the_result_can_lack() -> None:
+    members = _body("edit_win")["properties"]
+    assert {"type": "null"} in members["notes"]["anyOf"]
+    assert "anyOf" not in members["currency"]
+
+
+def test_an_object_in_a_patch_is_changed_member_by_member() -> None:
+    inner = SCHEMAS["BaselineOfWinPatch"]
+    assert "required" in SCHEMAS["BaselineOfWin"]
+    assert "required" not in inner
+    assert {"type": "null"} in inner["properties"]["as_of"]["anyOf"]
+
+
+def test_every_component_is_used_and_every_body_has_a_name() -> None:
+    text = str(DOCUMENT)
+    assert [name for name in SCHEMAS if f"#/components/schemas/{name}'" not in text] == []
+    assert "__" not in "".join(SCHEMAS)
+
+
+def test_every_operation_has_a_described_tag_and_a_description() -> None:
+    tags = {tag["name"]: tag["description"] for tag in DOCUMENT["tags"]}
+    for operation in SERVICE.operations:
+        described = _described(operation.name)
+        assert all(tags[tag] for tag in described["tags"]), operation.name
+        assert described["description"], operation.name
+
+
+def test_oauth_flows_name_the_scopes_that_operations_need() -> None:
+    schemes = DOCUMENT["components"]["securitySchemes"]
+    flows = schemes["oauth2"]["flows"]
+    assert flows.keys() == {"authorizationCode", "clientCredentials"}
+    assert flows["authorizationCode"]["authorizationUrl"] == f"{SERVICE.base}/oauth/authorize"
+    for flow in flows.values():
+        assert flow["tokenUrl"] == f"{SERVICE.base}/oauth/token"
+        assert flow["scopes"] == SERVICE.scopes
+    security = _described("open_negotiation")["security"]
+    assert security == [{"bearer": []}, {"oauth2": ["negotiations:write"]}]
+    assert _described("register_agent")["security"] == []
+    assert {} in _described("list_tools")["security"]
 
 
 def test_what_has_a_revision_may_be_unchanged() -> None:

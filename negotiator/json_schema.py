@@ -1,0 +1,54 @@
+"""JSON Schema 2020-12 of pydantic models, without the generator's known slips."""
+
+from typing import Any, Final, cast
+
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
+
+_KEYWORDS: Final = {
+    "ge": "minimum",
+    "gt": "exclusiveMinimum",
+    "le": "maximum",
+    "lt": "exclusiveMaximum",
+    "multiple_of": "multipleOf",
+}
+
+
+class JsonSchema(GenerateJsonSchema):
+    """Schemas whose bounds are JSON Schema's keywords, whose defaults are values of their types, and whose members
+    have no titles, which only repeat their names.
+
+    A bound on a type behind a validator (`Annotated[float, BeforeValidator(…), Field(ge=0)]`) leaves pydantic 2.14
+    under its Python name, `ge`, which no schema reader knows.
+    """
+
+    def generate_inner(self, schema: Any) -> JsonSchemaValue:
+        """The schema of a part, in JSON Schema's own keywords."""
+        found = super().generate_inner(schema)
+        for name in _KEYWORDS.keys() & found.keys():
+            found[_KEYWORDS[name]] = found.pop(name)
+        return found
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        """The schema with its default, unless that is a null which stands for absence only."""
+        found = super().default_schema(schema)
+        if "default" in found and found["default"] is None and not takes_null(found):
+            del found["default"]
+        return found
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        """Never: a member's title would only repeat its name."""
+        return False
+
+
+def takes_null(schema: JsonSchemaValue) -> bool:
+    """Whether null fits the schema, as far as it says so itself; one without a type takes anything."""
+    if "type" in schema:
+        kinds: Any = schema["type"]
+        return "null" in (cast("list[str]", kinds) if isinstance(kinds, list) else [kinds])
+    if "const" in schema or "enum" in schema:
+        return None in schema.get("enum", [schema.get("const")])
+    for name in ("anyOf", "oneOf"):
+        if name in schema:
+            return any(takes_null(option) for option in schema[name])
+    return "$ref" not in schema and "allOf" not in schema
