@@ -34,9 +34,10 @@ voice:
 	@command -v flite >/dev/null || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
 	{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends flite; }
 
-check: $(READY) ## Formatting, lint, types, floors, fresh docs: everything but tests
+check: $(READY) ## Formatting, lint, types, floors, fresh docs, schemas: everything but tests
 	$(BIN)/ruff format --check && $(BIN)/ruff check && $(BIN)/pyright && $(BIN)/lint-imports
 	$(BIN)/python -m docs.generate --check
+	$(BIN)/python -m tests.live.openapi.lint
 
 bench: bench-http bench-directory bench-memory bench-speech bench-teleprompter ## Measure beside the peers; docs/benchmarks.md has the tables
 

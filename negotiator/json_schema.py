@@ -15,8 +15,8 @@ _KEYWORDS: Final = {
 
 
 class JsonSchema(GenerateJsonSchema):
-    """Schemas whose bounds are JSON Schema's keywords, whose defaults are values of their types, and whose members
-    have no titles, which only repeat their names.
+    """Schemas whose bounds are JSON Schema's keywords, whose defaults are values, and whose members have no titles,
+    which only repeat their names.
 
     A bound on a type behind a validator (`Annotated[float, BeforeValidator(…), Field(ge=0)]`) leaves pydantic 2.14
     under its Python name, `ge`, which no schema reader knows.
@@ -30,9 +30,9 @@ class JsonSchema(GenerateJsonSchema):
         return found
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
-        """The schema with its default, unless that is a null which stands for absence only."""
+        """The schema with its default, unless that is null: it says no more than that the member may be left out."""
         found = super().default_schema(schema)
-        if "default" in found and found["default"] is None and not takes_null(found):
+        if found.get("default", "") is None:
             del found["default"]
         return found
 

@@ -1,0 +1,1 @@
+"""The OpenAPI document under independent tools: two linters, two client generators."""
