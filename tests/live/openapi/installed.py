@@ -11,7 +11,7 @@ from typing import Final
 
 HERE: Final = Path(__file__).parent
 MODULES: Final = HERE / "node_modules"
-PYTHON: Final = HERE / ".venv" / "bin" / "python"
+PYTHON: Final = HERE.parents[2] / "build" / "openapi" / "bin" / "python"
 _SECONDS: Final = 600
 
 

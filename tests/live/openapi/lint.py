@@ -49,8 +49,8 @@ def spectral(path: Path) -> list[tuple[str, str]]:
 def findings(path: Path) -> list[str]:
     """What either linter finds beyond the expected, and what is expected in vain."""
     with ThreadPoolExecutor() as pool:
-        both = pool.map(lambda lint: lint(path), (redocly, spectral))
-        found = dict(each for problems in both for each in problems)
+        both = [pool.submit(redocly, path), pool.submit(spectral, path)]
+    found = dict(each for lint in both for each in lint.result())
     new = [f"{place}: {message}" for place, message in found.items() if place not in EXPECTED]
     return [*new, *(f"{place}: not found any more" for place in sorted(EXPECTED - found.keys()))]
 
