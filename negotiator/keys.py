@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import jwt
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
@@ -66,6 +67,10 @@ class SigningKey:
         # PyJWT adds `key_ops`, which RFC 7517 §4.3 would not have beside `use`.
         jwk.pop("key_ops", None)
         return {**jwk, "use": "sig", "alg": self.algorithm, "kid": self.kid}
+
+
+class KeyUnusable(Exception):
+    """A key file that cannot be read as what its name says; the message is one sentence that names the file."""
 
 
 class Keyring:
@@ -202,11 +207,14 @@ def _family(keys: list[SigningKey], algorithm: str) -> list[SigningKey]:
 
 
 def _read(path: Path) -> SigningKey:
-    private = load_pem_private_key(path.read_bytes(), None)
+    try:
+        private = load_pem_private_key(path.read_bytes(), None)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise KeyUnusable(f"{path} is no private key in PEM without a password.") from None
     prefix, _, made = path.stem.partition("_")
     made_at = ulid_to_timestamp(made.upper())
     if prefix == _PREFIXES[ALGORITHM] and isinstance(private, ec.EllipticCurvePrivateKey):
         return SigningKey(path.stem, made_at, ALGORITHM, private, private.public_key())
     if prefix == _PREFIXES[RS256] and isinstance(private, rsa.RSAPrivateKey):
         return SigningKey(path.stem, made_at, RS256, private, private.public_key())
-    raise TypeError(f"{path.name} is no key of its name's kind")
+    raise KeyUnusable(f"{path} is no key of the kind that its name says.")

@@ -8,6 +8,8 @@ from typing import Literal
 import structlog
 from structlog.typing import EventDict, FilteringBoundLogger, WrappedLogger
 
+from negotiator.values import visible
+
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 
 
@@ -17,10 +19,21 @@ def _with_request_id(_logger: WrappedLogger, _method: str, event: EventDict) -> 
     return event
 
 
+def _visible(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Text of others must not command the terminal on which somebody reads the log; tracebacks keep their lines."""
+    return {
+        name: "\n".join(map(visible, value.split("\n"))) if name == "exception" else visible(value)
+        for name, value in event.items()
+        if isinstance(value, str)
+    } | {name: value for name, value in event.items() if not isinstance(value, str)}
+
+
 def configure(style: Literal["console", "json"]) -> None:
     """Send structured lines to standard error: coloured text for people, or one JSON object a line."""
-    renderer = (
-        structlog.processors.JSONRenderer() if style == "json" else structlog.dev.ConsoleRenderer()
+    rendering = (
+        [structlog.processors.JSONRenderer()]
+        if style == "json"
+        else [_visible, structlog.dev.ConsoleRenderer()]
     )
     structlog.configure(
         processors=[
@@ -28,7 +41,7 @@ def configure(style: Literal["console", "json"]) -> None:
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
-            renderer,
+            *rendering,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),

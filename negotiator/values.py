@@ -79,6 +79,16 @@ def has_unseen(text: str) -> bool:
     return any(unicodedata.category(mark) in _UNSEEN for mark in text)
 
 
+def visible(text: str) -> str:
+    """The text with every control, bidirectional and invisible character as an escape: `\\x1b`, `\\u202e`."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        mark.encode("unicode_escape").decode() if unicodedata.category(mark) in _UNSEEN else mark
+        for mark in text
+    )
+
+
 def timestamp(at: int) -> str:
     """RFC 3339 in UTC with milliseconds and `Z`."""
     return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds")[:-6] + "Z"

@@ -5,6 +5,8 @@ server runs: it opens the same database. `output` is how a command speaks; one f
 """
 
 import gc
+import io
+import sys
 
 
 def main() -> None:
@@ -15,4 +17,8 @@ def main() -> None:
 
     gc.freeze()
     gc.enable()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A name in an alphabet that the terminal's encoding lacks must not end the command.
+            stream.reconfigure(errors="backslashreplace")
     app()

@@ -6,11 +6,13 @@ from typing import Annotated
 
 import typer
 
-from negotiator.cli.output import Json, change, command, configured, say, tabulate
+from negotiator.cli.output import Json, change, command, configured, say, tabulate, warn
 from negotiator.errors import FieldError, NotFound, ValidationFailed
 from negotiator.store.statement import Transaction
 from negotiator.strict import read_object
 from negotiator.trust import issuers as trusted
+from negotiator.trust import keysets
+from negotiator.trust.fetch import Fetcher, FetchFailed
 from negotiator.trust.issuer import ALGORITHMS, Issuer, check_algorithms
 from negotiator.trust.keysets import KeysRefused, parse
 from negotiator.users import people
@@ -154,11 +156,37 @@ async def add_issuer(
         max_auth_age=max_auth_age,
         tenanted=tenanted,
     )
-    loopback = chosen.allow_loopback_fetch
-    await change(
-        lambda tx: trusted.add(tx, configured_issuer, own=chosen.base_url, allow_loopback=loopback)
-    )
-    say(trusted.summary(configured_issuer), f"{issuer} is trusted.", as_json=as_json)
+    loopback, found = chosen.allow_loopback_fetch, ""
+
+    def unit(tx: Transaction) -> None:
+        own = chosen.base_url
+        trusted.add(tx, configured_issuer, own=own, allow_loopback=loopback, discovered=found)
+
+    if discover:
+        trusted.check(configured_issuer, own=chosen.base_url, allow_loopback=loopback)
+        found = await _discover(issuer, allow_loopback=loopback)
+    await change(unit)
+    if not client_id:
+        warn("without --client-id, an assertion of this issuer for any client registers an agent")
+    where = f" Its keys are at {found}{_elsewhere(issuer, found)}." if found else ""
+    shown = trusted.summary(configured_issuer) | ({"jwks_uri": found} if found else {})
+    say(shown, f"{issuer} is trusted.{where}", as_json=as_json)
+
+
+async def _discover(issuer: str, *, allow_loopback: bool) -> str:
+    """The address of the keys in the issuer's metadata now; empty, with a warning, when it cannot be read."""
+    fetcher = Fetcher(allow_loopback=allow_loopback)
+    try:
+        return await keysets.discover(fetcher, issuer)
+    except FetchFailed as failed:
+        warn(f"the issuer's metadata cannot be read now: {failed.detail}")
+        return ""
+    finally:
+        await fetcher.close()
+
+
+def _elsewhere(issuer: str, jwks_uri: str) -> str:
+    return ", on another host" if keysets.is_elsewhere(issuer, jwks_uri) else ""
 
 
 @issuers.command("list")

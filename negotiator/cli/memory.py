@@ -5,13 +5,11 @@ from typing import Annotated, Any
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from negotiator.cli.output import Json, change, command, configured, faults, say, tabulate
+from negotiator.cli.output import Json, change, command, configured, faults, opened, say, tabulate
 from negotiator.errors import NotFound
 from negotiator.memory.memories import review
 from negotiator.memory.vectors import reembed
-from negotiator.store.migrate import migrate
 from negotiator.store.statement import Transaction
-from negotiator.store.store import make_store
 from negotiator.users import people
 
 memory = typer.Typer(no_args_is_help=True, help="What agents remember.")
@@ -27,19 +25,17 @@ async def reembed_memories(as_json: Json = False) -> None:
     from negotiator.wiring.memory import embedder  # and half the service with it
 
     chosen = configured()
-    await migrate(chosen.database_url)
-    store, model = make_store(chosen.database_url), embedder(chosen)
-    await store.start()
+    model = embedder(chosen)
     columns = (TextColumn("Memories"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     try:
-        with Progress(*columns, console=faults, disable=not faults.is_terminal) as bar:
-            task = bar.add_task("")
-            done = await reembed(
-                store, model, lambda now, whole: bar.update(task, completed=now, total=whole)
-            )
+        async with opened(chosen) as store:
+            with Progress(*columns, console=faults, disable=not faults.is_terminal) as bar:
+                task = bar.add_task("")
+                done = await reembed(
+                    store, model, lambda now, whole: bar.update(task, completed=now, total=whole)
+                )
     finally:
         await model.close()
-        await store.close()
     told = {"model": model.model, "reembedded": done}
     say(told, f"{done} memories have a new vector by {model.model}.", as_json=as_json)
 

@@ -1,22 +1,34 @@
-"""How a command speaks and ends: a line or a table for people, one JSON object for machines."""
+"""How a command speaks and ends: a line or a table for people, one JSON value for machines.
+
+Names and texts of others are printed as they are: no markup or emoji code is read from them, and what a terminal would
+obey or hide is printed as an escape (`values.visible`).
+"""
 
 import asyncio
 import functools
+import re
+import sqlite3
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Annotated, Any, ParamSpec, TypeVar
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from typing import Annotated, Any, Final, ParamSpec, TypeVar
 
 import orjson
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import SQLAlchemyError
 
 from negotiator import settings, telemetry
-from negotiator.errors import Refusal
+from negotiator.errors import Refusal, Unavailable, ValidationFailed
+from negotiator.keys import KeyUnusable
 from negotiator.settings import Settings, SettingsError
 from negotiator.store.migrate import migrate
 from negotiator.store.statement import Transaction
-from negotiator.store.store import make_store
+from negotiator.store.store import Store, make_store
+from negotiator.values import has_unseen, visible
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -24,6 +36,7 @@ P = ParamSpec("P")
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")]
 
 _PIPE = 10_000
+_NOT_ASCII: Final = re.compile(r"[^\x00-\x7e]")
 
 people = Console(soft_wrap=True)
 faults = Console(stderr=True, soft_wrap=True)
@@ -32,9 +45,10 @@ faults = Console(stderr=True, soft_wrap=True)
 def say(value: Any, line: str, *, as_json: bool) -> None:
     """Print the value for a machine, or the line for a person."""
     if as_json:
-        sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_INDENT_2) + b"\n")
+        text = orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+        sys.stdout.write(f"{_NOT_ASCII.sub(_json_escape, text)}\n")
     else:
-        people.print(line, highlight=False, markup=False)
+        people.print(_plain(line))
 
 
 def tabulate(rows: Iterable[Mapping[str, Any]], empty: str, *, as_json: bool) -> None:
@@ -47,9 +61,14 @@ def tabulate(rows: Iterable[Mapping[str, Any]], empty: str, *, as_json: bool) ->
     for name in listed[0]:
         table.add_column(name, overflow="fold")
     for row in listed:
-        table.add_row(*(_cell(value) for value in row.values()))
+        table.add_row(*(Text(visible(_cell(value))) for value in row.values()))
     # An id that was cut to fit could not be copied; a pipe is as wide as it needs to be.
     (people if people.is_terminal else Console(width=_PIPE)).print(table)
+
+
+def warn(line: str) -> None:
+    """One line on standard error; the command goes on."""
+    faults.print(_plain(f"negotiator: warning: {visible(line)}"))
 
 
 def configured() -> Settings:
@@ -59,46 +78,114 @@ def configured() -> Settings:
     return chosen
 
 
-async def change(unit: Callable[[Transaction], T], *, scrub: bool = False) -> T:
-    """Run one unit on the configured database, migrating it first; `scrub` leaves no byte of what it deleted."""
-    chosen = configured()
-    await migrate(chosen.database_url)
-    store = make_store(chosen.database_url)
-    await store.start()
+@asynccontextmanager
+async def opened(chosen: Settings) -> AsyncGenerator[Store]:
+    """The configured database, migrated and open; `Unavailable` says in one sentence why it cannot be used."""
+    url = chosen.database_url
+    broken = _database_faults(url)
     try:
-        result = await store.write(unit)
-        if scrub:
-            await store.scrub()
-        return result
+        await migrate(url)
+        store = make_store(url)
+        await store.start()
+    except (*broken, OSError) as fault:
+        raise _unusable(url, fault) from fault
+    try:
+        yield store
+    except broken as fault:
+        raise _unusable(url, fault) from fault
     finally:
         await store.close()
 
 
+async def change(unit: Callable[[Transaction], T], *, scrub: bool = False) -> T:
+    """Run one unit on the configured database, migrating it first; `scrub` leaves no byte of what it deleted."""
+    async with opened(configured()) as store:
+        result = await store.write(unit)
+        if scrub:
+            await store.scrub()
+        return result
+
+
 def command(function: Callable[P, Awaitable[None]]) -> Callable[P, None]:
-    """Make a coroutine a command: a refusal is one line and exit 1, a wrong setting one line and exit 2."""
+    """Make a coroutine a command that ends as `one_line` says."""
 
     @functools.wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         async def main() -> None:
             await function(*args, **kwargs)
 
-        try:
+        with one_line():
             asyncio.run(main())
-        except Refusal as refusal:
-            fail(refusal.description, 1)
-        except SettingsError as fault:
-            fail(str(fault), 2)
 
     return run
 
 
+@contextmanager
+def one_line() -> Generator[None]:
+    """Turn a refusal or an unusable file or key into one line and exit 1, a wrong setting into one line and exit 2."""
+    try:
+        yield
+    except ValidationFailed as refusal:
+        fail(refusal.errors[0].description, 1)
+    except Refusal as refusal:
+        fail(refusal.description, 1)
+    except SettingsError as fault:
+        fail(str(fault), 2)
+    except KeyUnusable as fault:
+        fail(str(fault), 1)
+    except BrokenPipeError:
+        raise  # typer ends a command whose reader has gone
+    except OSError as fault:
+        fail(f"{_reason(fault)}.", 1)
+
+
 def fail(line: str, code: int) -> None:
     """One line on standard error, and the exit."""
-    faults.print(f"negotiator: {line}", highlight=False, markup=False)
+    faults.print(_plain(f"negotiator: {visible(line)}"))
     raise typer.Exit(code)
+
+
+def _plain(lines: str) -> Text:
+    """Text that rich prints as it is; only line breaks keep their meaning."""
+    return Text("\n".join(map(visible, lines.split("\n"))))
+
+
+def _json_escape(found: re.Match[str]) -> str:
+    """The same character of a JSON string, escaped when a terminal would obey or hide it."""
+    mark = found[0]
+    if not has_unseen(mark):
+        return mark
+    units = mark.encode("utf-16-be")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
 
 
 def _cell(value: Any) -> str:
     if value is None:
         return "–"
     return " ".join(map(str, value)) if isinstance(value, list) else str(value)  # pyright: ignore[reportUnknownArgumentType]
+
+
+def _database_faults(url: str) -> tuple[type[Exception], ...]:
+    from alembic.util import CommandError
+
+    if url.startswith("sqlite"):
+        return sqlite3.Error, SQLAlchemyError, CommandError
+    import asyncpg  # pyright: ignore[reportMissingTypeStubs]
+
+    return asyncpg.PostgresError, asyncpg.InterfaceError, SQLAlchemyError, CommandError
+
+
+def _unusable(url: str, fault: Exception) -> Unavailable:
+    parts = make_url(url)
+    shown = parts.database if url.startswith("sqlite") else parts.render_as_string()
+    return Unavailable(f"The database {shown} cannot be used: {_reason(fault)}.")
+
+
+def _reason(fault: Exception) -> str:
+    """What went wrong, in one line, without the statement that SQLAlchemy adds."""
+    inner = getattr(fault, "orig", None) or fault
+    if isinstance(inner, FileExistsError | NotADirectoryError):
+        return f"{inner.filename} is not a folder"
+    if isinstance(inner, OSError) and inner.strerror:
+        return f"{inner.strerror}: {inner.filename}" if inner.filename else inner.strerror
+    return (str(inner).strip().splitlines() or [type(inner).__name__])[0].rstrip(".")

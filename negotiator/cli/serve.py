@@ -2,34 +2,35 @@
 
 import asyncio
 import os
+import socket
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from negotiator import settings
-from negotiator.cli.output import change, configured, fail
-from negotiator.cli.output import people as out
+from negotiator.cli.output import change, configured, one_line, say
 from negotiator.directory.exchange import importing
 from negotiator.edge.sockets import LARGEST
+from negotiator.errors import Unavailable
 from negotiator.keys import Keyring
-from negotiator.settings import PREFIX, Settings, SettingsError
+from negotiator.settings import PREFIX, Settings
 from negotiator.store.statement import Transaction
 from negotiator.users import people
 from negotiator.users.invitation import invite
 
 _DRAIN = 20
-_NOBODY = """There is nobody yet. This link makes the first user; it works once, for a day:
+_NOBODY = """No user account exists yet. This link makes the first one, an administrator; it works once, for a day:
 
     {link}
 
-Or from the command line: negotiator users add you@example.com --password-stdin
+Or from the command line: negotiator users add you@example.com --admin --password-stdin
 """
 
 
 def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to listen on.")] = 8000,
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="Port to listen on.")] = 8000,
     workers: Annotated[
         int, typer.Option(min=1, help="Processes that share the port and the database.")
     ] = 1,
@@ -38,34 +39,64 @@ def serve(
     ] = False,
 ) -> None:
     """Serve the API and the pages; on the first start, print a link that makes the first user."""
-    try:
-        chosen = configured()
-        if (
-            f"{PREFIX}BASE_URL" not in os.environ
-            and chosen.base_url == settings.Settings.model_fields["base_url"].default
-        ):
-            # Without an address of its own the service is known by the one it listens on.
-            os.environ[f"{PREFIX}BASE_URL"] = f"http://{host}:{port}"
-            chosen = configured()
-    except SettingsError as fault:
-        fail(str(fault), 2)
-        return
-    has_users = asyncio.run(change(_prepare))
-    Keyring(chosen.keys_dir)
-    secret = _secret(chosen)
-    out.print(
-        f"Negotiator at {chosen.base_url} (people: {chosen.base_url}/agents, agents: {chosen.base_url}/auth.md)",
-        highlight=False,
+    with one_line():
+        chosen = _configured(host, port)
+        _check_address(host, port)
+        if chosen.metrics_listen:
+            metrics_host, _, metrics_port = chosen.metrics_listen.rpartition(":")
+            _check_address(metrics_host.strip("[]"), int(metrics_port), shared=True)
+        has_users = asyncio.run(change(_prepare))
+        Keyring(chosen.keys_dir)
+        secret = _secret(chosen)
+        _check_folder(chosen.data_dir)
+    base = chosen.base_url
+    say(
+        None, f"Negotiator at {base} (people: {base}/agents, agents: {base}/auth.md)", as_json=False
     )
     if not has_users:
-        link = f"{chosen.base_url}/first-user/{invite(secret)}"
-        out.print(_NOBODY.format(link=link), highlight=False)
+        say(None, _NOBODY.format(link=f"{base}/first-user/{invite(secret)}"), as_json=False)
     sys.stdout.flush()
     os.environ.setdefault("MALLOC_ARENA_MAX", "2")  # glibc would keep freed memory for every thread
     # One question's arithmetic is small: a second thread costs it more than it brings, and takes the core of the next.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # The server takes this process over, so that no worker carries what only the command needed.
     os.execv(sys.executable, [sys.executable, *_uvicorn(host, port, workers, reload=reload)])  # noqa: S606
+
+
+def _configured(host: str, port: int) -> Settings:
+    """The settings; without an address of its own the service is known by the one it listens on."""
+    chosen = configured()
+    if (
+        f"{PREFIX}BASE_URL" not in os.environ
+        and chosen.base_url == Settings.model_fields["base_url"].default
+    ):
+        os.environ[f"{PREFIX}BASE_URL"] = f"http://{host}:{port}"
+        chosen = configured()
+    return chosen
+
+
+def _check_address(host: str, port: int, *, shared: bool = False) -> None:
+    """Refuse an address that cannot be listened on; `shared` ones may be other workers' too."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, kind, protocol, _, address in found:
+            with socket.socket(family, kind, protocol) as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                if shared:
+                    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+                if family == socket.AF_INET6:
+                    probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+                probe.bind(address)
+    except (OSError, OverflowError) as fault:
+        reason = getattr(fault, "strerror", None) or str(fault)
+        raise Unavailable(f"Nothing can listen on {host}:{port}: {reason}.") from None
+
+
+def _check_folder(folder: Path) -> None:
+    """The workers keep limits and metrics there, wherever the database is."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise Unavailable(f"The data folder {folder} cannot be written to.")
 
 
 def _secret(chosen: Settings) -> bytes:

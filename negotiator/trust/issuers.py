@@ -96,17 +96,14 @@ class Issuers:
         return await self._store.read(lambda tx: tx.one(_FIND, issuer=issuer))
 
 
-def add(tx: Transaction, issuer: Issuer, *, own: str, allow_loopback: bool) -> None:
-    """Trust an issuer, or change how; 422 for our own name, an address that is no https URL, an unknown scope."""
-    if issuer.issuer == own:
-        raise ValidationFailed(
-            [FieldError("/issuer", "We cannot be our own identity provider (ID-JAG §9.3).")]
-        )
-    for name, url in (("issuer", issuer.issuer), ("jwks_uri", issuer.jwks_uri)):
-        if url and not _is_fetchable(url, allow_loopback):
-            raise ValidationFailed([FieldError(f"/{name}", f"{url} is no https URL.")])
-    if unknown := set(issuer.scopes) - set(ASSISTANT):
-        raise ValidationFailed([FieldError("/scope", f"{min(unknown)} is not a scope.")])
+def add(
+    tx: Transaction, issuer: Issuer, *, own: str, allow_loopback: bool, discovered: str = ""
+) -> None:
+    """Trust an issuer, or change how; 422 as `check` says.
+
+    `discovered` is the `jwks_uri` that its metadata names, for the audit trail.
+    """
+    check(issuer, own=own, allow_loopback=allow_loopback)
     row = _row(issuer)
     was_removed = bool(tx.one(_KNOWN, issuer=issuer.issuer))
     tx.run(
@@ -124,7 +121,21 @@ def add(tx: Transaction, issuer: Issuer, *, own: str, allow_loopback: bool) -> N
         issuer.issuer,
         actor="operator",
         algorithms=list(issuer.algorithms),
+        **({"jwks_uri": discovered} if discovered else {}),
     )
+
+
+def check(issuer: Issuer, *, own: str, allow_loopback: bool) -> None:
+    """422 for our own name, an address that is no https URL, an unknown scope."""
+    if issuer.issuer == own:
+        raise ValidationFailed(
+            [FieldError("/issuer", "We cannot be our own identity provider (ID-JAG §9.3).")]
+        )
+    for name, url in (("issuer", issuer.issuer), ("jwks_uri", issuer.jwks_uri)):
+        if url and not _is_fetchable(url, allow_loopback):
+            raise ValidationFailed([FieldError(f"/{name}", f"{url} is no https URL.")])
+    if unknown := set(issuer.scopes) - set(ASSISTANT):
+        raise ValidationFailed([FieldError("/scope", f"{min(unknown)} is not a scope.")])
 
 
 def every(tx: Transaction) -> list[Issuer]:

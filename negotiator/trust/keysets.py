@@ -13,9 +13,12 @@ from urllib.parse import urlsplit
 
 from jwt import PyJWK, PyJWTError
 
+from negotiator import telemetry
 from negotiator.strict import is_array, is_object, read_object, read_segment
 from negotiator.trust.fetch import Document, Fetcher, FetchFailed
 from negotiator.trust.issuer import Issuer, canonical_algorithm
+
+log = telemetry.logger(__name__)
 
 MAX_BYTES: Final = 65_536
 MAX_KEYS: Final = 50
@@ -217,31 +220,41 @@ class IssuerKeys:
     async def _document(self, issuer: Issuer) -> Document:
         if issuer.jwks:
             return _inline(issuer)
-        uri = issuer.jwks_uri or await self._discover(issuer.issuer)
+        uri = issuer.jwks_uri
+        if not uri:
+            uri = await discover(self._fetcher, issuer.issuer)
+            if is_elsewhere(issuer.issuer, uri):
+                log.info("an issuer's keys are on another host", issuer=issuer.issuer, jwks_uri=uri)
         return await self._fetcher.document(uri, limit=MAX_BYTES)
 
-    async def _discover(self, issuer: str) -> str:
-        """The `jwks_uri` in metadata that names this issuer (RFC 8414 §3, OpenID Discovery §4)."""
-        parts = urlsplit(issuer)
-        if not parts.scheme or not parts.netloc or parts.query or parts.fragment:
-            raise FetchFailed(f"{issuer} is no issuer to discover keys from")
-        path = parts.path.rstrip("/")
-        origin = f"{parts.scheme}://{parts.netloc}"
-        failures: list[str] = []
-        for well_known in (
-            f"{origin}/.well-known/oauth-authorization-server{path}",
-            f"{origin}{path}/.well-known/openid-configuration",
-        ):
-            try:
-                metadata = await self._fetcher.json(well_known)
-            except FetchFailed as failed:
-                failures.append(failed.detail)
-                continue
-            uri = metadata.get("jwks_uri")
-            if metadata.get("issuer") == issuer and isinstance(uri, str):
-                return uri
-            failures.append(f"{well_known}: speaks for another issuer or names no jwks_uri")
-        raise FetchFailed("; ".join(failures))
+
+async def discover(fetcher: Fetcher, issuer: str) -> str:
+    """The `jwks_uri` in metadata that names this issuer (RFC 8414 §3, OpenID Discovery §4); else `FetchFailed`."""
+    parts = urlsplit(issuer)
+    if not parts.scheme or not parts.netloc or parts.query or parts.fragment:
+        raise FetchFailed(f"{issuer} is no issuer to discover keys from")
+    path = parts.path.rstrip("/")
+    origin = f"{parts.scheme}://{parts.netloc}"
+    failures: list[str] = []
+    for well_known in (
+        f"{origin}/.well-known/oauth-authorization-server{path}",
+        f"{origin}{path}/.well-known/openid-configuration",
+    ):
+        try:
+            metadata = await fetcher.json(well_known)
+        except FetchFailed as failed:
+            failures.append(failed.detail)
+            continue
+        uri = metadata.get("jwks_uri")
+        if metadata.get("issuer") == issuer and isinstance(uri, str):
+            return uri
+        failures.append(f"{well_known}: speaks for another issuer or names no jwks_uri")
+    raise FetchFailed("; ".join(failures))
+
+
+def is_elsewhere(issuer: str, jwks_uri: str) -> bool:
+    """Whether an issuer's keys are on another host than the issuer: allowed, and worth being told."""
+    return urlsplit(issuer).netloc.lower() != urlsplit(jwks_uri).netloc.lower()
 
 
 def _inline(issuer: Issuer) -> Document:

@@ -15,7 +15,7 @@ from negotiator.cli.demo.journey import Chapter, Journey
 from negotiator.cli.demo.narrator import Narrator
 from negotiator.cli.demo.provider import published
 from negotiator.cli.demo.server import Site, Wrong, own, running
-from negotiator.cli.output import Json, fail, faults, say
+from negotiator.cli.output import Json, fail, say, warn
 from negotiator.settings import SettingsError
 
 CHAPTERS: Final[tuple[Chapter, ...]] = (
@@ -85,7 +85,7 @@ def _tidy(journey: Journey) -> None:
         try:
             journey.operate(*command)
         except Wrong as fault:
-            faults.print(f"negotiator: left behind: {fault}", highlight=False, markup=False)
+            warn(f"left behind: {fault}")
 
 
 def _site(url: str) -> contextlib.AbstractContextManager[Site]:

@@ -7,11 +7,10 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from negotiator.cli.output import Json, command, configured, faults, people, say, tabulate
+from negotiator.cli.output import Json, command, configured, faults, opened, people, say, tabulate
 from negotiator.directory.exchange import importing, lines
 from negotiator.directory.exchange.importing import Outcome, Undone
-from negotiator.store.migrate import migrate
-from negotiator.store.store import Store, make_store
+from negotiator.store.store import Store
 
 
 @command
@@ -26,14 +25,8 @@ async def import_entries(
 
     What is here already is found again and learns what it did not know; nothing overwrites what is better attested.
     """
-    chosen = configured()
-    await migrate(chosen.database_url)
-    store = make_store(chosen.database_url)
-    await store.start()
-    try:
+    async with opened(configured()) as store:
         outcomes = await _import(store, file, dry=dry_run, quiet=as_json)
-    finally:
-        await store.close()
     counts = Counter(outcome.action for outcome in outcomes)
     if as_json:
         listed = [_shown(outcome) for outcome in outcomes]

@@ -10,6 +10,7 @@ from negotiator.directory.submissions.routes import shown
 from negotiator.directory.submissions.schemas import REASONS, STATUSES
 from negotiator.directory.submissions.tables import Submission
 from negotiator.store.statement import Transaction
+from negotiator.values import visible
 
 submissions = typer.Typer(no_args_is_help=True, help="What agents propose for the catalogue.")
 
@@ -115,5 +116,5 @@ def _text(value: Any) -> str:
     if isinstance(value, list):
         return "".join(f"\n  - {_text(each)}" for each in value) or "none"  # pyright: ignore[reportUnknownVariableType]
     if isinstance(value, dict):
-        return ", ".join(f"{name}={_text(each)}" for name, each in value.items())  # pyright: ignore[reportUnknownVariableType]
-    return "–" if value is None else str(value)
+        return ", ".join(f"{_text(name)}={_text(each)}" for name, each in value.items())  # pyright: ignore[reportUnknownVariableType]
+    return "–" if value is None else visible(str(value))
