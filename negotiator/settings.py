@@ -105,7 +105,10 @@ class Settings(SpeechSettings):
         300, ge=6, description="Passwords that may be tried per hour and address."
     )
     sign_in_limit_account: int = Field(
-        60, ge=6, description="Passwords that may be tried per hour and account."
+        60,
+        ge=6,
+        description="Passwords that may be tried per hour for one account at one address, or from one known "
+        "device; beyond as many from all addresses together, tries are delayed.",
     )
     limit_rpm: int = Field(600, ge=1, description="Requests per minute and credential.")
     limit_teleprompter_rpm: int = Field(

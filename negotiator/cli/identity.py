@@ -43,8 +43,8 @@ async def add_user(
     as_json: Json = False,
 ) -> None:
     """Make an account."""
-    hashed = _hash_from_input() if password_stdin else ""
     normal = people.normal_email(email)
+    hashed = _hash_from_input(normal, name) if password_stdin else ""
     user_id = await change(
         lambda tx: people.add(
             tx,
@@ -71,7 +71,8 @@ async def set_password(
     """Give a user another password: every browser of his is signed out."""
     if not password_stdin:
         raise typer.BadParameter("the password comes by standard input: add --password-stdin")
-    hashed, normal = _hash_from_input(), people.normal_email(email)
+    normal = people.normal_email(email)
+    hashed = _hash_from_input(normal)
 
     def unit(tx: Transaction) -> None:
         user = people.by_email(tx, normal)
@@ -231,8 +232,8 @@ async def revoke_subject(
     )
 
 
-def _hash_from_input() -> str:
-    return people.hash_password(sys.stdin.readline().rstrip("\n"))
+def _hash_from_input(*about: str) -> str:
+    return people.hash_password(sys.stdin.readline().rstrip("\n"), about=about)
 
 
 def _algorithms(names: list[str] | tuple[str, ...]) -> tuple[str, ...]:

@@ -63,7 +63,8 @@ class Account:
         user = await self.room.store.read(lambda tx: people.by_id(tx, who.user_id))
         try:
             await self._prove(request, who, user, form)
-            hashed = await asyncio.to_thread(people.hash_password, form.get("new", ""))
+            about = (who.email or "", who.name)
+            hashed = await asyncio.to_thread(people.hash_password, form.get("new", ""), about=about)
         except ValidationFailed as refusal:
             return await self._page(who, wrong=("password", refusal.errors[0].description))
         await self.room.store.write(
@@ -98,8 +99,7 @@ class Account:
         if form.get("new", "") != form.get("repeated", ""):
             raise ValidationFailed([FieldError("/repeated", "The new passwords differ.")])
         if user.password_hash:
-            address, old = self.room.address(request), form.get("password", "")
-            if await self.passwords.check(user.email, old, address=address) is None:
+            if await self.passwords.check(request, user.email, form.get("password", "")) is None:
                 raise ValidationFailed([FieldError("/password", "That is not your password.")])
         elif values.now() - who.auth_time > _FRESH:
             raise ValidationFailed(

@@ -64,8 +64,7 @@ class Approve:
     ) -> tuple[Approval, str | None]:
         """One of five tries; the approval and, when the password was right, its owner."""
         approval = _still(await self.room.store.write(lambda tx: approvals.attempt(tx, secret)))
-        address, password = self.room.address(request), form.get("password", "")
-        user = await self.passwords.check(approval.email, password, address=address)
+        user = await self.passwords.check(request, approval.email, form.get("password", ""))
         return approval, user.id if user else None
 
     def _grant(

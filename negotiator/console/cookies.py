@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from negotiator import values
 
-Kind = Literal["session", "door", "errand"]
+Kind = Literal["session", "door", "errand", "device"]
 
 
 @dataclass(frozen=True, slots=True)

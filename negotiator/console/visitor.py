@@ -15,13 +15,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from negotiator import values
+from negotiator.console import devices
 from negotiator.console.cookies import Cookies, Kind
 from negotiator.edge.guard import Guard
 from negotiator.errors import Forbidden
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
-from negotiator.users import sessions
+from negotiator.users import people, sessions
 from negotiator.users.sessions import Means
+from negotiator.users.tables import User
 
 _SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
 _START = re.compile(r"/(?![/\\\x00-\x20])")
@@ -122,13 +124,16 @@ class Visitors:
             identity=identity,
         )
 
-        def unit(tx: Transaction) -> None:
+        def unit(tx: Transaction) -> User | None:
             if old:
                 sessions.end_behind(tx, old)
             sessions.begin(tx, secret, user_id, means=means)
+            return people.by_id(tx, user_id)
 
-        await self.store.write(unit)
+        user = await self.store.write(unit)
         self.cookies.write(response, "session", secret, life=sessions.LIFE // 1000)
+        if user:
+            devices.remember(self.cookies, response, user)
         self.cookies.drop(response, "door")
 
     async def sign_out(self, request: Request, response: Response) -> None:

@@ -1,7 +1,8 @@
 """Accounts: made by an operator or just in time, disabled for good measure, matched by e-mail in lower case."""
 
+from collections.abc import Sequence
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error
@@ -16,6 +17,8 @@ from negotiator.users import sessions
 from negotiator.users.tables import User
 
 SHORTEST_PASSWORD: Final = 12
+_EASY: Final = 1_000_000
+_LOOKED_AT: Final = 24
 _LONGEST_EMAIL: Final = 254
 
 _hasher = PasswordHasher(
@@ -60,18 +63,40 @@ def normal_email(text: str) -> str:
     return email
 
 
-def hash_password(password: str) -> str:
-    """An argon2id hash, for the database; takes some 15 ms, so call it off the event loop. 422 when too short."""
+def hash_password(password: str, *, about: Sequence[str] = ()) -> str:
+    """An argon2id hash, for the database; takes some 30 ms, so call it off the event loop.
+
+    422 for a password that is too short, or common (NIST SP 800-63B-4 §3.1.1.2). `about` is what a guesser knows of
+    the user: the e-mail address, the name.
+    """
     if len(password) < SHORTEST_PASSWORD:
-        raise ValidationFailed(
-            [
-                FieldError(
-                    "/password",
-                    f"A password has at least {SHORTEST_PASSWORD} characters.",
-                )
-            ]
+        _refuse_password(f"A password has at least {SHORTEST_PASSWORD} characters.")
+    if is_common(password, about=about):
+        _refuse_password(
+            "This password is among the first that a guesser tries. Choose another, such as several unrelated words."
         )
     return _hasher.hash(password)
+
+
+def is_common(password: str, *, about: Sequence[str] = ()) -> bool:
+    """Whether a guesser who knows common passwords, words, keyboard rows and `about` finds it within a million tries.
+
+    A million is what zxcvbn's authors hold against guessing online (Wheeler, USENIX Security 2016). Its time grows
+    faster than the text, so the beginning and the end of a long password are looked at, and both have to be easy.
+    """
+    from zxcvbn import zxcvbn  # a megabyte of lists, for the few who set a password
+
+    names = [part for text in (*about, "negotiator") for part in (text, text.partition("@")[0])]
+    known = [end for name in names for end in _ends(name)]
+    return all(zxcvbn(end, user_inputs=known)["guesses"] < _EASY for end in _ends(password))
+
+
+def _ends(text: str) -> set[str]:
+    return {text[:_LOOKED_AT], text[-_LOOKED_AT:]}
+
+
+def _refuse_password(sentence: str) -> NoReturn:
+    raise ValidationFailed([FieldError("/password", sentence)])
 
 
 def verify_password(hashed: str, password: str) -> bool:

@@ -19,7 +19,7 @@ from negotiator.wiring.wing import Wing
 def people(ground: Ground, delegations: Delegations) -> Wing:
     """Make the wing."""
     chosen, room = ground.settings, ground.room
-    passwords = Passwords(ground.store, room.limits)
+    passwords = Passwords(room)
     provider = _provider(ground) if chosen.oidc_issuer else None
     name = chosen.oidc_name if provider else ""
     pages = [

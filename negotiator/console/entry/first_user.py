@@ -36,7 +36,9 @@ class FirstUser:
         invited = await self._expect(request)
         try:
             email, name = people.normal_email(form.get("email", "")), name_of(form)
-            hashed = await asyncio.to_thread(people.hash_password, form.get("password", ""))
+            hashed = await asyncio.to_thread(
+                people.hash_password, form.get("password", ""), about=(email, name)
+            )
         except ValidationFailed as refusal:
             return self._page(who, form, wrong=refusal.errors[0].description)
         user_id = await self.room.store.write(

@@ -1,52 +1,91 @@
-"""A password tried: limited by address and by account, as slow and as silent whether or not the account exists."""
+"""Passwords are tried within budgets that nobody can use up for others, as slow whether or not the account exists."""
 
 import asyncio
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import Final
+
+from starlette.requests import Request
 
 from negotiator import audit, values
 from negotiator.caller import nobody
+from negotiator.console import devices
+from negotiator.console.room import Room
 from negotiator.errors import TooManyRequests, ValidationFailed
-from negotiator.limits.budgets import Limits
-from negotiator.store.store import Store
 from negotiator.users import people
 from negotiator.users.tables import User
 
 BY_ADDRESS: Final = "signins"
 BY_ACCOUNT: Final = "passwords"
+_DELAY: Final = 3.0
+"""Seconds that a try from an unknown browser waits while the account is guessed at from many addresses."""
+_MOST_WAITING: Final = 512
+"""Tries that may wait at once in one process; more are not delayed, so that a crowd of guessers locks nobody out."""
+_MOST_WAITING_FROM_ADDRESS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Passwords:
-    """Tries passwords. Both budgets are charged before the try, so that no number of them at once exceeds one."""
+    """Tries passwords. Each budget is charged before the try, so that no number of tries at once exceeds it.
 
-    store: Store
-    limits: Limits
+    A known device has a budget of its own. Any other browser draws on its address's budget and on the account's at
+    that address. What all addresses together try at an account only delays the next try from an unknown browser.
+    """
 
-    async def check(self, account: str, password: str, *, address: str) -> User | None:
-        """The open account of this e-mail, if this is its password; 429 when too much was tried."""
-        await self._charge(BY_ADDRESS, address)
-        email = _normal(account)
-        # Also an account that does not exist runs out: an endless supply of tries would tell.
-        await self._charge(BY_ACCOUNT, values.digest(email))
-        user = await self.store.read(lambda tx: people.by_email(tx, email))
+    room: Room
+    waiting: Counter[str] = field(default_factory=Counter[str])
+
+    async def check(self, request: Request, account: str, password: str) -> User | None:
+        """The open account of this e-mail, if this is its password; 429 when this browser tried too much."""
+        email, address = _normal(account), self.room.address(request)
+        user = await self.room.store.read(lambda tx: people.by_email(tx, email))
+        if device := devices.find(self.room.visitors.cookies, request, user):
+            await self._charge(BY_ACCOUNT, f"device:{device}")
+        else:
+            await self._admit_unknown(values.digest(email), address)
         hashed = user.password_hash if user and user.disabled_at is None else ""
         # argon2 takes its 15 ms and 19 MiB in a thread, never on the loop.
         if await asyncio.to_thread(people.verify_password, hashed, password):
             return user
         subject = user.id if user else ""
-        await self.store.write(
+        await self.room.store.write(
             lambda tx: audit.record(tx, "user.sign_in_refused", subject, actor=address)
         )
         return None
 
+    async def _admit_unknown(self, account: str, address: str) -> None:
+        """Charge a browser that is not known. An account that does not exist is charged and delayed alike."""
+        await self._charge(BY_ADDRESS, address)
+        await self._charge(BY_ACCOUNT, f"{account}:{address}")
+        everywhere = await self.room.limits.charge(nobody(account), BY_ACCOUNT)
+        if not everywhere.taken:
+            await self._delay(address)
+
+    async def _delay(self, address: str) -> None:
+        """Wait without a thread; 429 for an address that has several tries waiting."""
+        if self.waiting[address] >= _MOST_WAITING_FROM_ADDRESS:
+            raise _too_many(round(_DELAY) or 1)
+        if self.waiting.total() >= _MOST_WAITING:
+            return
+        self.waiting[address] += 1
+        try:
+            await asyncio.sleep(_DELAY)
+        finally:
+            self.waiting[address] -= 1
+            if not self.waiting[address]:
+                del self.waiting[address]
+
     async def _charge(self, name: str, key: str) -> None:
-        reading = await self.limits.charge(nobody(key), name)
+        reading = await self.room.limits.charge(nobody(key), name)
         if not reading.taken:
-            raise TooManyRequests(
-                "Too many passwords were tried. Wait a while before the next one.",
-                retry_after=reading.retry_after,
-            )
+            raise _too_many(reading.retry_after)
+
+
+def _too_many(seconds: int) -> TooManyRequests:
+    return TooManyRequests(
+        "Too many passwords were tried from here. Wait a while before the next one.",
+        retry_after=seconds,
+    )
 
 
 def _normal(account: str) -> str:

@@ -44,8 +44,8 @@ class SignIn:
     async def enter(self, request: Request, who: Somebody, form: Form) -> Response:
         """Begin a session, if the password is the account's."""
         onward = own_path(form.get("next"), otherwise=self.room.home)
-        email, address = form.get("email", ""), self.room.address(request)
-        user = await self.passwords.check(email, form.get("password", ""), address=address)
+        email = form.get("email", "")
+        user = await self.passwords.check(request, email, form.get("password", ""))
         if user is None:
             return self._page(who, onward, email=email, wrong=True)
         response = self.room.go_on(onward)
