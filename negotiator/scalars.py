@@ -130,4 +130,10 @@ Number = Annotated[float, BeforeValidator(_number)]
 Truth = Annotated[bool, Strict()]
 Share = Annotated[Number, Field(ge=0, le=1)]
 Utility = Annotated[Number, Field(ge=-1e6, le=1e6, allow_inf_nan=False)]
+Origin = Annotated[
+    str | None,
+    Field(
+        description="The agent that made this before its user claimed it, agt_…; null for everything else."
+    ),
+]
 Package = dict[Word, Scalar]

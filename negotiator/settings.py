@@ -99,7 +99,12 @@ class Settings(SpeechSettings):
     dpop_nonce: bool = Field(False, description="Whether DPoP proofs need a nonce of ours.")
     limit_events_rpm: int = Field(600, ge=1, description="Security events per minute and address.")
     claim_failures_per_hour: int = Field(
-        1000, ge=5, description="Wrong delegation codes per hour, over all agents."
+        1000,
+        ge=5,
+        description="Wrong delegation codes per hour over all agents; beyond it wrong ones are 429, right ones pass.",
+    )
+    claim_failures_per_address: int = Field(
+        60, ge=5, description="The same per hour and address, charged first."
     )
     sign_in_limit_address: int = Field(
         300, ge=6, description="Passwords that may be tried per hour and address."
@@ -121,7 +126,12 @@ class Settings(SpeechSettings):
         120, ge=1, description="Requests per minute and address without a credential."
     )
     limit_directory_rpm: int = Field(
-        30, ge=1, description="Directory requests per minute and address without a credential."
+        30, ge=1, description="Reads of the directory per minute and address without a credential."
+    )
+    limit_fetch_rpm: int = Field(
+        30,
+        ge=1,
+        description="Documents fetched per minute from one host that clients name, and for one client address.",
     )
     limit_unproven_rpm: int = Field(
         60, ge=1, description="Requests per minute of a directory agent that has proven nothing."

@@ -130,6 +130,8 @@ def make_settings(data_dir: Path, keys_dir: Path, **overrides: Any) -> Settings:
         "limit_teleprompter_rpm": 1_000_000,
         "sign_in_limit_address": 1_000_000,
         "sign_in_limit_account": 1_000_000,
+        "limit_fetch_rpm": 1_000_000,
+        "claim_failures_per_address": 1_000_000,
     }
     return Settings(_env_file=None, **{**plain, **overrides})  # pyright: ignore[reportCallIssue]
 

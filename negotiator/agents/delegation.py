@@ -24,7 +24,6 @@ from negotiator.errors import (
     ValidationFailed,
 )
 from negotiator.scopes import ASSISTANT, ordered
-from negotiator.store import moves
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.tokens.credentials import Credentials, Issued, Subject
 from negotiator.trust import revocations
@@ -33,7 +32,7 @@ from negotiator.users import people
 ATTEMPTS: Final = 5
 SHORTEST: Final = 60
 LONGEST: Final = 3600
-_HOUR: Final = 3_600_000_000
+WRONG_CODE: Final = "invalid_claim_token"
 
 Move = Callable[[Transaction, str, str], None]
 """Gives what one principal owns to another, marked with its origin."""
@@ -118,7 +117,6 @@ class Delegations:
     pepper: bytes
     credentials: Credentials
     life: int
-    failures_per_hour: int
     moves: tuple[Move, ...] = ()
 
     def mint(
@@ -159,17 +157,15 @@ class Delegations:
         return Minted(delegation_id, shown(code), granted, now + ttl * 1000)
 
     def attempt(self, tx: Transaction, caller: Caller) -> None:
-        """Count one attempt before it is made, so that no number of them at once exceeds five (contract §1.2)."""
+        """Count one attempt before it is made, so that no number of them at once exceeds five."""
         agent = registration.find(tx, caller.client_id)
         if agent is None:
             raise Forbidden("Only a registered agent can be claimed.")
         if agent.user_id is not None:
             raise Conflict("This agent is bound to a user already.", error="already_claimed")
-        spent = moves.peek(tx, "claim-failures") or 0
-        full = values.now() * 1000 + self._interval * (self.failures_per_hour - 1)
-        if spent > full or not tx.run(_ATTEMPT, agent=agent.id):
+        if not tx.run(_ATTEMPT, agent=agent.id):
             raise TooManyRequests(
-                "Too many codes were tried.",
+                f"This agent has tried {ATTEMPTS} codes; register a new one.",
                 retry_after=3600,
                 error="too_many_attempts",
             )
@@ -209,13 +205,6 @@ class Delegations:
         found = tx.one(_FIND, digest=digest)
 
         def remember(later: Transaction) -> None:
-            moves.bump(
-                later,
-                "claim-failures",
-                now=now * 1000,
-                interval=self._interval,
-                burst=1 << 30,
-            )
             audit.record(
                 later,
                 "delegation.refused",
@@ -226,7 +215,7 @@ class Delegations:
         if found is None or found.agent_id not in {None, agent_id}:
             return InvalidRequest(
                 "This is no delegation code.",
-                error="invalid_claim_token",
+                error=WRONG_CODE,
                 remember=remember,
             )
         if found.used_at is not None:
@@ -234,11 +223,6 @@ class Delegations:
         if found.revoked_at is not None:
             return Gone("The code was revoked.", error="claim_revoked", remember=remember)
         return Gone("The code has expired.", error="claim_expired", remember=remember)
-
-    @property
-    def _interval(self) -> int:
-        """Microseconds in which one failure of the global budget is forgiven."""
-        return _HOUR // self.failures_per_hour
 
     def _digest(self, code: str) -> str:
         return values.keyed_digest(self.pepper, f"delegation:{code}")

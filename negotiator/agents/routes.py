@@ -6,7 +6,7 @@ from typing import Any
 
 from negotiator import values
 from negotiator.agents.ceremony.asserting import Asserting, Shown
-from negotiator.agents.delegation import Delegations
+from negotiator.agents.claims import Claims
 from negotiator.agents.registration import Registration
 from negotiator.agents.schemas import (
     ANONYMOUS_BUDGET,
@@ -43,7 +43,7 @@ class Agents:
     base: str
     store: Store
     registration: Registration
-    delegations: Delegations
+    claims: Claims
     verification: Verification
     asserting: Asserting
     claim_of: Callable[[str], dict[str, Any]]
@@ -99,10 +99,9 @@ class Agents:
 
     async def claim(self, call: Call[ClaimAgent]) -> dict[str, Any]:
         """Redeem a delegation code, once."""
-        await self.store.write(lambda tx: self.delegations.attempt(tx, call.caller))
-        code = call.input.claim_token
-        token, user_id, email = await self.store.write(
-            lambda tx: self.delegations.claim(tx, call.caller, code)
+        code, delegations = call.input.claim_token, self.claims.delegations
+        token, user_id, email = await self.claims.redeem(
+            call.caller, call.address, lambda tx: delegations.claim(tx, call.caller, code)
         )
         return {
             **token.members(),

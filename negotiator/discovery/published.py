@@ -19,7 +19,7 @@ from negotiator.discovery.documents import (
 )
 from negotiator.discovery.metadata import Authorization
 from negotiator.discovery.pages import frame, home, manual
-from negotiator.discovery.site import Site
+from negotiator.discovery.site import Rates, Site
 from negotiator.edge.operation import Service
 
 _ICON: Final = "/icon.svg"
@@ -32,10 +32,15 @@ _ALWAYS: Final = (
 
 
 def site_of(
-    service: Service, version: str, beside: Iterable[str], *, personal: Iterable[str] = ()
+    service: Service,
+    version: str,
+    beside: Iterable[str],
+    *,
+    personal: Iterable[str] = (),
+    rates: Rates | None = None,
 ) -> Site:
     """What the documents are made of; `beside` are the paths that others serve, `personal` those for who signed in."""
-    return Site(service, version, frozenset((*_ALWAYS, *beside)), frozenset(personal))
+    return Site(service, version, frozenset((*_ALWAYS, *beside)), frozenset(personal), rates)
 
 
 def published(

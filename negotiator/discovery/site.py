@@ -20,6 +20,16 @@ MCP = "/mcp"
 
 
 @dataclass(frozen=True, slots=True)
+class Rates:
+    """Requests per minute at the directory: of one address without a credential, and of an agent by its level."""
+
+    anonymous: int
+    unproven: int
+    proven: int
+    vetted: int
+
+
+@dataclass(frozen=True, slots=True)
 class Site:
     """One origin: its service, its version, and the paths that are no operations: pages and other documents.
 
@@ -30,6 +40,7 @@ class Site:
     version: str
     paths: frozenset[str] = frozenset()
     personal: frozenset[str] = frozenset()
+    rates: Rates | None = None
 
     @property
     def base(self) -> str:

@@ -1,5 +1,7 @@
 """`/auth.md`: how an agent gets in, written for it to read, with commands that work as they stand."""
 
+from dataclasses import asdict
+
 from negotiator.discovery.metadata import ID_JAG
 from negotiator.discovery.site import CLAIM, ENROL, IDENTITY, REGISTER, Site
 from negotiator.scopes import ANONYMOUS
@@ -16,6 +18,8 @@ def auth_md(site: Site) -> str:
         parts.append(_IDENTITY)
     if site.service.at(ENROL, "POST"):
         parts.append(_DIRECTORY)
+        if rates := site.rates:
+            parts.append(_RATES.format(**asdict(rates)))
     scopes = "\n".join(f"| `{name}` | {meaning} |" for name, meaning in site.service.scopes.items())
     parts.append(_REST + scopes + "\n")
     return "\n".join(parts).replace("{base}", site.base).replace("{id_jag}", ID_JAG)
@@ -108,7 +112,7 @@ An identity provider that is trusted here reports revocations as security event 
 """
 _DIRECTORY = """## Get a key for the tools directory
 
-Reading the directory needs no credential. A key raises the limits and lets you save and submit:
+Reading the directory needs no credential. A key allows more requests and lets you save and submit:
 
     curl -s {base}/api/auth/register -H 'Content-Type: application/json' \\
       -d '{"agent_name": "my agent", "identity_type": "email", "identity_value": "agent@example.com",
@@ -116,11 +120,24 @@ Reading the directory needs no credential. A key raises the limits and lets you 
 
 The answer (201) carries `client_id`, `api_key`, `scopes` and `rate_limit`. The key is shown once; send it as
 `Authorization: Bearer …`. `identity_type` is `did`, `agent_id` or `email`. An identity you prove
-(`POST {base}/api/auth/challenge`, then `POST {base}/api/auth/verify`) is believed more and limited less.
+(`POST {base}/api/auth/challenge`, then `POST {base}/api/auth/verify`) is trusted more and allows more requests.
 
 End a key at `POST {base}/api/auth/revoke` with `{"token": "<API_KEY>", "token_type_hint": "api_key"}`.
 """
-_REST = """## Refusals
+_RATES = """| Who reads the directory | Requests per minute |
+| :--- | :--- |
+| no credential, per address | {anonymous} |
+| an agent with a key | {unproven} |
+| an agent that proved its identity | {proven} |
+| an agent that the operator vetted | {vetted} |
+"""
+_REST = """## Limits
+
+Every answer of an API path says in `X-RateLimit-Limit`, `-Remaining` and `-Reset` what is left. A request is charged
+to its credential if that is valid, also when it lacks a scope; every other request to the client address. A path that
+needs no credential never allows fewer requests with one than without.
+
+## Refusals
 
 Every refusal is JSON: `error` (a stable word), `error_description`, `request_id`. A 401 carries `WWW-Authenticate`;
 a 403 with `insufficient_scope` names every scope the operation needs; a 429 says in `Retry-After` when to come back.

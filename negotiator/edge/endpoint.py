@@ -9,7 +9,7 @@ from typing import Any, cast
 import orjson
 from starlette.types import Message, Receive, Scope, Send
 
-from negotiator.caller import Caller
+from negotiator.caller import Caller, nobody
 from negotiator.edge import input as reading
 from negotiator.edge import operation as kinds
 from negotiator.edge.operation import Answer, Operation
@@ -80,10 +80,11 @@ class _HttpArrival:
     headers: dict[str, str]
     address: str
 
-    async def admit(self, operation: Operation) -> Caller:
+    async def identify(self, operation: Operation) -> Caller:
+        if operation.access == "open":
+            return nobody(self.address)
         sent = (self.scope["method"], self.scope["path"])
-        guard = self.endpoint.doorway.guard
-        return await guard.admit(operation, self.headers, self.address, sent=sent)
+        return await self.endpoint.doorway.guard.identify(self.headers, self.address, sent=sent)
 
     def expected(self) -> int | None:
         return _expected(self.headers)

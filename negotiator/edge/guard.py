@@ -71,29 +71,10 @@ class Guard:
                 return _key(nearer)
         return _key(peer)
 
-    async def admit(
-        self,
-        operation: Operation,
-        headers: Mapping[str, str],
-        address: str,
-        *,
-        sent: tuple[str, str] | None = None,
-    ) -> Caller:
-        """The caller, if the operation is open to it; 401 and 403 otherwise.
-
-        `sent` is the method and path of the request where they are not the operation's own: a proof names them.
-        """
-        if operation.access == "open":
-            return nobody(address)
-        sent = sent or (operation.method, operation.path)
-        caller = await self.identify(headers, address, sent=sent)
-        self.allow(operation, caller)
-        return caller
-
     async def identify(
         self, headers: Mapping[str, str], address: str, *, sent: tuple[str, str]
     ) -> Caller:
-        """Who sent this: nobody without a credential, 401 with one that is not believed or is for another resource.
+        """The sender: nobody without a credential, 401 with one that does not stand or is for another resource.
 
         `sent` is the method and path of the request, which the proof of a bound token names.
         """
@@ -113,7 +94,7 @@ class Guard:
         return caller
 
     def allow(self, operation: Operation, caller: Caller) -> None:
-        """Refuse who needs a credential and has none, or lacks one of the operation's scopes."""
+        """Refuse a caller without a credential where one is needed (401), or without one of the scopes (403)."""
         if operation.access == "bearer" and caller.kind == "nobody":
             raise Unauthorized("Send a bearer token in the Authorization header.", sent=False)
         if not operation.scopes <= caller.scopes:

@@ -13,6 +13,7 @@ from negotiator.edge.endpoint import Endpoint, instead_of_upgrade, read_headers,
 from negotiator.edge.middleware import API
 from negotiator.edge.operation import Answer
 from negotiator.edge.steps import Doorway
+from negotiator.errors import Refusal
 from negotiator.limits.budgets import refuse
 
 Methods = dict[str, Endpoint]
@@ -105,12 +106,18 @@ class Operations:
         return self._away(self._doorway.refusals.method_not_allowed(allowed))
 
     def _away(self, answer: Answer) -> ASGIApp:
-        """Turns away what no operation answers: charged like any probe to the address it came from."""
+        """Turns away what no operation answers, charged to the credential if it stands, else to the address."""
         door = self._doorway
 
         async def turn_away(scope: Scope, _receive: Receive, send: Send) -> None:
-            address = door.guard.address(scope, read_headers(scope))
-            taken = await door.limits.charge(nobody(address))
+            headers = read_headers(scope)
+            address = door.guard.address(scope, headers)
+            sent = (scope.get("method", "GET"), scope["path"])
+            try:
+                caller = await door.guard.identify(headers, address, sent=sent)
+            except Refusal:
+                caller = nobody(address)
+            taken = await door.limits.charge(caller, public=True)
             said = answer if taken.taken else door.refusals.answer(refuse(taken))
             await respond(send, said, taken.headers())
 

@@ -14,7 +14,7 @@ from negotiator.caller import Caller, Retiring, nobody
 from negotiator.edge.guard import Guard
 from negotiator.edge.operation import Answer, Call, Operation
 from negotiator.edge.refusals import Refusals
-from negotiator.errors import InvalidRequest, Refusal
+from negotiator.errors import InsufficientScope, InvalidRequest, Refusal
 from negotiator.idempotency import Once
 from negotiator.limits.budgets import Limits, Reading, refuse
 from negotiator.store.store import Store
@@ -49,14 +49,47 @@ class Doorway:
     store: Store
 
     async def charge(
-        self, caller: Caller, name: str | None, left: Left, *, baseline: str = "baseline"
+        self,
+        caller: Caller,
+        name: str | None,
+        left: Left,
+        *,
+        baseline: str = "baseline",
+        public: bool = False,
     ) -> None:
         """Charge one budget, 429 when it was empty; of several, the headers tell of the one that binds first."""
-        taken = await self.limits.charge(caller, name, baseline=baseline)
-        if not left.reading or not taken.taken or taken.remaining < left.reading.remaining:
-            left.reading = taken
+        taken = await self._take(caller, name, left, baseline=baseline, public=public)
         if not taken.taken:
             raise refuse(taken)
+
+    async def admit(self, operation: Operation, caller: Caller, left: Left) -> None:
+        """Let the caller pass, or charge them for the refusal: 401 without a credential, 403 without a scope.
+
+        A 403 is the answer even when the credential's budget is empty: it names the scope that is missing, which a
+        429 could not, and costs no more.
+        """
+        try:
+            self.guard.allow(operation, caller)
+        except InsufficientScope:
+            await self._take(caller, None, left)
+            raise
+        except Refusal:
+            await self.charge(caller, None, left, baseline=operation.baseline)
+            raise
+
+    async def _take(
+        self,
+        caller: Caller,
+        name: str | None,
+        left: Left,
+        *,
+        baseline: str = "baseline",
+        public: bool = False,
+    ) -> Reading:
+        taken = await self.limits.charge(caller, name, baseline=baseline, public=public)
+        if not left.reading or not taken.taken or taken.remaining < left.reading.remaining:
+            left.reading = taken
+        return taken
 
     async def refused(self, refusal: Refusal) -> Answer:
         """The refusal, once what it has to leave behind is kept; 503 while that cannot be."""
@@ -92,8 +125,8 @@ class Arrival(Protocol):
         """The client address that limits of nobody are kept by."""
         ...
 
-    async def admit(self, operation: Operation) -> Caller:
-        """The caller, if the operation is open to it; 401 and 403 otherwise."""
+    async def identify(self, operation: Operation) -> Caller:
+        """The sender of the call; 401 for a credential that does not stand."""
         ...
 
     async def read(self) -> Given:
@@ -110,24 +143,27 @@ class Arrival(Protocol):
 
 
 async def perform(operation: Operation, doorway: Doorway, arrival: Arrival, left: Left) -> Answer:
-    """Guard, limit, input, run, in this order; a `Refusal` at any of them. What is left of budgets goes to `left`."""
-    baseline = operation.baseline
+    """Guard, limit, input, run, in this order; a `Refusal` at any of them. What is left of budgets goes to `left`.
+
+    A call is charged to its credential if that stands, else to the address it came from.
+    """
+    baseline, public = operation.baseline, operation.access != "bearer"
     try:
-        caller = await arrival.admit(operation)
+        caller = await arrival.identify(operation)
     except Refusal:
-        # A probe is charged to the address it came from, never to the owner of a credential.
         await doorway.charge(nobody(arrival.address), None, left, baseline=baseline)
         raise
     left.retiring = caller.retiring
+    await doorway.admit(operation, caller, left)
     if operation.budget is None:
-        await doorway.charge(caller, None, left, baseline=baseline)
+        await doorway.charge(caller, None, left, baseline=baseline, public=public)
         given = await arrival.read()
     else:
-        # Which budget is charged is in the input; one that cannot be read is charged to the baseline.
+        # The input names the budget; an input that cannot be read is charged to the baseline.
         try:
             given = await arrival.read()
         except Refusal:
-            await doorway.charge(caller, None, left, baseline=baseline)
+            await doorway.charge(caller, None, left, baseline=baseline, public=public)
             raise
         named = operation.budget(given.input)
         for name in (named,) if isinstance(named, str) else named:

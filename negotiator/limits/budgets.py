@@ -96,14 +96,23 @@ class Limits:
         self._budgets = budgets
 
     async def charge(
-        self, caller: Caller, name: str | None = None, *, baseline: str = "baseline"
+        self,
+        caller: Caller,
+        name: str | None = None,
+        *,
+        baseline: str = "baseline",
+        public: bool = False,
     ) -> Reading:
         """Charge one call to the budget of this name, else to the caller's own, or to `baseline` for nobody.
 
-        Budgets are kept by credential, by client for one with a rate of its own, by address for nobody.
+        Budgets are kept by credential, by client for one with a rate of its own, by address for nobody. `public`
+        says that a call without a credential would be answered too: a credential then gets at least `baseline`.
         """
         budget = self._budgets[name] if name else self._own(caller, baseline)
-        reading = await self._limiter.take(budget, f"{budget.name}:{caller.payer}")
+        key = f"{budget.name}:{caller.payer}"
+        if public and name is None and (raised := _at_least(budget, self._budgets[baseline])):
+            budget, key = raised, f"{key}:public"
+        reading = await self._limiter.take(budget, key)
         if not reading.taken:
             self._refused(budget.name)
         return reading
@@ -118,6 +127,14 @@ class Limits:
     async def close(self) -> None:
         """Let go of where the budgets are kept."""
         await self._limiter.close()
+
+
+def _at_least(budget: Budget, other: Budget) -> Budget | None:
+    """The budget raised to what the other one allows; None where it allows as much by itself."""
+    quota, burst = max(budget.quota, other.quota), max(budget.burst, other.burst)
+    if (quota, burst) == (budget.quota, budget.burst):
+        return None
+    return Budget(budget.name, quota, budget.window, burst)
 
 
 def refuse(reading: Reading) -> TooManyRequests:

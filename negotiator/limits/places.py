@@ -27,14 +27,15 @@ def _microseconds() -> int:
 class SharedTable:
     """A file that every worker of this machine maps: exact across them at the price of one file lock.
 
-    Each key hashes to a bucket of eight slots, locked by its byte range while one is changed. A slot whose
-    arrival time has passed is free; when all eight are in use the one nearest to that is given up, which takes
-    far more keys in flight than the file's 262,144 slots. Limits are not worth an fsync: they outlive the
-    process, not the machine.
+    Each key hashes to a bucket of eight slots, locked by its byte range while one is changed; the hash is keyed by
+    the pepper, so that clients cannot choose their buckets. A slot whose arrival time has passed is free; when all
+    eight are in use the one nearest to that is given up, which takes far more keys in flight than the file's 262,144
+    slots. Limits are not worth an fsync: they outlive the process, not the machine.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, pepper: bytes) -> None:
         self._path = path
+        self._hash_key = hashlib.blake2b(pepper, digest_size=32, person=b"limits").digest()
 
     @cached_property
     def _file(self) -> BinaryIO:
@@ -49,7 +50,7 @@ class SharedTable:
 
     async def take(self, budget: Budget, key: str) -> Reading:
         """Take one call; never blocks longer than another worker holds the same bucket."""
-        hashed = hashlib.blake2b(key.encode(), digest_size=16).digest()
+        hashed = hashlib.blake2b(key.encode(), digest_size=16, key=self._hash_key).digest()
         tag = int.from_bytes(hashed[:8], "little", signed=True) or 1
         bucket = int.from_bytes(hashed[8:], "little") % _BUCKETS
         fcntl.lockf(self._file, fcntl.LOCK_EX, 1, bucket)

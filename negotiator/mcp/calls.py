@@ -55,16 +55,8 @@ class ToolArrival:
     def address(self) -> str:
         return self.visit.address
 
-    async def admit(self, operation: Operation) -> Caller:
-        if operation.access == "open":
-            return nobody(self.visit.address)
-        try:
-            self.doorway.guard.allow(operation, self.visit.caller)
-        except Unauthorized as refusal:
-            # A client that signs in now should ask for what this call needs (MCP authorization, RFC 6750 §3).
-            refusal.scopes = tuple(ordered(operation.scopes))
-            raise
-        return self.visit.caller
+    async def identify(self, operation: Operation) -> Caller:
+        return nobody(self.visit.address) if operation.access == "open" else self.visit.caller
 
     async def read(self) -> Given:
         operation = self.operation
@@ -90,13 +82,23 @@ class ToolArrival:
         raise ValidationFailed([FieldError(f"/{KEY}", "Is a text.")])
 
 
+async def perform_call(arrival: ToolArrival) -> Answer:
+    """The operation's answer; a 401 names the scopes that the call needs."""
+    operation = arrival.operation
+    try:
+        return await perform(operation, arrival.doorway, arrival, arrival.visit.left)
+    except Unauthorized as refusal:
+        # A client that signs in now should ask for what this call needs (MCP authorization, RFC 6750 §3).
+        refusal.scopes = tuple(ordered(operation.scopes))
+        raise
+
+
 async def call(
     operation: Operation, doorway: Doorway, visit: Visit, arguments: dict[str, Any]
 ) -> dict[str, Any]:
     """The tool result; a refusal is one too, unless a better credential would help: then it is raised."""
     try:
-        arrival = ToolArrival(operation, doorway, visit, arguments)
-        answer = await perform(operation, doorway, arrival, visit.left)
+        answer = await perform_call(ToolArrival(operation, doorway, visit, arguments))
     except (Unauthorized, InsufficientScope):
         raise
     except Refusal as refusal:

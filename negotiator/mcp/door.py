@@ -75,10 +75,12 @@ class Door:
         self, scope: Scope, receive: Receive, headers: Mapping[str, str], left: Left
     ) -> Answer:
         address = self._doorway.guard.address(scope, headers)
+        caller, public = nobody(address), not self._closed
         try:
-            caller = await self._admit(scope["method"], headers, address)
+            caller = await self._identify(scope["method"], headers, address)
+            self._check(scope["method"], headers, caller)
         except Refusal:
-            await self._doorway.charge(nobody(address), None, left)
+            await self._doorway.charge(caller, None, left, public=public)
             raise
         limit = BODY if caller.kind == "nobody" else self._limit
         declared = headers.get("content-length")
@@ -90,25 +92,30 @@ class Door:
         finally:
             # What no operation was charged for is a call too; a refusal for an empty budget comes first.
             if left.reading is None:
-                await self._doorway.charge(caller, None, left)
+                await self._doorway.charge(caller, None, left, public=public)
 
-    async def _admit(self, method: str, headers: Mapping[str, str], address: str) -> Caller:
-        """The caller, once method, origin and credential are good."""
-        origin = headers.get("origin")
-        foreign = origin is not None and origin not in self._origins
-        if foreign and _is_rebound(origin or "", headers.get("host", "")):
+    async def _identify(self, method: str, headers: Mapping[str, str], address: str) -> Caller:
+        """The sender of the message; 403 for a rebound page, 401 for a credential that does not stand."""
+        origin = headers.get("origin", "")
+        if self._is_foreign(headers) and _is_rebound(origin, headers.get("host", "")):
             raise Forbidden("This service has another name.")
+        return await self._doorway.guard.identify(headers, address, sent=(method, PATH))
+
+    def _check(self, method: str, headers: Mapping[str, str], caller: Caller) -> None:
+        """Refuse a wrong method, a missing credential where one is needed, and a wrong media type."""
         if method != "POST":
             raise MethodNotAllowed(["POST"])
-        caller = await self._doorway.guard.identify(headers, address, sent=(method, PATH))
         if self._closed and caller.kind == "nobody":
             refusal = Unauthorized("Send a bearer token in the Authorization header.", sent=False)
             refusal.scopes = self._scopes
             raise refusal
-        if foreign and caller.kind == "nobody":
+        if self._is_foreign(headers) and caller.kind == "nobody":
             raise Forbidden("A page of this origin needs a bearer token.")
         reading.expect(headers.get("content-type"), JSON)
-        return caller
+
+    def _is_foreign(self, headers: Mapping[str, str]) -> bool:
+        origin = headers.get("origin")
+        return origin is not None and origin not in self._origins
 
     async def _exchange(self, body: bytes, headers: Mapping[str, str], visit: Visit) -> Answer:
         try:

@@ -14,7 +14,8 @@ from negotiator.negotiations.terms.view import shown
 class Session:
     """A negotiation inside a unit: what was sent, its terms, and what its life has added.
 
-    `pending` is the package held for approval, `outcome` how it ended; `offers` and `events` are the last `seq`.
+    `pending` is the package held for approval, `outcome` how it ended; `offers` and `events` are the last `seq`;
+    `origin` is the agent that opened it before its user claimed it.
     """
 
     id: str
@@ -30,6 +31,7 @@ class Session:
     offers: int = 0
     events: int = 0
     revision: int = 0
+    origin: str | None = None
 
     def moved(self, to: str, *, reason: str | None = None) -> "Session":
         """The same in another state."""
@@ -47,6 +49,7 @@ def view(session: Session, updated_at: int) -> dict[str, Any]:
         "pending_approval": session.pending,
         "outcome": session.outcome,
         "missing": list(session.terms.missing),
+        "origin": session.origin,
         "revision": session.revision,
         "created_at": values.timestamp(session.created_at),
         "updated_at": values.timestamp(updated_at),

@@ -39,7 +39,7 @@ _columns = [
     table(Negotiation).c[name]
     for name in (
         *("id", "owner", "given", "created_at", "state", "kept"),
-        *("offers", "events", "revision", "due_at"),
+        *("offers", "events", "revision", "due_at", "origin"),
     )
 ]
 _window = (
@@ -110,6 +110,18 @@ _MOVE = Statement(
     .where(col(Negotiation.owner) == bindparam("agent"))
     .values(owner=bindparam("user"), origin=bindparam("agent"))
 )
+_EXISTS = Query(select(col(Negotiation.id)).where(*_mine), lambda row: str(row[0]))
+_OF_AGENT = Query(
+    select(
+        *(table(Negotiation).c[name] for name in ("id", "events", "revision", "document"))
+    ).where(col(Negotiation.owner) == bindparam("agent")),
+    tuple,
+)
+_MARK = Statement(
+    update(Negotiation)
+    .where(col(Negotiation.id) == bindparam("negotiation"))
+    .values(document=bindparam("new_document"), events=bindparam("new_events"))
+)
 _theirs = select(col(Negotiation.id)).where(col(Negotiation.owner) == bindparam("principal"))
 _ERASE = [
     Statement(delete(NegotiationEvent).where(col(NegotiationEvent.negotiation).in_(_theirs))),
@@ -143,6 +155,12 @@ def find(tx: Transaction, owner: str, negotiation: str) -> bytes:
     if found[1] is not None and found[1] <= values.now():
         raise Due
     return found[0]
+
+
+def require(tx: Transaction, owner: str, negotiation: str) -> None:
+    """Refuse with 404 a reference to what is no negotiation of the principal's."""
+    if tx.one(_EXISTS, negotiation=negotiation, owner=owner) is None:
+        raise NotFound("negotiation_id: there is no such negotiation.")
 
 
 def read(tx: Transaction, owner: str, negotiation: str) -> Session:
@@ -226,8 +244,19 @@ def sweep(tx: Transaction, now: int) -> None:
 
 
 def move(tx: Transaction, agent_id: str, user_id: str) -> None:
-    """Give an agent's negotiations to the user who claimed it, marked with their origin."""
+    """Give an agent's negotiations to the user who claims it, marked with their origin.
+
+    The claim is an event of each one's history: what comes before it was written by the unclaimed agent. The revision
+    stays, since the claim changes none of the terms.
+    """
+    taken = tx.all(_OF_AGENT, agent=agent_id)
     tx.run(_MOVE, agent=agent_id, user=user_id)
+    actor, event = Actor("user", user_id), Event(kind="claimed", detail={"agent_id": agent_id})
+    for key, events, revision, document in taken:
+        seq = events + 1
+        history.append(tx, key, seq, actor=actor, event=event, revision=revision)
+        marked = orjson.dumps({**orjson.loads(document), "origin": agent_id})
+        tx.run(_MARK, negotiation=key, new_document=marked, new_events=seq)
 
 
 def erase(tx: Transaction, principal: str) -> None:
@@ -240,7 +269,7 @@ def _load(tx: Transaction, owner: str, negotiation: str) -> tuple[Session, int |
     found = tx.one(_LOAD, negotiation=negotiation, owner=owner)
     if found is None:
         raise NotFound("There is no such negotiation.")
-    key, holder, given, created_at, state, kept, offers, events, revision, due_at = found
+    key, holder, given, created_at, state, kept, offers, events, revision, due_at, origin = found
     body = NegotiationBody.model_validate(orjson.loads(given))
     reason, outcome, pending, baselines = orjson.loads(kept)
     session = Session(
@@ -257,6 +286,7 @@ def _load(tx: Transaction, owner: str, negotiation: str) -> tuple[Session, int |
         offers=offers,
         events=events,
         revision=revision,
+        origin=origin,
     )
     return session, due_at
 

@@ -172,7 +172,7 @@ class TokenEndpoints:
             # Keys may have to be fetched: ask the world before the transaction opens.
             presented = await self.presenter.present(form.assertion, claimed, key=key)
             grants.append(assertion_grant(presented))
-        known = await self.known.document(claimed)
+        known = await self.known.document(claimed, call.address)
 
         def unit(tx: Transaction) -> Any:
             server = self._server(tx, call, known, key=key)
@@ -199,7 +199,7 @@ class TokenEndpoints:
     ) -> Any:
         authorization = call.headers.get("authorization")
         fields = _fields(call.input)
-        known = await self.known.document(_claimed_client(fields, authorization))
+        known = await self.known.document(_claimed_client(fields, authorization), call.address)
 
         def unit(tx: Transaction) -> Any:
             return self._server(tx, call, known).act(endpoint, Request(fields, authorization))

@@ -123,13 +123,14 @@ class Fetcher:
         tls: ssl.SSLContext | None = None,
         connect_seconds: float = CONNECT_SECONDS,
         total_seconds: float = TOTAL_SECONDS,
+        at_once: int = AT_ONCE,
     ) -> None:
         self._allow_loopback = allow_loopback
         self._total = total_seconds
         # A connection is never kept: the next fetch resolves and vets again.
         self._pool = httpcore2.AsyncConnectionPool(
             ssl_context=tls or _public_roots(),
-            max_connections=AT_ONCE,
+            max_connections=at_once,
             max_keepalive_connections=0,
             network_backend=_VettedNetwork(
                 resolver, allow_loopback, connect_seconds=connect_seconds

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from negotiator.agents.ceremony.asserting import Asserting
 from negotiator.agents.ceremony.identities import Identities
 from negotiator.agents.ceremony.routes import Ceremony
+from negotiator.agents.claims import Claims
 from negotiator.agents.delegation import Delegations
 from negotiator.agents.registration import Registration
 from negotiator.agents.routes import Agents
@@ -32,16 +33,13 @@ def access(ground: Ground) -> Access:
         pepper=ground.secret,
         credentials=ground.credentials,
         life=chosen.token_ttl,
-        failures_per_hour=chosen.claim_failures_per_hour,
         moves=MOVES,
     )
     agents = _agents(ground, delegations)
     events = Events(ground.store, ground.receiver)
     slices: list[Slice] = [*agents, events] if "assistant" in chosen.services else []
     flow = code_flow(ground)
-    wing = Wing(
-        operations=(*offered(slices), *flow.operations), pages=flow.pages, closes=flow.closes
-    )
+    wing = Wing(operations=(*offered(slices), *flow.operations), pages=flow.pages)
     return Access(wing, delegations)
 
 
@@ -55,6 +53,7 @@ def _agents(ground: Ground, delegations: Delegations) -> tuple[Agents, Ceremony]
         chosen.unclaimed_retention_days,
     )
     verification = Verification(base, ground.mailer)
+    claims = Claims(store, delegations, ground.doorway.limits)
     asserting = Asserting(base, store, ground.verifier, registration)
     refreshing = Refreshing(ground.secret, chosen.refresh_ttl)
     identities = Identities(ground.credentials, refreshing, chosen.token_ttl)
@@ -63,12 +62,12 @@ def _agents(ground: Ground, delegations: Delegations) -> tuple[Agents, Ceremony]
         store,
         ground.secret,
         registration,
-        delegations,
+        claims,
         verification,
         asserting,
         identities,
         ground.proofs,
     )
     claim, proofs = ceremony.claim, ground.proofs
-    agents = Agents(base, store, registration, delegations, verification, asserting, claim, proofs)
+    agents = Agents(base, store, registration, claims, verification, asserting, claim, proofs)
     return agents, ceremony

@@ -15,7 +15,7 @@ from negotiator.negotiations.plans.scout import Nobody, Scout
 from negotiator.negotiations.routes import Negotiations
 from negotiator.negotiations.suggestions.routes import Tactics
 from negotiator.wiring.ground import Ground
-from negotiator.wiring.memory import remembering
+from negotiator.wiring.memory import REFERENCES, remembering
 from negotiator.wiring.teleprompter import teleprompter
 from negotiator.wiring.wing import Wing, offered
 
@@ -48,7 +48,7 @@ def assistant(ground: Ground) -> Wing:
         Tactics(store, cursors, advisor, past),
         remembered.memories,
         remembered.carrying,
-        Wins(store, cursors, remembered.embedder),
+        Wins(store, cursors, remembered.embedder, REFERENCES),
         Benchmarks(store),
         *prompting.slices,
     ]

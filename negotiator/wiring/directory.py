@@ -1,12 +1,13 @@
 """The wing of the AI tools directory."""
 
+from dataclasses import replace
 from typing import Final
 
 from starlette.routing import Route
 
 from negotiator.directory.accounts.proving.mailing import Mailing
 from negotiator.directory.accounts.registration import Registration
-from negotiator.directory.accounts.routes import Accounts
+from negotiator.directory.accounts.routes import BASELINE, Accounts
 from negotiator.directory.accounts.signing.published import PublishedKeys
 from negotiator.directory.accounts.upkeep.idle import Idle
 from negotiator.directory.accounts.upkeep.rechecks import Rechecks
@@ -22,6 +23,7 @@ from negotiator.directory.submissions.proposing.naming import Naming
 from negotiator.directory.submissions.routes import Submissions
 from negotiator.discovery.agents.sitemap import PATH as SITEMAP
 from negotiator.discovery.site import Site
+from negotiator.edge.operation import Operation
 from negotiator.wiring.ground import Ground
 from negotiator.wiring.wing import Slice, Wing, offered
 
@@ -31,7 +33,7 @@ ADDRESSES: Final = (PATH, TOOL, SITEMAP, PAGES, TOOLS, sources.PATH)
 def directory(ground: Ground) -> Wing:
     """Make the wing; the hottest slice first."""
     base, store, cursors = ground.settings.base_url, ground.store, ground.cursors
-    following, keys = ground.following, PublishedKeys(ground.fetcher)
+    following, keys = ground.following, PublishedKeys(ground.named_hosts)
     slices: list[Slice] = [
         Listing(base, store, cursors, following),
         Exchange(base, store, cursors, following),
@@ -46,7 +48,7 @@ def directory(ground: Ground) -> Wing:
         return [*shelf.routes(), *Sitemaps(store, site).routes(), sources.route(site)]
 
     return Wing(
-        operations=offered(slices),
+        operations=tuple(_public(operation) for operation in offered(slices)),
         shown=shown,
         addresses=ADDRESSES,
         chores=(
@@ -56,6 +58,11 @@ def directory(ground: Ground) -> Wing:
         ),
         closes=(following.close,),
     )
+
+
+def _public(operation: Operation) -> Operation:
+    """Every public operation of the directory has its baseline, apart from the one that sign-in and tokens share."""
+    return replace(operation, baseline=BASELINE) if operation.access == "public" else operation
 
 
 def _accounts(ground: Ground, keys: PublishedKeys) -> Accounts:

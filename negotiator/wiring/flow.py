@@ -14,22 +14,18 @@ from negotiator.tokens.routes import TokenEndpoints
 from negotiator.tokens.standard.flow import Flow
 from negotiator.tokens.standard.presented import Presenter
 from negotiator.trust.assertions import Assertion
-from negotiator.trust.fetch import Fetcher
 from negotiator.users import matching
 from negotiator.users.userinfo import UserInfo
 from negotiator.wiring.ground import Ground
 from negotiator.wiring.wing import Slice, Wing, offered
 
-_DOCUMENT_SECONDS = 3.0
-
 
 def code_flow(ground: Ground) -> Wing:
     """Make the wing."""
     chosen, loopback = ground.settings, ground.settings.allow_loopback_fetch
-    # A fetcher of its own: slow documents of strangers must not stand in the way of issuers' keys.
     offered_scopes = scopes.of(chosen.services)
-    fetcher = Fetcher(allow_loopback=loopback, total_seconds=_DOCUMENT_SECONDS)
-    known = KnownClients(ground.store, Documents(fetcher, tuple(offered_scopes), loopback))
+    documents = Documents(ground.named_hosts, tuple(offered_scopes), loopback)
+    known = KnownClients(ground.store, documents)
     flow = Flow(ground.secret, Refreshing(ground.secret, chosen.refresh_ttl))
     endpoints = TokenEndpoints(
         ground.store,
@@ -58,7 +54,6 @@ def code_flow(ground: Ground) -> Wing:
     return Wing(
         operations=offered(slices),
         pages=tuple(authorize.routes()),
-        closes=(known.documents.close,),
     )
 
 

@@ -7,44 +7,35 @@ from dataclasses import dataclass
 
 from negotiator import scopes, values
 from negotiator.agents.mail import Mailer
-from negotiator.agents.schemas import ANONYMOUS_BUDGET, ASSERTION_BUDGET
-from negotiator.agents.signals.routes import BUDGET as EVENT_BUDGET
-from negotiator.caller import Rate
+from negotiator.caller import Rate, nobody
 from negotiator.console.cookies import Cookies
-from negotiator.console.entry.passwords import BY_ACCOUNT, BY_ADDRESS
 from negotiator.console.pages import Pages
 from negotiator.console.room import Room
 from negotiator.console.visitor import Visitors
 from negotiator.cursors import Cursors
 from negotiator.directory.accounts.registered import Levels
-from negotiator.directory.accounts.routes import BASELINE, DAILY_BUDGET, HOURLY_BUDGET
 from negotiator.directory.listing.following import Following
-from negotiator.discovery import health
 from negotiator.discovery.metadata import parts
 from negotiator.edge.guard import Guard
 from negotiator.edge.refusals import Refusals
 from negotiator.edge.steps import Doorway
 from negotiator.keys import Keyring
-from negotiator.limits.budgets import Budget, Limiter, Limits
-from negotiator.limits.places import InDatabase, InRedis, SharedTable
+from negotiator.limits.budgets import Limits
 from negotiator.metrics.meters import UNITS, Meters
 from negotiator.settings import Settings
 from negotiator.store.store import Store, make_store
-from negotiator.teleprompter.routes import BUDGET as TELEPROMPTER
 from negotiator.tokens.api_keys.believing import ApiKeys, Believing
 from negotiator.tokens.credentials import Credentials
-from negotiator.tokens.registration.routes import CLIENT_BUDGET
 from negotiator.trust.assertions import Verifier
 from negotiator.trust.fetch import Fetcher
 from negotiator.trust.issuers import Issuers
 from negotiator.trust.keysets import IssuerKeys
+from negotiator.trust.named_hosts import CONNECTIONS, NamedHosts
 from negotiator.trust.possession.checking import Proofs
 from negotiator.trust.signals.receiver import Receiver
+from negotiator.wiring.budgets import make_limits
 
-_SIXTH = 6
-"""Of an hour's passwords, how many may be tried at once: one in six."""
-_TENTH = 10
-"""Of a minute's utterances, how many may come at once: one in ten."""
+_DOCUMENT_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +52,7 @@ class Ground:
     api_keys: ApiKeys
     cursors: Cursors
     fetcher: Fetcher
+    named_hosts: NamedHosts
     issuer_keys: IssuerKeys
     proofs: Proofs
     verifier: Verifier
@@ -83,7 +75,8 @@ def lay(chosen: Settings) -> Ground:
     resources = frozenset(f"{base}{path}" for path in parts(scopes.of(chosen.services)))
     issuers = Issuers(store)
     proofs = Proofs(store, base, secret, demands_nonce=chosen.dpop_nonce)
-    guard, limits = _guard(chosen, keys, credentials, proofs), _limits(chosen, store, meters)
+    guard = _guard(chosen, keys, credentials, proofs)
+    limits = make_limits(chosen, store, meters, pepper=secret)
     return Ground(
         settings=chosen,
         meters=meters,
@@ -96,6 +89,7 @@ def lay(chosen: Settings) -> Ground:
         api_keys=keys,
         cursors=Cursors(secret),
         fetcher=fetcher,
+        named_hosts=_named_hosts(chosen, limits),
         issuer_keys=issuer_keys,
         proofs=proofs,
         receiver=Receiver(base, issuers.find, issuer_keys, clock=lambda: values.now()),
@@ -164,50 +158,16 @@ def _room(chosen: Settings, store: Store, limits: Limits, guard: Guard, secret: 
     return Room(store, limits, visitors, Pages(chosen.base_url), home)
 
 
-def _limits(chosen: Settings, store: Store, meters: Meters) -> Limits:
-    limiter: Limiter
-    if chosen.redis_url:
-        limiter = InRedis(chosen.redis_url)
-    elif chosen.database_url.startswith("sqlite"):
-        limiter = SharedTable(chosen.data_dir / "limits")
-    else:
-        limiter = InDatabase(store)
-    baseline, anonymous, assertion = (
-        chosen.limit_baseline_rpm,
-        chosen.register_limit_anonymous,
-        chosen.register_limit_assertion,
-    )
-    registered = chosen.register_limit_clients
-    by_address, by_account = chosen.sign_in_limit_address, chosen.sign_in_limit_account
-    budgets = (
-        Budget("default", chosen.limit_rpm, 60, chosen.limit_burst or chosen.limit_rpm),
-        Budget("baseline", baseline, 60, baseline),
-        Budget(ANONYMOUS_BUDGET, anonymous, 3600, anonymous),
-        Budget(ASSERTION_BUDGET, assertion, 3600, assertion),
-        Budget(
-            TELEPROMPTER, chosen.limit_teleprompter_rpm, 60, chosen.limit_teleprompter_rpm // _TENTH
-        ),
-        Budget(EVENT_BUDGET, chosen.limit_events_rpm, 60, chosen.limit_events_rpm),
-        Budget(CLIENT_BUDGET, registered, 3600, registered),
-        Budget(health.BUDGET, chosen.limit_health_rpm, 60, chosen.limit_health_rpm),
-        *_of_the_directory(chosen),
-        Budget(BY_ADDRESS, by_address, 3600, by_address // _SIXTH),
-        Budget(BY_ACCOUNT, by_account, 3600, by_account // _SIXTH),
-    )
-    name, meaning = "negotiator_limit_refusals_total", "Calls that found their budget empty"
-    refusals = {each.name: meters.counter(name, meaning, budget=each.name) for each in budgets}
-    return Limits(
-        limiter,
-        {budget.name: budget for budget in budgets},
-        refused=lambda budget: refusals[budget].add(),
+def _named_hosts(chosen: Settings, limits: Limits) -> NamedHosts:
+    """A pool of its own: slow hosts that clients name do not delay the keys of issuers."""
+    pool = Fetcher(
+        allow_loopback=chosen.allow_loopback_fetch,
+        total_seconds=_DOCUMENT_SECONDS,
+        at_once=CONNECTIONS,
     )
 
+    async def charge(budget: str, key: str) -> int:
+        taken = await limits.charge(nobody(key), budget)
+        return 0 if taken.taken else taken.retry_after
 
-def _of_the_directory(chosen: Settings) -> tuple[Budget, ...]:
-    baseline = chosen.limit_directory_rpm
-    hourly, daily = chosen.register_limit_directory, chosen.register_limit_directory_daily
-    return (
-        Budget(BASELINE, baseline, 60, baseline),
-        Budget(HOURLY_BUDGET, hourly, 3600, hourly),
-        Budget(DAILY_BUDGET, daily, 86_400, daily),
-    )
+    return NamedHosts(pool, charge)

@@ -12,7 +12,7 @@ from negotiator.discovery.health import Health
 from negotiator.discovery.metadata import Authorization
 from negotiator.discovery.published import published, site_of
 from negotiator.discovery.scrape import Scrape, issuing
-from negotiator.discovery.site import Site
+from negotiator.discovery.site import Rates, Site
 from negotiator.edge.operation import Service
 from negotiator.edge.steps import Doorway
 from negotiator.keys import ALGORITHM, RS256, Keyring
@@ -86,6 +86,7 @@ class House:
         await self.ground.issuer_keys.close()
         await self.ground.api_keys.close()
         await self.ground.fetcher.close()
+        await self.ground.named_hosts.close()
         await self.doorway.limits.close()
         await self.store.close()
         self.ground.meters.close()
@@ -110,7 +111,9 @@ def build(chosen: Settings) -> House:
     pages = [route.path for wing in wings for route in wing.pages if isinstance(route, Route)]
     addresses = [address for wing in wings for address in wing.addresses]
     said = [document.path for document in spoken.documents]
-    site = site_of(service, __version__, [*pages, *addresses, *said], personal=pages)
+    site = site_of(
+        service, __version__, [*pages, *addresses, *said], personal=pages, rates=_rates(chosen)
+    )
     documents = published(site, _authorization(chosen), jwks=ground.keyring.jwks)
     return House(
         ground=ground,
@@ -121,6 +124,15 @@ def build(chosen: Settings) -> House:
         site=site,
         speech=spoken,
         scrape=Scrape(ground.meters, issuing(service), ground.doorway, chosen.metrics_token),
+    )
+
+
+def _rates(chosen: Settings) -> Rates:
+    return Rates(
+        chosen.limit_directory_rpm,
+        chosen.limit_unproven_rpm,
+        chosen.limit_proven_rpm,
+        chosen.limit_vetted_rpm,
     )
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from negotiator.memory.carrying.bringing import Bringing
 from negotiator.memory.carrying.routes import Carrying
@@ -10,7 +11,10 @@ from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.memories.routes import Memories
 from negotiator.memory.recall.recall import Recall
 from negotiator.memory.recall.shelves import Shelves
+from negotiator.memory.references import References
 from negotiator.memory.wins import rows as wins
+from negotiator.negotiations import sessions
+from negotiator.negotiations.suggestions import own
 from negotiator.settings import Settings
 from negotiator.wiring.ground import Ground
 
@@ -49,10 +53,14 @@ def embedder(chosen: Settings) -> Embedder:
     )
 
 
+REFERENCES: Final = References(sessions.require, own.require)
+
+
 def remembering(ground: Ground) -> Remembering:
     """Make the slices."""
     embeds = embedder(ground.settings)
     recall = Recall(Shelves(ground.store, embeds.model), embeds)
-    memories = Memories(ground.store, ground.cursors, embeds, recall)
-    carrying = Carrying(ground.store, Bringing(ground.store, embeds), more=(wins.everything,))
+    memories = Memories(ground.store, ground.cursors, embeds, recall, REFERENCES)
+    bringing = Bringing(ground.store, embeds, REFERENCES)
+    carrying = Carrying(ground.store, bringing, more=(wins.everything,))
     return Remembering(memories, carrying, recall, embeds)

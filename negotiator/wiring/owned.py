@@ -66,7 +66,6 @@ SWEEPS: Final[tuple[Callable[[Transaction, int], Any], ...]] = (
     clients.sweep,
     idempotency.sweep,
     api_keys.sweep,
-    directory_agents.sweep,
     challenges.sweep,
     approvals.sweep,
     browsers.sweep,

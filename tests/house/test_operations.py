@@ -134,6 +134,7 @@ async def test_every_creating_operation_honours_its_idempotency_key(
         if operation.access == "open" or operation.name in SECRET:
             continue
         assert operation.creates, f"{operation.name} creates, and says so nowhere"
+        assert operation.access == "bearer", "a key of nobody's would repeat answers to everybody"
         assert operation.name in CREATING, f"{operation.name} has no body in this test"
         if operation.scopes <= DIRECTORY.keys():
             owner, place = (await join(client, change)).headers, tool

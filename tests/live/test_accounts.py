@@ -18,12 +18,10 @@ from tests.conftest import connect, make_settings, running
 from tests.live.conftest import Server
 from tests.visitor import (
     CHALLENGE,
-    REGISTER,
     REVOKE,
     ROTATE,
     TOKEN,
     Signer,
-    body,
     enter,
     key,
     prove,
@@ -94,21 +92,6 @@ async def test_of_two_agents_with_one_identity_one_proves_it_on_each_engine(pair
     assert words.count("verified") == 1
     told = {"verified", "identity_taken", "challenge_used", "too_many_attempts"}
     assert set(words) <= told
-
-
-async def test_one_idempotency_key_makes_one_agent_on_each_engine(pair: Pair) -> None:
-    once = {"idempotency-key": "the-same"}
-    sent = body("did", Signer().did)
-    client, elsewhere = pair
-    answers = await asyncio.gather(
-        *(
-            each.post(REGISTER, json=sent, headers=once)
-            for _ in range(10)
-            for each in (client, elsewhere)
-        )
-    )
-    assert {answer.status_code for answer in answers} == {201}
-    assert len({answer.content for answer in answers}) == 1
 
 
 async def test_the_sweep_and_the_operator_work_on_each_engine(

@@ -40,7 +40,7 @@ async def make(
 
     def one() -> Limiter:
         if request.param == "shared":
-            limiter: Limiter = SharedTable(tmp_path / "limits")
+            limiter: Limiter = SharedTable(tmp_path / "limits", b"pepper")
         elif request.param == "redis":
             limiter = InRedis(url)
         else:
@@ -141,7 +141,7 @@ from negotiator.limits.places import SharedTable
 from negotiator.limits.budgets import Budget
 
 async def main():
-    table = SharedTable(Path(sys.argv[1]))
+    table = SharedTable(Path(sys.argv[1]), b"pepper")
     sys.stdin.readline()
     taken = [await table.take(Budget("b", 1000, 360_000, 1000), f"key{n % 3}") for n in range(4200)]
     await table.close()

@@ -10,7 +10,7 @@ from negotiator.agents.ceremony.asserting import Asserting, Shown
 from negotiator.agents.ceremony.identities import Identities, has_code
 from negotiator.agents.ceremony.refusals import at_claim, no_claim_token, said_twice
 from negotiator.agents.ceremony.schemas import CompleteClaim, RegisterIdentity, RequestClaim, flat
-from negotiator.agents.delegation import Delegations
+from negotiator.agents.claims import Claims
 from negotiator.agents.registration import Registration
 from negotiator.agents.schemas import ANONYMOUS_BUDGET, ASSERTION_BUDGET, auth_md_members
 from negotiator.agents.verification import Verification
@@ -48,7 +48,7 @@ class Ceremony:
     store: Store
     pepper: bytes
     registration: Registration
-    delegations: Delegations
+    claims: Claims
     verification: Verification
     asserting: Asserting
     identities: Identities
@@ -140,15 +140,14 @@ class Ceremony:
 
         def unit(tx: Transaction) -> Answered:
             if body.otp is not None:
-                return _credential(self.delegations.claim(tx, caller, code)[0])
-            bound = self.delegations.bind(tx, caller, code)
+                return _credential(self.claims.delegations.claim(tx, caller, code)[0])
+            bound = self.claims.delegations.bind(tx, caller, code)
             _, identity = self.identities.open(tx, agent_id, bound, key=key)
             answer = {"id": agent_id, "identity": identity, "scopes": bound.scopes}
             return flat({**answer, "status": "claimed"})
 
         try:
-            await self.store.write(lambda tx: self.delegations.attempt(tx, caller))
-            return await self.store.write(unit)
+            return await self.claims.redeem(caller, call.address, unit)
         except Refusal as refused:
             confirmed = await self.store.read(lambda tx: has_code(tx, agent_id))
             raise said_twice(at_claim(refused, confirmed=confirmed)) from None

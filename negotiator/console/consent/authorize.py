@@ -110,7 +110,7 @@ class Authorize:
 
     async def _read(self, request: Request) -> Asked:
         members = Members(request.url.query)
-        client = await self.known.find(members.get("client_id", ""))
+        client = await self.known.find(members.get("client_id", ""), self.room.address(request))
         if client is None:
             raise InvalidRequest("No client of this name is known here, or its document is not.")
         return asking.read(members, client, resources=self.resources, offered=set(self.scopes))

@@ -24,10 +24,6 @@ _FIND = Query(
     select(DirectoryAgent).where(col(DirectoryAgent.id) == bindparam("agent")),
     entity(DirectoryAgent),
 )
-_ONCE = Query(
-    select(DirectoryAgent).where(col(DirectoryAgent.once_key) == bindparam("once")),
-    entity(DirectoryAgent),
-)
 _LIST = Query(
     select(DirectoryAgent, Proof.proven_at)
     .outerjoin(Proof, col(Proof.agent_id) == col(DirectoryAgent.id))
@@ -100,14 +96,6 @@ _LONG_REVOKED = Query(
     lambda row: str(row[0]),
 )
 _FORGET = Statement(delete(DirectoryAgent).where(col(DirectoryAgent.id) == bindparam("agent")))
-_FORGET_ONCE = Statement(
-    update(DirectoryAgent)
-    .where(
-        col(DirectoryAgent.once_key).is_not(None),
-        col(DirectoryAgent.created_at) < bindparam("before", type_=BigInteger),
-    )
-    .values(once_key=None, once_request=None)
-)
 _UNPROVE = Statement(delete(Proof).where(col(Proof.agent_id) == bindparam("agent")))
 _UNASK = Statement(delete(Challenge).where(col(Challenge.agent_id) == bindparam("agent")))
 
@@ -217,11 +205,6 @@ def find(tx: Transaction, agent_id: str) -> DirectoryAgent | None:
     return tx.one(_FIND, agent=agent_id)
 
 
-def by_once(tx: Transaction, once_key: str) -> DirectoryAgent | None:
-    """The agent that was registered with this `Idempotency-Key`, by its keyed digest."""
-    return tx.one(_ONCE, once=once_key)
-
-
 def newest(tx: Transaction, limit: int) -> list[dict[str, Any]]:
     """What an operator sees of the newest agents."""
     return [_summary(agent, proven_at) for agent, proven_at in tx.all(_LIST, limit=limit)]
@@ -242,11 +225,6 @@ def revoke(tx: Transaction, agent_id: str, *, actor: str, event: str = "agent.re
     tx.run(_UNPROVE, agent=agent_id)
     tx.run(_UNASK, agent=agent_id)
     audit.record(tx, event, agent_id, actor=actor)
-
-
-def sweep(tx: Transaction, now: int) -> None:
-    """Forget which `Idempotency-Key` an agent came with, a day later."""
-    tx.run(_FORGET_ONCE, before=now - 86_400_000)
 
 
 def forget_revoked(tx: Transaction, now: int) -> list[str]:

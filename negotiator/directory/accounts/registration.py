@@ -10,13 +10,12 @@ from negotiator.directory.accounts import registered
 from negotiator.directory.accounts.proving import challenges
 from negotiator.directory.accounts.proving.identity import Identity
 from negotiator.directory.accounts.tables import Challenge, DirectoryAgent
-from negotiator.errors import Conflict, InvalidRequest
+from negotiator.errors import InvalidRequest
 from negotiator.scopes import DIRECTORY, ordered
 from negotiator.store.statement import Transaction
-from negotiator.tokens.api_keys import form, rows
+from negotiator.tokens.api_keys import rows
 
 DEFAULT: Final = ("tools:read", "categories:read", "bookmarks:read")
-REPLAYED_FOR: Final = 600_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +28,13 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a registration asks for. `once` is its `Idempotency-Key`, `request` a digest of what has to be the same."""
+    """What a registration asks for."""
 
     name: str
     identity: Identity
     contact_email: str | None
     scopes: list[str]
     address: str
-    once: str | None
-    request: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +64,7 @@ class Registration:
     pepper: bytes
 
     def enrol(self, tx: Transaction, wanted: Wanted) -> Registered:
-        """A new agent, or the one that this very request made some minutes ago; 409 for another use of its key."""
-        once = self._digest("once", wanted.once) if wanted.once else None
-        found = registered.by_once(tx, once) if once else None
-        if found is not None:
-            return self._again(tx, found, wanted)
+        """A new agent with its first key."""
         at = values.now()
         agent = DirectoryAgent(
             id=values.new_id("agt"),
@@ -83,12 +76,9 @@ class Registration:
             created_at=at,
             vetted_at=None,
             revoked_at=None,
-            once_key=once,
-            once_request=self._request(wanted) if once else None,
         )
         registered.add(tx, agent)
-        key_id, secret = self._key_parts(agent.id, wanted.once)
-        key = rows.add(tx, self.pepper, agent.id, key_id=key_id, secret=secret)
+        key = rows.add(tx, self.pepper, agent.id)
         audit.record(
             tx,
             "agent.registered",
@@ -121,24 +111,6 @@ class Registration:
     def code_digest(self, agent_id: str, code: str) -> str:
         """A mailed code at rest."""
         return self._digest("code", f"{agent_id}\0{code}")
-
-    def _again(self, tx: Transaction, agent: DirectoryAgent, wanted: Wanted) -> Registered:
-        same = values.same(agent.once_request or "", self._request(wanted))
-        if not same or values.now() - agent.created_at > REPLAYED_FOR:
-            raise Conflict("This Idempotency-Key was used before.", error="idempotency_key_used")
-        key = form.write_key(*self._key_parts(agent.id, wanted.once))
-        return Registered(agent, key, Asked(challenges.pending(tx, agent.id)))
-
-    def _key_parts(self, agent_id: str, once: str | None) -> tuple[str, str]:
-        """Random; or, so that it can be told again without being kept, made from the client's own key and ours."""
-        if once is None:
-            return form.new_id(), form.new_secret()
-        derived = (form.derived_secret(self.pepper, part, once, agent_id) for part in ("id", "key"))
-        name, secret = derived
-        return name[: form.ID], secret
-
-    def _request(self, wanted: Wanted) -> str:
-        return self._digest("request", f"{wanted.address}\0{wanted.request}")
 
     def _digest(self, what: str, text: str) -> str:
         return values.keyed_digest(self.pepper, f"{what}\0{text}")

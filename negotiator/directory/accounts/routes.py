@@ -38,7 +38,7 @@ from negotiator.tokens.api_keys import form, rows
 from negotiator.tokens.credentials import Credentials
 
 BASELINE: Final = "directory"
-"""The budget of callers without a credential on the directory's public paths."""
+"""The budget of callers without a credential on the directory's public paths, and of its registration."""
 HOURLY_BUDGET: Final = "accounts"
 DAILY_BUDGET: Final = "daily"
 
@@ -74,8 +74,7 @@ class Accounts:
                 body_limit=REGISTRATION_BODY,
                 budget=lambda _: (HOURLY_BUDGET, DAILY_BUDGET),
                 baseline=BASELINE,
-                creates=True,
-                refusals=(400, 409, 503),
+                refusals=(400, 503),
                 tag="accounts",
             ),
             Operation(
@@ -89,7 +88,6 @@ class Accounts:
                 access="public",
                 encoding="either",
                 body_limit=REGISTRATION_BODY,
-                baseline=BASELINE,
                 refusals=(400, 401),
                 tag="accounts",
             ),
@@ -142,8 +140,6 @@ class Accounts:
             contact_email=body.contact_email,
             scopes=grantable(body.requested_scopes),
             address=call.address,
-            once=call.once.key or None,
-            request=call.once.request,
         )
         made = await self.store.write(lambda tx: self.registration.enrol(tx, wanted))
         await self._mail(made.agent, made.asked)
@@ -179,7 +175,11 @@ class Accounts:
                 made.append(rows.rotate(tx, self.registration.pepper, key, overlap=0))
 
         agent = await self.verification.verify(
-            call.caller.client_id, body.challenge_id, proof=body.proof, then=then
+            call.caller.client_id,
+            body.challenge_id,
+            proof=body.proof,
+            address=call.address,
+            then=then,
         )
         level, verified = await self._level(agent)
         told = {

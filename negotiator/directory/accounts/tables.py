@@ -7,10 +7,7 @@ from sqlmodel import Field, SQLModel
 
 
 class DirectoryAgent(SQLModel, table=True):
-    """A registered agent. Its identity is a claim until a row of `Proof` says otherwise; many may claim the same.
-
-    `once_key` and `once_request` are keyed digests of the `Idempotency-Key` it came with and of its registration.
-    """
+    """A registered agent. Its identity is a claim until a row of `Proof` says otherwise; many may claim the same."""
 
     __tablename__ = "directory_agents"
 
@@ -23,8 +20,6 @@ class DirectoryAgent(SQLModel, table=True):
     created_at: int = Field(sa_type=BigInteger)
     vetted_at: int | None = Field(sa_type=BigInteger)
     revoked_at: int | None = Field(sa_type=BigInteger)
-    once_key: str | None = Field(unique=True)
-    once_request: str | None
 
 
 class Proof(SQLModel, table=True):

@@ -2,26 +2,20 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
-from urllib.parse import urlsplit
 
 from jwt import PyJWK
 
 from negotiator import audit, values
 from negotiator.directory.accounts import registered
 from negotiator.directory.accounts.proving import challenges
-from negotiator.directory.accounts.proving.identity import Identity
 from negotiator.directory.accounts.registration import Registration, identity
 from negotiator.directory.accounts.signing import signed
 from negotiator.directory.accounts.signing.published import PublishedKeys
 from negotiator.directory.accounts.signing.thumbprints import thumbprint
 from negotiator.directory.accounts.tables import Challenge, DirectoryAgent
-from negotiator.errors import Forbidden, InvalidRequest, NotFound, Refusal, TooManyRequests
-from negotiator.store import moves
+from negotiator.errors import Forbidden, InvalidRequest, NotFound, Refusal
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
-
-_FETCHES_A_MINUTE: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +33,7 @@ class Verification:
         challenge_id: str,
         *,
         proof: str,
+        address: str,
         then: Callable[[Transaction, DirectoryAgent], None],
     ) -> DirectoryAgent:
         """The agent, its identity believed from now on and `then` done in the same unit.
@@ -49,12 +44,11 @@ class Verification:
         def count(tx: Transaction) -> tuple[DirectoryAgent, Challenge]:
             agent = find(tx, client_id)
             challenge = challenges.attempt(tx, agent.id, challenge_id)
-            self._spare(tx, identity(agent))
             return agent, challenge
 
         agent, challenge = await self.store.write(count)
         try:
-            print_ = await self._judge(agent, challenge, proof)
+            print_ = await self._judge(agent, challenge, proof, address)
         except InvalidRequest as refusal:
             refusal.remember = _refused(agent, refusal)
             raise
@@ -68,7 +62,9 @@ class Verification:
         await self.store.write(keep)
         return agent
 
-    async def _judge(self, agent: DirectoryAgent, challenge: Challenge, proof: str) -> str:
+    async def _judge(
+        self, agent: DirectoryAgent, challenge: Challenge, proof: str, address: str
+    ) -> str:
         """The thumbprint of the key that proved it, empty for a code; 400 for a proof that proves nothing."""
         if challenge.method == challenges.CODE:
             presented = self.registration.code_digest(agent.id, proof.strip())
@@ -78,19 +74,11 @@ class Verification:
         claimed = identity(agent)
         expected = signed.Expected(claimed.value, self.base, agent.id, challenge.nonce)
         statement = signed.read(proof, expected)
-        key: PyJWK = await self.keys.find(claimed, statement.kid, statement.algorithm)
+        key: PyJWK = await self.keys.find(
+            claimed, statement.kid, statement.algorithm, address=address
+        )
         statement.check(key)
         return thumbprint(key)
-
-    def _spare(self, tx: Transaction, claimed: Identity) -> None:
-        """A host that others name is asked half as often as a minute has seconds, whoever names it."""
-        url = claimed.document_url
-        if url is None:
-            return
-        now, interval = values.now() * 1000, 60_000_000 // _FETCHES_A_MINUTE
-        key = f"fetch:{urlsplit(url).hostname}"
-        if not moves.bump(tx, key, now=now, interval=interval, burst=_FETCHES_A_MINUTE):
-            raise TooManyRequests("This host was asked too often.", retry_after=60)
 
 
 def find(tx: Transaction, client_id: str) -> DirectoryAgent:

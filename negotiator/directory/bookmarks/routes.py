@@ -193,7 +193,8 @@ class Bookmarks:
     async def shared(self, call: Call[SharedToken]) -> dict[str, Any]:
         """What a share link opens."""
         token = call.input.token
-        return await self.store.scan(lambda tx: self._view(tx, kept.shared(tx, token), owned=True))
+        view = await self.store.scan(lambda tx: self._view(tx, kept.shared(tx, token), owned=True))
+        return {**view, "origin": None}
 
     async def add(self, call: Call[NewCollection]) -> Answer:
         """A new collection of the caller's."""
@@ -261,6 +262,7 @@ class Bookmarks:
             "item_count": row.size,
             "revision": row.revision,
             "share_url": link,
+            "origin": row.origin if owned else None,
             "created_at": timestamp(row.created_at),
             "updated_at": timestamp(row.updated_at),
         }

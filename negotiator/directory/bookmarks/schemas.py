@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from negotiator.directory.record.texts import Line, Prose
 from negotiator.edge.operation import MergePatch, Strict, shown
-from negotiator.scalars import Whole
+from negotiator.scalars import Origin, Whole
 
 MOST_ITEMS = 500
 Visibility = Literal["private", "unlisted", "public"]
@@ -126,6 +126,7 @@ class CollectionSummary(TypedDict):
     item_count: int
     revision: int
     share_url: str | None
+    origin: Origin
     created_at: str
     updated_at: str
 

@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from negotiator.caller import nobody
 from negotiator.cursors import Cursors
+from negotiator.directory.accounts.routes import BASELINE
 from negotiator.directory.catalogue import tools
 from negotiator.directory.listing import categories, lists
 from negotiator.directory.listing.following import Following
@@ -63,7 +64,7 @@ class Shelf:
     async def browse(self, request: Request) -> Response:
         """Categories, a search, and a page of what it found; a search is charged like any call of its address."""
         address = self.door.guard.address(request.scope, dict(request.headers))
-        taken = await self.door.limits.charge(nobody(address))
+        taken = await self.door.limits.charge(nobody(address), baseline=BASELINE)
         try:
             if not taken.taken:
                 raise refuse(taken)

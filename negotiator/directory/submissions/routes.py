@@ -283,6 +283,7 @@ def shown(tx: Transaction, row: Submission, base: str) -> dict[str, Any]:
         "reason_code": row.reason,
         "note": row.note or None,
         "appeal": row.appeal or None,
+        "origin": row.origin,
         "revision": row.revision,
         "created_at": timestamp(row.created_at),
         "updated_at": timestamp(row.updated_at),

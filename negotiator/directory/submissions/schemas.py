@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 from negotiator.directory.record.texts import Prose
 from negotiator.directory.record.tool import ToolDraft
 from negotiator.edge.operation import MergePatch, Strict, shown
+from negotiator.scalars import Origin
 
 Status = Literal["pending", "approved", "rejected", "changes_requested", "withdrawn", "expired"]
 Reason = Literal[
@@ -146,6 +147,7 @@ class SubmissionView(TypedDict):
     reason_code: Reason | None
     note: str | None
     appeal: str | None
+    origin: Origin
     revision: int
     created_at: str
     updated_at: str

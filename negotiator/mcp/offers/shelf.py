@@ -12,8 +12,8 @@ from urllib.parse import unquote
 import orjson
 
 from negotiator.edge.operation import Answer, Operation, Service
-from negotiator.edge.steps import Doorway, perform
-from negotiator.mcp.calls import JSON, ToolArrival, Visit
+from negotiator.edge.steps import Doorway
+from negotiator.mcp.calls import JSON, ToolArrival, Visit, perform_call
 
 MARKDOWN: Final = "text/markdown"
 
@@ -143,7 +143,7 @@ class Shelf:
         whole = _WHOLE if "limit" in operation.input.model_fields else {}
         arguments = {**whole, **parameters}
         arrival = ToolArrival(operation, self.doorway, visit, arguments, accept)
-        return await perform(operation, self.doorway, arrival, visit.left)
+        return await perform_call(arrival)
 
 
 def _text(answer: Answer) -> str:

@@ -7,12 +7,13 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict
 
 from negotiator.edge.input import believe
-from negotiator.errors import Refusal, ValidationFailed
+from negotiator.errors import NotFound, Refusal, ValidationFailed
 from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.memories import keeping
 from negotiator.memory.memories.keeping import Near, Writer
 from negotiator.memory.memories.rows import Embedded
 from negotiator.memory.memories.schemas import MemoryBody, NewMemory
+from negotiator.memory.references import References
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.strict import is_object, read_object
@@ -52,6 +53,7 @@ class Bringing:
 
     store: Store
     embedder: Embedder
+    references: References
 
     async def bring(self, writer: Writer, lines: Sequence[Any]) -> list[Outcome]:
         """What became of every line, in their order; a line that is refused takes no other with it. 503."""
@@ -72,22 +74,40 @@ class Bringing:
         model = self.embedder.model
         embedded = [Embedded(model, vector.tobytes()) for vector in vectors]
         pairs = list(zip(some, embedded, strict=True))
-        return await self.store.write(lambda tx: list(_kept(tx, writer, pairs)))
+        return await self.store.write(lambda tx: list(_kept(tx, writer, pairs, self.references)))
 
 
 def _kept(
-    tx: Transaction, writer: Writer, some: Sequence[tuple[_Brought, Embedded]]
+    tx: Transaction,
+    writer: Writer,
+    some: Sequence[tuple[_Brought, Embedded]],
+    references: References,
 ) -> Iterator[Outcome]:
     for one, embedded in some:
+        body, dropped = _own_references(tx, writer.owner, one.body, references)
         try:
-            view, new = keeping.remember(
-                tx, writer, one.body, embedded, near=Near(), status=one.status
-            )
+            view, new = keeping.remember(tx, writer, body, embedded, near=Near(), status=one.status)
         except Refusal as refusal:
             yield _refused(one.line, refusal)
             continue
         word = "known" if not new else "kept" if view["status"] == "active" else view["status"]
-        yield {"line": one.line, "result": word, "id": view["id"]}
+        yield {"line": one.line, "result": word, "id": view["id"], **dropped}
+
+
+def _own_references(
+    tx: Transaction, owner: str, body: NewMemory, references: References
+) -> tuple[NewMemory, Outcome]:
+    """The memory without a negotiation that is not the owner's, and what to say of it.
+
+    An export names negotiations of the account and the server it comes from, so the memory itself is kept.
+    """
+    try:
+        if body.negotiation_id is not None:
+            references.negotiation(tx, owner, body.negotiation_id)
+    except NotFound:
+        reason = "Kept without negotiation_id: there is no such negotiation here."
+        return body.model_copy(update={"negotiation_id": None}), {"reason": reason}
+    return body, {}
 
 
 def _read(number: int, line: Any) -> _Brought | Outcome:

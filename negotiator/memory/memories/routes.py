@@ -13,7 +13,7 @@ from negotiator.edge.input import believe
 from negotiator.edge.operation import Answer, Call, Operation, Tool
 from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.memories import keeping, rows
-from negotiator.memory.memories.keeping import Writer
+from negotiator.memory.memories.keeping import Near, Writer
 from negotiator.memory.memories.rows import Embedded
 from negotiator.memory.memories.schemas import (
     EditMemory,
@@ -32,6 +32,7 @@ from negotiator.memory.memories.schemas import (
     VersionList,
 )
 from negotiator.memory.recall.recall import Recall
+from negotiator.memory.references import References
 from negotiator.memory.vectors import revector
 from negotiator.patch import merged
 from negotiator.scalars import milliseconds
@@ -57,6 +58,7 @@ class Memories:
     cursors: Cursors
     embedder: Embedder
     recall: Recall
+    references: References
 
     def operations(self) -> list[Operation]:
         """What this slice offers; the hottest first."""
@@ -129,7 +131,7 @@ class Memories:
                 scopes=WRITE,
                 creates=True,
                 tool=Tool("Remember"),
-                refusals=(200, 400, 409, 422, 503),
+                refusals=(200, 400, 404, 409, 422, 503),
                 tag="memory",
             ),
             Operation(
@@ -223,9 +225,16 @@ class Memories:
         embedded = Embedded(self.embedder.model, vector.tobytes())
         near = await self.recall.nearest(writer.owner, body, vector)
         view, new = await self.store.write(
-            call.once(lambda tx: keeping.remember(tx, writer, body, embedded, near=near))
+            call.once(lambda tx: self._kept(tx, writer, body, embedded, near))
         )
         return Answer(view, 201 if new else 200)
+
+    def _kept(
+        self, tx: Transaction, writer: Writer, body: NewMemory, embedded: Embedded, near: Near
+    ) -> tuple[dict[str, Any], bool]:
+        if body.negotiation_id is not None:
+            self.references.negotiation(tx, writer.owner, body.negotiation_id)
+        return keeping.remember(tx, writer, body, embedded, near=near)
 
     async def edit(self, call: Call[EditMemory]) -> Mapping[str, Any]:
         """Apply a merge patch; a new text gets a new vector before the change begins."""
@@ -242,6 +251,8 @@ class Memories:
             embedded = Embedded(self.embedder.model, vector.tobytes())
 
         def unit(tx: Transaction) -> dict[str, Any]:
+            if body.negotiation_id not in {None, before["negotiation_id"]}:
+                self.references.negotiation(tx, writer.owner, body.negotiation_id or "")
             if embedded is not None:
                 seen = before["revision"]
                 revector(tx, writer.owner, asked.id, embedded, revision=seen)

@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from negotiator.edge.operation import MergePatch, Strict, shown
 from negotiator.memory.guard.texts import cleaned
-from negotiator.scalars import Moment, Number, Scalar, Truth, Whole, Word
+from negotiator.scalars import Moment, Number, Origin, Scalar, Truth, Whole, Word
 
 Kind = Literal["fact", "preference", "counterparty", "tactic", "lesson", "win"]
 Status = Literal["active", "pending", "superseded", "quarantined"]
@@ -188,7 +188,7 @@ class MemoryView(TypedDict):
     counterparty: str | None
     negotiation_id: str | None
     source: SourceView
-    origin: str | None
+    origin: Origin
     trust: int
     status: str
     status_reason: str | None

@@ -11,6 +11,7 @@ from negotiator.memory.memories import rows as memories
 from negotiator.memory.memories.keeping import Near, Writer
 from negotiator.memory.memories.rows import Embedded
 from negotiator.memory.memories.schemas import NewMemory
+from negotiator.memory.references import References
 from negotiator.memory.wins import rows
 from negotiator.memory.wins.rows import View
 from negotiator.memory.wins.savings import Savings, gains_above, savings
@@ -68,8 +69,11 @@ def told(body: NewWin, saved: Savings) -> str:
     return " ".join(parts)[:4000]
 
 
-def record(tx: Transaction, writer: Writer, body: NewWin, embedded: Embedded) -> View:
-    """Keep a win and remember it; 409 when the negotiation has one already."""
+def record(
+    tx: Transaction, writer: Writer, body: NewWin, embedded: Embedded, *, references: References
+) -> View:
+    """Keep a win and remember it; 404 for references to what is not the owner's, 409 for a negotiation's second win."""
+    _check_references(tx, writer.owner, body, before=None, references=references)
     _check_negotiation(tx, writer.owner, body.negotiation_id, win=None)
     now = values.timestamp(values.now())
     key = values.new_id("win")
@@ -88,10 +92,18 @@ def record(tx: Transaction, writer: Writer, body: NewWin, embedded: Embedded) ->
 
 
 def edit(
-    tx: Transaction, writer: Writer, win: str, body: NewWin, embedded: Embedded, *, expected: int
+    tx: Transaction,
+    writer: Writer,
+    win: str,
+    body: NewWin,
+    embedded: Embedded,
+    *,
+    expected: int,
+    references: References,
 ) -> View:
     """Let the win say this from now on, and its memory with it; 404, 409, 412."""
     before = rows.load(tx, writer.owner, win, expected=expected)
+    _check_references(tx, writer.owner, body, before=before, references=references)
     _check_negotiation(tx, writer.owner, body.negotiation_id, win=win)
     saved = computed(body)
     _forget(tx, writer.owner, before)
@@ -113,6 +125,20 @@ def erase(tx: Transaction, owner: str, win: str, *, expected: int | None) -> Non
     before = rows.load(tx, owner, win, expected=expected)
     _forget(tx, owner, before)
     rows.remove(tx, owner, win)
+
+
+def _check_references(
+    tx: Transaction, owner: str, body: NewWin, *, before: View | None, references: References
+) -> None:
+    """Every reference that was not in the win before: what it names may have been deleted since."""
+    known = {used["tactic_id"] for used in before["tactics_used"]} if before else set[str]()
+    if body.negotiation_id is not None and (
+        before is None or body.negotiation_id != before["negotiation_id"]
+    ):
+        references.negotiation(tx, owner, body.negotiation_id)
+    for used in body.tactics_used:
+        if used.tactic_id not in known:
+            references.tactic(tx, owner, used.tactic_id)
 
 
 def _check_negotiation(

@@ -10,6 +10,7 @@ from negotiator.edge.operation import Answer, Call, Operation, Tool
 from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.memories.routes import writer_of
 from negotiator.memory.memories.rows import Embedded
+from negotiator.memory.references import References
 from negotiator.memory.wins import recording, rows
 from negotiator.memory.wins.schemas import EditWin, ListWins, NewWin, WinId, WinList, WinView
 from negotiator.patch import merged
@@ -28,6 +29,7 @@ class Wins:
     store: Store
     cursors: Cursors
     embedder: Embedder
+    references: References
 
     def operations(self) -> list[Operation]:
         """What this slice offers; the hottest first."""
@@ -74,7 +76,7 @@ class Wins:
                 status=201,
                 scopes=WRITE,
                 creates=True,
-                refusals=(400, 409, 422, 503),
+                refusals=(400, 404, 409, 422, 503),
                 tool=Tool("Record a win"),
                 tag="wins",
             ),
@@ -123,7 +125,9 @@ class Wins:
         """Keep a win and remember it."""
         body, writer = call.input, writer_of(call.caller)
         embedded = await self._embedded(body)
-        unit = call.once(lambda tx: recording.record(tx, writer, body, embedded))
+        unit = call.once(
+            lambda tx: recording.record(tx, writer, body, embedded, references=self.references)
+        )
         return await self.store.write(unit)
 
     async def edit(self, call: Call[EditWin]) -> Mapping[str, Any]:
@@ -138,7 +142,13 @@ class Wins:
         embedded = await self._embedded(body)
         return await self.store.write(
             lambda tx: recording.edit(
-                tx, writer, asked.id, body, embedded, expected=before["revision"]
+                tx,
+                writer,
+                asked.id,
+                body,
+                embedded,
+                expected=before["revision"],
+                references=self.references,
             )
         )
 

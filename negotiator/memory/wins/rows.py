@@ -24,7 +24,7 @@ def _absent_or(name: str, condition: Any) -> Any:
 _theirs = col(Win.owner) == bindparam("holder")
 _mine = (col(Win.id) == bindparam("win"), _theirs)
 _shown = (
-    select(col(Win.id), col(Win.document), col(Memory.id))
+    select(col(Win.id), col(Win.document), col(Memory.id), col(Win.origin))
     .select_from(table(Win))
     .outerjoin(
         table(Memory),
@@ -156,5 +156,5 @@ def erase(tx: Transaction, principal: str) -> None:
 
 
 def _view(row: Any) -> View:
-    _, document, memory = row
-    return {**orjson.loads(document), "memory_id": memory}
+    _, document, memory, origin = row
+    return {**orjson.loads(document), "memory_id": memory, "origin": origin}

@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from negotiator.currencies import MINOR_UNITS
 from negotiator.edge.operation import MergePatch, Strict, shown
-from negotiator.scalars import Amount, Moment, Prose, Scalar, Whole, Word
+from negotiator.scalars import Amount, Moment, Origin, Prose, Scalar, Whole, Word
 
 Role = Literal["buyer", "seller", "employer", "candidate", "landlord", "tenant", "party"]
 BaselineKind = Literal[
@@ -197,7 +197,7 @@ class WinView(TypedDict):
     notes: str | None
     visibility: str
     memory_id: str | None
-    origin: str | None
+    origin: Origin
     revision: int
     created_at: str
     updated_at: str

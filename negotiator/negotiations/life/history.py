@@ -18,7 +18,7 @@ NEWEST: Final = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who caused an event: an agent, a client, or the clock."""
+    """What caused an event: an agent, a client, a user, or the clock."""
 
     kind: str
     id: str
@@ -29,7 +29,9 @@ CLOCK: Final = Actor("clock", "")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One event: `kind` is opened, edited, baseline_changed, state, offer, override, approval_requested or approval."""
+    """One event: `kind` is opened, edited, baseline_changed, state, offer, override, approval_requested, approval or
+    claimed.
+    """
 
     kind: str
     reason: str | None = None

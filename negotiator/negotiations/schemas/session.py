@@ -29,7 +29,7 @@ from negotiator.negotiations.schemas.parts import (
     WorthBody,
     with_stand_in,
 )
-from negotiator.scalars import Moment, Title, Truth, Whole, Word
+from negotiator.scalars import Moment, Origin, Title, Truth, Whole, Word
 
 Role = Literal["buyer", "seller", "employer", "candidate", "landlord", "tenant", "party"]
 State = Literal[
@@ -265,6 +265,7 @@ class NegotiationView(TypedDict):
     pending_approval: dict[str, Any] | None
     outcome: dict[str, Any] | None
     missing: list[str]
+    origin: Origin
     revision: int
     created_at: str
     updated_at: str

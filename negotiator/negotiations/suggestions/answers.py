@@ -42,6 +42,7 @@ def shown(tactic: Tactic, row: Owned | None = None) -> dict[str, Any]:
     view["preconditions"] = [_condition(test) for test in tactic.preconditions]
     return {
         **view,
+        "origin": row.origin if row else None,
         "revision": row.revision if row else None,
         "created_at": values.timestamp(row.created_at) if row else None,
         "updated_at": values.timestamp(row.updated_at) if row else None,

@@ -45,12 +45,13 @@ class Owned:
     revision: int
     created_at: int
     updated_at: int
+    origin: str | None
 
 
 def _owned(row: Sequence[Any]) -> Owned:
-    tactic_id, document, revision, created_at, updated_at = row
+    tactic_id, document, revision, created_at, updated_at, origin = row
     tactic = parse_tactic({**orjson.loads(document), "id": tactic_id}, owner="user")
-    return Owned(tactic, revision, created_at, updated_at)
+    return Owned(tactic, revision, created_at, updated_at, origin)
 
 
 _columns = (
@@ -59,6 +60,7 @@ _columns = (
     col(OwnTactic.revision),
     col(OwnTactic.created_at),
     col(OwnTactic.updated_at),
+    col(OwnTactic.origin),
 )
 _mine = (col(OwnTactic.id) == bindparam("tactic"), col(OwnTactic.owner) == bindparam("owner"))
 _ADD = Statement(insertion(OwnTactic))
@@ -125,6 +127,12 @@ def find(tx: Transaction, owner: str, key: str) -> Owned:
     if found is None:
         raise NotFound("There is no such tactic.")
     return found
+
+
+def require(tx: Transaction, owner: str, key: str) -> None:
+    """Refuse with 404 a reference to what is neither a built-in tactic nor one of the principal's."""
+    if built_in_shelf().get(key) is None and tx.one(_RAW, tactic=key, owner=owner) is None:
+        raise NotFound(f"tactic_id: there is no tactic {key}.")
 
 
 def edit(tx: Transaction, owner: str, change: EditTactic, *, expected: int | None) -> Owned:

@@ -20,7 +20,7 @@ from negotiator.negotiations.tactics.tactic import (
     SeenIn,
     Size,
 )
-from negotiator.scalars import Number, Package, Prose, Title, Truth, Whole, Word
+from negotiator.scalars import Number, Origin, Package, Prose, Title, Truth, Whole, Word
 
 Utterance = Annotated[str, Field(min_length=1, max_length=4000)]
 Most = Annotated[Whole, Field(ge=1, le=20)]
@@ -235,6 +235,7 @@ class TacticView(TypedDict):
     seen_in: str
     sources: list[dict[str, Any]]
     stats: dict[str, Any] | None
+    origin: Origin
     revision: int | None
     created_at: str | None
     updated_at: str | None

@@ -38,6 +38,7 @@ class Session:
     ended_at: int | None
     ends_at: int | None
     forget_at: int | None
+    origin: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +175,7 @@ def add(tx: Transaction, session: Session) -> None:
     """Keep a new session."""
     row = {name: getattr(session, name) for name in Session.__dataclass_fields__}
     packed = {"given": orjson.dumps(session.given), "screen": orjson.dumps(session.screen)}
-    tx.run(_ADD, **{**row, **packed, "origin": None})
+    tx.run(_ADD, **{**row, **packed})
 
 
 def find(tx: Transaction, owner: str, session: str) -> Session:

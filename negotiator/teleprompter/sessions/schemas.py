@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from negotiator.edge.operation import Strict, shown
 from negotiator.negotiations.tactics.tactic import Role
-from negotiator.scalars import Moment, Prose, Truth, Word
+from negotiator.scalars import Moment, Origin, Prose, Truth, Word
 from negotiator.teleprompter.cues.cue import Speaker
 from negotiator.teleprompter.privacy.consent import Basis, Keep
 
@@ -157,6 +157,7 @@ class SessionView(TypedDict):
     role: str | None
     consent: ConsentView
     keep: Keep
+    origin: Origin
     last_seq: int
     created_at: str
     ended_at: str | None

@@ -58,6 +58,7 @@ class Views:
             "role": given["role"],
             "consent": given["consent"],
             "keep": given["keep"],
+            "origin": session.origin,
             "last_seq": session.seq,
             "created_at": values.timestamp(session.created_at),
             "ended_at": values.timestamp_or_none(session.ended_at),

@@ -101,10 +101,10 @@ def is_from_key(token_identity: str | None) -> bool:
     return token_identity is not None and token_identity.startswith("key:")
 
 
-def add(tx: Transaction, pepper: bytes, client_id: str, *, key_id: str, secret: str) -> NewKey:
+def add(tx: Transaction, pepper: bytes, client_id: str) -> NewKey:
     """Keep a new key of a client; only its digest stays here."""
-    at = values.now()
-    text = form.write_key(key_id, secret)
+    at, key_id = values.now(), form.new_id()
+    text = form.write_key(key_id, form.new_secret())
     tx.run(
         _ADD,
         id=key_id,
@@ -160,7 +160,7 @@ def rotate(tx: Transaction, pepper: bytes, key: Key, *, overlap: int) -> NewKey:
             end(tx, other, actor=key.client_id)
     if overlap:
         tx.run(_RETIRE, key=key.id, at=now, until=now + overlap * 1000)
-    made = add(tx, pepper, key.client_id, key_id=form.new_id(), secret=form.new_secret())
+    made = add(tx, pepper, key.client_id)
     audit.record(
         tx, "key.rotated", key.client_id, actor=key.client_id, key=key.id, successor=made.id
     )

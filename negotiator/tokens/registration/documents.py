@@ -1,10 +1,9 @@
 """Client ID Metadata Documents: a client whose id is the URL of what it says of itself (draft -01).
 
-Fetching is bounded and goes to public addresses only (`trust.fetch`). A document counts while its own cache headers
-say so, within our bounds; what cannot be had or believed is never kept.
+Fetching is bounded and goes to public addresses only (`trust.named_hosts`). A document counts while its own cache
+headers say so, within our bounds; that one cannot be had or believed is remembered for a minute.
 """
 
-import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -17,7 +16,8 @@ from negotiator.tokens.clients import BY_KEY, NewClient, RegisteredClient
 from negotiator.tokens.registration import metadata
 from negotiator.tokens.registration.metadata import MetadataRefused
 from negotiator.tokens.tables import Client
-from negotiator.trust.fetch import Document, Fetcher, FetchFailed
+from negotiator.trust.fetch import Document, FetchFailed
+from negotiator.trust.named_hosts import NamedHosts
 
 MAX_BYTES: Final = 5 * 1024
 MAX_DOCUMENTS: Final = 1024
@@ -54,54 +54,39 @@ def is_document_id(client_id: str, *, allow_loopback: bool) -> bool:
 class Documents:
     """Reads documents and keeps the good ones; `clock` answers milliseconds."""
 
-    fetcher: Fetcher
+    hosts: NamedHosts
     offered: Iterable[str]
     allow_loopback: bool
     clock: Callable[[], int] = lambda: values.now()
     _kept: OrderedDict[str, tuple[int, RegisteredClient]] = field(
         default_factory=lambda: OrderedDict[str, tuple[int, RegisteredClient]]()
     )
-    _flights: dict[str, asyncio.Task[RegisteredClient | None]] = field(
-        default_factory=lambda: dict[str, asyncio.Task[RegisteredClient | None]]()
-    )
 
     def names(self, client_id: str) -> bool:
         """Whether this is an id of the kind that is fetched."""
         return is_document_id(client_id, allow_loopback=self.allow_loopback)
 
-    async def find(self, client_id: str) -> RegisteredClient | None:
-        """The client that its document describes; None when it cannot be had or believed."""
+    async def find(self, client_id: str, address: str) -> RegisteredClient | None:
+        """The client that its document describes; None when it cannot be had or believed.
+
+        `address` is the client address that the fetch is charged to; 429 when it has caused too many.
+        """
         kept = self._kept.get(client_id)
         if kept is not None and kept[0] > self.clock():
             self._kept.move_to_end(client_id)
             return kept[1]
-        flight = self._flights.get(client_id)
-        if flight is None:
-            # Who asks for the same document meanwhile waits for the same answer.
-            flight = self._flights[client_id] = asyncio.create_task(self._fly(client_id))
-        return await asyncio.shield(flight)
-
-    async def close(self) -> None:
-        """Let go of fetches that are under way."""
-        flights = list(self._flights.values())
-        for flight in flights:
-            flight.cancel()
-        await asyncio.gather(*flights, return_exceptions=True)
-        await self.fetcher.close()
-
-    async def _fly(self, client_id: str) -> RegisteredClient | None:
         try:
-            document = await self.fetcher.document(client_id, limit=MAX_BYTES)
+            document = await self.hosts.document(client_id, limit=MAX_BYTES, address=address)
             client = believe(client_id, document.body, offered=self.offered, at=self.clock())
         except (FetchFailed, MetadataRefused) as failed:
             log.info("client document refused", client_id=client_id, detail=str(failed))
             self._kept.pop(client_id, None)
+            if isinstance(failed, MetadataRefused):
+                self.hosts.reject(client_id, str(failed))
             return None
-        else:
-            self._keep(client_id, client, document)
-            return client
-        finally:
-            self._flights.pop(client_id, None)
+        self.hosts.accept(client_id)
+        self._keep(client_id, client, document)
+        return client
 
     def _keep(self, client_id: str, client: RegisteredClient, document: Document) -> None:
         seconds = UNSAID if document.max_age is None else min(document.max_age, CEILING)

@@ -15,6 +15,7 @@ from negotiator.store.store import Store, make_store
 from negotiator.trust.fetch import Fetcher
 from negotiator.wiring.owned import sweep
 from tests.conftest import Change, Clock
+from tests.unit.trust.web import free_hosts
 from tests.visitor import REVOKE, ROTATE, Signer, Web, enter, key, prove, works
 
 pytestmark = pytest.mark.asyncio
@@ -48,8 +49,8 @@ async def test_a_document_is_looked_at_every_thirty_days_and_missed_twice_before
     client: httpx2.AsyncClient, chosen: Settings, change: Change, clock: Clock, web: Web
 ) -> None:
     record, signer = await proven(client, web)
-    store, fetcher = await opened(chosen), Fetcher(allow_loopback=False)
-    look = Rechecks(store, PublishedKeys(fetcher))
+    store, hosts = await opened(chosen), free_hosts(Fetcher(allow_loopback=False))
+    look = Rechecks(store, PublishedKeys(hosts))
 
     async def level() -> int:
         found = await change(lambda tx: registered.proven(tx, record["client_id"]))
@@ -78,7 +79,7 @@ async def test_a_document_is_looked_at_every_thirty_days_and_missed_twice_before
     clock.advance(DAY + 1)
     await look()
     assert await level() == 1
-    await fetcher.close()
+    await hosts.close()
     await store.close()
     events = await change(lambda tx: audit.latest(tx, 1))
     assert [event.event for event in events] == ["identity.dropped"]
@@ -139,12 +140,11 @@ async def test_revoking_the_last_key_frees_the_name_at_once(client: httpx2.Async
 async def test_the_sweep_forgets_challenges_and_long_dead_keys(
     client: httpx2.AsyncClient, change: Change, clock: Clock
 ) -> None:
-    once = {"idempotency-key": "swept"}
     sent = {"agent_name": "a", "identity_type": "did", "identity_value": Signer().did}
-    first = await client.post("/api/auth/register", json=sent, headers=once)
+    first = await client.post("/api/auth/register", json=sent)
     await client.post(REVOKE, json={"token": first.json()["api_key"]})
     clock.advance(31 * DAY)
     await change(lambda tx: sweep(tx, values.now()))
-    second = await client.post("/api/auth/register", json=sent, headers=once)
+    second = await client.post("/api/auth/register", json=sent)
     assert second.status_code == 201
     assert second.json()["client_id"] != first.json()["client_id"]

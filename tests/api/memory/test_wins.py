@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from tests.conftest import Change, Clock, Mint, Register, bearer
-from tests.contract.expect import refused
+from tests.contract.expect import OPENING, refused
 
 WIN: dict[str, Any] = {
     "category": "software",
@@ -22,7 +22,7 @@ WIN: dict[str, Any] = {
     "period_months": 24,
     "tactics_used": [{"tactic_id": "tac_mirroring", "helped": 2}],
 }
-SCOPES = ["memories:read", "memories:write"]
+SCOPES = ["memories:read", "memories:write", "negotiations:write"]
 Member = Callable[..., Awaitable[dict[str, str]]]
 
 
@@ -101,11 +101,11 @@ async def test_a_figure_of_ones_own_stands_beside_the_server_s(
 @pytest.mark.asyncio
 async def test_a_negotiation_has_one_win(client: httpx2.AsyncClient, member: Member) -> None:
     who = await member()
-    first = await recorded(client, who, negotiation_id="neg_1")
-    again = await client.post("/api/wins", json={**WIN, "negotiation_id": "neg_1"}, headers=who)
+    talk = (await client.post("/api/negotiations", json=OPENING, headers=who)).json()["id"]
+    first = await recorded(client, who, negotiation_id=talk)
+    again = await client.post("/api/wins", json={**WIN, "negotiation_id": talk}, headers=who)
     refused(again, 409, "win_exists")
     assert again.json()["existing"] == first["id"]
-    await recorded(client, await member("bob@example.com"), negotiation_id="neg_1")
 
 
 @pytest.mark.asyncio

@@ -102,9 +102,8 @@ async def test_a_key_is_no_secret_of_another_client(client: httpx2.AsyncClient) 
 async def test_nothing_in_the_database_opens_anything(
     client: httpx2.AsyncClient, chosen: Settings
 ) -> None:
-    once = {"idempotency-key": "a-key-that-is-no-secret-but-ours"}
     sent = {"agent_name": "a", "identity_type": "email", "identity_value": "ada@example.com"}
-    record = (await client.post("/api/auth/register", json=sent, headers=once)).json()
+    record = (await client.post("/api/auth/register", json=sent)).json()
     plain = await enter(client)
     basic = (plain["client_id"], plain["api_key"])
     token = await client.post(TOKEN, data={"grant_type": "client_credentials"}, auth=basic)
@@ -113,7 +112,7 @@ async def test_nothing_in_the_database_opens_anything(
     kept = database(chosen)
     assert record["client_id"].encode() in kept
     secrets = [each["api_key"][22:] for each in (record, plain, rotated)]
-    for secret in (*secrets, token.json()["access_token"][36:], code, once["idempotency-key"]):
+    for secret in (*secrets, token.json()["access_token"][36:], code):
         assert secret.encode() not in kept
 
 

@@ -1,6 +1,5 @@
 """Names of others: squatted, shouted into mailboxes, or pointed at what is not public."""
 
-import asyncio
 from typing import Any
 
 import httpx2
@@ -176,17 +175,3 @@ async def test_a_did_web_that_could_be_read_in_two_ways_leads_nowhere(did: str) 
 async def test_an_agent_url_that_could_be_read_in_two_ways_is_only_a_word(url: str) -> None:
     assert not is_document_url(url)
     assert Identity("agent_id", url).document_url is None
-
-
-async def test_a_host_is_not_asked_more_often_than_every_other_second(
-    client: httpx2.AsyncClient, clock: Clock
-) -> None:
-    del clock
-    did, signer = "did:web:busy.invalid", Signer()
-    records = [await enter(client, "did", did) for _ in range(8)]
-    answers = await asyncio.gather(
-        *(prove(client, each, "a.b.c") for each in records for _ in range(5))
-    )
-    statuses = [answer.status_code for answer in answers]
-    assert (statuses.count(400), statuses.count(429)) == (30, 10)
-    assert signer.did

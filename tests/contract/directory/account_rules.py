@@ -27,7 +27,7 @@ ACCOUNTS: Final = {
     "contract:6:default-scopes": "without requested_scopes the three read scopes are granted",
     "contract:6:invalid-scope": "no known scope among those asked for is 400 invalid_scope",
     "contract:6:alias": "auth.md's verified_email body registers an e-mail identity",
-    "contract:6:idempotency": "an Idempotency-Key answers the same request from the same address again, else 409",
+    "contract:6:idempotency": "an Idempotency-Key repeats no registration: no API key is told twice",
     "contract:6:revoke": "valid, unknown and revoked alike: 200 and the same body, as JSON or form",
     "contract:6:revoke-malformed": "no token is 400, a bad Authorization header is 401",
     "contract:6:public-credential": "a credential that is sent must be valid, on public paths too",

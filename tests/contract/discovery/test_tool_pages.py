@@ -170,7 +170,7 @@ async def test_every_link_of_the_pages_is_there(client: httpx2.AsyncClient, kept
 @pytest.mark.asyncio
 @covers("contract:0:limit-key")
 async def test_looking_through_the_tools_is_charged_to_the_address(chosen: Settings) -> None:
-    settings = make_settings(chosen.data_dir, chosen.keys_dir, limit_baseline_rpm=2)
+    settings = make_settings(chosen.data_dir, chosen.keys_dir, limit_directory_rpm=2)
     async with running(settings) as application, connect(application) as client:
         found = [(await client.get("/tools")).status_code for _ in range(3)]
         answer = await client.get("/tools")

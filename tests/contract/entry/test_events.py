@@ -215,13 +215,12 @@ async def test_another_worker_knows_at_once_and_an_open_stream_is_told(
     client: httpx2.AsyncClient, idp: Idp, chosen: Settings
 ) -> None:
     house = build(chosen)
-    guard, at = house.doorway.guard, house.service.at(LIST)
-    assert at
+    guard = house.doorway.guard
     await house.store.start()
     made = (await _register(client, idp)).json()
     async with running(chosen) as second, connect(second) as elsewhere:
         assert await _status(elsewhere, made) == 200
-        caller = await guard.admit(at, bearer_of(made), "203.0.113.7")
+        caller = await guard.identify(bearer_of(made), "203.0.113.7", sent=("GET", LIST))
         assert await guard.still(caller)
         await push(client, report(idp, f"{CAEP}session-revoked"))
         assert await _status(elsewhere, made) == 401

@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 
 from negotiator import app, settings
 from negotiator.trust.fetch import Fetcher
-from negotiator.wiring import flow
+from negotiator.wiring import ground
 
 LIFE: Final = 3
 """Seconds that access tokens live: the setting's least is a minute, and no test should wait that long."""
@@ -21,7 +21,7 @@ AUTHORITY: Final = "TEST_AUTHORITY"
 def create() -> Starlette:
     """The application, with settings of the environment but for the life of tokens."""
     tls = ssl.create_default_context(cafile=os.environ[AUTHORITY])
-    flow.Fetcher = partial(Fetcher, tls=tls)
+    ground.Fetcher = partial(Fetcher, tls=tls)
     return app.create(settings.load().model_copy(update={"token_ttl": LIFE}))
 
 

@@ -70,7 +70,7 @@ async def test_no_window_ever_holds_more_than_the_burst_and_what_came_back(
     budget = Budget("default", quota, 60, burst)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(places, "_microseconds", hand)
-        table = SharedTable(tmp_path_factory.mktemp("limits") / "table")
+        table = SharedTable(tmp_path_factory.mktemp("limits") / "table", b"pepper")
         taken: list[int] = []
         for gap in gaps:
             hand.at += gap * 1_000_000
@@ -86,7 +86,7 @@ async def test_no_window_ever_holds_more_than_the_burst_and_what_came_back(
 
 @pytest.mark.asyncio
 async def test_keys_have_budgets_of_their_own(tmp_path: Path) -> None:
-    table = SharedTable(tmp_path / "table")
+    table = SharedTable(tmp_path / "table", b"pepper")
     budget = Budget("default", 1, 60, 1)
     assert [(await table.take(budget, key)).taken for key in "abab"] == [True, True, False, False]
     await table.close()

@@ -15,9 +15,11 @@ from negotiator.tokens.registration.documents import (
 )
 from negotiator.tokens.registration.metadata import MetadataRefused
 from negotiator.trust.fetch import Document, Fetcher, FetchFailed
+from tests.unit.trust.web import free_hosts
 
+HERE = "203.0.113.7"
 ID = "https://app.example/client.json"
-GOOD = {"client_id": ID, "client_name": "App", "redirect_uris": ["https://app.example/cb"]}
+GOOD = {"client_name": "App", "redirect_uris": ["https://app.example/cb"]}
 
 
 class Web(Fetcher):
@@ -33,12 +35,13 @@ class Web(Fetcher):
         assert limit == 5 * 1024
         if self.body is None:
             raise FetchFailed("nothing there")
-        return Document({**self.body, "client_id": url}, self.max_age)
+        return Document({"client_id": url, **self.body}, self.max_age)
 
 
 def reader(web: Web, at: list[int]) -> Documents:
     """Reads this web at the time that stands in `at`."""
-    return Documents(web, tuple(ASSISTANT), False, lambda: at[0])
+    hosts = free_hosts(web, lambda: at[0])
+    return Documents(hosts, tuple(ASSISTANT), False, lambda: at[0])
 
 
 @pytest.mark.parametrize("client_id", [ID, "https://app.example/", "https://app.example:8443/a?b"])
@@ -94,12 +97,12 @@ def test_these_are_not(client_id: str) -> None:
 )
 def test_a_document_that_lies_or_tells_a_secret_is_not_believed(changes: dict[str, Any]) -> None:
     with pytest.raises(MetadataRefused):
-        believe(ID, {**GOOD, **changes}, offered=ASSISTANT, at=0)
+        believe(ID, {"client_id": ID, **GOOD, **changes}, offered=ASSISTANT, at=0)
 
 
 def test_a_good_document_is_a_public_client() -> None:
     unsaid = {"client_uri": None, "scope": "", "token_endpoint_auth_method": None}
-    client = believe(ID, {**GOOD, **unsaid}, offered=ASSISTANT, at=0)
+    client = believe(ID, {"client_id": ID, **GOOD, **unsaid}, offered=ASSISTANT, at=0)
     assert client.is_public
     assert client.client_id == ID
     assert not client.check_endpoint_auth_method("client_secret_post", "token")
@@ -116,19 +119,25 @@ async def test_a_document_counts_as_long_as_it_says_within_bounds(
     documents = reader(web, at)
     for moment, asked in ((0, 1), (kept * 1000 - 1, 1), (kept * 1000, 2)):
         at[0] = moment
-        assert await documents.find(ID)
+        assert await documents.find(ID, HERE)
         assert web.asked == asked
 
 
 @pytest.mark.asyncio
-async def test_failures_are_not_kept_and_end_what_was() -> None:
+@pytest.mark.parametrize("broken", [None, {**GOOD, "client_id": "https://other.example/"}])
+async def test_a_failure_ends_what_was_and_is_remembered_for_a_minute(
+    broken: dict[str, Any] | None,
+) -> None:
     web, at = Web(GOOD, 60), [0]
     documents = reader(web, at)
-    assert await documents.find(ID)
-    web.body, at[0] = None, 60_000
-    assert await documents.find(ID) is None
-    web.body = GOOD
-    assert await documents.find(ID)
+    assert await documents.find(ID, HERE)
+    web.body, at[0] = broken, 60_000
+    assert await documents.find(ID, HERE) is None
+    web.body, at[0] = GOOD, 119_999
+    assert await documents.find(ID, HERE) is None
+    assert web.asked == 2
+    at[0] = 120_000
+    assert await documents.find(ID, HERE)
     assert web.asked == 3
 
 
@@ -137,7 +146,7 @@ async def test_what_must_not_be_kept_is_asked_for_each_time() -> None:
     web = Web(GOOD, 0)
     documents = reader(web, [0])
     for _ in range(3):
-        assert await documents.find(ID)
+        assert await documents.find(ID, HERE)
     assert web.asked == 3
 
 
@@ -145,10 +154,9 @@ async def test_what_must_not_be_kept_is_asked_for_each_time() -> None:
 async def test_many_who_ask_at_once_wait_for_one_answer() -> None:
     web = Web(GOOD, 60)
     documents = reader(web, [0])
-    found = await asyncio.gather(*(documents.find(ID) for _ in range(50)))
+    found = await asyncio.gather(*(documents.find(ID, HERE) for _ in range(50)))
     assert all(found)
     assert web.asked == 1
-    await documents.close()
 
 
 @pytest.mark.asyncio
@@ -156,7 +164,7 @@ async def test_only_so_many_are_kept() -> None:
     web = Web(GOOD, 60)
     documents = reader(web, [0])
     for number in range(1030):
-        await documents.find(f"https://app.example/{number}")
-    await documents.find("https://app.example/0")
-    await documents.find("https://app.example/1029")
+        await documents.find(f"https://app.example/{number}", HERE)
+    await documents.find("https://app.example/0", HERE)
+    await documents.find("https://app.example/1029", HERE)
     assert web.asked == 1031

@@ -12,6 +12,9 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
+from negotiator.trust.fetch import Fetcher
+from negotiator.trust.named_hosts import NamedHosts
+
 Write = Callable[[asyncio.StreamWriter], Awaitable[None]]
 JSON = b"Content-Type: application/json\r\n"
 
@@ -75,3 +78,13 @@ def certificate(folder: Path, name: str) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
     return context
+
+
+async def no_charge(_budget: str, _key: str) -> int:
+    """Budgets that are never empty."""
+    return 0
+
+
+def free_hosts(pool: Fetcher, clock: Callable[[], int] = lambda: 0) -> NamedHosts:
+    """Hosts that clients name, without budgets."""
+    return NamedHosts(pool, no_charge, clock=clock)

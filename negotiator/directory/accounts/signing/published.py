@@ -1,7 +1,7 @@
 """The keys that an identity publishes: in its own text (did:key), in a DID document, in a client metadata document.
 
-Documents come through `trust.fetch` only: https, vetted addresses, no redirects, bounded time and size. Whatever goes
-wrong out there is one refusal, so that nobody can use us to look around in a network.
+Documents come through `trust.named_hosts` only: https, vetted addresses, no redirects, bounded time and size. Every
+failure is the same refusal, so that nobody can explore a network through this service.
 """
 
 from dataclasses import dataclass
@@ -13,8 +13,9 @@ from negotiator.directory.accounts.proving.identity import Identity
 from negotiator.directory.accounts.signing import multikey
 from negotiator.directory.accounts.signing.signed import ALGORITHMS, refuse
 from negotiator.strict import is_array, is_object
-from negotiator.trust.fetch import Fetcher, FetchFailed
+from negotiator.trust.fetch import FetchFailed
 from negotiator.trust.keysets import KeySet, KeysRefused, parse
+from negotiator.trust.named_hosts import NamedHosts
 
 DID_BYTES: Final = 65_536
 CIMD_BYTES: Final = 5 * 1024
@@ -35,12 +36,14 @@ class Unreadable(Exception):
 class PublishedKeys:
     """Asks the world for an identity's keys."""
 
-    fetcher: Fetcher
+    hosts: NamedHosts
 
-    async def find(self, identity: Identity, kid: str | None, algorithm: str) -> PyJWK:
+    async def find(
+        self, identity: Identity, kid: str | None, algorithm: str, *, address: str
+    ) -> PyJWK:
         """The one key of this identity for this kid and algorithm; 400 when there is none or no document."""
         try:
-            keys = await self.all(identity)
+            keys = await self.all(identity, address=address)
         except Unreadable as fault:
             refuse(
                 "The document of this identity cannot be read.",
@@ -52,8 +55,11 @@ class PublishedKeys:
             refuse("The identity has not one such key.", error="invalid_signature")
         return key
 
-    async def all(self, identity: Identity) -> KeySet:
-        """Every key with which the identity signs; raises `Unreadable`."""
+    async def all(self, identity: Identity, *, address: str | None) -> KeySet:
+        """Every key with which the identity signs; raises `Unreadable`.
+
+        `address` is the client address that fetches are charged to, None for a look of our own.
+        """
         inline = multikey.jwk_of_did_key(identity.value) if identity.type == "did" else None
         if inline is not None:
             return _parsed([{**inline, "kid": identity.value.removeprefix("did:key:")}])
@@ -62,13 +68,20 @@ class PublishedKeys:
             raise Unreadable("it is not proven by a signature")
         try:
             if identity.type == "did":
-                return _of_did(await self.fetcher.json(url, limit=DID_BYTES), identity.value)
-            return await self._of_client(url)
+                document = await self.hosts.json(url, limit=DID_BYTES, address=address)
+                keys = _of_did(document, identity.value)
+            else:
+                keys = await self._of_client(url, address)
         except FetchFailed as failed:
             raise Unreadable(failed.detail) from None
+        except Unreadable as fault:
+            self.hosts.reject(url, fault.detail)
+            raise
+        self.hosts.accept(url)
+        return keys
 
-    async def _of_client(self, url: str) -> KeySet:
-        document = await self.fetcher.json(url, limit=CIMD_BYTES)
+    async def _of_client(self, url: str, address: str | None) -> KeySet:
+        document = await self.hosts.json(url, limit=CIMD_BYTES, address=address)
         if document.get("client_id") != url:
             raise Unreadable("the document is another client's")
         if document.get("token_endpoint_auth_method") in _SHARED or "client_secret" in document:
@@ -79,7 +92,7 @@ class PublishedKeys:
         if uri is not None:
             if not isinstance(uri, str):
                 raise Unreadable("jwks_uri is no string")
-            inline = await self.fetcher.json(uri, limit=DID_BYTES)
+            inline = await self.hosts.json(uri, limit=DID_BYTES, address=address)
         if not is_object(inline):
             raise Unreadable("jwks is no object")
         return _keys(inline)

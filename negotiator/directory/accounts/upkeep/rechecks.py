@@ -46,7 +46,7 @@ class Rechecks:
 
     async def _is_there(self, proof: Proof) -> bool:
         try:
-            published = await self.keys.all(Identity(proof.type, proof.value))
+            published = await self.keys.all(Identity(proof.type, proof.value), address=None)
         except Unreadable:
             return False
         return any(thumbprint(key) == proof.thumbprint for _, _, key in published.keys)

@@ -51,16 +51,25 @@ class Door:
         await respond(instead_of_upgrade(scope, send), answer, charged.headers())
 
     async def _admit(self, scope: Scope, charged: Charged) -> Pass:
-        """Who comes, as far as he said; one probe of his budget is charged, or of his address's."""
+        """The sender, if they said who they are; one call is charged to their credential, else to their address."""
         door, headers = self._floor.doorway, read_headers(scope)
         address = door.guard.address(scope, headers)
+        caller: Caller | None = None
         try:
+            if _BEARER in headers:
+                caller = await door.guard.identify(headers, address, sent=("GET", scope["path"]))
             asked = self._asked(scope, headers)
-            caller = await self._caller(scope, headers, address, asked)
+            if caller is None:
+                caller = await self._ticketed(scope, headers, asked)
         except Refusal:
-            await door.charge(nobody(address), None, charged)
+            await door.charge(caller or nobody(address), None, charged)
             raise
+        if caller and _BEARER in headers:
+            await door.admit(self._operation, caller, charged)
         await door.charge(caller or nobody(address), None, charged)
+        if caller and _BEARER in headers:
+            store, owner = self._floor.listening.store, caller.principal
+            await store.read(lambda tx: rows.find(tx, owner, asked.id))
         return Pass(asked.id, caller, headers.get("origin", ""), asked.after)
 
     def _asked(self, scope: Scope, headers: dict[str, str]) -> OpenStream:
@@ -70,27 +79,21 @@ class Door:
         offered: list[str] = scope["subprotocols"]
         if offered and SUBPROTOCOL not in offered:
             raise InvalidRequest(f"The subprotocol is {SUBPROTOCOL}.")
+        if _BEARER in headers and any(each.startswith(TICKET) for each in offered):
+            raise InvalidRequest("Send a token or a ticket, not both.")
         members = {**reading.parse_query(scope["query_string"]), **scope["path_params"]}
         return reading.believe(self._operation.input, members)
 
-    async def _caller(
-        self, scope: Scope, headers: dict[str, str], address: str, asked: OpenStream
+    async def _ticketed(
+        self, scope: Scope, headers: dict[str, str], asked: OpenStream
     ) -> Caller | None:
         offered: list[str] = scope["subprotocols"]
         tickets = [each.removeprefix(TICKET) for each in offered if each.startswith(TICKET)]
-        guard, floor = self._floor.doorway.guard, self._floor
-        if _BEARER in headers and tickets:
-            raise InvalidRequest("Send a token or a ticket, not both.")
         if len(tickets) > 1:
             raise InvalidRequest("Send one ticket.")
-        if tickets:
-            return await floor.tickets.take(tickets[0], asked.id, headers.get("origin", ""))
-        if _BEARER not in headers:
+        if not tickets:
             return None
-        caller = await guard.identify(headers, address, sent=("GET", scope["path"]))
-        guard.allow(self._operation, caller)
-        await floor.listening.store.read(lambda tx: rows.find(tx, caller.principal, asked.id))
-        return caller
+        return await self._floor.tickets.take(tickets[0], asked.id, headers.get("origin", ""))
 
     async def _welcome(self, wire: Wire, presented: Pass, subprotocol: str | None) -> None:
         """Upgrade, hear who it is if that was not said, and let the visit run."""
