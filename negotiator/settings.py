@@ -238,6 +238,15 @@ class Settings(SpeechSettings):
             raise ValueError("must be host:port")
         return value
 
+    @field_validator("redis_url")
+    @classmethod
+    def _is_a_redis(cls, value: str) -> str:
+        parts = urlsplit(value)
+        if value and parts.scheme not in {"redis", "rediss", "unix"}:
+            raise ValueError("must start with redis://, rediss:// or unix://")
+        _ = parts.port  # ValueError when it is none
+        return value
+
     @field_validator("smtp_url")
     @classmethod
     def _is_a_mail_server(cls, value: str) -> str:

@@ -15,6 +15,8 @@ from rich.panel import Panel
 from rich.rule import Rule
 from rich.text import Text
 
+from negotiator.values import visible
+
 SECRETS: Final = frozenset(
     {"access_token", "assertion", "claim_token", "client_secret", "code", "token"}
 )
@@ -96,10 +98,11 @@ class Narrator:
         self._console.print(Panel(text, width=min(_WIDTH, self._console.width)))
 
     def _line(self, mark: str, text: str, style: str) -> None:
-        self._console.print(Text(f"  {mark} {text}", style=style), soft_wrap=True)
+        self._console.print(Text(f"  {mark} {visible(text)}", style=style), soft_wrap=True)
 
     def _data(self, body: Any) -> None:
         text = orjson.dumps(shorten(body), option=orjson.OPT_INDENT_2).decode()
         # A list of plain values takes one line.
         text = _LIST.sub(lambda found: f"[{' '.join(found[1].split())}]", text)
+        text = "\n".join(map(visible, text.split("\n")))
         self._console.print(_json(textwrap.indent(text, "    ")), soft_wrap=True)

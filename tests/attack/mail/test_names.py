@@ -113,11 +113,13 @@ async def test_what_is_not_one_address_is_never_written_to(tmp_path: Path, to: s
         ("smtp_url", "smtp://"),
         ("smtp_url", "smtp://mail.example:port"),
         ("smtp_url", "smtp://mail.example/x"),
+        ("redis_url", "localhost:6379"),
+        ("redis_url", "redis://localhost:port"),
         ("mail_from", "n@n.example\r\nBcc: x@y.example"),
         ("mail_from", "a@n.example, b@n.example"),
         ("mail_from", ""),
     ],
 )
-def test_a_mail_setting_that_cannot_work_stops_the_start(name: str, value: str) -> None:
+def test_an_address_that_cannot_work_stops_the_start(name: str, value: str) -> None:
     with pytest.raises(SettingsError, match=name.upper()):
         load(**{name: value})

@@ -45,3 +45,17 @@ def test_a_silent_narrator_prints_nothing(capsys: pytest.CaptureFixture[str]) ->
 def test_a_narrator_tells_a_command_as_it_can_be_typed(capsys: pytest.CaptureFixture[str]) -> None:
     Narrator(silent=False).ran(("clients", "add", "two words"))
     assert "negotiator clients add 'two words'" in capsys.readouterr().out
+
+
+def test_text_of_others_in_an_answer_does_not_command_the_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    hostile = "[/x] \x1b[31m \x9b31m \u202e :key:"
+    narrator = Narrator(silent=False)
+    narrator.got(200, {"name": hostile})
+    narrator.event(hostile)
+    narrator.shown(hostile)
+    out = capsys.readouterr().out
+    assert "[/x]" in out
+    assert ":key:" in out
+    assert not set(out) & {"\x1b", "\x9b", "\u202e"}
