@@ -18,8 +18,14 @@ from starlette.routing import BaseRoute
 from negotiator import settings, telemetry, values
 from negotiator.agents import registration
 from negotiator.discovery.documents import route
+from negotiator.edge.connections import (
+    STATE_KEY,
+    Bounds,
+    Connections,
+    raise_descriptor_limit,
+)
 from negotiator.edge.endpoint import Endpoint
-from negotiator.edge.middleware import Wrapping
+from negotiator.edge.middleware import Wrapping, security_headers
 from negotiator.edge.operation import Answer
 from negotiator.edge.refusals import Refusals
 from negotiator.edge.routing import Operations
@@ -38,18 +44,20 @@ def create(chosen: Settings | None = None) -> Starlette:
     chosen = chosen or settings.load()
     telemetry.configure(chosen.log_format)
     house = build(chosen)
+    connections = _connections(house)
 
     @contextlib.asynccontextmanager
-    async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
+    async def lifespan(_app: Starlette) -> AsyncGenerator[dict[str, Any]]:
         house.ground.meters.open()
         await house.store.start()
         _settle()
-        sweeping = asyncio.create_task(_sweep_forever(house))
+        tasks = [asyncio.create_task(work) for work in (_sweep_forever(house), connections.watch())]
         try:
             async with house.scrape.listening(chosen.metrics_listen):
-                yield
+                yield {STATE_KEY: connections}
         finally:
-            sweeping.cancel()
+            for task in tasks:
+                task.cancel()
             await house.close()
 
     application = Starlette(
@@ -61,6 +69,26 @@ def create(chosen: Settings | None = None) -> Starlette:
     # Starlette would redirect to whatever Host says, for the sake of a slash.
     application.router.redirect_slashes = False
     return application
+
+
+def _connections(house: House) -> Connections:
+    """What the server's protocol needs to know: how many connections there may be here, and for how long."""
+    chosen, ground = house.settings, house.ground
+    wanted = Bounds.of(chosen)
+    bounds = wanted.within(raise_descriptor_limit())
+    if bounds != wanted:
+        log.warning(
+            "fewer connections than set, since this process may open too few files",
+            connections=bounds.connections,
+            streams=bounds.streams,
+        )
+    return Connections(
+        bounds,
+        proxies=chosen.proxies,
+        refusals=house.doorway.refusals,
+        headers=security_headers(https=chosen.base_url.startswith("https:")),
+        meters=ground.meters,
+    )
 
 
 @cache

@@ -9,15 +9,18 @@
     ├── Forbidden             403
     ├── NotFound              404  also for somebody else's object
     ├── MethodNotAllowed      405  with Allow
+    ├── RequestTimeout        408  headers or body came too slowly
     ├── Conflict              409
     ├── Gone                  410
     ├── PreconditionFailed    412  the revision moved on
     ├── PayloadTooLarge       413
+    ├── TargetTooLong         414  the request target
     ├── UnsupportedMediaType  415
     ├── ValidationFailed      422  one entry per field
     ├── UpgradeRequired       426  with Upgrade: the path speaks WebSocket
     ├── PreconditionRequired  428  a change needs If-Match
     ├── TooManyRequests       429  with Retry-After
+    ├── HeadersTooLarge       431  their bytes or their number
     └── Unavailable           503  with Retry-After
 
 A refusal has a public sentence and a private detail. The sentence crosses the wire; the detail reaches the
@@ -154,6 +157,13 @@ class MethodNotAllowed(Refusal):
         return {"allow": ", ".join(self.allowed)}
 
 
+class RequestTimeout(Refusal):
+    """The headers or the body did not arrive in time (RFC 9110 §15.5.9)."""
+
+    status = 408
+    default_error = "request_timeout"
+
+
 class Conflict(Refusal):
     """The state of the resource forbids it."""
 
@@ -205,6 +215,12 @@ class PayloadTooLarge(Refusal):
     status = 413
 
 
+class TargetTooLong(Refusal):
+    """The request target has more bytes than the server reads (RFC 9110 §15.5.15)."""
+
+    status = 414
+
+
 class UnsupportedMediaType(Refusal):
     """The body is declared as something the operation does not read."""
 
@@ -236,6 +252,12 @@ class TooManyRequests(Refusal):
     @property
     def headers(self) -> dict[str, str]:
         return {"retry-after": str(self.retry_after)}
+
+
+class HeadersTooLarge(Refusal):
+    """The headers have more bytes, or there are more of them, than the server reads (RFC 6585 §5)."""
+
+    status = 431
 
 
 class Unavailable(Refusal):

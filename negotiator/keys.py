@@ -28,7 +28,10 @@ from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 from ulid_transform import ulid_to_timestamp
 
 from negotiator.strict import read_jws
+from negotiator.telemetry import logger
 from negotiator.values import new_id, now
+
+log = logger(__name__)
 
 ALGORITHM: Final = "ES256"
 RS256: Final = "RS256"
@@ -168,7 +171,13 @@ class Keyring:
     def _look(self) -> bool:
         """Load what changed; by the files' names, because two changes can share one modification time."""
         self._looked = time.monotonic()
-        changed = self._listed() != self._seen
+        try:
+            listed = self._listed()
+        except OSError as fault:
+            # Out of descriptors, or the folder is away for a moment: the keys in hand are as good as before.
+            log.warning("the folder of keys cannot be read", error=str(fault))
+            return False
+        changed = listed != self._seen
         if changed:
             self._load()
         return changed

@@ -22,6 +22,7 @@ from pydantic_settings import (
 )
 
 from negotiator.speech_settings import SpeechSettings
+from negotiator.transport_settings import TransportSettings
 
 PREFIX = "NEGOTIATOR_"
 
@@ -40,7 +41,7 @@ def _split(value: Any) -> Any:
     )
 
 
-class Settings(SpeechSettings):
+class Settings(SpeechSettings, TransportSettings):
     """The operator's choices (contract §2)."""
 
     model_config = SettingsConfigDict(

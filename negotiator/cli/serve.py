@@ -5,7 +5,7 @@ import os
 import socket
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -20,6 +20,8 @@ from negotiator.users import people
 from negotiator.users.invitation import invite
 
 _DRAIN = 20
+_COOKIE_FIXES: Final = {(3, 11): 10, (3, 12): 6}
+"""The releases of CPython that mend CVE-2024-7592, quadratic time in `http.cookies`."""
 _NOBODY = """No user account exists yet. This link makes the first one, an administrator; it works once, for a day:
 
     {link}
@@ -55,12 +57,15 @@ def serve(
     )
     if not has_users:
         say(None, _NOBODY.format(link=f"{base}/first-user/{invite(secret)}"), as_json=False)
+    if warning := _interpreter_warning(sys.version_info[:3]):
+        typer.echo(warning, err=True)
     sys.stdout.flush()
     os.environ.setdefault("MALLOC_ARENA_MAX", "2")  # glibc would keep freed memory for every thread
     # One question's arithmetic is small: a second thread costs it more than it brings, and takes the core of the next.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # The server takes this process over, so that no worker carries what only the command needed.
-    os.execv(sys.executable, [sys.executable, *_uvicorn(host, port, workers, reload=reload)])  # noqa: S606
+    command = _uvicorn(host, port, workers, reload=reload, timeout=chosen.worker_timeout)
+    os.execv(sys.executable, [sys.executable, *command])  # noqa: S606
 
 
 def _configured(host: str, port: int) -> Settings:
@@ -105,21 +110,44 @@ def _secret(chosen: Settings) -> bytes:
     return pepper(chosen)
 
 
+def _interpreter_warning(version: tuple[int, int, int]) -> str:
+    """One line about a known hole of this interpreter that cookies could reach; empty when there is none."""
+    major, minor, micro = version
+    fixed = _COOKIE_FIXES.get((major, minor))
+    if fixed is None or micro >= fixed:
+        return ""
+    return (
+        f"Python {major}.{minor}.{micro} has CVE-2024-7592 (slow cookie parsing), fixed in {major}.{minor}.{fixed}. "
+        "Negotiator does not use that parser; update Python when you can."
+    )
+
+
 def _prepare(tx: Transaction) -> bool:
     """Take this release's content over if nobody has yet; answers whether there are users."""
     importing.stock_with_content(tx)
     return people.exist(tx)
 
 
-def _uvicorn(host: str, port: int, workers: int, *, reload: bool) -> list[str]:
-    """The server's own command line."""
+def _uvicorn(host: str, port: int, workers: int, *, reload: bool, timeout: int) -> list[str]:
+    """The server's own command line; a worker that does not answer its supervisor for `timeout` seconds is replaced.
+
+    uvicorn's own five seconds are too few: a machine that is short of processors starves a healthy worker for as long,
+    and a rolling restart (SIGHUP) fails unless the new worker has started within that time.
+    """
     return [
         *("-m", "uvicorn", "negotiator.app:create", "--factory"),
         *("--host", host, "--port", str(port)),
         *(("--reload",) if reload else ("--workers", str(workers))),
-        *("--loop", "uvloop", "--http", "httptools", "--log-level", "warning"),
+        *(
+            "--loop",
+            "uvloop",
+            "--http",
+            "negotiator.edge.protocol:BoundedProtocol",
+            "--log-level",
+            "warning",
+        ),
         *("--ws", "negotiator.edge.sockets:Sockets", "--ws-max-size", str(LARGEST)),
         *("--ws-per-message-deflate", "false"),
         *("--no-access-log", "--no-server-header", "--no-proxy-headers"),
-        *("--timeout-graceful-shutdown", str(_DRAIN)),
+        *("--timeout-graceful-shutdown", str(_DRAIN), "--timeout-worker-healthcheck", str(timeout)),
     ]

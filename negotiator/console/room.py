@@ -15,6 +15,7 @@ from starlette.routing import Route
 from negotiator.caller import nobody
 from negotiator.console.pages import Pages
 from negotiator.console.visitor import Somebody, Visitor, Visitors
+from negotiator.edge.endpoint import read_headers
 from negotiator.edge.input import Disconnected, parse_form, read_body
 from negotiator.errors import NotFound, Refusal
 from negotiator.limits.budgets import Limits, refuse
@@ -116,7 +117,7 @@ class Room:
 
     def address(self, request: Request) -> str:
         """The client address that limits are kept by."""
-        return self.visitors.guard.address(request.scope, dict(request.headers))
+        return self.visitors.guard.address(request.scope, read_headers(request.scope))
 
     async def _answer(
         self, request: Request, make: Callable[[Somebody], Awaitable[Response]]

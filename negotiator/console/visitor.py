@@ -17,6 +17,7 @@ from starlette.responses import Response
 from negotiator import values
 from negotiator.console import devices
 from negotiator.console.cookies import Cookies, Kind
+from negotiator.edge.endpoint import read_headers
 from negotiator.edge.guard import Guard
 from negotiator.errors import Forbidden
 from negotiator.store.statement import Transaction
@@ -119,7 +120,7 @@ class Visitors:
         old, secret = self._secret(request, "session"), values.new_secret()
         means = Means(
             browser=browser(request.headers.get("user-agent", "")),
-            address=self.guard.address(request.scope, dict(request.headers)),
+            address=self.guard.address(request.scope, read_headers(request.scope)),
             issuer=issuer,
             identity=identity,
         )

@@ -1,10 +1,14 @@
 """Which of several representations a request prefers (RFC 9110 §12.5.1)."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
-_RANGES = re.compile(r'((?:[^",]|"(?:[^"\\]|\\.)*")+)')
+_MAX_LENGTH: Final = 2048
+"""Characters of an `Accept` header that is read; a longer one says nothing, as RFC 9110 §12.5.1 allows."""
+_PARTS = re.compile(r'"(?:[^"\\]|\\.)*"?|[^",]+|,', re.DOTALL)
+"""Each alternative consumes what it begins with, so a scan takes one step a character."""
 _RANGE = re.compile(r"\s*([!#$%&'*+.^_`|~\w-]+)/([!#$%&'*+.^_`|~\w-]+)\s*(?:;(.*))?", re.DOTALL)
 _WEIGHT = re.compile(r"(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)")
 
@@ -30,7 +34,7 @@ class Range:
 def ranges(accept: str) -> list[Range]:
     """The media ranges of the header in their order; what is no media range is left out."""
     found: list[Range] = []
-    for part in _RANGES.findall(accept):
+    for part in _split(accept[: _MAX_LENGTH + 1]):
         matched = _RANGE.fullmatch(part)
         if not matched:
             continue
@@ -38,6 +42,20 @@ def ranges(accept: str) -> list[Range]:
         if weight is not None:
             found.append(Range(matched[1].lower(), matched[2].lower(), weight))
     return found
+
+
+def _split(accept: str) -> Iterator[str]:
+    """The elements between commas that are not in a quoted string; none of a header that is too long."""
+    if len(accept) > _MAX_LENGTH:
+        return
+    element: list[str] = []
+    for part in _PARTS.findall(accept):
+        if part == ",":
+            yield "".join(element)
+            element.clear()
+        else:
+            element.append(part)
+    yield "".join(element)
 
 
 def preferred(accept: str, offered: Sequence[str]) -> str:

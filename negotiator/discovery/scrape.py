@@ -13,6 +13,7 @@ from starlette.routing import Route
 
 from negotiator import values
 from negotiator.caller import nobody
+from negotiator.edge.endpoint import read_headers
 from negotiator.edge.operation import Service
 from negotiator.edge.steps import Doorway
 from negotiator.errors import Refusal, Unauthorized
@@ -53,7 +54,7 @@ class Scrape:
 
     async def show(self, request: Request) -> Response:
         """The text, for whoever has the token; a wrong guess is charged to its address."""
-        headers = dict(request.headers)
+        headers = read_headers(request.scope)
         scheme, _, given = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer" and values.same(given.strip(), self.token):
             return Response(await self.text(), headers={"content-type": MEDIA_TYPE, **_FRESH})
@@ -94,7 +95,10 @@ class Scrape:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One request a connection: all that a collector needs."""
-        with contextlib.suppress(OSError, ValueError, TimeoutError, asyncio.IncompleteReadError):
+        with contextlib.suppress(
+            *(OSError, ValueError, TimeoutError),
+            *(asyncio.IncompleteReadError, asyncio.LimitOverrunError),
+        ):
             async with asyncio.timeout(_PATIENCE):
                 head = await reader.readuntil(b"\r\n\r\n")
                 method, path, _ = head.partition(b"\r\n")[0].split(b" ", 2)

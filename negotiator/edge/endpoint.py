@@ -12,6 +12,7 @@ from starlette.types import Message, Receive, Scope, Send
 from negotiator.caller import Caller, nobody
 from negotiator.edge import input as reading
 from negotiator.edge import operation as kinds
+from negotiator.edge.connections import CONNECTION_KEY
 from negotiator.edge.operation import Answer, Operation
 from negotiator.edge.steps import Doorway, Given, Left, perform
 from negotiator.edge.streams import Chunks, pour
@@ -21,6 +22,7 @@ from negotiator.errors import (
     NotFound,
     PreconditionFailed,
     Refusal,
+    Unavailable,
     ValidationFailed,
 )
 
@@ -49,6 +51,7 @@ class Endpoint:
             address = door.guard.address(scope, headers)
             arrival = _HttpArrival(self, scope, receive, headers, address)
             answer = await perform(self.operation, door, arrival, left)
+            await _count_stream(scope, answer)
         except reading.Disconnected:
             return
         except Refusal as refusal:
@@ -134,16 +137,33 @@ class _HttpArrival:
                 return reading.parse_json(body)
 
 
+async def _count_stream(scope: Scope, answer: Answer) -> None:
+    """Count the connection among the streams if its answer is one; 503 when there are too many."""
+    body: Any = answer.body
+    if not isinstance(body, AsyncGenerator):
+        return
+    connection = scope.get("state", {}).get(CONNECTION_KEY)
+    if connection is not None and not connection.open_stream():
+        await cast("Chunks", body).aclose()
+        raise Unavailable("Too many streams are open; try again soon.")
+
+
 def read_headers(scope: Scope) -> dict[str, str]:
     """The request's headers by lower-case name; a repeated one is joined with commas (RFC 9110 §5.3).
 
     Blanks around a value are no part of it (§5.5); not every HTTP parser takes them off.
     """
     headers: dict[str, str] = {}
+    repeated: dict[str, list[str]] = {}
     for name, value in scope["headers"]:
         key = name.decode("latin-1")
         text = value.decode("latin-1").strip(" \t")
-        headers[key] = f"{headers[key]}, {text}" if key in headers else text
+        if key in headers:
+            repeated.setdefault(key, [headers[key]]).append(text)
+        else:
+            headers[key] = text
+    if repeated:
+        headers.update((key, ", ".join(texts)) for key, texts in repeated.items())
     return headers
 
 

@@ -19,6 +19,8 @@ from negotiator.settings import Network
 Address = IPv4Address | IPv6Address
 _BEARER: Final = "bearer"
 _DPOP: Final = "dpop"
+_MAX_HOPS: Final = 32
+"""Entries of `X-Forwarded-For` that are read, the nearest first; real chains of proxies are shorter."""
 
 
 class Authenticator(Protocol):
@@ -61,15 +63,13 @@ class Guard:
         client = scope.get("client")
         peer: str = client[0] if client else "127.0.0.1"
         if not self._proxies:
-            return _key(peer)
-        hops = [
-            peer,
-            *reversed([hop.strip() for hop in headers.get("x-forwarded-for", "").split(",")]),
-        ]
+            return address_key(peer)
+        forwarded = headers.get("x-forwarded-for", "").rsplit(",", _MAX_HOPS)[-_MAX_HOPS:]
+        hops = [peer, *(hop.strip() for hop in reversed(forwarded))]
         for nearer, further in zip(hops, [*hops[1:], ""], strict=True):
-            if not self._is_proxy(nearer) or not _parse(further):
-                return _key(nearer)
-        return _key(peer)
+            if not is_within(nearer, self._proxies) or not _parse(further):
+                return address_key(nearer)
+        return address_key(peer)
 
     async def identify(
         self, headers: Mapping[str, str], address: str, *, sent: tuple[str, str]
@@ -128,10 +128,6 @@ class Guard:
             return Unauthorized(description)
         return Unpossessed(description, algorithms=self._possession.algorithms)
 
-    def _is_proxy(self, text: str) -> bool:
-        address = _parse(text)
-        return address is not None and any(address in network for network in self._proxies)
-
 
 def _presented(header: str | None) -> tuple[str, str | None]:
     """The scheme and the credential; no credential when no header or another scheme was sent (RFC 6750 §3)."""
@@ -163,7 +159,13 @@ def _parse(text: str) -> Address | None:
     return mapped or address
 
 
-def _key(text: str) -> str:
+def is_within(text: str, networks: Iterable[Network]) -> bool:
+    """Whether the text is an address of one of these networks."""
+    address = _parse(text)
+    return address is not None and any(address in network for network in networks)
+
+
+def address_key(text: str) -> str:
     """One key for one client: IPv4 whole, IPv6 by its /64, since a household owns that many."""
     if ":" not in text:
         return text

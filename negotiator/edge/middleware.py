@@ -43,6 +43,11 @@ _UPGRADED: Final = 101
 _HTTPS = (b"strict-transport-security", b"max-age=31536000; includeSubDomains")
 
 
+def security_headers(*, https: bool) -> list[tuple[bytes, bytes]]:
+    """The headers that harden every response; HSTS only where the service is reached by https."""
+    return [*_HEADERS, _HTTPS] if https else _HEADERS
+
+
 class Wrapping:
     """Names each request, by the client's own `X-Request-Id` when it is a sane one, and hardens each response.
 
@@ -60,7 +65,7 @@ class Wrapping:
         self._shared = frozenset(path for path in shared if "{" not in path)
         templates = (path for path in shared if "{" in path)
         self._templates = re.compile("|".join(map(_pattern, templates)) or "(?!)")
-        self._headers = [*_HEADERS, _HTTPS] if https else _HEADERS
+        self._headers = security_headers(https=https)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in {"http", "websocket"}:

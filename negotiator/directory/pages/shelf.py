@@ -21,6 +21,7 @@ from negotiator.directory.record.tool import Kind, ToolView
 from negotiator.discovery.documents import HTML, answer, either
 from negotiator.discovery.pages.frame import HEADERS, Frame
 from negotiator.discovery.site import Site
+from negotiator.edge.endpoint import read_headers
 from negotiator.edge.input import believe, parse_query
 from negotiator.edge.steps import Doorway
 from negotiator.errors import Gone, NotFound, Refusal
@@ -63,7 +64,7 @@ class Shelf:
 
     async def browse(self, request: Request) -> Response:
         """Categories, a search, and a page of what it found; a search is charged like any call of its address."""
-        address = self.door.guard.address(request.scope, dict(request.headers))
+        address = self.door.guard.address(request.scope, read_headers(request.scope))
         taken = await self.door.limits.charge(nobody(address), baseline=BASELINE)
         try:
             if not taken.taken:

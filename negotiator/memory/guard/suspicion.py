@@ -42,9 +42,9 @@ _PATTERNS: Final = {
         re.DOTALL | re.MULTILINE,
     ),
     "imitates_markup": re.compile(
-        r"^\s*(?:system|assistant)\s*:|<\|[a-z_]+\|>|\[/?(?:inst|sys|system)\]|<<sys>>"
+        r"^[^\S\n]*(?:system|assistant)\s*:|<\|[a-z_]+\|>|\[/?(?:inst|sys|system)\]|<<sys>>"
         r"|</?(?:system|assistant|tool|function|memory|memories|context|instructions?|data)\b[^>]{0,40}>"
-        r"|[\"'](?:tool_calls?|function_call|role)[\"']\s*:|^\s*```(?:tool|function|system)|^#{1,3}\s*(?:system|instructions?)\b",
+        r"|[\"'](?:tool_calls?|function_call|role)[\"']\s*:|^[^\S\n]*```(?:tool|function|system)|^#{1,3}\s*(?:system|instructions?)\b",
         re.MULTILINE,
     ),
     "encoded": re.compile(r"(?:[a-z0-9+/]{4}){20,}={0,2}|(?:[0-9a-f]{2}){40,}"),
