@@ -65,7 +65,7 @@ class Holding(httpx2.ASGITransport):
         super().__init__(application, client=client)
         self._places = [
             (each.method, _pattern(path), each)
-            for each in sorted(_operations(application), key=lambda each: "{" in each.path)
+            for each in sorted(operations_of(application), key=lambda each: "{" in each.path)
             for path in (each.path, *each.aliases)
         ]
         self._literal = {each.path for _, _, each in self._places if "{" not in each.path}
@@ -98,7 +98,8 @@ class Holding(httpx2.ASGITransport):
         return None
 
 
-def _operations(application: Starlette) -> Iterable[Operation]:
+def operations_of(application: Starlette) -> Iterable[Operation]:
+    """The operations that the application offers."""
     layers = (each for each in application.user_middleware if each.cls is Operations)
     endpoints: Any = next(layers).kwargs["endpoints"]
     return [endpoint.operation for endpoint in endpoints]

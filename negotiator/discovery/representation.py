@@ -9,7 +9,7 @@ _MAX_LENGTH: Final = 2048
 """Characters of an `Accept` header that is read; a longer one says nothing, as RFC 9110 §12.5.1 allows."""
 _PARTS = re.compile(r'"(?:[^"\\]|\\.)*"?|[^",]+|,', re.DOTALL)
 """Each alternative consumes what it begins with, so a scan takes one step a character."""
-_RANGE = re.compile(r"\s*([!#$%&'*+.^_`|~\w-]+)/([!#$%&'*+.^_`|~\w-]+)\s*(?:;(.*))?", re.DOTALL)
+_RANGE = re.compile(r"([!#$%&'*+.^_`|~\w-]+)/([!#$%&'*+.^_`|~\w-]+)\s*(?:;(.*))?", re.DOTALL)
 _WEIGHT = re.compile(r"(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)")
 
 
@@ -35,7 +35,7 @@ def ranges(accept: str) -> list[Range]:
     """The media ranges of the header in their order; what is no media range is left out."""
     found: list[Range] = []
     for part in _split(accept[: _MAX_LENGTH + 1]):
-        matched = _RANGE.fullmatch(part)
+        matched = _RANGE.fullmatch(part.strip())
         if not matched:
             continue
         weight = _weight(matched[3] or "")

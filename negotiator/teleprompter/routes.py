@@ -97,7 +97,7 @@ class Teleprompter:
         owner, asked, log = call.caller.principal, call.input, self.listening.log
         if sse.MEDIA_TYPE in call.headers.get("accept", ""):
             last = call.headers.get("last-event-id", "")
-            after = int(last) if last.isascii() and last.isdigit() else asked.after
+            after = int(last[:18]) if last.isascii() and last.isdigit() else asked.after
             await self.store.read(lambda tx: rows.find(tx, owner, asked.id))
             batches = log.follow(owner, asked.id, after, stands=lambda: self.still(call.caller))
             return Answer(sse.written(batches), media_type=sse.MEDIA_TYPE)

@@ -95,6 +95,8 @@ _GROUND: Final = {
     "contract:0:budgets": "every documented budget is the one that is measured",
     "contract:0:request-id": "X-Request-Id goes in and out",
     "contract:0:no-store": "what carries a secret is no-store",
+    "contract:0:header-bounds": "header bytes and count are capped with 431",
+    "contract:0:slow-requests": "slow requests end with 408",
     "contract:0:hsts": "HSTS when the base is https",
     "contract:0:cors": "CORS * without credentials for documents, public pages, operations and /mcp",
     "contract:0:no-cookies": "no operation reads a cookie",

@@ -25,7 +25,7 @@ KEPT_SHARE: Final = 0.2
 _HIDDEN = re.compile(r"\{\{n\d{1,3}\}\}")
 _BRACES = re.compile(r"[{}]")
 _ADDRESS = re.compile(
-    r"://|www\.|@|\b[\w-]+\.(?:com|net|org|io|dev|app|ai|co|info|biz|ru|cn|xyz|me|ly|example)\b",
+    r"://|www\.|@|(?<![\w-])[\w-]+\.(?:com|net|org|io|dev|app|ai|co|info|biz|ru|cn|xyz|me|ly|example)\b",
     re.IGNORECASE,
 )
 _MARKUP = re.compile(r"[<>`\\]|\]\(|\*\*|^#|\n")

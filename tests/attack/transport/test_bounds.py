@@ -15,6 +15,7 @@ import pytest
 
 from negotiator.edge.connections import MAX_TARGET, Tally
 from tests.attack.transport.bare_server import SMALL, Running, receive_all, serve, statuses
+from tests.contract.requirements import covers
 
 GET: Final = b"GET / HTTP/1.1\r\nHost: x\r\n"
 CLOSE: Final = GET + b"Connection: close\r\n\r\n"
@@ -67,6 +68,7 @@ def test_headers_of_just_the_allowed_size_are_read(server: Running) -> None:
     assert statuses(server.exchange(head_of(LIMIT))) == [200]
 
 
+@covers("contract:0:header-bounds")
 def test_one_byte_more_is_refused(server: Running) -> None:
     received = server.exchange(head_of(LIMIT + 1))
     assert statuses(received) == [431]
@@ -199,6 +201,7 @@ def test_a_silent_connection_is_closed(server: Running) -> None:
     assert time.monotonic() - began < 10
 
 
+@covers("contract:0:slow-requests")
 def test_half_a_head_is_answered_408(server: Running) -> None:
     received = server.exchange(GET)
     assert statuses(received) == [408]

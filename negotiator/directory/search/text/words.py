@@ -61,4 +61,5 @@ def parts(name: str) -> list[str]:
             found.extend(piece for piece in camel if len(piece) > 2)
     plain = words(name)
     found.extend(a + b for a, b in pairwise(plain) if len(a + b) <= _LONGEST)
-    return [piece for piece in found if piece not in plain]
+    known = set(plain)
+    return [piece for piece in found if piece not in known]

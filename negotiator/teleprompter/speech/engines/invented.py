@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-_MARK: Final = re.compile(r"[\[(*♪][^\])*♪]*[\])*♪]")
+_MARK: Final = re.compile(r"[\[(*♪][^\])*♪]{0,80}[\])*♪]")
 _CREDIT: Final = re.compile(
     r"(?:thanks?(?: you)?(?: so much)? for watching|subtitles? by .*|subscribe to .*|you)[.!]*",
     re.I,
