@@ -36,7 +36,14 @@ READ: Final = {
         "last-event-id",
         "origin",
     ),
-    *("sec-fetch-site", "user-agent", "x-forwarded-for", "x-request-id"),
+    *(
+        "sec-fetch-site",
+        "user-agent",
+        "x-forwarded-for",
+        "x-request-id",
+        "access-control-request-method",
+        "host",
+    ),
 }
 """The headers that the package reads of a request; a test compares them with its source."""
 PROTOCOLS: Final = {
@@ -44,7 +51,6 @@ PROTOCOLS: Final = {
     "mcp-method",
     "mcp-name",
     "mcp-session-id",
-    "access-control-request-method",
 }
 """Headers that libraries read."""
 ANSWERS: Final = {
