@@ -97,6 +97,9 @@ class Settings(SpeechSettings, TransportSettings):
     )
     register_limit_clients: int = Field(60, ge=1, description="OAuth clients per hour and address.")
     refresh_ttl: int = Field(2_592_000, ge=600, description="Life of an unused refresh token, s.")
+    refresh_max_ttl: int = Field(
+        15_552_000, ge=600, description="Life of a grant that is renewed by refresh tokens, s."
+    )
     dpop_nonce: bool = Field(False, description="Whether DPoP proofs need a nonce of ours.")
     limit_events_rpm: int = Field(600, ge=1, description="Security events per minute and address.")
     claim_failures_per_hour: int = Field(

@@ -26,6 +26,9 @@ from negotiator.errors import (
 from negotiator.scopes import ASSISTANT, ordered
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.tokens.credentials import Credentials, Issued, Subject
+from negotiator.tokens.flow import authorizations
+from negotiator.tokens.flow.authorizations import Granted
+from negotiator.tokens.flow.refreshing import NewRefreshToken, Refreshing
 from negotiator.trust import revocations
 from negotiator.users import people
 
@@ -72,12 +75,12 @@ _TAKE = Query(
 )
 _REVOKE = Statement(
     update(Delegation)
-    .where(
-        col(Delegation.id) == bindparam("delegation"),
-        col(Delegation.used_at).is_(None),
-        col(Delegation.revoked_at).is_(None),
-    )
+    .where(col(Delegation.id) == bindparam("delegation"), col(Delegation.revoked_at).is_(None))
     .values(revoked_at=_now)
+)
+_OWNED_BY = Query(
+    select(Delegation.user_id).where(col(Delegation.id) == bindparam("delegation")),
+    lambda row: str(row[0]),
 )
 _BIND = Statement(
     update(Agent)
@@ -103,11 +106,22 @@ class Minted:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """Whose an agent became by a code, and which scopes he approved."""
+    """Whose an agent became, by which code, and which scopes the user approved."""
 
     user_id: str
     email: str | None
     scopes: list[str]
+    delegation_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """What a claim gives: an access token, what renews it, and whose the agent is now."""
+
+    token: Issued
+    refresh_token: str
+    user_id: str
+    email: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +130,7 @@ class Delegations:
 
     pepper: bytes
     credentials: Credentials
+    refreshing: Refreshing
     life: int
     moves: tuple[Move, ...] = ()
 
@@ -170,16 +185,29 @@ class Delegations:
                 error="too_many_attempts",
             )
 
-    def claim(self, tx: Transaction, caller: Caller, text: str) -> tuple[Issued, str, str | None]:
-        """Bind the calling agent to the user of this code; answers the new token, the user and his e-mail."""
+    def claim(self, tx: Transaction, caller: Caller, text: str) -> Claimed:
+        """Bind the calling agent to the user of this code."""
         bound = self.bind(tx, caller, text)
-        subject = Subject(caller.client_id, bound.user_id, key=caller.key)
+        subject, renewal = self.grant(tx, caller.client_id, bound, key=caller.key)
         token = self.credentials.make(subject, bound.scopes, life=self.life)
         self.credentials.record(tx, token)
-        return token, bound.user_id, bound.email
+        return Claimed(token, renewal.text, bound.user_id, bound.email)
+
+    def grant(
+        self, tx: Transaction, agent_id: str, bound: Bound, *, key: str | None
+    ) -> tuple[Subject, NewRefreshToken]:
+        """Open the grant of a claim: what its tokens stand on, and the first refresh token."""
+        now = values.now()
+        granted = Granted(
+            agent_id, bound.user_id, bound.scopes, "", "", "", "", now, identity=bound.delegation_id
+        )
+        grant_id = authorizations.open_grant(tx, granted)
+        renewal = self.refreshing.issue(tx, grant_id, granted_at=now, key=key)
+        subject = Subject(agent_id, bound.user_id, None, bound.delegation_id, grant_id, key)
+        return subject, renewal
 
     def bind(self, tx: Transaction, caller: Caller, text: str) -> Bound:
-        """The same without a token: whose the agent is now, and what it may do."""
+        """Bind the calling agent to the user of this code, without giving it anything yet."""
         agent_id, now = caller.client_id, values.now()
         digest = self._digest(normalise(text) or "")
         taken = tx.one(_TAKE, code=digest, agent=agent_id, now=now)
@@ -199,7 +227,7 @@ class Delegations:
         audit.record(
             tx, "agent.claimed", agent_id, actor=user_id, delegation=delegation_id, scope=scope
         )
-        return Bound(user_id, user.email, ordered(scope.split()))
+        return Bound(user_id, user.email, ordered(scope.split()), delegation_id)
 
     def _why_not(self, tx: Transaction, digest: str, agent_id: str, now: int) -> Refusal:
         found = tx.one(_FIND, digest=digest)
@@ -240,23 +268,37 @@ def every(tx: Transaction) -> list[Delegation]:
     return tx.all(_EVERY)
 
 
-def revoke(tx: Transaction, delegation_id: str, *, actor: str) -> None:
-    """End an unused code; 404 when there is none to end."""
+def revoke(tx: Transaction, delegation_id: str, *, actor: str, user_id: str | None = None) -> None:
+    """End a code, and with a used one everything that its agent got by it; 404 when there is none to end.
+
+    With `user_id` only a code of that user's.
+    """
+    owner = tx.one(_OWNED_BY, delegation=delegation_id)
+    if owner is None or (user_id is not None and owner != user_id):
+        raise NotFound("There is no such code.")
     if not tx.run(_REVOKE, delegation=delegation_id, now=values.now()):
-        raise NotFound(f"There is no unused code {delegation_id}.")
+        raise NotFound("The code is revoked already.")
+    revocations.revoke(tx, delegation_id)
     audit.record(tx, "delegation.revoked", delegation_id, actor=actor)
 
 
 def state(delegation: Delegation, now: int) -> str:
-    """Where a code stands: `open`, `used`, `revoked` or `expired`."""
-    if delegation.used_at is not None:
-        return "used"
+    """Where a code stands: `open`, `used`, `revoked` (before or after its use) or `expired`."""
     if delegation.revoked_at is not None:
         return "revoked"
+    if delegation.used_at is not None:
+        return "used"
     return "expired" if delegation.expires_at <= now else "open"
 
 
-def summary(delegation: Delegation) -> dict[str, Any]:
+def works_until(tx: Transaction, codes: Iterable[Delegation]) -> dict[str, int]:
+    """By code id, when what an agent got by a used code ends if the agent does nothing before; milliseconds."""
+    users = {code.user_id for code in codes if code.used_at is not None}
+    grants = [grant for user in users for grant in authorizations.of_agents(tx, user)]
+    return {grant.identity: grant.expires_at for grant in grants if grant.identity}
+
+
+def summary(delegation: Delegation, works_until: int | None = None) -> dict[str, Any]:
     """What a user sees of a code; never the code."""
     return {
         "id": delegation.id,
@@ -266,6 +308,7 @@ def summary(delegation: Delegation) -> dict[str, Any]:
         "state": state(delegation, values.now()),
         "expires_at": values.timestamp(delegation.expires_at),
         "used_by": delegation.used_by,
+        "works_until": values.timestamp_or_none(works_until),
     }
 
 

@@ -100,13 +100,14 @@ class Agents:
     async def claim(self, call: Call[ClaimAgent]) -> dict[str, Any]:
         """Redeem a delegation code, once."""
         code, delegations = call.input.claim_token, self.claims.delegations
-        token, user_id, email = await self.claims.redeem(
+        claimed = await self.claims.redeem(
             call.caller, call.address, lambda tx: delegations.claim(tx, call.caller, code)
         )
         return {
-            **token.members(),
+            **claimed.token.members(),
             "status": "claimed",
-            "identity": {"user_id": user_id, "email": email},
+            "identity": {"user_id": claimed.user_id, "email": claimed.email},
+            "refresh_token": claimed.refresh_token,
         }
 
     async def _anonymous(

@@ -131,7 +131,7 @@ class RegistrationResult(TypedDict):
 
 
 class ClaimResult(TypedDict):
-    """The five members with the new token, and whose the agent is now."""
+    """The five members with the new token, whose the agent is now, and what renews the token at `/oauth/token`."""
 
     client_id: str
     access_token: str
@@ -140,6 +140,7 @@ class ClaimResult(TypedDict):
     scopes: list[str]
     status: str
     identity: IdentityView
+    refresh_token: str
 
 
 def auth_md_members(

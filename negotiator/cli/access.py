@@ -1,7 +1,7 @@
 """`negotiator delegations` and `negotiator clients`: what opens the doors."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -60,12 +60,14 @@ async def create_delegation(
 @delegations.command("list")
 @command
 async def list_delegations(as_json: Json = False) -> None:
-    """Show the newest codes and their state, never the codes themselves."""
-    tabulate(
-        map(delegation.summary, await change(delegation.every)),
-        "No codes.",
-        as_json=as_json,
-    )
+    """Show the newest codes, never the codes themselves: their state, which agent used one and until when it works."""
+
+    def unit(tx: Transaction) -> list[dict[str, Any]]:
+        codes = delegation.every(tx)
+        until = delegation.works_until(tx, codes)
+        return [delegation.summary(each, until.get(each.id)) for each in codes]
+
+    tabulate(await change(unit), "No codes.", as_json=as_json)
 
 
 @delegations.command("revoke")
@@ -73,7 +75,7 @@ async def list_delegations(as_json: Json = False) -> None:
 async def revoke_delegation(
     delegation_id: Annotated[str, typer.Argument(metavar="ID")], as_json: Json = False
 ) -> None:
-    """End a code that was not used yet."""
+    """End a code; a used one with everything that its agent got by it."""
     await change(lambda tx: delegation.revoke(tx, delegation_id, actor="operator"))
     say(
         {"id": delegation_id, "revoked": True},

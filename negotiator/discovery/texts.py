@@ -59,7 +59,15 @@ Your user makes a delegation code and shows it to you. Send it with the token yo
     curl -s {base}/api/agent/claim -H 'Content-Type: application/json' -H 'Authorization: Bearer <ACCESS_TOKEN>' \\
       -d '{"claim_token": "<USER_DELEGATION_CODE>"}'
 
-The answer carries a new token with the scopes your user approved; the old one is dead.
+The answer carries a new token with the scopes your user approved; the old one is dead. It also carries a
+`refresh_token`. Before the token ends, exchange it; you need no secret, your `client_id` is enough:
+
+    curl -s {base}/oauth/token -d grant_type=refresh_token -d 'client_id=<CLIENT_ID>' \\
+      -d 'refresh_token=<REFRESH_TOKEN>'
+
+The answer carries the next `access_token` and the next `refresh_token`. Each refresh token is good for one use: store
+the new one before you use it, since a second use of an old one ends everything your user gave you. It lives 30 days
+without use and 180 days in all, unless the operator chose otherwise; your user can end it at any moment.
 """
 _IDENTITY = """## Get an identity first, and tokens for it
 

@@ -29,9 +29,11 @@ class Access:
 def access(ground: Ground) -> Access:
     """Make the wing."""
     chosen = ground.settings
+    refreshing = Refreshing(ground.secret, chosen.refresh_ttl, chosen.refresh_max_ttl)
     delegations = Delegations(
         pepper=ground.secret,
         credentials=ground.credentials,
+        refreshing=refreshing,
         life=chosen.token_ttl,
         moves=MOVES,
     )
@@ -55,8 +57,7 @@ def _agents(ground: Ground, delegations: Delegations) -> tuple[Agents, Ceremony]
     verification = Verification(base, ground.mailer)
     claims = Claims(store, delegations, ground.doorway.limits)
     asserting = Asserting(base, store, ground.verifier, registration)
-    refreshing = Refreshing(ground.secret, chosen.refresh_ttl)
-    identities = Identities(ground.credentials, refreshing, chosen.token_ttl)
+    identities = Identities(ground.credentials, delegations.refreshing, chosen.token_ttl)
     ceremony = Ceremony(
         base,
         store,

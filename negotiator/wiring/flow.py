@@ -26,7 +26,8 @@ def code_flow(ground: Ground) -> Wing:
     offered_scopes = scopes.of(chosen.services)
     documents = Documents(ground.named_hosts, tuple(offered_scopes), loopback)
     known = KnownClients(ground.store, documents)
-    flow = Flow(ground.secret, Refreshing(ground.secret, chosen.refresh_ttl))
+    refreshing = Refreshing(ground.secret, chosen.refresh_ttl, chosen.refresh_max_ttl)
+    flow = Flow(ground.secret, refreshing)
     endpoints = TokenEndpoints(
         ground.store,
         ground.credentials,

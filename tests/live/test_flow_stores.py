@@ -37,7 +37,7 @@ async def test_of_many_who_redeem_or_rotate_at_once_one_wins(store: Store) -> No
         for _ in range(30)
     ]
     (grant,) = won(await asyncio.gather(*racing, return_exceptions=True))
-    refreshing = Refreshing(PEPPER, 600)
+    refreshing = Refreshing(PEPPER, 600, 86_400)
     token = await store.write(lambda tx: refreshing.issue(tx, grant.id))
     rotating = [
         store.write(lambda tx: refreshing.rotate(tx, token, client_id="cli_1")) for _ in range(30)

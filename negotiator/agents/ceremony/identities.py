@@ -11,14 +11,12 @@ from sqlalchemy import bindparam
 from sqlmodel import col, select
 
 from negotiator import values
-from negotiator.agents.delegation import Bound
 from negotiator.agents.tables import Delegation
 from negotiator.errors import InvalidRequest, Refusal
 from negotiator.store.statement import Query, Transaction
 from negotiator.tokens.credentials import IDENTITY, Credentials, Issued, Subject
 from negotiator.tokens.flow import authorizations
-from negotiator.tokens.flow.authorizations import Granted
-from negotiator.tokens.flow.refreshing import Refreshing
+from negotiator.tokens.flow.refreshing import NewRefreshToken, Refreshing
 
 _CODE = Query(
     select(Delegation.id).where(col(Delegation.agent_id) == bindparam("agent")).limit(1),
@@ -35,14 +33,10 @@ class Identities:
     life: int
 
     def open(
-        self, tx: Transaction, agent_id: str, bound: Bound, *, key: str | None
-    ) -> tuple[Issued, dict[str, Any]]:
-        """The first identity of an agent that a user has just bound."""
-        granted = Granted(agent_id, bound.user_id, bound.scopes, "", "", "", "", values.now())
-        grant = authorizations.open_grant(tx, granted)
-        subject = Subject(agent_id, bound.user_id, authorization=grant, key=key)
-        made = self._record(tx, subject, bound.scopes)
-        return made, self.view(made, self.refreshing.issue(tx, grant, key=key))
+        self, tx: Transaction, subject: Subject, scopes: list[str], renewal: NewRefreshToken
+    ) -> dict[str, Any]:
+        """The first identity of an agent that a user has just bound, as the member of an answer."""
+        return self.view(self._record(tx, subject, scopes), renewal)
 
     def renew(
         self, tx: Transaction, text: str, *, key: str | None
@@ -60,13 +54,13 @@ class Identities:
         made = self._record(tx, subject, grant.scope.split())
         return made, self.view(made, following)
 
-    def view(self, made: Issued, refresh_token: str = "") -> dict[str, Any]:
+    def view(self, made: Issued, renewal: NewRefreshToken | None = None) -> dict[str, Any]:
         """The `identity` member of an answer."""
         until = values.timestamp((made.issued_at // 1000 + made.life) * 1000)
         shown: dict[str, Any] = {"assertion": made.text, "expires_at": until}
-        if refresh_token:
-            ends = values.timestamp(values.now() + self.refreshing.life * 1000)
-            shown["refresh_token"] = {"value": refresh_token, "expires_at": ends}
+        if renewal:
+            ends = values.timestamp(renewal.expires_at)
+            shown["refresh_token"] = {"value": renewal.text, "expires_at": ends}
         return shown
 
     def _record(self, tx: Transaction, subject: Subject, scopes: list[str]) -> Issued:

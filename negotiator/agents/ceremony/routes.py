@@ -11,6 +11,7 @@ from negotiator.agents.ceremony.identities import Identities, has_code
 from negotiator.agents.ceremony.refusals import at_claim, no_claim_token, said_twice
 from negotiator.agents.ceremony.schemas import CompleteClaim, RegisterIdentity, RequestClaim, flat
 from negotiator.agents.claims import Claims
+from negotiator.agents.delegation import Claimed
 from negotiator.agents.registration import Registration
 from negotiator.agents.schemas import ANONYMOUS_BUDGET, ASSERTION_BUDGET, auth_md_members
 from negotiator.agents.verification import Verification
@@ -20,7 +21,7 @@ from negotiator.errors import Conflict, Gone, InvalidRequest, Refusal, Validatio
 from negotiator.scopes import ANONYMOUS, ASSISTANT
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
-from negotiator.tokens.credentials import IDENTITY, Issued
+from negotiator.tokens.credentials import IDENTITY
 from negotiator.trust.possession.checking import Proofs
 from negotiator.users import approvals, people
 
@@ -137,12 +138,14 @@ class Ceremony:
         body = call.input
         agent_id, code = await self._unclaimed(body.claim_token), body.user_code or body.otp or ""
         caller = Caller("agent", agent_id, "", frozenset(), client_id=agent_id, key=key)
+        delegations = self.claims.delegations
 
         def unit(tx: Transaction) -> Answered:
             if body.otp is not None:
-                return _credential(self.claims.delegations.claim(tx, caller, code)[0])
-            bound = self.claims.delegations.bind(tx, caller, code)
-            _, identity = self.identities.open(tx, agent_id, bound, key=key)
+                return _credential(delegations.claim(tx, caller, code))
+            bound = delegations.bind(tx, caller, code)
+            subject, renewal = delegations.grant(tx, agent_id, bound, key=key)
+            identity = self.identities.open(tx, subject, bound.scopes, renewal)
             answer = {"id": agent_id, "identity": identity, "scopes": bound.scopes}
             return flat({**answer, "status": "claimed"})
 
@@ -243,11 +246,17 @@ class Ceremony:
         return agent.name if agent else ""
 
 
-def _credential(token: Issued) -> Answered:
-    """What auth.md v0.1 answers to a claim: the seed's members, and its own names of them."""
+def _credential(claimed: Claimed) -> Answered:
+    """What auth.md v0.1 answers to a claim: the seed's members with the refresh token, and its own names of them."""
+    token = claimed.token
     until = values.timestamp(token.issued_at + token.life * 1000)
     told = token.members()
-    return {**told, **auth_md_members(told, None, expires_at=until), "status": "claimed"}
+    return {
+        **told,
+        **auth_md_members(told, None, expires_at=until),
+        "status": "claimed",
+        "refresh_token": claimed.refresh_token,
+    }
 
 
 def _email(text: str) -> str:

@@ -4,15 +4,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from sqlalchemy import BigInteger, bindparam, update
-from sqlmodel import col
-
-from negotiator import audit, values
+from negotiator import values
 from negotiator.agents import delegation, registration
 from negotiator.agents.tables import Agent, Delegation
 from negotiator.errors import NotFound
 from negotiator.scopes import ASSISTANT, DIRECTORY, ordered
-from negotiator.store.statement import Statement, Transaction
+from negotiator.store.statement import Transaction
+from negotiator.tokens.flow import authorizations
 from negotiator.tokens.held import held as held_by
 
 PAGE: Final = 25
@@ -20,16 +18,6 @@ LAST: Final = "~"
 """Comes after every id."""
 
 _MEANINGS: Final = {**ASSISTANT, **DIRECTORY}
-_REVOKE = Statement(
-    update(Delegation)
-    .where(
-        col(Delegation.id) == bindparam("code"),
-        col(Delegation.user_id) == bindparam("user"),
-        col(Delegation.used_at).is_(None),
-        col(Delegation.revoked_at).is_(None),
-    )
-    .values(revoked_at=bindparam("at", type_=BigInteger))
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +58,16 @@ class NoConnections:
 
 @dataclass(frozen=True, slots=True)
 class AgentView:
-    """An agent, what its live tokens let it do in plain words, and until when (None: it has none)."""
+    """An agent, and what its live tokens and grants let it do in plain words.
+
+    `until` is when that ends if the agent does nothing (None: it may do nothing now), `at_most` when it ends however
+    often the agent renews it (None: it cannot renew). Milliseconds.
+    """
 
     agent: Agent
     may: tuple[str, ...]
     until: int | None
+    at_most: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +96,11 @@ def gather(
     user_id: str,
     *,
     connections: Connections,
+    longest: int = 0,
     agents_before: str = LAST,
     codes_before: str = LAST,
 ) -> Overview:
-    """Everything of this user's, newest first."""
+    """Everything of this user's, newest first; `longest` is how long a grant can be renewed, in seconds."""
     agents = registration.of_user(tx, user_id, before=agents_before, limit=PAGE + 1)
     codes = delegation.of_user(tx, user_id, before=codes_before, limit=PAGE + 1)
     scopes: dict[str, set[str]] = {}
@@ -114,9 +108,17 @@ def gather(
     for token in held_by(tx, user_id):
         scopes.setdefault(token.client_id, set()).update(token.scope.split())
         until[token.client_id] = max(token.expires_at, until.get(token.client_id, 0))
+    at_most: dict[str, int] = {}
+    for grant in authorizations.of_agents(tx, user_id):
+        scopes.setdefault(grant.client_id, set()).update(grant.scope.split())
+        until[grant.client_id] = max(grant.expires_at, until.get(grant.client_id, 0))
+        last = grant.created_at + longest * 1000
+        at_most[grant.client_id] = max(last, at_most.get(grant.client_id, 0))
     return Overview(
         tuple(
-            AgentView(each, in_words(scopes.get(each.id, ())), until.get(each.id))
+            AgentView(
+                each, in_words(scopes.get(each.id, ())), until.get(each.id), at_most.get(each.id)
+            )
             for each in agents[:PAGE]
         ),
         tuple(_code(tx, each) for each in codes[:PAGE]),
@@ -132,10 +134,8 @@ def in_words(scopes: Iterable[str]) -> tuple[str, ...]:
 
 
 def revoke_code(tx: Transaction, code_id: str, *, user_id: str) -> None:
-    """End an unused code of this user's; 404 when there is none of his to end."""
-    if not tx.run(_REVOKE, code=code_id, user=user_id, at=values.now()):
-        raise NotFound("There is no such unused code of yours.")
-    audit.record(tx, "delegation.revoked", code_id, actor=user_id)
+    """End a code of this user's, with what an agent got by it; 404 when there is none of theirs to end."""
+    delegation.revoke(tx, code_id, actor=user_id, user_id=user_id)
 
 
 def revoke_agent(tx: Transaction, agent_id: str, *, user_id: str) -> None:

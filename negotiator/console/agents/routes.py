@@ -22,7 +22,7 @@ from negotiator.store.statement import Transaction
 PAGE: Final = "/agents"
 LIVES: Final = {600: "10 minutes", 1800: "30 minutes", 3600: "1 hour"}
 _TOLD: Final = {
-    "code": "The code is revoked. Nobody can use it any more.",
+    "code": "The code is revoked. Nobody can use it any more, and an agent that did has lost what it gave.",
     "agent": "The agent is cut off. None of its tokens works any more.",
     "app": "The application is cut off. None of its tokens works any more.",
 }
@@ -111,6 +111,7 @@ class AgentsPage:
                 tx,
                 who.user_id,
                 connections=self.connections,
+                longest=self.delegations.refreshing.longest,
                 agents_before=query.get("agents_before", overview.LAST),
                 codes_before=query.get("codes_before", overview.LAST),
             )

@@ -64,6 +64,15 @@ _OF_AGENTS = Query(
     ),
     lambda row: str(row[0]),
 )
+_OF_LIVE_AGENTS = Query(
+    select(_row).where(
+        col(_row.user_id) == bindparam("user"),
+        col(_row.client_id).like("agt\\_%", escape="\\"),
+        col(_row.expires_at) > bindparam("now", type_=BigInteger),
+        ~_WITHDRAWN,
+    ),
+    entity(Authorization),
+)
 _FORGET = Statement(delete(_row).where(col(_row.expires_at) < bindparam("at", type_=BigInteger)))
 _ERASE = Statement(delete(_row).where(col(_row.user_id) == bindparam("user")))
 
@@ -212,6 +221,11 @@ def end_agents(tx: Transaction, user_id: str) -> None:
     """End every grant to an agent of this user."""
     for grant_id in tx.all(_OF_AGENTS, user=user_id):
         revocations.revoke(tx, grant_id)
+
+
+def of_agents(tx: Transaction, user_id: str) -> list[Authorization]:
+    """The live grants to agents of this user; `expires_at` is when each ends unless it is used before."""
+    return tx.all(_OF_LIVE_AGENTS, user=user_id, now=values.now())
 
 
 def subject(found: Authorization) -> Subject:

@@ -31,16 +31,31 @@ _FORGET = Statement(delete(_row).where(col(_row.expires_at) < bindparam("at", ty
 
 
 @dataclass(frozen=True, slots=True)
+class NewRefreshToken:
+    """A refresh token, readable this once; `expires_at` in milliseconds."""
+
+    text: str
+    expires_at: int
+
+
+@dataclass(frozen=True, slots=True)
 class Refreshing:
-    """Issues, rotates and finds refresh tokens; `life` in seconds, counted from the last use."""
+    """Issues, rotates and finds refresh tokens.
+
+    `life` is counted from the last use, `longest` from the grant (both in seconds): no family of refresh tokens
+    outlives that, however often it is used.
+    """
 
     pepper: bytes
     life: int
+    longest: int
 
-    def issue(self, tx: Transaction, grant_id: str, *, key: str | None = None) -> str:
-        """A new refresh token of this grant, bound to the key of this thumbprint if there is one."""
+    def issue(
+        self, tx: Transaction, grant_id: str, *, granted_at: int, key: str | None = None
+    ) -> NewRefreshToken:
+        """A new refresh token of a grant (made at `granted_at`, ms), bound to the key of this thumbprint if given."""
         token, now = values.new_secret(), values.now()
-        until = now + self.life * 1000
+        until = min(now + self.life * 1000, granted_at + self.longest * 1000)
         tx.run(
             _ADD,
             digest=values.keyed_digest(self.pepper, token),
@@ -51,7 +66,7 @@ class Refreshing:
             used_at=None,
         )
         authorizations.prolong(tx, grant_id, until=until)
-        return token
+        return NewRefreshToken(token, until)
 
     def find(self, tx: Transaction, token: str) -> tuple[RefreshToken, Authorization] | None:
         """The row of this refresh token and its grant, dead or alive."""
@@ -71,7 +86,7 @@ class Refreshing:
 
     def rotate(
         self, tx: Transaction, token: str, *, client_id: str, key: str | None = None
-    ) -> tuple[Authorization, str]:
+    ) -> tuple[Authorization, NewRefreshToken]:
         """Use the token up and answer its grant and the next one; `invalid_grant` for anything wrong with it.
 
         `key` is the one that the client has proven to hold, if it did: a bound token wants the very one it is bound
@@ -89,7 +104,7 @@ class Refreshing:
             raise refuse("The refresh token is not valid.")
         if not tx.run(_USE, token=row.digest, now=values.now()):
             raise replayed(grant)
-        return grant, self.issue(tx, grant.id, key=key)
+        return grant, self.issue(tx, grant.id, granted_at=grant.created_at, key=key)
 
 
 def sweep(tx: Transaction, now: int) -> None:

@@ -1,4 +1,4 @@
-"""The code flow's two grants at the token endpoint, by Authlib's machinery (RFC 6749 §4.1.3, §6; RFC 7636)."""
+"""Codes and refresh tokens at the token endpoint, by Authlib's machinery (RFC 6749 §4.1.3, §6; RFC 7636)."""
 # pyright: basic, reportAttributeAccessIssue=false, reportIncompatibleVariableOverride=false
 # pyright: reportOptionalMemberAccess=false, reportArgumentType=false
 # Authlib ships no types; see docs/decisions/0006-authlib.md.
@@ -10,11 +10,11 @@ from authlib.oauth2.rfc6749 import InvalidRequestError, TokenEndpointMixin, Unau
 from authlib.oauth2.rfc6749.grants import BaseGrant
 
 from negotiator import values
-from negotiator.tokens.clients import CODE, REFRESH
+from negotiator.tokens.clients import CODE, REFRESH, RegisteredClient
 from negotiator.tokens.flow import authorizations
 from negotiator.tokens.flow.authorizations import Presented
 from negotiator.tokens.flow.identity import SignedIn
-from negotiator.tokens.flow.refreshing import Refreshing
+from negotiator.tokens.flow.refreshing import NewRefreshToken, Refreshing
 from negotiator.tokens.flow.tables import Authorization
 from negotiator.tokens.standard.endpoints import METHODS
 from negotiator.tokens.standard.grants import ScopedGrant
@@ -53,16 +53,18 @@ class _FlowGrant(ScopedGrant, BaseGrant, TokenEndpointMixin):
         """The key that refresh tokens are bound to: a client that has a secret proves itself by that (RFC 9449 §5)."""
         return self.server.key if self.request.client.is_public else None
 
-    def answer(self, grant: Authorization, scope: str, refresh_token: str | None) -> Any:
-        """The token response; who signed in is kept for whoever signs the ID token."""
+    def answer(self, grant: Authorization, scope: str, following: NewRefreshToken | None) -> Any:
+        """The token response; who signed in is kept for whoever signs the ID token. An agent signs nobody in."""
         token = self.generate_token(
             user=authorizations.subject(grant), scope=scope, include_refresh_token=False
         )
         self.save_token(token)
-        if refresh_token is not None:
-            token["refresh_token"] = refresh_token
-        signing = self.request.client.row.id_token_alg
-        self.server.signed_in = SignedIn(grant, signing, self.GRANT_TYPE == REFRESH)
+        if following is not None:
+            token["refresh_token"] = following.text
+        client = self.request.client
+        if isinstance(client, RegisteredClient):
+            signing = client.row.id_token_alg
+            self.server.signed_in = SignedIn(grant, signing, self.GRANT_TYPE == REFRESH)
         return 200, token, self.TOKEN_RESPONSE_HEADER
 
 
@@ -90,7 +92,11 @@ def _code(flow: Flow) -> type[BaseGrant]:
             authorizations.prolong(tx, found.id, until=until)
             refreshes = self.request.client.check_grant_type(REFRESH)
             key = self.kept_key()
-            following = flow.refreshing.issue(tx, found.id, key=key) if refreshes else None
+            following = (
+                flow.refreshing.issue(tx, found.id, granted_at=found.created_at, key=key)
+                if refreshes
+                else None
+            )
             return self.answer(found, found.scope, following)
 
     return AuthorizationCode

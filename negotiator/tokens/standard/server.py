@@ -21,10 +21,11 @@ from negotiator.scopes import ordered
 from negotiator.store.statement import Transaction
 from negotiator.telemetry import logger
 from negotiator.tokens import clients
+from negotiator.tokens.agent_client import PREFIX, AgentClient
 from negotiator.tokens.api_keys.believing import ApiKeys
 from negotiator.tokens.api_keys.holder import JWT, KeyHolder
 from negotiator.tokens.audience import narrowed
-from negotiator.tokens.clients import RegisteredClient
+from negotiator.tokens.clients import REFRESH, RegisteredClient
 from negotiator.tokens.credentials import Credentials, Issued, Subject
 from negotiator.tokens.flow.identity import SignedIn
 from negotiator.tokens.flow.refreshing import Refreshing
@@ -93,6 +94,7 @@ class Server(AuthorizationServer):
         self.credentials = credentials
         self.keys = keys
         self._wants_jwt = False
+        self._refreshes = False
         self._resource: str | None = None
         self.refreshing = refreshing
         self.address = address
@@ -106,12 +108,14 @@ class Server(AuthorizationServer):
         self.register_client_auth_method("possession", self._by_possession)
         self.register_client_auth_method(keyed.BY_KEY, self._by_key)
 
-    def query_client(self, client_id: str) -> RegisteredClient | KeyHolder:
+    def query_client(self, client_id: str) -> RegisteredClient | KeyHolder | AgentClient:
         if self._known is not None and self._known.client_id == client_id:
             return self._known
         row = clients.find(self.tx, client_id)
         if row:
             return RegisteredClient(row)
+        if self._refreshes and client_id.startswith(PREFIX):
+            return AgentClient(client_id)
         return KeyHolder(self.tx, self.keys, client_id, address=self.address)
 
     def query_any(self, text: str) -> AccessToken | Renewal | None:
@@ -152,6 +156,7 @@ class Server(AuthorizationServer):
     def token(self, request: Request) -> Any:
         """The token endpoint's answer."""
         self._wants_jwt = request.form.get("requested_token_type") == JWT
+        self._refreshes = request.form.get("grant_type") == REFRESH
         self._resource = request.form.get("resource")
         return self.create_token_response(request)
 
@@ -161,7 +166,12 @@ class Server(AuthorizationServer):
         return self.create_endpoint_response(endpoint.ENDPOINT_NAME, request)
 
     def _generate(
-        self, *, client: RegisteredClient | KeyHolder, user: Subject | None, scope: str, **_: Any
+        self,
+        *,
+        client: RegisteredClient | KeyHolder | AgentClient,
+        user: Subject | None,
+        scope: str,
+        **_: Any,
     ) -> dict[str, Any]:
         subject, make = user or Subject(client.client_id), self.credentials.make
         if isinstance(client, KeyHolder):

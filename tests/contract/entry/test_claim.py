@@ -46,7 +46,7 @@ async def test_a_claimed_agent_has_a_new_token_and_the_old_one_is_dead(
     result = answer.json()
     assert list(result) == [
         *("client_id", "access_token", "token_type", "expires_in", "scopes"),
-        *("status", "identity"),
+        *("status", "identity", "refresh_token"),
     ]
     assert result["client_id"] == agent["client_id"]
     assert result["access_token"] != agent["access_token"]

@@ -87,6 +87,21 @@ def _by_the_user(journey: Journey) -> None:
     dead = journey.ask("GET", "/api/negotiations", token=old, show=("error",))
     journey.answered(dead, 401, "invalid_token")
     check(True, "The old token is dead: whoever saw it inherits nothing")
+    step(
+        "The new token lives an hour. The agent renews it by itself, with no secret but what the claim answered."
+    )
+    form = {
+        "grant_type": "refresh_token",
+        "client_id": journey.claimed["client_id"],
+        "refresh_token": journey.claimed["refresh_token"],
+    }
+    endpoint = journey.metadata["token_endpoint"]
+    answer = journey.ask("POST", endpoint, form=form, show=("token_type", "expires_in", "scope"))
+    journey.claimed = {**journey.claimed, **journey.answered(answer, 200)}
+    check(
+        journey.claimed["refresh_token"] != form["refresh_token"],
+        "A refresh token is good for one use and answers the next; Grace can end it at any moment",
+    )
     step("And the negotiation it opened while it was nobody's?")
     new = journey.claimed["access_token"]
     listed = journey.ask("GET", "/api/negotiations", token=new, show=())
