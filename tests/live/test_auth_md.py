@@ -76,6 +76,8 @@ def learn(known: dict[str, str], answer: dict[str, Any]) -> None:
         "ACCESS_TOKEN": None if has_user else answer.get("access_token"),
         "IDENTITY_ASSERTION": answer.get("identity_assertion"),
         "CLAIM_TOKEN": answer.get("claim_token"),
-        "REFRESH_TOKEN": answer.get("identity", {}).get("refresh_token", {}).get("value"),
+        "CLIENT_ID": answer.get("client_id"),
+        "REFRESH_TOKEN": answer.get("refresh_token")
+        or answer.get("identity", {}).get("refresh_token", {}).get("value"),
     }
     known |= {name: value for name, value in told.items() if value}

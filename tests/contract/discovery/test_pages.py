@@ -58,6 +58,7 @@ async def secrets_for(
         "USER_CODE": code,
         "IDENTITY_ASSERTION": first["identity_assertion"],
         "CLAIM_TOKEN": first["claim_token"],
+        "CLIENT_ID": claimed["id"],
         "REFRESH_TOKEN": claimed["identity"]["refresh_token"]["value"],
     }
 

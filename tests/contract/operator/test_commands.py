@@ -133,9 +133,17 @@ async def test_a_code_made_at_the_command_line_works_at_the_running_server(
         await operator.refused(*create, *wrong)
     await operator.json("delegations", "revoke", everything["id"])
     await operator.refused("delegations", "revoke", everything["id"])
-    await operator.refused("delegations", "revoke", made["id"])
     listed = await operator.json("delegations", "list")
     assert [code["state"] for code in listed.value] == ["revoked", "open", "used"]
+    assert [code["works_until"] is None for code in listed.value] == [True, True, False]
+    bound = answer.json()
+    assert (await client.get("/api/negotiations", headers=bearer(bound))).status_code == 200
+    await operator.json("delegations", "revoke", made["id"])
+    await operator.refused("delegations", "revoke", made["id"])
+    assert (await client.get("/api/negotiations", headers=bearer(bound))).status_code == 401
+    listed = await operator.json("delegations", "list")
+    assert [code["state"] for code in listed.value] == ["revoked", "open", "revoked"]
+    assert [code["works_until"] for code in listed.value] == [None] * 3
     assert made["code"] not in listed.out
     assert made["code"].replace("-", "") not in listed.out
     answer = await client.post(
