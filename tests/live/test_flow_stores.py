@@ -38,9 +38,12 @@ async def test_of_many_who_redeem_or_rotate_at_once_one_wins(store: Store) -> No
     ]
     (grant,) = won(await asyncio.gather(*racing, return_exceptions=True))
     refreshing = Refreshing(PEPPER, 600, 86_400)
-    token = await store.write(lambda tx: refreshing.issue(tx, grant.id))
+    token = await store.write(
+        lambda tx: refreshing.issue(tx, grant.id, granted_at=grant.created_at)
+    )
     rotating = [
-        store.write(lambda tx: refreshing.rotate(tx, token, client_id="cli_1")) for _ in range(30)
+        store.write(lambda tx: refreshing.rotate(tx, token.text, client_id="cli_1"))
+        for _ in range(30)
     ]
     ((same, following),) = won(await asyncio.gather(*rotating, return_exceptions=True))
     assert same.id == grant.id
@@ -48,4 +51,4 @@ async def test_of_many_who_redeem_or_rotate_at_once_one_wins(store: Store) -> No
         lambda tx: authorizations.end(tx, grant.id, client_id="cli_1", actor="", reason="test")
     )
     with pytest.raises(InvalidRequest):
-        await store.write(lambda tx: refreshing.rotate(tx, following, client_id="cli_1"))
+        await store.write(lambda tx: refreshing.rotate(tx, following.text, client_id="cli_1"))

@@ -93,7 +93,8 @@ async def test_sessions_and_grants_die_as_far_as_they_stand_on_the_identity(
         told = Granted("cli_1", user_id, [], "", "", "", asked, 0, issuer, identity)
         code = authorizations.issue(tx, told, pepper=b"pepper")
         shown = Presented(code, "cli_1", "", "verifier")
-        return refreshing.issue(tx, authorizations.redeem(tx, shown, pepper=b"pepper").id)
+        found = authorizations.redeem(tx, shown, pepper=b"pepper")
+        return refreshing.issue(tx, found.id, granted_at=found.created_at).text
 
     def unit(tx: Transaction) -> tuple[str, str]:
         matching.link(tx, identity=KEY, issuer=ISSUER, user_id=user_id, actor="test")
