@@ -105,6 +105,7 @@ class Served:
                 "resources/read": CacheHint(0, "private"),
             },
         )
+        server.extensions.update({name: {} for name in identity.extensions})
         # Nothing exports traces.
         server.middleware[:] = [self._remember]
         listing = PaginatedRequestParams

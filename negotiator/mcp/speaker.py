@@ -21,14 +21,12 @@ from mcp.shared.inbound import (
 )
 from mcp.shared.jsonrpc_dispatcher import handler_exception_to_error_data
 from mcp_types import (
-    DEFAULT_NEGOTIATED_VERSION,
     INVALID_PARAMS,
     PROTOCOL_VERSION_META_KEY,
     SERVER_INFO_META_KEY,
 )
 from mcp_types.version import (
     HANDSHAKE_PROTOCOL_VERSIONS,
-    KNOWN_PROTOCOL_VERSIONS,
     MODERN_PROTOCOL_VERSIONS,
     is_version_at_least,
 )
@@ -41,7 +39,12 @@ from negotiator.mcp.offers.identity import Identity
 from negotiator.mcp.server import Served
 
 _VERSION: Final = "mcp-protocol-version"
-_STRUCTURED_SINCE: Final = "2025-06-18"
+_OLDEST: Final = "2025-06-18"
+"""Earlier revisions want JSON-RPC batches (2025-03-26) or another transport (2024-11-05)."""
+_HANDSHAKES: Final = tuple(
+    version for version in HANDSHAKE_PROTOCOL_VERSIONS if is_version_at_least(version, _OLDEST)
+)
+_SERVED: Final = (*_HANDSHAKES, *MODERN_PROTOCOL_VERSIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +72,8 @@ class Speaker:
 
     @property
     def versions(self) -> tuple[str, ...]:
-        """Every revision spoken, newest first."""
-        return KNOWN_PROTOCOL_VERSIONS[::-1]
+        """Every revision served, newest first."""
+        return _SERVED[::-1]
 
     @property
     def capabilities(self) -> dict[str, Any]:
@@ -90,6 +93,7 @@ class Speaker:
             if message["method"] == "tools/call":
                 result = await self._call(message.get("params") or {}, version, visit)
             else:
+                message = _greeted(message)
                 connection = Connection.from_envelope(
                     version, route.client_info, route.client_capabilities
                 )
@@ -105,9 +109,9 @@ class Speaker:
     def note(self, headers: Mapping[str, str]) -> Outcome:
         """What a notification comes to: nothing, unless it is of a revision that nobody knows."""
         version = headers.get(_VERSION)
-        if version is None or version in HANDSHAKE_PROTOCOL_VERSIONS:
+        if version is None or version in _HANDSHAKES:
             return Outcome(None, 202)
-        unknown = unsupported_protocol_version_rejection(version)
+        unknown = unsupported_protocol_version_rejection(version, _SERVED)
         return _rejected(unknown) if unknown else Outcome(None, 202)
 
     async def _call(self, params: dict[str, Any], version: str, visit: Visit) -> dict[str, Any]:
@@ -120,9 +124,7 @@ class Speaker:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {name[:64]}")
         given = cast("dict[str, Any]", arguments or {})
         result = await call(operation, self._doorway, visit, given)
-        if not is_version_at_least(version, _STRUCTURED_SINCE):
-            result.pop("structuredContent", None)
-        elif version in MODERN_PROTOCOL_VERSIONS:
+        if version in MODERN_PROTOCOL_VERSIONS:
             result["resultType"] = "complete"
             result["_meta"] = self._stamp
         return result
@@ -136,9 +138,21 @@ def _route(
     params: dict[str, Any] = message.get("params") or {}
     meta: Any = params.get("_meta")
     enveloped = isinstance(meta, dict) and PROTOCOL_VERSION_META_KEY in meta
-    if version in HANDSHAKE_PROTOCOL_VERSIONS or (version is None and not enveloped):
-        return InboundModernRoute(version or DEFAULT_NEGOTIATED_VERSION, None, None)
+    if version in _HANDSHAKES or (version is None and not enveloped):
+        return InboundModernRoute(version or _OLDEST, None, None)
+    if version in HANDSHAKE_PROTOCOL_VERSIONS:
+        unserved = unsupported_protocol_version_rejection(version or "", _SERVED)
+        return unserved or InboundModernRoute(_OLDEST, None, None)
     return classify_inbound_request(message, headers=headers)
+
+
+def _greeted(message: dict[str, Any]) -> dict[str, Any]:
+    """An `initialize` for a revision that is not served asks for the newest that begins with one (lifecycle)."""
+    params: dict[str, Any] = message.get("params") or {}
+    asked = params.get("protocolVersion")
+    if message["method"] != "initialize" or not isinstance(asked, str) or asked in _HANDSHAKES:
+        return message
+    return {**message, "params": {**params, "protocolVersion": _HANDSHAKES[-1]}}
 
 
 def _rejected(rejection: InboundLadderRejection) -> Outcome:

@@ -17,7 +17,7 @@ def error(answer: Any, status: int, code: int) -> dict[str, Any]:
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("asked", [*OLDER, "2025-03-26", "2024-11-05"])
+@pytest.mark.parametrize("asked", OLDER)
 async def test_a_handshake_gets_the_revision_it_asks_for(line: Line, asked: str) -> None:
     hello = {"capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
     params = {**hello, "protocolVersion": asked}
@@ -30,9 +30,25 @@ async def test_a_handshake_gets_the_revision_it_asks_for(line: Line, asked: str)
 
 
 @pytest.mark.asyncio
-async def test_a_handshake_for_the_unknown_gets_the_newest_that_shakes_hands(line: Line) -> None:
+@pytest.mark.parametrize("unserved", ["2025-03-26", "2024-11-05"])
+async def test_a_revision_that_does_not_hold_is_not_served(line: Line, unserved: str) -> None:
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    answer = await line.send(message, **{"mcp-protocol-version": unserved})
+    found = error(answer, 400, -32022)
+    assert found["data"]["requested"] == unserved
+    assert set(found["data"]["supported"]) == {NEWEST, *OLDER}
+    noted = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    assert (await line.send(noted, **{"mcp-protocol-version": unserved})).status_code == 400
+    assert (await line.send(message)).json()["result"]["tools"]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("asked", ["1999-01-01", "2025-03-26", "2024-11-05", NEWEST])
+async def test_a_handshake_for_the_unserved_gets_the_newest_that_shakes_hands(
+    line: Line, asked: str
+) -> None:
     params = {
-        "protocolVersion": "1999-01-01",
+        "protocolVersion": asked,
         "capabilities": {},
         "clientInfo": {"name": "x", "version": "1"},
     }

@@ -61,14 +61,6 @@ async def test_the_text_of_a_result_is_its_structured_content(line: Line, versio
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26"])
-async def test_revisions_before_structured_content_get_the_text(line: Line, version: str) -> None:
-    line.version = version
-    result = (await line.call("list_negotiations")).json()["result"]
-    assert result.keys() == {"content", "isError"}
-
-
-@pytest.mark.asyncio
 async def test_a_tool_and_its_operation_answer_the_same(line: Line) -> None:
     opened = await line.done("open_negotiation", **CALLS["open_negotiation"]({}))
     path = f"/api/negotiations/{opened['id']}"

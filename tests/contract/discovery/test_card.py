@@ -12,7 +12,11 @@ from tests.contract.requirements import covers
 
 WELL_KNOWN: Final = "/.well-known/mcp/server-card.json"
 BESIDE: Final = "/mcp/server-card"
-HANDSHAKES: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+HANDSHAKES: Final = ("2025-11-25", "2025-06-18")
+EXTENSIONS: Final = {
+    "io.modelcontextprotocol/oauth-client-credentials",
+    "io.modelcontextprotocol/enterprise-managed-authorization",
+}
 
 
 async def card(client: httpx2.AsyncClient) -> dict[str, Any]:
@@ -84,6 +88,7 @@ async def test_the_card_and_the_endpoint_never_disagree(
     told = (await line.ask("server/discover")).json()["result"]
     assert set(told["supportedVersions"]) <= set(versions)
     assert told["capabilities"] == found["capabilities"]
+    assert set(told["capabilities"]["extensions"]) >= EXTENSIONS
     assert told["_meta"]["io.modelcontextprotocol/serverInfo"] == found["serverInfo"]
     assert set(versions) == {*told["supportedVersions"], *HANDSHAKES}
     for version in HANDSHAKES:
@@ -95,7 +100,9 @@ async def test_the_card_and_the_endpoint_never_disagree(
         request = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
         greeted = (await line.send(request)).json()["result"]
         assert greeted["protocolVersion"] == version
-        assert greeted["capabilities"] == found["capabilities"]
+        # Extensions are declared from 2026-07-28 on.
+        assert greeted["capabilities"].items() <= found["capabilities"].items()
+        assert found["capabilities"].keys() - greeted["capabilities"].keys() <= {"extensions"}
         assert greeted["serverInfo"].items() <= found["serverInfo"].items()
         assert greeted["serverInfo"]["name"] == found["name"]
     uninvited = await Line(client).ask("tools/list")
