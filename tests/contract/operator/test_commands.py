@@ -252,6 +252,7 @@ async def test_the_trail_tells_what_happened_and_no_secret(
     await client.post("/api/agent/claim", json={"claim_token": code}, headers=bearer(agent))
     trail = await operator.json("audit")
     assert [event["event"] for event in trail.value] == [
+        "authorization.granted",
         "agent.claimed",
         "delegation.created",
         "user.created",
