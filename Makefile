@@ -1,7 +1,7 @@
 # Everything there is to do here. `make` alone lists it. Needs Python 3.11 to 3.13, make, gcc and node 20 (for pyright).
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test browser voice check bench bench-http bench-directory bench-strategy bench-memory bench-speech bench-teleprompter conformance docs fix clean
+.PHONY: help setup run demo test browser voice check bench bench-http bench-directory bench-strategy bench-memory bench-speech bench-teleprompter conformance fuzz docs fix clean
 
 # Python may keep what it compiled: the tests start hundreds of processes of five hundred modules.
 export PYTHONDONTWRITEBYTECODE :=
@@ -67,6 +67,9 @@ bench-speech: $(READY) voice ## Measure the embedded recogniser: words wrong, de
 bench-teleprompter: $(READY) voice ## Measure words and sound to a card, over real sockets
 	$(BIN)/python -m tests.bench.ear
 	$(BIN)/python -m tests.bench.teleprompter
+
+fuzz: $(READY) ## Send made-up requests of every kind to a server, with every check of schemathesis
+	$(BIN)/python -m tests.live.openapi.fuzz
 
 docs: $(READY) ## Write docs/reference from the code
 	$(BIN)/python -m docs.generate

@@ -20,6 +20,8 @@ _WIDE: Final = Context(prec=100)
 MINOR_UNITS: Final[dict[str, int]] = {
     code: units for units, codes in _BY_MINOR_UNITS.items() for code in codes.split()
 }
+PATTERN: Final = f"^({'|'.join(sorted(MINOR_UNITS))})$"
+"""A pattern that the active codes match and nothing else."""
 """Digits after the point of each active code; funds and precious metals without minor units are left out."""
 
 

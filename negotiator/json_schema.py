@@ -1,5 +1,6 @@
 """JSON Schema 2020-12 of pydantic models, without the generator's known slips."""
 
+from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
@@ -36,9 +37,46 @@ class JsonSchema(GenerateJsonSchema):
             del found["default"]
         return found
 
+    def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
+        """The schema of a mapping, with a pattern of its keys where client generators look: beside the values."""
+        found = super().dict_schema(schema)
+        for pattern, values in found.pop("patternProperties", {}).items():
+            found["additionalProperties"] = values
+            found["propertyNames"] = {**found.get("propertyNames", {}), "pattern": pattern}
+        return found
+
     def field_title_should_be_set(self, schema: Any) -> bool:
         """Never: a member's title would only repeat its name."""
         return False
+
+
+GIVEN: Final[JsonSchemaValue] = {"not": {"type": "null"}}
+ABSENT: Final[JsonSchemaValue] = {"type": "null"}
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """An annotation that adds a keyword to a type's schema: what a validator enforces and pydantic cannot know."""
+
+    keyword: str
+    value: Any
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> JsonSchemaValue:
+        return {**handler(schema), self.keyword: self.value}
+
+
+def exactly_one(first: str, second: str) -> JsonSchemaValue:
+    """Keywords of an object that has one of two members, and not both; null stands for absence."""
+    return {
+        "if": needing(first),
+        "then": {"properties": {second: ABSENT}},
+        "else": needing(second),
+    }
+
+
+def needing(*names: str) -> JsonSchemaValue:
+    """Keywords of an object that has these members, none of them null."""
+    return {"required": list(names), "properties": dict.fromkeys(names, GIVEN)}
 
 
 def takes_null(schema: JsonSchemaValue) -> bool:

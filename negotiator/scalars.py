@@ -13,6 +13,8 @@ from pydantic import (
     WithJsonSchema,
 )
 
+from negotiator.json_schema import Declared
+
 LARGEST_WHOLE: Final = 2**53
 _LARGEST_POWER: Final = 15
 _SMALLEST_POWER: Final = -12
@@ -122,9 +124,16 @@ Amount = Annotated[
 Moment = Annotated[
     Any, AfterValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})
 ]
-Title = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_no_null)]
-Word = Annotated[str, StringConstraints(min_length=1, max_length=100), AfterValidator(_no_null)]
-Prose = Annotated[str, StringConstraints(min_length=1, max_length=2000), AfterValidator(_no_null)]
+_WithoutNull = Declared("pattern", NO_NULL)
+Title = Annotated[
+    str, StringConstraints(min_length=1, max_length=200), AfterValidator(_no_null), _WithoutNull
+]
+Word = Annotated[
+    str, StringConstraints(min_length=1, max_length=100), AfterValidator(_no_null), _WithoutNull
+]
+Prose = Annotated[
+    str, StringConstraints(min_length=1, max_length=2000), AfterValidator(_no_null), _WithoutNull
+]
 Whole = Annotated[int, BeforeValidator(_number)]
 Number = Annotated[float, BeforeValidator(_number)]
 Truth = Annotated[bool, Strict()]

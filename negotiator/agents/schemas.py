@@ -3,10 +3,12 @@
 from typing import Annotated, Any, Literal, NotRequired, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic.json_schema import JsonSchemaValue
 from typing_extensions import TypedDict
 
 from negotiator import values
 from negotiator.edge.operation import Lenient, shown
+from negotiator.json_schema import ABSENT, needing
 from negotiator.scopes import ASSISTANT
 
 ID_JAG = "urn:ietf:params:oauth:token-type:id-jag"
@@ -28,11 +30,25 @@ AgentName = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_
 IdentityType = Literal["anonymous", "identity_assertion"]
 
 
+def _variant(name: str) -> JsonSchemaValue:
+    """Keywords by which an anonymous registration has no assertion and any other has one."""
+    return {
+        "if": {"properties": {name: {"const": "anonymous"}}},
+        "then": {"properties": {"assertion_type": ABSENT, "assertion": ABSENT}},
+        "else": needing("assertion_type", "assertion"),
+    }
+
+
 class RegisterAgent(Lenient):
     """The body of `POST /api/agent/register`; `identity_type` selects the variant, `type` is its alias."""
 
     model_config = ConfigDict(
-        json_schema_extra=shown({"agent_name": "my agent", "identity_type": "anonymous"})
+        json_schema_extra={
+            **shown({"agent_name": "my agent", "identity_type": "anonymous"}),
+            "if": needing("type"),
+            "then": _variant("type"),
+            "else": {**needing("identity_type", "agent_name"), **_variant("identity_type")},
+        }
     )
 
     agent_name: AgentName | None = Field(

@@ -77,7 +77,11 @@ _REASONS: Final = {
     503: "Not now; Retry-After says when.",
 }
 _LINES: Final[dict[str, Any]] = {
-    "schema": {"type": "string", "description": "One JSON object a line: the members of `lines`."}
+    "schema": {
+        "type": "string",
+        "pattern": r"\S",
+        "description": "One JSON object a line: the members of `lines`.",
+    }
 }
 _REFUSAL: Final[dict[str, Any]] = {
     "type": "object",

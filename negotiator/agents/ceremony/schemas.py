@@ -3,9 +3,11 @@
 from typing import Any, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
+from pydantic.json_schema import JsonSchemaValue
 
 from negotiator.agents.schemas import ID_JAG, AgentName
 from negotiator.edge.operation import Lenient, shown
+from negotiator.json_schema import ABSENT, GIVEN, exactly_one
 from negotiator.strict import is_object
 
 Kind = Literal["anonymous", "identity_assertion", "service_auth", "refresh"]
@@ -15,12 +17,26 @@ _NEEDED: dict[str, tuple[str, ...]] = {
     "service_auth": ("login_hint",),
     "refresh": ("refresh_token",),
 }
+_MEMBERS = sorted({name for names in _NEEDED.values() for name in names})
+
+
+def _variants() -> JsonSchemaValue:
+    """Keywords by which each `type` needs its own members and takes none of the others'."""
+    rule: JsonSchemaValue = {}
+    for kind, names in reversed(_NEEDED.items()):
+        others = {name: ABSENT for name in _MEMBERS if name not in names}
+        needed: JsonSchemaValue = {
+            "required": list(names),
+            "properties": {**others, **dict.fromkeys(names, GIVEN)},
+        }
+        rule = {"if": {"properties": {"type": {"const": kind}}}, "then": needed, "else": rule}
+    return rule
 
 
 class RegisterIdentity(Lenient):
     """The body of `POST /api/agent/identity`; `type` selects the variant."""
 
-    model_config = ConfigDict(json_schema_extra=shown({"type": "anonymous"}))
+    model_config = ConfigDict(json_schema_extra={**shown({"type": "anonymous"}), **_variants()})
 
     type: Kind = Field(description="Which way in this is.")
     agent_name: AgentName | None = Field(
@@ -56,7 +72,10 @@ class RequestClaim(Lenient):
     """
 
     model_config = ConfigDict(
-        json_schema_extra=shown({"claim_token": "<CLAIM_TOKEN>", "login_hint": "ada@example.com"})
+        json_schema_extra={
+            **shown({"claim_token": "<CLAIM_TOKEN>", "login_hint": "ada@example.com"}),
+            **exactly_one("login_hint", "email"),
+        }
     )
 
     claim_token: str = Field(min_length=1, max_length=200)
@@ -77,7 +96,10 @@ class CompleteClaim(Lenient):
     """
 
     model_config = ConfigDict(
-        json_schema_extra=shown({"claim_token": "<CLAIM_TOKEN>", "user_code": "BCDF-GHJK-LMNP"})
+        json_schema_extra={
+            **shown({"claim_token": "<CLAIM_TOKEN>", "user_code": "BCDF-GHJK-LMNP"}),
+            **exactly_one("user_code", "otp"),
+        }
     )
 
     claim_token: str = Field(min_length=1, max_length=200)

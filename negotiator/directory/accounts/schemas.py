@@ -13,6 +13,7 @@ from negotiator.directory.accounts.proving.identity import (
     is_mailbox,
 )
 from negotiator.edge.operation import Lenient, Strict, shown
+from negotiator.json_schema import needing
 from negotiator.scalars import Truth, Whole
 
 WEEK: Final = 604_800
@@ -43,14 +44,24 @@ class Register(Lenient):
     """The body of `POST /api/auth/register`; auth.md's `identity_assertion` is another way to say `email`."""
 
     model_config = ConfigDict(
-        json_schema_extra=shown(
-            {
-                "agent_name": "my agent",
-                "identity_type": "agent_id",
-                "identity_value": "my-agent-1",
-                "requested_scopes": ["tools:read", "categories:read"],
-            }
-        )
+        json_schema_extra={
+            **shown(
+                {
+                    "agent_name": "my agent",
+                    "identity_type": "agent_id",
+                    "identity_value": "my-agent-1",
+                    "requested_scopes": ["tools:read", "categories:read"],
+                }
+            ),
+            "if": needing("type"),
+            "then": needing("assertion_type", "assertion"),
+            "else": {
+                **needing("identity_type"),
+                "if": {"properties": {"identity_type": {"const": "identity_assertion"}}},
+                "then": needing("assertion_type", "assertion"),
+                "else": needing("agent_name", "identity_value"),
+            },
+        }
     )
 
     agent_name: AgentName | None = Field(None, description="1 to 100 characters.")

@@ -9,6 +9,7 @@ from urllib.parse import SplitResult, urlsplit
 from pydantic import AfterValidator, BeforeValidator, StringConstraints
 
 from negotiator import values
+from negotiator.json_schema import Declared
 
 SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 SLUG_LENGTH: Final = 64
@@ -119,7 +120,7 @@ Line = Annotated[str, BeforeValidator(_lined)]
 Prose = Annotated[str, BeforeValidator(_plained)]
 Url = Annotated[str, AfterValidator(web_url)]
 EndpointUrl = Annotated[str, AfterValidator(endpoint_url)]
-Moment = Annotated[str, BeforeValidator(moment)]
+Moment = Annotated[str, BeforeValidator(moment), Declared("format", "date-time")]
 Domain = Annotated[str, AfterValidator(domain)]
 Slug = Annotated[
     str, StringConstraints(pattern=rf"^{SLUG.pattern}$", min_length=1, max_length=SLUG_LENGTH)

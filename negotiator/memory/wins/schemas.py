@@ -5,8 +5,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, ConfigDict, Field
 from typing_extensions import TypedDict
 
-from negotiator.currencies import MINOR_UNITS
+from negotiator.currencies import MINOR_UNITS, PATTERN
 from negotiator.edge.operation import MergePatch, Strict, shown
+from negotiator.json_schema import Declared
 from negotiator.scalars import Amount, Moment, Origin, Prose, Scalar, Whole, Word
 
 Role = Literal["buyer", "seller", "employer", "candidate", "landlord", "tenant", "party"]
@@ -25,7 +26,7 @@ def _is_a_currency(code: str) -> str:
     return code
 
 
-Currency = Annotated[Word, AfterValidator(_is_a_currency)]
+Currency = Annotated[Word, AfterValidator(_is_a_currency), Declared("pattern", PATTERN)]
 
 
 class BaselineOfWin(Strict):

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Final, Literal, cast
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from negotiator.edge.operation import Strict
+from negotiator.json_schema import exactly_one
 from negotiator.negotiations.preferences.issues import UNORDERED_TYPES
 from negotiator.scalars import (
     SCALAR,
@@ -103,6 +104,8 @@ def with_stand_in(issue: Mapping[str, Any]) -> dict[str, Any]:
 
 class WorthBody(Strict):
     """A package, or a utility from 0 to 1 outright; exactly one of the two."""
+
+    model_config = ConfigDict(json_schema_extra=exactly_one("package", "utility"))
 
     package: Package | None = Field(None, max_length=50, description="A value for each issue.")
     utility: Utility | None = Field(None, description="From 0 to 1, in place of a package.")
@@ -226,6 +229,8 @@ class ConstraintBody(Strict):
 
 class LimitBody(WorthBody):
     """How far you may go by yourself: an amount on the price issue, a package or a utility."""
+
+    model_config = ConfigDict(json_schema_extra={})
 
     amount: Amount | None = Field(None, description="On the price issue.")
 

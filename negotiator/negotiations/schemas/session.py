@@ -13,7 +13,9 @@ from pydantic import (
 from pydantic_core import InitErrorDetails, PydanticCustomError
 from typing_extensions import TypedDict
 
+from negotiator.currencies import PATTERN
 from negotiator.edge.operation import MergePatch, Strict, shown
+from negotiator.json_schema import Declared
 from negotiator.negotiations.preferences.issues import Refusal
 from negotiator.negotiations.preferences.reading import read_issues
 from negotiator.negotiations.schemas.parts import (
@@ -90,7 +92,9 @@ class NegotiationBody(Strict):
         "other", description="new_purchase, renewal, sale, salary, lease, dispute or other."
     )
     counterparty: CounterpartyBody | None = Field(None, description="The other side.")
-    currency: Word | None = Field(None, description="ISO 4217 code; every money issue is in it.")
+    currency: Annotated[Word, Declared("pattern", PATTERN)] | None = Field(
+        None, description="ISO 4217 code; every money issue is in it."
+    )
     target: WorthBody | None = Field(None, description="What the user aims for.")
     walk_away: WalkAway | None = Field(
         None, description="The least the user would agree to. Private."

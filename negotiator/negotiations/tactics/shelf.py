@@ -83,7 +83,9 @@ def parse_tactic(raw: _Raw, *, owner: Owner = "catalogue") -> Tactic:
     tactic_id = str(raw.get("id", "?"))
     try:
         return _parsed(raw, owner)
-    except (KeyError, TypeError, ValueError) as error:
+    except KeyError as missing:
+        raise ValueError(f"tactic {tactic_id}: {missing.args[0]} is missing") from missing
+    except (TypeError, ValueError) as error:
         raise ValueError(f"tactic {tactic_id}: {error}") from error
 
 

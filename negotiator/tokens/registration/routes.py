@@ -17,6 +17,9 @@ from negotiator.tokens.registration import metadata
 CLIENT_BUDGET: Final = "client-registration"
 _NO_CACHE: Final = {"cache-control": "no-store", "pragma": "no-cache"}
 _STRINGS: Final = WithJsonSchema({"type": "array", "items": {"type": "string"}})
+_URIS: Final = WithJsonSchema(
+    {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 10}
+)
 _STRING: Final = WithJsonSchema({"type": "string"})
 _OBJECT: Final = WithJsonSchema({"type": "object"})
 
@@ -25,18 +28,21 @@ class RegisterClient(Lenient):
     """RFC 7591 §2, as far as it is heeded here; `metadata.read` believes the members one by one."""
 
     model_config = ConfigDict(
-        json_schema_extra=shown(
-            {
-                "client_name": "My assistant",
-                "redirect_uris": ["http://127.0.0.1/callback"],
-                "grant_types": ["authorization_code", "refresh_token"],
-                "token_endpoint_auth_method": "none",
-            }
-        ),
+        json_schema_extra={
+            **shown(
+                {
+                    "client_name": "My assistant",
+                    "redirect_uris": ["http://127.0.0.1/callback"],
+                    "grant_types": ["authorization_code", "refresh_token"],
+                    "token_endpoint_auth_method": "none",
+                }
+            ),
+            "required": ["redirect_uris"],
+        },
         extra="allow",
     )
 
-    redirect_uris: Annotated[Any, _STRINGS] = None
+    redirect_uris: Annotated[Any, _URIS] = None
     client_name: Annotated[Any, _STRING] = None
     client_uri: Annotated[Any, _STRING] = None
     grant_types: Annotated[Any, _STRINGS] = None

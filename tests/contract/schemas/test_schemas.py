@@ -28,9 +28,18 @@ class Session:
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
         self.furniture: Furniture = stage.run(stage.furnish())
+        self.sent = 0
 
     def send(self, case: Any, who: Who, *, there: bool) -> None:
-        """Send one request and hold the answer; `there` puts what exists into the path, and any revision will do."""
+        """Send one request and hold the answer; `there` puts what exists into the path, and any revision will do.
+
+        A good cursor only the service can make, and a key names one request: made-up ones are not sent.
+        """
+        if generated.is_positive(case) and "cursor" in (case.query or {}):
+            del case.query["cursor"]
+        if generated.is_positive(case) and "Idempotency-Key" in (case.headers or {}):
+            self.sent += 1
+            case.headers["Idempotency-Key"] = f"key-{self.sent}"
         if there and case.path_parameters and not generated.keeps_its_path(case):
             case.path_parameters = self.furniture.fill(case.path, case.path_parameters)
         if there and "If-Match" in (case.headers or {}):

@@ -20,8 +20,6 @@ from tests.live.openapi.lint import findings, write_document
 from tests.needs import missing
 
 _SECONDS: Final = 300
-_STREAMED: Final = {"export_memories", "export_tools", "get_battle_plan"}
-"""Operations whose answer has a form beside JSON, of a media type that the generator cannot parse."""
 _IGNORED: Final = {"position", "added_at", "status", "token_type_hint"}
 """Members that the server takes and does not look at: anything fits."""
 
@@ -85,10 +83,7 @@ def test_the_python_generator_leaves_no_operation_and_no_schema_out(
     generated = {path.stem for path in (folder / "generated" / "api").glob("*/*.py")}
     assert names <= generated
     assert "Unable to process schema" not in said
-    for part in said.split("WARNING parsing ")[1:]:
-        method, path = part.split(maxsplit=2)[:2]
-        operation = document["paths"][path][method.lower()]["operationId"]
-        assert operation in _STREAMED or "application/x-ndjson" in part, part
+    assert "WARNING" not in said
 
 
 def test_a_generated_python_client_opens_and_changes_a_negotiation(

@@ -3,6 +3,10 @@
 from collections.abc import Iterator
 from typing import Any, Final, cast
 
+import pytest
+from jsonschema_rs import Draft202012Validator
+from pydantic import ValidationError
+
 from docs.generate import service
 from negotiator.discovery.openapi import document
 from negotiator.edge.operation import MergePatch
@@ -11,6 +15,8 @@ from negotiator.mcp.offers import tools
 SERVICE: Final = service()
 DOCUMENT: Final = document(SERVICE, "0")
 SCHEMAS: Final[dict[str, Any]] = DOCUMENT["components"]["schemas"]
+_AMOUNTS: Final = {"baseline": {"amount": "120.00"}, "achieved": {"amount": 100}}
+_ASSERTION: Final = {"assertion_type": "verified_email", "assertion": "ada@example.com"}
 _BOUNDS: Final = {
     "string": {"minLength", "maxLength", "pattern", "format"},
     "number": {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"},
@@ -118,6 +124,52 @@ def test_an_object_in_a_patch_is_changed_member_by_member() -> None:
     assert "required" in SCHEMAS["BaselineOfWin"]
     assert "required" not in inner
     assert {"type": "null"} in inner["properties"]["as_of"]["anyOf"]
+
+
+_PRICE: Final = {"title": "Laptops", "role": "buyer", "issues": [{"name": "price"}]}
+_AGREEING: Final[list[tuple[str, dict[str, Any], bool]]] = [
+    ("open_negotiation", {**_PRICE, "currency": "EUR"}, True),
+    ("open_negotiation", {**_PRICE, "title": "a\x00"}, False),
+    ("open_negotiation", {**_PRICE, "target": {"utility": 1}}, True),
+    ("open_negotiation", {**_PRICE, "target": {"package": None, "utility": 1}}, True),
+    ("open_negotiation", {**_PRICE, "max_rounds": 0}, False),
+    ("record_win", {**_AMOUNTS, "currency": "EUR"}, True),
+    ("record_win", {**_AMOUNTS, "currency": "ABC"}, False),
+    ("record_win", {**_AMOUNTS, "currency": "EUR", "quantity": "x"}, False),
+    ("register_agent", {"agent_name": "a", "identity_type": "anonymous"}, True),
+    ("register_agent", {"type": "anonymous"}, True),
+    ("register_agent", {"agent_name": "a"}, False),
+    ("register_agent", {"identity_type": "anonymous"}, False),
+    ("register_agent", {"type": "anonymous", "assertion": "a"}, False),
+    ("register_agent", {"type": "identity_assertion", "assertion": "a"}, False),
+    ("register_agent", {"type": "identity_assertion", **_ASSERTION}, True),
+    ("register_identity", {"type": "anonymous"}, True),
+    ("register_identity", {"type": "service_auth", "login_hint": "a@example.com"}, True),
+    ("register_identity", {"type": "service_auth"}, False),
+    ("register_identity", {"type": "refresh", "refresh_token": "a", "assertion": "a"}, False),
+    ("request_claim", {"claim_token": "a", "email": "a@example.com"}, True),
+    ("request_claim", {"claim_token": "a"}, False),
+    ("request_claim", {"claim_token": "a", "email": "a@b.co", "login_hint": "a@b.co"}, False),
+    ("complete_claim", {"claim_token": "a", "otp": "b"}, True),
+    ("complete_claim", {"claim_token": "a", "otp": "b", "user_code": "c"}, False),
+    ("register_directory_agent", {"type": "identity_assertion", **_ASSERTION}, True),
+    ("register_directory_agent", {"identity_type": "agent_id", "identity_value": "abc"}, False),
+    ("register_directory_agent", {"agent_name": "a", "identity_value": "abc"}, False),
+]
+
+
+@pytest.mark.parametrize(("name", "body", "fits"), _AGREEING)
+def test_schema_and_reader_agree(name: str, body: dict[str, Any], *, fits: bool) -> None:
+    operation = SERVICE.find(name)
+    assert operation is not None
+    schema = Draft202012Validator({**_body(name), "components": DOCUMENT["components"]})
+    assert schema.is_valid(body) is fits
+    try:
+        operation.input.model_validate(body)
+    except ValidationError:
+        assert not fits
+    else:
+        assert fits
 
 
 def test_every_component_is_used_and_every_body_has_a_name() -> None:

@@ -205,3 +205,16 @@ def test_a_reference_to_a_deleted_tactic_is_left_out() -> None:
 def test_the_shelf_is_read_once() -> None:
     assert built_in_shelf() is SHELF
     assert isinstance(SHELF, Shelf)
+
+
+def test_a_condition_without_its_fact_is_refused_in_words() -> None:
+    raw: dict[str, Any] = {
+        "id": "tac_x",
+        "name": "X",
+        "family": "time",
+        "summary": "Y.",
+        "effect": {"on": "claim", "size": "small", "evidence": "practice"},
+        "use_when": [{"text": "z", "at_least": 1}],
+    }
+    with pytest.raises(ValueError, match="fact is missing"):
+        parse_tactic(raw, owner="user")
