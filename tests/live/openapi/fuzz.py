@@ -17,6 +17,8 @@ from tests.contract.schemas.generated import ACCEPTANCE, DEPENDS, POSITIVE, REJE
 from tests.live.conftest import Server
 
 HERE: Final = Path(__file__).parent
+_SECONDS: Final = 60
+"""How long one answer may take; the first that embeds a text waits for the model."""
 _DEFAULTS: Final = ("--phases", "examples,coverage,fuzzing,stateful", "--max-examples", "20")
 
 
@@ -27,6 +29,7 @@ def configuration() -> str:
     depending = json.dumps([*ACCEPTANCE, "400", "422"])
     return f"""
 hooks = {json.dumps(str(HERE / "hooks.py"))}
+request-timeout = {_SECONDS}
 
 [checks]
 {POSITIVE}.expected-statuses = {statuses}
