@@ -9,7 +9,6 @@ import orjson
 
 from negotiator.cursors import Cursors
 from negotiator.directory.catalogue import changes, tools
-from negotiator.directory.catalogue.tools import Tool
 from negotiator.directory.exchange.schemas import (
     ListServers,
     ServerEntry,
@@ -29,6 +28,8 @@ from negotiator.store.store import Store
 
 _TAG: Final = "exchange"
 _SERVERS: Final = "/v0.1/servers"
+_OLDER: Final = "/v0/servers"
+"""The registry API's first path, which older clients still ask."""
 _CHUNK: Final = 1_000
 _OPEN: Final = frozenset({"active", "deprecated"})
 
@@ -66,6 +67,7 @@ class Exchange:
                 name="list_servers",
                 method="GET",
                 path=_SERVERS,
+                aliases=(_OLDER,),
                 summary="The MCP servers of the catalogue as the MCP registry lists them",
                 run=self.servers,
                 input=ListServers,
@@ -78,6 +80,7 @@ class Exchange:
                 name="list_server_versions",
                 method="GET",
                 path=one,
+                aliases=(one.replace(_SERVERS, _OLDER),),
                 summary="The versions of an MCP server; the catalogue keeps the latest",
                 run=self.versions,
                 input=ServerPath,
@@ -90,6 +93,7 @@ class Exchange:
                 name="get_server_version",
                 method="GET",
                 path=f"{one}/{{version}}",
+                aliases=(f"{one.replace(_SERVERS, _OLDER)}/{{version}}",),
                 summary="One version of an MCP server, or the latest",
                 run=self.version,
                 input=VersionPath,
@@ -141,7 +145,9 @@ class Exchange:
         )
         found = page(index, lists.wanted(same, self.cursors))
         documents = await self.following.documents([hit.id for hit in found.hits])
-        views = [ToolView.model_validate_json(document) for document in documents]
+        shown = [ToolView.model_validate_json(document) for document in documents]
+        # A page may have fewer than were asked for: the catalogue knows servers that no registry names.
+        views = [view for view in shown if server.is_registered(view)]
         if asked.version not in (None, "latest"):
             views = [view for view in views if view.version == asked.version]
         cursor = lists.sealed(same, found, self.cursors)
@@ -166,15 +172,15 @@ class Exchange:
         return answers.unchanged(call, headers) or _json(shown, headers)
 
     async def _find(self, named: ServerPath) -> ToolView:
-        own = named.namespace == server.own_namespace(self.base)
-
-        def unit(tx: Transaction) -> Tool | None:
-            name = f"{named.namespace}/{named.name}"
-            return tools.by_external(tx, name) or (tools.find(tx, named.name) if own else None)
-
-        tool = await self.store.read(unit)
+        name = f"{named.namespace}/{named.name}"
+        tool = await self.store.read(lambda tx: tools.by_external(tx, name))
         view = tool and tool.view
-        if view is None or view.kind != "mcp_server" or view.status == "quarantined":
+        if (
+            view is None
+            or not server.is_registered(view)
+            or view.kind != "mcp_server"
+            or view.status == "quarantined"
+        ):
             raise NotFound("There is no such server.")
         return view
 

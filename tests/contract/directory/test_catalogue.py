@@ -118,11 +118,11 @@ async def test_the_registry_surface_answers_in_the_registry_s_shape(
     client: httpx2.AsyncClient,
 ) -> None:
     listed = await read(client, "/v0.1/servers", limit=5)
-    assert listed["metadata"]["count"] == len(listed["servers"]) == 5
-    name = listed["servers"][0]["server"]["name"].replace("/", "%2F")
-    versions = await read(client, f"/v0.1/servers/{name}/versions")
-    latest = await read(client, f"/v0.1/servers/{name}/versions/latest")
-    assert versions["servers"] == [latest] == listed["servers"][:1]
+    assert listed["metadata"]["count"] == len(listed["servers"])
+    assert listed["servers"] == [], (
+        "no registry names a server of the content, nor a version of one"
+    )
+    assert (await read(client, "/v0/servers", limit=5))["servers"] == []
 
 
 @covers("contract:6:content")

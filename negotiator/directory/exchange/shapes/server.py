@@ -165,13 +165,13 @@ def _dicts(value: Any) -> list[dict[str, Any]]:
     return [each for each in value if is_object(each)] if is_array(value) else []
 
 
-def name_of(view: ToolView, base: str) -> str:
-    """The tool's name in the registry: the one it has there, else one under our own namespace."""
-    return view.external_ids.mcp_registry or f"{own_namespace(base)}/{view.slug}"
+def is_registered(view: ToolView) -> bool:
+    """Whether the MCP registry names this server, and a version of it is known: neither is ever invented here."""
+    return bool(view.external_ids.mcp_registry and view.version)
 
 
 def own_namespace(base: str) -> str:
-    """Our address in reverse: what we name, and where we put what is ours."""
+    """Our address in reverse: where we put what is ours."""
     return ".".join(reversed((urlsplit(base).hostname or "localhost").split(".")))
 
 
@@ -179,10 +179,10 @@ def render(view: ToolView, base: str, *, latest: bool = True) -> dict[str, Any]:
     """A tool as an entry of the registry's answers: server.json, the registry's own facts, and ours beside them."""
     server: dict[str, Any] = {
         "$schema": SCHEMA,
-        "name": name_of(view, base),
+        "name": view.external_ids.mcp_registry,
         "title": view.name,
         "description": text(view.summary, 100),
-        "version": view.version or f"0.0.{view.revision}",
+        "version": view.version,
         "websiteUrl": view.homepage_url,
         "repository": view.repository and view.repository.model_dump(exclude_none=True),
         "packages": _packages(view),
