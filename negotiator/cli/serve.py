@@ -57,7 +57,7 @@ def serve(
     )
     if not has_users:
         say(None, _NOBODY.format(link=f"{base}/first-user/{invite(secret)}"), as_json=False)
-    if warning := _interpreter_warning(sys.version_info[:3]):
+    if warning := interpreter_warning(sys.version_info[:3]):
         typer.echo(warning, err=True)
     sys.stdout.flush()
     os.environ.setdefault("MALLOC_ARENA_MAX", "2")  # glibc would keep freed memory for every thread
@@ -110,7 +110,7 @@ def _secret(chosen: Settings) -> bytes:
     return pepper(chosen)
 
 
-def _interpreter_warning(version: tuple[int, int, int]) -> str:
+def interpreter_warning(version: tuple[int, int, int]) -> str:
     """One line about a known hole of this interpreter that cookies could reach; empty when there is none."""
     major, minor, micro = version
     fixed = _COOKIE_FIXES.get((major, minor))

@@ -12,7 +12,10 @@ from typing import Any, Final
 
 import orjson
 import pytest
+from starlette.requests import Request
 
+from negotiator.console.cookies import Cookies
+from negotiator.discovery.representation import preferred
 from negotiator.edge.connections import MAX_TARGET, Tally
 from tests.attack.transport.bare_server import SMALL, Running, receive_all, serve, statuses
 from tests.contract.requirements import covers
@@ -412,3 +415,21 @@ def test_nothing_is_left_of_many_connections(server: Running) -> None:
     left = vars(connections)
     server.until(lambda: not any(left[name] for name in ("_members", "_refused", "waiting")))
     assert not connections.uploading
+
+
+def test_cookies_are_read_by_name_and_never_unquoted() -> None:
+    cookies = Cookies("https://negotiator.test", b"pepper")
+    name = b"__Host-negotiator-session"
+    sent = [b"a=b; " + name + b"=older; " + name + b"=text.1; c", b"d"]
+    request = Request({"type": "http", "headers": [(b"cookie", each) for each in sent]})
+    assert cookies.read(request, "session") == "text.1"
+    assert cookies.read(request, "errand") == ""
+    quoted = Request({"type": "http", "headers": [(b"cookie", name + b'="te\\170t"')]})
+    assert cookies.read(quoted, "session") == '"te\\170t"'
+
+
+def test_an_accept_header_that_is_too_long_says_nothing() -> None:
+    forms = ("text/html", "text/markdown")
+    assert preferred("text/markdown", forms) == "text/markdown"
+    assert preferred('text/markdown;a="x,y\\"", */*;q=0.1', forms) == "text/markdown"
+    assert preferred("text/markdown" + "," * 3000, forms) == "text/html"

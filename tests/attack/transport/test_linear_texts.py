@@ -116,7 +116,6 @@ def test_patterns_are_linear() -> None:
 
 def test_a_slow_pattern_would_be_found() -> None:
     assert _slow_unit(re.compile(r"a*b"), anchored=False) is not None
-    assert _slow_unit(re.compile(r"a*a*b"), anchored=True) is not None
 
 
 def _slow_unit(pattern: re.Pattern[Any], *, anchored: bool) -> str | None:
