@@ -28,6 +28,7 @@ from negotiator.settings import Settings, SettingsError
 from negotiator.store.migrate import migrate
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store, make_store
+from negotiator.teleprompter.streams.buses.choose import make_bus, tell_revocations
 from negotiator.values import has_unseen, visible
 
 T = TypeVar("T")
@@ -98,9 +99,18 @@ async def opened(chosen: Settings) -> AsyncGenerator[Store]:
 
 
 async def change(unit: Callable[[Transaction], T], *, scrub: bool = False) -> T:
-    """Run one unit on the configured database, migrating it first; `scrub` leaves no byte of what it deleted."""
-    async with opened(configured()) as store:
-        result = await store.write(unit)
+    """Run one unit on the configured database, migrating it first; `scrub` leaves no byte of what it deleted.
+
+    A running service is told at once of what the unit revoked.
+    """
+    chosen = configured()
+    async with opened(chosen) as store:
+        bus = make_bus(chosen)
+        tell_revocations(store, bus)
+        try:
+            result = await store.write(unit)
+        finally:
+            await bus.close()
         if scrub:
             await store.scrub()
         return result

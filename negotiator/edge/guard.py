@@ -15,6 +15,7 @@ from negotiator.errors import (
 )
 from negotiator.scopes import ordered
 from negotiator.settings import Network
+from negotiator.store.statement import Transaction
 
 Address = IPv4Address | IPv6Address
 _BEARER: Final = "bearer"
@@ -30,8 +31,16 @@ class Authenticator(Protocol):
         """The caller behind a live credential that came from this address; None for anything else."""
         ...
 
-    async def stands(self, caller: Caller) -> bool:
-        """Whether the credential that this caller came with would still be believed now."""
+    def stands(self, tx: Transaction, caller: Caller) -> bool:
+        """Whether the credential that this caller came with would be believed now."""
+        ...
+
+    def subjects(self, tx: Transaction, caller: Caller) -> frozenset[str]:
+        """The subjects whose revocation ends this credential, as `Transaction.announce` names them."""
+        ...
+
+    def is_withdrawn(self, tx: Transaction, caller: Caller) -> bool:
+        """Whether a credential that ended was revoked together with its holder."""
         ...
 
 
@@ -101,9 +110,23 @@ class Guard:
             algorithms = () if caller.key is None else self._possession.algorithms
             raise InsufficientScope(ordered(operation.scopes), algorithms=algorithms)
 
-    async def still(self, caller: Caller) -> bool:
-        """Whether this caller would still be let in: what an open stream asks now and then."""
-        return await self._authenticator.stands(caller)
+    def stands(self, tx: Transaction, caller: Caller) -> bool:
+        """Whether this caller's credential would be believed now; a caller without one needs none."""
+        return caller.kind == "nobody" or self._authenticator.stands(tx, caller)
+
+    def check(self, tx: Transaction, caller: Caller) -> None:
+        """Refuse (401) a caller whose credential has ended since it was believed."""
+        if not self.stands(tx, caller):
+            scheme = _BEARER if caller.key is None else _DPOP
+            raise self._refuse(scheme, "The credential is unknown, expired or revoked.")
+
+    def subjects(self, tx: Transaction, caller: Caller) -> frozenset[str]:
+        """The subjects whose revocation ends this caller's credential."""
+        return self._authenticator.subjects(tx, caller)
+
+    def is_withdrawn(self, tx: Transaction, caller: Caller) -> bool:
+        """Whether a credential that ended was revoked together with its holder, rather than alone."""
+        return self._authenticator.is_withdrawn(tx, caller)
 
     async def _prove(
         self, scheme: str, headers: Mapping[str, str], *, method: str, path: str, token: str

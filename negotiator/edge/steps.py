@@ -5,9 +5,11 @@ messages. What is done with them, and in which order, is decided here alone.
 """
 
 import hashlib
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from email.utils import formatdate
+from functools import partial
 from typing import Any, Final, Protocol
 
 from negotiator.caller import Caller, Retiring, nobody
@@ -17,9 +19,12 @@ from negotiator.edge.refusals import Refusals
 from negotiator.errors import InsufficientScope, InvalidRequest, Refusal
 from negotiator.idempotency import Once
 from negotiator.limits.budgets import Limits, Reading, refuse
+from negotiator.store.conditions import require
 from negotiator.store.store import Store
 
 _KEY_LENGTH: Final = 255
+_BELIEVED_FOR: Final = 1.0
+"""Seconds."""
 
 
 @dataclass(slots=True)
@@ -91,6 +96,11 @@ class Doorway:
             left.reading = taken
         return taken
 
+    async def confirm(self, caller: Caller, since: float) -> None:
+        """401 when the credential has ended, asked only if it was believed too long ago: while a slow body was read."""
+        if time.monotonic() - since > _BELIEVED_FOR:
+            await self.store.read(lambda tx: self.guard.check(tx, caller))
+
     async def refused(self, refusal: Refusal) -> Answer:
         """The refusal, once what it has to leave behind is kept; 503 while that cannot be."""
         if refusal.remember is None:
@@ -145,7 +155,8 @@ class Arrival(Protocol):
 async def perform(operation: Operation, doorway: Doorway, arrival: Arrival, left: Left) -> Answer:
     """Guard, limit, input, run, in this order; a `Refusal` at any of them. What is left of budgets goes to `left`.
 
-    A call is charged to its credential if that stands, else to the address it came from.
+    A call is charged to its credential if that stands, else to the address it came from. Whatever the operation writes
+    is written only while the credential stands.
     """
     baseline, public = operation.baseline, operation.access != "bearer"
     try:
@@ -153,6 +164,7 @@ async def perform(operation: Operation, doorway: Doorway, arrival: Arrival, left
     except Refusal:
         await doorway.charge(nobody(arrival.address), None, left, baseline=baseline)
         raise
+    since = time.monotonic()
     left.retiring = caller.retiring
     await doorway.admit(operation, caller, left)
     if operation.budget is None:
@@ -176,7 +188,9 @@ async def perform(operation: Operation, doorway: Doorway, arrival: Arrival, left
         arrival.expected(),
         _once(operation, caller, arrival.key(), given),
     )
-    result = await operation.run(call)
+    await doorway.confirm(caller, since)
+    with require(partial(doorway.guard.check, caller=caller)):
+        result = await operation.run(call)
     return result if isinstance(result, Answer) else Answer(result, operation.status)
 
 

@@ -1,6 +1,7 @@
 """`/mcp`: one JSON-RPC message in, one JSON document out (MCP, Streamable HTTP), stateless in every revision."""
 
 import asyncio
+import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -83,8 +84,9 @@ class Door:
             await self._doorway.charge(caller, None, left, public=public)
             raise
         limit = BODY if caller.kind == "nobody" else self._limit
-        declared = headers.get("content-length")
+        declared, since = headers.get("content-length"), time.monotonic()
         body = await reading.read_body(receive, limit + ENVELOPE, declared)
+        await self._doorway.confirm(caller, since)
         left.retiring = caller.retiring
         visit = Visit(caller, address, left)
         try:

@@ -5,7 +5,7 @@ The unit is synchronous; SQLAlchemy's `run_sync` bridges its statements to the a
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
@@ -15,9 +15,16 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from negotiator.errors import Unavailable
+from negotiator.store.conditions import Check, current
 from negotiator.store.statement import Query, Row, Statement, Transaction
 
 T = TypeVar("T")
+
+_CONDITIONAL = "lock table spent in row share mode"
+"""The first statement of a conditional write. LOCK takes no snapshot (PostgreSQL manual, LOCK): the check sees every
+commit that `_WAIT_FOR_CONDITIONAL` had to wait for, or is waited for itself."""
+_WAIT_FOR_CONDITIONAL = "lock table spent in exclusive mode"
+"""Conflicts with `_CONDITIONAL` and with itself; plain reads go on."""
 
 _ATTEMPTS = 12
 _VACUUM_EVERY = 60.0
@@ -29,10 +36,11 @@ _AGAIN = {"40001", "40P01", _RACED}  # serialization_failure, deadlock_detected
 class SqlTransaction:
     """A transaction on a SQLAlchemy connection."""
 
-    __slots__ = ("_connection",)
+    __slots__ = ("_connection", "announced")
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+        self.announced: list[str] = []
 
     def run(self, statement: Statement, /, **values: Any) -> int:
         return self._connection.exec_driver_sql(*statement.positional(values)).rowcount
@@ -45,6 +53,9 @@ class SqlTransaction:
         result = self._connection.exec_driver_sql(*query.positional(values))
         return [query.shape(row) for row in result]
 
+    def announce(self, subject: str) -> None:
+        self.announced.append(subject)
+
 
 class PostgresStore:
     """A PostgreSQL database, shared by any number of processes."""
@@ -56,6 +67,7 @@ class PostgresStore:
         self._nudging = self._engine.execution_options(isolation_level="READ COMMITTED")
         self._alone = self._engine.execution_options(isolation_level="AUTOCOMMIT")
         self._vacuumed = -_VACUUM_EVERY
+        self._listeners: list[Callable[[Sequence[str]], None]] = []
         self._scanning = self._engine.execution_options(isolation_level="REPEATABLE READ")
 
     async def start(self) -> None:
@@ -69,25 +81,32 @@ class PostgresStore:
         async with _reachable(), self._scanning.connect() as connection:
             return await connection.run_sync(lambda inner: unit(SqlTransaction(inner)))
 
+    def listen(self, listener: Callable[[Sequence[str]], None]) -> None:
+        self._listeners.append(listener)
+
     async def write(self, unit: Callable[[Transaction], T]) -> T:
         """Run a unit until it is serial to all others; 503 when it never was.
 
         A key that is there already counts as a race too: PostgreSQL may report a serialization failure so
         (its manual, "Serialization Failure Handling"). One that stays there is the unit's own fault and is raised.
         """
+        check = current()
         raced: DBAPIError | None = None
         for attempt in range(_ATTEMPTS):
             try:
                 async with _reachable(), self._writing.begin() as connection:
-                    result = await connection.run_sync(lambda inner: unit(SqlTransaction(inner)))
+                    result, announced = await connection.run_sync(_run, unit, check)
                 self._committed(1)
-                return result
             except DBAPIError as failure:
                 state = getattr(failure.orig, "sqlstate", None)
                 if state not in _AGAIN:
                     raise
                 raced = failure if state == _RACED else None
                 await asyncio.sleep(random.uniform(0, 0.002 * 2**attempt))  # noqa: S311  jitter, not a secret
+            else:
+                if announced:
+                    await self._announce(announced)
+                return result
         if raced is not None:
             raise raced
         raise Unavailable("The database is too busy to take a change now.")
@@ -98,6 +117,13 @@ class PostgresStore:
             result = await connection.run_sync(lambda inner: unit(SqlTransaction(inner)))
         self._committed(1)
         return result
+
+    async def _announce(self, announced: Sequence[str]) -> None:
+        """Wait for the conditional writes that began before the commit, then tell the listeners."""
+        async with _reachable(), self._nudging.begin() as connection:
+            await connection.exec_driver_sql(_WAIT_FOR_CONDITIONAL)
+        for listener in self._listeners:
+            listener(announced)
 
     async def scrub(self) -> None:
         """`VACUUM`: deleted rows' space is free for others. It overwrites nothing; nor does anybody but time the log.
@@ -113,6 +139,17 @@ class PostgresStore:
 
     async def close(self) -> None:
         await self._engine.dispose()
+
+
+def _run(
+    connection: Connection, unit: Callable[[Transaction], T], check: Check | None
+) -> tuple[T, list[str]]:
+    """What the unit answers, and what it announced."""
+    transaction = SqlTransaction(connection)
+    if check is not None:
+        connection.exec_driver_sql(_CONDITIONAL)
+        check(transaction)
+    return unit(transaction), transaction.announced
 
 
 @asynccontextmanager

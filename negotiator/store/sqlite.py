@@ -16,6 +16,7 @@ import aiosqlite
 from sqlalchemy.engine import make_url
 
 from negotiator.errors import Unavailable
+from negotiator.store.conditions import conditional, current
 from negotiator.store.statement import Query, Row, Statement, Transaction
 
 T = TypeVar("T")
@@ -39,10 +40,11 @@ _BATCH = 256
 class SqliteTransaction:
     """A transaction on a plain `sqlite3` connection."""
 
-    __slots__ = ("_execute",)
+    __slots__ = ("_execute", "announced")
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._execute = connection.execute
+        self.announced: list[str] = []
 
     def run(self, statement: Statement, /, **values: Any) -> int:
         return self._execute(statement.sql, statement.bind(values)).rowcount
@@ -53,6 +55,9 @@ class SqliteTransaction:
 
     def all(self, query: Query[Row], /, **values: Any) -> list[Row]:
         return [query.shape(row) for row in self._execute(query.sql, query.bind(values))]
+
+    def announce(self, subject: str) -> None:
+        self.announced.append(subject)
 
 
 class _Thread(aiosqlite.Connection):
@@ -80,7 +85,7 @@ def _connect(path: str) -> sqlite3.Connection:
 
 def _in_turn(
     connection: sqlite3.Connection, turn: IO[str], batch: Sequence[Pending]
-) -> list[Outcome]:
+) -> tuple[list[Outcome], list[str]]:
     """Commit a batch when no other process does.
 
     SQLite would wait for its lock by sleeping a millisecond and more at a time; the kernel wakes the next in the queue.
@@ -92,18 +97,25 @@ def _in_turn(
         fcntl.flock(turn, fcntl.LOCK_UN)
 
 
-def _commit(connection: sqlite3.Connection, batch: Sequence[Pending]) -> list[Outcome]:
-    """Run a batch of units in one transaction, each in its own savepoint, and make it durable."""
+def _commit(
+    connection: sqlite3.Connection, batch: Sequence[Pending]
+) -> tuple[list[Outcome], list[str]]:
+    """Run a batch of units in one transaction, each in its own savepoint, and make it durable.
+
+    Gives their outcomes and the subjects they announced.
+    """
     transaction = SqliteTransaction(connection)
     outcomes: list[Outcome] = []
     connection.execute("begin immediate")
     try:
         for unit, _ in batch:
             connection.execute("savepoint unit")
+            before = len(transaction.announced)
             try:
                 outcomes.append((unit(transaction), None))
             except Exception as raised:
                 connection.execute("rollback to unit")
+                del transaction.announced[before:]
                 outcomes.append((None, raised))
             connection.execute("release unit")
         connection.execute("commit")
@@ -111,7 +123,7 @@ def _commit(connection: sqlite3.Connection, batch: Sequence[Pending]) -> list[Ou
         if connection.in_transaction:
             connection.execute("rollback")
         raise
-    return outcomes
+    return outcomes, transaction.announced
 
 
 def _checkpoint(connection: sqlite3.Connection) -> None:
@@ -153,6 +165,7 @@ class SqliteStore:
         self._flushing: asyncio.Task[None] | None = None
         self._written = False
         self._unscrubbed = False
+        self._listeners: list[Callable[[Sequence[str]], None]] = []
 
     async def start(self) -> None:
         self._turn = Path(f"{self._path}.turn").open("w")  # noqa: SIM115  held until close
@@ -168,15 +181,22 @@ class SqliteStore:
     async def scan(self, unit: Callable[[Transaction], T]) -> T:
         return await self._scanner.perform(_snapshot, unit)
 
+    def listen(self, listener: Callable[[Sequence[str]], None]) -> None:
+        self._listeners.append(listener)
+
     async def write(self, unit: Callable[[Transaction], T]) -> T:
+        check = current()
+        return await self._enqueue(unit if check is None else conditional(unit, check))
+
+    async def nudge(self, unit: Callable[[Transaction], T]) -> T:
+        return await self._enqueue(unit)
+
+    async def _enqueue(self, unit: Callable[[Transaction], T]) -> T:
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._pending.append((unit, future))
         if self._flushing is None:
             self._flushing = asyncio.create_task(self._flush())
         return await future
-
-    async def nudge(self, unit: Callable[[Transaction], T]) -> T:
-        return await self.write(unit)
 
     async def scrub(self) -> None:
         self._unscrubbed = True
@@ -205,8 +225,11 @@ class SqliteStore:
 
     async def _perform(self, batch: Sequence[Pending]) -> None:
         try:
-            outcomes = await self._writer.perform(_in_turn, self._turn, batch)
+            outcomes, announced = await self._writer.perform(_in_turn, self._turn, batch)
             self._committed(len(batch))
+            if announced:
+                for listener in self._listeners:
+                    listener(announced)
         except sqlite3.Error as failure:
             refused: Outcome = (
                 None,

@@ -77,6 +77,10 @@ class Transaction(Protocol):
         """Every row."""
         ...
 
+    def announce(self, subject: str) -> None:
+        """Tell the store's listeners of this subject after the commit; a unit that raises tells nothing."""
+        ...
+
 
 def table(model: type[SQLModel]) -> Table:
     """The SQLAlchemy table of a SQLModel class."""

@@ -1,6 +1,6 @@
 """The door: what every slice sees of the database, and how one is opened."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
 from negotiator.store.postgres import PostgresStore
@@ -27,7 +27,15 @@ class Store(Protocol):
         ...
 
     async def write(self, unit: Unit[T]) -> T:
-        """Run one atomic change; durable when this returns. Never two at once on the same rows."""
+        """Run one atomic change; durable when this returns. Never two at once on the same rows.
+
+        Inside `conditions.require` the condition is checked in the same transaction. When a write that announces
+        something returns, no write whose condition was checked before it is still under way, in any process.
+        """
+        ...
+
+    def listen(self, listener: Callable[[Sequence[str]], None]) -> None:
+        """Have `listener` called with the announced subjects after each commit, before its writers get their answer."""
         ...
 
     async def nudge(self, unit: Unit[T]) -> T:

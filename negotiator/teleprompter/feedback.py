@@ -63,5 +63,5 @@ class Judging:
                 self.heads.teach(tx, owner, lesson_of(asked.action, judged.cue), vector=vector)
             return outcome
 
-        await self.listening.change(owner, asked.id, change)
+        await self.listening.change(call.caller, asked.id, change)
         return {"id": judged.id, "action": asked.action, "taught": vector is not None}

@@ -108,8 +108,8 @@ class Sessions:
 
         def run(change: moving.Change) -> Any:
             async def switch(call: Call[SessionId]) -> SessionView:
-                owner = call.caller.principal
-                return self.views.of(await self.listening.change(owner, call.input.id, change))
+                changed = await self.listening.change(call.caller, call.input.id, change)
+                return self.views.of(changed)
 
             return switch
 

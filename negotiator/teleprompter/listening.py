@@ -13,6 +13,7 @@ from negotiator.negotiations import sessions as negotiations
 from negotiator.negotiations.life.history import actor_of
 from negotiator.negotiations.routes import read_settled
 from negotiator.negotiations.session import Session as Negotiation
+from negotiator.store.conditions import require
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.teleprompter.cues.policy import Heard
@@ -83,11 +84,11 @@ class Listening:
         )
         note = _noting(caller, session, bound, heard=heard, ahead=ahead)
         change = partial_of(moving.hear, piece=piece, catalogue=self.ear.catalogue, note=note)
-        answer = await self.change(owner, said.id, change)
-        await self._attend(owner, said, ahead)
+        answer = await self.change(caller, said.id, change)
+        await self._attend(caller, said, ahead)
         return answer
 
-    async def _attend(self, owner: str, said: Utterance, ahead: Ahead) -> None:
+    async def _attend(self, caller: Caller, said: Utterance, ahead: Ahead) -> None:
         """Show what is still growing, redacted; begin to wait for their answer to a figure of mine."""
         self.silences.broken(said.id)
         if not said.final:
@@ -95,25 +96,31 @@ class Listening:
             self.log.bus.tell(said.id, partial(ahead.text, **about))
         if not (ahead.figures and said.speaker == "me"):
             return
+        owner = caller.principal
         since = (await self.store.read(lambda tx: rows.find(tx, owner, said.id))).active_at
 
         async def tell() -> None:
             with contextlib.suppress(Refusal):
                 await self.change(
-                    owner,
+                    caller,
                     said.id,
                     partial_of(moving.fall_silent, since=since, catalogue=self.ear.catalogue),
                 )
 
         self.silences.begun(said.id, tell)
 
-    async def change(self, owner: str, session: str, change: Change) -> Any:
-        """Apply a change to the owner's session and tell those who follow; answers the change's answer."""
+    async def change(self, caller: Caller, session: str, change: Change) -> Any:
+        """Apply a change to the caller's session and tell those who follow; answers the change's answer.
+
+        401 once the caller's credential has ended, checked in the transaction of the change; 404.
+        """
+        owner = caller.principal
 
         def unit(tx: Transaction) -> Outcome:
             return change(tx, rows.find(tx, owner, session))
 
-        outcome = await self.store.write(unit)
+        with require(partial_of(self.log.guard.check, caller=caller)):
+            outcome = await self.store.write(unit)
         after = outcome.session
         self.log.told(
             session,

@@ -1,10 +1,8 @@
 """`/api/teleprompter/sessions`: a call that is listened to, and what it is told."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from negotiator.caller import Caller
 from negotiator.edge.operation import Answer, Call, Operation, Tool
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
@@ -32,7 +30,6 @@ class Teleprompter:
 
     store: Store
     listening: Listening
-    still: Callable[[Caller], Awaitable[bool]]
 
     def operations(self) -> list[Operation]:
         """What this slice offers; the hottest first."""
@@ -99,12 +96,12 @@ class Teleprompter:
             last = call.headers.get("last-event-id", "")
             after = int(last[:18]) if last.isascii() and last.isdigit() else asked.after
             await self.store.read(lambda tx: rows.find(tx, owner, asked.id))
-            batches = log.follow(owner, asked.id, after, stands=lambda: self.still(call.caller))
+            batches = log.follow(call.caller, asked.id, after)
             return Answer(sse.written(batches), media_type=sse.MEDIA_TYPE)
         session, events = await log.after(owner, asked.id, asked.after, asked.limit)
         if not events and asked.wait and session.state != "ended":
             session, events = await log.wait(
-                owner, asked.id, asked.after, limit=asked.limit, seconds=asked.wait
+                call.caller, asked.id, asked.after, limit=asked.limit, seconds=asked.wait
             )
         return {
             "items": [event.shown for event in events],

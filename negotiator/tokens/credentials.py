@@ -56,6 +56,9 @@ _LIVE = Query(
     ),
     tuple,
 )
+_IS_WITHDRAWN = Query(
+    select(_token.jti).where(col(_token.jti) == bindparam("jti"), WITHDRAWN), tuple
+)
 _FIND = Query(select(_token).where(col(_token.jti) == bindparam("jti")), entity(AccessToken))
 _REVOKE = Statement(
     update(_token)
@@ -159,14 +162,22 @@ class Credentials:
             return None
         return self.seen.note(await self._store.read(lambda tx: self._stands(tx, caller)))
 
-    async def stands(self, caller: Caller) -> bool:
-        """Whether the token behind this caller is still good: an open stream outlives what let it in."""
+    def stands(self, tx: Transaction, caller: Caller) -> bool:
+        """Whether the token behind this caller is live, with everything it depends on."""
+        return self._stands(tx, caller) is not None
 
-        def unit(tx: Transaction) -> bool:
-            row = tx.one(_FIND, jti=caller.credential)
-            return row is not None and self.is_live(tx, row)
+    def subjects(self, tx: Transaction, caller: Caller) -> frozenset[str]:
+        """Whose revocation ends the token behind this caller: its id, and what its watermarks are kept under."""
+        row = tx.one(_FIND, jti=caller.credential)
+        if row is None:
+            return frozenset({caller.credential})
+        named = (row.client_id, row.user_id, row.issuer, row.identity, row.authorization)
+        return frozenset({row.jti, *(name for name in named if name is not None)})
 
-        return await self._store.read(unit)
+    def is_withdrawn(self, tx: Transaction, caller: Caller) -> bool:
+        """Whether what the token depends on was revoked, not the token alone: no other of its kind can follow."""
+        row = tx.one(_FIND, jti=caller.credential)
+        return row is None or tx.one(_IS_WITHDRAWN, jti=caller.credential) is not None
 
     async def _authenticate_opaque(self, credential: str) -> Caller | None:
         jti = form.read_bearer(credential, self._pepper)
@@ -216,11 +227,13 @@ class Credentials:
     def revoke(self, tx: Transaction, token: AccessToken, *, actor: str) -> None:
         """Kill one token; nothing happens to a dead one."""
         if tx.run(_REVOKE, token=token.jti, at=values.now()):
+            tx.announce(token.jti)
             audit.record(tx, "token.revoked", token.client_id, actor=actor, jti=token.jti)
 
     def revoke_id(self, tx: Transaction, jti: str) -> None:
         """Kill the token of this id, as part of something larger that leaves its own trail."""
         tx.run(_REVOKE, token=jti, at=values.now())
+        tx.announce(jti)
 
     def _limited(self, subject: Subject) -> Subject:
         return replace(subject, resource=narrowed(subject.resource, None, base=self.issuer))

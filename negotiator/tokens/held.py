@@ -51,4 +51,5 @@ def last_issued(tx: Transaction, user_id: str) -> dict[str, int]:
 
 def end_agents(tx: Transaction, user_id: str) -> int:
     """Kill every token that an agent of this user holds, however it got it; answers how many there were."""
+    tx.announce(user_id)
     return tx.run(_END_AGENTS, user=user_id, now=values.now())

@@ -49,6 +49,7 @@ def revoke(tx: Transaction, subject: str, *, before: int = FOREVER) -> None:
     A watermark only rises: what is shut out for good stays so, whatever comes after.
     """
     tx.run(_MARK, subject=subject, before=before, mark=before)
+    tx.announce(subject)
 
 
 def restore(tx: Transaction, subject: str) -> None:

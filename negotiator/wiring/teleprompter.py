@@ -6,7 +6,6 @@ from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp
 
-from negotiator.settings import Settings
 from negotiator.teleprompter.cues.catalogue import cue_catalogue
 from negotiator.teleprompter.cues.matcher import matcher_of
 from negotiator.teleprompter.feedback import Judging
@@ -18,10 +17,7 @@ from negotiator.teleprompter.sessions.schemas import EngineView
 from negotiator.teleprompter.sessions.view import Views
 from negotiator.teleprompter.speech.choose import make_recognizer
 from negotiator.teleprompter.speech.recognizer import Caps
-from negotiator.teleprompter.streams.bus import Bus
-from negotiator.teleprompter.streams.buses.datagrams import Datagrams
-from negotiator.teleprompter.streams.buses.postgres import ByNotify
-from negotiator.teleprompter.streams.buses.redis import ByRedis
+from negotiator.teleprompter.streams.buses.choose import make_bus, tell_revocations
 from negotiator.teleprompter.streams.entry.routes import STREAM, Streaming
 from negotiator.teleprompter.streams.entry.tickets import Tickets
 from negotiator.teleprompter.streams.following import Log
@@ -47,12 +43,13 @@ def teleprompter(ground: Ground, remembered: Remembering) -> Prompting:
     """Make them."""
     chosen, store = ground.settings, ground.store
     recognizer = make_recognizer(chosen)
-    bus, ear = _bus(chosen), _ear(ground, remembered)
-    listening = Listening(store, ear, Log(store, bus))
+    bus, ear, guard = make_bus(chosen), _ear(ground, remembered), ground.doorway.guard
+    tell_revocations(store, bus)
+    listening = Listening(store, ear, Log(store, bus, guard))
     views = Views(chosen.base_url, _shown(recognizer.caps))
-    prompter = Teleprompter(store, listening, ground.doorway.guard.still)
+    prompter = Teleprompter(store, listening)
     sessions = Sessions(store, ground.cursors, listening, views)
-    streaming = Streaming(Tickets(store))
+    streaming = Streaming(Tickets(store, guard))
     stage = Stage(listening, recognizer)
     floor = Floor(ground.doorway, listening, streaming.tickets, stage, patience=Patience())
     origins = (_origin(chosen.base_url), *chosen.trusted_origins)
@@ -61,15 +58,6 @@ def teleprompter(ground: Ground, remembered: Remembering) -> Prompting:
         {STREAM: Door(floor, streaming.stream, origins=origins)},
         (stage.close, listening.silences.close, bus.close, ear.close),
     )
-
-
-def _bus(chosen: Settings) -> Bus:
-    """What reaches every process that shares the store."""
-    if chosen.redis_url:
-        return ByRedis(chosen.redis_url)
-    if chosen.database_url.startswith("sqlite"):
-        return Datagrams(chosen.data_dir / "bus")
-    return ByNotify(chosen.database_url)
 
 
 def _origin(base: str) -> str:

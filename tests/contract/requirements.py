@@ -175,6 +175,7 @@ _TOKENS: Final = {
     "contract:1.3:jwks": "jwks.json has public keys only, the current and the next",
     "contract:1.3:at-jwt": "access tokens are RFC 9068 JWTs that others verify offline",
     "contract:1.3:dead-at-once": "a token dies with its row, agent, client, user or issuer",
+    "contract:1.3:dead-streams": "a revoked token opens no socket, and an open one writes nothing and is told nothing",
     "ours:one-spelling": "a signed token is read in one spelling only, ours included",
     "contract:1.3:namespaces": "user ids and client ids share no namespace",
     "contract:1.3:authorize": "code flow with PKCE, consent and iss",

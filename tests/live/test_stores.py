@@ -3,13 +3,14 @@
 import asyncio
 import contextlib
 import sqlite3
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import bindparam, delete, text, update
+from sqlalchemy import bindparam, delete, func, select, text, update
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.ext.asyncio import create_async_engine
 
@@ -20,8 +21,9 @@ from negotiator.negotiations.life import history
 from negotiator.negotiations.life.history import CLOCK, Event
 from negotiator.scopes import ASSISTANT
 from negotiator.store import moves
+from negotiator.store.conditions import require
 from negotiator.store.migrate import migrate
-from negotiator.store.statement import Statement, Transaction
+from negotiator.store.statement import Query, Statement, Transaction, table
 from negotiator.store.store import Store, make_store
 from negotiator.tokens import clients
 from negotiator.tokens.clients import NewClient
@@ -74,6 +76,64 @@ async def test_a_unit_that_raises_leaves_nothing_and_harms_no_neighbour(store: S
     )
     assert sorted(map(str, outcomes)) == ["False", "True", "on purpose"]
     assert await store.write(lambda tx: moves.spend(tx, "jti", "bad", expires_at=LATER))
+
+
+_SLEEP = Query(select(func.pg_sleep(0.2)), tuple)
+
+
+async def test_a_write_that_ends_a_condition_answers_after_the_last_write_under_it(
+    store: Store, database_url: str
+) -> None:
+    """Slow units that passed their check are either counted when the answer comes, or never kept."""
+    other = make_store(database_url)
+    await other.start()
+    slow: Callable[[Transaction], object] = lambda tx: tx.all(_SLEEP)  # noqa: E731
+    if database_url.startswith("sqlite"):
+        slow = lambda _tx: time.sleep(0.02)  # noqa: E731
+
+    def check(tx: Transaction) -> None:
+        if revocations.revoked_before(tx, "agt_1"):
+            raise NotFound("ended")
+
+    async def write(writer: int) -> None:
+        def unit(tx: Transaction) -> None:
+            slow(tx)
+            moves.spend(tx, "jti", f"{writer}.{len(kept)}.{values.new_ulid()}", expires_at=LATER)
+
+        with contextlib.suppress(NotFound), require(check):
+            while True:
+                await other.write(unit)
+                kept.append(writer)
+
+    kept: list[int] = []
+    count = Query(select(func.count()).select_from(table(moves.Spent)), lambda row: int(row[0]))
+    writing = [asyncio.create_task(write(number)) for number in range(6)]
+    while not kept:
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(0.05)
+    await store.write(lambda tx: revocations.revoke(tx, "agt_1"))
+    at_the_answer = await store.read(lambda tx: tx.one(count))
+    await asyncio.gather(*writing)
+    await other.close()
+    assert await store.read(lambda tx: tx.one(count)) == at_the_answer == len(kept)
+
+
+async def test_only_what_was_kept_is_announced(store: Store) -> None:
+    told: list[str] = []
+    store.listen(told.extend)
+
+    def unit(tx: Transaction, subject: str, fault: Exception | None = None) -> None:
+        tx.announce(subject)
+        if fault is not None:
+            raise fault
+
+    await asyncio.gather(
+        store.write(lambda tx: unit(tx, "one")),
+        store.write(lambda tx: unit(tx, "none", NotFound("on purpose"))),
+        store.write(lambda tx: unit(tx, "two")),
+        return_exceptions=True,
+    )
+    assert sorted(told) == ["one", "two"]
 
 
 async def test_what_was_read_is_still_so_when_the_unit_writes(

@@ -5,6 +5,7 @@ follows looks at the numbered events again every `LOOK_AGAIN` seconds.
 """
 
 import asyncio
+import hashlib
 from collections import deque
 from collections.abc import Generator
 from contextlib import AbstractContextManager, contextmanager
@@ -12,6 +13,11 @@ from typing import Final, Protocol
 
 LOOK_AGAIN: Final = 2.0
 _VOLATILE: Final = 32
+
+
+def topic_of(subject: str) -> str:
+    """The name under which the revocation of a subject is told: ASCII without blanks, and no session's id."""
+    return f"revoked-{hashlib.sha256(subject.encode()).hexdigest()[:32]}"
 
 
 class Ears:
@@ -47,8 +53,8 @@ class Bus(Protocol):
         """Say that a session has news; never waits, never fails."""
         ...
 
-    def following(self, session: str) -> AbstractContextManager[Ears]:
-        """Ears for a session, as long as the block runs."""
+    def following(self, *names: str) -> AbstractContextManager[Ears]:
+        """Ears for sessions and topics, as long as the block runs."""
         ...
 
     async def close(self) -> None:
@@ -67,15 +73,17 @@ class Here:
             ears.tell(message)
 
     @contextmanager
-    def following(self, session: str) -> Generator[Ears]:
+    def following(self, *names: str) -> Generator[Ears]:
         ears = Ears()
-        self._ears.setdefault(session, set()).add(ears)
+        for name in names:
+            self._ears.setdefault(name, set()).add(ears)
         try:
             yield ears
         finally:
-            self._ears[session].discard(ears)
-            if not self._ears[session]:
-                del self._ears[session]
+            for name in names:
+                self._ears[name].discard(ears)
+                if not self._ears[name]:
+                    del self._ears[name]
 
     def count(self, session: str) -> int:
         """How many follow this session here."""

@@ -193,6 +193,7 @@ def lag(channel: str, behind_ms: int) -> bytes:
 
 
 PONG: Final = b'{"type":"pong"}'
+REVOKED: Final = error("invalid_token", "The holder of the credential was revoked.")
 EXPIRED: Final = error(
     "token_expired", "The credential ended; send auth with a fresh ticket within 30 seconds."
 )

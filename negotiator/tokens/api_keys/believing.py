@@ -44,11 +44,9 @@ class ApiKeys:
         """The key of this text, if it and its client are alive."""
         return self._live(tx, rows.find(tx, self._pepper, text))
 
-    async def stands(self, caller: Caller) -> bool:
+    def stands(self, tx: Transaction, caller: Caller) -> bool:
         """Whether the key behind this caller still works."""
-        key_id = caller.credential
-        found = await self._store.read(lambda tx: self._live(tx, rows.by_id(tx, key_id)))
-        return found is not None
+        return self._live(tx, rows.by_id(tx, caller.credential)) is not None
 
     def _live(self, tx: Transaction, key: rows.Key | None) -> LiveKey | None:
         standing = self._find_standing(tx, key.client_id) if key else None
@@ -123,11 +121,25 @@ class Believing:
             return await self.keys.authenticate(credential, address)
         return await self.credentials.authenticate(credential)
 
-    async def stands(self, caller: Caller) -> bool:
-        """Whether the credential behind this caller is still good: its own row, and all it stands on."""
-        if len(caller.credential) == form.ID:
-            return await self.keys.stands(caller)
-        return await self.credentials.stands(caller)
+    def stands(self, tx: Transaction, caller: Caller) -> bool:
+        """Whether the credential behind this caller is live: its own row, and everything it depends on."""
+        if _is_key(caller):
+            return self.keys.stands(tx, caller)
+        return self.credentials.stands(tx, caller)
+
+    def subjects(self, tx: Transaction, caller: Caller) -> frozenset[str]:
+        """Whose revocation ends the credential behind this caller."""
+        if _is_key(caller):
+            return frozenset({rows.identity(caller.credential), caller.client_id})
+        return self.credentials.subjects(tx, caller)
+
+    def is_withdrawn(self, tx: Transaction, caller: Caller) -> bool:
+        """Whether the holder was revoked rather than this one credential."""
+        return _is_key(caller) or self.credentials.is_withdrawn(tx, caller)
+
+
+def _is_key(caller: Caller) -> bool:
+    return len(caller.credential) == form.ID
 
 
 def network(address: str) -> str:

@@ -222,10 +222,10 @@ async def test_another_worker_knows_at_once_and_an_open_stream_is_told(
     async with running(chosen) as second, connect(second) as elsewhere:
         assert await _status(elsewhere, made) == 200
         caller = await guard.identify(bearer_of(made), "203.0.113.7", sent=("GET", LIST))
-        assert await guard.still(caller)
+        assert await house.store.read(lambda tx: guard.stands(tx, caller))
         await push(client, report(idp, f"{CAEP}session-revoked"))
         assert await _status(elsewhere, made) == 401
-        assert not await guard.still(caller)
+        assert not await house.store.read(lambda tx: guard.stands(tx, caller))
     await house.close()
 
 

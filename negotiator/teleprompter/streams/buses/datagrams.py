@@ -51,10 +51,10 @@ class Datagrams:
             self._write(own, other, word, session=session)
 
     @contextmanager
-    def following(self, session: str) -> Generator[Ears]:
+    def following(self, *names: str) -> Generator[Ears]:
         """Ears that hear the neighbours too."""
         self._open()
-        with self._here.following(session) as ears:
+        with self._here.following(*names) as ears:
             yield ears
 
     async def close(self) -> None:

@@ -38,14 +38,15 @@ class ByNotify:
         self._sending.tell(self._words.write(session, message))
 
     @contextmanager
-    def following(self, session: str) -> Generator[Ears]:
+    def following(self, *names: str) -> Generator[Ears]:
         """Ears that hear every process."""
         self._start()
-        with self._here.following(session) as ears:
+        with self._here.following(*names) as ears:
             yield ears
 
     async def close(self) -> None:
-        """Close the connection."""
+        """Send what waits, then close the connection."""
+        await self._sending.settle()
         await stop(self._task)
         self._task = None
         await self._engine.dispose()

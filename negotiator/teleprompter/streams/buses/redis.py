@@ -33,14 +33,15 @@ class ByRedis:
         self._sending.tell(self._words.write(session, message))
 
     @contextmanager
-    def following(self, session: str) -> Generator[Ears]:
+    def following(self, *names: str) -> Generator[Ears]:
         """Ears that hear every machine."""
         self._start()
-        with self._here.following(session) as ears:
+        with self._here.following(*names) as ears:
             yield ears
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Send what waits, then close the connections."""
+        await self._sending.settle()
         for task in self._tasks:
             await stop(task)
         self._tasks = []

@@ -12,6 +12,8 @@ from negotiator import telemetry
 _WAITING: Final = 1024
 _AT_ONCE: Final = 64
 _AGAIN: Final = 1.0
+_SETTLED_WITHIN: Final = 2.0
+_SETTLING: Final = 0.01
 log = telemetry.logger(__name__)
 
 
@@ -22,11 +24,19 @@ class Sending:
         self._send = send
         self._waiting: deque[bytes] = deque(maxlen=_WAITING)
         self._news = asyncio.Event()
+        self._under_way = 0
 
     def tell(self, word: bytes) -> None:
         """One more."""
         self._waiting.append(word)
         self._news.set()
+
+    async def settle(self) -> None:
+        """Wait until all words are sent, at most `_SETTLED_WITHIN` seconds."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_SETTLED_WITHIN):
+                while self._waiting or self._under_way:
+                    await asyncio.sleep(_SETTLING)
 
     async def run(self) -> None:
         """Send, for ever."""
@@ -34,8 +44,9 @@ class Sending:
             await self._news.wait()
             self._news.clear()
             while self._waiting:
-                count = min(len(self._waiting), _AT_ONCE)
-                await self._send([self._waiting.popleft() for _ in range(count)])
+                self._under_way = min(len(self._waiting), _AT_ONCE)
+                await self._send([self._waiting.popleft() for _ in range(self._under_way)])
+            self._under_way = 0
 
 
 def keep_up(name: str, live: Callable[[], Awaitable[None]]) -> "asyncio.Task[None]":

@@ -11,6 +11,7 @@ from sqlmodel import Field, SQLModel, col
 
 from negotiator import values
 from negotiator.caller import Caller, Rate
+from negotiator.edge.guard import Guard
 from negotiator.errors import Unauthorized
 from negotiator.store.statement import Query, Statement, Transaction, insertion
 from negotiator.store.store import Store
@@ -55,6 +56,7 @@ class Tickets:
     """Makes them and takes them, each once, on whatever worker."""
 
     store: Store
+    guard: Guard
 
     async def make(self, caller: Caller, session: str, origin: str) -> str:
         """A ticket for the caller's own session, for a page of this origin if one is named; 404."""
@@ -76,15 +78,28 @@ class Tickets:
         return await self.store.write(unit)
 
     async def take(self, ticket: str, session: str, origin: str) -> Caller:
-        """Who asked for the ticket; 401 unless it is good here and now. It is used up either way."""
+        """Who asked for the ticket; 401 unless it is good here and now, and its maker's credential still stands.
+
+        It is used up either way.
+        """
         presented = values.digest(ticket)
-        found = await self.store.write(lambda tx: tx.one(_TAKE, presented=presented))
-        if found is None:
-            raise _refusal()
-        meant, packed, bound, expires_at = found
-        if meant != session or expires_at <= values.now() or (bound and bound != origin):
-            raise _refusal()
-        return _unpacked(packed)
+
+        def unit(tx: Transaction) -> Caller | None:
+            found = tx.one(_TAKE, presented=presented)
+            if found is None:
+                return None
+            meant, packed, bound, expires_at = found
+            if meant != session or expires_at <= values.now() or (bound and bound != origin):
+                return None
+            caller = _unpacked(packed)
+            return caller if self.guard.stands(tx, caller) else None
+
+        caller = await self.store.write(unit)
+        if caller is None:
+            raise Unauthorized(
+                "The ticket is unknown, used or expired, or its credential has ended."
+            )
+        return caller
 
 
 def sweep(tx: Transaction, now: int) -> None:
@@ -95,10 +110,6 @@ def sweep(tx: Transaction, now: int) -> None:
 def erase(tx: Transaction, principal: str) -> None:
     """Erase all of a principal's tickets."""
     tx.run(_ERASE, principal=principal)
-
-
-def _refusal() -> Unauthorized:
-    return Unauthorized("The ticket is unknown, used or expired.")
 
 
 def _packed(caller: Caller) -> bytes:

@@ -13,6 +13,7 @@ from negotiator.teleprompter.listening import Listening
 from negotiator.teleprompter.routes import BUDGET
 from negotiator.teleprompter.sessions.view import VIEWERS
 from negotiator.teleprompter.streams import protocol
+from negotiator.teleprompter.streams.bus import LOOK_AGAIN
 from negotiator.teleprompter.streams.entry.tickets import Tickets
 from negotiator.teleprompter.streams.protocol import Code
 from negotiator.teleprompter.streams.socket.wire import Closing
@@ -30,7 +31,7 @@ class Patience:
     auth: float = 5.0
     idle: float = 60.0
     renewal: float = 30.0
-    believed: float = 5.0
+    believed: float = LOOK_AGAIN
     look: float = 1.0
     goodbye: float = 2.0
 

@@ -44,7 +44,7 @@ class Seat:
 
     async def change(self, change: Change) -> Any:
         """Apply a change to the session; its refusals."""
-        return await self.floor.listening.change(self.owner, self.session, change)
+        return await self.floor.listening.change(self.caller, self.session, change)
 
     async def begin(self, after: int, audio_ms: dict[str, int]) -> None:
         """Follow from this number on, unless it does already; `ready` says where the session stands."""

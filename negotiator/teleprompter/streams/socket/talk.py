@@ -62,6 +62,9 @@ class Talk:
         except protocol.Bad as bad:
             said = protocol.error("bad_message", str(bad))
             raise Closing(Code.BAD, "bad message", said) from None
+        except Unauthorized:
+            self.seat.believed.clear()
+            await self._refuse(Unauthorized("The credential ended.", error="token_expired"), about)
         except Refusal as refusal:
             await self._refuse(refusal, about)
         else:

@@ -55,7 +55,8 @@ class Visit:
         ended: BaseException | None = None
         try:
             async with asyncio.TaskGroup() as tasks:
-                for part in (self._write, self._follow, self._watch, self._read):
+                parts = (self._write, self._follow, self._watch, self._stand, self._read)
+                for part in parts:
                     tasks.create_task(part())
         except* (Left, Closing, Stalled) as several:
             ended = several.exceptions[0]
@@ -110,10 +111,13 @@ class Visit:
         await seat.begun.wait()
         while True:
             await seat.believed.wait()
-            following = log.follow(seat.owner, seat.session, seat.after or 0, stands=_always)
+            caller = seat.caller
+            following = log.follow(caller, seat.session, seat.after or 0)
             async with aclosing(following) as batches:
                 async for batch in batches:
-                    if not seat.believed.is_set():
+                    if batch.over == "expired" and seat.caller is caller:
+                        seat.believed.clear()
+                    if batch.over == "expired" or not seat.believed.is_set():
                         break
                     await self._tell(batch)
                 else:
@@ -145,32 +149,38 @@ class Visit:
             raise Closing(Code.TAKEN_OVER, "another connection sends sound now")
 
     async def _watch(self) -> None:
-        """The clock's part: nobody speaks or listens any more, or his credential has ended."""
+        """Close a socket on which nothing came for too long."""
         seat, patience = self._seat, self._floor.patience
-        looked = _clock()
         while True:
             await asyncio.sleep(patience.look)
-            now = _clock()
-            if now - seat.alive_at >= patience.idle:
+            if _clock() - seat.alive_at >= patience.idle:
                 raise Closing(Code.IDLE, "nothing came for too long")
-            if now - looked >= patience.believed:
-                looked = now
-                if not await self._floor.doorway.guard.still(seat.caller):
-                    await self._renewed()
 
-    async def _renewed(self) -> None:
-        seat = self._seat
+    async def _stand(self) -> None:
+        """Ask whether the credential stands: as soon as its revocation is told on the bus, and every few seconds."""
+        seat, log = self._seat, self._floor.listening.log
+        while True:
+            caller = seat.caller
+            with log.bus.following(*await log.topics(caller)) as ears:
+                while (stands := await log.stands(caller)) and seat.caller is caller:
+                    seat.believed.set()
+                    await ears.listen(self._floor.patience.believed)
+            if not stands and seat.caller is caller:
+                await self._ended(caller)
+
+    async def _ended(self, caller: Caller) -> None:
+        """Hear and tell nothing more; wait for a fresh ticket if the holder may still get one. `Closing`."""
+        seat, guard = self._seat, self._floor.doorway.guard
         seat.believed.clear()
+        store = self._floor.doorway.store
+        if await store.read(lambda tx: guard.is_withdrawn(tx, caller)):
+            raise Closing(Code.UNBELIEVED, "the credential was revoked", protocol.REVOKED)
         await seat.say(protocol.EXPIRED)
         try:
             async with asyncio.timeout(self._floor.patience.renewal):
                 await seat.believed.wait()
         except TimeoutError:
             raise Closing(Code.UNBELIEVED, "the credential ended") from None
-
-
-async def _always() -> bool:
-    return True
 
 
 def _clock() -> float:

@@ -97,7 +97,7 @@ class Hearing:
 
     async def _notice(self, code: str, **detail: Any) -> None:
         told = partial(changes.noticed, code=code, detail={"channel": self.channel, **detail})
-        await self.listening.change(self.who().principal, self.session, told)
+        await self.listening.change(self.who(), self.session, told)
 
     def _tell(self, message: bytes) -> None:
         self.listening.log.bus.tell(self.session, message)

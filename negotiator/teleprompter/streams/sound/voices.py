@@ -187,7 +187,7 @@ class Voices:
 
     async def _change(self, change: Change) -> None:
         try:
-            await self._stage.listening.change(self._who().principal, self._session, change)
+            await self._stage.listening.change(self._who(), self._session, change)
         except Refusal:
             return
 
