@@ -84,9 +84,9 @@ REJECTIONS: Final = [
     *("412", "413", "415", "422", "428", "429", "503"),
 ]
 ACCEPTANCE: Final = [
-    *("2xx", "304", "401", "403", "404", "405", "409", "410", "412", "426", "428", "503"),
+    *("2xx", "304", "401", "403", "404", "405", "409", "410", "412", "413", "426", "428", "503"),
 ]
-"""What depends on the caller, on what is stored or on the moment is no refusal of the data."""
+"""What depends on the caller, on what is stored, on the moment or on the whole size is no refusal of a member."""
 _SETTINGS: Final[Any] = config.SchemathesisConfig
 _CONFIG: Final = _SETTINGS.from_dict(
     {

@@ -32,6 +32,7 @@ hooks = {json.dumps(str(HERE / "hooks.py"))}
 request-timeout = {_SECONDS}
 
 [checks]
+max_response_time = {_SECONDS}
 {POSITIVE}.expected-statuses = {statuses}
 negative_data_rejection.expected-statuses = {rejections}
 missing_required_header.expected-statuses = {rejections}
