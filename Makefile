@@ -1,7 +1,7 @@
 # Everything there is to do here. `make` alone lists it. Needs Python 3.11 to 3.13, make, gcc and node 20 (for pyright).
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test browser voice check bench bench-http bench-directory bench-strategy bench-memory bench-speech bench-teleprompter conformance fuzz docs fix clean
+.PHONY: help setup run demo test browser voice check bench bench-http bench-directory bench-strategy bench-memory bench-speech bench-teleprompter conformance fuzz hosts docs fix clean
 
 # Python may keep what it compiled: the tests start hundreds of processes of five hundred modules.
 export PYTHONDONTWRITEBYTECODE :=
@@ -53,6 +53,13 @@ conformance: $(READY) ## Run MCP's official suite, its Inspector and mcp-remote 
 	npm ci --silent --prefix tests/live/conformance
 	$(BIN)/python -m tests.live.conformance.run
 
+hosts: $(READY) .hosts/mcp-1/ready .hosts/mcp-2/ready ## Run five agent frameworks as MCP hosts against a server
+	$(BIN)/python -m tests.live.hosts.run
+
+.hosts/%/ready: tests/live/hosts/%.lock
+	$(PYTHON) -m venv .hosts/$*
+	.hosts/$*/bin/pip --disable-pip-version-check install -q --no-deps --require-hashes -r $< && touch $@
+
 bench-strategy: $(READY) ## Rank the next move against the public negotiators
 	$(BIN)/python tests/bench/negotiation/strategy.py $(SHARED)/negotiation/negmas_harness.py --advisor strategy_advisor:advise
 
@@ -78,7 +85,7 @@ fix: $(READY) ## Format, and mend what lint can mend
 	$(BIN)/ruff format && $(BIN)/ruff check --fix
 
 clean: ## Remove what was made here; var/ and keys/ stay
-	rm -rf .venv build *.egg-info .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .hosts build *.egg-info .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(READY): requirements.lock pyproject.toml

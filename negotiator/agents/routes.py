@@ -18,7 +18,7 @@ from negotiator.agents.schemas import (
     auth_md_members,
 )
 from negotiator.agents.verification import Verification
-from negotiator.edge.operation import REGISTRATION_BODY, Call, Operation
+from negotiator.edge.operation import REGISTRATION_BODY, Call, Operation, Tool
 from negotiator.errors import InvalidRequest, ValidationFailed
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
@@ -27,6 +27,17 @@ from negotiator.trust.possession.checking import Proofs
 from negotiator.users import approvals, people
 
 REGISTER = "/api/agent/register"
+_WHEN_TO_REDEEM = (
+    "Use it when the user gives you a delegation code, or ask the user for one when you need a tool that your token "
+    "does not open. You then act for that user, with what they granted, and keep what you made so far. The answer has "
+    "a new access token; the present one stops working, so every other call fails until the new one is in place."
+)
+_REDEEMED = (
+    "You act for the user now. Your old token is dead: this connection accepts no further call. Put access_token in "
+    "its place where the connection is configured (Authorization: Bearer <access_token>), or give it to the program "
+    "that does, together with refresh_token, which renews it; then connect again. Both are secrets of yours: keep them "
+    "out of messages, documents and other tools."
+)
 
 
 def _budget(body: RegisterAgent) -> str:
@@ -77,6 +88,13 @@ class Agents:
                 output=ClaimResult,
                 body_limit=REGISTRATION_BODY,
                 refusals=(400, 403, 409, 410),
+                tool=Tool(
+                    "Redeem a delegation code",
+                    hint=_WHEN_TO_REDEEM,
+                    name="redeem_delegation_code",
+                    unclaimed=True,
+                    note=_REDEEMED,
+                ),
                 tag="agents",
             ),
         ]

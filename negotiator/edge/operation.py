@@ -111,8 +111,10 @@ class Tool:
 
     `title` is for people, `hint` what a model should know beyond the summary, `name` another name than the
     operation's. `reads` says of a POST that it changes nothing; `foreign` that its answer carries text which
-    others wrote, and which is data to the reader, never an instruction. Over MCP an operation sees no header
-    but `Accept`: one that reads others is no tool.
+    others wrote, and which is data to the reader, never an instruction. `unclaimed` limits the tool to agents that act
+    for no user yet. `note` is added to every result as the member `note`: what to do next. `omitted` are optional
+    members of the input that the tool's schema leaves out, since models seldom need them. Over MCP an operation sees
+    no header but `Accept`: one that reads others is no tool.
     """
 
     title: str
@@ -120,6 +122,9 @@ class Tool:
     name: str = ""
     reads: bool = False
     foreign: bool = False
+    unclaimed: bool = False
+    note: str = ""
+    omitted: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from negotiator.errors import (
     Unauthorized,
     ValidationFailed,
 )
-from negotiator.mcp.offers.tools import KEY, REVISION, takes_revision
+from negotiator.mcp.offers.tools import KEY, NOTE, REVISION, takes_revision
 from negotiator.scopes import ordered
 
 ENVELOPE: Final = 8 * 1024
@@ -103,11 +103,19 @@ async def call(
         raise
     except Refusal as refusal:
         return _refusal(await doorway.refused(refusal))
-    return _result(answer)
+    return _result(answer, operation.tool.note if operation.tool else "")
 
 
-def _result(answer: Answer) -> dict[str, Any]:
-    body = answer.body
+def refusal_body(answer: Answer) -> dict[str, Any]:
+    """The members of a refusal, with what its headers say of when to come back."""
+    body = dict(answer.body)
+    if after := answer.headers.get("retry-after"):
+        body["retry_after"] = int(after)
+    return body
+
+
+def _result(answer: Answer, note: str) -> dict[str, Any]:
+    body: Any = {**answer.body, NOTE: note} if note else answer.body
     if body is None:
         return {"content": [_text("Done.")], "isError": False}
     if isinstance(body, bytes) and answer.media_type != JSON:
@@ -122,10 +130,7 @@ def _result(answer: Answer) -> dict[str, Any]:
 
 def _refusal(answer: Answer) -> dict[str, Any]:
     """The refusal's JSON as text only: structured content would have to fit the tool's own output schema."""
-    body = dict(answer.body)
-    if after := answer.headers.get("retry-after"):
-        body["retry_after"] = int(after)
-    return {"content": [_text(orjson.dumps(body).decode())], "isError": True}
+    return {"content": [_text(orjson.dumps(refusal_body(answer)).decode())], "isError": True}
 
 
 def _text(text: str) -> dict[str, str]:

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from starlette.types import Receive, Scope, Send
@@ -12,10 +13,17 @@ from negotiator.edge import input as reading
 from negotiator.edge.endpoint import read_headers, respond
 from negotiator.edge.operation import BODY, Answer, Service
 from negotiator.edge.steps import Doorway, Left
-from negotiator.errors import Forbidden, MethodNotAllowed, Refusal, Unauthorized
-from negotiator.mcp.calls import ENVELOPE, JSON, Visit
+from negotiator.errors import (
+    Forbidden,
+    InsufficientScope,
+    MethodNotAllowed,
+    Refusal,
+    Unauthorized,
+)
+from negotiator.mcp.access import access
+from negotiator.mcp.calls import ENVELOPE, JSON, Visit, refusal_body
 from negotiator.mcp.offers import tools
-from negotiator.scopes import ordered
+from negotiator.scopes import ASSISTANT, ordered
 from negotiator.strict import MAX_DEPTH, read_object
 
 if TYPE_CHECKING:
@@ -28,7 +36,18 @@ METER: Final = "mcp"
 _DEPTH: Final = MAX_DEPTH + 2
 """An operation's input may be as deep as over HTTP; message and params are around it."""
 
-_PARSE_ERROR, _INVALID_REQUEST = -32700, -32600
+_PARSE_ERROR, _INVALID_REQUEST, _INTERNAL_ERROR = -32700, -32600, -32603
+_REFUSED: Final = -32010
+"""The service refused a sound request (401, 403, 429, 503). MCP 2026-07-28 reserves -32020 to -32099 for itself."""
+
+
+@dataclass(slots=True)
+class _Incoming:
+    """What is known of a message by now: its id, who sent it, and what its calls leave for the answer's headers."""
+
+    left: Left = field(default_factory=Left)
+    caller: Caller | None = None
+    id: str | int | None = None
 
 
 class Door:
@@ -36,8 +55,9 @@ class Door:
 
     `speaker` gives the protocol, loaded when the first message comes. `origins` are those whose pages may use the
     endpoint as any program does. A page of another origin needs a bearer token; one that reaches this service under
-    its own host name (DNS rebinding) is refused with one, too (MCP, Streamable HTTP, Security Warning). While no tool
-    works without a credential, nothing else does either, so that clients sign in when they connect.
+    its own host name (DNS rebinding) is refused with one, too (MCP, Streamable HTTP, Security Warning). Where `locked`
+    says so, nothing works without a credential. Every refusal is a JSON-RPC error, under the HTTP status and headers
+    that clients act on.
     """
 
     def __init__(
@@ -52,30 +72,42 @@ class Door:
         self._doorway = doorway
         self._speaker = speaker
         self._origins = frozenset(origins)
+        self._access = access(service)
         self._closed = locked(service)
         scopes = {scope for operation in operations for scope in operation.scopes}
+        # Many clients register with the scopes of their first challenge, and can never ask for others.
         self._scopes = tuple(ordered(scopes))
         self._limit = max((operation.body_limit for operation in operations), default=BODY)
         self._loaded: Speaker | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = read_headers(scope)
-        left = Left()
+        incoming = _Incoming()
         scope["operation"] = METER
         try:
-            answer = await self._answer(scope, receive, headers, left)
+            answer = await self._answer(scope, receive, headers, incoming)
         except reading.Disconnected:
             return
         except Refusal as refusal:
-            answer = await self._doorway.refused(refusal)
+            answer = await self._refused(refusal, incoming)
         except Exception as fault:
-            answer = self._doorway.refusals.crash(fault)
-        await respond(send, answer, left.headers())
+            crash = self._doorway.refusals.crash(fault)
+            answer = _wrapped(crash, incoming, crash.body["error_description"])
+        await respond(send, answer, incoming.left.headers())
+
+    async def _refused(self, refusal: Refusal, incoming: _Incoming) -> Answer:
+        """The refusal as over HTTP, with a JSON-RPC error as its body."""
+        answer = await self._doorway.refused(refusal)
+        if answer.status == refusal.status:
+            words = self._access.explanation(refusal, incoming.caller)
+        else:  # what the refusal had to leave behind could not be kept
+            words = answer.body["error_description"]
+        return _wrapped(answer, incoming, words, refusal)
 
     async def _answer(
-        self, scope: Scope, receive: Receive, headers: Mapping[str, str], left: Left
+        self, scope: Scope, receive: Receive, headers: Mapping[str, str], incoming: _Incoming
     ) -> Answer:
-        address = self._doorway.guard.address(scope, headers)
+        address, left = self._doorway.guard.address(scope, headers), incoming.left
         caller, public = nobody(address), not self._closed
         try:
             caller = await self._identify(scope["method"], headers, address)
@@ -87,10 +119,10 @@ class Door:
         declared, since = headers.get("content-length"), time.monotonic()
         body = await reading.read_body(receive, limit + ENVELOPE, declared)
         await self._doorway.confirm(caller, since)
-        left.retiring = caller.retiring
+        left.retiring, incoming.caller = caller.retiring, caller
         visit = Visit(caller, address, left)
         try:
-            return await self._exchange(body, headers, visit)
+            return await self._exchange(body, headers, visit, incoming)
         finally:
             # What no operation was charged for is a call too; a refusal for an empty budget comes first.
             if left.reading is None:
@@ -119,7 +151,9 @@ class Door:
         origin = headers.get("origin")
         return origin is not None and origin not in self._origins
 
-    async def _exchange(self, body: bytes, headers: Mapping[str, str], visit: Visit) -> Answer:
+    async def _exchange(
+        self, body: bytes, headers: Mapping[str, str], visit: Visit, incoming: _Incoming
+    ) -> Answer:
         try:
             message = read_object(body, _DEPTH)
         except ValueError:
@@ -137,6 +171,7 @@ class Door:
         if not isinstance(message.get("method"), str) or ("id" in message and not is_request):
             return _error(None, _INVALID_REQUEST, "A request has a method and an id.")
         if is_request:
+            incoming.id = identified
             outcome = await speaker.respond(message, headers, visit)
         else:
             outcome = speaker.note(headers)
@@ -151,8 +186,29 @@ class Door:
 
 
 def locked(service: Service) -> bool:
-    """Whether connecting needs a credential: it does as soon as one tool does, since many clients sign in only then."""
-    return any(operation.access == "bearer" for operation in tools.marked(service).values())
+    """Whether connecting needs a credential, since many clients sign in only then.
+
+    It does where the assistant runs: its tools work on a user's own data. The directory alone can be read without one.
+    """
+    return any(operation.scopes & ASSISTANT.keys() for operation in tools.marked(service).values())
+
+
+def _wrapped(
+    answer: Answer, incoming: _Incoming, message: str, refusal: Refusal | None = None
+) -> Answer:
+    """The answer with its body as the `data` of a JSON-RPC error."""
+    data = refusal_body(answer)
+    if isinstance(refusal, InsufficientScope):
+        data["scope"] = " ".join(refusal.scopes)
+    error = {"code": _code(answer.status or 500), "message": message, "data": data}
+    body = {"jsonrpc": "2.0", "id": incoming.id, "error": error}
+    return Answer(body, answer.status, answer.headers)
+
+
+def _code(status: int) -> int:
+    if status in {401, 403, 429, 503}:
+        return _REFUSED
+    return _INTERNAL_ERROR if status >= 500 else _INVALID_REQUEST
 
 
 def _is_rebound(origin: str, host: str) -> bool:

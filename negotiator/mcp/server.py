@@ -20,9 +20,11 @@ from mcp_types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from negotiator.caller import Caller
 from negotiator.edge.operation import Service
 from negotiator.edge.steps import Doorway
 from negotiator.errors import NotFound
+from negotiator.mcp.access import access
 from negotiator.mcp.calls import Visit
 from negotiator.mcp.offers import prompts, tools
 from negotiator.mcp.offers.identity import Identity
@@ -32,6 +34,11 @@ _NO_RESOURCE: Final = -32002
 """What revisions before 2026-07-28 say when a resource is not there."""
 
 _LISTS: Final = CacheHint(300_000, "public")
+_OWN: Final = CacheHint(300_000, "private")
+"""What depends on the caller: which tools its token may call, and what it is told of the others."""
+
+_MOST_LISTS: Final = 64
+"""Lists of tools that are remembered; each is about 100 KB, and callers with the same scopes share one."""
 _TRANSPORT: Final = TransportContext(kind="streamable-http", can_send_request=False)
 
 Context = ServerRequestContext[Any, Any]
@@ -68,10 +75,14 @@ class Served:
     """What the server has besides its tools' calls: those are answered one floor up."""
 
     def __init__(self, service: Service, doorway: Doorway, identity: Identity) -> None:
-        self._tools = tools.marked(service)
+        self._access = access(service)
+        self._definitions = {
+            name: tools.definition(name, operation)
+            for name, operation in self._access.tools.items()
+        }
         self._prompts = {prompt.name: prompt for prompt in prompts.offered(service)}
         self._shelf = Shelf(service, doorway)
-        self._remembered: dict[tuple[str, str], dict[str, Any]] = {}
+        self._remembered: dict[tuple[str, str, Any], dict[str, Any]] = {}
         self.server = self._made(identity)
 
     async def respond(
@@ -97,8 +108,8 @@ class Served:
             website_url=identity.website,
             instructions=identity.instructions,
             cache_hints={
-                "server/discover": _LISTS,
-                "tools/list": _LISTS,
+                "server/discover": _OWN,
+                "tools/list": _OWN,
                 "prompts/list": _LISTS,
                 "resources/list": _LISTS,
                 "resources/templates/list": _LISTS,
@@ -107,7 +118,7 @@ class Served:
         )
         server.extensions.update({name: {} for name in identity.extensions})
         # Nothing exports traces.
-        server.middleware[:] = [self._remember]
+        server.middleware[:] = [self._instruct, self._remember]
         listing = PaginatedRequestParams
         server.add_request_handler("tools/list", listing, self._list_tools)
         if self._shelf.shown(templates=False):
@@ -120,18 +131,43 @@ class Served:
             server.add_request_handler("prompts/get", GetPromptRequestParams, self._get_prompt)
         return server
 
+    async def _instruct(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+        """Tell a caller whose list of tools is cut what more there is."""
+        result = await call_next(ctx)
+        if ctx.method in {"initialize", "server/discover"} and isinstance(result, dict):
+            beyond = self._access.beyond(_visit(ctx).caller)
+            told = [result.get("instructions"), beyond]
+            result = {**result, "instructions": "\n\n".join(filter(None, told))}
+        return result
+
     async def _remember(self, ctx: Context, call_next: CallNext) -> HandlerResult:
-        """Lists are the same for everybody, and made once for each revision."""
+        """Lists are made once for each revision; those of tools once for each set of tools, too."""
         if not ctx.method.endswith("/list") or (ctx.params or {}).get("cursor") is not None:
             return await call_next(ctx)
-        place = ctx.method, ctx.protocol_version
-        if place not in self._remembered:
-            self._remembered[place] = cast("dict[str, Any]", await call_next(ctx))
-        return self._remembered[place]
+        shown = self._shown(_visit(ctx).caller) if ctx.method == "tools/list" else ()
+        place = ctx.method, ctx.protocol_version, shown
+        found = self._remembered.get(place)
+        if found is None:
+            found = cast("dict[str, Any]", await call_next(ctx))
+            if len(self._remembered) >= _MOST_LISTS:
+                del self._remembered[next(iter(self._remembered))]
+            self._remembered[place] = found
+        return found
 
-    async def _list_tools(self, _ctx: Context, params: PaginatedRequestParams) -> HandlerResult:
+    def _shown(self, caller: Caller) -> tuple[tuple[str, str], ...]:
+        """The tools that the caller is shown, each with what is added to its description."""
+        return tuple(
+            (name, self._access.description(name, caller)) for name in self._access.listed(caller)
+        )
+
+    async def _list_tools(self, ctx: Context, params: PaginatedRequestParams) -> HandlerResult:
         _whole(params)
-        return _complete(tools=[tools.definition(*entry) for entry in self._tools.items()])
+        return _complete(
+            tools=[
+                _described(self._definitions[name], more)
+                for name, more in self._shown(_visit(ctx).caller)
+            ]
+        )
 
     async def _list_resources(self, _ctx: Context, params: PaginatedRequestParams) -> HandlerResult:
         _whole(params)
@@ -170,6 +206,12 @@ class Served:
         except NotFound as refusal:
             raise MCPError(INVALID_PARAMS, refusal.description) from None
         return _complete(**filled)
+
+
+def _described(definition: dict[str, Any], more: str) -> dict[str, Any]:
+    if not more:
+        return definition
+    return {**definition, "description": f"{definition['description']} {more}"}
 
 
 def _visit(ctx: Context) -> Visit:

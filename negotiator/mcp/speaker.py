@@ -33,7 +33,8 @@ from mcp_types.version import (
 
 from negotiator.edge.operation import Service
 from negotiator.edge.steps import Doorway
-from negotiator.mcp.calls import Visit, call
+from negotiator.errors import Refusal
+from negotiator.mcp.calls import Visit, call, refusal_body
 from negotiator.mcp.offers import tools
 from negotiator.mcp.offers.identity import Identity
 from negotiator.mcp.server import Served
@@ -45,6 +46,8 @@ _HANDSHAKES: Final = tuple(
     version for version in HANDSHAKE_PROTOCOL_VERSIONS if is_version_at_least(version, _OLDEST)
 )
 _SERVED: Final = (*_HANDSHAKES, *MODERN_PROTOCOL_VERSIONS)
+_BY_HTTP: Final = {401, 403, 429, 503}
+"""Refusals whose status and headers clients act on: they sign in, ask for a scope, wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,7 @@ class Speaker:
     async def respond(
         self, message: dict[str, Any], headers: Mapping[str, str], visit: Visit
     ) -> Outcome:
-        """What one request comes to; a `Refusal` is for HTTP to say."""
+        """What one request comes to; raises a `Refusal` that is for HTTP to say."""
         route = _route(message, headers)
         if isinstance(route, InboundLadderRejection):
             return _rejected(route)
@@ -98,6 +101,16 @@ class Speaker:
                     version, route.client_info, route.client_capabilities
                 )
                 result = await self._served.respond(message, connection, visit)
+        except Refusal as refusal:
+            if refusal.status in _BY_HTTP:
+                raise
+            answer = await self._doorway.refused(refusal)
+            error = {
+                "code": INVALID_PARAMS,
+                "message": refusal.description,
+                "data": refusal_body(answer),
+            }
+            return Outcome({"error": error}, _status(INVALID_PARAMS, version))
         except Exception as raised:
             error = handler_exception_to_error_data(raised)
             if error is None:

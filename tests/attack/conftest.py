@@ -117,6 +117,8 @@ _numbers = itertools.count()
 def refused(answer: httpx2.Response, expected: tuple[int, str], *secrets: str) -> None:
     """Check that this is exactly the expected refusal, in the one shape, without an echo of what was sent."""
     body = answer.json()
+    if "jsonrpc" in body:
+        body = body["error"]["data"]
     assert (answer.status_code, body["error"]) == expected, answer.text
     assert body["error_description"]
     assert body["request_id"] == answer.headers["x-request-id"]

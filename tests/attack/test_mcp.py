@@ -12,7 +12,7 @@ from tests.api.mcp.conftest import NEWEST, OLDER, PRICED, Line, full, line
 from tests.api.mcp.test_protocol import error
 from tests.api.mcp.test_refusals import told
 from tests.conftest import BASE, Register, bearer, connect, make_settings, running
-from tests.contract.expect import refused
+from tests.contract.expect import refused_over_mcp
 
 __all__ = ["full", "line"]
 VERSIONS: Final = (NEWEST, *OLDER)
@@ -37,9 +37,9 @@ async def test_a_page_of_another_origin_needs_a_token(line: Line, origin: str) -
     assert answer.status_code == 200, answer.text
     bare = Line(line.client)
     answer = await bare.send(message, **headers, origin=origin)
-    refused(answer, 401, "invalid_token")
+    refused_over_mcp(answer, 401, "invalid_token")
     answer = await bare.send(message, **headers, origin=origin, authorization="Bearer guess")
-    refused(answer, 401, "invalid_token")
+    refused_over_mcp(answer, 401, "invalid_token")
 
 
 @pytest.mark.asyncio
@@ -80,7 +80,7 @@ async def test_a_page_that_takes_us_for_its_own_host_is_turned_away(
             json=message,
             headers={**line.headers, **headers, "origin": origin, "host": host},
         )
-        refused(answer, 403, "access_denied")
+        refused_over_mcp(answer, 403, "access_denied")
 
 
 @pytest.mark.asyncio
@@ -116,10 +116,10 @@ async def test_a_token_in_the_query_or_the_arguments_is_no_token(
     message, headers = Line(client).message("tools/call", {"name": "list_negotiations"})
     for name in ("access_token", "token", "authorization"):
         answer = await client.post(f"/mcp?{name}={token}", json=message, headers=headers)
-        refused(answer, 401, "invalid_token")
+        refused_over_mcp(answer, 401, "invalid_token")
     message["params"]["_meta"]["authorization"] = f"Bearer {token}"
     message["params"]["arguments"] = {"access_token": token}
-    refused(await client.post("/mcp", json=message, headers=headers), 401, "invalid_token")
+    refused_over_mcp(await client.post("/mcp", json=message, headers=headers), 401, "invalid_token")
 
 
 @pytest.mark.asyncio
@@ -127,7 +127,7 @@ async def test_a_token_in_the_query_or_the_arguments_is_no_token(
 async def test_no_spelling_of_a_call_gets_around_its_scope(line: Line, version: str) -> None:
     """An anonymous agent lacks memories:write."""
     line.version = version
-    refused(await line.call("add_tactic", summary="x"), 403, "insufficient_scope")
+    refused_over_mcp(await line.call("add_tactic", summary="x"), 403, "insufficient_scope", id=7)
     for name in ("add_tactic ", "ADD_TACTIC", "add_tactic\u200b", "tools/add_tactic", ""):
         assert "error" in (await line.call(name, summary="x")).json()
     # The header is not what is believed: the body is, and they have to agree.
@@ -220,8 +220,8 @@ async def test_arguments_that_the_schema_does_not_know_are_refused(line: Line) -
 async def test_size_and_depth_are_bounded_as_over_http(line: Line) -> None:
     large = await line.call("open_negotiation", **PRICED, category="x" * 70_000)
     assert told(large)["error"] == "invalid_request"
-    larger = await line.call("open_negotiation", **PRICED, category="x" * 100_000)
-    refused(larger, 413, "invalid_request")
+    larger = await line.call("open_negotiation", **PRICED, category="x" * 300_000)
+    refused_over_mcp(larger, 413, "invalid_request")
     deep: Any = "x"
     for _ in range(60):
         deep = [deep]
@@ -235,7 +235,7 @@ async def test_size_and_depth_are_bounded_as_over_http(line: Line) -> None:
 async def test_the_uninvited_may_not_send_much(client: httpx2.AsyncClient) -> None:
     """Not a byte is read of who brings no token."""
     answer = await Line(client).send(b"x" * 200_000)
-    refused(answer, 401, "invalid_token")
+    refused_over_mcp(answer, 401, "invalid_token")
 
 
 @pytest.mark.asyncio
@@ -252,7 +252,7 @@ async def test_a_forged_session_is_nobody_s_session(line: Line, register: Regist
 async def test_what_a_form_could_send_is_not_read(line: Line, media_type: str) -> None:
     message, headers = line.message("tools/list", {})
     answer = await line.send(message, **{**headers, "content-type": media_type})
-    refused(answer, 415, "invalid_request")
+    refused_over_mcp(answer, 415, "invalid_request")
 
 
 @pytest.mark.asyncio

@@ -26,10 +26,31 @@ _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 def refused(answer: httpx2.Response, status: int, error: str) -> dict[str, Any]:
     """The body of a refusal with this status and this word, in the one shape that refusals have."""
-    assert (answer.status_code, answer.json().get("error")) == (status, error), answer.text
+    return _refusal(answer, answer.json(), status, error)
+
+
+def refused_over_mcp(
+    answer: httpx2.Response, status: int, error: str, *, id: int | None = None
+) -> dict[str, Any]:
+    """The JSON-RPC error of a message that was refused by HTTP; its `data` is the refusal as everywhere."""
+    body: dict[str, Any] = answer.json()
+    assert body.keys() == {"jsonrpc", "id", "error"}, answer.text
+    assert (body["jsonrpc"], body["id"]) == ("2.0", id)
+    found: dict[str, Any] = body["error"]
+    assert found.keys() == {"code", "message", "data"}
+    assert found["message"].startswith(found["data"]["error_description"])
+    standard = found["code"] in {-32600, -32603}
+    assert standard or -32019 <= found["code"] <= -32003, "what neither JSON-RPC nor MCP reserves"
+    _refusal(answer, found["data"], status, error)
+    return found
+
+
+def _refusal(
+    answer: httpx2.Response, body: dict[str, Any], status: int, error: str
+) -> dict[str, Any]:
+    assert (answer.status_code, body.get("error")) == (status, error), answer.text
     assert answer.headers["content-type"] == "application/json"
     assert answer.headers["cache-control"] == "no-store"
-    body: dict[str, Any] = answer.json()
     assert body["error_description"]
     assert body["request_id"] == answer.headers["x-request-id"]
     for entry in body.get("errors", []):

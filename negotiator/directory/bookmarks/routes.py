@@ -20,7 +20,7 @@ from negotiator.directory.bookmarks.schemas import (
     SharedToken,
 )
 from negotiator.directory.bookmarks.tables import Collection
-from negotiator.edge.operation import Answer, Call, Operation
+from negotiator.edge.operation import Answer, Call, Operation, Tool
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.values import timestamp
@@ -59,6 +59,10 @@ class Bookmarks:
                 output=CollectionList,
                 scopes=READ,
                 refusals=(400, 422),
+                tool=Tool(
+                    "List collections",
+                    hint="Use it to find the collection that a tool should go to.",
+                ),
             ),
             Operation(
                 name="get_collection",
@@ -100,6 +104,12 @@ class Bookmarks:
                 creates=True,
                 body_limit=BODY,
                 refusals=(400, 409, 422),
+                tool=Tool(
+                    "Create a collection",
+                    hint="Use it when no collection of list_collections fits; then fill it with save_to_collection.",
+                    name="create_collection",
+                    omitted=frozenset({"items"}),
+                ),
             ),
             Operation(
                 name="replace_collection",
@@ -154,6 +164,14 @@ class Bookmarks:
                 output=CollectionView,
                 scopes=WRITE,
                 refusals=(400, 404, 409, 412, 422),
+                tool=Tool(
+                    "Save to a collection",
+                    hint=(
+                        "Use it when the user wants to keep a tool that search_tools found. The collection is one of "
+                        "list_collections; create_collection makes one."
+                    ),
+                    name="save_to_collection",
+                ),
             ),
             Operation(
                 name="drop_from_collection",

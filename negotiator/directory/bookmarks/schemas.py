@@ -11,9 +11,9 @@ from negotiator.scalars import Origin, Whole
 
 MOST_ITEMS = 500
 Visibility = Literal["private", "unlisted", "public"]
-Name = Annotated[Line, Field(min_length=1, max_length=100)]
-Description = Annotated[Prose, Field(max_length=2000)]
-Note = Annotated[Prose, Field(max_length=500)]
+Name = Annotated[Line, Field(min_length=1, max_length=100, description="The collection's name.")]
+Description = Annotated[Prose, Field(max_length=2000, description="What the collection is for.")]
+Note = Annotated[Prose, Field(max_length=500, description="Your note on the tool.")]
 ToolKey = Annotated[str, Field(min_length=1, max_length=100, description="The tool's id, tool_….")]
 _PLACE = Field(
     None, ge=0, description="Where to put it, from 0; past the end means last. Left out: last."
@@ -47,7 +47,9 @@ class NewCollection(Strict):
         "private",
         description="`private`: you; `unlisted`: whoever has the link; `public`: whoever knows the id, too.",
     )
-    items: list[ItemBody] = Field([], max_length=MOST_ITEMS)
+    items: list[ItemBody] = Field(
+        [], max_length=MOST_ITEMS, description="Its tools, in order; each as tool_id and note."
+    )
 
 
 class CollectionId(Strict):

@@ -23,7 +23,7 @@ from negotiator.directory.submissions.schemas import (
     ToolPath,
 )
 from negotiator.directory.submissions.tables import Submission
-from negotiator.edge.operation import Answer, Call, Operation
+from negotiator.edge.operation import Answer, Call, Operation, Tool
 from negotiator.errors import Conflict
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
@@ -34,6 +34,13 @@ _TOOLS: Final = "/api/v1/tools"
 _PATH: Final = "/api/v1/submissions"
 _ONE: Final = f"{_PATH}/{{id}}"
 _TAG: Final = "submissions"
+_SELDOM: Final = frozenset(
+    {
+        *("subcategories", "docs_url", "repository", "packages", "auth"),
+        *("pricing", "open_source", "publisher", "external_ids", "version"),
+    }
+)
+"""What a model that submits a tool seldom knows of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +70,14 @@ class Submissions:
                 scopes=WRITE,
                 creates=True,
                 refusals=(400, 409, 422),
+                tool=Tool(
+                    "Submit a tool",
+                    hint=(
+                        "Use it when a tool is missing from the directory: look with search_tools first, and with "
+                        "list_categories for its category. State only what you know of it; a person reviews it."
+                    ),
+                    omitted=_SELDOM,
+                ),
                 tag=_TAG,
             ),
             Operation(

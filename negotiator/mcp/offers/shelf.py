@@ -35,10 +35,13 @@ class Readable:
         return self.title.lower().replace(" ", "-")
 
     def parameters(self, uri: str) -> dict[str, str] | None:
-        """The values in a URI of this template; None for any other."""
+        """The values in a URI of this template; None for any other, or where a value has a NUL in it."""
         pattern = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^/?#]{1,200})", re.escape(self.uri))
         found = re.fullmatch(pattern, uri)
-        return {name: unquote(text) for name, text in found.groupdict().items()} if found else None
+        values = (
+            {name: unquote(text) for name, text in found.groupdict().items()} if found else None
+        )
+        return None if values and any("\0" in text for text in values.values()) else values
 
 
 _ONE: Final = "negotiator://negotiations/{id}"

@@ -1,9 +1,12 @@
-"""Arguments that every tool succeeds with. Whoever marks an operation as a tool adds its line here."""
+"""Arguments that every tool succeeds with, but for the one that ends its caller's token. A new tool adds its line."""
 
 from collections.abc import Callable
 from typing import Any, Final
 
 from tests.api.mcp.conftest import PRICED
+
+REDEEM: Final = "redeem_delegation_code"
+"""The tool that is not here: only an agent that nobody claimed is shown it, and its token is dead afterwards."""
 
 Known = dict[str, Any]
 """What the calls before have made, by the tool that made it."""
@@ -65,6 +68,21 @@ CALLS: Final[dict[str, Callable[[Known], dict[str, Any]]]] = {
     "search_tools": lambda _: {"query": "database", "limit": 2, "kind": ["mcp_server"]},
     "get_tool": lambda known: {"id": known["search_tools"]["items"][0]["id"]},
     "list_categories": lambda _: {},
+    "list_collections": lambda _: {"limit": 5},
+    "create_collection": lambda _: {"name": "To try"},
+    "save_to_collection": lambda known: {
+        "id": known["create_collection"]["id"],
+        "tool_id": known["search_tools"]["items"][0]["id"],
+        "note": "Has a free tier.",
+    },
+    "submit_tool": lambda _: {
+        "name": "Quiet Search",
+        "summary": "Full-text search over your own notes, as an API and an MCP server",
+        "kind": "mcp_server",
+        "category": "search-web",
+        "homepage_url": "https://quiet-search.example",
+        "interfaces": [{"type": "streamable-http", "url": "https://api.quiet-search.example/mcp"}],
+    },
     "move_negotiation": lambda known: {**_talk(known), "to": "paused"},
     "list_negotiation_events": _talk,
 }

@@ -14,8 +14,10 @@ from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.inbound import encode_header_value
 
-from negotiator.scopes import ASSISTANT
-from tests.conftest import BASE, Mint, Register, bearer
+from negotiator.scopes import ASSISTANT, DIRECTORY
+from negotiator.tokens import clients
+from negotiator.tokens.clients import NewClient
+from tests.conftest import BASE, Change, Register, bearer
 
 NEWEST: Final = "2026-07-28"
 OLDER: Final = ("2025-11-25", "2025-06-18")
@@ -92,11 +94,13 @@ async def line(client: httpx2.AsyncClient, register: Register) -> Line:
 
 
 @pytest_asyncio.fixture
-async def full(client: httpx2.AsyncClient, register: Register, mint: Mint) -> Line:
-    """The line of an agent with every scope."""
-    claim = {"claim_token": (await mint(scopes=list(ASSISTANT)))[1]}
-    headers = bearer(await register())
-    answer = await client.post("/api/agent/claim", json=claim, headers=headers)
+async def full(client: httpx2.AsyncClient, change: Change) -> Line:
+    """The line of a program that has every scope."""
+    new = NewClient("full", clients.BY_ITSELF, (*ASSISTANT, *DIRECTORY))
+    client_id, secret = await change(lambda tx: clients.add(tx, new))
+    form = {"grant_type": "client_credentials", "client_id": client_id, "client_secret": secret}
+    answer = await client.post("/oauth/token", data=form)
+    assert answer.status_code == 200, answer.text
     return Line(client, bearer(answer.json()))
 
 

@@ -10,7 +10,7 @@ from negotiator.settings import Settings
 from tests.api.mcp.calls import CALLS
 from tests.api.mcp.conftest import NEWEST, OLDER, Line
 from tests.conftest import BASE, Register, bearer, connect, make_settings, running
-from tests.contract.expect import limited, refused
+from tests.contract.expect import limited, refused_over_mcp
 
 METADATA = f'resource_metadata="{BASE}/.well-known/oauth-protected-resource/mcp"'
 
@@ -46,7 +46,7 @@ async def test_without_a_token_nothing_works(chosen: Settings, method: str) -> N
     alone = make_settings(chosen.data_dir, chosen.keys_dir, services=["assistant"])
     async with running(alone) as application, connect(application) as client:
         answer = await Line(client).ask(method)
-        refused(answer, 401, "invalid_token")
+        refused_over_mcp(answer, 401, "invalid_token")
         challenge = answer.headers["www-authenticate"]
         assert METADATA in challenge
         assert "error=" not in challenge
@@ -62,7 +62,7 @@ async def test_public_tools_beside_them_open_no_door(
     client: httpx2.AsyncClient, method: str
 ) -> None:
     answer = await Line(client).ask(method)
-    refused(answer, 401, "invalid_token")
+    refused_over_mcp(answer, 401, "invalid_token")
     assert METADATA in answer.headers["www-authenticate"]
     limited(answer)
 
@@ -70,7 +70,9 @@ async def test_public_tools_beside_them_open_no_door(
 @pytest.mark.asyncio
 async def test_a_bad_credential_is_a_401_that_says_so(client: httpx2.AsyncClient) -> None:
     answer = await Line(client, {"authorization": "Bearer nonsense"}).ask("tools/list")
-    refused(answer, 401, "invalid_token")
+    words = refused_over_mcp(answer, 401, "invalid_token")["message"]
+    assert f"{BASE}/auth.md" in words
+    assert "After redeem_delegation_code, only the token in its answer works." in words
     assert 'error="invalid_token"' in answer.headers["www-authenticate"]
     assert METADATA in answer.headers["www-authenticate"]
 
@@ -80,7 +82,13 @@ async def test_a_bad_credential_is_a_401_that_says_so(client: httpx2.AsyncClient
 async def test_a_lack_of_scope_is_a_403_that_names_them_all(line: Line, version: str) -> None:
     line.version = version
     answer = await line.call("add_tactic", **CALLS["add_tactic"]({}))
-    refused(answer, 403, "insufficient_scope")
+    found = refused_over_mcp(answer, 403, "insufficient_scope", id=7)
+    assert found["data"]["scope"] == "memories:write"
+    assert (
+        f"delegation code that grants memories:write (the user makes one at {BASE}/agents)"
+        in (found["message"])
+    )
+    assert "then call redeem_delegation_code with it" in found["message"]
     assert answer.headers["www-authenticate"].endswith(
         f'{METADATA}, error="insufficient_scope", scope="memories:write"'
     )
@@ -107,6 +115,7 @@ async def test_calls_and_requests_share_one_budget(chosen: Settings, register: R
         body = told(await line.call("list_negotiations"))
         assert (body["error"], body["retry_after"] >= 1) == ("rate_limit_exceeded", True)
         answer = await line.ask("tools/list")
-        refused(answer, 429, "rate_limit_exceeded")
+        found = refused_over_mcp(answer, 429, "rate_limit_exceeded", id=7)
+        assert found["data"]["retry_after"] == int(answer.headers["retry-after"])
         assert int(answer.headers["retry-after"]) >= 1
         assert (await client.get("/api/negotiations", headers=headers)).status_code == 429

@@ -10,7 +10,7 @@ from negotiator.settings import Settings
 from negotiator.wiring.house import build
 from tests.api.mcp.conftest import NEWEST, OLDER, PRICED, Line
 from tests.conftest import Register, bearer
-from tests.contract.expect import limited, refused
+from tests.contract.expect import limited, refused_over_mcp
 from tests.contract.requirements import covers
 
 NAMED: Final = {
@@ -25,11 +25,14 @@ NAMED: Final = {
     "get_tool",
     "search_memories",
     "remember",
-}
-AWAITED: Final = {
     "record_win",
     "get_benchmarks",
+    "redeem_delegation_code",
+    "save_to_collection",
+    "submit_tool",
 }
+BEYOND: Final = {"remember", "record_win", "save_to_collection", "submit_tool"}
+"""What an anonymous agent may not call, and is not shown."""
 
 
 @pytest.mark.asyncio
@@ -41,7 +44,8 @@ async def test_the_tools_of_the_contract_are_there(
     line = Line(client, bearer(await register()), version)
     shown = (await line.ask("tools/list")).json()["result"]["tools"]
     names = {tool["name"] for tool in shown}
-    assert names >= NAMED
+    assert names >= NAMED - BEYOND
+    assert not names & BEYOND
     for tool in shown:
         hints = {name for name in tool["annotations"] if name.endswith("Hint")}
         assert len(hints) == 4
@@ -58,9 +62,9 @@ async def test_every_tool_needs_its_operation_s_scopes(
     del chosen
     line = Line(client, bearer(await register()))
     answer = await line.call("add_tactic")
-    refused(answer, 403, "insufficient_scope")
+    found = refused_over_mcp(answer, 403, "insufficient_scope", id=7)
     over_http = await client.post("/api/tactics", json={}, headers=line.headers)
-    assert answer.json()["error"] == over_http.json()["error"]
+    assert found["data"]["error"] == over_http.json()["error"]
     wanted = 'scope="memories:write"'
     assert wanted in answer.headers["www-authenticate"]
     assert wanted in over_http.headers["www-authenticate"]

@@ -14,7 +14,7 @@ from negotiator.tokens import clients
 from negotiator.tokens.api_keys.holder import JWT
 from negotiator.tokens.clients import JWT_BEARER, NewClient
 from tests.conftest import BASE, Change, bearer, connect, make_settings, running
-from tests.contract.expect import refused
+from tests.contract.expect import refused, refused_over_mcp
 from tests.contract.requirements import covers
 from tests.flow import App, User
 from tests.idp import Idp, registration
@@ -49,7 +49,7 @@ async def opened(client: httpx2.AsyncClient, token: str) -> set[str]:
         if answer.status_code == 200:
             found.add(place)
             continue
-        refused(answer, 401, "invalid_token")
+        (refused_over_mcp if place == "/mcp" else refused)(answer, 401, "invalid_token")
         part = "/mcp" if place == "/mcp" else ""
         metadata = f"{BASE}/.well-known/oauth-protected-resource{part}"
         challenge = answer.headers["www-authenticate"]

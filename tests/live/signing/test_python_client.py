@@ -28,6 +28,8 @@ from tests.signer import Signer
 pytestmark = pytest.mark.asyncio
 TOKEN = "/oauth/token"
 WRITING = "memories:write"
+SAVING = ("list_collections", "create_collection", "save_to_collection", "submit_tool")
+"""The tools whose scopes the program below has no right to."""
 
 
 async def test_a_client_that_registers_itself_calls_every_tool_and_asks_again_for_what_was_refused(
@@ -78,8 +80,9 @@ async def test_a_client_known_by_its_document_outlives_its_token(brief: Brief, s
     assert result.is_error is False
     assert drawer.client
     assert drawer.client.client_id == document
-    assert (len(person.visits), len(drawer.tokens)) == (1, 2)
-    assert drawer.tokens[0].refresh_token != drawer.tokens[1].refresh_token
+    assert len(person.visits) == 1
+    assert len(drawer.tokens) >= 2  # on a busy machine a token may end before it is used
+    assert len({token.refresh_token for token in drawer.tokens}) == len(drawer.tokens)
     assert wire.seen["POST", "/oauth/register", 201] == 0
     assert wire.seen["POST", "/mcp", 401] == 1
 
@@ -141,7 +144,8 @@ async def test_a_program_that_holds_a_key_signs_its_own_way_in(server: Server) -
         issuer=server.base,
     )
     async with wire.mcp(auth, "auto") as client:
-        assert len((await client.list_tools()).tools) == len(CALLS)
+        names = {tool.name for tool in (await client.list_tools()).tools}
+        assert names == CALLS.keys() - {*SAVING}, "it cannot ask for more than it has"
         result = await client.call_tool("remember", CALLS["remember"]({}))
     assert result.is_error is False, result
     assert wire.seen["POST", TOKEN, 200] == len(drawer.tokens) == 1

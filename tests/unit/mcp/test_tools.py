@@ -84,6 +84,25 @@ def test_what_http_says_in_headers_is_said_in_arguments() -> None:
     assert (none["type"], none["properties"]) == ("object", {})
 
 
+def test_a_tool_may_leave_out_members_of_its_input_and_what_only_they_refer_to() -> None:
+    class Part(Strict):
+        """A part."""
+
+        size: int
+
+    class Made(Thing):
+        """A thing of parts."""
+
+        parts: tuple[Part, ...] = ()
+
+    shown = tools.input_schema(
+        operation("POST", Tool("T", omitted=frozenset({"parts"})), input=Made)
+    )
+    assert list(shown["properties"]) == ["id", "colour"]
+    assert "$defs" not in shown
+    assert "Part" in tools.input_schema(operation("POST", Tool("T"), input=Made))["$defs"]
+
+
 def test_a_list_of_types_is_shown_as_alternatives() -> None:
     class Loose(Strict):
         """Anything plain."""
