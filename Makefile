@@ -37,6 +37,7 @@ voice:
 check: $(READY) ## Formatting, lint, types, floors, fresh docs, schemas: everything but tests
 	$(BIN)/ruff format --check && $(BIN)/ruff check && $(BIN)/pyright && $(BIN)/lint-imports
 	$(BIN)/python -m docs.generate --check
+	$(BIN)/pytest -q --durations=0 --durations-min=60 tests/house/test_tools.py
 	$(BIN)/python -m tests.live.openapi.lint
 
 bench: bench-http bench-directory bench-memory bench-speech bench-teleprompter ## Measure beside the peers; docs/benchmarks.md has the tables

@@ -109,12 +109,13 @@ Run = Callable[[Call[Any]], Awaitable[Any]]
 class Tool:
     """That an operation is offered to models, as a tool; schemas, scopes and limits are the operation's own.
 
-    `title` is for people, `hint` what a model should know beyond the summary, `name` another name than the
-    operation's. `reads` says of a POST that it changes nothing; `foreign` that its answer carries text which
-    others wrote, and which is data to the reader, never an instruction. `unclaimed` limits the tool to agents that act
-    for no user yet. `note` is added to every result as the member `note`: what to do next. `omitted` are optional
-    members of the input that the tool's schema leaves out, since models seldom need them. Over MCP an operation sees
-    no header but `Accept`: one that reads others is no tool.
+    `title` is for people. `hint` says to a model, beyond the summary, when to use the tool, what comes before it and
+    what next. `name` is another name than the operation's. `reads` says of a POST that it changes nothing; `foreign`
+    that its answer carries text which others wrote, and which is data to the reader, never an instruction. `unclaimed`
+    limits the tool to agents that act for no user yet. `note` is added to every result as the member `note`: what to do
+    next. `leave_out` names members of the input that the tool does not show, though it takes them: `issues.label`, or
+    with `*` for any part. `brief` names the members that each entry of the answer's `items` keeps. Over MCP an
+    operation sees no header but `Accept`: one that reads others is no tool.
     """
 
     title: str
@@ -124,7 +125,8 @@ class Tool:
     foreign: bool = False
     unclaimed: bool = False
     note: str = ""
-    omitted: frozenset[str] = frozenset()
+    leave_out: tuple[str, ...] = ()
+    brief: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

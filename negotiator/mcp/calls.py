@@ -19,7 +19,8 @@ from negotiator.errors import (
     Unauthorized,
     ValidationFailed,
 )
-from negotiator.mcp.offers.tools import KEY, NOTE, REVISION, takes_revision
+from negotiator.mcp.offers.schemas import cleared, read
+from negotiator.mcp.offers.tools import CLEAR, KEY, NOTE, REVISION, clears, takes_revision, view
 from negotiator.scopes import ordered
 
 ENVELOPE: Final = 8 * 1024
@@ -60,8 +61,15 @@ class ToolArrival:
 
     async def read(self) -> Given:
         operation = self.operation
-        beside = {KEY: operation.creates, REVISION: takes_revision(operation)}
-        members = {name: value for name, value in self.arguments.items() if not beside.get(name)}
+        beside = {
+            KEY: operation.creates,
+            REVISION: takes_revision(operation),
+            CLEAR: clears(operation),
+        }
+        own = {name: value for name, value in self.arguments.items() if not beside.get(name)}
+        members = read(view(operation).shape, own)
+        if clears(operation):
+            members = cleared(members, self.arguments.get(CLEAR))
         lenient = operation.input.model_config.get("extra") == "ignore"
         refusal = InvalidRequest if lenient else None
         body = orjson.dumps(members, option=orjson.OPT_SORT_KEYS)
@@ -103,7 +111,19 @@ async def call(
         raise
     except Refusal as refusal:
         return _refusal(await doorway.refused(refusal))
-    return _result(answer, operation.tool.note if operation.tool else "")
+    note = operation.tool.note if operation.tool else ""
+    return _result(_brief(operation, answer), note)
+
+
+def _brief(operation: Operation, answer: Answer) -> Answer:
+    """The answer with no more of its entries than the tool gives."""
+    names = operation.tool.brief if operation.tool else ()
+    if not names:
+        return answer
+    body = answer.body if isinstance(answer.body, bytes) else orjson.dumps(answer.body)
+    page: dict[str, Any] = orjson.loads(body)
+    items = [{name: entry[name] for name in names if name in entry} for entry in page["items"]]
+    return Answer({**page, "items": items}, answer.status, answer.headers)
 
 
 def refusal_body(answer: Answer) -> dict[str, Any]:

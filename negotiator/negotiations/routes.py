@@ -30,6 +30,21 @@ from negotiator.negotiations.terms.reading import read_terms
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 
+_UNSHOWN: Final = (
+    *("issues.label", "issues.unit", "issues.tradeable", "issues.weight_given"),
+    *("issues.value_points", "issues.options.utility"),
+    *("target.utility", "walk_away.utility", "walk_away.override_reason"),
+    *(
+        "batna.value.utility",
+        "batna.probability",
+        "batna.cost",
+        "batna.available_until",
+        "batna.override_reason",
+    ),
+    *("constraints", "authority", "baseline", "facts"),
+)
+"""What neither tool on the terms of a negotiation shows, to stay small; both take it."""
+
 READ: Final = frozenset({"negotiations:read"})
 WRITE: Final = frozenset({"negotiations:write"})
 PATH: Final = "/api/negotiations"
@@ -69,7 +84,15 @@ class Negotiations:
                 output=NegotiationList,
                 scopes=READ,
                 refusals=(400, 422),
-                tool=Tool("List negotiations"),
+                tool=Tool(
+                    "List negotiations",
+                    hint="Use it to find a negotiation's id; get_negotiation reads one whole.",
+                    leave_out=("category",),
+                    brief=(
+                        *("id", "title", "role", "category", "kind", "counterparty", "state"),
+                        *("currency", "deadline", "missing", "outcome", "updated_at"),
+                    ),
+                ),
                 tag="negotiations",
             ),
             Operation(
@@ -84,7 +107,19 @@ class Negotiations:
                 scopes=WRITE,
                 creates=True,
                 refusals=(400, 422),
-                tool=Tool("Open a negotiation"),
+                tool=Tool(
+                    "Open a negotiation",
+                    hint=(
+                        "Use it first: all advice needs one. Ask the user for target, walk-away and alternative; never "
+                        "invent them. `missing` in the answer names what to add with edit_negotiation."
+                    ),
+                    leave_out=(
+                        *_UNSHOWN,
+                        *("kind", "max_rounds", "issues.their_weight", "their_estimate"),
+                        *("counterparty.organisation", "counterparty.role", "counterparty.notes"),
+                        *("counterparty.relationship", "counterparty.decision_maker"),
+                    ),
+                ),
                 tag="negotiations",
             ),
             Operation(
@@ -97,20 +132,40 @@ class Negotiations:
                 output=NegotiationView,
                 scopes=READ,
                 refusals=(404,),
-                tool=Tool("Read a negotiation"),
+                tool=Tool(
+                    "Read a negotiation",
+                    hint="Use it before you discuss or change its terms.",
+                ),
                 tag="negotiations",
             ),
             Operation(
                 name="edit_negotiation",
                 method="PATCH",
                 path=ONE,
-                summary="Change a negotiation by a JSON merge patch; the result is checked whole",
+                summary="Change the terms of a negotiation; what is not sent stays",
                 run=self.edit,
                 input=EditNegotiation,
                 output=NegotiationView,
                 scopes=WRITE,
                 refusals=(400, 404, 409, 412, 422),
-                tool=Tool("Edit a negotiation"),
+                tool=Tool(
+                    "Edit a negotiation",
+                    hint=(
+                        "Use it to add what `missing` names. Members mean what they mean in open_negotiation; a list "
+                        "replaces the old one."
+                    ),
+                    leave_out=(
+                        *_UNSHOWN,
+                        *("title", "role", "category", "kind", "counterparty"),
+                        *(
+                            "their_estimate.target",
+                            "their_estimate.batna",
+                            "their_estimate.deadline",
+                        ),
+                        *("their_estimate.confidence", "their_estimate.source"),
+                        "their_estimate.walk_away.unit",
+                    ),
+                ),
                 tag="negotiations",
             ),
             Operation(
@@ -140,7 +195,14 @@ class Negotiations:
                 scopes=WRITE,
                 creates=True,
                 refusals=(400, 404, 409, 412, 422),
-                tool=Tool("Move a negotiation"),
+                tool=Tool(
+                    "Move a negotiation",
+                    hint=(
+                        "Use it to pause, resume or end talks without a deal (lost, walked_away, cancelled), when a "
+                        "deal is signed (won), or when an approver has decided. For an acceptance use record_offer."
+                    ),
+                    leave_out=("idempotency_key", "if_revision"),
+                ),
                 tag="negotiations",
             ),
             Operation(
@@ -153,7 +215,10 @@ class Negotiations:
                 output=EventList,
                 scopes=READ,
                 refusals=(400, 404, 422),
-                tool=Tool("History of a negotiation"),
+                tool=Tool(
+                    "History of a negotiation",
+                    hint="Use it to explain how its state came about; the offers themselves are in list_offers.",
+                ),
                 tag="negotiations",
             ),
             Operation(
@@ -166,7 +231,10 @@ class Negotiations:
                 output=OfferList,
                 scopes=READ,
                 refusals=(400, 404, 422),
-                tool=Tool("List offers"),
+                tool=Tool(
+                    "List offers",
+                    hint="Use it for an offer's id, or to see who conceded how much.",
+                ),
                 tag="offers",
             ),
             Operation(
@@ -181,7 +249,17 @@ class Negotiations:
                 scopes=WRITE,
                 creates=True,
                 refusals=(400, 404, 409, 412, 422),
-                tool=Tool("Record an offer"),
+                tool=Tool(
+                    "Record an offer",
+                    hint=(
+                        "Use it as soon as either side has moved, before next_move: advice reads this ledger. Nothing "
+                        "is sent to the other side."
+                    ),
+                    leave_out=(
+                        *("rationale", "channel", "source", "conditions", "confirms"),
+                        "if_revision",
+                    ),
+                ),
                 tag="offers",
             ),
         ]

@@ -37,7 +37,7 @@ class Judging:
                 output=JudgedView,
                 scopes=STREAM,
                 refusals=(400, 404, 422, 503),
-                tool=Tool("Judge a card"),
+                tool=Tool("Judge a card", hint="Use it when the user took or refused a card."),
                 tag="teleprompter",
             ),
         ]

@@ -53,7 +53,17 @@ class Sessions:
                 scopes=STREAM,
                 creates=True,
                 refusals=(400, 404, 409, 422, 503),
-                tool=Tool("Open a teleprompter session"),
+                tool=Tool(
+                    "Open a teleprompter session",
+                    hint=(
+                        "Use it before a live call, and ask the user who agreed to be listened to. Then send each "
+                        "utterance to hear_utterance."
+                    ),
+                    leave_out=(
+                        *("source", "language", "role", "consent.at", "consent.jurisdiction"),
+                        "idempotency_key",
+                    ),
+                ),
                 tag="teleprompter",
             ),
             Operation(
@@ -103,7 +113,7 @@ class Sessions:
         switches: tuple[tuple[str, moving.Change, str], ...] = (
             ("pause", moving.pause, "Stop listening for a while; the gap is marked"),
             ("resume", moving.resume, "Listen again"),
-            ("end", partial(moving.end, reason="asked"), "End a session"),
+            ("end", partial(moving.end, reason="asked"), "End a teleprompter session"),
         )
 
         def run(change: moving.Change) -> Any:
@@ -125,7 +135,9 @@ class Sessions:
                 scopes=STREAM,
                 refusals=(400, 404, 409),
                 tag="teleprompter",
-                tool=Tool("End a teleprompter session") if word == "end" else None,
+                tool=Tool("End a teleprompter session", hint="Use it when the call is over.")
+                if word == "end"
+                else None,
             )
             for word, change, summary in switches
         ]

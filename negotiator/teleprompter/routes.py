@@ -48,14 +48,21 @@ class Teleprompter:
                 scopes=STREAM,
                 budget=lambda _said: BUDGET,
                 refusals=(400, 404, 409, 422, 503),
-                tool=Tool("Hear an utterance"),
+                tool=Tool(
+                    "Hear an utterance",
+                    hint=(
+                        "Use it for each utterance of a call, after open_teleprompter_session; show the user what "
+                        "the cards `say`."
+                    ),
+                    leave_out=("start_ms", "end_ms"),
+                ),
                 tag="teleprompter",
             ),
             Operation(
                 name="follow_session",
                 method="GET",
                 path=f"{ONE}/events",
-                summary="The numbered events after a number: as JSON, waiting for the first, or as an event stream",
+                summary="The events of a session after a number: utterances, cards, notices",
                 run=self.follow,
                 input=FollowSession,
                 output=EventPage,
@@ -63,7 +70,12 @@ class Teleprompter:
                 budget=lambda _asked: BUDGET,
                 media_type=sse.MEDIA_TYPE,
                 refusals=(400, 404, 422),
-                tool=Tool("Follow a teleprompter session", foreign=True),
+                tool=Tool(
+                    "Follow a teleprompter session",
+                    hint="Use it when another program sends the call and you watch for cards.",
+                    foreign=True,
+                    leave_out=("limit",),
+                ),
                 tag="teleprompter",
             ),
         ]
@@ -74,13 +86,13 @@ class Teleprompter:
                 name="get_transcript",
                 method="GET",
                 path=f"{ONE}/transcript",
-                summary="What was said, as far as it is kept",
+                summary="What was said in a session, as far as it is kept",
                 run=self.transcript,
                 input=SessionId,
                 output=TranscriptView,
                 scopes=STREAM,
                 refusals=(404,),
-                tool=Tool("Read a transcript", foreign=True),
+                tool=Tool("Read a transcript", hint="Use it to sum up a call.", foreign=True),
                 tag="teleprompter",
             ),
         ]

@@ -108,7 +108,7 @@ class Bookmarks:
                     "Create a collection",
                     hint="Use it when no collection of list_collections fits; then fill it with save_to_collection.",
                     name="create_collection",
-                    omitted=frozenset({"items"}),
+                    leave_out=("items",),
                 ),
             ),
             Operation(

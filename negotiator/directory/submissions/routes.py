@@ -34,11 +34,9 @@ _TOOLS: Final = "/api/v1/tools"
 _PATH: Final = "/api/v1/submissions"
 _ONE: Final = f"{_PATH}/{{id}}"
 _TAG: Final = "submissions"
-_SELDOM: Final = frozenset(
-    {
-        *("subcategories", "docs_url", "repository", "packages", "auth"),
-        *("pricing", "open_source", "publisher", "external_ids", "version"),
-    }
+_SELDOM: Final = (
+    *("subcategories", "docs_url", "repository", "packages", "auth"),
+    *("pricing", "open_source", "publisher", "external_ids", "version"),
 )
 """What a model that submits a tool seldom knows of it."""
 
@@ -76,7 +74,7 @@ class Submissions:
                         "Use it when a tool is missing from the directory: look with search_tools first, and with "
                         "list_categories for its category. State only what you know of it; a person reviews it."
                     ),
-                    omitted=_SELDOM,
+                    leave_out=_SELDOM,
                 ),
                 tag=_TAG,
             ),

@@ -20,7 +20,11 @@ MARKDOWN: Final = "text/markdown"
 
 @dataclass(frozen=True, slots=True)
 class Readable:
-    """A URI, or a template of some, and the operation behind it; `latest` lists what `{plan_id}` is the first of."""
+    """A URI, or a template of some, and the operation behind it.
+
+    `latest` lists what `{plan_id}` is the first of. `index` are the members of each entry that an index of a whole
+    list has; every page of the list is read for it.
+    """
 
     uri: str
     operation: str
@@ -28,6 +32,7 @@ class Readable:
     description: str
     media_type: str = JSON
     latest: str = ""
+    index: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -49,8 +54,9 @@ READABLE: Final = (
     Readable(
         "negotiator://tactics",
         "list_tactics",
-        "Tactic shelf",
-        "The tactics at hand: your own, then the built-in ones.",
+        "Index of tactics",
+        "Every tactic by id, name and family: your own, then the built-in ones. Read one as negotiator://tactics/{id}.",
+        index=("id", "name", "family"),
     ),
     Readable(
         "negotiator://tactics/{id}",
@@ -128,9 +134,28 @@ class Shelf:
                 if first is None:
                     return None
                 parameters["plan_id"] = first
+            if one.index:
+                entries = await self._every(visit, operation, parameters)
+                listed = [{name: entry[name] for name in one.index} for entry in entries]
+                text = orjson.dumps({"items": listed}).decode()
+                return {"uri": uri, "mimeType": one.media_type, "text": text}
             answer = await self._answer(visit, operation, parameters, one.media_type)
             return {"uri": uri, "mimeType": one.media_type, "text": _text(answer)}
         return None
+
+    async def _every(
+        self, visit: Visit, operation: Operation, parameters: dict[str, str]
+    ) -> list[dict[str, Any]]:
+        entries: list[dict[str, Any]] = []
+        page: dict[str, Any] = {"next_cursor": None}
+        while not entries or page["next_cursor"]:
+            cursor = {"cursor": page["next_cursor"]} if page["next_cursor"] else {}
+            answer = await self._answer(visit, operation, {**parameters, **cursor}, JSON)
+            page = orjson.loads(orjson.dumps(answer.body))
+            entries += page["items"]
+            if not page["items"]:
+                break
+        return entries
 
     async def _first(self, visit: Visit, name: str, parameters: dict[str, str]) -> str | None:
         operation = self.service.find(name)

@@ -87,7 +87,10 @@ class Benchmarks:
                 output=BenchmarksView,
                 scopes=frozenset({"memories:read"}),
                 refusals=(422,),
-                tool=Tool("Compare with benchmarks"),
+                tool=Tool(
+                    "Compare with benchmarks",
+                    hint="Use it to choose a realistic target or to judge a result.",
+                ),
                 tag="wins",
             )
         ]

@@ -125,7 +125,11 @@ class ListVersions(MemoryId):
 
 
 class SearchMemories(Strict):
-    """What to recall. `hybrid` fuses meaning and words; filters narrow before anything is ranked."""
+    """What to recall. `hybrid` fuses meaning and words; filters narrow before anything is ranked.
+
+    A filter may also test `trust`, `status`, `pinned`, dates and `source.type`, have operators in place of a value (eq
+    ne in gt gte lt lte exists), and combine filters with AND, OR and NOT.
+    """
 
     model_config = ConfigDict(
         json_schema_extra=shown(
@@ -143,7 +147,7 @@ class SearchMemories(Strict):
     )
     filters: dict[str, Any] = Field(
         default_factory=dict[str, Any],
-        description="Fields with what they must equal or operators (eq ne in gt gte lt lte exists); AND, OR, NOT.",
+        description="What fields must equal: kind, category, counterparty, tags, negotiation_id or attributes.NAME.",
     )
     limit: Whole = Field(8, ge=1, le=50, description="How many at most.")
     mode: Mode = Field("hybrid", description="By meaning, by words, or both.")

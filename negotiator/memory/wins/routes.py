@@ -77,7 +77,23 @@ class Wins:
                 scopes=WRITE,
                 creates=True,
                 refusals=(400, 404, 409, 422, 503),
-                tool=Tool("Record a win"),
+                tool=Tool(
+                    "Record a win",
+                    hint=(
+                        "Use it once a deal is signed and the user has confirmed the figures; get_benchmarks then "
+                        "counts it."
+                    ),
+                    leave_out=(
+                        *(
+                            "baseline.currency",
+                            "baseline.as_of",
+                            "baseline.evidence",
+                            "achieved.currency",
+                        ),
+                        *("closed_at", "savings_total", "claimed_savings", "non_price_terms"),
+                        *("lead_time_days", "rounds", "savings_type", "visibility"),
+                    ),
+                ),
                 tag="wins",
             ),
             Operation(

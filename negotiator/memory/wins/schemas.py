@@ -33,7 +33,7 @@ class BaselineOfWin(Strict):
     """What the result is measured against: the price of one unit over one term."""
 
     kind: BaselineKind = Field("other", description="Where the figure comes from.")
-    amount: Amount = Field(description="Price of one unit over one term.")
+    amount: Amount
     currency: Currency | None = Field(None, description="The win's, if named at all.")
     as_of: Word | None = Field(None, description="When it stood.")
     evidence: list[Prose] = Field(
@@ -44,7 +44,7 @@ class BaselineOfWin(Strict):
 class AchievedOfWin(Strict):
     """What was agreed, for the same unit and term."""
 
-    amount: Amount = Field(description="Price of one unit over one term.")
+    amount: Amount
     currency: Currency | None = Field(None, description="The win's, if named at all.")
 
 
@@ -60,7 +60,7 @@ class TermOfWin(Strict):
 class TacticOfWin(Strict):
     """A tactic that was used and how it did."""
 
-    tactic_id: Word = Field(description="The tactic, tac_….")
+    tactic_id: Word = Field(description="tac_…")
     helped: Whole = Field(0, ge=-2, le=2, description="From -2, it hurt, to 2, it decided.")
 
 
@@ -91,8 +91,10 @@ class NewWin(Strict):
     role: Role = Field("buyer", description="The user's side.")
     closed_at: Moment | None = Field(None, description="When it closed; now if absent.")
     currency: Currency = Field(description="ISO 4217 code.")
-    baseline: BaselineOfWin = Field(description="What it is measured against.")
-    achieved: AchievedOfWin = Field(description="What was agreed.")
+    baseline: BaselineOfWin = Field(
+        description="What it is measured against: price of one unit for one term."
+    )
+    achieved: AchievedOfWin = Field(description="Price of one unit for one term that was agreed.")
     quantity: Amount = Field("1", description="How many units; more than zero.")
     period_months: Whole | None = Field(None, ge=1, le=600, description="The contract's term.")
     savings_type: SavingsType = Field("cost_reduction", description="What kind of gain.")

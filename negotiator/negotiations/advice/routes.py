@@ -51,7 +51,14 @@ class Advice:
                 output=LeverageView,
                 scopes=TACTICS,
                 refusals=(404, 409, 422),
-                tool=Tool("Leverage", reads=True),
+                tool=Tool(
+                    "Leverage",
+                    hint=(
+                        "Use it when the user asks how strong they are, whether a deal is possible or what is fair. "
+                        "Each issue needs its range. It does not say what to do: next_move does."
+                    ),
+                    reads=True,
+                ),
                 tag="advice",
             ),
             Operation(
@@ -71,13 +78,20 @@ class Advice:
                 name="next_move",
                 method="POST",
                 path=f"{ONE}/next-move",
-                summary="What to do now in a negotiation: accept, counter or walk away, never below the floor",
+                summary="What to do now in a negotiation: accept, counter or walk away, never below the walk-away",
                 run=self.next_move,
                 input=StoredNextMove,
                 output=NextMoveView,
                 scopes=TACTICS,
                 refusals=(404, 409, 422),
-                tool=Tool("Next move", reads=True),
+                tool=Tool(
+                    "Next move",
+                    hint=(
+                        "Use it on every turn, once their latest move is in record_offer. Needs a walk-away, or an "
+                        "alternative with its value. Answers a package and the words for it; record it when it is made."
+                    ),
+                    reads=True,
+                ),
                 tag="advice",
             ),
             Operation(

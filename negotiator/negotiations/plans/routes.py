@@ -67,7 +67,14 @@ class BattlePlans:
                 scopes=WRITE,
                 creates=True,
                 refusals=(404, 409, 422),
-                tool=Tool("Make a battle plan"),
+                tool=Tool(
+                    "Make a battle plan",
+                    hint=(
+                        "Use it to prepare, after open_negotiation and before the first offer, and again when the plan "
+                        "is stale. It covers opening, concessions, questions and tactics; for one turn use next_move."
+                    ),
+                    leave_out=("idempotency_key",),
+                ),
                 tag="plans",
             ),
             Operation(
@@ -80,21 +87,24 @@ class BattlePlans:
                 output=BattlePlanList,
                 scopes=READ,
                 refusals=(400, 404, 422),
-                tool=Tool("List battle plans"),
+                tool=Tool("List battle plans", hint="Use it for the id of a plan."),
                 tag="plans",
             ),
             Operation(
                 name="get_battle_plan",
                 method="GET",
                 path=f"{PLANS}/{{plan_id}}",
-                summary="Read a battle plan, as JSON or, by Accept: text/markdown, printable",
+                summary="Read one battle plan whole",
                 run=self.get,
                 input=BattlePlanId,
                 output=BattlePlanView,
                 media_type=MARKDOWN,
                 scopes=READ,
                 refusals=(404,),
-                tool=Tool("Read a battle plan"),
+                tool=Tool(
+                    "Read a battle plan",
+                    hint="Use it before talks; its id is in list_battle_plans. A stale one is made anew.",
+                ),
                 tag="plans",
             ),
         ]

@@ -27,22 +27,20 @@ class RecordOffer(NegotiationId):
     package: Package | None = Field(
         None,
         max_length=50,
-        description="A value for each issue named; needed for offer, counter and final.",
+        description="Values by issue; needed for offer, counter and final.",
     )
     conditions: list[Prose] = Field(
         default_factory=list[str], max_length=50, description="What the offer depends on."
     )
     valid_until: Moment | None = Field(None, description="After it the offer cannot be accepted.")
     claimed_final: Truth = Field(False, description="Whether they called it final.")
-    in_reply_to: Word | None = Field(
-        None, description="Id of the offer answered; an acceptance must name a live one."
-    )
+    in_reply_to: Word | None = Field(None, description="Offer id; an acceptance needs a live one.")
     rationale: Prose | None = Field(None, description="The reasons that were given.")
     channel: Word | None = Field(None, description="Where it was said, such as email.")
     source: Source = Field("typed", description="Detected offers stay unconfirmed.")
     confirms: Word | None = Field(None, description="The detected offer that this row confirms.")
     override: Truth = Field(
-        False, description="Allow below the walk-away or a constraint; only if the user insists."
+        False, description="If the user insists: below the walk-away or against a constraint."
     )
     reason: Prose | None = Field(
         None,

@@ -34,15 +34,15 @@ Weight = Annotated[Number, Field(ge=0, le=1e12, allow_inf_nan=False)]
 class RangeBody(Strict):
     """The values of a numeric issue: both ends, and the step between values (none: continuous)."""
 
-    min: Scalar = Field(description="Smallest value.")
-    max: Scalar = Field(description="Largest value.")
-    step: Scalar | None = Field(None, description="Between values; continuous if absent.")
+    min: Scalar
+    max: Scalar
+    step: Scalar | None = None
 
 
 class OptionBody(Strict):
     """One listed value and what it is worth to you, 0 (worst) to 1 (best)."""
 
-    value: Scalar = Field(description="The value.")
+    value: Scalar
     utility: Share | None = Field(None, description="Worth to the user, 0 to 1; for all or none.")
 
 
@@ -58,22 +58,22 @@ Option = Annotated[
 class IssueBody(Strict):
     """One thing that is negotiated, with your value function on it."""
 
-    name: Word = Field(description="Short name by which packages refer to it, such as price.")
+    name: Word = Field(description="Short name, such as price; packages refer to it.")
     label: Word | None = Field(None, description="Name for people; `name` if absent.")
-    type: IssueKind = Field("money", description="What kind of value it takes.")
+    type: IssueKind = Field("money", description="Kind of value.")
     unit: Word | None = Field(None, description="Unit of its values, such as seats.")
     direction: Literal["higher", "lower"] | None = Field(
-        None, description="Which way is better for the user; on money it follows from the role."
+        None, description="Better for the user; on money the role decides."
     )
-    weight: Weight | None = Field(None, description="How much it matters to the user; any scale.")
+    weight: Weight | None = Field(None, description="How much it matters; any scale.")
     weight_given: Weight | None = Field(
         None, description="Read-only echo of the weight as it was sent; ignored on input."
     )
-    range: RangeBody | None = Field(
-        None, description="Worst and best values in reach; needed for numbers and dates."
-    )
+    range: RangeBody | None = Field(None, description="Needed for numbers and dates.")
     options: list[Option] | None = Field(
-        None, max_length=10_000, description="Needed for an enum: its values, worst first."
+        None,
+        max_length=10_000,
+        description="Values of an enum, best last unless `direction` is lower.",
     )
     value_points: list[Annotated[list[Scalar], Field(min_length=2, max_length=2)]] | None = Field(
         None, max_length=1000, description="[value, utility] corners of a bent value function."
@@ -107,7 +107,7 @@ class WorthBody(Strict):
 
     model_config = ConfigDict(json_schema_extra=exactly_one("package", "utility"))
 
-    package: Package | None = Field(None, max_length=50, description="A value for each issue.")
+    package: Package | None = Field(None, max_length=50, description="Values by issue.")
     utility: Utility | None = Field(None, description="From 0 to 1, in place of a package.")
 
 
@@ -159,9 +159,9 @@ CounterpartyBody = Annotated[
 class Estimates(Strict):
     """Their walk-away as you believe it; low ≤ likely ≤ high."""
 
-    low: Amount = Field(description="Lowest plausible.")
-    likely: Amount = Field(description="Most likely.")
-    high: Amount = Field(description="Highest plausible.")
+    low: Amount
+    likely: Amount
+    high: Amount
     unit: Literal["money", "utility"] | None = Field(
         None, description="Default: money when one price is all, else their utility from 0 to 1."
     )

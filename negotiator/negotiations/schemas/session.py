@@ -81,21 +81,23 @@ class NegotiationBody(Strict):
     )
 
     title: Title = Field(description="Name to find it by.")
-    role: Role = Field(description="The user's side; a buyer wants money low, a seller high.")
+    role: Role = Field(description="The user's side.")
     issues: list[IssueBody] = Field(
         min_length=1, max_length=50, description="What is negotiated, one entry each."
     )
     category: Word = Field(
-        "other", description="What is bought, sold or settled, such as software; keys benchmarks."
+        "other", description="What is bought, sold or settled, such as software."
     )
     kind: Word = Field(
         "other", description="new_purchase, renewal, sale, salary, lease, dispute or other."
     )
     counterparty: CounterpartyBody | None = Field(None, description="The other side.")
     currency: Annotated[Word, Declared("pattern", PATTERN)] | None = Field(
-        None, description="ISO 4217 code; every money issue is in it."
+        None, description="ISO 4217 code of all money issues."
     )
-    target: WorthBody | None = Field(None, description="What the user aims for.")
+    target: WorthBody | None = Field(
+        None, description="What the user aims for: a value for each issue."
+    )
     walk_away: WalkAway | None = Field(
         None, description="The least the user would agree to. Private."
     )
@@ -103,9 +105,7 @@ class NegotiationBody(Strict):
     their_estimate: TheirEstimate | None = Field(
         None, description="What is believed of the other side; an estimate."
     )
-    deadline: Moment | None = Field(
-        None, description="RFC 3339 with offset; once passed, the negotiation expires."
-    )
+    deadline: Moment | None = Field(None, description="RFC 3339 with offset.")
     max_rounds: Whole | None = Field(
         None, ge=1, le=10_000, description="After how many rounds talks end."
     )
@@ -185,20 +185,18 @@ class EditNegotiation(MergePatch, NegotiationId):
 
     title: _Text = Field(None, description="A new title.")
     role: _Text = Field(None, description="Another role.")
-    issues: _Entries = Field(None, description="The whole new list of issues; lists are replaced.")
+    issues: _Entries = Field(None, description="The whole new list.")
     category: _Text = Field(None, description="Another category, or null for `other`.")
     kind: _Text = Field(None, description="Another kind, or null for `other`.")
     counterparty: _Members = Field(None, description="Members to change of the other side.")
     currency: _Text = Field(None, description="ISO 4217 code.")
-    target: _Members = Field(None, description="Members to change of the target.")
-    walk_away: _Members = Field(None, description="Members to change of the walk-away.")
-    batna: _Members = Field(None, description="Members to change of your best alternative.")
-    their_estimate: _Members = Field(
-        None, description="Members to change of what you believe of them."
-    )
-    deadline: _Text = Field(None, description="A new deadline, in the future, or null for none.")
-    max_rounds: _Number = Field(None, description="Another number of rounds, or null for no limit.")
-    constraints: _Entries = Field(None, description="The whole new list of constraints.")
+    target: _Members = Field(None, description="What the user aims for.")
+    walk_away: _Members = Field(None, description="The least the user would agree to now.")
+    batna: _Members = Field(None, description="The user's best alternative now.")
+    their_estimate: _Members = Field(None, description="What is believed of them now.")
+    deadline: _Text = Field(None, description="RFC 3339 with offset, in the future.")
+    max_rounds: _Number = Field(None, description="Another number of rounds.")
+    constraints: _Entries = Field(None, description="The whole new list of rules.")
     authority: _Members = Field(None, description="Members to change of your authority.")
     baseline: _Members = Field(None, description="Members to change of the baseline.")
     facts: _Members = Field(None, description="Members to change of the facts behind power.")
@@ -226,19 +224,19 @@ class MoveNegotiation(NegotiationId):
 
     to: State = Field(description="The new state; a refusal lists the `allowed` ones.")
     reason: Title | None = Field(
-        None, description="Needed to reopen what was over, to refuse approval, or to override."
+        None, description="Needed to reopen, to refuse approval or to override."
     )
     approved: Truth | None = Field(
-        None, description="From awaiting_approval: whether the approver said yes."
+        None, description="In awaiting_approval: what the approver decided."
     )
     package_sha256: Word | None = Field(
         None, description="Needed to approve: copied from `pending_approval`."
     )
     offer_id: Word | None = Field(
-        None, description="To `agreed`: the live offer agreed on; the latest if absent."
+        None, description="For agreed: the offer; the latest live one if absent."
     )
     override: Truth = Field(
-        False, description="To `agreed`: agree below the walk-away; only if the user insists."
+        False, description="For agreed, if the user insists: below the walk-away."
     )
 
 

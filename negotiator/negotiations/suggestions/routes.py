@@ -60,7 +60,15 @@ class Tactics:
                 output=SuggestionsView,
                 scopes=TACTICS,
                 refusals=(404, 422),
-                tool=Tool("Suggest tactics", reads=True),
+                tool=Tool(
+                    "Suggest tactics",
+                    hint=(
+                        "Use it for what to say, above all to answer pressure or a trick: pass their words as "
+                        "`utterance`. For figures use next_move."
+                    ),
+                    leave_out=("phase",),
+                    reads=True,
+                ),
                 tag="tactics",
             ),
             Operation(
@@ -90,7 +98,12 @@ class Tactics:
                 output=TacticList,
                 scopes=READ,
                 refusals=(400, 422),
-                tool=Tool("List tactics"),
+                tool=Tool(
+                    "List tactics",
+                    hint="Use it to browse; suggest_tactics picks for a negotiation, get_tactic reads one whole.",
+                    leave_out=("role", "owner", "phase"),
+                    brief=("id", "name", "family", "summary", "owner", "ethics", "risk", "phases"),
+                ),
                 tag="tactics",
             ),
             Operation(
@@ -103,7 +116,10 @@ class Tactics:
                 output=TacticView,
                 scopes=READ,
                 refusals=(404,),
-                tool=Tool("Read a tactic"),
+                tool=Tool(
+                    "Read a tactic",
+                    hint="Use it to explain one: when it works, what to say, its risk, what answers it.",
+                ),
                 tag="tactics",
             ),
         ]
@@ -122,7 +138,28 @@ class Tactics:
                 scopes=OWN,
                 creates=True,
                 refusals=(400, 409, 422),
-                tool=Tool("Add a tactic"),
+                tool=Tool(
+                    "Add a tactic",
+                    hint="Use it when the user has a move that suggest_tactics should know.",
+                    leave_out=(
+                        *(
+                            "aliases",
+                            "preconditions",
+                            "counter_to",
+                            "countered_by",
+                            "legality_notes",
+                        ),
+                        *(
+                            "roles",
+                            "seen_in",
+                            "sources",
+                            "risk",
+                            "phases",
+                            "avoid_when",
+                            "idempotency_key",
+                        ),
+                    ),
+                ),
                 tag="tactics",
             ),
             Operation(

@@ -57,31 +57,31 @@ def _as_clause(value: Any) -> Any:
     return {"text": value} if isinstance(value, str) else value
 
 
-Clause = Annotated[ClauseBody, BeforeValidator(_as_clause, json_schema_input_type=ClauseBody | str)]
+Clause = Annotated[ClauseBody, BeforeValidator(_as_clause, json_schema_input_type=str | ClauseBody)]
 Clauses = Annotated[list[Clause], Field(max_length=20)]
 
 
 class LineBody(Strict):
     """A sentence to say, for one role; `party` suits every role."""
 
-    role: Role = Field(description="Who says it; `party` is everybody.")
-    text: Prose = Field(description="The sentence.")
+    role: Role
+    text: Prose
 
 
 class EffectBody(Strict):
     """What the move gains, how much, and how well that is known."""
 
-    on: Gain = Field(description="What it moves.")
-    size: Size = Field(description="How much.")
-    evidence: Grade = Field(description="How well that is known.")
+    on: Gain
+    size: Size
+    evidence: Grade
 
 
 class SourceBody(Strict):
     """A published work."""
 
-    author: Word = Field(description="Who wrote it.")
-    title: Title = Field(description="Its title.")
-    year: Whole = Field(ge=-3000, le=3000, description="When it appeared.")
+    author: Word
+    title: Title
+    year: Whole = Field(ge=-3000, le=3000)
 
 
 Texts = Annotated[list[Prose], Field(max_length=20)]
@@ -107,7 +107,7 @@ class NewTactic(Strict):
     name: Word = Field(description="Short name.")
     family: Family = Field(description="What kind of tactic.")
     summary: Prose = Field(description="What one does, in a sentence.")
-    effect: EffectBody = Field(description="What it gains.")
+    effect: EffectBody = Field(description="What it gains, how much, and how well that is known.")
     aliases: Annotated[list[Word], Field(max_length=20)] = Field([], description="Other names.")
     use_when: Clauses = Field([], description="Situations that call for it.")
     avoid_when: Clauses = Field([], description="Situations that speak against it.")
@@ -116,7 +116,7 @@ class NewTactic(Strict):
     )
     steps: Texts = Field([], description="How to do it, in order.")
     lines: Annotated[list[LineBody], Field(max_length=20)] = Field(
-        [], description="Sentences to say."
+        [], description="Sentences to say; `party` suits every role."
     )
     counter_to: Ids = Field([], description="Ids of tactics it answers.")
     countered_by: Ids = Field([], description="Ids of tactics that answer it, best first.")

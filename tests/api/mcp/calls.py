@@ -16,15 +16,23 @@ def _talk(known: Known) -> dict[str, Any]:
     return {"id": known["open_negotiation"]["id"]}
 
 
+def _package(price: str) -> list[dict[str, str]]:
+    return [{"name": "price", "value": price}]
+
+
 CALLS: Final[dict[str, Callable[[Known], dict[str, Any]]]] = {
-    "open_negotiation": lambda _: {**PRICED, "idempotency_key": "talk-1"},
+    "open_negotiation": lambda _: {
+        **PRICED,
+        "walk_away": _package("1100"),
+        "idempotency_key": "talk-1",
+    },
     "list_negotiations": lambda _: {"limit": 5, "state": "draft"},
     "get_negotiation": _talk,
     "edit_negotiation": lambda known: {**_talk(known), "max_rounds": 6, "if_revision": 1},
     "make_battle_plan": _talk,
     "list_battle_plans": _talk,
     "get_battle_plan": lambda known: {**_talk(known), "plan_id": known["make_battle_plan"]["id"]},
-    "record_offer": lambda known: {**_talk(known), "by": "them", "package": {"price": "1150"}},
+    "record_offer": lambda known: {**_talk(known), "by": "them", "package": _package("1150")},
     "list_offers": _talk,
     "get_leverage": _talk,
     "next_move": lambda known: {**_talk(known), "style": "firm"},
@@ -45,7 +53,7 @@ CALLS: Final[dict[str, Callable[[Known], dict[str, Any]]]] = {
         "category": "software",
         "currency": "EUR",
         "baseline": {"kind": "previous_price", "amount": "120.00"},
-        "achieved": {"amount": "105.00"},
+        "achieved": "105.00",
     },
     "get_benchmarks": lambda _: {"category": "software"},
     "open_teleprompter_session": lambda known: {

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import orjson
 import pytest
 
 from tests.api.mcp.conftest import NEWEST, OLDER, PRICED, Line, official
@@ -52,7 +53,18 @@ async def test_every_document_of_a_negotiation_can_be_read(line: Line) -> None:
     assert '"kind"' in await text(line, f"{root}/events")
     newest = await text(line, f"{root}/battle-plan")
     assert newest == await text(line, f"{root}/battle-plans/{plan['id']}")
-    assert '"name"' in await text(line, "negotiator://tactics")
+
+
+@pytest.mark.asyncio
+async def test_the_tactics_are_an_index_with_parts(line: Line) -> None:
+    index = orjson.loads(await text(line, "negotiator://tactics"))["items"]
+    assert len(index) > 100, "every page of the list"
+    assert len({entry["id"] for entry in index}) == len(index)
+    assert all(entry.keys() == {"id", "name", "family"} for entry in index)
+    assert len(orjson.dumps(index)) < 12_000
+    part = orjson.loads(await text(line, f"negotiator://tactics/{index[-1]['id']}"))
+    assert part["name"] == index[-1]["name"]
+    assert part["lines"]
 
 
 @pytest.mark.asyncio

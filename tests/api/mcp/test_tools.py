@@ -1,7 +1,8 @@
 """Every tool, called by the official client at every revision we promise; answers fit the schemas shown."""
 
-from typing import Any
+from typing import Any, Final, cast
 
+import orjson
 import pytest
 from jsonschema import Draft202012Validator
 
@@ -9,6 +10,8 @@ from negotiator.directory.exchange import importing
 from tests.api.mcp.calls import CALLS
 from tests.api.mcp.conftest import NEWEST, OLDER, Line, official
 from tests.conftest import Change
+
+LATER: Final = "2099-01-31T12:00:00Z"
 
 
 @pytest.mark.asyncio
@@ -48,6 +51,111 @@ async def test_the_official_client_calls_every_tool(
             assert isinstance(known[name], dict)
             if schema := shown[name].output_schema:
                 valid(known[name], schema)
+
+
+@pytest.mark.asyncio
+async def test_a_model_in_strict_mode_calls_every_tool(full: Line, change: Change) -> None:
+    """OpenAI's strict mode makes every member required: a model sends null, [] or the default for the rest."""
+    await change(importing.stock_with_content)
+    listed = (await full.ask("tools/list")).json()["result"]["tools"]
+    schemas: dict[str, Any] = {tool["name"]: tool["inputSchema"] for tool in listed}
+    known: dict[str, Any] = {}
+    for name, arguments in CALLS.items():
+        sent = everything(arguments(known), schemas[name])
+        valid(sent, schemas[name])
+        known[name] = await full.done(name, **sent)
+    offer = known["record_offer"]
+    assert (offer["package"], offer["valid_until"]) == ({"price": "1150.00"}, None)
+
+
+def everything(given: Any, schema: dict[str, Any]) -> Any:
+    """What is given, with something for each member that is not."""
+    forms = [form for form in schema.get("anyOf", [schema]) if form != {"type": "null"}]
+    if isinstance(given, list):
+        entries = cast("list[Any]", given)
+        return [everything(entry, forms[0]["items"]) for entry in entries]
+    if not isinstance(given, dict):
+        return given
+    members = cast("dict[str, Any]", given)
+    return {
+        name: everything(members[name], member) if name in members else nothing(member)
+        for name, member in forms[0]["properties"].items()
+    }
+
+
+def nothing(schema: dict[str, Any]) -> Any:
+    """What says that a member is not given: null, an empty list, or the default that its description names."""
+    if schema.get("type") == "array":
+        return []
+    if "null" in schema.get("type", []) or {"type": "null"} in schema.get("anyOf", []):
+        return None
+    default = schema["description"].rpartition("Default ")[2].removesuffix(".")
+    return default if schema["type"] == "string" else orjson.loads(default)
+
+
+@pytest.mark.asyncio
+async def test_what_a_tool_does_not_show_it_takes_all_the_same(line: Line) -> None:
+    rule = {"issue": "price", "op": "<=", "value": "1050"}
+    told = {**CALLS["open_negotiation"]({}), "constraints": [rule], "walk_away": {"utility": 0.2}}
+    opened = await line.done("open_negotiation", **told)
+    assert opened["constraints"][0]["issue"] == "price"
+    assert opened["walk_away"]["utility"] == 0.2
+
+
+@pytest.mark.asyncio
+async def test_a_member_is_removed_by_name_and_null_means_nothing(line: Line) -> None:
+    opened = await line.done("open_negotiation", **CALLS["open_negotiation"]({}), deadline=LATER)
+    same = await line.done("edit_negotiation", id=opened["id"], walk_away=None, deadline=None)
+    assert (same["walk_away"], same["deadline"]) == (opened["walk_away"], opened["deadline"])
+    package = [{"name": "price", "value": "1150"}]
+    edited = await line.done("edit_negotiation", id=opened["id"], batna={"value": package})
+    assert edited["batna"]["value"]["package"] == {"price": "1150.00"}
+    names = ["deadline", "batna.value"]
+    gone = await line.done(
+        "edit_negotiation", id=opened["id"], clear=names, batna={"description": "Stay with Acme"}
+    )
+    assert gone["deadline"] is None
+    assert gone["batna"]["description"] == "Stay with Acme"
+    assert not gone["batna"].get("value")
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("arguments", "pointer"),
+    [
+        ({"walk_away": [{"name": "price"}]}, "/walk_away/0"),
+        ({"walk_away": [{"name": 1, "value": 2}]}, "/walk_away/0/name"),
+        ({"walk_away": [{"name": "price", "value": 1}] * 2}, "/walk_away/1/name"),
+        ({"walk_away": [{"name": "price", "value": None}]}, "/walk_away/0/value"),
+        ({"clear": "deadline"}, "/clear"),
+        ({"clear": [1]}, "/clear/0"),
+        ({"clear": ["title"], "title": "New"}, "/clear/0"),
+        ({"clear": ["title.a"], "title": "New"}, "/clear/0"),
+        ({"clear": ["a." * 200 + "a"]}, "/clear/0"),
+        ({"clear": ["no_such_member"]}, "/no_such_member"),
+    ],
+)
+async def test_malformed_pairs_and_names_are_refused_where_they_are(
+    line: Line, arguments: dict[str, Any], pointer: str
+) -> None:
+    opened = await line.done("open_negotiation", **CALLS["open_negotiation"]({}))
+    answer = await line.call("edit_negotiation", id=opened["id"], **arguments)
+    result = answer.json()["result"]
+    assert result["isError"] is True
+    assert f'"{pointer}"' in result["content"][0]["text"]
+    assert await line.done("get_negotiation", id=opened["id"]) == opened
+
+
+@pytest.mark.asyncio
+async def test_lists_are_short_enough_to_read(full: Line, change: Change) -> None:
+    await change(importing.stock_with_content)
+    for _ in range(20):
+        arguments = CALLS["open_negotiation"]({})
+        await full.done("open_negotiation", **{**arguments, "idempotency_key": None})
+    for name in ("list_tactics", "search_tools", "list_negotiations"):
+        text = (await full.call(name)).json()["result"]["content"][0]["text"]
+        assert text.count('"id"') == 20
+        assert len(text) < 12_000, name
 
 
 @pytest.mark.asyncio

@@ -10,5 +10,6 @@ MCP: Final = {
     "contract:7:refusal-bodies": "a refusal by HTTP has a JSON-RPC error as body, in words a model can act on",
     "contract:7:listed": "a token that cannot be widened is shown the tools that it may call",
     "contract:7:redeem": "a delegation code is redeemed over MCP",
+    "contract:7:affordable": "all tools together cost at most 7,000 tokens, and each says when to use it",
     "contract:7:resource": "the endpoint is a protected resource with metadata of its own",
 }

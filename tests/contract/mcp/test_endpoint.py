@@ -12,6 +12,7 @@ from tests.api.mcp.conftest import NEWEST, OLDER, PRICED, Line
 from tests.conftest import Register, bearer
 from tests.contract.expect import limited, refused_over_mcp
 from tests.contract.requirements import covers
+from tests.tokens import ALL_TOOLS, cost
 
 NAMED: Final = {
     "open_negotiation",
@@ -52,6 +53,17 @@ async def test_the_tools_of_the_contract_are_there(
         assert all(type(tool["annotations"][name]) is bool for name in hints)
         assert tool["description"]
         assert tool["inputSchema"]["type"] == "object"
+
+
+@pytest.mark.asyncio
+@covers("contract:7:affordable")
+async def test_all_tools_are_affordable_and_say_when_to_use_them(
+    client: httpx2.AsyncClient, register: Register
+) -> None:
+    line = Line(client, bearer(await register()))
+    shown = (await line.ask("tools/list")).json()["result"]["tools"]
+    assert sum(map(cost, shown)) <= ALL_TOOLS
+    assert all("Use it " in tool["description"] for tool in shown)
 
 
 @pytest.mark.asyncio
