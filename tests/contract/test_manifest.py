@@ -3,13 +3,14 @@
 import importlib
 import pkgutil
 
+import tests.api.mcp
 import tests.attack
 import tests.contract
 from tests.contract.requirements import CITED, REQUIREMENTS
 
 
 def test_every_requirement_has_a_test_and_every_cited_one_exists() -> None:
-    for package in (tests.contract, tests.attack):
+    for package in (tests.contract, tests.attack, tests.api.mcp):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
     for name in ("test_demo", "test_limits", "test_survival"):
