@@ -1,5 +1,6 @@
 """The generated pages say what the code says."""
 
+import json
 import re
 import tomllib
 from itertools import chain
@@ -35,12 +36,29 @@ def test_the_operations_page_names_every_operation() -> None:
 ROOT = Path(__file__).parents[2]
 
 
+def described(page: str) -> set[str]:
+    """The packages of the page's tables; one row may name several."""
+    rows = re.findall(r"^\| ([@a-z0-9/, -]+) \|", page, re.MULTILINE)
+    return {name for row in rows for name in row.split(", ")}
+
+
+def named(requirement: str) -> str:
+    return re.split(r"[\[<>=]", requirement)[0]
+
+
 def test_every_dependency_has_its_reason() -> None:
+    page = (ROOT / "docs" / "decisions" / "0002-dependencies.md").read_text()
+    ours, heading, others = page.partition("\n## In environments of their own\n")
+    assert heading
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     wanted = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
-    names = {re.split(r"[\[<>=]", each)[0] for each in wanted}
-    page = (ROOT / "docs" / "decisions" / "0002-dependencies.md").read_text()
-    assert set(re.findall(r"^\| ([a-z0-9-]+) \|", page, re.MULTILINE)) == names
+    assert described(ours) == {named(each) for each in wanted}
+    lines = chain(*(path.read_text().splitlines() for path in ROOT.glob("tests/live/*/*.in")))
+    apart = {named(line) for line in lines if line and not line.startswith("#")}
+    for folder in ("bench", "live"):
+        for path in (ROOT / "tests" / folder).glob("*/package.json"):
+            apart |= json.loads(path.read_text())["dependencies"].keys()
+    assert described(others) == apart
 
 
 def test_no_link_between_pages_is_broken() -> None:
