@@ -2,14 +2,30 @@
 
 import hmac
 from base64 import urlsafe_b64encode
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import orjson
+from pydantic import Field
 
 from negotiator.errors import InvalidRequest
+from negotiator.json_schema import Declared
 from negotiator.strict import read_segment
 
 _MAC: Final = 16
+_SHORTEST: Final = 23
+"""Characters of base64url without padding for a code and one octet."""
+
+Cursor = Annotated[
+    Annotated[
+        str,
+        Field(max_length=2000),
+        Declared("pattern", "^[A-Za-z0-9_-]*$"),
+        Declared("minLength", _SHORTEST),
+    ]
+    | None,
+    Field(description="`next_cursor` of the page before."),
+]
+"""A cursor as it comes in; whether it is one of ours is for `Cursors.open` to say."""
 
 
 class Cursors:

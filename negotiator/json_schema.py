@@ -1,6 +1,6 @@
 """JSON Schema 2020-12 of pydantic models, without the generator's known slips."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
@@ -59,7 +59,7 @@ class Declared:
     """An annotation that adds a keyword to a type's schema: what a validator enforces and pydantic cannot know."""
 
     keyword: str
-    value: Any
+    value: Any = field(hash=False)
 
     def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> JsonSchemaValue:
         return {**handler(schema), self.keyword: self.value}
@@ -77,6 +77,17 @@ def exactly_one(first: str, second: str) -> JsonSchemaValue:
 def needing(*names: str) -> JsonSchemaValue:
     """Keywords of an object that has these members, none of them null."""
     return {"required": list(names), "properties": dict.fromkeys(names, GIVEN)}
+
+
+def one_of_these(*options: JsonSchemaValue) -> JsonSchemaValue:
+    """Keywords of a value that fits at least one of the options.
+
+    They are nested conditions, since generators of clients take `anyOf` for alternative types.
+    """
+    *others, rule = options
+    for option in reversed(others):
+        rule = {"if": option, "else": rule}
+    return rule
 
 
 def takes_null(schema: JsonSchemaValue) -> bool:

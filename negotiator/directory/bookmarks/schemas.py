@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, WithJsonSchema
 from typing_extensions import TypedDict
 
+from negotiator.cursors import Cursor
 from negotiator.directory.record.texts import Line, Prose
 from negotiator.edge.operation import MergePatch, Strict, shown
 from negotiator.scalars import Origin, Whole
@@ -84,7 +85,7 @@ class ListCollections(Strict):
     """A page of your collections, newest first."""
 
     limit: int = Field(20, ge=1, le=100, description="How many at most.")
-    cursor: str | None = Field(None, max_length=500, description="`next_cursor` of the last page.")
+    cursor: Cursor = None
 
 
 class ItemId(CollectionId):

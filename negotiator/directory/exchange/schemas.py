@@ -5,6 +5,7 @@ from typing import Annotated, Any, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from negotiator.cursors import Cursor
 from negotiator.directory.listing.schemas import Listed, Text
 from negotiator.directory.record.texts import Moment
 from negotiator.edge.operation import Strict
@@ -20,7 +21,7 @@ class ListServers(Listed):
     updated_since: Moment | None = None
     include_deleted: bool = False
     limit: int = Field(30, ge=1, le=100)
-    cursor: str | None = Field(None, max_length=2000)
+    cursor: Cursor = None
 
 
 class ServerPath(Strict):

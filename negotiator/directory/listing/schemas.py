@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import Field, model_validator
 from typing_extensions import TypedDict
 
+from negotiator.cursors import Cursor
 from negotiator.directory.catalogue.changes import ChangeKind
 from negotiator.directory.record.keys import is_tracking
 from negotiator.directory.record.texts import Line, Moment, Prose
@@ -102,9 +103,7 @@ class ListTools(Listed):
         (), description="Filters to count the values of."
     )
     limit: int = Field(20, ge=1, le=100, description="How many at most.")
-    cursor: str | None = Field(
-        None, max_length=2000, description="`next_cursor` of the page before."
-    )
+    cursor: Cursor = None
 
     model_config = Strict.model_config | {"json_schema_extra": shown({"query": "vector database"})}
 
@@ -150,9 +149,7 @@ class ListChanges(Listed):
 
     since: int = Field(0, ge=0, le=2**62, description="The number of the last change seen.")
     limit: int = Field(20, ge=1, le=100, description="How many at most.")
-    cursor: str | None = Field(
-        None, max_length=2000, description="`next_cursor` of the page before."
-    )
+    cursor: Cursor = None
 
 
 class FoundTool(ToolView, frozen=True):

@@ -5,9 +5,11 @@ from typing import Annotated, Any, Final, Literal, get_args
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
+from negotiator.cursors import Cursor
 from negotiator.directory.record.texts import Prose
 from negotiator.directory.record.tool import ToolDraft
 from negotiator.edge.operation import MergePatch, Strict, shown
+from negotiator.json_schema import needing, one_of_these
 from negotiator.scalars import Origin
 
 Status = Literal["pending", "approved", "rejected", "changes_requested", "withdrawn", "expired"]
@@ -32,11 +34,22 @@ _EXAMPLE: dict[str, Any] = {
     "interfaces": [{"type": "streamable-http", "url": "https://api.quiet-search.example/mcp"}],
 }
 
+_FINDABLE: Final = one_of_these(
+    needing("homepage_url"),
+    needing("repository"),
+    {"required": ["packages"], "properties": {"packages": {"minItems": 1}}},
+    {
+        "required": ["interfaces"],
+        "properties": {"interfaces": {"contains": needing("url")}},
+    },
+)
+"""What every new tool has: a page, a repository, a package or an endpoint."""
+
 
 class NewTool(ToolDraft, frozen=True):
     """A tool for the directory. All text is plain; what looks like an instruction to a model waits for a person."""
 
-    model_config = ConfigDict(json_schema_extra=shown(_EXAMPLE))
+    model_config = ConfigDict(json_schema_extra={**shown(_EXAMPLE), **_FINDABLE})
 
 
 class DraftPatch(MergePatch):
@@ -107,7 +120,7 @@ class ListSubmissions(Strict):
 
     status: Status | None = Field(None, description="Only those in this state.")
     limit: int = Field(20, ge=1, le=100, description="How many at most.")
-    cursor: str | None = Field(None, max_length=500, description="`next_cursor` of the last page.")
+    cursor: Cursor = None
 
 
 class FieldNote(TypedDict):

@@ -5,8 +5,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints
 from typing_extensions import TypedDict
 
+from negotiator.cursors import Cursor
 from negotiator.edge.operation import MergePatch, Strict, shown
 from negotiator.memory.guard.texts import cleaned
+from negotiator.memory.recall.filters import Filters
 from negotiator.scalars import Moment, Number, Origin, Scalar, Truth, Whole, Word
 
 Kind = Literal["fact", "preference", "counterparty", "tactic", "lesson", "win"]
@@ -114,14 +116,14 @@ class ListMemories(Strict):
     negotiation_id: Word | None = Field(None, description="Only those from this negotiation.")
     trust: int | None = Field(None, ge=0, le=3, description="0 finds what waits for your review.")
     limit: int = Field(20, ge=1, le=100, description="How many at most.")
-    cursor: str | None = Field(None, description="`next_cursor` of the page before.")
+    cursor: Cursor = None
 
 
 class ListVersions(MemoryId):
     """Which versions of a memory, newest first."""
 
     limit: int = Field(20, ge=1, le=100, description="How many at most.")
-    cursor: str | None = Field(None, description="`next_cursor` of the page before.")
+    cursor: Cursor = None
 
 
 class SearchMemories(Strict):
@@ -145,7 +147,7 @@ class SearchMemories(Strict):
     query: Annotated[str, StringConstraints(min_length=1, max_length=1000)] = Field(
         description="What to look for, in plain words."
     )
-    filters: dict[str, Any] = Field(
+    filters: Filters = Field(
         default_factory=dict[str, Any],
         description="What fields must equal: kind, category, counterparty, tags, negotiation_id or attributes.NAME.",
     )

@@ -5,9 +5,10 @@ exists. `tags` holds when any tag does. Fields inside `attributes` are written `
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Annotated, Any, Final, cast
 
 from negotiator.errors import FieldError, ValidationFailed
+from negotiator.json_schema import Declared
 
 FIELDS: Final = (
     "kind",
@@ -24,9 +25,18 @@ FIELDS: Final = (
     "source.client_id",
 )
 OPERATORS: Final = ("eq", "ne", "in", "gt", "gte", "lt", "lte", "exists")
+_MOST_VALUES: Final = 100
 _DEEPEST: Final = 6
 _MOST: Final = 50
 
+_KEYS: Final = "|".join(("AND", "OR", "NOT", *FIELDS)).replace(".", r"\.")
+
+Filters = Annotated[
+    dict[str, Any],
+    Declared("propertyNames", {"pattern": rf"^(({_KEYS})$|attributes\.)"}),
+    Declared("maxProperties", _MOST),
+]
+"""Filters as they come; the schema says which keys the uppermost level has."""
 Keep = Callable[[Mapping[str, Any]], bool]
 
 
@@ -75,7 +85,7 @@ def _field(name: str, value: Any, where: str) -> Keep:
         if operator not in OPERATORS:
             raise _fault(f"{where}/{operator}", f"There are {', '.join(OPERATORS)}.")
         if operator == "in" and not _is_short_list(wanted):
-            raise _fault(f"{where}/in", "Takes a list of at most 100 values.")
+            raise _fault(f"{where}/in", f"Takes a list of at most {_MOST_VALUES} values.")
         checks.append((operator, wanted))
     path = name.split(".", 1)
     return lambda facts: all(_holds(_at(facts, path), *check) for check in checks)
@@ -126,7 +136,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_short_list(value: Any) -> bool:
-    return isinstance(value, list) and len(cast(list[Any], value)) <= 100
+    return isinstance(value, list) and len(cast(list[Any], value)) <= _MOST_VALUES
 
 
 def _object(value: Any, where: str) -> Mapping[str, Any]:

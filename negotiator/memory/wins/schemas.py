@@ -6,6 +6,7 @@ from pydantic import AfterValidator, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from negotiator.currencies import MINOR_UNITS, PATTERN
+from negotiator.cursors import Cursor
 from negotiator.edge.operation import MergePatch, Strict, shown
 from negotiator.json_schema import Declared
 from negotiator.scalars import Amount, Moment, Origin, Prose, Scalar, Whole, Word
@@ -160,7 +161,7 @@ class ListWins(Strict):
     kind: Word | None = Field(None, description="Only those of this kind.")
     counterparty: Word | None = Field(None, description="Only those with this other side.")
     limit: int = Field(20, ge=1, le=100, description="How many at most.")
-    cursor: str | None = Field(None, description="`next_cursor` of the page before.")
+    cursor: Cursor = None
 
 
 class Validated(TypedDict):

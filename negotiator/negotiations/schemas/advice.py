@@ -1,22 +1,45 @@
 """What leverage and the next move take and give (contract §3)."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from negotiator.edge.operation import Strict, shown
+from negotiator.json_schema import Declared, exactly_one, needing, one_of_these
+from negotiator.negotiations.leverage.power import FACTOR_NAMES
 from negotiator.negotiations.schemas.parts import IssueBody
 from negotiator.negotiations.schemas.session import NegotiationBody, NegotiationId, Role
-from negotiator.scalars import Number, Package, Scalar, Title, Utility, Whole, Word
+from negotiator.scalars import SCALAR, Number, Package, Scalar, Title, Utility, Whole, Word
 
-Pair = Annotated[list[Scalar], Field(min_length=2, max_length=2)]
-PartWorths = dict[Word, Annotated[list[Pair], Field(min_length=1, max_length=10_000)]]
+Pair = Annotated[
+    list[Scalar],
+    Field(min_length=2, max_length=2),
+    Declared("prefixItems", [SCALAR, {"type": "number"}]),
+]
+PartWorths = Annotated[
+    dict[Word, Annotated[list[Pair], Field(min_length=1, max_length=10_000)]],
+    Declared("minProperties", 1),
+]
+Judgements = Annotated[
+    dict[str, Annotated[Number, Field(ge=-1, le=1)]],
+    Field(max_length=20),
+    Declared("propertyNames", {"enum": [*FACTOR_NAMES]}),
+]
 Style = Literal["balanced", "firm", "cooperative"]
+
+
+_EXAMPLE: Final[dict[str, Any]] = {
+    "role": "buyer",
+    "issues": [{"name": "price", "type": "money", "range": {"min": "90", "max": "120"}}],
+    "walk_away": {"package": {"price": "115"}},
+}
 
 
 class FullPreferences(Strict):
     """One side's whole utility: `part_worths` already weighted, or `issues` with value functions; one of the two."""
+
+    model_config = ConfigDict(json_schema_extra=exactly_one("part_worths", "issues"))
 
     part_worths: PartWorths | None = Field(
         None, description="Issue to [[value, utility], …]; a package is worth the sum."
@@ -31,6 +54,16 @@ class FullPreferences(Strict):
 class LeverageBody(NegotiationBody):
     """A negotiation's body, with full preferences of either side where they are known."""
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            **shown(_EXAMPLE),
+            **one_of_these(
+                needing("my_preferences"),
+                {"required": ["issues"], "properties": {"issues": {"minItems": 1}}},
+            ),
+        }
+    )
+
     title: Title = "Untitled"
     role: Role = Field("party", description="Your side; says which direction of money is good.")
     issues: list[IssueBody] = Field(
@@ -42,8 +75,8 @@ class LeverageBody(NegotiationBody):
     their_preferences: FullPreferences | None = Field(
         None, description="Without them they are taken to want the opposite on every issue."
     )
-    judgements: dict[str, Number] | None = Field(
-        None, max_length=20, description="Power factors set outright, each from -1 to 1."
+    judgements: Judgements | None = Field(
+        None, description="Power factors set outright, each from -1 to 1."
     )
 
 

@@ -14,6 +14,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from typing_extensions import TypedDict
 
 from negotiator.currencies import PATTERN
+from negotiator.cursors import Cursor
 from negotiator.edge.operation import MergePatch, Strict, shown
 from negotiator.json_schema import Declared
 from negotiator.negotiations.preferences.issues import Refusal
@@ -209,14 +210,14 @@ class ListNegotiations(Strict):
     category: Word | None = Field(None, description="Only those of this category.")
     query: Word | None = Field(None, description="Words in the title or the other side's name.")
     limit: int = Field(20, ge=1, le=100, description="How many at most.")
-    cursor: str | None = Field(None, description="`next_cursor` of the page before.")
+    cursor: Cursor = None
 
 
 class ListOf(NegotiationId):
     """A page of what belongs to a negotiation, newest first."""
 
     limit: int = Field(20, ge=1, le=100, description="How many at most.")
-    cursor: str | None = Field(None, description="`next_cursor` of the page before.")
+    cursor: Cursor = None
 
 
 class MoveNegotiation(NegotiationId):

@@ -1,11 +1,14 @@
 """Tactics and suggestions on the wire (contract §3)."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
+from pydantic.json_schema import JsonSchemaValue
 from typing_extensions import TypedDict
 
+from negotiator.cursors import Cursor
 from negotiator.edge.operation import MergePatch, Strict, shown
+from negotiator.json_schema import ABSENT, GIVEN, Declared, needing
 from negotiator.negotiations.schemas.advice import LeverageBody
 from negotiator.negotiations.schemas.session import NegotiationId
 from negotiator.negotiations.tactics.situation import FACTS
@@ -32,10 +35,41 @@ def _known_fact(name: str) -> str:
     return name
 
 
+KnownFact = Annotated[str, AfterValidator(_known_fact), Declared("enum", [*FACTS])]
+_OPERATORS: Final = ("is", "in", "at_least", "at_most")
+
+
+def _facts(kind: str) -> JsonSchemaValue:
+    """Keywords of a test on a fact of this kind."""
+    names = [name for name, fact in FACTS.items() if fact.kind == kind and not fact.values]
+    return {"required": ["fact"], "properties": {"fact": {"enum": names}}}
+
+
+def _only(operator: str, schema: JsonSchemaValue = GIVEN) -> JsonSchemaValue:
+    """Keywords of a test that has this operator, with such a value, and no other."""
+    others = {name: ABSENT for name in _OPERATORS if name != operator}
+    return {"required": [operator], "properties": {**others, operator: schema}}
+
+
+def _test() -> JsonSchemaValue:
+    """Keywords by which the operator of a test suits its fact."""
+    rule = _only("in")
+    for name, fact in FACTS.items():
+        if fact.values:
+            words: JsonSchemaValue = {"type": "array", "items": {"enum": [*fact.values]}}
+            is_it: JsonSchemaValue = {"properties": {"fact": {"const": name}}}
+            rule = {"if": is_it, "then": _only("in", words), "else": rule}
+    bound = {"if": needing("at_least"), "then": _only("at_least"), "else": _only("at_most")}
+    numbers = {"if": _facts("number"), "then": bound, "else": rule}
+    return {"if": _facts("flag"), "then": _only("is"), "else": numbers}
+
+
 class ConditionBody(Strict):
     """A test on one fact of the situation, with exactly one operator that suits the fact."""
 
-    fact: Annotated[str, AfterValidator(_known_fact)]
+    model_config = ConfigDict(json_schema_extra=_test())
+
+    fact: KnownFact
     is_: Truth | None = Field(None, alias="is", description="For facts that are true or false.")
     in_: list[Word] | None = Field(None, alias="in", max_length=100, description="For words.")
     at_least: Number | None = Field(None, allow_inf_nan=False, description="For numbers.")
@@ -45,8 +79,16 @@ class ConditionBody(Strict):
 class ClauseBody(Strict):
     """A reason in words, with a test where a machine can decide it. A plain string will do."""
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            "if": needing("fact"),
+            "then": _test(),
+            "else": {"properties": dict.fromkeys(_OPERATORS, ABSENT)},
+        }
+    )
+
     text: Prose = Field(description="The situation in words.")
-    fact: Annotated[str, AfterValidator(_known_fact)] | None = None
+    fact: KnownFact | None = None
     is_: Truth | None = Field(None, alias="is")
     in_: list[Word] | None = Field(None, alias="in", max_length=100)
     at_least: Number | None = Field(None, allow_inf_nan=False)
@@ -178,9 +220,7 @@ class ListTactics(Strict):
     query: Word | None = Field(None, description="Words in the name, the aliases or the summary.")
     owner: Owner | None = Field(None, description="`catalogue` for the shelf, `user` for yours.")
     limit: int = Field(20, ge=1, le=100, description="How many at most.")
-    cursor: str | None = Field(
-        None, max_length=500, description="`next_cursor` of the page before."
-    )
+    cursor: Cursor = None
 
 
 class SuggestTactics(NegotiationId):
@@ -201,6 +241,8 @@ class SaidOffer(Strict):
 
 class MatchTactics(LeverageBody):
     """A described talk; every member may be left out, and what is left out is unknown."""
+
+    model_config = ConfigDict(json_schema_extra={})
 
     utterance: Utterance | None = Field(None, description="What the other side just said.")
     phase: Phase | None = Field(None, description="Where the talk is; worked out if absent.")

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import ConfigDict, Field, StringConstraints
 from typing_extensions import TypedDict
 
+from negotiator.cursors import Cursor
 from negotiator.edge.operation import Strict, shown
 from negotiator.negotiations.tactics.tactic import Role
 from negotiator.scalars import Moment, Origin, Prose, Truth, Word
@@ -66,9 +67,7 @@ class ListSessions(Strict):
 
     state: State | None = Field(None, description="Only those in this state.")
     limit: int = Field(20, ge=1, le=100, description="How many at most.")
-    cursor: str | None = Field(
-        None, max_length=500, description="`next_cursor` of the page before."
-    )
+    cursor: Cursor = None
 
 
 class Utterance(SessionId):
