@@ -71,8 +71,8 @@ async def test_an_agent_shows_when_it_was_last_seen_and_when_its_token_ran_out(
     assert "2027-01-15 08:01 UTC" in page
     clock.advance(3600)
     page = (await browser.open("/agents")).text
-    assert "until 2027-02-14 08:00 UTC if it does nothing before" in page
-    assert "until 2027-07-14 08:00 UTC at most" in page
+    assert "until 2027-02-14 08:00 UTC if it stays idle" in page
+    assert "2027-07-14 08:00 UTC at the latest" in page
     clock.advance(30 * 86_400)
     await browser.sign_in()
     assert "its token has run out" in (await browser.open("/agents")).text
