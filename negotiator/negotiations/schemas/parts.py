@@ -51,7 +51,7 @@ def _as_option(value: Any) -> Any:
 
 
 Option = Annotated[
-    OptionBody, BeforeValidator(_as_option, json_schema_input_type=OptionBody | str | float)
+    OptionBody, BeforeValidator(_as_option, json_schema_input_type=OptionBody | Scalar)
 ]
 
 

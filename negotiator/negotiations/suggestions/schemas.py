@@ -99,7 +99,9 @@ def _as_clause(value: Any) -> Any:
     return {"text": value} if isinstance(value, str) else value
 
 
-Clause = Annotated[ClauseBody, BeforeValidator(_as_clause, json_schema_input_type=str | ClauseBody)]
+Clause = Annotated[
+    ClauseBody, BeforeValidator(_as_clause, json_schema_input_type=Prose | ClauseBody)
+]
 Clauses = Annotated[list[Clause], Field(max_length=20)]
 
 
