@@ -1,6 +1,7 @@
 """What schemathesis cannot make up by itself: values that only the service hands out. Loaded by its command line."""
 
 import itertools
+import json
 from typing import Any
 
 import schemathesis
@@ -20,3 +21,14 @@ def before_call(_context: object, case: Any, _kwargs: object) -> None:
         case.headers["If-Match"] = "*"
     if case.query:
         case.query.pop("cursor", None)
+
+
+@_SCHEMATHESIS.serializer("application/x-ndjson")
+@_SCHEMATHESIS.serializer("application/secevent+jwt")
+def as_text(_context: object, value: Any) -> bytes:
+    """Text goes as it is; what is no text goes as JSON would."""
+    return (
+        value.encode("utf-8", "surrogatepass")
+        if isinstance(value, str)
+        else json.dumps(value).encode()
+    )
