@@ -185,15 +185,18 @@ def test_every_refusal_has_a_status_a_client_can_act_on() -> None:
             403,
             404,
             405,
+            408,
             409,
             410,
             412,
             413,
+            414,
             415,
             422,
             426,
             428,
             429,
+            431,
             503,
         }
         assert re.fullmatch("[a-z_]+", kind.default_error)

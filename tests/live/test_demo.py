@@ -97,9 +97,14 @@ def test_the_demo_ends_with_exit_1_and_one_line_when_nobody_answers() -> None:
 
 def test_the_first_start_names_the_command_that_makes_the_first_user() -> None:
     with own() as site:
-        assert "negotiator users add you@example.com --password-stdin" in site.log()
+        assert "negotiator users add you@example.com --admin --password-stdin" in site.log()
         site.operate(
-            "users", "add", "you@example.com", "--password-stdin", text="a long enough password\n"
+            "users",
+            "add",
+            "you@example.com",
+            "--admin",
+            "--password-stdin",
+            text="a long enough password\n",
         )
         assert [user["email"] for user in site.operate("users", "list")] == ["you@example.com"]
 

@@ -104,7 +104,10 @@ async def test_openapi_describes_every_operation(client: httpx2.AsyncClient) -> 
         assert named == re.findall(r"\{(\w+)\}", path)
         if "x-required-scopes" in operation:
             assert {"401", "403"} <= set(operation["responses"])
-            assert operation["security"] == [{"bearer": []}]
+            assert operation["security"] == [
+                {"bearer": []},
+                {"oauth2": operation["x-required-scopes"]},
+            ]
         if method in {"post", "patch"}:
             assert {"413", "415"} <= set(operation["responses"])
     found = set(re.findall(r'"\$ref":\s*"#/components/schemas/([^"]+)"', answer.text))

@@ -28,7 +28,7 @@ const expectedNonce = openid.randomNonce();
 const url = openid.buildAuthorizationUrl(config, {
   redirect_uri,
   scope,
-  resource: `${base}/mcp`,
+  resource: base,
   code_challenge: await openid.calculatePKCECodeChallenge(pkceCodeVerifier),
   code_challenge_method: "S256",
   state: expectedState,

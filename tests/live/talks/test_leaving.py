@@ -1,6 +1,6 @@
 """What is deleted, claimed or forgotten goes whole, on both engines: no row of any table stays behind."""
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from sqlmodel import SQLModel, func, select
@@ -67,13 +67,29 @@ async def test_claiming_moves_everything_to_the_user(
     counts = await change(_counts)
     user = await claimed(agent, mint)
     assert (await agent.get(f"/negotiations/{key}")).status_code == 401
-    assert await _told(user, key) == told
+    moved = await _told(user, key)
+    claim = moved[2].pop(0)
+    assert (claim["kind"], claim["detail"]["agent_id"]) == ("claimed", agent_id)
+    assert moved == _of(agent_id, told)
+    counts[1] += 1  # the event of the claim
     assert await change(_counts) == counts
     assert await change(lambda tx: own.every(tx, agent_id)) == []
     again = await claimed(await new_desk(), mint)
-    assert await _told(again, key) == told
+    seen = await _told(again, key)
+    assert seen[2].pop(0) == claim
+    assert seen == moved
     assert (await again.delete(key)).status_code == 204
     assert (await change(_counts))[:-1] == [0, 0, 0, 0]
+
+
+def _of(origin: str, view: Any) -> Any:
+    """The view with every `origin` set to this agent."""
+    if isinstance(view, list):
+        return [_of(origin, part) for part in cast("list[Any]", view)]
+    if not isinstance(view, dict):
+        return view
+    members = cast("dict[str, Any]", view).items()
+    return {name: origin if name == "origin" else _of(origin, part) for name, part in members}
 
 
 async def _told(desk: Desk, key: str) -> list[Any]:
