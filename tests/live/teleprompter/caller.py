@@ -20,7 +20,7 @@ from tests.conftest import bearer
 from tests.live.conftest import Server
 from tests.prompter import CONSENT, PATH, SCOPES
 
-PATIENCE: Final = 30
+PATIENCE: Final = 60
 
 
 @dataclass(slots=True)
