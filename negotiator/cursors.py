@@ -18,7 +18,7 @@ _SHORTEST: Final = 23
 Cursor = Annotated[
     Annotated[
         str,
-        Field(max_length=2000),
+        Declared("maxLength", 2000),
         Declared("pattern", "^[A-Za-z0-9_-]*$"),
         Declared("minLength", _SHORTEST),
     ]
