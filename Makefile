@@ -65,7 +65,7 @@ bench-strategy: $(READY) ## Rank the next move against the public negotiators
 	$(BIN)/python tests/bench/negotiation/strategy.py $(SHARED)/negotiation/negmas_harness.py --advisor strategy_advisor:advise
 
 bench-memory: $(READY) ## Measure recall: how good, how fast, beside chromadb and lancedb where they are installed
-	$(BIN)/python -m tests.quality.memory.measure
+	$(BIN)/python -m tests.quality.memory.measure_recall
 	$(BIN)/python -m tests.bench.embedding
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.memory
 
@@ -73,7 +73,7 @@ bench-speech: $(READY) voice ## Measure the embedded recogniser: words wrong, de
 	$(BIN)/python -m tests.bench.speech
 
 bench-teleprompter: $(READY) voice ## Measure words and sound to a card, over real sockets
-	$(BIN)/python -m tests.bench.ear
+	$(BIN)/python -m tests.bench.utterance
 	$(BIN)/python -m tests.bench.teleprompter
 
 fuzz: $(READY) ## Send made-up requests of every kind to a server, with every check of schemathesis

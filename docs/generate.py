@@ -12,13 +12,13 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from docs.pages import cli, conformance, errors, operations, scopes, settings, tables
-from negotiator.app import build
-from negotiator.edge.operation import Service
+from negotiator.compose.application import build_application
+from negotiator.http.operation import ServiceDescription
 from negotiator.settings import Settings
 
 FOLDER: Final = Path(__file__).parent / "reference"
 BASE: Final = "https://negotiator.example"
-PAGES: Final[dict[str, Callable[[Service], Iterable[str]]]] = {
+PAGES: Final[dict[str, Callable[[ServiceDescription], Iterable[str]]]] = {
     "operations": operations.page,
     "settings": settings.page,
     "errors": errors.page,
@@ -30,7 +30,7 @@ PAGES: Final[dict[str, Callable[[Service], Iterable[str]]]] = {
 _NOTICE: Final = "<!-- Written by docs/generate.py (`make docs`); changes here are lost. -->\n\n"
 
 
-def service() -> Service:
+def service() -> ServiceDescription:
     """The description of a service with every setting at its default."""
     with TemporaryDirectory() as folder:
         path = Path(folder)
@@ -40,7 +40,7 @@ def service() -> Service:
             "keys_dir": path,
             "secret": "none",
         }
-        return build(Settings(_env_file=None, **plain)).service  # pyright: ignore[reportCallIssue]
+        return build_application(Settings(_env_file=None, **plain)).service  # pyright: ignore[reportCallIssue]
 
 
 def pages() -> dict[Path, str]:

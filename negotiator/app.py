@@ -17,33 +17,32 @@ from starlette.routing import BaseRoute
 
 from negotiator import settings, telemetry, values
 from negotiator.agents import registration
-from negotiator.discovery.documents import route
-from negotiator.edge.connections import (
+from negotiator.compose.application import Application, build_application
+from negotiator.compose.ownership import sweep
+from negotiator.discovery.documents import document_route
+from negotiator.http.connections import (
     STATE_KEY,
-    Bounds,
-    Connections,
+    TransportBounds,
+    WorkerConnections,
     raise_descriptor_limit,
 )
-from negotiator.edge.endpoint import Endpoint
-from negotiator.edge.middleware import Wrapping, security_headers
-from negotiator.edge.operation import Answer
-from negotiator.edge.refusals import Refusals
-from negotiator.edge.routing import Operations
-from negotiator.mcp.door import METER, PATH
-from negotiator.metrics.meters import Traffic
+from negotiator.http.endpoint import Endpoint, OperationRouter
+from negotiator.http.middleware import ResponseMiddleware, security_headers
+from negotiator.http.operation import Answer
+from negotiator.http.pipeline import RefusalRenderer
+from negotiator.mcp.endpoint import MCP_METRIC, MCP_PATH
+from negotiator.metrics import RequestMetrics
 from negotiator.settings import Settings
-from negotiator.wiring.house import House, build
-from negotiator.wiring.owned import sweep
 
 _SWEEP_EVERY: Final = 60
 log = telemetry.logger(__name__)
 
 
-def create(chosen: Settings | None = None) -> Starlette:
+def create_app(chosen: Settings | None = None) -> Starlette:
     """The application; settings come from the environment when none are given."""
     chosen = chosen or settings.load()
     telemetry.configure(chosen.log_format)
-    house = build(chosen)
+    house = build_application(chosen)
     connections = _connections(house)
 
     @contextlib.asynccontextmanager
@@ -71,10 +70,10 @@ def create(chosen: Settings | None = None) -> Starlette:
     return application
 
 
-def _connections(house: House) -> Connections:
+def _connections(house: Application) -> WorkerConnections:
     """What the server's protocol needs to know: how many connections there may be here, and for how long."""
     chosen, ground = house.settings, house.ground
-    wanted = Bounds.of(chosen)
+    wanted = TransportBounds.of(chosen)
     bounds = wanted.within(raise_descriptor_limit())
     if bounds != wanted:
         log.warning(
@@ -82,7 +81,7 @@ def _connections(house: House) -> Connections:
             connections=bounds.connections,
             streams=bounds.streams,
         )
-    return Connections(
+    return WorkerConnections(
         bounds,
         proxies=chosen.proxies,
         refusals=house.doorway.refusals,
@@ -101,42 +100,44 @@ def _settle() -> None:
     gc.freeze()
 
 
-def _routes(house: House) -> list[BaseRoute]:
+def _routes(house: Application) -> list[BaseRoute]:
     """What is no operation: documents, pages, metrics."""
     return [
-        *map(route, house.documents),
+        *map(document_route, house.documents),
         *(page for wing in house.wings for page in wing.pages),
         *(page for wing in house.wings for page in wing.shown(house.site)),
         *house.scrape.routes(),
     ]
 
 
-def _layers(house: House) -> list[Middleware]:
+def _layers(house: Application) -> list[Middleware]:
     """What is around those, outermost first: wrapping, then the operations and their doors."""
     operations = house.service.operations
     return [
         Middleware(
-            Wrapping,
+            ResponseMiddleware,
             https=house.settings.base_url.startswith("https:"),
             shared=house.shared,
-            traffic=Traffic(house.ground.meters, [*(each.name for each in operations), METER]),
+            traffic=RequestMetrics(
+                house.ground.meters, [*(each.name for each in operations), MCP_METRIC]
+            ),
         ),
         Middleware(
-            Operations,
+            OperationRouter,
             endpoints=[Endpoint(operation, house.doorway) for operation in operations],
             doorway=house.doorway,
-            doors={PATH: house.speech.door},
+            doors={MCP_PATH: house.speech.door},
             sockets={path: app for wing in house.wings for path, app in wing.sockets.items()},
         ),
     ]
 
 
-async def _sweep_forever(house: House) -> None:
+async def _sweep_forever(house: Application) -> None:
     """Sweep, then see to what asks the world and so can be no unit."""
 
     async def forget() -> None:
         seen = house.ground.credentials.seen.take()
-        await house.store.write(partial(registration.seen, when=seen))
+        await house.store.write(partial(registration.mark_seen, when=seen))
         if await house.store.write(lambda tx: sweep(tx, values.now())):
             await house.store.scrub()
 
@@ -150,7 +151,7 @@ async def _sweep_forever(house: House) -> None:
         await asyncio.sleep(_SWEEP_EVERY)
 
 
-def _on_http_exception(refusals: Refusals) -> Any:
+def _on_http_exception(refusals: RefusalRenderer) -> Any:
     async def handle(_request: Request, raised: HTTPException) -> Response:
         if raised.status_code == 405:
             allowed = (raised.headers or {}).get("Allow", "").split(", ")

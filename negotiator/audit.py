@@ -111,6 +111,6 @@ def record(tx: Transaction, event: str, subject: str, *, actor: str = "", **deta
     )
 
 
-def latest(tx: Transaction, limit: int) -> list[AuditEvent]:
+def latest_events(tx: Transaction, limit: int) -> list[AuditEvent]:
     """The newest events, newest first."""
     return tx.all(_LATEST, before=_LAST, limit=limit)

@@ -5,7 +5,7 @@ from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class CallerRate:
     """A caller's own allowance (directory seed §2)."""
 
     requests_per_minute: int
@@ -13,7 +13,7 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
-class Retiring:
+class RetiringCredential:
     """A credential that has a successor: since when, and until when it still works; milliseconds."""
 
     since: int
@@ -38,17 +38,17 @@ class Caller:
     client_id: str = ""
     user_id: str | None = None
     level: int = 0
-    rate: Rate | None = None
-    retiring: Retiring | None = None
+    rate: CallerRate | None = None
+    retiring: RetiringCredential | None = None
     key: str | None = None
     paths: tuple[str, ...] = ()
 
     @property
-    def payer(self) -> str:
+    def limit_key(self) -> str:
         """What limits are keyed by: a client with a rate of its own shares it among all its credentials."""
         return self.client_id if self.rate else self.credential
 
 
-def nobody(address: str) -> Caller:
+def anonymous_caller(address: str) -> Caller:
     """The caller that sent no credential, known only by its address."""
     return Caller("nobody", "", address, frozenset())

@@ -98,7 +98,7 @@ class Unauthorized(Refusal):
         self.scopes: tuple[str, ...] = ()
 
 
-class Unpossessed(Unauthorized):
+class ProofRequired(Unauthorized):
     """The credential wants a proof of possession it did not get, or got one it does not want (RFC 9449 §7.1)."""
 
     def __init__(

@@ -27,7 +27,7 @@ from cryptography.hazmat.primitives.serialization import (
 from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 from ulid_transform import ulid_to_timestamp
 
-from negotiator.strict import read_jws
+from negotiator.strict_json import read_jws
 from negotiator.telemetry import logger
 from negotiator.values import new_id, now
 
@@ -46,8 +46,8 @@ _VERIFIERS: Final[dict[str, Callable[..., bool]]] = {
 }
 
 
-Private = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
-Public = ec.EllipticCurvePublicKey | rsa.RSAPublicKey
+PrivateKey = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
+PublicKey = ec.EllipticCurvePublicKey | rsa.RSAPublicKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,8 @@ class SigningKey:
     kid: str
     made_at: int
     algorithm: str
-    private: Private
-    verifying: Public
+    private: PrivateKey
+    verifying: PublicKey
 
     @property
     def public(self) -> dict[str, Any]:
@@ -72,7 +72,7 @@ class SigningKey:
         return {**jwk, "use": "sig", "alg": self.algorithm, "kid": self.kid}
 
 
-class KeyUnusable(Exception):
+class UnusableKeyError(Exception):
     """A key file that cannot be read as what its name says; the message is one sentence that names the file."""
 
 
@@ -190,7 +190,7 @@ class Keyring:
         self._keys = [known.get(path.stem) or _read(path) for path in self._seen]
 
     def _add(self, algorithm: str) -> None:
-        private: Private = (
+        private: PrivateKey = (
             ec.generate_private_key(ec.SECP256R1())
             if algorithm == ALGORITHM
             else rsa.generate_private_key(65537, _RSA_BITS)
@@ -219,11 +219,11 @@ def _read(path: Path) -> SigningKey:
     try:
         private = load_pem_private_key(path.read_bytes(), None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise KeyUnusable(f"{path} is no private key in PEM without a password.") from None
+        raise UnusableKeyError(f"{path} is no private key in PEM without a password.") from None
     prefix, _, made = path.stem.partition("_")
     made_at = ulid_to_timestamp(made.upper())
     if prefix == _PREFIXES[ALGORITHM] and isinstance(private, ec.EllipticCurvePrivateKey):
         return SigningKey(path.stem, made_at, ALGORITHM, private, private.public_key())
     if prefix == _PREFIXES[RS256] and isinstance(private, rsa.RSAPrivateKey):
         return SigningKey(path.stem, made_at, RS256, private, private.public_key())
-    raise KeyUnusable(f"{path} is no key of the kind that its name says.")
+    raise UnusableKeyError(f"{path} is no key of the kind that its name says.")

@@ -33,7 +33,7 @@ READING: Final = ("tools:read", "categories:read", "bookmarks:read")
 SERVICES: Final[Mapping[str, Mapping[str, str]]] = {"assistant": ASSISTANT, "directory": DIRECTORY}
 
 
-def of(services: Iterable[str]) -> dict[str, str]:
+def of_services(services: Iterable[str]) -> dict[str, str]:
     """The scopes of the services that run, with their meaning, in the order of the seeds."""
     running = set(services)
     return {
@@ -44,7 +44,7 @@ def of(services: Iterable[str]) -> dict[str, str]:
     }
 
 
-def usual(services: Iterable[str]) -> tuple[str, ...]:
+def default_scopes(services: Iterable[str]) -> tuple[str, ...]:
     """The scopes of whoever asks for none: the anonymous four, or reading where only the directory runs."""
     return ANONYMOUS if "assistant" in services else READING
 

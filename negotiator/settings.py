@@ -1,4 +1,8 @@
-"""Every setting, frozen, with its default; the only reader of the environment.
+"""The operator's choices about who hears audio; part of `settings`, which reads them with all others.
+
+The operator's limits on connections, requests' sizes and slow clients; part of `settings`.
+
+Every setting, frozen, with its default; the only reader of the environment.
 
 Values come from `NEGOTIATOR_*` variables, then a `.env` file, then `negotiator.toml`, in that order. An
 unknown or ill-typed setting stops the start with one clear line (contract §2).
@@ -9,7 +13,7 @@ import tomllib
 from email.utils import getaddresses
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationError, field_validator, model_validator
@@ -21,10 +25,111 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from negotiator.speech_settings import SpeechSettings
-from negotiator.transport_settings import TransportSettings
+_REMOTE: Final = {"openai": ("https", "http"), "deepgram": ("wss", "ws")}
+_WITH_A_MODEL: Final = frozenset({"sherpa-onnx", "vosk", "faster-whisper"})
 
-PREFIX = "NEGOTIATOR_"
+
+class SpeechSettings(BaseSettings):
+    """What `teleprompter/speech` needs to know."""
+
+    speech_engine: Literal[
+        "auto",
+        "none",
+        "pocketsphinx",
+        "sherpa-onnx",
+        "vosk",
+        "faster-whisper",
+        "openai",
+        "deepgram",
+    ] = Field(
+        "auto",
+        description="Who hears audio; auto: pocketsphinx if installed. openai and deepgram send it to speech_url.",
+    )
+    speech_model_path: Path | None = Field(
+        None, description="Model folder for sherpa-onnx, vosk or faster-whisper."
+    )
+    speech_url: str = Field(
+        "",
+        description="Where audio goes: https://host/v1 for openai, wss://host/v1/listen for deepgram.",
+    )
+    speech_key: str = Field("", description="Key for it, if it needs one.", repr=False)
+    speech_model: str = Field("", description="The model it is asked for.")
+    speech_workers: int = Field(
+        2, ge=1, le=64, description="Processes that hear, per server process; made when needed."
+    )
+    speech_streams: int = Field(
+        8, ge=1, le=1000, description="Channels heard at once, per server process."
+    )
+    speech_pause_ms: int = Field(
+        500, ge=200, le=2000, description="Silence that ends an utterance, milliseconds."
+    )
+
+    @model_validator(mode="after")
+    def _can_hear(self) -> Self:
+        engine, path = self.speech_engine, self.speech_model_path
+        if schemes := _REMOTE.get(engine):
+            parts = urlsplit(self.speech_url)
+            plain = parts.scheme in schemes and parts.hostname and not parts.username
+            if not plain or parts.query or parts.fragment:
+                raise ValueError(f"speech_url: must be a plain {schemes[0]} URL for {engine}")
+            if not self.speech_model:
+                raise ValueError(f"speech_model: must be set for {engine}")
+        elif self.speech_url:
+            raise ValueError("speech_engine: must be openai or deepgram when speech_url is set")
+        if engine in _WITH_A_MODEL and not (path and path.is_dir()):
+            raise ValueError(f"speech_model_path: must be a model's folder for {engine}")
+        return self
+
+
+class TransportSettings(BaseSettings):
+    """What `edge/connections` needs to know. Connections and streams are counted in each worker."""
+
+    header_limit_bytes: int = Field(
+        16_384, ge=2048, le=65_536, description="Bytes of a request's request line and headers."
+    )
+    header_limit_count: int = Field(100, ge=20, le=1000, description="Headers of a request.")
+    header_timeout: float = Field(
+        10, ge=0.1, le=600, description="Seconds for a request's headers to arrive."
+    )
+    body_timeout: float = Field(
+        30,
+        ge=0.1,
+        le=600,
+        description="Seconds for a request's body to arrive, and one more for each 8 KiB that came.",
+    )
+    idle_timeout: float = Field(
+        5,
+        ge=0.1,
+        le=3600,
+        description="Seconds that a connection stays open between requests; behind a proxy, more than the proxy's own.",
+    )
+    write_timeout: float = Field(
+        30, ge=0.1, le=600, description="Seconds that a client may leave an answer unread."
+    )
+    connection_limit: int = Field(
+        4096, ge=8, le=1_000_000, description="Open connections per worker, streams not counted."
+    )
+    connection_limit_address: int = Field(
+        256,
+        ge=1,
+        le=1_000_000,
+        description="The same of one client address (IPv6: of one /64); trusted proxies have no such limit.",
+    )
+    stream_limit: int = Field(
+        4096, ge=1, le=1_000_000, description="Open WebSockets and event streams per worker."
+    )
+    stream_limit_address: int = Field(
+        256, ge=1, le=1_000_000, description="The same of one client address."
+    )
+    worker_timeout: int = Field(
+        30,
+        ge=5,
+        le=600,
+        description="Seconds after which a worker that does not react is replaced.",
+    )
+
+
+ENV_PREFIX = "NEGOTIATOR_"
 
 Network = IPv4Network | IPv6Network
 
@@ -45,7 +150,7 @@ class Settings(SpeechSettings, TransportSettings):
     """The operator's choices (contract §2)."""
 
     model_config = SettingsConfigDict(
-        env_prefix=PREFIX,
+        env_prefix=ENV_PREFIX,
         env_file=".env",
         toml_file="negotiator.toml",
         extra="forbid",
@@ -329,9 +434,9 @@ class Settings(SpeechSettings, TransportSettings):
 
 def load(**overrides: Any) -> Settings:
     """Settings from the environment and files; raises `SettingsError` with one line naming the first fault."""
-    known = {f"{PREFIX}{name}".upper() for name in Settings.model_fields}
+    known = {f"{ENV_PREFIX}{name}".upper() for name in Settings.model_fields}
     for name in os.environ:
-        if name.upper().startswith(PREFIX) and name.upper() not in known:
+        if name.upper().startswith(ENV_PREFIX) and name.upper() not in known:
             raise SettingsError(
                 f"{name} is not a setting; docs/reference/settings.md lists them all."
             )
@@ -340,7 +445,7 @@ def load(**overrides: Any) -> Settings:
     except ValidationError as invalid:
         first = invalid.errors(include_url=False)[0]
         name = "_".join(str(part) for part in first["loc"][:1]).upper()
-        where = f"{PREFIX}{name}: " if name else ""
+        where = f"{ENV_PREFIX}{name}: " if name else ""
         raise SettingsError(f"{where}{first['msg'].removeprefix('Value error, ')}") from None
     except tomllib.TOMLDecodeError as invalid:
         raise SettingsError(f"negotiator.toml: {invalid}") from None

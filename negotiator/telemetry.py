@@ -8,7 +8,7 @@ from typing import Literal
 import structlog
 from structlog.typing import EventDict, FilteringBoundLogger, WrappedLogger
 
-from negotiator.values import visible
+from negotiator.values import escape_invisible
 
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 
@@ -22,7 +22,9 @@ def _with_request_id(_logger: WrappedLogger, _method: str, event: EventDict) -> 
 def _visible(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     """Text of others must not command the terminal on which somebody reads the log; tracebacks keep their lines."""
     return {
-        name: "\n".join(map(visible, value.split("\n"))) if name == "exception" else visible(value)
+        name: "\n".join(map(escape_invisible, value.split("\n")))
+        if name == "exception"
+        else escape_invisible(value)
         for name, value in event.items()
         if isinstance(value, str)
     } | {name: value for name, value in event.items() if not isinstance(value, str)}

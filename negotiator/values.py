@@ -1,6 +1,10 @@
 """Small values that every floor shares: the clock, ids, secrets, digests, timestamps and money.
 
 Times are integers, milliseconds since the epoch, until they cross the wire as RFC 3339 text.
+
+The active currency codes of ISO 4217 with their minor units, and money written in them.
+
+The small types of request bodies, each with one clean pointer and a plain JSON Schema.
 """
 
 import hashlib
@@ -10,11 +14,21 @@ import secrets
 import time
 import unicodedata
 from datetime import UTC, datetime
-from decimal import Decimal
+from decimal import Context, Decimal, InvalidOperation
 from threading import Lock
-from typing import Final
+from typing import Annotated, Any, Final
 
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    Strict,
+    StringConstraints,
+    WithJsonSchema,
+)
 from ulid_transform import bytes_to_ulid, ulid_now, ulid_to_bytes
+
+from negotiator.schema import SchemaKeyword
 
 ID_LENGTH: Final = 26
 _UNSEEN: Final = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
@@ -69,17 +83,17 @@ def keyed_digest(pepper: bytes, text: str) -> str:
     return hmac.new(pepper, text.encode(), hashlib.sha256).hexdigest()
 
 
-def same(left: str, right: str) -> bool:
+def equal_in_constant_time(left: str, right: str) -> bool:
     """Equality in constant time."""
     return hmac.compare_digest(left.encode(), right.encode())
 
 
-def has_unseen(text: str) -> bool:
+def has_invisible_characters(text: str) -> bool:
     """Whether some character is a control, bidirectional or invisible one: it could hide or turn what a page says."""
     return any(unicodedata.category(mark) in _UNSEEN for mark in text)
 
 
-def visible(text: str) -> str:
+def escape_invisible(text: str) -> str:
     """The text with every control, bidirectional and invisible character as an escape: `\\x1b`, `\\u202e`."""
     if text.isascii() and text.isprintable():
         return text
@@ -94,7 +108,7 @@ def timestamp(at: int) -> str:
     return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
 
 
-def moment(text: str) -> int:
+def parse_timestamp(text: str) -> int:
     """Milliseconds since the epoch of an RFC 3339 text with its offset."""
     return round(datetime.fromisoformat(text).timestamp() * 1000)
 
@@ -104,7 +118,171 @@ def timestamp_or_none(at: int | None) -> str | None:
     return None if at is None else timestamp(at)
 
 
-def money(amount: Decimal) -> str:
+def decimal_string(amount: Decimal) -> str:
     """A decimal string with at least two places, never an exponent: `12500.00`."""
     quantised = amount if -int(amount.as_tuple().exponent) > 2 else amount.quantize(Decimal("0.01"))
     return format(quantised, "f")
+
+
+_BY_MINOR_UNITS: Final[dict[int, str]] = {
+    0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
+    2: (
+        "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF "
+        "CHE CHF CHW CNY COP COU CRC CUP CVE CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD "
+        "GTQ GYD HKD HNL HTG HUF IDR ILS INR IRR JMD KES KGS KHR KPW KYD KZT LAK LBP LKR LRD LSL MAD MDL "
+        "MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MXV MYR MZN NAD NGN NIO NOK NPR NZD PAB PEN PGK PHP PKR "
+        "PLN QAR RON RSD RUB SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TOP "
+        "TRY TTD TWD TZS UAH USD USN UYU UZS VED VES WST XCD XCG YER ZAR ZMW ZWG"
+    ),
+    3: "BHD IQD JOD KWD LYD OMR TND",
+    4: "CLF UYW",
+}
+_WIDE: Final = Context(prec=100)
+MINOR_UNITS: Final[dict[str, int]] = {
+    code: units for units, codes in _BY_MINOR_UNITS.items() for code in codes.split()
+}
+CURRENCY_PATTERN: Final = f"^({'|'.join(sorted(MINOR_UNITS))})$"
+"""A pattern that the active codes match and nothing else."""
+"""Digits after the point of each active code; funds and precious metals without minor units are left out."""
+
+
+def format_money(amount: Decimal, currency: str | None) -> str:
+    """A decimal string with at least the currency's minor units, two when it is unknown; never an exponent."""
+    places = MINOR_UNITS.get(currency or "", 2)
+    plain = _WIDE.plus(amount.normalize(_WIDE))
+    if -int(plain.as_tuple().exponent) <= places:
+        plain = plain.quantize(Decimal(1).scaleb(-places), context=_WIDE)
+    return format(plain, "f")
+
+
+LARGEST_WHOLE: Final = 2**53
+_LARGEST_POWER: Final = 15
+_SMALLEST_POWER: Final = -12
+_LONGEST: Final = 500
+_DECIMAL: Final = r"^[+-]?([0-9]{1,16}(\.[0-9]{0,12})?|\.[0-9]{1,12})$"
+
+
+def _no_null(text: str) -> str:
+    if "\x00" in text:
+        raise ValueError("Must not hold the null character")
+    return text
+
+
+def check_scalar(value: Any) -> Any:
+    """A JSON scalar other than null that every part of the service can carry."""
+    match value:
+        case bool():
+            return value
+        case int() if abs(value) <= LARGEST_WHOLE:
+            return value
+        case float() if abs(value) <= LARGEST_WHOLE:
+            return value
+        case str() if 1 <= len(value) <= _LONGEST and "\x00" not in value:
+            _utf8(value)
+            return value
+        case Decimal() if value.is_finite():
+            return value
+        case _:
+            raise ValueError("Must be a string, a finite number within 2^53 or a boolean")
+
+
+def _utf8(text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("Must be Unicode text") from None
+
+
+def _amount(value: Any) -> Decimal:
+    """Money as a string or a number, within 10^15 and no finer than 10^-12."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
+        raise ValueError("Must be a decimal string or a number")
+    try:
+        amount = Decimal(str(value))
+    except InvalidOperation:
+        raise ValueError("Must be a decimal string or a number") from None
+    if not amount.is_finite() or amount.adjusted() > _LARGEST_POWER:
+        raise ValueError("Must be a finite amount below 10^16")
+    if int(amount.as_tuple().exponent) < _SMALLEST_POWER:
+        raise ValueError("Must not have more than 12 decimal places")
+    return amount
+
+
+def _number(value: Any) -> Any:
+    """A JSON number; neither true and false, which Python counts with, nor text that looks like one."""
+    if isinstance(value, bool | str):
+        raise ValueError("Must be a number")
+    return value
+
+
+def _moment(value: Any) -> datetime:
+    """An RFC 3339 timestamp with its offset, as UTC."""
+    try:
+        if not isinstance(value, str | datetime):
+            raise ValueError("no text")
+        at = value if isinstance(value, datetime) else datetime.fromisoformat(value)
+        if at.tzinfo is None:
+            raise ValueError("no offset")
+        moment = at.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise ValueError("Must be an RFC 3339 timestamp with an offset") from None
+    if not 1970 <= moment.year < 9999:
+        raise ValueError("Must lie between 1970 and 9998")
+    return moment
+
+
+def milliseconds(at: datetime | None) -> int | None:
+    """A moment as milliseconds since the epoch."""
+    return None if at is None else round(at.timestamp() * 1000)
+
+
+NO_NULL: Final = r"^[^\x00]*$"
+"""A pattern for text without the null character, which no database keeps."""
+SCALAR_SCHEMA: Final[dict[str, Any]] = {
+    "anyOf": [
+        {"type": "string", "minLength": 1, "maxLength": _LONGEST, "pattern": NO_NULL},
+        {"type": "number", "minimum": -LARGEST_WHOLE, "maximum": LARGEST_WHOLE},
+        {"type": "boolean"},
+    ]
+}
+"""The JSON Schema of `Scalar`."""
+Scalar = Annotated[Any, AfterValidator(check_scalar), WithJsonSchema(SCALAR_SCHEMA)]
+Amount = Annotated[
+    Any,
+    AfterValidator(_amount),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "pattern": _DECIMAL},
+                {"type": "number", "exclusiveMinimum": -1e16, "exclusiveMaximum": 1e16},
+            ],
+            "examples": ["12500.00"],
+            "description": "Money, best as a decimal string.",
+        }
+    ),
+]
+Moment = Annotated[
+    Any, AfterValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})
+]
+_WithoutNull = SchemaKeyword("pattern", NO_NULL)
+TitleText = Annotated[
+    str, StringConstraints(min_length=1, max_length=200), AfterValidator(_no_null), _WithoutNull
+]
+ShortText = Annotated[
+    str, StringConstraints(min_length=1, max_length=100), AfterValidator(_no_null), _WithoutNull
+]
+LongText = Annotated[
+    str, StringConstraints(min_length=1, max_length=2000), AfterValidator(_no_null), _WithoutNull
+]
+Whole = Annotated[int, BeforeValidator(_number)]
+Number = Annotated[float, BeforeValidator(_number)]
+Truth = Annotated[bool, Strict()]
+Share = Annotated[Number, Field(ge=0, le=1)]
+Utility = Annotated[Number, Field(ge=-1e6, le=1e6, allow_inf_nan=False)]
+Origin = Annotated[
+    str | None,
+    Field(
+        description="The agent that made this before its user claimed it, agt_…; null for everything else."
+    ),
+]
+ValuePackage = dict[ShortText, Scalar]

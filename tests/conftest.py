@@ -21,17 +21,17 @@ from starlette.applications import Starlette
 
 from negotiator import keys, values
 from negotiator.agents.delegation import Delegations
-from negotiator.app import create
+from negotiator.app import create_app
+from negotiator.compose.application import build_application
 from negotiator.settings import Settings
 from negotiator.store.migrate import migrate
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store, make_store
-from negotiator.trust import issuers
-from negotiator.users import people
-from negotiator.wiring.house import build
-from tests.browser import BASE, PASSWORD, Browser
-from tests.described import Holding
-from tests.idp import Idp
+from negotiator.trust import issuer_queries
+from negotiator.users import user_queries
+from tests.helpers.fake_issuer import FakeIssuer
+from tests.helpers.form_browser import BASE, PASSWORD, FormBrowser
+from tests.helpers.openapi_transport import OpenApiCheckingTransport
 
 PEPPER = "a pepper that only the tests know"
 MODELS = Path(tempfile.gettempdir(), f"negotiator-models-{os.getuid()}")
@@ -139,14 +139,14 @@ def make_settings(data_dir: Path, keys_dir: Path, **overrides: Any) -> Settings:
 @asynccontextmanager
 async def running(chosen: Settings) -> AsyncGenerator[Starlette]:
     """The application of these settings between its start and its end."""
-    application = create(chosen)
+    application = create_app(chosen)
     async with application.router.lifespan_context(application):
         yield application
 
 
 def connect(application: Starlette, address: str = "203.0.113.7") -> httpx2.AsyncClient:
     """A client of the application that comes from this address; what it is answered has to be as described."""
-    transport = Holding(application, (address, 50_000))
+    transport = OpenApiCheckingTransport(application, (address, 50_000))
     return httpx2.AsyncClient(transport=transport, base_url=BASE)
 
 
@@ -175,11 +175,11 @@ async def change(application: Starlette, chosen: Settings) -> AsyncGenerator[Cha
 
 
 @pytest_asyncio.fixture
-async def idp(change: Change) -> Idp:
+async def idp(change: Change) -> FakeIssuer:
     """A trusted identity provider, with one client, `corp-agent`."""
-    provider = Idp(BASE)
+    provider = FakeIssuer(BASE)
     trusted = provider.issuer(clients=frozenset({"corp-agent"}))
-    await change(lambda tx: issuers.add(tx, trusted, own=BASE, allow_loopback=False))
+    await change(lambda tx: issuer_queries.add(tx, trusted, own=BASE, allow_loopback=False))
     return provider
 
 
@@ -206,12 +206,12 @@ Mint = Callable[..., Awaitable[tuple[str, str]]]
 @pytest_asyncio.fixture
 async def mint(change: Change, chosen: Settings) -> Mint:
     """Makes a delegation code for a user, made when missing; answers the user's id and the code."""
-    delegations: Delegations = build(chosen).delegations
+    delegations: Delegations = build_application(chosen).delegations
 
     async def call(email: str = "ada@example.com", **options: Any) -> tuple[str, str]:
         def unit(tx: Transaction) -> tuple[str, str]:
-            found = people.by_email(tx, email)
-            user_id = found.id if found else people.add(tx, email, actor="operator")
+            found = user_queries.by_email(tx, email)
+            user_id = found.id if found else user_queries.add(tx, email, actor="operator")
             scopes = options.pop("scopes", ["negotiations:read", "negotiations:write"])
             return user_id, delegations.mint(tx, user_id, scopes, **options).code
 
@@ -221,7 +221,7 @@ async def mint(change: Change, chosen: Settings) -> Mint:
     return call
 
 
-Browsers = Callable[[], Browser]
+Browsers = Callable[[], FormBrowser]
 
 
 @pytest_asyncio.fixture
@@ -229,9 +229,9 @@ async def browsers(application: Starlette) -> AsyncGenerator[Browsers]:
     """Makes browsers that know nothing of each other."""
     opened: list[httpx2.AsyncClient] = []
 
-    def make() -> Browser:
+    def make() -> FormBrowser:
         opened.append(connect(application))
-        return Browser(opened[-1])
+        return FormBrowser(opened[-1])
 
     yield make
     for client in opened:
@@ -246,10 +246,10 @@ async def account(change: Change) -> Account:
     """Makes accounts with a password; answers the user's id."""
 
     async def call(email: str = "ada@example.com", name: str = "") -> str:
-        hashed = people.hash_password(PASSWORD)
+        hashed = user_queries.hash_password(PASSWORD)
 
         def unit(tx: Transaction) -> str:
-            return people.add(tx, email, name=name, password_hash=hashed, actor="operator")
+            return user_queries.add(tx, email, name=name, password_hash=hashed, actor="operator")
 
         made: str = await change(unit)
         return made

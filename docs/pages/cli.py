@@ -8,10 +8,10 @@ from typer.core import TyperArgument, TyperGroup, TyperOption
 
 from docs.pages.markdown import code, grid
 from negotiator.cli.main import app
-from negotiator.edge.operation import Service
+from negotiator.http.operation import ServiceDescription
 
 
-def page(_service: Service) -> Iterable[str]:
+def page(_service: ServiceDescription) -> Iterable[str]:
     """Commands in the order of the help."""
     yield "# Commands\n"
     yield "A command prints one clear line and exits 0, or 1 on refusal, 2 on misuse. It works while the server runs.\n"

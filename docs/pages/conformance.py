@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 
 from docs.pages.markdown import code, grid
-from negotiator.edge.operation import Service
+from negotiator.http.operation import ServiceDescription
 from tests.live.conformance.expected import AUTHORIZATION, NOT_APPLICABLE, REVISIONS, UNTESTABLE
 
 
-def page(service: Service) -> Iterable[str]:
+def page(service: ServiceDescription) -> Iterable[str]:
     """The scenarios left out, with their reasons."""
     del service
     yield "# MCP conformance\n"

@@ -8,15 +8,15 @@ from typing import Any, Final
 from docs.pages.markdown import code, grid
 from negotiator import __version__
 from negotiator.discovery import openapi
-from negotiator.edge.operation import Service
 from negotiator.errors import Refusal
-from negotiator.trust.assertions import AssertionRefused, Reason
+from negotiator.http.operation import ServiceDescription
+from negotiator.trust.claims import AssertionRefused, Reason
 from negotiator.trust.refusals import at_registration, at_token_endpoint
 
 _HOUSE: Final = "negotiator.errors"
 
 
-def page(service: Service) -> Iterable[str]:
+def page(service: ServiceDescription) -> Iterable[str]:
     """The family by status, then the table of assertions."""
     yield "# Errors\n"
     yield (
@@ -51,9 +51,9 @@ def _descendants(kind: type[Refusal]) -> Iterator[type[Refusal]]:
     return chain(children, chain.from_iterable(map(_descendants, children)))
 
 
-def _reasons(service: Service) -> dict[int, str]:
+def _reasons(service: ServiceDescription) -> dict[int, str]:
     """What the OpenAPI document says of each refusing status."""
-    paths: dict[str, dict[str, Any]] = openapi.document(service, __version__)["paths"]
+    paths: dict[str, dict[str, Any]] = openapi.openapi_document(service, __version__)["paths"]
     operations = (each for methods in paths.values() for each in methods.values())
     return {
         int(status): response["description"]

@@ -6,7 +6,7 @@ from typing import Any
 from docs.pages.markdown import code, grid, span
 from negotiator import __version__
 from negotiator.discovery import openapi
-from negotiator.edge.operation import JSON, Operation, Service
+from negotiator.http.operation import JSON, Operation, ServiceDescription
 from negotiator.scopes import ordered
 
 _ACCESS = {
@@ -25,9 +25,9 @@ _BODIES = {
 }
 
 
-def page(service: Service) -> Iterable[str]:
+def page(service: ServiceDescription) -> Iterable[str]:
     """Operations by tag, in the order the service offers them."""
-    document = openapi.document(service, __version__)
+    document = openapi.openapi_document(service, __version__)
     yield "# Operations\n"
     yield "Every operation can also refuse with 429. The machine-readable form is `/openapi.json`.\n"
     for tag in dict.fromkeys(operation.tag for operation in service.operations):

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 
 from docs.pages.markdown import code, grid
-from negotiator.edge.operation import Service
+from negotiator.http.operation import ServiceDescription
 from negotiator.scopes import ANONYMOUS
 
 
-def page(service: Service) -> Iterable[str]:
+def page(service: ServiceDescription) -> Iterable[str]:
     """Scopes in the order of the seeds."""
     yield "# Scopes\n"
     rows = (
@@ -17,7 +17,7 @@ def page(service: Service) -> Iterable[str]:
     yield from grid(("Scope", "Meaning", "Anonymous agents", "Operations that need it"), rows)
 
 
-def _opened(service: Service, scope: str) -> str:
+def _opened(service: ServiceDescription, scope: str) -> str:
     return " ".join(
         code(operation.name) for operation in service.operations if scope in operation.scopes
     )

@@ -4,22 +4,22 @@ from collections.abc import Iterable
 from typing import Any
 
 from docs.pages.markdown import code, grid, span
-from negotiator.edge.operation import Service
-from negotiator.settings import PREFIX, Settings
+from negotiator.http.operation import ServiceDescription
+from negotiator.settings import ENV_PREFIX, Settings
 
 
-def page(_service: Service) -> Iterable[str]:
+def page(_service: ServiceDescription) -> Iterable[str]:
     """Settings in the order of their class."""
     yield "# Settings\n"
     yield (
-        f"From variables with the prefix `{PREFIX}`, then a file `.env`, then a file `negotiator.toml` (names in\n"
+        f"From variables with the prefix `{ENV_PREFIX}`, then a file `.env`, then a file `negotiator.toml` (names in\n"
         "lower case, without the prefix), each in the folder the server starts in. An unknown or ill-typed setting\n"
         "stops the start with one line.\n"
     )
     schema = Settings.model_json_schema()["properties"]
     rows = (
         (
-            code(f"{PREFIX}{name.upper()}"),
+            code(f"{ENV_PREFIX}{name.upper()}"),
             _default(schema[name].get("default")),
             _bounds(schema[name]),
             field.description or "",

@@ -7,10 +7,10 @@ from sqlalchemy import Column, Table
 from sqlmodel import SQLModel
 
 from docs.pages.markdown import code, grid
-from negotiator.edge.operation import Service
+from negotiator.http.operation import ServiceDescription
 
 
-def page(_service: Service) -> Iterable[str]:
+def page(_service: ServiceDescription) -> Iterable[str]:
     """Tables by name."""
     yield "# Tables\n"
     yield "Moments are integers, milliseconds since the epoch; lists are kept space-delimited; `0`/`1` are booleans.\n"

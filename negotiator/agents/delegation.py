@@ -1,17 +1,28 @@
-"""Delegation codes: a user makes one, shows it to his agent, the agent redeems it once (contract §1.2)."""
+"""How a delegation code is written: twelve letters that no one mistakes for each other (RFC 8628 §6.1).
 
+Delegation codes: a user makes one, shows it to his agent, the agent redeems it once (contract §1.2).
+
+Redeeming delegation codes: which failures are counted, by whom, and what an empty budget of them refuses.
+
+A code is one of 20^12 (2^51.8), and an agent has five tries. Wrong codes are also charged to the client address, and
+to all agents together only while the address has some left, so that one address cannot spend what everybody shares.
+Neither budget is asked before the code is looked at: a code that is right is taken however many wrong ones others
+sent, and a wrong one is answered 429 in place of 400, and leaves no entry in the audit trail.
+"""
+
+import re
+import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import BigInteger, bindparam, or_, update
 from sqlmodel import col, select
 
 from negotiator import audit, values
 from negotiator.agents import registration
-from negotiator.agents.codes import new_code, normalise, shown
 from negotiator.agents.tables import Agent, Delegation
-from negotiator.caller import Caller
+from negotiator.caller import Caller, anonymous_caller
 from negotiator.errors import (
     Conflict,
     FieldError,
@@ -23,21 +34,43 @@ from negotiator.errors import (
     TooManyRequests,
     ValidationFailed,
 )
+from negotiator.http.limits import RateLimits
 from negotiator.scopes import ASSISTANT, ordered
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
-from negotiator.tokens.credentials import Credentials, Issued, Subject
-from negotiator.tokens.flow import authorizations
-from negotiator.tokens.flow.authorizations import Granted
-from negotiator.tokens.flow.refreshing import NewRefreshToken, Refreshing
+from negotiator.store.store import Store
+from negotiator.tokens import authorization_codes
+from negotiator.tokens.access_tokens import AccessTokens, IssuedToken, TokenSubject
+from negotiator.tokens.authorization_codes import NewGrant
+from negotiator.tokens.refresh_tokens import NewRefreshToken, RefreshTokens
 from negotiator.trust import revocations
-from negotiator.users import people
+from negotiator.users import user_queries
+
+CODE_ALPHABET: Final = "BCDFGHJKLMNPQRSTVWXZ"
+CODE_LENGTH: Final = 12
+
+
+def new_code() -> str:
+    """Twelve random letters, 51 bits."""
+    return "".join(secrets.choice(CODE_ALPHABET) for _ in range(CODE_LENGTH))
+
+
+def format_code(code: str) -> str:
+    """The code as people read it, in groups of four."""
+    return "-".join(code[start : start + 4] for start in range(0, CODE_LENGTH, 4))
+
+
+def normalise_code(text: str) -> str | None:
+    """The twelve letters of a code, however it was typed; None when it cannot be one."""
+    code = re.sub(r"[\s-]", "", text).upper()
+    return code if re.fullmatch(f"[{CODE_ALPHABET}]{{{CODE_LENGTH}}}", code) else None
+
 
 ATTEMPTS: Final = 5
 SHORTEST: Final = 60
 LONGEST: Final = 3600
 WRONG_CODE: Final = "invalid_claim_token"
 
-Move = Callable[[Transaction, str, str], None]
+MoveOwnership = Callable[[Transaction, str, str], None]
 """Gives what one principal owns to another, marked with its origin."""
 
 _now = bindparam("now", type_=BigInteger)
@@ -95,7 +128,7 @@ _ATTEMPT = Statement(
 
 
 @dataclass(frozen=True, slots=True)
-class Minted:
+class NewDelegation:
     """A new code, readable this once; `expires_at` in milliseconds."""
 
     id: str
@@ -105,7 +138,7 @@ class Minted:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class AgentBinding:
     """Whose an agent became, by which code, and which scopes the user approved."""
 
     user_id: str
@@ -115,10 +148,10 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
-class Claimed:
+class ClaimedAgent:
     """What a claim gives: an access token, what renews it, and whose the agent is now."""
 
-    token: Issued
+    token: IssuedToken
     refresh_token: str
     user_id: str
     email: str | None
@@ -129,10 +162,10 @@ class Delegations:
     """Makes codes and redeems them. `pepper` keys the digests, `life` is a claimed agent's token life in seconds."""
 
     pepper: bytes
-    credentials: Credentials
-    refreshing: Refreshing
+    credentials: AccessTokens
+    refreshing: RefreshTokens
     life: int
-    moves: tuple[Move, ...] = ()
+    moves: tuple[MoveOwnership, ...] = ()
 
     def mint(
         self,
@@ -143,7 +176,7 @@ class Delegations:
         label: str = "",
         ttl: int = 600,
         agent_id: str | None = None,
-    ) -> Minted:
+    ) -> NewDelegation:
         """A code that grants these scopes of the user's for `ttl` seconds; 422 for other scopes or lives."""
         granted = _check(scopes, ttl)
         code = new_code()
@@ -169,7 +202,7 @@ class Delegations:
             actor=user_id,
             scope=" ".join(granted),
         )
-        return Minted(delegation_id, shown(code), granted, now + ttl * 1000)
+        return NewDelegation(delegation_id, format_code(code), granted, now + ttl * 1000)
 
     def attempt(self, tx: Transaction, caller: Caller) -> None:
         """Count one attempt before it is made, so that no number of them at once exceeds five."""
@@ -185,36 +218,36 @@ class Delegations:
                 error="too_many_attempts",
             )
 
-    def claim(self, tx: Transaction, caller: Caller, text: str) -> Claimed:
+    def claim(self, tx: Transaction, caller: Caller, text: str) -> ClaimedAgent:
         """Bind the calling agent to the user of this code."""
         bound = self.bind(tx, caller, text)
         subject, renewal = self.grant(tx, caller.client_id, bound, key=caller.key)
         token = self.credentials.make(subject, bound.scopes, life=self.life)
         self.credentials.record(tx, token)
-        return Claimed(token, renewal.text, bound.user_id, bound.email)
+        return ClaimedAgent(token, renewal.text, bound.user_id, bound.email)
 
     def grant(
-        self, tx: Transaction, agent_id: str, bound: Bound, *, key: str | None
-    ) -> tuple[Subject, NewRefreshToken]:
+        self, tx: Transaction, agent_id: str, bound: AgentBinding, *, key: str | None
+    ) -> tuple[TokenSubject, NewRefreshToken]:
         """Open the grant of a claim: what its tokens stand on, and the first refresh token."""
         now = values.now()
-        granted = Granted(
+        granted = NewGrant(
             agent_id, bound.user_id, bound.scopes, "", "", "", "", now, identity=bound.delegation_id
         )
-        grant_id = authorizations.open_grant(tx, granted)
+        grant_id = authorization_codes.open_grant(tx, granted)
         renewal = self.refreshing.issue(tx, grant_id, granted_at=now, key=key)
-        subject = Subject(agent_id, bound.user_id, None, bound.delegation_id, grant_id, key)
+        subject = TokenSubject(agent_id, bound.user_id, None, bound.delegation_id, grant_id, key)
         return subject, renewal
 
-    def bind(self, tx: Transaction, caller: Caller, text: str) -> Bound:
+    def bind(self, tx: Transaction, caller: Caller, text: str) -> AgentBinding:
         """Bind the calling agent to the user of this code, without giving it anything yet."""
         agent_id, now = caller.client_id, values.now()
-        digest = self._digest(normalise(text) or "")
+        digest = self._digest(normalise_code(text) or "")
         taken = tx.one(_TAKE, code=digest, agent=agent_id, now=now)
         if taken is None:
             raise self._why_not(tx, digest, agent_id, now)
         delegation_id, user_id, scope = taken
-        user = people.by_id(tx, user_id)
+        user = user_queries.by_id(tx, user_id)
         if user is None or user.disabled_at is not None:
             raise Gone("The code was revoked.", error="claim_revoked")
         if not tx.run(_BIND, agent=agent_id, user=user_id, now=now):
@@ -227,7 +260,7 @@ class Delegations:
         audit.record(
             tx, "agent.claimed", agent_id, actor=user_id, delegation=delegation_id, scope=scope
         )
-        return Bound(user_id, user.email, ordered(scope.split()), delegation_id)
+        return AgentBinding(user_id, user.email, ordered(scope.split()), delegation_id)
 
     def _why_not(self, tx: Transaction, digest: str, agent_id: str, now: int) -> Refusal:
         found = tx.one(_FIND, digest=digest)
@@ -263,7 +296,7 @@ def of_user(
     return tx.all(_OF_USER, user=user_id, before=before, limit=limit)
 
 
-def every(tx: Transaction) -> list[Delegation]:
+def list_delegations(tx: Transaction) -> list[Delegation]:
     """The newest 200 codes."""
     return tx.all(_EVERY)
 
@@ -294,7 +327,7 @@ def state(delegation: Delegation, now: int) -> str:
 def works_until(tx: Transaction, codes: Iterable[Delegation]) -> dict[str, int]:
     """By code id, when what an agent got by a used code ends if the agent does nothing before; milliseconds."""
     users = {code.user_id for code in codes if code.used_at is not None}
-    grants = [grant for user in users for grant in authorizations.of_agents(tx, user)]
+    grants = [grant for user in users for grant in authorization_codes.of_agents(tx, user)]
     return {grant.identity: grant.expires_at for grant in grants if grant.identity}
 
 
@@ -323,3 +356,41 @@ def _check(scopes: Iterable[str], ttl: int) -> list[str]:
             [FieldError("/ttl", f"A code lives {SHORTEST} to {LONGEST} seconds.")]
         )
     return ordered(asked)
+
+
+WRONG_CODES_BY_ADDRESS: Final = "wrongcodes"
+WRONG_CODES_OVERALL: Final = "allwrongcodes"
+_EVERYBODY: Final = "everybody"
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class DelegationRedemption:
+    """Runs the unit that redeems a code, within the budgets of wrong codes."""
+
+    store: Store
+    delegations: Delegations
+    limits: RateLimits
+
+    async def redeem(
+        self, caller: Caller, address: str, unit: Callable[[Transaction], Result]
+    ) -> Result:
+        """What the unit answers; counts the try before it is made, and a wrong code after."""
+        await self.store.write(lambda tx: self.delegations.attempt(tx, caller))
+        try:
+            return await self.store.write(unit)
+        except Refusal as refusal:
+            if refusal.error == WRONG_CODE:
+                await self._count(address)
+            raise
+
+    async def _count(self, address: str) -> None:
+        for name, key in ((WRONG_CODES_BY_ADDRESS, address), (WRONG_CODES_OVERALL, _EVERYBODY)):
+            taken = await self.limits.charge(anonymous_caller(key), name)
+            if not taken.taken:
+                raise TooManyRequests(
+                    "Too many wrong codes were tried.",
+                    retry_after=taken.retry_after,
+                    error="too_many_attempts",
+                )

@@ -16,7 +16,7 @@ from aiosmtplib import SMTP
 from aiosmtplib.errors import SMTPException
 
 from negotiator import values
-from negotiator.store import moves
+from negotiator.store import atomic_updates
 from negotiator.store.statement import Transaction
 from negotiator.telemetry import logger
 from negotiator.values import new_id
@@ -35,19 +35,24 @@ _MOST_DIGITS: Final = 6
 """Digits that a name may have in a mail; more could be a telephone number."""
 
 
-def may_write(tx: Transaction, email: str) -> bool:
+def allow_mail(tx: Transaction, email: str) -> bool:
     """Take one mail to this address from its budget: one in ten minutes, three a day, whoever asks for them.
 
     Nobody can be flooded through us; every reason to write draws on the same budget.
     """
     now = values.now() * 1000
-    if not moves.bump(tx, f"mail:{email}", now=now, interval=_TEN_MINUTES, burst=1):
+    if not atomic_updates.charge_budget(
+        tx, f"mail:{email}", now=now, interval=_TEN_MINUTES, burst=1
+    ):
         return False
     day = 144 * _TEN_MINUTES // _PER_DAY
-    return moves.bump(tx, f"mail-day:{email}", now=now, interval=day, burst=_PER_DAY) is not None
+    return (
+        atomic_updates.charge_budget(tx, f"mail-day:{email}", now=now, interval=day, burst=_PER_DAY)
+        is not None
+    )
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """A stranger's name as every mail shows it: in quotation marks, at most 40 characters.
 
     Only letters, digits, spaces, hyphens and underscores are left, and no more than six digits. So a name cannot be

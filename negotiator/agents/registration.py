@@ -11,11 +11,16 @@ from negotiator import audit, values
 from negotiator.agents.tables import Agent
 from negotiator.scopes import ANONYMOUS
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
-from negotiator.tokens.credentials import TYPE, Credentials, Issued, Subject
-from negotiator.tokens.standard.presented import allowed_scopes
+from negotiator.tokens.access_tokens import (
+    ACCESS_TOKEN_TYPE,
+    AccessTokens,
+    IssuedToken,
+    TokenSubject,
+)
+from negotiator.tokens.assertion_grants import allowed_scopes
 from negotiator.trust import revocations
 from negotiator.trust.assertions import Assertion
-from negotiator.users.matching import Match, match
+from negotiator.users.identity_matching import MatchedUser, match_assertion
 
 _DAY: Final = 86_400_000
 
@@ -57,26 +62,28 @@ _FORGET = Statement(delete(Agent).where(col(Agent.id) == bindparam("agent")))
 
 
 @dataclass(frozen=True, slots=True)
-class Registration:
+class AgentRegistration:
     """Makes agents and their first token. Lives are in seconds, the retention in days."""
 
-    credentials: Credentials
+    credentials: AccessTokens
     ephemeral_life: int
     life: int
     retention_days: int
 
-    def prepare_anonymous(self, key: str | None = None, *, typ: str = TYPE) -> Issued:
+    def prepare_anonymous(
+        self, key: str | None = None, *, typ: str = ACCESS_TOKEN_TYPE
+    ) -> IssuedToken:
         """A new agent's id and ephemeral token, bound to the key it has proven to hold, if it did.
 
         Signing happens before the transaction, not in it.
         """
-        subject = Subject(values.new_id("agt"), key=key)
+        subject = TokenSubject(values.new_id("agt"), key=key)
         return self.credentials.make(subject, list(ANONYMOUS), life=self.ephemeral_life, typ=typ)
 
-    def enrol_anonymous(
+    def register_anonymous(
         self,
         tx: Transaction,
-        token: Issued,
+        token: IssuedToken,
         *,
         name: str,
         address: str,
@@ -98,7 +105,7 @@ class Registration:
             identity_type="anonymous",
         )
 
-    def enrol_asserted(
+    def register_asserted(
         self,
         tx: Transaction,
         assertion: Assertion,
@@ -106,15 +113,15 @@ class Registration:
         name: str,
         address: str,
         key: str | None = None,
-        typ: str = TYPE,
-    ) -> tuple[Issued, Match]:
+        typ: str = ACCESS_TOKEN_TYPE,
+    ) -> tuple[IssuedToken, MatchedUser]:
         """Spend the assertion and keep an agent that is bound to its user; raises `AssertionRefused`.
 
         Its token is bound to `key`, which the agent has proven to hold.
         """
-        found = match(tx, assertion, actor=address)
+        found = match_assertion(tx, assertion, actor=address)
         agent_id = values.new_id("agt")
-        subject = Subject(
+        subject = TokenSubject(
             agent_id,
             found.user_id,
             found.issuer,
@@ -139,7 +146,7 @@ class Registration:
     def _add(
         self,
         tx: Transaction,
-        token: Issued,
+        token: IssuedToken,
         name: str,
         identity_type: str,
         *,
@@ -173,7 +180,7 @@ def of_user(tx: Transaction, user_id: str, *, before: str, limit: int) -> list[A
     return tx.all(_OF_USER, user=user_id, before=before, limit=limit)
 
 
-def seen(tx: Transaction, when: Mapping[str, int]) -> None:
+def mark_seen(tx: Transaction, when: Mapping[str, int]) -> None:
     """Remember when these agents last showed their tokens (milliseconds)."""
     for agent_id, at in when.items():
         tx.run(_SEEN, agent=agent_id, at=at)
@@ -188,7 +195,7 @@ def revoke(tx: Transaction, agent_id: str, *, user_id: str) -> bool:
     return True
 
 
-def forget_expired(tx: Transaction, now: int) -> list[str]:
+def delete_expired(tx: Transaction, now: int) -> list[str]:
     """Forget unclaimed agents past their retention; answers their ids, so that what they owned can go too."""
     expired = tx.all(_EXPIRED, now=now)
     for agent_id in expired:

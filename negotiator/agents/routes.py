@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from negotiator import values
-from negotiator.agents.ceremony.asserting import Asserting, Shown
-from negotiator.agents.claims import Claims
-from negotiator.agents.registration import Registration
+from negotiator.agents.assertion_registration import AssertionRegistration, IdentityAssertionRequest
+from negotiator.agents.delegation import DelegationRedemption
+from negotiator.agents.email_verification import EmailVerification
+from negotiator.agents.registration import AgentRegistration
 from negotiator.agents.schemas import (
     ANONYMOUS_BUDGET,
     ASSERTION_BUDGET,
@@ -17,16 +18,15 @@ from negotiator.agents.schemas import (
     RegistrationResult,
     auth_md_members,
 )
-from negotiator.agents.verification import Verification
-from negotiator.edge.operation import REGISTRATION_BODY, Call, Operation, Tool
 from negotiator.errors import InvalidRequest, ValidationFailed
+from negotiator.http.operation import REGISTRATION_BODY_LIMIT, Call, Operation, ToolOffer
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
-from negotiator.tokens.credentials import Issued
-from negotiator.trust.possession.checking import Proofs
-from negotiator.users import approvals, people
+from negotiator.tokens.access_tokens import IssuedToken
+from negotiator.trust.dpop import DpopProofChecker
+from negotiator.users import approval_queries, user_queries
 
-REGISTER = "/api/agent/register"
+REGISTER_PATH = "/api/agent/register"
 _WHEN_TO_REDEEM = (
     "Use it when the user gives you a delegation code, or ask the user for one when you need a tool that your token "
     "does not open. You then act for that user, with what they granted, and keep what you made so far. The answer has "
@@ -48,17 +48,17 @@ def _budget(body: RegisterAgent) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Agents:
+class AgentRoutes:
     """The agents' own door."""
 
     base: str
     store: Store
-    registration: Registration
-    claims: Claims
-    verification: Verification
-    asserting: Asserting
+    registration: AgentRegistration
+    claims: DelegationRedemption
+    verification: EmailVerification
+    asserting: AssertionRegistration
     claim_of: Callable[[str], dict[str, Any]]
-    proofs: Proofs
+    proofs: DpopProofChecker
 
     def operations(self) -> list[Operation]:
         """What this slice offers."""
@@ -66,14 +66,14 @@ class Agents:
             Operation(
                 name="register_agent",
                 method="POST",
-                path=REGISTER,
+                path=REGISTER_PATH,
                 summary="Register an agent and get a bearer token: anonymously, by an ID-JAG, or by a verified e-mail",
                 run=self.register,
                 input=RegisterAgent,
                 output=RegistrationResult,
                 status=201,
                 access="open",
-                body_limit=REGISTRATION_BODY,
+                body_limit=REGISTRATION_BODY_LIMIT,
                 budget=_budget,
                 refusals=(400, 401, 403, 503),
                 tag="agents",
@@ -86,9 +86,9 @@ class Agents:
                 run=self.claim,
                 input=ClaimAgent,
                 output=ClaimResult,
-                body_limit=REGISTRATION_BODY,
+                body_limit=REGISTRATION_BODY_LIMIT,
                 refusals=(400, 403, 409, 410),
-                tool=Tool(
+                tool=ToolOffer(
                     "Redeem a delegation code",
                     hint=_WHEN_TO_REDEEM,
                     name="redeem_delegation_code",
@@ -102,7 +102,7 @@ class Agents:
     async def register(self, call: Call[RegisterAgent]) -> dict[str, Any]:
         """Every variant of registration; the seed selects it by `identity_type`."""
         body = call.input
-        key = await self.proofs.key(call.headers, method="POST", path=REGISTER)
+        key = await self.proofs.key(call.headers, method="POST", path=REGISTER_PATH)
         if body.variant == "anonymous":
             token, result = await self._anonymous(call, key)
         elif body.is_bare_email:
@@ -130,17 +130,17 @@ class Agents:
 
     async def _anonymous(
         self, call: Call[RegisterAgent], key: str | None
-    ) -> tuple[Issued, dict[str, Any]]:
+    ) -> tuple[IssuedToken, dict[str, Any]]:
         token = self.registration.prepare_anonymous(key)
         name, address = call.input.name, call.address
         await self.store.write(
-            lambda tx: self.registration.enrol_anonymous(tx, token, name=name, address=address)
+            lambda tx: self.registration.register_anonymous(tx, token, name=name, address=address)
         )
         return token, token.members()
 
     async def _by_mail(
         self, call: Call[RegisterAgent], key: str | None
-    ) -> tuple[Issued, dict[str, Any]]:
+    ) -> tuple[IssuedToken, dict[str, Any]]:
         token, name, secret = (
             self.registration.prepare_anonymous(key),
             call.input.name,
@@ -149,7 +149,7 @@ class Agents:
         email = _email(call.input.assertion or "")
 
         def unit(tx: Transaction) -> bool:
-            self.registration.enrol_anonymous(tx, token, name=name, address=call.address)
+            self.registration.register_anonymous(tx, token, name=name, address=call.address)
             agent_id = token.subject.client_id
             return self.verification.request(
                 tx, secret, email=email, agent_id=agent_id, agent_name=name
@@ -157,21 +157,23 @@ class Agents:
 
         if await self.store.write(unit):
             await self.verification.send(secret, email=email, agent_name=name)
-        pending = {"status": "pending", "expires_in": approvals.LIFE}
+        pending = {"status": "pending", "expires_in": approval_queries.LIFE}
         return token, {**token.members(), "verification": pending}
 
     async def _asserted(
         self, call: Call[RegisterAgent], key: str | None
-    ) -> tuple[Issued, dict[str, Any]]:
+    ) -> tuple[IssuedToken, dict[str, Any]]:
         body = call.input
         text = body.assertion or ""
-        shown = Shown(body.assertion_type or "", text, body.name, call.address, key)
+        shown = IdentityAssertionRequest(
+            body.assertion_type or "", text, body.name, call.address, key
+        )
         token, identity = await self.asserting.enrol(shown)
         return token, {**token.members(), "identity": identity}
 
 
 def _email(text: str) -> str:
     try:
-        return people.normal_email(text)
+        return user_queries.normalise_email(text)
     except ValidationFailed:
         raise InvalidRequest("/assertion: This is no e-mail address.") from None

@@ -7,8 +7,7 @@ from pydantic.json_schema import JsonSchemaValue
 from typing_extensions import TypedDict
 
 from negotiator import values
-from negotiator.edge.operation import Lenient, shown
-from negotiator.json_schema import ABSENT, needing
+from negotiator.schema import IS_NULL, Lenient, example_schema, requires_non_null
 from negotiator.scopes import ASSISTANT
 
 ID_JAG = "urn:ietf:params:oauth:token-type:id-jag"
@@ -19,7 +18,7 @@ ASSERTION_BUDGET = "assertions"
 
 def _plain(text: str) -> str:
     """A name that a person reads on a consent page must not hide or turn what stands beside it."""
-    if values.has_unseen(text):
+    if values.has_invisible_characters(text):
         raise ValueError("has control, bidirectional or invisible characters")
     if not text.strip():
         raise ValueError("is blank")
@@ -34,8 +33,8 @@ def _variant(name: str) -> JsonSchemaValue:
     """Keywords by which an anonymous registration has no assertion and any other has one."""
     return {
         "if": {"properties": {name: {"const": "anonymous"}}},
-        "then": {"properties": {"assertion_type": ABSENT, "assertion": ABSENT}},
-        "else": needing("assertion_type", "assertion"),
+        "then": {"properties": {"assertion_type": IS_NULL, "assertion": IS_NULL}},
+        "else": requires_non_null("assertion_type", "assertion"),
     }
 
 
@@ -44,10 +43,13 @@ class RegisterAgent(Lenient):
 
     model_config = ConfigDict(
         json_schema_extra={
-            **shown({"agent_name": "my agent", "identity_type": "anonymous"}),
-            "if": needing("type"),
+            **example_schema({"agent_name": "my agent", "identity_type": "anonymous"}),
+            "if": requires_non_null("type"),
             "then": _variant("type"),
-            "else": {**needing("identity_type", "agent_name"), **_variant("identity_type")},
+            "else": {
+                **requires_non_null("identity_type", "agent_name"),
+                **_variant("identity_type"),
+            },
         }
     )
 
@@ -109,7 +111,7 @@ class RegisterAgent(Lenient):
 class ClaimAgent(Lenient):
     """The body of `POST /api/agent/claim`."""
 
-    model_config = ConfigDict(json_schema_extra=shown({"claim_token": "BCDF-GHJK-LMNP"}))
+    model_config = ConfigDict(json_schema_extra=example_schema({"claim_token": "BCDF-GHJK-LMNP"}))
 
     claim_token: str = Field(
         min_length=1,

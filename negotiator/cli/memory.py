@@ -5,58 +5,69 @@ from typing import Annotated, Any
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from negotiator.cli.output import Json, change, command, configured, faults, opened, say, tabulate
+from negotiator.cli.output import (
+    JsonOption,
+    async_command,
+    load_settings,
+    open_store,
+    print_result,
+    print_table,
+    run_unit,
+    stderr_console,
+)
 from negotiator.errors import NotFound
-from negotiator.memory.memories import review
-from negotiator.memory.vectors import reembed
+from negotiator.memory import memories_lifecycle
+from negotiator.memory.vector_queries import reembed_all
 from negotiator.store.statement import Transaction
-from negotiator.users import people
+from negotiator.users import user_queries
 
-memory = typer.Typer(no_args_is_help=True, help="What agents remember.")
+memory_app = typer.Typer(no_args_is_help=True, help="What agents remember.")
 
-User = Annotated[str, typer.Option(help="The user's e-mail address.")]
+UserOption = Annotated[str, typer.Option(help="The user's e-mail address.")]
 _SHOWN = 80
 
 
-@memory.command("reembed")
-@command
-async def reembed_memories(as_json: Json = False) -> None:
+@memory_app.command("reembed")
+@async_command
+async def reembed_memories(as_json: JsonOption = False) -> None:
     """Give every memory the vector of the model in use; may be interrupted and begun again."""
-    from negotiator.wiring.memory import embedder  # and half the service with it
+    from negotiator.compose.assistant import build_embedder  # and half the service with it
 
-    chosen = configured()
-    model = embedder(chosen)
+    chosen = load_settings()
+    model = build_embedder(chosen)
     columns = (TextColumn("Memories"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     try:
-        async with opened(chosen) as store:
-            with Progress(*columns, console=faults, disable=not faults.is_terminal) as bar:
+        async with open_store(chosen) as store:
+            with Progress(
+                *columns, console=stderr_console, disable=not stderr_console.is_terminal
+            ) as bar:
                 task = bar.add_task("")
-                done = await reembed(
+                done = await reembed_all(
                     store, model, lambda now, whole: bar.update(task, completed=now, total=whole)
                 )
     finally:
         await model.close()
     told = {"model": model.model, "reembedded": done}
-    say(told, f"{done} memories have a new vector by {model.model}.", as_json=as_json)
+    print_result(told, f"{done} memories have a new vector by {model.model}.", as_json=as_json)
 
 
-@memory.command("review")
-@command
+@memory_app.command("review")
+@async_command
 async def review_memories(
-    user: User,
+    user: UserOption,
     keep: Annotated[list[str] | None, typer.Option(help="Memory to keep; may repeat.")] = None,
     drop: Annotated[list[str] | None, typer.Option(help="Memory to erase; may repeat.")] = None,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Show what a user has not looked over yet, or pass the user's word on it: keep, drop."""
 
     def unit(tx: Transaction) -> list[dict[str, Any]]:
         owner = _owner(tx, user)
         for key in keep or ():
-            review.review(tx, owner, key, keep=True)
+            memories_lifecycle.review_memory(tx, owner, key, keep=True)
         for key in drop or ():
-            review.review(tx, owner, key, keep=False)
-        return review.waiting(tx, owner, 1000)
+            memories_lifecycle.review_memory(tx, owner, key, keep=False)
+        return memories_lifecycle.list_unreviewed(tx, owner, 1000)
 
     rows = (
         {
@@ -67,25 +78,29 @@ async def review_memories(
             "origin": view["origin"],
             "text": view["text"] if as_json else view["text"][:_SHOWN],
         }
-        for view in await change(unit, scrub=bool(drop))
+        for view in await run_unit(unit, scrub=bool(drop))
     )
-    tabulate(rows, "Nothing waits for a word.", as_json=as_json)
+    print_table(rows, "Nothing waits for a word.", as_json=as_json)
 
 
-@memory.command("quarantine")
-@command
+@memory_app.command("quarantine")
+@async_command
 async def quarantine_memories(
-    user: User,
+    user: UserOption,
     client: Annotated[str, typer.Option(help="The agent or client that wrote them.")],
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Put everything that a client wrote for a user out of sight; `review` brings back what is good."""
-    held = await change(lambda tx: review.set_aside(tx, _owner(tx, user), client, actor="operator"))
-    say({"quarantined": held}, f"{held} memories are out of sight.", as_json=as_json)
+    held = await run_unit(
+        lambda tx: memories_lifecycle.quarantine_memories(
+            tx, _owner(tx, user), client, actor="operator"
+        )
+    )
+    print_result({"quarantined": held}, f"{held} memories are out of sight.", as_json=as_json)
 
 
 def _owner(tx: Transaction, email: str) -> str:
-    found = people.by_email(tx, people.normal_email(email))
+    found = user_queries.by_email(tx, user_queries.normalise_email(email))
     if found is None:
         raise NotFound(f"There is no account {email}.")
     return found.id

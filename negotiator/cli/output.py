@@ -23,56 +23,56 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from negotiator import settings, telemetry
 from negotiator.errors import Refusal, Unavailable, ValidationFailed
-from negotiator.keys import KeyUnusable
+from negotiator.keys import UnusableKeyError
 from negotiator.settings import Settings, SettingsError
 from negotiator.store.migrate import migrate
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store, make_store
-from negotiator.teleprompter.streams.buses.choose import make_bus, tell_revocations
-from negotiator.values import has_unseen, visible
+from negotiator.teleprompter.bus_factory import make_bus, publish_revocations
+from negotiator.values import escape_invisible, has_invisible_characters
 
 T = TypeVar("T")
 P = ParamSpec("P")
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")]
 
 _PIPE = 10_000
 _NOT_ASCII: Final = re.compile(r"[^\x00-\x7e]")
 
-people = Console(soft_wrap=True)
-faults = Console(stderr=True, soft_wrap=True)
+stdout_console = Console(soft_wrap=True)
+stderr_console = Console(stderr=True, soft_wrap=True)
 
 
-def say(value: Any, line: str, *, as_json: bool) -> None:
+def print_result(value: Any, line: str, *, as_json: bool) -> None:
     """Print the value for a machine, or the line for a person."""
     if as_json:
         text = orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
         sys.stdout.write(f"{_NOT_ASCII.sub(_json_escape, text)}\n")
     else:
-        people.print(_plain(line))
+        stdout_console.print(_plain(line))
 
 
-def tabulate(rows: Iterable[Mapping[str, Any]], empty: str, *, as_json: bool) -> None:
+def print_table(rows: Iterable[Mapping[str, Any]], empty: str, *, as_json: bool) -> None:
     """Print rows as a table, or as a JSON array."""
     listed = list(rows)
     if as_json or not listed:
-        say(listed, empty, as_json=as_json)
+        print_result(listed, empty, as_json=as_json)
         return
     table = Table(box=None, header_style="bold")
     for name in listed[0]:
         table.add_column(name, overflow="fold")
     for row in listed:
-        table.add_row(*(Text(visible(_cell(value))) for value in row.values()))
+        table.add_row(*(Text(escape_invisible(_cell(value))) for value in row.values()))
     # An id that was cut to fit could not be copied; a pipe is as wide as it needs to be.
-    (people if people.is_terminal else Console(width=_PIPE)).print(table)
+    (stdout_console if stdout_console.is_terminal else Console(width=_PIPE)).print(table)
 
 
-def warn(line: str) -> None:
+def print_warning(line: str) -> None:
     """One line on standard error; the command goes on."""
-    faults.print(_plain(f"negotiator: warning: {visible(line)}"))
+    stderr_console.print(_plain(f"negotiator: warning: {escape_invisible(line)}"))
 
 
-def configured() -> Settings:
+def load_settings() -> Settings:
     """The settings, with logs on standard error."""
     chosen = settings.load()
     telemetry.configure(chosen.log_format)
@@ -80,7 +80,7 @@ def configured() -> Settings:
 
 
 @asynccontextmanager
-async def opened(chosen: Settings) -> AsyncGenerator[Store]:
+async def open_store(chosen: Settings) -> AsyncGenerator[Store]:
     """The configured database, migrated and open; `Unavailable` says in one sentence why it cannot be used."""
     url = chosen.database_url
     broken = _database_faults(url)
@@ -98,15 +98,15 @@ async def opened(chosen: Settings) -> AsyncGenerator[Store]:
         await store.close()
 
 
-async def change(unit: Callable[[Transaction], T], *, scrub: bool = False) -> T:
+async def run_unit(unit: Callable[[Transaction], T], *, scrub: bool = False) -> T:
     """Run one unit on the configured database, migrating it first; `scrub` leaves no byte of what it deleted.
 
     A running service is told at once of what the unit revoked.
     """
-    chosen = configured()
-    async with opened(chosen) as store:
+    chosen = load_settings()
+    async with open_store(chosen) as store:
         bus = make_bus(chosen)
-        tell_revocations(store, bus)
+        publish_revocations(store, bus)
         try:
             result = await store.write(unit)
         finally:
@@ -116,7 +116,7 @@ async def change(unit: Callable[[Transaction], T], *, scrub: bool = False) -> T:
         return result
 
 
-def command(function: Callable[P, Awaitable[None]]) -> Callable[P, None]:
+def async_command(function: Callable[P, Awaitable[None]]) -> Callable[P, None]:
     """Make a coroutine a command that ends as `one_line` says."""
 
     @functools.wraps(function)
@@ -124,46 +124,46 @@ def command(function: Callable[P, Awaitable[None]]) -> Callable[P, None]:
         async def main() -> None:
             await function(*args, **kwargs)
 
-        with one_line():
+        with exit_on_refusal():
             asyncio.run(main())
 
     return run
 
 
 @contextmanager
-def one_line() -> Generator[None]:
+def exit_on_refusal() -> Generator[None]:
     """Turn a refusal or an unusable file or key into one line and exit 1, a wrong setting into one line and exit 2."""
     try:
         yield
     except ValidationFailed as refusal:
-        fail(refusal.errors[0].description, 1)
+        exit_with_error(refusal.errors[0].description, 1)
     except Refusal as refusal:
-        fail(refusal.description, 1)
+        exit_with_error(refusal.description, 1)
     except SettingsError as fault:
-        fail(str(fault), 2)
-    except KeyUnusable as fault:
-        fail(str(fault), 1)
+        exit_with_error(str(fault), 2)
+    except UnusableKeyError as fault:
+        exit_with_error(str(fault), 1)
     except BrokenPipeError:
         raise  # typer ends a command whose reader has gone
     except OSError as fault:
-        fail(f"{_reason(fault)}.", 1)
+        exit_with_error(f"{_reason(fault)}.", 1)
 
 
-def fail(line: str, code: int) -> None:
+def exit_with_error(line: str, code: int) -> None:
     """One line on standard error, and the exit."""
-    faults.print(_plain(f"negotiator: {visible(line)}"))
+    stderr_console.print(_plain(f"negotiator: {escape_invisible(line)}"))
     raise typer.Exit(code)
 
 
 def _plain(lines: str) -> Text:
     """Text that rich prints as it is; only line breaks keep their meaning."""
-    return Text("\n".join(map(visible, lines.split("\n"))))
+    return Text("\n".join(map(escape_invisible, lines.split("\n"))))
 
 
 def _json_escape(found: re.Match[str]) -> str:
     """The same character of a JSON string, escaped when a terminal would obey or hide it."""
     mark = found[0]
-    if not has_unseen(mark):
+    if not has_invisible_characters(mark):
         return mark
     units = mark.encode("utf-16-be")
     return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))

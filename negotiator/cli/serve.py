@@ -9,14 +9,14 @@ from typing import Annotated, Final
 
 import typer
 
-from negotiator.cli.output import change, configured, one_line, say
-from negotiator.directory.exchange import importing
-from negotiator.edge.sockets import LARGEST
+from negotiator.cli.output import exit_on_refusal, load_settings, print_result, run_unit
+from negotiator.directory import exchange_import
 from negotiator.errors import Unavailable
+from negotiator.http.websocket_protocol import MAX_MESSAGE
 from negotiator.keys import Keyring
-from negotiator.settings import PREFIX, Settings
+from negotiator.settings import ENV_PREFIX, Settings
 from negotiator.store.statement import Transaction
-from negotiator.users import people
+from negotiator.users import user_queries
 from negotiator.users.invitation import invite
 
 _DRAIN = 20
@@ -41,22 +41,24 @@ def serve(
     ] = False,
 ) -> None:
     """Serve the API and the pages; on the first start, print a link that makes the first user."""
-    with one_line():
+    with exit_on_refusal():
         chosen = _configured(host, port)
         _check_address(host, port)
         if chosen.metrics_listen:
             metrics_host, _, metrics_port = chosen.metrics_listen.rpartition(":")
             _check_address(metrics_host.strip("[]"), int(metrics_port), shared=True)
-        has_users = asyncio.run(change(_prepare))
+        has_users = asyncio.run(run_unit(_prepare))
         Keyring(chosen.keys_dir)
         secret = _secret(chosen)
         _check_folder(chosen.data_dir)
     base = chosen.base_url
-    say(
+    print_result(
         None, f"Negotiator at {base} (people: {base}/agents, agents: {base}/auth.md)", as_json=False
     )
     if not has_users:
-        say(None, _NOBODY.format(link=f"{base}/first-user/{invite(secret)}"), as_json=False)
+        print_result(
+            None, _NOBODY.format(link=f"{base}/first-user/{invite(secret)}"), as_json=False
+        )
     if warning := interpreter_warning(sys.version_info[:3]):
         typer.echo(warning, err=True)
     sys.stdout.flush()
@@ -70,13 +72,13 @@ def serve(
 
 def _configured(host: str, port: int) -> Settings:
     """The settings; without an address of its own the service is known by the one it listens on."""
-    chosen = configured()
+    chosen = load_settings()
     if (
-        f"{PREFIX}BASE_URL" not in os.environ
+        f"{ENV_PREFIX}BASE_URL" not in os.environ
         and chosen.base_url == Settings.model_fields["base_url"].default
     ):
-        os.environ[f"{PREFIX}BASE_URL"] = f"http://{host}:{port}"
-        chosen = configured()
+        os.environ[f"{ENV_PREFIX}BASE_URL"] = f"http://{host}:{port}"
+        chosen = load_settings()
     return chosen
 
 
@@ -105,9 +107,9 @@ def _check_folder(folder: Path) -> None:
 
 
 def _secret(chosen: Settings) -> bytes:
-    from negotiator.wiring.ground import pepper  # and half the service with it
+    from negotiator.compose.services import load_pepper  # and half the service with it
 
-    return pepper(chosen)
+    return load_pepper(chosen)
 
 
 def interpreter_warning(version: tuple[int, int, int]) -> str:
@@ -124,8 +126,8 @@ def interpreter_warning(version: tuple[int, int, int]) -> str:
 
 def _prepare(tx: Transaction) -> bool:
     """Take this release's content over if nobody has yet; answers whether there are users."""
-    importing.stock_with_content(tx)
-    return people.exist(tx)
+    exchange_import.import_bundled_content(tx)
+    return user_queries.any_exist(tx)
 
 
 def _uvicorn(host: str, port: int, workers: int, *, reload: bool, timeout: int) -> list[str]:
@@ -135,18 +137,23 @@ def _uvicorn(host: str, port: int, workers: int, *, reload: bool, timeout: int) 
     and a rolling restart (SIGHUP) fails unless the new worker has started within that time.
     """
     return [
-        *("-m", "uvicorn", "negotiator.app:create", "--factory"),
+        *("-m", "uvicorn", "negotiator.app:create_app", "--factory"),
         *("--host", host, "--port", str(port)),
         *(("--reload",) if reload else ("--workers", str(workers))),
         *(
             "--loop",
             "uvloop",
             "--http",
-            "negotiator.edge.protocol:BoundedProtocol",
+            "negotiator.http.server_protocol:BoundedHttpProtocol",
             "--log-level",
             "warning",
         ),
-        *("--ws", "negotiator.edge.sockets:Sockets", "--ws-max-size", str(LARGEST)),
+        *(
+            "--ws",
+            "negotiator.http.websocket_protocol:BoundedWebSocketProtocol",
+            "--ws-max-size",
+            str(MAX_MESSAGE),
+        ),
         *("--ws-per-message-deflate", "false"),
         *("--no-access-log", "--no-server-header", "--no-proxy-headers"),
         *("--timeout-graceful-shutdown", str(_DRAIN), "--timeout-worker-healthcheck", str(timeout)),

@@ -10,17 +10,17 @@ from starlette.responses import Response
 
 from negotiator import values
 
-Kind = Literal["session", "door", "errand", "device"]
+CookieKind = Literal["session", "door", "errand", "device"]
 
 
 @dataclass(frozen=True, slots=True)
-class Cookies:
+class BrowserCookies:
     """Reads and writes them for the service at `base`."""
 
     base: str
     pepper: bytes
 
-    def read(self, request: Request, kind: Kind) -> str:
+    def read(self, request: Request, kind: CookieKind) -> str:
         """The text the browser holds; empty when nothing.
 
         Nothing is unquoted: `write` never quotes, and CPython's `http.cookies` takes quadratic time to undo it before
@@ -34,7 +34,7 @@ class Cookies:
                     found = value.strip()
         return found
 
-    def write(self, response: Response, kind: Kind, text: str, *, life: int) -> None:
+    def write(self, response: Response, kind: CookieKind, text: str, *, life: int) -> None:
         """Let the browser hold this for `life` seconds."""
         response.set_cookie(
             self._name(kind),
@@ -46,34 +46,34 @@ class Cookies:
             samesite="lax",
         )
 
-    def drop(self, response: Response, kind: Kind) -> None:
+    def drop(self, response: Response, kind: CookieKind) -> None:
         """Let the browser forget it."""
         response.delete_cookie(
             self._name(kind), path="/", secure=self._is_https, httponly=True, samesite="lax"
         )
 
-    def seal(self, kind: Kind, content: bytes) -> str:
+    def seal(self, kind: CookieKind, content: bytes) -> str:
         """Content that only we can have written, as a cookie's text."""
         text = base64.urlsafe_b64encode(content).decode().rstrip("=")
         return f"{text}.{self._signature(kind, text)}"
 
-    def unseal(self, kind: Kind, sealed: str) -> bytes | None:
+    def unseal(self, kind: CookieKind, sealed: str) -> bytes | None:
         """What was sealed; None for anything we did not write."""
         text, _, signature = sealed.partition(".")
-        if not values.same(signature, self._signature(kind, text)):
+        if not values.equal_in_constant_time(signature, self._signature(kind, text)):
             return None
         try:
             return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
         except (binascii.Error, ValueError):
             return None
 
-    def _signature(self, kind: Kind, text: str) -> str:
+    def _signature(self, kind: CookieKind, text: str) -> str:
         return values.keyed_digest(self.pepper, f"{kind}:{text}")
 
     @property
     def _is_https(self) -> bool:
         return self.base.startswith("https:")
 
-    def _name(self, kind: Kind) -> str:
+    def _name(self, kind: CookieKind) -> str:
         # `__Host-` makes browsers refuse the cookie from anybody but this very host (RFC 6265bis §4.1.3.2).
         return f"{'__Host-' if self._is_https else ''}negotiator-{kind}"

@@ -6,25 +6,32 @@ generation of auth.md look; each way in names its own, so that nobody has to gue
 
 from typing import Any, Final
 
-from negotiator.discovery.site import CLAIM, ENROL, EVENTS, IDENTITY, IDENTITY_CLAIM, REGISTER
-from negotiator.edge.operation import Service
+from negotiator.discovery.site import (
+    CLAIM_PATH,
+    ENROL_PATH,
+    EVENTS_PATH,
+    IDENTITY_CLAIM_PATH,
+    IDENTITY_PATH,
+    REGISTER_PATH,
+)
+from negotiator.http.operation import ServiceDescription
 
 _VERIFY: Final = "/api/auth/verify"
 _REVOKE: Final = "/api/auth/revoke"
 _OAUTH_REVOKE: Final = "/oauth/revoke"
 _EMAIL: Final = "verified_email"
 
-Block = dict[str, Any]
+AgentAuthBlock = dict[str, Any]
 
 
 def agent_auth(
-    service: Service, assertion_types: tuple[str, ...], events: tuple[str, ...] = ()
-) -> Block | None:
+    service: ServiceDescription, assertion_types: tuple[str, ...], events: tuple[str, ...] = ()
+) -> AgentAuthBlock | None:
     """The block; None where no agent can register. `assertion_types` and `events` are the assistant's."""
-    blocks: list[Block] = []
-    if service.at(REGISTER, "POST"):
+    blocks: list[AgentAuthBlock] = []
+    if service.at(REGISTER_PATH, "POST"):
         blocks.append(_assistant(service, assertion_types, events))
-    if service.at(ENROL, "POST"):
+    if service.at(ENROL_PATH, "POST"):
         blocks.append(_directory(service))
     if not blocks:
         return None
@@ -35,24 +42,24 @@ def agent_auth(
 
 
 def _assistant(
-    service: Service, assertion_types: tuple[str, ...], events: tuple[str, ...]
-) -> Block:
+    service: ServiceDescription, assertion_types: tuple[str, ...], events: tuple[str, ...]
+) -> AgentAuthBlock:
     credentials = ["access_token"]
-    doors = _doors(service, REGISTER, CLAIM, _OAUTH_REVOKE)
+    doors = _doors(service, REGISTER_PATH, CLAIM_PATH, _OAUTH_REVOKE)
     method = {"credential_types_supported": credentials, **_way(doors)}
-    ways, asked = ["anonymous", "identity_assertion"], Block()
-    if service.at(IDENTITY, "POST"):
+    ways, asked = ["anonymous", "identity_assertion"], AgentAuthBlock()
+    if service.at(IDENTITY_PATH, "POST"):
         # The newer generation has doors of its own: its answers have other shapes (identity.md §2.7).
-        doors["identity_endpoint"] = f"{service.base}{IDENTITY}"
-        doors["claim_endpoint"] = f"{service.base}{IDENTITY_CLAIM}"
+        doors["identity_endpoint"] = f"{service.base}{IDENTITY_PATH}"
+        doors["claim_endpoint"] = f"{service.base}{IDENTITY_CLAIM_PATH}"
         ways.append("service_auth")
         newer = {
             "register_uri": doors["identity_endpoint"],
             "claim_uri": doors["claim_endpoint"],
         }
         asked = {"service_auth": {"credential_types_supported": credentials, **newer}}
-    if service.at(EVENTS, "POST"):
-        doors["events_endpoint"] = f"{service.base}{EVENTS}"
+    if service.at(EVENTS_PATH, "POST"):
+        doors["events_endpoint"] = f"{service.base}{EVENTS_PATH}"
         doors["events_supported"] = list(events)
     return {
         **doors,
@@ -64,8 +71,8 @@ def _assistant(
     }
 
 
-def _directory(service: Service) -> Block:
-    doors = _doors(service, ENROL, _VERIFY, _REVOKE)
+def _directory(service: ServiceDescription) -> AgentAuthBlock:
+    doors = _doors(service, ENROL_PATH, _VERIFY, _REVOKE)
     method = {"credential_types_supported": ["api_key"], **_way(doors)}
     return {
         **doors,
@@ -78,7 +85,7 @@ def _directory(service: Service) -> Block:
     }
 
 
-def _doors(service: Service, register: str, claim: str, revoke: str) -> Block:
+def _doors(service: ServiceDescription, register: str, claim: str, revoke: str) -> AgentAuthBlock:
     """The addresses under the names of auth.md v0.1 and of the later generations, as far as they are there."""
     named = {
         "register_uri": register,
@@ -92,12 +99,12 @@ def _doors(service: Service, register: str, claim: str, revoke: str) -> Block:
     }
 
 
-def _way(doors: Block) -> Block:
+def _way(doors: AgentAuthBlock) -> AgentAuthBlock:
     """The doors that a single way in repeats."""
     return {name: doors[name] for name in ("register_uri", "claim_uri") if name in doors}
 
 
-def _joined(first: Block, other: Block) -> Block:
+def _joined(first: AgentAuthBlock, other: AgentAuthBlock) -> AgentAuthBlock:
     """Both blocks in one; lists become unions in order, and what both have is said as the first says it."""
     lists = {
         name: list(dict.fromkeys([*first[name], *other[name]]))

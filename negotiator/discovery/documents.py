@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from negotiator.discovery.representation import preferred
+from negotiator.discovery.content_negotiation import preferred_media_type
 
 HTML: Final = "text/html; charset=utf-8"
 MARKDOWN: Final = "text/markdown; charset=utf-8"
@@ -21,7 +21,7 @@ _LETTERS_PER_TOKEN = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class PublicDocument:
     """A public document at a path; `body` is asked at every request, so that it may change while running.
 
     With `markdown` it has a second form, for whom `Accept` says prefers that.
@@ -34,48 +34,58 @@ class Document:
     markdown: bytes | None = None
 
 
-def fixed(
+def static_document(
     path: str, media_type: str, body: bytes, headers: Mapping[str, str] | None = None
-) -> Document:
+) -> PublicDocument:
     """A document that never changes while the process runs."""
-    return Document(path, media_type, lambda: body, headers or {})
+    return PublicDocument(path, media_type, lambda: body, headers or {})
 
 
-def kept(
+def lazy_document(
     path: str, media_type: str, make: Callable[[], bytes], headers: Mapping[str, str] | None = None
-) -> Document:
+) -> PublicDocument:
     """The same, made when it is first asked for: a worker that nobody asks need not spend half a second on it."""
-    return Document(path, media_type, cache(make), headers or {})
+    return PublicDocument(path, media_type, cache(make), headers or {})
 
 
-def page(path: str, html: str, markdown: str, headers: Mapping[str, str]) -> Document:
+def page_document(
+    path: str, html: str, markdown: str, headers: Mapping[str, str]
+) -> PublicDocument:
     """A page for people that programs get as markdown."""
-    return Document(path, HTML, lambda: html.encode(), headers, markdown.encode())
+    return PublicDocument(path, HTML, lambda: html.encode(), headers, markdown.encode())
 
 
-def route(document: Document) -> Route:
+def document_route(document: PublicDocument) -> Route:
     """The route that serves the document."""
 
     async def serve(request: Request) -> Response:
         if document.markdown is None:
-            return answer(request, document.media_type, document.body(), document.headers)
-        return either(request, document.body(), document.markdown, document.headers)
+            return document_response(
+                request, document.media_type, document.body(), document.headers
+            )
+        return negotiated_response(request, document.body(), document.markdown, document.headers)
 
     return Route(document.path, serve, methods=["GET"])
 
 
-def either(request: Request, html: bytes, markdown: bytes, headers: Mapping[str, str]) -> Response:
+def negotiated_response(
+    request: Request, html: bytes, markdown: bytes, headers: Mapping[str, str]
+) -> Response:
     """The page as HTML or as markdown, whichever `Accept` prefers; HTML when it does not care."""
     varied = {**headers, "vary": "Accept"}
     accept = ", ".join(request.headers.getlist("accept"))
-    if preferred(accept, ("text/html", "text/markdown")) == "text/html":
-        return answer(request, HTML, html, varied)
+    if preferred_media_type(accept, ("text/html", "text/markdown")) == "text/html":
+        return document_response(request, HTML, html, varied)
     # The size in a model's tokens, roughly: a reader decides by it whether to take the whole page.
     tokens = -(-len(markdown.decode()) // _LETTERS_PER_TOKEN)
-    return answer(request, MARKDOWN, markdown, {**varied, "x-markdown-tokens": str(tokens)})
+    return document_response(
+        request, MARKDOWN, markdown, {**varied, "x-markdown-tokens": str(tokens)}
+    )
 
 
-def answer(request: Request, media_type: str, body: bytes, headers: Mapping[str, str]) -> Response:
+def document_response(
+    request: Request, media_type: str, body: bytes, headers: Mapping[str, str]
+) -> Response:
     """The body with its strong ETag; 304 when the client has it already."""
     tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     told = {"etag": tag, "cache-control": f"public, max-age={_MAX_AGE}", **headers}

@@ -4,13 +4,13 @@ from http import HTTPStatus
 from inspect import getdoc
 from typing import Any, Final
 
-from negotiator.discovery import examples
-from negotiator.discovery.metadata import AUTHORIZE_PATH
-from negotiator.discovery.schemas import Components, components, input_schema
-from negotiator.edge.operation import JSON, LINES, Operation, Service
+from negotiator.discovery import operation_examples
+from negotiator.discovery.authorization_metadata import AUTHORIZE_PATH
+from negotiator.discovery.openapi_schemas import SchemaComponents, input_schema, schema_components
+from negotiator.http.operation import JSON, LINES, Operation, ServiceDescription
 from negotiator.scopes import ordered
 
-PATH: Final = "/openapi.json"
+OPENAPI_PATH: Final = "/openapi.json"
 TAGS: Final = {
     "negotiations": "Negotiations with their terms, states and history.",
     "offers": "The offers and answers of both sides, in the order they were made.",
@@ -105,14 +105,17 @@ _REFUSAL: Final[dict[str, Any]] = {
 }
 
 
-def document(service: Service, version: str) -> dict[str, Any]:
+def openapi_document(service: ServiceDescription, version: str) -> dict[str, Any]:
     """The OpenAPI document of the service."""
-    known = components(service.operations)
+    known = schema_components(service.operations)
     known.schemas["Refusal"] = _REFUSAL
     schemes = _schemes(service)
     paths: dict[str, Any] = {}
     for operation in service.operations:
-        sample = {"lang": "Shell", "source": examples.command(operation, service.base)}
+        sample = {
+            "lang": "Shell",
+            "source": operation_examples.curl_command(operation, service.base),
+        }
         paths.setdefault(operation.path, {})[operation.method.lower()] = {
             **_operation(operation, known),
             "security": _security(operation, schemes),
@@ -139,7 +142,7 @@ def document(service: Service, version: str) -> dict[str, Any]:
     }
 
 
-def _schemes(service: Service) -> dict[str, Any]:
+def _schemes(service: ServiceDescription) -> dict[str, Any]:
     """A bearer credential of any kind, and the OAuth flows that issue one where this service has them."""
     schemes: dict[str, Any] = {
         "bearer": {
@@ -166,7 +169,7 @@ def _schemes(service: Service) -> dict[str, Any]:
     return schemes
 
 
-def _operation(operation: Operation, known: Components) -> dict[str, Any]:
+def _operation(operation: Operation, known: SchemaComponents) -> dict[str, Any]:
     inputs = known.resolved(known.inputs[operation.name])
     properties: dict[str, Any] = inputs.get("properties", {})
     required: list[str] = inputs.get("required", [])
@@ -243,13 +246,13 @@ def _headers(operation: Operation) -> list[dict[str, Any]]:
 def _content(operation: Operation, schema: dict[str, Any]) -> dict[str, Any]:
     """The body in every media type that it may come in, with its example."""
     if operation.encoding == "event":
-        example: Any = examples.body(operation)["token"]
+        example: Any = operation_examples.example_body(operation)["token"]
         return {operation.takes[0]: {"schema": _EVENT, "example": example}}
-    shown = {"schema": schema, "example": examples.body(operation)}
+    shown = {"schema": schema, "example": operation_examples.example_body(operation)}
     return {media: _LINES if media == LINES else shown for media in operation.takes}
 
 
-def _responses(operation: Operation, known: Components) -> dict[str, Any]:
+def _responses(operation: Operation, known: SchemaComponents) -> dict[str, Any]:
     success: dict[str, Any] = {"description": f"{operation.summary}."}
     tagged = False
     if operation.output is not None:

@@ -3,24 +3,24 @@
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from negotiator.edge.operation import Operation, Service
+from negotiator.http.operation import Operation, ServiceDescription
 
-REGISTER = "/api/agent/register"
-CLAIM = "/api/agent/claim"
-IDENTITY = "/api/agent/identity"
-IDENTITY_CLAIM = "/api/agent/identity/claim"
-IDENTITY_COMPLETE = "/api/agent/identity/claim/complete"
-EVENTS = "/api/agent/events"
-NEGOTIATIONS = "/api/negotiations"
-TOOLS = "/api/v1/tools"
-CATEGORIES = "/api/v1/categories"
-ENROL = "/api/auth/register"
-SIGN_IN = "/sign-in"
-MCP = "/mcp"
+REGISTER_PATH = "/api/agent/register"
+CLAIM_PATH = "/api/agent/claim"
+IDENTITY_PATH = "/api/agent/identity"
+IDENTITY_CLAIM_PATH = "/api/agent/identity/claim"
+IDENTITY_COMPLETE_PATH = "/api/agent/identity/claim/complete"
+EVENTS_PATH = "/api/agent/events"
+NEGOTIATIONS_PATH = "/api/negotiations"
+TOOLS_PATH = "/api/v1/tools"
+CATEGORIES_PATH = "/api/v1/categories"
+ENROL_PATH = "/api/auth/register"
+SIGN_IN_PATH = "/sign-in"
+MCP_PATH = "/mcp"
 
 
 @dataclass(frozen=True, slots=True)
-class Rates:
+class DirectoryRates:
     """Requests per minute at the directory: of one address without a credential, and of an agent by its level."""
 
     anonymous: int
@@ -30,17 +30,17 @@ class Rates:
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class SiteDescription:
     """One origin: its service, its version, and the paths that are no operations: pages and other documents.
 
     `personal` are those among them that are for people who are signed in, and nothing to be found.
     """
 
-    service: Service
+    service: ServiceDescription
     version: str
     paths: frozenset[str] = frozenset()
     personal: frozenset[str] = frozenset()
-    rates: Rates | None = None
+    rates: DirectoryRates | None = None
 
     @property
     def base(self) -> str:
@@ -55,12 +55,12 @@ class Site:
     @property
     def negotiates(self) -> bool:
         """Whether the negotiation assistant is running here."""
-        return self.service.at(NEGOTIATIONS, "POST") is not None
+        return self.service.at(NEGOTIATIONS_PATH, "POST") is not None
 
     @property
     def lists_tools(self) -> bool:
         """Whether the tools directory is running here."""
-        return self.service.at(TOOLS) is not None
+        return self.service.at(TOOLS_PATH) is not None
 
     @property
     def api(self) -> tuple[Operation, ...]:

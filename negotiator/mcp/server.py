@@ -1,8 +1,17 @@
-"""The SDK's server: identity, lists, resources and prompts, from what is offered. Importing this loads the SDK."""
+"""The SDK's server: identity, lists, resources and prompts, from what is offered. Importing this loads the SDK.
+
+The protocol itself, by the official SDK: which revision a message is of, and what it comes to.
+
+The SDK's kernel (`serve_one`, `classify_inbound_request`) is used without its HTTP transport: that one could not
+answer 401, 403 and 429 as this service does, and opens a task and two streams for every message of an older revision
+(docs/decisions/0012-mcp.md). Importing this loads the SDK.
+"""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final, cast
 
+import orjson
 from mcp.server.caching import CacheHint
 from mcp.server.connection import Connection
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -10,25 +19,39 @@ from mcp.server.lowlevel import Server
 from mcp.server.runner import serve_one
 from mcp.shared.dispatcher import CallOptions
 from mcp.shared.exceptions import MCPError, NoBackChannelError
+from mcp.shared.inbound import (
+    ERROR_CODE_HTTP_STATUS,
+    InboundLadderRejection,
+    InboundModernRoute,
+    classify_inbound_request,
+    unsupported_protocol_version_rejection,
+)
+from mcp.shared.jsonrpc_dispatcher import handler_exception_to_error_data
 from mcp.shared.message import ServerMessageMetadata
 from mcp.shared.transport_context import TransportContext
 from mcp_types import (
     INVALID_PARAMS,
+    PROTOCOL_VERSION_META_KEY,
+    SERVER_INFO_META_KEY,
     GetPromptRequestParams,
     PaginatedRequestParams,
     ReadResourceRequestParams,
 )
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from mcp_types.version import (
+    HANDSHAKE_PROTOCOL_VERSIONS,
+    MODERN_PROTOCOL_VERSIONS,
+    is_version_at_least,
+)
 
 from negotiator.caller import Caller
-from negotiator.edge.operation import Service
-from negotiator.edge.steps import Doorway
-from negotiator.errors import NotFound
-from negotiator.mcp.access import access
-from negotiator.mcp.calls import Visit
-from negotiator.mcp.offers import prompts, tools
-from negotiator.mcp.offers.identity import Identity
-from negotiator.mcp.offers.shelf import Shelf
+from negotiator.errors import NotFound, Refusal
+from negotiator.http.operation import ServiceDescription
+from negotiator.http.pipeline import Pipeline
+from negotiator.mcp import prompts, tools
+from negotiator.mcp.resources import McpResources
+from negotiator.mcp.server_info import McpServerInfo
+from negotiator.mcp.tool_access import make_tool_access
+from negotiator.mcp.tool_calls import CallContext, call_tool, refusal_body
 
 _NO_RESOURCE: Final = -32002
 """What revisions before 2026-07-28 say when a resource is not there."""
@@ -41,7 +64,7 @@ _MOST_LISTS: Final = 64
 """Lists of tools that are remembered; each is about 100 KB, and callers with the same scopes share one."""
 _TRANSPORT: Final = TransportContext(kind="streamable-http", can_send_request=False)
 
-Context = ServerRequestContext[Any, Any]
+RequestContext = ServerRequestContext[Any, Any]
 
 
 class _Exchange:
@@ -51,7 +74,7 @@ class _Exchange:
     can_send_request = False
     cancel_requested: Any = None
 
-    def __init__(self, request_id: int | str, visit: Visit) -> None:
+    def __init__(self, request_id: int | str, visit: CallContext) -> None:
         self.request_id = request_id
         self.message_metadata = ServerMessageMetadata(request_context=visit)
 
@@ -71,22 +94,24 @@ class _Exchange:
         """Nobody listens."""
 
 
-class Served:
+class McpHandlers:
     """What the server has besides its tools' calls: those are answered one floor up."""
 
-    def __init__(self, service: Service, doorway: Doorway, identity: Identity) -> None:
-        self._access = access(service)
+    def __init__(
+        self, service: ServiceDescription, doorway: Pipeline, identity: McpServerInfo
+    ) -> None:
+        self._access = make_tool_access(service)
         self._definitions = {
-            name: tools.definition(name, operation)
+            name: tools.tool_definition(name, operation)
             for name, operation in self._access.tools.items()
         }
-        self._prompts = {prompt.name: prompt for prompt in prompts.offered(service)}
-        self._shelf = Shelf(service, doorway)
+        self._prompts = {prompt.name: prompt for prompt in prompts.offered_prompts(service)}
+        self._shelf = McpResources(service, doorway)
         self._remembered: dict[tuple[str, str, Any], dict[str, Any]] = {}
         self.server = self._made(identity)
 
     async def respond(
-        self, message: dict[str, Any], connection: Connection, visit: Visit
+        self, message: dict[str, Any], connection: Connection, visit: CallContext
     ) -> dict[str, Any]:
         """The result of one request; raises what its handler raises."""
         exchange = _Exchange(message["id"], visit)
@@ -99,7 +124,7 @@ class Served:
             lifespan_state={},
         )
 
-    def _made(self, identity: Identity) -> Server[Any]:
+    def _made(self, identity: McpServerInfo) -> Server[Any]:
         server: Server[Any] = Server(
             identity.name,
             version=identity.version,
@@ -131,7 +156,7 @@ class Served:
             server.add_request_handler("prompts/get", GetPromptRequestParams, self._get_prompt)
         return server
 
-    async def _instruct(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+    async def _instruct(self, ctx: RequestContext, call_next: CallNext) -> HandlerResult:
         """Tell a caller whose list of tools is cut what more there is."""
         result = await call_next(ctx)
         if ctx.method in {"initialize", "server/discover"} and isinstance(result, dict):
@@ -140,7 +165,7 @@ class Served:
             result = {**result, "instructions": "\n\n".join(filter(None, told))}
         return result
 
-    async def _remember(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+    async def _remember(self, ctx: RequestContext, call_next: CallNext) -> HandlerResult:
         """Lists are made once for each revision; those of tools once for each set of tools, too."""
         if not ctx.method.endswith("/list") or (ctx.params or {}).get("cursor") is not None:
             return await call_next(ctx)
@@ -160,7 +185,9 @@ class Served:
             (name, self._access.description(name, caller)) for name in self._access.listed(caller)
         )
 
-    async def _list_tools(self, ctx: Context, params: PaginatedRequestParams) -> HandlerResult:
+    async def _list_tools(
+        self, ctx: RequestContext, params: PaginatedRequestParams
+    ) -> HandlerResult:
         _whole(params)
         return _complete(
             tools=[
@@ -169,20 +196,28 @@ class Served:
             ]
         )
 
-    async def _list_resources(self, _ctx: Context, params: PaginatedRequestParams) -> HandlerResult:
+    async def _list_resources(
+        self, _ctx: RequestContext, params: PaginatedRequestParams
+    ) -> HandlerResult:
         _whole(params)
         return _complete(resources=self._shelf.shown(templates=False))
 
-    async def _list_templates(self, _ctx: Context, params: PaginatedRequestParams) -> HandlerResult:
+    async def _list_templates(
+        self, _ctx: RequestContext, params: PaginatedRequestParams
+    ) -> HandlerResult:
         _whole(params)
         return _complete(resourceTemplates=self._shelf.shown(templates=True))
 
-    async def _list_prompts(self, _ctx: Context, params: PaginatedRequestParams) -> HandlerResult:
+    async def _list_prompts(
+        self, _ctx: RequestContext, params: PaginatedRequestParams
+    ) -> HandlerResult:
         _whole(params)
-        return _complete(prompts=[prompts.shown(prompt) for prompt in self._prompts.values()])
+        return _complete(
+            prompts=[prompts.prompt_entry(prompt) for prompt in self._prompts.values()]
+        )
 
     async def _read_resource(
-        self, ctx: Context, params: ReadResourceRequestParams
+        self, ctx: RequestContext, params: ReadResourceRequestParams
     ) -> HandlerResult:
         try:
             contents = await self._shelf.read(_visit(ctx), params.uri)
@@ -194,7 +229,9 @@ class Served:
             raise MCPError(code, "There is no such resource.", {"uri": params.uri})
         return _complete(contents=[contents])
 
-    async def _get_prompt(self, ctx: Context, params: GetPromptRequestParams) -> HandlerResult:
+    async def _get_prompt(
+        self, ctx: RequestContext, params: GetPromptRequestParams
+    ) -> HandlerResult:
         prompt = self._prompts.get(params.name)
         if prompt is None:
             raise MCPError(INVALID_PARAMS, f"Unknown prompt: {params.name[:64]}")
@@ -202,7 +239,7 @@ class Served:
         if not negotiation:
             raise MCPError(INVALID_PARAMS, f"The prompt needs the argument {prompts.ARGUMENT}.")
         try:
-            filled = await prompts.filled(prompt, self._shelf, _visit(ctx), negotiation)
+            filled = await prompts.fill_prompt(prompt, self._shelf, _visit(ctx), negotiation)
         except NotFound as refusal:
             raise MCPError(INVALID_PARAMS, refusal.description) from None
         return _complete(**filled)
@@ -214,9 +251,9 @@ def _described(definition: dict[str, Any], more: str) -> dict[str, Any]:
     return {**definition, "description": f"{definition['description']} {more}"}
 
 
-def _visit(ctx: Context) -> Visit:
+def _visit(ctx: RequestContext) -> CallContext:
     """The visit that `_Exchange` carried through the SDK."""
-    return cast("Visit", ctx.request)
+    return cast("CallContext", ctx.request)
 
 
 def _complete(**members: Any) -> dict[str, Any]:
@@ -228,3 +265,148 @@ def _whole(params: PaginatedRequestParams) -> None:
     """Lists are one page; a cursor can only be invented."""
     if params.cursor is not None:
         raise MCPError(INVALID_PARAMS, "The list has one page: there is no such cursor.")
+
+
+_VERSION: Final = "mcp-protocol-version"
+_OLDEST: Final = "2025-06-18"
+"""Earlier revisions want JSON-RPC batches (2025-03-26) or another transport (2024-11-05)."""
+_HANDSHAKES: Final = tuple(
+    version for version in HANDSHAKE_PROTOCOL_VERSIONS if is_version_at_least(version, _OLDEST)
+)
+_SERVED: Final = (*_HANDSHAKES, *MODERN_PROTOCOL_VERSIONS)
+_BY_HTTP: Final = {401, 403, 429, 503}
+"""Refusals whose status and headers clients act on: they sign in, ask for a scope, wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class McpOutcome:
+    """`result` or `error` of a JSON-RPC response, None when none is owed, and the HTTP status to send it with."""
+
+    members: dict[str, Any] | None
+    status: int = 200
+
+
+class McpServer:
+    """The service as an MCP server."""
+
+    def __init__(
+        self, service: ServiceDescription, doorway: Pipeline, identity: McpServerInfo
+    ) -> None:
+        self._doorway = doorway
+        self._tools = tools.tool_operations(service)
+        self._served = McpHandlers(service, doorway, identity)
+        stamp = {SERVER_INFO_META_KEY: self.server_info}
+        self._stamp = orjson.Fragment(orjson.dumps(stamp))
+
+    @property
+    def server_info(self) -> dict[str, Any]:
+        """Name, version and words, as `initialize` gives them."""
+        return self._served.server.server_info_stamp
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """Every revision served, newest first."""
+        return _SERVED[::-1]
+
+    @property
+    def capabilities(self) -> dict[str, Any]:
+        """What the server can do, as `initialize` and `server/discover` say it."""
+        found = self._served.server.get_capabilities()
+        return found.model_dump(by_alias=True, mode="json", exclude_none=True)
+
+    async def respond(
+        self, message: dict[str, Any], headers: Mapping[str, str], visit: CallContext
+    ) -> McpOutcome:
+        """What one request comes to; raises a `Refusal` that is for HTTP to say."""
+        route = _route(message, headers)
+        if isinstance(route, InboundLadderRejection):
+            return _rejected(route)
+        version = route.protocol_version
+        try:
+            if message["method"] == "tools/call":
+                result = await self._call(message.get("params") or {}, version, visit)
+            else:
+                message = _greeted(message)
+                connection = Connection.from_envelope(
+                    version, route.client_info, route.client_capabilities
+                )
+                result = await self._served.respond(message, connection, visit)
+        except Refusal as refusal:
+            if refusal.status in _BY_HTTP:
+                raise
+            answer = await self._doorway.refused(refusal)
+            error = {
+                "code": INVALID_PARAMS,
+                "message": refusal.description,
+                "data": refusal_body(answer),
+            }
+            return McpOutcome({"error": error}, _status(INVALID_PARAMS, version))
+        except Exception as raised:
+            error = handler_exception_to_error_data(raised)
+            if error is None:
+                raise
+            said = error.model_dump(mode="json", exclude_none=True)
+            return McpOutcome({"error": said}, _status(error.code, version))
+        return McpOutcome({"result": result})
+
+    def note(self, headers: Mapping[str, str]) -> McpOutcome:
+        """What a notification comes to: nothing, unless it is of a revision that nobody knows."""
+        version = headers.get(_VERSION)
+        if version is None or version in _HANDSHAKES:
+            return McpOutcome(None, 202)
+        unknown = unsupported_protocol_version_rejection(version, _SERVED)
+        return _rejected(unknown) if unknown else McpOutcome(None, 202)
+
+    async def _call(
+        self, params: dict[str, Any], version: str, visit: CallContext
+    ) -> dict[str, Any]:
+        """A call needs nothing of the SDK's kernel but its revision; its JSON is written once, here."""
+        name, arguments = params.get("name"), params.get("arguments")
+        if not isinstance(name, str) or not isinstance(arguments, dict | None):
+            raise MCPError(INVALID_PARAMS, "A call has a name and an object of arguments.")
+        operation = self._tools.get(name)
+        if operation is None:
+            raise MCPError(INVALID_PARAMS, f"Unknown tool: {name[:64]}")
+        given = cast("dict[str, Any]", arguments or {})
+        result = await call_tool(operation, self._doorway, visit, given)
+        if version in MODERN_PROTOCOL_VERSIONS:
+            result["resultType"] = "complete"
+            result["_meta"] = self._stamp
+        return result
+
+
+def _route(
+    message: dict[str, Any], headers: Mapping[str, str]
+) -> InboundModernRoute | InboundLadderRejection:
+    """The request's revision and what its client says of itself; the header decides, else the envelope."""
+    version = headers.get(_VERSION)
+    params: dict[str, Any] = message.get("params") or {}
+    meta: Any = params.get("_meta")
+    enveloped = isinstance(meta, dict) and PROTOCOL_VERSION_META_KEY in meta
+    if version in _HANDSHAKES or (version is None and not enveloped):
+        return InboundModernRoute(version or _OLDEST, None, None)
+    if version in HANDSHAKE_PROTOCOL_VERSIONS:
+        unserved = unsupported_protocol_version_rejection(version or "", _SERVED)
+        return unserved or InboundModernRoute(_OLDEST, None, None)
+    return classify_inbound_request(message, headers=headers)
+
+
+def _greeted(message: dict[str, Any]) -> dict[str, Any]:
+    """An `initialize` for a revision that is not served asks for the newest that begins with one (lifecycle)."""
+    params: dict[str, Any] = message.get("params") or {}
+    asked = params.get("protocolVersion")
+    if message["method"] != "initialize" or not isinstance(asked, str) or asked in _HANDSHAKES:
+        return message
+    return {**message, "params": {**params, "protocolVersion": _HANDSHAKES[-1]}}
+
+
+def _rejected(rejection: InboundLadderRejection) -> McpOutcome:
+    error: dict[str, Any] = {"code": rejection.code, "message": rejection.message}
+    if rejection.data is not None:
+        error["data"] = rejection.data
+    return McpOutcome({"error": error}, ERROR_CODE_HTTP_STATUS.get(rejection.code, 200))
+
+
+def _status(code: int, version: str) -> int:
+    """Older revisions carry every error in a 200."""
+    return ERROR_CODE_HTTP_STATUS.get(code, 200) if version in MODERN_PROTOCOL_VERSIONS else 200

@@ -7,15 +7,12 @@ from typing import Any, Final, TypeVar
 import orjson
 
 from negotiator import values
-from negotiator.cursors import Cursors
-from negotiator.edge.operation import Answer, Call, Operation, Tool
-from negotiator.negotiations import sessions
-from negotiator.negotiations.ledger import recording, standing
-from negotiator.negotiations.ledger import rows as ledger
-from negotiator.negotiations.life import changes, history, moving
-from negotiator.negotiations.life.history import actor_of
-from negotiator.negotiations.schemas.offer import OfferList, OfferView, RecordOffer
-from negotiator.negotiations.schemas.session import (
+from negotiator.http.cursors import Cursors
+from negotiator.http.operation import Answer, Call, Operation, ToolOffer
+from negotiator.negotiations import event_queries, lifecycle, offer_history, offers, queries
+from negotiator.negotiations import offer_queries as ledger
+from negotiator.negotiations.event_queries import actor_of_caller
+from negotiator.negotiations.schemas_negotiations import (
     EditNegotiation,
     EventList,
     ListNegotiations,
@@ -26,7 +23,8 @@ from negotiator.negotiations.schemas.session import (
     NegotiationList,
     NegotiationView,
 )
-from negotiator.negotiations.terms.reading import read_terms
+from negotiator.negotiations.schemas_offers import OfferList, OfferView, RecordOffer
+from negotiator.negotiations.terms_parsing import parse_terms
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 
@@ -45,20 +43,20 @@ _UNSHOWN: Final = (
 )
 """What neither tool on the terms of a negotiation shows, to stay small; both take it."""
 
-READ: Final = frozenset({"negotiations:read"})
-WRITE: Final = frozenset({"negotiations:write"})
-PATH: Final = "/api/negotiations"
-ONE: Final = f"{PATH}/{{id}}"
+READ_SCOPES: Final = frozenset({"negotiations:read"})
+WRITE_SCOPES: Final = frozenset({"negotiations:write"})
+NEGOTIATIONS_PATH: Final = "/api/negotiations"
+NEGOTIATION_PATH: Final = f"{NEGOTIATIONS_PATH}/{{id}}"
 T = TypeVar("T")
 
 
-async def read_settled(store: Store, owner: str, unit: Callable[[Transaction], T]) -> T:
+async def read_current(store: Store, owner: str, unit: Callable[[Transaction], T]) -> T:
     """Run a reading unit; where it comes upon a passed deadline, let the clock end that first."""
     while True:
         try:
             return await store.read(unit)
-        except sessions.Due:
-            await store.write(lambda tx: sessions.expire(tx, owner))
+        except queries.DeadlinePassed:
+            await store.write(lambda tx: queries.expire(tx, owner))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +75,14 @@ class Negotiations:
             Operation(
                 name="list_negotiations",
                 method="GET",
-                path=PATH,
+                path=NEGOTIATIONS_PATH,
                 summary="List your negotiations, newest first, by state, category or words",
                 run=self.list,
                 input=ListNegotiations,
                 output=NegotiationList,
-                scopes=READ,
+                scopes=READ_SCOPES,
                 refusals=(400, 422),
-                tool=Tool(
+                tool=ToolOffer(
                     "List negotiations",
                     hint="Use it to find a negotiation's id; get_negotiation reads one whole.",
                     leave_out=("category",),
@@ -98,16 +96,16 @@ class Negotiations:
             Operation(
                 name="open_negotiation",
                 method="POST",
-                path=PATH,
+                path=NEGOTIATIONS_PATH,
                 summary="Open a negotiation with its issues, target, walk-away and alternative",
                 run=self.open,
                 input=NegotiationBody,
                 output=NegotiationView,
                 status=201,
-                scopes=WRITE,
+                scopes=WRITE_SCOPES,
                 creates=True,
                 refusals=(400, 422),
-                tool=Tool(
+                tool=ToolOffer(
                     "Open a negotiation",
                     hint=(
                         "Use it first: all advice needs one. Ask the user for target, walk-away and alternative; never "
@@ -125,14 +123,14 @@ class Negotiations:
             Operation(
                 name="get_negotiation",
                 method="GET",
-                path=ONE,
+                path=NEGOTIATION_PATH,
                 summary="Read one negotiation: terms, state, outcome and what advice still lacks",
                 run=self.get,
                 input=NegotiationId,
                 output=NegotiationView,
-                scopes=READ,
+                scopes=READ_SCOPES,
                 refusals=(404,),
-                tool=Tool(
+                tool=ToolOffer(
                     "Read a negotiation",
                     hint="Use it before you discuss or change its terms.",
                 ),
@@ -141,14 +139,14 @@ class Negotiations:
             Operation(
                 name="edit_negotiation",
                 method="PATCH",
-                path=ONE,
+                path=NEGOTIATION_PATH,
                 summary="Change the terms of a negotiation; what is not sent stays",
                 run=self.edit,
                 input=EditNegotiation,
                 output=NegotiationView,
-                scopes=WRITE,
+                scopes=WRITE_SCOPES,
                 refusals=(400, 404, 409, 412, 422),
-                tool=Tool(
+                tool=ToolOffer(
                     "Edit a negotiation",
                     hint=(
                         "Use it to add what `missing` names. Members mean what they mean in open_negotiation; a list "
@@ -171,12 +169,12 @@ class Negotiations:
             Operation(
                 name="delete_negotiation",
                 method="DELETE",
-                path=ONE,
+                path=NEGOTIATION_PATH,
                 summary="Erase a negotiation with its offers, history and all that belongs to it",
                 run=self.delete,
                 input=NegotiationId,
                 status=204,
-                scopes=WRITE,
+                scopes=WRITE_SCOPES,
                 refusals=(404, 412),
                 tag="negotiations",
             ),
@@ -187,15 +185,15 @@ class Negotiations:
             Operation(
                 name="move_negotiation",
                 method="POST",
-                path=f"{ONE}/state",
+                path=f"{NEGOTIATION_PATH}/state",
                 summary="Move a negotiation to another state: pause, close, reopen, agree, approve",
                 run=self.move,
                 input=MoveNegotiation,
                 output=NegotiationView,
-                scopes=WRITE,
+                scopes=WRITE_SCOPES,
                 creates=True,
                 refusals=(400, 404, 409, 412, 422),
-                tool=Tool(
+                tool=ToolOffer(
                     "Move a negotiation",
                     hint=(
                         "Use it to pause, resume or end talks without a deal (lost, walked_away, cancelled), when a "
@@ -208,14 +206,14 @@ class Negotiations:
             Operation(
                 name="list_negotiation_events",
                 method="GET",
-                path=f"{ONE}/events",
+                path=f"{NEGOTIATION_PATH}/events",
                 summary="What happened to a negotiation and who did it, newest first",
                 run=self.events,
                 input=ListOf,
                 output=EventList,
-                scopes=READ,
+                scopes=READ_SCOPES,
                 refusals=(400, 404, 422),
-                tool=Tool(
+                tool=ToolOffer(
                     "History of a negotiation",
                     hint="Use it to explain how its state came about; the offers themselves are in list_offers.",
                 ),
@@ -224,14 +222,14 @@ class Negotiations:
             Operation(
                 name="list_offers",
                 method="GET",
-                path=f"{ONE}/offers",
+                path=f"{NEGOTIATION_PATH}/offers",
                 summary="The ledger of a negotiation: every offer and answer of both sides, newest first",
                 run=self.offers,
                 input=ListOf,
                 output=OfferList,
-                scopes=READ,
+                scopes=READ_SCOPES,
                 refusals=(400, 404, 422),
-                tool=Tool(
+                tool=ToolOffer(
                     "List offers",
                     hint="Use it for an offer's id, or to see who conceded how much.",
                 ),
@@ -240,16 +238,16 @@ class Negotiations:
             Operation(
                 name="record_offer",
                 method="POST",
-                path=f"{ONE}/offers",
+                path=f"{NEGOTIATION_PATH}/offers",
                 summary="Record an offer, acceptance, rejection or withdrawal of either side",
                 run=self.record,
                 input=RecordOffer,
                 output=OfferView,
                 status=201,
-                scopes=WRITE,
+                scopes=WRITE_SCOPES,
                 creates=True,
                 refusals=(400, 404, 409, 412, 422),
-                tool=Tool(
+                tool=ToolOffer(
                     "Record an offer",
                     hint=(
                         "Use it as soon as either side has moved, before next_move: advice reads this ledger. Nothing "
@@ -269,8 +267,8 @@ class Negotiations:
         asked, owner = call.input, call.caller.principal
         bound = ("negotiations", owner, asked.state, asked.category, asked.query)
         before = self.cursors.open(asked.cursor, *bound) if asked.cursor else None
-        found = await read_settled(
-            self.store, owner, lambda tx: sessions.page(tx, owner, asked, before)
+        found = await read_current(
+            self.store, owner, lambda tx: queries.page(tx, owner, asked, before)
         )
         more = len(found) > asked.limit
         found = found[: asked.limit]
@@ -281,42 +279,50 @@ class Negotiations:
 
     async def open(self, call: Call[NegotiationBody]) -> dict[str, Any]:
         """A new negotiation of the caller's."""
-        owner, body, actor = call.caller.principal, call.input, actor_of(call.caller)
-        terms = read_terms(body)
+        owner, body, actor = call.caller.principal, call.input, actor_of_caller(call.caller)
+        terms = parse_terms(body)
         made: dict[str, Any] = await self.store.write(
-            call.once(lambda tx: changes.add(tx, owner, body, terms=terms, actor=actor))
+            call.once(
+                lambda tx: lifecycle.open_negotiation(tx, owner, body, terms=terms, actor=actor)
+            )
         )
         return made
 
     async def get(self, call: Call[NegotiationId]) -> dict[str, Any]:
         """One of the caller's negotiations."""
         owner = call.caller.principal
-        document = await read_settled(
-            self.store, owner, lambda tx: sessions.find(tx, owner, call.input.id)
+        document = await read_current(
+            self.store, owner, lambda tx: queries.find(tx, owner, call.input.id)
         )
         view: dict[str, Any] = orjson.loads(document)
         return view
 
     async def edit(self, call: Call[EditNegotiation]) -> dict[str, Any]:
         """Change one of the caller's negotiations."""
-        owner, actor, expected = call.caller.principal, actor_of(call.caller), call.expected
+        owner, actor, expected = call.caller.principal, actor_of_caller(call.caller), call.expected
         return await self.store.write(
-            lambda tx: changes.edit(tx, owner, call.input, actor=actor, expected=expected)
+            lambda tx: lifecycle.edit_negotiation(
+                tx, owner, call.input, actor=actor, expected=expected
+            )
         )
 
     async def delete(self, call: Call[NegotiationId]) -> Answer:
         """Erase one of the caller's negotiations."""
         owner, expected = call.caller.principal, call.expected
         await self.store.write(
-            lambda tx: sessions.remove(tx, owner, call.input.id, expected=expected)
+            lambda tx: queries.remove(tx, owner, call.input.id, expected=expected)
         )
         return Answer(None, 204)
 
     async def move(self, call: Call[MoveNegotiation]) -> dict[str, Any]:
         """Move one of the caller's negotiations to another state."""
-        owner, actor, expected = call.caller.principal, actor_of(call.caller), call.expected
+        owner, actor, expected = call.caller.principal, actor_of_caller(call.caller), call.expected
         moved: dict[str, Any] = await self.store.write(
-            call.once(lambda tx: moving.move(tx, owner, call.input, actor=actor, expected=expected))
+            call.once(
+                lambda tx: lifecycle.move_state(
+                    tx, owner, call.input, actor=actor, expected=expected
+                )
+            )
         )
         return moved
 
@@ -327,10 +333,10 @@ class Negotiations:
         before = self.cursors.open(asked.cursor, *bound) if asked.cursor else None
 
         def unit(tx: Transaction) -> Any:
-            sessions.find(tx, owner, asked.id)
-            return history.page(tx, asked.id, before=before, limit=asked.limit + 1)
+            queries.find(tx, owner, asked.id)
+            return event_queries.page(tx, asked.id, before=before, limit=asked.limit + 1)
 
-        found = await read_settled(self.store, owner, unit)
+        found = await read_current(self.store, owner, unit)
         more = len(found) > asked.limit
         found = found[: asked.limit]
         return {
@@ -342,18 +348,20 @@ class Negotiations:
         """A page of a negotiation's ledger."""
         asked, owner = call.input, call.caller.principal
         bound = ("offers", owner, asked.id)
-        before = self.cursors.open(asked.cursor, *bound) if asked.cursor else history.NEWEST
+        before = (
+            self.cursors.open(asked.cursor, *bound) if asked.cursor else event_queries.NEWEST_SEQ
+        )
 
         def unit(tx: Transaction) -> Any:
-            sessions.find(tx, owner, asked.id)
-            return ledger.every(tx, asked.id)
+            queries.find(tx, owner, asked.id)
+            return ledger.list_offers(tx, asked.id)
 
-        rows = await read_settled(self.store, owner, unit)
-        status = standing.statuses(rows, values.now())
+        rows = await read_current(self.store, owner, unit)
+        status = offer_history.offer_statuses(rows, values.now())
         older = [row for row in reversed(rows) if row.seq < before]
         page = older[: asked.limit]
         return {
-            "items": [standing.shown(row, status[row.id]) for row in page],
+            "items": [offer_history.offer_view(row, status[row.id]) for row in page],
             "next_cursor": self.cursors.seal(page[-1].seq, *bound)
             if len(older) > asked.limit
             else None,
@@ -361,10 +369,12 @@ class Negotiations:
 
     async def record(self, call: Call[RecordOffer]) -> dict[str, Any]:
         """Add a row to the ledger of one of the caller's negotiations."""
-        owner, actor, expected = call.caller.principal, actor_of(call.caller), call.expected
+        owner, actor, expected = call.caller.principal, actor_of_caller(call.caller), call.expected
         recorded: dict[str, Any] = await self.store.write(
             call.once(
-                lambda tx: recording.record(tx, owner, call.input, actor=actor, expected=expected)
+                lambda tx: offers.record_offer(
+                    tx, owner, call.input, actor=actor, expected=expected
+                )
             )
         )
         return recorded

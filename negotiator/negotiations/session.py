@@ -4,14 +4,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from negotiator import values
-from negotiator.negotiations.life import states
-from negotiator.negotiations.schemas.session import NegotiationBody
-from negotiator.negotiations.terms.terms import Terms
-from negotiator.negotiations.terms.view import shown
+from negotiator.negotiations import states
+from negotiator.negotiations.schemas_negotiations import NegotiationBody
+from negotiator.negotiations.terms import Terms
+from negotiator.negotiations.terms_view import terms_view
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class NegotiationSession:
     """A negotiation inside a unit: what was sent, its terms, and what its life has added.
 
     `pending` is the package held for approval, `outcome` how it ended; `offers` and `events` are the last `seq`;
@@ -33,16 +33,16 @@ class Session:
     revision: int = 0
     origin: str | None = None
 
-    def moved(self, to: str, *, reason: str | None = None) -> "Session":
+    def moved(self, to: str, *, reason: str | None = None) -> "NegotiationSession":
         """The same in another state."""
         return replace(self, state=to, state_reason=reason)
 
 
-def view(session: Session, updated_at: int) -> dict[str, Any]:
+def negotiation_view(session: NegotiationSession, updated_at: int) -> dict[str, Any]:
     """A negotiation as its owner sees it (contract §3)."""
     return {
         "id": session.id,
-        **shown(session.body, session.terms),
+        **terms_view(session.body, session.terms),
         "baseline_history": list(session.baselines),
         "state": session.state,
         "state_reason": session.state_reason,
@@ -56,7 +56,7 @@ def view(session: Session, updated_at: int) -> dict[str, Any]:
     }
 
 
-def words(session: Session) -> str:
+def search_text(session: NegotiationSession) -> str:
     """What a list's `query` looks into, in lower case: the title and the other side's names."""
     other = session.body.counterparty
     names = (other.name, other.organisation) if other else ()

@@ -2,7 +2,12 @@
 
 What lists filter by has a column; the rest of a negotiation is JSON: `given` as it was sent, `kept` what life added,
 `document` the ready view, so that a list emits it without looking inside.
+
+Battle plans at rest.
+
+The user's own tactics at rest.
 """
+
 # pyright: reportAssignmentType=false
 # SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
 
@@ -72,3 +77,40 @@ class Offer(SQLModel, table=True):
     valid_until: int | None = Field(sa_type=BigInteger)
     approval: str
     document: bytes = Field(sa_type=LargeBinary)
+
+
+class BattlePlan(SQLModel, table=True):
+    """One version of a negotiation's plan; never changed, gone with the negotiation.
+
+    `made_from` is the revision of the negotiation it was made from; `document` holds the sections.
+    """
+
+    __tablename__ = "battle_plans"
+    __table_args__ = (
+        Index("ix_battle_plans_negotiation_version", "negotiation", "version", unique=True),
+        Index("ix_battle_plans_owner", "owner"),
+    )
+
+    id: str = Field(primary_key=True)
+    negotiation: str
+    owner: str
+    version: int
+    made_from: int
+    worded_by: str
+    document: bytes = Field(sa_type=LargeBinary)
+    created_at: int = Field(sa_type=BigInteger)
+
+
+class OwnTactic(SQLModel, table=True):
+    """A tactic of a principal's. `origin` is the agent that wrote it before its user claimed it."""
+
+    __tablename__ = "tactics"
+    __table_args__ = (Index("ix_tactics_owner_id", "owner", "id"),)
+
+    id: str = Field(primary_key=True)
+    owner: str
+    origin: str | None
+    document: bytes = Field(sa_type=LargeBinary)
+    revision: int
+    created_at: int = Field(sa_type=BigInteger)
+    updated_at: int = Field(sa_type=BigInteger)

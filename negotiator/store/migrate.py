@@ -14,7 +14,7 @@ _SCRIPTS: Final = Path(__file__).parent / "migrations"
 _ADVISORY_LOCK: Final = 7_461_203_981
 
 
-def config(connection: Connection) -> Config:
+def alembic_config(connection: Connection) -> Config:
     """Alembic's configuration over an open connection."""
     made = Config()
     made.set_main_option("script_location", str(_SCRIPTS))
@@ -30,7 +30,7 @@ async def migrate(url: str) -> None:
     engine = create_async_engine(url)
     async with engine.begin() as connection:
         await connection.execute(text(f"select pg_advisory_xact_lock({_ADVISORY_LOCK})"))
-        await connection.run_sync(lambda inner: command.upgrade(config(inner), "head"))
+        await connection.run_sync(lambda inner: command.upgrade(alembic_config(inner), "head"))
     await engine.dispose()
 
 
@@ -41,5 +41,5 @@ def _migrate_file(path: Path) -> None:
         path.touch(mode=0o600)
         engine = create_engine(f"sqlite:///{path}")
         with engine.begin() as connection:
-            command.upgrade(config(connection), "head")
+            command.upgrade(alembic_config(connection), "head")
         engine.dispose()

@@ -15,8 +15,14 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from negotiator.errors import Unavailable
-from negotiator.store.conditions import Check, current
-from negotiator.store.statement import Query, Row, Statement, Transaction
+from negotiator.store.statement import (
+    Query,
+    Row,
+    Statement,
+    Transaction,
+    WriteCondition,
+    current_write_condition,
+)
 
 T = TypeVar("T")
 
@@ -90,7 +96,7 @@ class PostgresStore:
         A key that is there already counts as a race too: PostgreSQL may report a serialization failure so
         (its manual, "Serialization Failure Handling"). One that stays there is the unit's own fault and is raised.
         """
-        check = current()
+        check = current_write_condition()
         raced: DBAPIError | None = None
         for attempt in range(_ATTEMPTS):
             try:
@@ -111,7 +117,7 @@ class PostgresStore:
             raise raced
         raise Unavailable("The database is too busy to take a change now.")
 
-    async def nudge(self, unit: Callable[[Transaction], T]) -> T:
+    async def write_unserialized(self, unit: Callable[[Transaction], T]) -> T:
         """Wait for the row instead of running again: serializable units lose more races than they win on a hot one."""
         async with _reachable(), self._nudging.begin() as connection:
             result = await connection.run_sync(lambda inner: unit(SqlTransaction(inner)))
@@ -142,7 +148,7 @@ class PostgresStore:
 
 
 def _run(
-    connection: Connection, unit: Callable[[Transaction], T], check: Check | None
+    connection: Connection, unit: Callable[[Transaction], T], check: WriteCondition | None
 ) -> tuple[T, list[str]]:
     """What the unit answers, and what it announced."""
     transaction = SqlTransaction(connection)

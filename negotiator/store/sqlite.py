@@ -16,12 +16,18 @@ import aiosqlite
 from sqlalchemy.engine import make_url
 
 from negotiator.errors import Unavailable
-from negotiator.store.conditions import conditional, current
-from negotiator.store.statement import Query, Row, Statement, Transaction
+from negotiator.store.statement import (
+    Query,
+    Row,
+    Statement,
+    Transaction,
+    current_write_condition,
+    with_write_condition,
+)
 
 T = TypeVar("T")
-Pending = tuple[Callable[[Transaction], Any], "asyncio.Future[Any]"]
-Outcome = tuple[Any, BaseException | None]
+PendingUnits = tuple[Callable[[Transaction], Any], "asyncio.Future[Any]"]
+UnitOutcome = tuple[Any, BaseException | None]
 
 _PRAGMAS = (
     "journal_mode=WAL",
@@ -84,8 +90,8 @@ def _connect(path: str) -> sqlite3.Connection:
 
 
 def _in_turn(
-    connection: sqlite3.Connection, turn: IO[str], batch: Sequence[Pending]
-) -> tuple[list[Outcome], list[str]]:
+    connection: sqlite3.Connection, turn: IO[str], batch: Sequence[PendingUnits]
+) -> tuple[list[UnitOutcome], list[str]]:
     """Commit a batch when no other process does.
 
     SQLite would wait for its lock by sleeping a millisecond and more at a time; the kernel wakes the next in the queue.
@@ -98,14 +104,14 @@ def _in_turn(
 
 
 def _commit(
-    connection: sqlite3.Connection, batch: Sequence[Pending]
-) -> tuple[list[Outcome], list[str]]:
+    connection: sqlite3.Connection, batch: Sequence[PendingUnits]
+) -> tuple[list[UnitOutcome], list[str]]:
     """Run a batch of units in one transaction, each in its own savepoint, and make it durable.
 
     Gives their outcomes and the subjects they announced.
     """
     transaction = SqliteTransaction(connection)
-    outcomes: list[Outcome] = []
+    outcomes: list[UnitOutcome] = []
     connection.execute("begin immediate")
     try:
         for unit, _ in batch:
@@ -161,7 +167,7 @@ class SqliteStore:
     def __init__(self, url: str, committed: Callable[[int], None] = lambda _units: None) -> None:
         self._committed = committed
         self._path = make_url(url).database or ""
-        self._pending: list[Pending] = []
+        self._pending: list[PendingUnits] = []
         self._flushing: asyncio.Task[None] | None = None
         self._written = False
         self._unscrubbed = False
@@ -185,10 +191,10 @@ class SqliteStore:
         self._listeners.append(listener)
 
     async def write(self, unit: Callable[[Transaction], T]) -> T:
-        check = current()
-        return await self._enqueue(unit if check is None else conditional(unit, check))
+        check = current_write_condition()
+        return await self._enqueue(unit if check is None else with_write_condition(unit, check))
 
-    async def nudge(self, unit: Callable[[Transaction], T]) -> T:
+    async def write_unserialized(self, unit: Callable[[Transaction], T]) -> T:
         return await self._enqueue(unit)
 
     async def _enqueue(self, unit: Callable[[Transaction], T]) -> T:
@@ -223,7 +229,7 @@ class SqliteStore:
         finally:
             self._flushing = None
 
-    async def _perform(self, batch: Sequence[Pending]) -> None:
+    async def _perform(self, batch: Sequence[PendingUnits]) -> None:
         try:
             outcomes, announced = await self._writer.perform(_in_turn, self._turn, batch)
             self._committed(len(batch))
@@ -231,7 +237,7 @@ class SqliteStore:
                 for listener in self._listeners:
                     listener(announced)
         except sqlite3.Error as failure:
-            refused: Outcome = (
+            refused: UnitOutcome = (
                 None,
                 Unavailable("The database cannot take a change now.", detail=str(failure)),
             )

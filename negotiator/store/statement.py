@@ -1,6 +1,12 @@
-"""Statements compiled once from SQLModel tables, and the transaction they run in."""
+"""Statements compiled once from SQLModel tables, and the transaction they run in.
 
-from collections.abc import Callable, Sequence
+A condition on writes, checked in the transaction of each unit: nothing is written once it does not hold.
+"""
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from sqlalchemy import Executable, Table
@@ -100,3 +106,50 @@ def entity(model: type[Model]) -> Callable[[Sequence[Any]], Model]:
     """A shape for cold paths: the row as an instance of its own table class, `select(Model)` in column order."""
     names = [column.name for column in table(model).columns]
     return lambda row: model(**dict(zip(names, row, strict=True)))
+
+
+T = TypeVar("T")
+WriteCondition = Callable[[Transaction], None]
+
+
+@dataclass(slots=True)
+class _Required:
+    check: WriteCondition
+    active: bool = True
+
+
+_required: ContextVar[_Required | None] = ContextVar("required", default=None)
+
+
+@contextmanager
+def write_condition(check: WriteCondition) -> Generator[None]:
+    """Inside this block every `Store.write` runs `check` first, in the unit's own transaction.
+
+    What `check` raises refuses the unit. An inner block replaces the outer one. A task that was created inside and
+    outlives the block writes without the condition.
+    """
+    required = _Required(check)
+    token = _required.set(required)
+    try:
+        yield
+    finally:
+        required.active = False
+        _required.reset(token)
+
+
+def current_write_condition() -> WriteCondition | None:
+    """The check that a write of this context has to pass."""
+    required = _required.get()
+    return required.check if required is not None and required.active else None
+
+
+def with_write_condition(
+    unit: Callable[[Transaction], T], check: WriteCondition
+) -> Callable[[Transaction], T]:
+    """The unit, run only if the check passes in the same transaction."""
+
+    def run(tx: Transaction) -> T:
+        check(tx)
+        return unit(tx)
+
+    return run

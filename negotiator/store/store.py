@@ -38,7 +38,7 @@ class Store(Protocol):
         """Have `listener` called with the announced subjects after each commit, before its writers get their answer."""
         ...
 
-    async def nudge(self, unit: Unit[T]) -> T:
+    async def write_unserialized(self, unit: Unit[T]) -> T:
         """Run a change whose every statement is exact by itself, like `moves.bump`: many may be at one row at once.
 
         Unlike `write` it is not promised that what the unit read is still so when it writes.

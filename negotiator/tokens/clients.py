@@ -14,20 +14,20 @@ from negotiator.errors import FieldError, NotFound, ValidationFailed
 from negotiator.keys import ALGORITHM, RS256
 from negotiator.scopes import ASSISTANT, DIRECTORY, ordered
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
-from negotiator.tokens.flow import redirects
+from negotiator.tokens import redirect_uris
 from negotiator.tokens.tables import Client
 from negotiator.trust import revocations
 
 JWT_BEARER: Final = "urn:ietf:params:oauth:grant-type:jwt-bearer"
-CODE: Final = "authorization_code"
-REFRESH: Final = "refresh_token"
-GRANTS: Final = ("client_credentials", JWT_BEARER, CODE, REFRESH)
-BY_ITSELF: Final = ("client_credentials", JWT_BEARER)
+AUTHORIZATION_CODE: Final = "authorization_code"
+REFRESH_TOKEN: Final = "refresh_token"  # noqa: S105
+GRANTS: Final = ("client_credentials", JWT_BEARER, AUTHORIZATION_CODE, REFRESH_TOKEN)
+USERLESS_GRANTS: Final = ("client_credentials", JWT_BEARER)
 """The grants that need no browser: what an operator's client gets when nothing else is said."""
-FLOW: Final = (CODE, REFRESH)
+CODE_FLOW_GRANTS: Final = (AUTHORIZATION_CODE, REFRESH_TOKEN)
 SECRET_METHODS: Final = ("client_secret_basic", "client_secret_post")
-BY_KEY: Final = "private_key_jwt"
-AUTH_METHODS: Final = (*SECRET_METHODS, BY_KEY, "none")
+PRIVATE_KEY_JWT: Final = "private_key_jwt"
+AUTH_METHODS: Final = (*SECRET_METHODS, PRIVATE_KEY_JWT, "none")
 UNUSED_DAYS: Final = 7
 
 _ADD = Statement(insertion(Client))
@@ -103,10 +103,12 @@ class RegisteredClient(ClientMixin):
 
     def check_redirect_uri(self, redirect_uri: str) -> bool:
         """Whether the client registered this very URI; the port of a loopback one is free."""
-        return any(redirects.matches(own, redirect_uri) for own in self.row.redirect_uris.split())
+        return any(
+            redirect_uris.matches(own, redirect_uri) for own in self.row.redirect_uris.split()
+        )
 
     def check_client_secret(self, client_secret: str) -> bool:
-        return values.same(values.digest(client_secret), self.row.secret_digest)
+        return values.equal_in_constant_time(values.digest(client_secret), self.row.secret_digest)
 
     def check_endpoint_auth_method(self, method: str, endpoint: str) -> bool:
         """Either way of sending the secret proves the same; a client without one has a key, or says its name."""
@@ -120,7 +122,7 @@ class RegisteredClient(ClientMixin):
         return self.row.auth_method == "none"
 
     def check_response_type(self, response_type: str) -> bool:
-        return response_type == "code" and self.check_grant_type(CODE)
+        return response_type == "code" and self.check_grant_type(AUTHORIZATION_CODE)
 
     def check_grant_type(self, grant_type: str) -> bool:
         return grant_type in self.row.grants.split()
@@ -134,12 +136,14 @@ def add(tx: Transaction, client: NewClient, *, actor: str = "operator") -> tuple
     _check("id_token_alg", (client.id_token_alg,), (RS256, ALGORITHM))
     _check_redirects(client)
     public = client.auth_method == "none"
-    if public and set(client.grants) & set(BY_ITSELF):
+    if public and set(client.grants) & set(USERLESS_GRANTS):
         raise ValidationFailed(
             [FieldError("/grant", "A client without a secret may use the code flow only.")]
         )
-    if (client.auth_method == BY_KEY) != (client.jwks is not None):
-        raise ValidationFailed([FieldError("/jwks", f"Keys go with {BY_KEY}, and it with keys.")])
+    if (client.auth_method == PRIVATE_KEY_JWT) != (client.jwks is not None):
+        raise ValidationFailed(
+            [FieldError("/jwks", f"Keys go with {PRIVATE_KEY_JWT}, and it with keys.")]
+        )
     secretive = client.auth_method in SECRET_METHODS
     client_id, secret = values.new_id("cli"), values.new_secret() if secretive else ""
     tx.run(
@@ -169,7 +173,7 @@ def find(tx: Transaction, client_id: str) -> Client | None:
     return tx.one(_FIND, client=client_id)
 
 
-def every(tx: Transaction) -> list[Client]:
+def list_clients(tx: Transaction) -> list[Client]:
     """All clients, oldest first."""
     return tx.all(_LIST)
 
@@ -183,7 +187,7 @@ def remove(tx: Transaction, client_id: str) -> None:
     audit.record(tx, "client.removed", client_id, actor="operator")
 
 
-def used(tx: Transaction, client_id: str) -> None:
+def mark_used(tx: Transaction, client_id: str) -> None:
     """A user let the client in: it stays, however it came here."""
     tx.run(_USED, client=client_id, at=values.now())
 
@@ -216,7 +220,13 @@ def _check(what: str, given: tuple[str, ...], known: tuple[str, ...]) -> None:
 
 def _check_redirects(client: NewClient) -> None:
     for uri in client.redirect_uris:
-        if why := redirects.refusal(uri, private_schemes=client.origin == "operator"):
+        if why := redirect_uris.registration_fault(
+            uri, private_schemes=client.origin == "operator"
+        ):
             raise ValidationFailed([FieldError("/redirect_uri", why)])
-    if CODE in client.grants and client.redirect_uris == () and client.origin != "operator":
+    if (
+        AUTHORIZATION_CODE in client.grants
+        and client.redirect_uris == ()
+        and client.origin != "operator"
+    ):
         raise ValidationFailed([FieldError("/redirect_uri", "The code flow needs one.")])

@@ -8,26 +8,29 @@ from urllib.parse import unquote
 
 from typing_extensions import TypedDict
 
-from negotiator.edge.operation import Answer, Call, Lenient, Operation
 from negotiator.errors import InvalidRequest
+from negotiator.http.operation import Answer, Call, Operation
+from negotiator.schema import Lenient
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
-from negotiator.tokens.api_keys.believing import ApiKeys
-from negotiator.tokens.api_keys.holder import TOKEN_TYPES
+from negotiator.tokens import client_authentication
+from negotiator.tokens.access_tokens import AccessTokens
+from negotiator.tokens.assertion_grants import BearerAssertionVerifier, IdentityAssertionExchange
+from negotiator.tokens.authenticator import ApiKeyAuthenticator
+from negotiator.tokens.authlib_clients import TOKEN_TYPES
+from negotiator.tokens.authlib_endpoints import TokenIntrospection, TokenRevocation
+from negotiator.tokens.authlib_grants import (
+    CodeFlowGrants,
+    ScopedClientCredentialsGrant,
+    assertion_grant,
+)
+from negotiator.tokens.authlib_server import TokenEndpointRequest, TokenServer
+from negotiator.tokens.client_documents import ClientLookup
 from negotiator.tokens.clients import JWT_BEARER, RegisteredClient
-from negotiator.tokens.credentials import Credentials
-from negotiator.tokens.flow.identity import Identity
-from negotiator.tokens.identities import Exchange
-from negotiator.tokens.registration.known import KnownClients
-from negotiator.tokens.standard import keyed
-from negotiator.tokens.standard.endpoints import Introspection, Revocation
-from negotiator.tokens.standard.flow import Flow
-from negotiator.tokens.standard.grants import ClientCredentials, assertion_grant
-from negotiator.tokens.standard.presented import Presenter
-from negotiator.tokens.standard.server import Request, Server
-from negotiator.trust.possession.checking import Proofs
+from negotiator.tokens.id_tokens import IdTokenSigner
+from negotiator.trust.dpop import DpopProofChecker
 
-PATH = "/oauth/token"
+TOKEN_PATH = "/oauth/token"  # noqa: S105
 _NO_CACHE = {"cache-control": "no-store", "pragma": "no-cache"}
 
 
@@ -71,7 +74,7 @@ class TokenResponse(TypedDict):
     id_token: NotRequired[str]
 
 
-class Done(TypedDict):
+class TokenRevoked(TypedDict):
     """RFC 7009 §2.2: there is nothing to read."""
 
 
@@ -95,16 +98,16 @@ class TokenEndpoints:
     """The standard doors."""
 
     store: Store
-    credentials: Credentials
-    presenter: Presenter
-    known: KnownClients
-    flow: Flow
-    identity: Identity
+    credentials: AccessTokens
+    presenter: BearerAssertionVerifier
+    known: ClientLookup
+    flow: CodeFlowGrants
+    identity: IdTokenSigner
     resources: frozenset[str]
     life: int
-    keys: ApiKeys
-    proofs: Proofs
-    exchange: Exchange
+    keys: ApiKeyAuthenticator
+    proofs: DpopProofChecker
+    exchange: IdentityAssertionExchange
 
     def operations(self) -> list[Operation]:
         """What this slice offers."""
@@ -112,7 +115,7 @@ class TokenEndpoints:
             Operation(
                 name="issue_token",
                 method="POST",
-                path=PATH,
+                path=TOKEN_PATH,
                 summary="Exchange a code, a refresh token, a client's credentials or an ID-JAG for an access token",
                 run=self.token,
                 input=TokenRequest,
@@ -129,7 +132,7 @@ class TokenEndpoints:
                 summary="End an access token, or a refresh token with all it renewed, at once",
                 run=self.revoke,
                 input=TokenAction,
-                output=Done,
+                output=TokenRevoked,
                 access="open",
                 encoding="form",
                 refusals=(400, 401),
@@ -159,13 +162,13 @@ class TokenEndpoints:
             raise InvalidRequest("A resource is not one of this service's.", error="invalid_target")
         if form.requested_token_type not in (None, *TOKEN_TYPES):
             raise InvalidRequest("requested_token_type names no type that is issued here.")
-        key = await self.proofs.key(call.headers, method="POST", path=PATH)
+        key = await self.proofs.key(call.headers, method="POST", path=TOKEN_PATH)
         if form.grant_type == JWT_BEARER and authorization is None and self.exchange.takes(fields):
             body = await self.store.write(
                 lambda tx: self.exchange.exchange(tx, fields, key=key, address=call.address)
             )
             return Answer(body, 200, _NO_CACHE)
-        grants: list[Any] = [ClientCredentials]
+        grants: list[Any] = [ScopedClientCredentialsGrant]
         if form.grant_type == JWT_BEARER:
             if not form.assertion:
                 raise InvalidRequest("The parameter assertion is missing.")
@@ -178,7 +181,7 @@ class TokenEndpoints:
             server = self._server(tx, call, known, key=key)
             for grant in (*grants, *self.flow.grants()):
                 server.register_grant(grant)
-            return server.token(Request(fields, authorization)), server.signed_in
+            return server.token(TokenEndpointRequest(fields, authorization)), server.signed_in
 
         body, signed_in = await self.store.write(unit)
         if signed_in is not None and "openid" in body["scope"].split():
@@ -187,22 +190,24 @@ class TokenEndpoints:
 
     async def revoke(self, call: Call[TokenAction]) -> Answer:
         """RFC 7009."""
-        body = await self._endpoint(call, Revocation)
+        body = await self._endpoint(call, TokenRevocation)
         return Answer(body, 200, _NO_CACHE)
 
     async def introspect(self, call: Call[TokenAction]) -> Answer:
         """RFC 7662."""
-        return Answer(await self._endpoint(call, Introspection), 200, _NO_CACHE)
+        return Answer(await self._endpoint(call, TokenIntrospection), 200, _NO_CACHE)
 
     async def _endpoint(
-        self, call: Call[TokenAction], endpoint: type[Revocation | Introspection]
+        self, call: Call[TokenAction], endpoint: type[TokenRevocation | TokenIntrospection]
     ) -> Any:
         authorization = call.headers.get("authorization")
         fields = _fields(call.input)
         known = await self.known.document(_claimed_client(fields, authorization), call.address)
 
         def unit(tx: Transaction) -> Any:
-            return self._server(tx, call, known).act(endpoint, Request(fields, authorization))
+            return self._server(tx, call, known).act(
+                endpoint, TokenEndpointRequest(fields, authorization)
+            )
 
         return await self.store.write(unit)
 
@@ -213,8 +218,8 @@ class TokenEndpoints:
         known: RegisteredClient | None = None,
         *,
         key: str | None = None,
-    ) -> Server:
-        return Server(
+    ) -> TokenServer:
+        return TokenServer(
             tx,
             self.credentials,
             self.keys,
@@ -239,7 +244,7 @@ def _claimed_client(form: dict[str, str], authorization: str | None) -> str | No
     if authorization is not None:
         claimed = _basic(authorization)
     elif "client_assertion" in form:
-        claimed = keyed.claimed(form)
+        claimed = client_authentication.claimed_client_id(form)
     else:
         return named
     if named is not None and named != claimed:

@@ -1,4 +1,6 @@
-"""Asking the world for a JSON document without letting name or answer decide where we end up.
+"""Which addresses a fetch may reach: public ones, nothing that is ours, local or in disguise.
+
+Asking the world for a JSON document without letting name or answer decide where we end up.
 
 Names are resolved once, every address they give must be public, and the connection goes to an
 address that was looked at, under the name that was asked for (SNI, certificate and `Host`). There
@@ -13,14 +15,79 @@ import ssl
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Any, Final, cast
 from urllib.parse import urlencode
 
 import httpcore2
 import httpx2
 
-from negotiator.strict import read_object
-from negotiator.trust.readers.addresses import is_loopback, is_public
+from negotiator.strict_json import read_object
+
+_SPECIAL_V4: Final = tuple(
+    IPv4Network(net)
+    for net in (
+        "0.0.0.0/8",
+        "10.0.0.0/8",
+        "100.64.0.0/10",
+        "127.0.0.0/8",
+        "169.254.0.0/16",
+        "172.16.0.0/12",
+        "192.0.0.0/24",
+        "192.0.2.0/24",
+        "192.31.196.0/24",
+        "192.52.193.0/24",
+        "192.88.99.0/24",
+        "192.168.0.0/16",
+        "192.175.48.0/24",
+        "198.18.0.0/15",
+        "198.51.100.0/24",
+        "203.0.113.0/24",
+        "224.0.0.0/4",
+        "240.0.0.0/4",
+    )
+)
+_UNICAST_V6: Final = IPv6Network("2000::/3")
+_SPECIAL_V6: Final = tuple(
+    IPv6Network(net)
+    for net in (
+        "2001::/23",
+        "2001:db8::/32",
+        "2002::/16",
+        "2620:4f:8000::/48",
+        "3fff::/20",
+    )
+)
+_NAT64: Final = IPv6Network("64:ff9b::/96")
+
+
+def is_public(address: str) -> bool:
+    """Whether this numeric address is public unicast (IANA registries, RFC 6890).
+
+    Of IPv6 only 2000::/3 is, less its special blocks: that leaves out loopback, ULA, link-local,
+    IPv4-mapped and local NAT64; 6to4 and Teredo, which carry an IPv4 address of the sender's
+    choice, are special blocks. The well-known NAT64 prefix is as public as the IPv4 address inside
+    it.
+    """
+    try:
+        ip = ip_address(address)
+    except ValueError:
+        return False
+    if isinstance(ip, IPv4Address):
+        return not any(ip in net for net in _SPECIAL_V4)
+    if ip in _NAT64:
+        return is_public(str(IPv4Address(int(ip) & 0xFFFF_FFFF)))
+    return ip.scope_id is None and ip in _UNICAST_V6 and not any(ip in net for net in _SPECIAL_V6)
+
+
+def is_loopback(address: str) -> bool:
+    """Whether this numeric address is 127.0.0.0/8 or ::1, spelled plainly."""
+    try:
+        ip = ip_address(address)
+    except ValueError:
+        return False
+    return ip == IPv6Address(1) if isinstance(ip, IPv6Address) else ip.is_loopback
+
 
 CONNECT_SECONDS: Final = 3.0
 TOTAL_SECONDS: Final = 5.0
@@ -54,7 +121,7 @@ class FetchFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class FetchedDocument:
     """A fetched JSON object, and for how many seconds it may be kept (None: nothing said)."""
 
     body: dict[str, Any]
@@ -144,7 +211,7 @@ class Fetcher:
         """The JSON object at `url`, at most `limit` bytes; raises `FetchFailed`."""
         return (await self.document(url, limit=limit)).body
 
-    async def document(self, url: str, *, limit: int = 65_536) -> Document:
+    async def document(self, url: str, *, limit: int = 65_536) -> FetchedDocument:
         """The same, with how long it may be kept; raises `FetchFailed`."""
         return await self._ask("GET", url, limit=limit)
 
@@ -167,7 +234,7 @@ class Fetcher:
         limit: int,
         more: Sequence[tuple[bytes, bytes]] = (),
         content: bytes | None = None,
-    ) -> Document:
+    ) -> FetchedDocument:
         target = self._target(url)
         try:
             async with asyncio.timeout(self._total):
@@ -208,7 +275,7 @@ class Fetcher:
         *,
         more: Sequence[tuple[bytes, bytes]],
         content: bytes | None,
-    ) -> Document:
+    ) -> FetchedDocument:
         request = httpcore2.URL(
             scheme=target.raw_scheme, host=target.raw_host, port=target.port, target=target.raw_path
         )
@@ -227,7 +294,7 @@ class Fetcher:
             max_age = _check_head(response, limit)
             body = await _read(response, limit)
         try:
-            return Document(read_object(body), max_age)
+            return FetchedDocument(read_object(body), max_age)
         except ValueError as invalid:
             raise FetchFailed(f"unusable JSON: {invalid}") from None
 

@@ -1,210 +1,56 @@
-"""The trusted issuers: added, listed and removed by the operator, looked up at every assertion."""
+"""What an operator decided about one issuer of identity assertions."""
 
-from functools import lru_cache
-from typing import Any, Final
-from urllib.parse import urlsplit
+from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
+from typing import Final
 
-from sqlalchemy import BigInteger, bindparam, update
-from sqlmodel import col, select
+ALGORITHMS: Final = ("RS256", "PS256", "ES256", "ES384", "EdDSA")
+"""Algorithms an issuer may sign with, by PyJWT's names; symmetric ones and `none` never enter."""
 
-from negotiator import audit, values
-from negotiator.errors import FieldError, NotFound, ValidationFailed
-from negotiator.scopes import ASSISTANT, ordered
-from negotiator.store.statement import Query, Statement, Transaction, insertion, table
-from negotiator.store.store import Store
-from negotiator.trust import revocations
-from negotiator.trust.issuer import Issuer
-from negotiator.trust.tables import TrustedIssuer
-
-_COLUMNS: Final = (
-    "algorithms",
-    "jwks",
-    "jwks_uri",
-    "clients",
-    "scope",
-    "email_domains",
-    "email_verifier",
-    "max_auth_age",
-    "tenanted",
-)
-_columns = [table(TrustedIssuer).c[name] for name in ("issuer", *_COLUMNS)]
+_NAMES: Final = {**{name: name for name in ALGORITHMS}, "Ed25519": "EdDSA"}
 
 
-@lru_cache(maxsize=256)
-def _read(*row: Any) -> Issuer:
-    (
-        issuer,
-        algorithms,
-        jwks,
-        jwks_uri,
-        clients,
-        scope,
-        domains,
-        verifier,
-        max_auth_age,
-        tenanted,
-    ) = row
-    return Issuer(
-        issuer,
-        tuple(algorithms.split()),
-        jwks=jwks,
-        jwks_uri=jwks_uri,
-        clients=frozenset(clients.split()),
-        scopes=tuple(scope.split()),
-        email_domains=tuple(domains.split()),
-        email_verifier=bool(verifier),
-        max_auth_age=max_auth_age,
-        tenanted=bool(tenanted),
-    )
+def canonical_algorithm(name: object) -> str | None:
+    """The allowed algorithm of this exact name, or None; RFC 9864's `Ed25519` is our `EdDSA`."""
+    return _NAMES.get(name) if isinstance(name, str) else None
 
 
-_live = col(TrustedIssuer.removed_at).is_(None)
-_FIND = Query(
-    select(*_columns).where(col(TrustedIssuer.issuer) == bindparam("issuer"), _live),
-    lambda row: _read(*row),
-)
-_LIST = Query(
-    select(*_columns).where(_live).order_by(col(TrustedIssuer.issuer)),
-    lambda row: _read(*row),
-)
-_parameters = {
-    name: bindparam(f"new_{name}", type_=table(TrustedIssuer).c[name].type)
-    for name in (*_COLUMNS, "removed_at")
-}
-_KEEP = Statement(
-    insertion(TrustedIssuer).on_conflict_do_update(index_elements=["issuer"], set_=_parameters)
-)
-_KNOWN = Query(
-    select(TrustedIssuer.removed_at).where(col(TrustedIssuer.issuer) == bindparam("issuer")),
-    lambda row: row[0],
-)
-_REMOVE = Statement(
-    update(TrustedIssuer)
-    .where(col(TrustedIssuer.issuer) == bindparam("name"), _live)
-    .values(removed_at=bindparam("at", type_=BigInteger))
-)
+def check_algorithms(names: Iterable[str]) -> tuple[str, ...]:
+    """Their canonical names, each once; `ValueError` for a forbidden one or none at all."""
+    chosen: dict[str, None] = {}
+    for name in names:
+        algorithm = canonical_algorithm(name)
+        if algorithm is None:
+            raise ValueError(f"{name} is not one of {', '.join(ALGORITHMS)}")
+        chosen[algorithm] = None
+    if not chosen:
+        raise ValueError("an issuer needs at least one algorithm")
+    return tuple(chosen)
 
 
-class Issuers:
-    """The verifier's view of the table: one short read per assertion, so that a removal counts at once."""
+@dataclass(frozen=True, slots=True)
+class Issuer:
+    """One trusted issuer. `issuer` is compared byte for byte; `max_auth_age` is in seconds.
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    async def find(self, issuer: str) -> Issuer | None:
-        """The trusted issuer of exactly this name."""
-        return await self._store.read(lambda tx: tx.one(_FIND, issuer=issuer))
-
-
-def add(
-    tx: Transaction, issuer: Issuer, *, own: str, allow_loopback: bool, discovered: str = ""
-) -> None:
-    """Trust an issuer, or change how; 422 as `check` says.
-
-    `discovered` is the `jwks_uri` that its metadata names, for the audit trail.
+    Keys come from the text `jwks` if there is one, else from `jwks_uri`, else from the issuer's own
+    metadata (RFC 8414, OpenID Discovery). No `clients` and no `email_domains` mean that the operator
+    did not restrict which clients an assertion may name and whose addresses it may speak for.
     """
-    check(issuer, own=own, allow_loopback=allow_loopback)
-    row = _row(issuer)
-    was_removed = bool(tx.one(_KNOWN, issuer=issuer.issuer))
-    tx.run(
-        _KEEP,
-        issuer=issuer.issuer,
-        added_at=values.now(),
-        **row,
-        **{f"new_{name}": value for name, value in row.items()},
-    )
-    if was_removed:
-        revocations.restore(tx, issuer.issuer)
-    audit.record(
-        tx,
-        "issuer.added",
-        issuer.issuer,
-        actor="operator",
-        algorithms=list(issuer.algorithms),
-        **({"jwks_uri": discovered} if discovered else {}),
-    )
 
+    issuer: str
+    algorithms: tuple[str, ...]
+    _: KW_ONLY
+    jwks: str = ""
+    jwks_uri: str = ""
+    clients: frozenset[str] = frozenset()
+    scopes: tuple[str, ...] = ()
+    email_domains: tuple[str, ...] = ()
+    email_verifier: bool = False
+    max_auth_age: int | None = None
+    tenanted: bool = False
 
-def check(issuer: Issuer, *, own: str, allow_loopback: bool) -> None:
-    """422 for our own name, an address that is no https URL, an unknown scope."""
-    if issuer.issuer == own:
-        raise ValidationFailed(
-            [FieldError("/issuer", "We cannot be our own identity provider (ID-JAG §9.3).")]
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "algorithms", check_algorithms(self.algorithms))
+        object.__setattr__(
+            self, "email_domains", tuple(name.lower() for name in self.email_domains)
         )
-    for name, url in (("issuer", issuer.issuer), ("jwks_uri", issuer.jwks_uri)):
-        if url and not _is_fetchable(url, allow_loopback):
-            raise ValidationFailed([FieldError(f"/{name}", f"{url} is no https URL.")])
-    if unknown := set(issuer.scopes) - set(ASSISTANT):
-        raise ValidationFailed([FieldError("/scope", f"{min(unknown)} is not a scope.")])
-
-
-def every(tx: Transaction) -> list[Issuer]:
-    """All trusted issuers by name."""
-    return tx.all(_LIST)
-
-
-def remove(tx: Transaction, issuer: str) -> None:
-    """Stop trusting an issuer: its assertions and every token that stands on one are dead; 404 when unknown."""
-    if not tx.run(_REMOVE, name=issuer, at=values.now()):
-        raise NotFound(f"{issuer} is not a trusted issuer.")
-    revocations.revoke(tx, issuer)
-    audit.record(tx, "issuer.removed", issuer, actor="operator")
-
-
-def revoke_subject(tx: Transaction, issuer: str, subject: str, *, tenant: str = "") -> None:
-    """The kill switch for one person: every token and every assertion issued up to now is dead."""
-    if tx.one(_FIND, issuer=issuer) is None:
-        raise NotFound(f"{issuer} is not a trusted issuer.")
-    revocations.revoke(tx, revocations.identity_key(issuer, tenant, subject), before=values.now())
-    audit.record(
-        tx,
-        "issuer.subject_revoked",
-        issuer,
-        actor="operator",
-        identity=values.digest(subject)[:16],
-    )
-
-
-def summary(issuer: Issuer) -> dict[str, Any]:
-    """What an operator sees of an issuer."""
-    source = "file" if issuer.jwks else issuer.jwks_uri or "discovery"
-    return {
-        "issuer": issuer.issuer,
-        "algorithms": list(issuer.algorithms),
-        "keys": source,
-        "clients": sorted(issuer.clients),
-        "scopes": list(issuer.scopes),
-        "email_domains": list(issuer.email_domains),
-        "email_verifier": issuer.email_verifier,
-        "max_auth_age": issuer.max_auth_age,
-    }
-
-
-def _row(issuer: Issuer) -> dict[str, Any]:
-    return {
-        "algorithms": " ".join(issuer.algorithms),
-        "jwks": issuer.jwks,
-        "jwks_uri": issuer.jwks_uri,
-        "clients": " ".join(sorted(issuer.clients)),
-        "scope": " ".join(ordered(issuer.scopes or ASSISTANT)),
-        "email_domains": " ".join(issuer.email_domains),
-        "email_verifier": int(issuer.email_verifier),
-        "max_auth_age": issuer.max_auth_age,
-        "tenanted": int(issuer.tenanted),
-        "removed_at": None,
-    }
-
-
-def _is_fetchable(url: str, allow_loopback: bool) -> bool:
-    parts = urlsplit(url)
-    local = (
-        allow_loopback
-        and parts.scheme == "http"
-        and parts.hostname in {"127.0.0.1", "localhost", "::1"}
-    )
-    return (
-        bool(parts.hostname)
-        and (parts.scheme == "https" or local)
-        and not parts.query
-        and not parts.fragment
-    )

@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 from jwt import PyJWK, PyJWTError
 
 from negotiator import telemetry
-from negotiator.strict import is_array, is_object, read_object, read_segment
-from negotiator.trust.fetch import Document, Fetcher, FetchFailed
-from negotiator.trust.issuer import Issuer, canonical_algorithm
+from negotiator.strict_json import is_array, is_object, read_object, read_segment
+from negotiator.trust.fetch import FetchedDocument, Fetcher, FetchFailed
+from negotiator.trust.issuers import Issuer, canonical_algorithm
 
 log = telemetry.logger(__name__)
 
@@ -217,7 +217,7 @@ class IssuerKeys:
         finally:
             entry.flight = None
 
-    async def _document(self, issuer: Issuer) -> Document:
+    async def _document(self, issuer: Issuer) -> FetchedDocument:
         if issuer.jwks:
             return _inline(issuer)
         uri = issuer.jwks_uri
@@ -257,11 +257,11 @@ def is_elsewhere(issuer: str, jwks_uri: str) -> bool:
     return urlsplit(issuer).netloc.lower() != urlsplit(jwks_uri).netloc.lower()
 
 
-def _inline(issuer: Issuer) -> Document:
+def _inline(issuer: Issuer) -> FetchedDocument:
     text = issuer.jwks.encode()
     if len(text) > MAX_BYTES:
         raise KeysRefused(f"the configured set of {issuer.issuer} is too long")
     try:
-        return Document(read_object(text), None)
+        return FetchedDocument(read_object(text), None)
     except ValueError as invalid:
         raise KeysRefused(f"the configured set of {issuer.issuer} is unusable: {invalid}") from None

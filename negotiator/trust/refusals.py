@@ -9,7 +9,7 @@ from negotiator.errors import (
     Unauthorized,
     Unavailable,
 )
-from negotiator.trust.assertions import AssertionRefused, Reason
+from negotiator.trust.claims import AssertionRefused, Reason
 
 _GRANT: Final = (InvalidRequest, "invalid_grant")
 _TABLE: Final[dict[Reason, tuple[tuple[type[Refusal], str], tuple[type[Refusal], str]]]] = {

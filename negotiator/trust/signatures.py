@@ -1,11 +1,24 @@
-"""The header and the signature of what an issuer signed, by its own keys only: the same for every kind of token."""
+"""A signed assertion, proof or event taken apart before anything in it is verified (RFC 7515 §7.1, RFC 8725).
+
+The header and the signature of what an issuer signed, by its own keys only: the same for every kind of token.
+"""
 
 from typing import Any
 
-from negotiator.strict import UnverifiedJws
-from negotiator.trust.issuer import Issuer, canonical_algorithm
+from negotiator.strict_json import UnverifiedJws, read_jws
+from negotiator.trust.claims import AssertionRefused, Reason, is_text
+from negotiator.trust.issuers import Issuer, canonical_algorithm
 from negotiator.trust.keysets import IssuerKeys, KeysUnavailable, NoSuchKey
-from negotiator.trust.readers.claims import AssertionRefused, Reason, is_text
+
+
+def read_compact(text: str) -> UnverifiedJws:
+    """The parts of a compact JWS; raises `AssertionRefused` for a text that is none."""
+    try:
+        return read_jws(text)
+    except ValueError as invalid:
+        raise AssertionRefused(
+            Reason.MALFORMED, "The assertion is not a well-formed compact JWT.", detail=str(invalid)
+        ) from None
 
 
 def read_header(header: dict[str, Any], typ: str) -> tuple[str | None, str]:
@@ -34,7 +47,7 @@ def read_header(header: dict[str, Any], typ: str) -> tuple[str | None, str]:
     return kid, algorithm
 
 
-async def check(
+async def check_signature(
     unverified: UnverifiedJws, issuer: Issuer, keys: IssuerKeys, *, kid: str | None, algorithm: str
 ) -> None:
     """An algorithm and a key of this issuer, over the bytes that were parsed; raises `AssertionRefused`."""

@@ -8,10 +8,10 @@ from typing import Final
 
 from negotiator import values
 from negotiator.errors import Gone
-from negotiator.store import moves
+from negotiator.store import atomic_updates
 from negotiator.store.statement import Transaction
 from negotiator.trust.revocations import FOREVER
-from negotiator.users import people
+from negotiator.users import user_queries
 
 LIFE: Final = 86_400_000
 _FORM = re.compile(r"([0-9a-f]{8,12})-([0-9a-f]{64})")
@@ -26,9 +26,9 @@ def invite(pepper: bytes) -> str:
 def is_open(tx: Transaction, pepper: bytes, invitation: str) -> bool:
     """Whether the invitation is ours, not a day old, and nobody exists yet."""
     found = _FORM.fullmatch(invitation)
-    if found is None or not values.same(_signature(pepper, found[1]), found[2]):
+    if found is None or not values.equal_in_constant_time(_signature(pepper, found[1]), found[2]):
         return False
-    return 0 <= values.now() - int(found[1], 16) < LIFE and not people.exist(tx)
+    return 0 <= values.now() - int(found[1], 16) < LIFE and not user_queries.any_exist(tx)
 
 
 def accept(
@@ -41,12 +41,12 @@ def accept(
     password_hash: str,
 ) -> str:
     """Make the first user, an administrator, and answer his id; of any number at once one wins, the rest get 410."""
-    first = is_open(tx, pepper, invitation) and moves.spend(
+    first = is_open(tx, pepper, invitation) and atomic_updates.spend(
         tx, "invitation", "first user", expires_at=FOREVER
     )
     if not first:
         raise Gone("This link was used, is more than a day old, or never was.")
-    return people.add(
+    return user_queries.add(
         tx, email, name=name, is_admin=True, password_hash=password_hash, actor="invitation"
     )
 

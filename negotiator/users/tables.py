@@ -20,7 +20,7 @@ class User(SQLModel, table=True):
     disabled_at: int | None = Field(sa_type=BigInteger)
 
 
-class Identity(SQLModel, table=True):
+class LinkedIdentity(SQLModel, table=True):
     """Somebody's identity at an issuer, by `revocations.identity_key`."""
 
     __tablename__ = "identities"

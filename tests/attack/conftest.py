@@ -15,11 +15,12 @@ from negotiator.settings import Settings
 from negotiator.store.statement import Transaction
 from negotiator.tokens import clients
 from negotiator.tokens.clients import JWT_BEARER, NewClient
-from negotiator.trust import issuers
-from negotiator.trust.issuer import Issuer
-from tests.conftest import BASE, Change
-from tests.idp import registration
-from tests.unit.trust.idp import ABSENT, changed, header, jwk, jwks, sign
+from negotiator.trust import issuer_queries
+from negotiator.trust.issuers import Issuer
+from tests.conftest import Change
+from tests.helpers.fake_issuer import registration
+from tests.helpers.forged_assertions import ABSENT, changed, header, jwk, jwks, sign
+from tests.helpers.form_browser import BASE
 
 IDP: Final = "https://idp.corp.example"
 OTHER: Final = "https://idp.other.example"
@@ -32,13 +33,13 @@ MAILS: Final = "https://mails.corp.example"
 NARROW: Final = "https://narrow.corp.example"
 AGENT: Final = "corp-agent"
 
-Door = Literal["register", "token"]
-DOORS: Final[tuple[Door, Door]] = ("register", "token")
+AssertionEndpoint = Literal["register", "token"]
+ASSERTION_ENDPOINTS: Final[tuple[AssertionEndpoint, AssertionEndpoint]] = ("register", "token")
 _COUNTED: Final = ("agents", "access_tokens", "users", "identities", "spent", "delegations")
 
 
 @dataclass(frozen=True, slots=True)
-class Seconds:
+class RelativeSeconds:
     """A moment in a forged claim, relative to the forging."""
 
     offset: int
@@ -61,7 +62,7 @@ class Forgery:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class AssertionStage:
     """The service with its two doors for assertions, seen from outside and counted from inside."""
 
     client: httpx2.AsyncClient
@@ -69,7 +70,7 @@ class Stage:
     client_id: str
     secret: str
 
-    def forge(self, forgery: Forgery, door: Door) -> str:
+    def forge(self, forgery: Forgery, door: AssertionEndpoint) -> str:
         """The forged assertion, for this door's client."""
         now = values.now() // 1000
         good: dict[str, Any] = {
@@ -82,7 +83,7 @@ class Stage:
             "exp": now + 300,
         }
         told = {
-            name: now + value.offset if isinstance(value, Seconds) else value
+            name: now + value.offset if isinstance(value, RelativeSeconds) else value
             for name, value in forgery.claims.items()
         }
         claims = changed(good, told)
@@ -90,7 +91,7 @@ class Stage:
         body = forgery.raw(claims) if forgery.raw else claims
         return forgery.finish(sign(head, body, alg=forgery.alg, key=forgery.key))
 
-    async def knock(self, door: Door, assertion: str, **form: str) -> httpx2.Response:
+    async def knock(self, door: AssertionEndpoint, assertion: str, **form: str) -> httpx2.Response:
         """Present an assertion at a door, as a client that is welcome there."""
         if door == "register":
             return await self.client.post("/api/agent/register", json=registration(assertion))
@@ -147,17 +148,25 @@ def _issuers(client_id: str) -> list[Issuer]:
 
 
 @pytest_asyncio.fixture
-async def stage(client: httpx2.AsyncClient, change: Change, chosen: Settings) -> Stage:
+async def stage(client: httpx2.AsyncClient, change: Change, chosen: Settings) -> AssertionStage:
     """A service that trusts nine issuers and knows one confidential client for both grants."""
 
     def unit(tx: Transaction) -> tuple[str, str]:
         known = clients.add(tx, NewClient("corp", clients.GRANTS, tuple(ASSISTANT)))
         for issuer in _issuers(known[0]):
-            issuers.add(tx, issuer, own=BASE, allow_loopback=False)
+            issuer_queries.add(tx, issuer, own=BASE, allow_loopback=False)
         return known
 
     client_id, secret = await change(unit)
-    return Stage(client, str(chosen.data_dir / "negotiator.db"), client_id, secret)
+    return AssertionStage(client, str(chosen.data_dir / "negotiator.db"), client_id, secret)
 
 
-__all__ = ["ABSENT", "DOORS", "Door", "Forgery", "Seconds", "Stage", "refused"]
+__all__ = [
+    "ABSENT",
+    "ASSERTION_ENDPOINTS",
+    "AssertionEndpoint",
+    "AssertionStage",
+    "Forgery",
+    "RelativeSeconds",
+    "refused",
+]

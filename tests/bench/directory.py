@@ -19,9 +19,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from negotiator.directory.catalogue import tools
-from negotiator.directory.exchange.shapes import content
-from negotiator.directory.record.tool import Record
+from negotiator.directory import catalogue_queries, exchange_entries
+from negotiator.directory.tool_record import ToolRecord
 from negotiator.store.migrate import migrate
 from negotiator.store.statement import Transaction
 from negotiator.store.store import make_store
@@ -33,11 +32,11 @@ QUERIES = 20_000
 SERVE = ("--loop", "uvloop", "--http", "httptools", "--log-level", "warning", "--no-access-log")
 
 
-def records(count: int) -> list[Record]:
+def records(count: int) -> list[ToolRecord]:
     """The content over and over, each time under other names, with other words in it."""
-    entries, rng = list(content.read()), random.Random(1)
+    entries, rng = list(exchange_entries.read_content()), random.Random(1)
     words = sorted({word for each in entries for word in each.record.summary.split()})
-    made: list[Record] = []
+    made: list[ToolRecord] = []
     for number in range(count):
         record = entries[number % len(entries)].record
         turn = number // len(entries)
@@ -59,7 +58,7 @@ async def fill(folder: Path, count: int) -> None:
 
         def unit(tx: Transaction, start: int = start) -> None:
             for record in every[start : start + 500]:
-                tools.put(tx, record, actor="bench")
+                catalogue_queries.put(tx, record, actor="bench")
 
         await store.write(unit)
     await store.close()
@@ -89,7 +88,7 @@ def ours(folder: Path, name: str) -> Iterator[Contestant]:
         "NEGOTIATOR_DATA_DIR": str(folder),
         "NEGOTIATOR_KEYS_DIR": str(folder / "keys"),
     }
-    command = [sys.executable, "-m", "uvicorn", "negotiator.app:create", "--factory", *SERVE]
+    command = [sys.executable, "-m", "uvicorn", "negotiator.app:create_app", "--factory", *SERVE]
     command += ["--port", str(port)]
     with contestants.started(name, command, environment, port, "0") as running:
         fetch(port, "/api/v1/tools?query=warm")
@@ -99,7 +98,15 @@ def ours(folder: Path, name: str) -> Iterator[Contestant]:
 @contextlib.contextmanager
 def bare(folder: Path, name: str) -> Iterator[Contestant]:
     port = free_port()
-    command = [sys.executable, "-m", "uvicorn", "tests.bench.bare:app", *SERVE, "--port", str(port)]
+    command = [
+        sys.executable,
+        "-m",
+        "uvicorn",
+        "tests.bench.bare_endpoint:app",
+        *SERVE,
+        "--port",
+        str(port),
+    ]
     with contestants.started(name, command, {"BODIES": str(folder)}, port, "0") as running:
         yield running
 

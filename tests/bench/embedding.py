@@ -7,14 +7,16 @@ import tempfile
 import time
 from pathlib import Path
 
-from negotiator.memory.embedding.choose import choose
+from negotiator.memory.embedding.embedder_selection import choose_embedder
 from tests.quality.memory.corpus import memories
 
 
 async def main() -> None:
     """Print one line."""
     before = time.process_time()
-    embedder = choose("", key="", model="", models=Path(tempfile.gettempdir(), "negotiator-models"))
+    embedder = choose_embedder(
+        "", key="", model="", models=Path(tempfile.gettempdir(), "negotiator-models")
+    )
     await embedder.embed(["warm"])
     loaded = time.process_time() - before
     spent: list[float] = []

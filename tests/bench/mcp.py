@@ -26,7 +26,7 @@ def echo(cores: str) -> Iterator[Contestant]:
     """The SDK's own server with one tool."""
     port = contestants.free_port()
     options = ["--port", str(port), "--loop", "uvloop", "--http", "httptools", "--no-access-log"]
-    command = [sys.executable, "-m", "uvicorn", "tests.bench.echo:app", *options]
+    command = [sys.executable, "-m", "uvicorn", "tests.bench.mcp_echo:app", *options]
     environment = {"PYTHONPATH": str(Path.cwd()), "PYTHONWARNINGS": "ignore"}
     with contestants.started("SDK echo", command, environment, port, cores) as contestant:
         yield contestant

@@ -21,8 +21,8 @@ from typing import Any, Final
 import numpy as np
 import orjson
 
-from negotiator.memory.recall.shelf import Question, Shelf, Shelved
-from negotiator.words import terms
+from negotiator.memory.index import IndexedMemory, IndexQuery, MemoryIndex
+from negotiator.search_terms import stemmed_terms
 
 NOW: Final = 1_800_000_000_000
 WIDTH: Final = 384
@@ -74,17 +74,27 @@ def ours(given: Material) -> Iterator[tuple[float, Ask]]:
     ]
     blobs = [vector.tobytes() for vector in given.vectors]
     start = time.process_time()
-    shelf = Shelf(1)
+    shelf = MemoryIndex(1)
     shelf.put(
         [
-            Shelved(f"mem_{n}", terms(text), blobs[n], documents[n], "active", 2, False, NOW, None)
+            IndexedMemory(
+                f"mem_{n}",
+                stemmed_terms(text),
+                blobs[n],
+                documents[n],
+                "active",
+                2,
+                False,
+                NOW,
+                None,
+            )
             for n, text in enumerate(given.texts)
         ]
     )
     taken = time.process_time() - start
 
     def ask(number: int) -> list[Any]:
-        asked = Question(
+        asked = IndexQuery(
             given.questions[number], given.asked[number], "hybrid", NOW, frozenset({"active"})
         )
         found: list[Any] = []
@@ -174,17 +184,17 @@ def measured(contestant: Any, given: Material) -> tuple[float, float, float]:
 
 def agreement(given: Material) -> float:
     """The share of the exact best eight that a shelf of this size has among its eight, by meaning alone."""
-    shelf = Shelf(1)
+    shelf = MemoryIndex(1)
     shelf.put(
         [
-            Shelved(str(n), (), vector.tobytes(), b"{}", "active", 2, True, NOW, None)
+            IndexedMemory(str(n), (), vector.tobytes(), b"{}", "active", 2, True, NOW, None)
             for n, vector in enumerate(given.vectors)
         ]
     )
     shared = 0
     with exact(given) as (_, ask):
         for number, vector in enumerate(given.asked):
-            asked = Question("", vector, "semantic", NOW, frozenset({"active"}))
+            asked = IndexQuery("", vector, "semantic", NOW, frozenset({"active"}))
             found = [int(memory) for memory, _ in shelf.search(asked)][:TOP]
             shared += len(set(found) & {int(row) for row in ask(number)})
     return shared / (TOP * len(given.asked))

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from negotiator.memory.guard.texts import digest
-from negotiator.memory.memories.tables import Memory, MemoryOwner
-from negotiator.memory.recall.shelf import Question
-from negotiator.memory.recall.shelves import Shelves
+from negotiator.memory.content_guard import text_digest
+from negotiator.memory.index import IndexQuery
+from negotiator.memory.index_cache import MemoryIndexCache
+from negotiator.memory.tables import Memory, MemoryOwner
 from negotiator.store.migrate import migrate
 from negotiator.store.statement import Statement, Transaction, insertion
 from negotiator.store.store import Store, make_store
@@ -56,7 +56,7 @@ def _rows(given: bench.Material) -> Iterable[dict[str, Any]]:
             "status": "active",
             "trust": 2,
             "pinned": False,
-            "digest": digest(text, None),
+            "digest": text_digest(text, None),
             "document": b'{"text":"%b","tags":[],"counterparty":null,"pinned":false,"kind":"fact"}'
             % text.encode(),
             "model": _MODEL,
@@ -77,7 +77,7 @@ def _fill(tx: Transaction, owners: Iterable[int], rows: list[dict[str, Any]]) ->
 
 
 async def _asked(store: Store, given: bench.Material) -> tuple[float, float, float]:
-    shelves = Shelves(store, _MODEL)
+    shelves = MemoryIndexCache(store, _MODEL)
     name = f"usr_{0:026}"
     start = time.process_time()
     await shelves.of(name)
@@ -86,7 +86,7 @@ async def _asked(store: Store, given: bench.Material) -> tuple[float, float, flo
     for text, vector in zip(given.questions, given.asked, strict=True):
         start = time.process_time()
         shelf = await shelves.of(name)
-        found = shelf.search(Question(text, vector, "hybrid", bench.NOW, frozenset({"active"})))
+        found = shelf.search(IndexQuery(text, vector, "hybrid", bench.NOW, frozenset({"active"})))
         [shelf.facts(memory) for (memory, _), _ in zip(found, range(bench.TOP), strict=False)]
         spent.append((time.process_time() - start) * 1000)
     return fetch, statistics.median(spent), statistics.quantiles(spent, n=100)[98]

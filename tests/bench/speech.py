@@ -14,10 +14,10 @@ from typing import Final
 import numpy as np
 import psutil
 
-from negotiator.teleprompter.speech.events import Final as FinalEvent
+from negotiator.teleprompter.speech.events import FinalTranscript as FinalEvent
+from negotiator.teleprompter.speech.local_recognizer import LocalRecognizer
 from negotiator.teleprompter.speech.recognizer import BYTES_PER_MS, StreamConfig
-from negotiator.teleprompter.speech.workers.local import Local
-from tests.speech import PIECE, say, silence, word_errors
+from tests.helpers.synthetic_speech import PIECE, silence, synthesise, word_errors
 
 SAID: Final = """
 your price is too high for us
@@ -79,7 +79,7 @@ def noisy(pcm: bytes, decibels: float | None) -> bytes:
 
 async def measure(voice: str, decibels: float | None) -> Run:
     """Every sentence on one channel."""
-    recognizer = Local("pocketsphinx", None, hangover_ms=500, workers=1, streams=1)
+    recognizer = LocalRecognizer("pocketsphinx", None, hangover_ms=500, workers=1, streams=1)
     recognition = await recognizer.open(StreamConfig())
     worker = psutil.Process(recognizer.pool.pids[0])
     run, finals, before = Run(), asyncio.Queue[FinalEvent](), sum(worker.cpu_times()[:2])
@@ -91,7 +91,7 @@ async def measure(voice: str, decibels: float | None) -> Run:
 
     reading = asyncio.create_task(read())
     for sentence in SAID:
-        speech = say(sentence, voice)
+        speech = synthesise(sentence, voice)
         ends = len(speech.rstrip(b"\x00")) // BYTES_PER_MS
         pcm = noisy(speech + silence(_PAUSE_MS), decibels)
         delay, heard = 0, list[FinalEvent]()

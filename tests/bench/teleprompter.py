@@ -27,8 +27,8 @@ import numpy as np
 import psutil
 from websockets.asyncio.client import ClientConnection, connect
 
-from negotiator.cli.demo.server import Site, own
-from tests.speech import say, silence
+from negotiator.cli.demo.server import DemoServer, run_own_server
+from tests.helpers.synthetic_speech import silence, synthesise
 
 PATH: Final = "/api/teleprompter/sessions"
 OPEN: Final = {"consent": {"basis": "test", "confirmed_by": "bench"}, "role": "buyer"}
@@ -86,7 +86,7 @@ def _texts(value: Any) -> list[str]:
             return []
 
 
-def owner(site: Site, number: int) -> str:
+def owner(site: DemoServer, number: int) -> str:
     """The token of an agent bound to a user of its own."""
     email = f"bench{number}@example.com"
     site.operate("users", "add", email)
@@ -152,7 +152,7 @@ class Talk:
 
 @contextlib.asynccontextmanager
 async def talks(
-    site: Site, tokens: Sequence[str], count: int, times: Times, **opening: Any
+    site: DemoServer, tokens: Sequence[str], count: int, times: Times, **opening: Any
 ) -> AsyncGenerator[list[Talk]]:
     """As many sessions, each on a socket of its own; deleted at the end."""
     address = site.url.replace("http", "ws", 1)
@@ -180,7 +180,7 @@ async def talks(
 
 
 async def by_text(
-    site: Site, tokens: Sequence[str], count: int, *, rate: float, seconds: float
+    site: DemoServer, tokens: Sequence[str], count: int, *, rate: float, seconds: float
 ) -> Times:
     """So many sessions, each saying `rate` sentences a second."""
     times, texts = Times(), itertools.cycle(wordings())
@@ -207,7 +207,7 @@ def _speech(number: int) -> list[tuple[bytes, float, float]]:
     """Sentences of one call, each with the milliseconds of its speech and of all of it."""
     made: list[tuple[bytes, float, float]] = []
     for text in TRIGGERS[number % len(TRIGGERS) :] + TRIGGERS[: number % len(TRIGGERS)]:
-        pcm = say(text)
+        pcm = synthesise(text)
         samples = np.abs(np.frombuffer(pcm, np.int16).astype(np.int32))
         spoken = int(np.nonzero(samples > 500)[0][-1]) / 16
         whole = pcm + silence(1500)
@@ -216,7 +216,7 @@ def _speech(number: int) -> list[tuple[bytes, float, float]]:
 
 
 async def by_sound(
-    site: Site, tokens: Sequence[str], count: int, *, seconds: float
+    site: DemoServer, tokens: Sequence[str], count: int, *, seconds: float
 ) -> tuple[Times, float, float]:
     """So many calls, one voice each, spoken in real time; the times, CPU a call and MB of all of it."""
     times = Times()
@@ -259,7 +259,7 @@ def _note(times: Times, talk: Talk, before: tuple[int, int], ends: float) -> Non
         times.final.append((finals[0][0] - ends) * 1000)
 
 
-def _tree(site: Site) -> Any:
+def _tree(site: DemoServer) -> Any:
     """What gives the server's processes as they are now."""
     port = int(site.url.rpartition(":")[2])
     [found] = [
@@ -284,7 +284,7 @@ def _cpu(processes: Sequence[psutil.Process]) -> float:
     return sum(sum(process.cpu_times()[:2]) for process in processes)
 
 
-async def soak(site: Site, tokens: Sequence[str], minutes: float) -> None:
+async def soak(site: DemoServer, tokens: Sequence[str], minutes: float) -> None:
     """One call of sound and twenty of text for so long; memory every minute."""
     server = _tree(site)
     ends = time.monotonic() + minutes * 60
@@ -300,7 +300,7 @@ async def soak(site: Site, tokens: Sequence[str], minutes: float) -> None:
         print(f"| {minute} | {sum(sizes):.0f} | {max(sizes):.0f} |", flush=True)
 
 
-async def run(site: Site, chosen: argparse.Namespace) -> None:
+async def run(site: DemoServer, chosen: argparse.Namespace) -> None:
     """All of it, as markdown."""
     owners = max(-(-max(chosen.sessions) // SESSIONS_EACH), 3)
     tokens = [owner(site, number) for number in range(owners)]
@@ -336,7 +336,7 @@ def main() -> None:
     chosen = parser.parse_args()
     limits = {"limit_teleprompter_rpm": "1000000", "limit_rpm": "1000000"}
     entry = {"register_limit_anonymous": "100000"}
-    with own(**limits, **entry) as site:
+    with run_own_server(**limits, **entry) as site:
         asyncio.run(run(site, chosen))
 
 

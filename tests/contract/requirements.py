@@ -10,10 +10,10 @@ from typing import Any, Final, TypeVar
 
 from tests.contract.directory.account_rules import ACCOUNTS
 from tests.contract.directory.catalogue_rules import CATALOGUE
-from tests.contract.directory.writing_rules import WRITING
-from tests.contract.discovery.rules import DISCOVERY
-from tests.contract.mcp.rules import MCP
-from tests.contract.teleprompter.rules import TELEPROMPTER
+from tests.contract.directory.submission_rules import WRITING
+from tests.contract.discovery.discovery_rules import DISCOVERY
+from tests.contract.mcp.mcp_rules import MCP
+from tests.contract.teleprompter.teleprompter_rules import TELEPROMPTER
 
 Test = TypeVar("Test", bound=Callable[..., Any])
 

@@ -13,7 +13,7 @@ def test_every_requirement_has_a_test_and_every_cited_one_exists() -> None:
     for package in (tests.contract, tests.attack, tests.api.mcp):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
-    for name in ("test_demo", "test_limits", "test_survival"):
+    for name in ("cli.test_demo", "http.test_limit_stores", "test_process_survival"):
         importlib.import_module(f"tests.live.{name}")
     assert not REQUIREMENTS.keys() - CITED.keys(), "required, and proved by no test"
     assert not CITED.keys() - REQUIREMENTS.keys(), "cited, and required nowhere"

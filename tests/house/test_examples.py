@@ -3,14 +3,14 @@
 import pytest
 from pydantic import ValidationError
 
-from negotiator.discovery import examples
+from negotiator.compose.application import build_application
+from negotiator.discovery import operation_examples
 from negotiator.settings import Settings
-from negotiator.wiring.house import build
 
 
 def test_every_example_is_a_valid_input(chosen: Settings) -> None:
-    for operation in build(chosen).service.operations:
-        example = examples.of(operation.input)
+    for operation in build_application(chosen).service.operations:
+        example = operation_examples.example_input(operation.input)
         try:
             operation.input.model_validate(example)
         except ValidationError as fault:

@@ -6,14 +6,14 @@ from typing import Any, Final
 import httpx2
 import pytest
 
-from negotiator.edge.operation import Operation
+from negotiator.compose.application import build_application
 from negotiator.errors import Refusal
+from negotiator.http.operation import Operation
 from negotiator.scopes import ASSISTANT, DIRECTORY
 from negotiator.settings import Settings
-from negotiator.wiring.house import build
-from tests.api.directory.agents import join, listed
 from tests.conftest import Change, Mint, Register, bearer
-from tests.contract.expect import OPENING, limited, refused
+from tests.helpers.answer_checks import OPENING, limited, refused
+from tests.helpers.directory_agents import add_tool, join_directory
 
 PRICED: Final = {
     **OPENING,
@@ -59,7 +59,7 @@ SECRET: Final = frozenset({"make_stream_ticket"})
 
 def offered(chosen: Settings) -> tuple[Operation, ...]:
     """Every operation of the assembled service."""
-    return build(chosen).service.operations
+    return build_application(chosen).service.operations
 
 
 def address(operation: Operation) -> str:
@@ -105,7 +105,9 @@ async def test_no_operation_of_the_directory_opens_without_each_of_its_scopes(
     client: httpx2.AsyncClient, chosen: Settings, change: Change
 ) -> None:
     lacking = {
-        scope: await join(client, change, scopes=[name for name in DIRECTORY if name != scope])
+        scope: await join_directory(
+            client, change, scopes=[name for name in DIRECTORY if name != scope]
+        )
         for scope in DIRECTORY
     }
     for operation in offered(chosen):
@@ -127,7 +129,7 @@ async def test_every_creating_operation_honours_its_idempotency_key(
     register: Register,
     mint: Mint,
 ) -> None:
-    tool = await listed(change, "Acme")
+    tool = await add_tool(change, "Acme")
     for operation in offered(chosen):
         if operation.method != "POST" or operation.status not in {201, 202}:
             continue
@@ -137,7 +139,7 @@ async def test_every_creating_operation_honours_its_idempotency_key(
         assert operation.access == "bearer", "a key of nobody's would repeat answers to everybody"
         assert operation.name in CREATING, f"{operation.name} has no body in this test"
         if operation.scopes <= DIRECTORY.keys():
-            owner, place = (await join(client, change)).headers, tool
+            owner, place = (await join_directory(client, change)).headers, tool
         else:
             claim = {"claim_token": (await mint(scopes=ASSISTANT))[1]}
             claimed = await client.post(

@@ -9,8 +9,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from docs.generate import service
-from negotiator.mcp.offers import tools
-from tests.tokens import ALL_TOOLS, ONE_TOOL, cost, tokens
+from negotiator.mcp import tools
+from tests.helpers.token_count import ALL_TOOLS, ONE_TOOL, cost, tokens
 
 ALL_OUTPUTS: Final = 12_000
 DEEPEST: Final = 10
@@ -40,8 +40,8 @@ Schema = dict[str, Any]
 def listed() -> dict[str, Schema]:
     """Every tool as `tools/list` shows it."""
     return {
-        name: tools.definition(name, operation)
-        for name, operation in tools.marked(service()).items()
+        name: tools.tool_definition(name, operation)
+        for name, operation in tools.tool_operations(service()).items()
     }
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from negotiator.scalars import Number, Truth, Whole
+from negotiator.values import Number, Truth, Whole
 
 
 class Body(BaseModel):

@@ -10,27 +10,32 @@ from typing import Annotated, Any, Final
 import httpx2
 import typer
 
-from negotiator.cli.demo.chapters import arrival, control, house, live, people, talk
-from negotiator.cli.demo.journey import Chapter, Journey
-from negotiator.cli.demo.narrator import Narrator
-from negotiator.cli.demo.provider import published
-from negotiator.cli.demo.server import Site, Wrong, own, running
-from negotiator.cli.output import Json, fail, say, warn
+from negotiator.cli.demo import (
+    access_chapters,
+    memory_directory_mcp_chapters,
+    negotiation_chapter,
+    teleprompter_chapter,
+)
+from negotiator.cli.demo.context import DemoChapter, DemoContext
+from negotiator.cli.demo.identity_provider import run_identity_provider
+from negotiator.cli.demo.printer import DemoPrinter
+from negotiator.cli.demo.server import DemoFailed, DemoServer, existing_server, run_own_server
+from negotiator.cli.output import JsonOption, exit_with_error, print_result, print_warning
 from negotiator.settings import SettingsError
 
-CHAPTERS: Final[tuple[Chapter, ...]] = (
-    arrival.DISCOVERY,
-    arrival.WALK_UP,
-    people.COMPANY,
-    people.USER,
-    talk.TALK,
-    house.MEMORY,
-    live.LIVE,
-    house.TOOLS,
-    house.MCP,
-    control.CLIENTS,
-    control.END,
-    control.ACCOUNT,
+CHAPTERS: Final[tuple[DemoChapter, ...]] = (
+    access_chapters.DISCOVERY,
+    access_chapters.ANONYMOUS_ACCESS,
+    access_chapters.ENTERPRISE_ACCESS,
+    access_chapters.CLAIMED_ACCESS,
+    negotiation_chapter.NEGOTIATION,
+    memory_directory_mcp_chapters.MEMORY,
+    teleprompter_chapter.TELEPROMPTER,
+    memory_directory_mcp_chapters.DIRECTORY,
+    memory_directory_mcp_chapters.MCP,
+    access_chapters.OAUTH_CLIENTS,
+    access_chapters.REVOCATION,
+    access_chapters.AUDIT_TRAIL,
 )
 _TIMEOUT: Final = 20.0
 
@@ -42,31 +47,34 @@ def demo(
             help="A running server, whose settings this command shares; its own when left out."
         ),
     ] = "",
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Walk the whole journey against a real server, step by step, and check every answer."""
-    narrator, began = Narrator(silent=as_json), time.monotonic()
+    narrator, began = DemoPrinter(silent=as_json), time.monotonic()
     try:
         with _interruptible(), _site(url) as site:
             narrator.title(site.url)
             results = _travel(site, narrator)
-    except (Wrong, SettingsError) as fault:
-        fail(str(fault), 1)
+    except (DemoFailed, SettingsError) as fault:
+        exit_with_error(str(fault), 1)
     except KeyboardInterrupt:
-        fail("The demo was interrupted.", 130)
+        exit_with_error("The demo was interrupted.", 130)
     else:
         count, seconds = sum(map(len, results.values())), time.monotonic() - began
         narrator.end(count, seconds)
         if as_json:
             shown = {"url": site.url, "seconds": round(seconds, 3), "chapters": results}
-            say({"ok": True, **shown}, "", as_json=True)
+            print_result({"ok": True, **shown}, "", as_json=True)
 
 
-def _travel(site: Site, narrator: Narrator) -> dict[str, list[str]]:
+def _travel(site: DemoServer, narrator: DemoPrinter) -> dict[str, list[str]]:
     """Run the chapters; answers what each has shown. What an operator would not keep is undone at the end."""
     results: dict[str, list[str]] = {}
-    with published() as provider, httpx2.Client(timeout=_TIMEOUT, trust_env=False) as http:
-        journey = Journey(site, narrator, http, provider, secrets.token_hex(4))
+    with (
+        run_identity_provider() as provider,
+        httpx2.Client(timeout=_TIMEOUT, trust_env=False) as http,
+    ):
+        journey = DemoContext(site, narrator, http, provider, secrets.token_hex(4))
         try:
             for chapter in CHAPTERS:
                 narrator.chapter(chapter.title, chapter.why)
@@ -77,19 +85,19 @@ def _travel(site: Site, narrator: Narrator) -> dict[str, list[str]]:
     return results
 
 
-def _tidy(journey: Journey) -> None:
+def _tidy(journey: DemoContext) -> None:
     """On somebody's own server, trust in the demo's provider must not outlive the demo."""
     if journey.site.is_own:
         return
     for command in reversed(journey.tidy):
         try:
             journey.operate(*command)
-        except Wrong as fault:
-            warn(f"left behind: {fault}")
+        except DemoFailed as fault:
+            print_warning(f"left behind: {fault}")
 
 
-def _site(url: str) -> contextlib.AbstractContextManager[Site]:
-    return contextlib.nullcontext(running(url)) if url else own()
+def _site(url: str) -> contextlib.AbstractContextManager[DemoServer]:
+    return contextlib.nullcontext(existing_server(url)) if url else run_own_server()
 
 
 @contextlib.contextmanager

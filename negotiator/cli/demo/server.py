@@ -16,19 +16,19 @@ from typing import Any, Final
 import httpx2
 
 import negotiator
-from negotiator.settings import PREFIX
+from negotiator.settings import ENV_PREFIX
 
 _PATIENCE: Final = 60.0
 _POLL: Final = 0.05
 _LOG: Final = "server.log"
 
 
-class Wrong(Exception):
+class DemoFailed(Exception):
     """The journey cannot go on; the message is one line for the reader."""
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class DemoServer:
     """A server, and where its operator sits: the environment and folder that hold its settings."""
 
     url: str
@@ -52,7 +52,7 @@ class Site:
         )
         if done.returncode:
             last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-            raise Wrong(f"negotiator {' '.join(arguments)}: {last}")
+            raise DemoFailed(f"negotiator {' '.join(arguments)}: {last}")
         return json.loads(done.stdout)
 
     def log(self) -> str:
@@ -60,13 +60,13 @@ class Site:
         return (self.folder / _LOG).read_text()
 
 
-def running(url: str) -> Site:
+def existing_server(url: str) -> DemoServer:
     """A server that runs already; the operator's settings are those of this process."""
-    return Site(url.rstrip("/"), os.environ, Path.cwd(), is_own=False)
+    return DemoServer(url.rstrip("/"), os.environ, Path.cwd(), is_own=False)
 
 
 @contextlib.contextmanager
-def own(**settings: str) -> Generator[Site]:
+def run_own_server(**settings: str) -> Generator[DemoServer]:
     """A server of our own on a free port, with folders of its own; gone at the end, whatever ends it.
 
     `settings` are further settings by name, without the prefix.
@@ -93,7 +93,7 @@ def own(**settings: str) -> Generator[Site]:
                 _stop(process)
 
 
-def _site(folder: Path, settings: Mapping[str, str]) -> Site:
+def _site(folder: Path, settings: Mapping[str, str]) -> DemoServer:
     url = f"http://127.0.0.1:{_free_port()}"
     chosen = {
         "base_url": url,
@@ -103,13 +103,13 @@ def _site(folder: Path, settings: Mapping[str, str]) -> Site:
         **settings,
     }
     environment = {
-        name: value for name, value in os.environ.items() if not name.upper().startswith(PREFIX)
+        name: value for name, value in os.environ.items() if not name.upper().startswith(ENV_PREFIX)
     }
-    environment |= {f"{PREFIX}{name.upper()}": value for name, value in chosen.items()}
+    environment |= {f"{ENV_PREFIX}{name.upper()}": value for name, value in chosen.items()}
     # The folder holds no .env and no negotiator.toml, so nothing of the operator's leaks in; the
     # package is found from there too when it is not installed.
     environment["PYTHONPATH"] = str(Path(negotiator.__file__).parents[1])
-    return Site(url, environment, folder, is_own=True)
+    return DemoServer(url, environment, folder, is_own=True)
 
 
 def _free_port() -> int:
@@ -119,7 +119,7 @@ def _free_port() -> int:
         return port
 
 
-def _wait(site: Site, process: subprocess.Popen[bytes]) -> None:
+def _wait(site: DemoServer, process: subprocess.Popen[bytes]) -> None:
     until = time.monotonic() + _PATIENCE
     with httpx2.Client(base_url=site.url, trust_env=False) as client:
         while time.monotonic() < until:
@@ -130,7 +130,7 @@ def _wait(site: Site, process: subprocess.Popen[bytes]) -> None:
                     return
             time.sleep(_POLL)
     last = (site.log().strip().splitlines() or ["it wrote nothing"])[-1]
-    raise Wrong(f"The server did not start: {last}")
+    raise DemoFailed(f"The server did not start: {last}")
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

@@ -9,19 +9,17 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.bounded import Bounded
-from negotiator.directory.search import ranking
-from negotiator.directory.search.held import facts
-from negotiator.directory.search.held.columns import Facet, Mask, Numbers, Slots
-from negotiator.directory.search.held.postings import Postings, Sorted
-from negotiator.directory.search.ranking import Matched
-from negotiator.directory.search.text.plan import Unit
-from negotiator.directory.search.text.repair import Vocabulary
-from negotiator.directory.search.text.synonyms import Synonyms
-from negotiator.directory.search.text.words import joined, stem
+from negotiator.bounded_cache import BoundedCache
+from negotiator.directory.search import document_facts, ranking
+from negotiator.directory.search.columns import FacetColumn, Mask, NumberColumn, Slots
+from negotiator.directory.search.postings import Postings, SortedPostings
+from negotiator.directory.search.query import QueryUnit
+from negotiator.directory.search.ranking import UnitMatches
+from negotiator.directory.search.spelling import SpellingVocabulary
+from negotiator.directory.search.terms import Synonyms, joined, stem
 
-Sort = Literal["relevance", "popularity", "updated", "created", "name"]
-VISIBLE: Final = ("active", "deprecated")
+SortOrder = Literal["relevance", "popularity", "updated", "created", "name"]
+VISIBLE_STATUSES: Final = ("active", "deprecated")
 _WIDE: Final = {"tag": 12, "subcategory": 3, "interface": 7, "publisher": 2}
 _SINGLE: Final = (
     *("category", "kind", "auth", "pricing", "licence"),
@@ -35,7 +33,7 @@ _UNIT: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class IndexEntry:
     """One tool to be indexed; times in milliseconds."""
 
     id: str
@@ -45,38 +43,38 @@ class Entry:
     updated_at: int
 
 
-class Index:
+class SearchIndex:
     """All tools, searchable. One thread at a time, `postings.merged` apart."""
 
     def __init__(self, synonyms: Synonyms) -> None:
         self.synonyms = synonyms
         self.postings = Postings()
         self.ids: list[str] = []
-        self.facets = {name: Facet() for name in _SINGLE} | {
-            name: Facet(width) for name, width in _WIDE.items()
+        self.facets = {name: FacetColumn() for name in _SINGLE} | {
+            name: FacetColumn(width) for name, width in _WIDE.items()
         }
-        self.saves, self.updated = Numbers(np.int64), Numbers(np.int64)
-        self.created, self.day = Numbers(np.int64), Numbers(np.int32)
-        self.standing, self.worth = Numbers(np.float32), Numbers(np.float32)
+        self.saves, self.updated = NumberColumn(np.int64), NumberColumn(np.int64)
+        self.created, self.day = NumberColumn(np.int64), NumberColumn(np.int32)
+        self.standing, self.worth = NumberColumn(np.float32), NumberColumn(np.float32)
         self._slots: dict[str, int] = {}
         self._names: list[str] = []
         self._exact: dict[str, tuple[int, ...]] = {}
         self._exact_of: list[tuple[str, ...]] = []
-        self._vocabulary, self._nicknames = Vocabulary(), Vocabulary(shortest=3)
+        self._vocabulary, self._nicknames = SpellingVocabulary(), SpellingVocabulary(shortest=3)
         self._by_id: list[str] = []
-        self._rank = Numbers(np.int64)
+        self._rank = NumberColumn(np.int64)
         self._in_order = True
         self._visible: Mask | None = None
         self._all_visible = True
         self._by_name: list[tuple[str, str]] = []
         self._name_rank: NDArray[np.int64] | None = None
-        self._changed: dict[str, Entry] = {}
-        self._matched = Bounded[Unit, Matched](_KEPT)
+        self._changed: dict[str, IndexEntry] = {}
+        self._matched = BoundedCache[QueryUnit, UnitMatches](_KEPT)
 
     def __len__(self) -> int:
         return len(self.ids)
 
-    def put(self, entries: Sequence[Entry]) -> None:
+    def put(self, entries: Sequence[IndexEntry]) -> None:
         """Take over tools at their newest."""
         placed = [(self._place(entry), entry) for entry in entries]
         terms = ((slot, self._read(slot, entry)) for slot, entry in placed)
@@ -87,7 +85,7 @@ class Index:
                 self.postings.put(slot, entry)
         self._forget()
 
-    def gather(self, entries: Iterable[Entry]) -> None:
+    def gather(self, entries: Iterable[IndexEntry]) -> None:
         """Take over the tools of a new index; `settle` shows them."""
         for entry in entries:
             if entry.id in self._slots:
@@ -102,16 +100,16 @@ class Index:
         changed, self._changed = self._changed, {}
         self.put(list(changed.values()))
 
-    def adopt(self, merged: Sorted) -> None:
+    def adopt(self, merged: SortedPostings) -> None:
         """Stand on postings that were merged on a thread."""
         self.postings.adopt(merged, len(self))
         self._forget()
 
-    def match(self, unit: Unit) -> Matched:
+    def match(self, unit: QueryUnit) -> UnitMatches:
         """The tools that answer a unit; those of the units asked for lately are kept."""
         matched = self._matched.get(unit)
         if matched is None:
-            matched = ranking.match(self.postings, unit, len(self))
+            matched = ranking.match_unit(self.postings, unit, len(self))
             self._matched.put(unit, matched, _UNIT + matched.size)
         return matched
 
@@ -126,7 +124,7 @@ class Index:
     def visible(self) -> Mask:
         """The tools that lists show when nothing is said of states; not to be written to."""
         if self._visible is None:
-            self._visible = self.facets["status"].mask(VISIBLE, len(self))
+            self._visible = self.facets["status"].mask(VISIBLE_STATUSES, len(self))
             self._all_visible = bool(self._visible.all())
         return self._visible
 
@@ -136,7 +134,7 @@ class Index:
         self.visible()
         return self._all_visible
 
-    def mend(self, words: Sequence[str]) -> dict[str, str]:
+    def correct_words(self, words: Sequence[str]) -> dict[str, str]:
         """What to read instead of words that no tool has: two words that are one, a near word, one that is two."""
         unknown = {word for word in words if self._count(word) == 0}
         found = {
@@ -152,7 +150,7 @@ class Index:
                     found[word] = read
         return found
 
-    def mend_name(self, word: str) -> str | None:
+    def correct_name(self, word: str) -> str | None:
         """The name or slug nearest to a query as one word; None when none is near enough, or a word is nearer."""
         near = self._nicknames.nearest(word, lambda each: len(self._exact.get(each, ())))
         other = self._vocabulary.nearest(word, self._count)
@@ -161,7 +159,9 @@ class Index:
         written = (self._names[slot] for slot in self._exact[near.word])
         return min((name for name in written if joined(name) == near.word), default=near.word)
 
-    def keys(self, sort: Sort, at: Slots, scores: NDArray[np.int64] | None) -> NDArray[np.int64]:
+    def keys(
+        self, sort: SortOrder, at: Slots, scores: NDArray[np.int64] | None
+    ) -> NDArray[np.int64]:
         """One number for each of these tools, all different; the list goes from the greatest down.
 
         `scores` are for `relevance`.
@@ -173,11 +173,11 @@ class Index:
         assert values is not None  # noqa: S101  relevance comes with a query
         return values << _RANK_BITS | self._ranked().take(at)
 
-    def position(self, sort: Sort, key: int, slot: int) -> tuple[Any, str]:
+    def position(self, sort: SortOrder, key: int, slot: int) -> tuple[Any, str]:
         """Where a tool stands in an order, in words that hold in every process: what it is ordered by, and its id."""
         return self._names[slot] if sort == "name" else key >> _RANK_BITS, self.ids[slot]
 
-    def below(self, sort: Sort, position: tuple[Any, str]) -> int:
+    def below(self, sort: SortOrder, position: tuple[Any, str]) -> int:
         """The key that everything after a position is smaller than; the tool there need not exist any more."""
         value, key = position
         if sort == "name":
@@ -195,7 +195,7 @@ class Index:
         times = self.updated.first(len(self))[self.facets[facet].mask((value,), len(self))]
         return int(times.max()) if len(times) else 0
 
-    def _place(self, entry: Entry) -> int:
+    def _place(self, entry: IndexEntry) -> int:
         slot = self._slots.get(entry.id)
         if slot is None:
             slot = self._slots[entry.id] = len(self.ids)
@@ -208,14 +208,14 @@ class Index:
         self.saves.put(slot, entry.saves)
         self.created.put(slot, entry.created_at)
         self.updated.put(slot, entry.updated_at)
-        self.day.put(slot, ranking.today(entry.updated_at))
+        self.day.put(slot, ranking.epoch_day(entry.updated_at))
         return slot
 
-    def _read(self, slot: int, entry: Entry) -> Mapping[str, tuple[float, int]]:
-        read = facts.read(entry.document)
+    def _read(self, slot: int, entry: IndexEntry) -> Mapping[str, tuple[float, int]]:
+        read = document_facts.read_facts(entry.document)
         self._names[slot] = read.name
-        self.standing.put(slot, ranking.standing(entry.saves, read.quality))
-        self.worth.put(slot, ranking.worth(entry.document["status"]))
+        self.standing.put(slot, ranking.query_independent_score(entry.saves, read.quality))
+        self.worth.put(slot, ranking.status_factor(entry.document["status"]))
         for name, values in read.facets.items():
             self.facets[name].put(slot, values)
         for name in self._exact_of[slot]:

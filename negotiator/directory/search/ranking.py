@@ -8,11 +8,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.directory.search.held.postings import Postings
-from negotiator.directory.search.text.plan import Unit
-from negotiator.directory.search.text.synonyms import Phrase
+from negotiator.directory.search.postings import Postings
+from negotiator.directory.search.query import QueryUnit
+from negotiator.directory.search.terms import Phrase
 
-TOP: Final = 10_000
+HIGHEST_SCORE: Final = 10_000
 """A score of 1.0, as the whole number that lists are ordered by."""
 _DAY: Final = 86_400_000
 _TEXT, _POPULARITY, _QUALITY, _FRESHNESS = 0.70, 0.15, 0.10, 0.05
@@ -27,7 +27,7 @@ Days = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
+class UnitMatches:
     """The tools that answer one unit: slots, rising, how well (0 to 1), and the fields that do as bits."""
 
     slots: NDArray[np.int32]
@@ -40,20 +40,22 @@ class Matched:
         return self.slots.nbytes + self.values.nbytes + self.fields.nbytes
 
 
-def match(postings: Postings, unit: Unit, size: int) -> Matched:
+def match_unit(postings: Postings, unit: QueryUnit, size: int) -> UnitMatches:
     """The tools that have any phrase of the unit; each is worth its best phrase."""
     found = [(weight, *_phrase(postings, phrase)) for weight, phrase in unit.phrases]
     found = [each for each in found if len(each[1])]
     if len(found) <= 1:
         for weight, slots, impacts, fields in found:
-            return Matched(slots, impacts if weight == 1 else impacts * np.float32(weight), fields)
-        return Matched(np.empty(0, np.int32), np.empty(0, np.float32), np.empty(0, np.uint8))
+            return UnitMatches(
+                slots, impacts if weight == 1 else impacts * np.float32(weight), fields
+            )
+        return UnitMatches(np.empty(0, np.int32), np.empty(0, np.float32), np.empty(0, np.uint8))
     values, bits = np.zeros(size, np.float32), np.zeros(size, np.uint8)
     for weight, slots, impacts, fields in found:
         values[slots] = np.maximum(values[slots], impacts * np.float32(weight))
         bits[slots] |= fields
     there = np.flatnonzero(values > 0).astype(np.int32)
-    return Matched(there, values[there], bits[there])
+    return UnitMatches(there, values[there], bits[there])
 
 
 def _phrase(postings: Postings, phrase: Phrase) -> tuple[Any, Any, Any]:
@@ -73,7 +75,7 @@ def _phrase(postings: Postings, phrase: Phrase) -> tuple[Any, Any, Any]:
     return there, total / len(found), bits
 
 
-def rarity(tools: int, among: int) -> float:
+def inverse_document_frequency(tools: int, among: int) -> float:
     """What having a word is worth that `tools` of `among` have: the inverse document frequency of BM25, to four places.
 
     What no tool has is worth nothing: it tells none from another.
@@ -82,7 +84,7 @@ def rarity(tools: int, among: int) -> float:
 
 
 def text_scores(
-    matched: Sequence[Matched], weights: Sequence[float], size: int
+    matched: Sequence[UnitMatches], weights: Sequence[float], size: int
 ) -> tuple[Floats, Floats]:
     """How well the text answers, and how much of what was asked for it answers at all, both 0 to 1 by weight."""
     score, covered = np.zeros(size, np.float32), np.zeros(size, np.float32)
@@ -95,26 +97,28 @@ def text_scores(
     return score, covered
 
 
-def standing(saves: int, quality: float) -> float:
+def query_independent_score(saves: int, quality: float) -> float:
     """What a tool's score has whatever is asked: popularity, which nobody can buy, and how much is known of it."""
     popular = min(log(1 + saves) / log(1 + _FAMOUS), 1.0)
     return _POPULARITY * popular + _QUALITY * quality
 
 
-def worth(status: str) -> float:
+def status_factor(status: str) -> float:
     """What a tool's score is multiplied with: a deprecated one has half."""
     return _DEPRECATED if status == "deprecated" else 1.0
 
 
-def scores(text: Floats, covered: Floats, *, standing: Floats, age: Days, worth: Floats) -> Ints:
+def rank_scores(
+    text: Floats, covered: Floats, *, standing: Floats, age: Days, worth: Floats
+) -> Ints:
     """One whole number per tool, less than `TOP` (reference §2.5). All arrays are of the same tools, `age` in days.
 
     Popularity, quality and freshness only order what the text has found.
     """
     whole = np.float32(_TEXT) * text * covered + standing + _FRESH.take(age, mode="clip")
-    return (whole * worth * np.float32(TOP - 1)).astype(np.int64)
+    return (whole * worth * np.float32(HIGHEST_SCORE - 1)).astype(np.int64)
 
 
-def today(now: int) -> int:
+def epoch_day(now: int) -> int:
     """The day of a moment in milliseconds, counted from the epoch."""
     return now // _DAY

@@ -14,22 +14,28 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.negotiations.preferences.issues import Issue, Scalar
-from negotiator.negotiations.preferences.utility import Preferences
-from negotiator.negotiations.preferences.values import GRID, is_gridded, values_of, worths_of
+from negotiator.negotiations.issues import (
+    VALUE_GRID_SIZE,
+    Issue,
+    Scalar,
+    is_gridded,
+    values_of,
+    worths_of,
+)
+from negotiator.negotiations.utility import Preferences
 
 Floats: TypeAlias = NDArray[np.float64]
-Places: TypeAlias = NDArray[np.int64]
+Indices: TypeAlias = NDArray[np.int64]
 
 EXACT_LIMIT = 1_000_000
 """Packages looked at one by one; 16 bytes each, so about 60 MB at the peak."""
-CANDIDATES = 1_000_000
-LONGEST = 20_000
-GROWN = (
+MAX_CANDIDATES = 1_000_000
+MAX_FRONTIER_POINTS = 20_000
+APPROXIMATE_FRONTIER_NOTE = (
     "{} packages are too many to look at each: the frontier is grown issue by issue, one package "
     "for each pair of utilities, thinned evenly (no random draw) where it is too long."
 )
-BUCKETS = 4096
+PREFILTER_BUCKETS = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +61,22 @@ class OutcomeSpace:
 
 
 @dataclass(frozen=True, slots=True)
-class Frontier:
+class ParetoFrontier:
     """Undominated packages by falling utility to me: utilities, and a value's place per issue."""
 
     mine: Floats
     theirs: Floats
-    choices: Places
+    choices: Indices
 
-    def above(self, floor_mine: float, floor_theirs: float) -> "Frontier":
+    def above(self, floor_mine: float, floor_theirs: float) -> "ParetoFrontier":
         """The part where both sides have at least their floor: the frontier of that set."""
         keep = (self.mine >= floor_mine) & (self.theirs >= floor_theirs)
-        return Frontier(self.mine[keep], self.theirs[keep], self.choices[keep])
+        return ParetoFrontier(self.mine[keep], self.theirs[keep], self.choices[keep])
 
 
-def outcome_space(mine: Preferences, theirs: Preferences, *, grid: int = GRID) -> OutcomeSpace:
+def outcome_space(
+    mine: Preferences, theirs: Preferences, *, grid: int = VALUE_GRID_SIZE
+) -> OutcomeSpace:
     """Every package both sides can value; an issue only one side lists is worth 0 to the other.
 
     A value that one side's full preferences do not list is left out.
@@ -116,7 +124,7 @@ def _shared(
     return tuple(value for value, _, _ in rows), (mine, theirs)
 
 
-def best_of(space: OutcomeSpace) -> tuple[float, float]:
+def best_utilities(space: OutcomeSpace) -> tuple[float, float]:
     """The most each side could have from any package at all, rational or not."""
     tops = (
         _added(constant, [float(part.max()) for part in parts])
@@ -131,7 +139,7 @@ def _added(constant: float, parts: Sequence[float]) -> float:
     return constant
 
 
-def package_of(space: OutcomeSpace, choice: Places) -> dict[str, Scalar]:
+def package_at(space: OutcomeSpace, choice: Indices) -> dict[str, Scalar]:
     """The package behind one row of a frontier's `choices`."""
     return {
         name: values[int(place)]
@@ -150,7 +158,7 @@ def all_utilities(space: OutcomeSpace) -> tuple[Floats, Floats]:
     return sides[0], sides[1]
 
 
-def undominated(mine: Floats, theirs: Floats) -> Places:
+def undominated(mine: Floats, theirs: Floats) -> Indices:
     """Places of the points no other point beats for one side without loss to the other.
 
     Duplicates stay. Answer by falling utility to me, then by place. O(n log n).
@@ -169,21 +177,21 @@ def undominated(mine: Floats, theirs: Floats) -> Places:
     return alive[order[keep]]
 
 
-def _prefiltered(mine: Floats, theirs: Floats) -> Places:
+def _prefiltered(mine: Floats, theirs: Floats) -> Indices:
     """Drops points beaten by one from a higher bucket of my utility: most, in linear time."""
     everyone = np.arange(len(mine), dtype=np.int64)
-    span = float(np.ptp(mine)) if len(mine) > BUCKETS else 0.0
+    span = float(np.ptp(mine)) if len(mine) > PREFILTER_BUCKETS else 0.0
     if span <= 0 or not math.isfinite(span):
         return everyone
-    scaled: Floats = (mine - mine.min()) * (BUCKETS / span)
-    bucket = np.minimum(scaled.astype(np.int64), BUCKETS - 1)
-    tops = np.full(BUCKETS + 1, -np.inf)
+    scaled: Floats = (mine - mine.min()) * (PREFILTER_BUCKETS / span)
+    bucket = np.minimum(scaled.astype(np.int64), PREFILTER_BUCKETS - 1)
+    tops = np.full(PREFILTER_BUCKETS + 1, -np.inf)
     np.maximum.at(tops, bucket, theirs)
     higher = np.maximum.accumulate(tops[::-1])[::-1]
     return everyone[theirs > higher[bucket + 1]]
 
 
-def frontier(space: OutcomeSpace, floor_mine: float = -math.inf) -> Frontier:
+def pareto_frontier(space: OutcomeSpace, floor_mine: float = -math.inf) -> ParetoFrontier:
     """The Pareto frontier of the packages worth at least `floor_mine` to me.
 
     Cut at the other side's floor with `Frontier.above`: a package that beats a rational one is
@@ -196,17 +204,17 @@ def frontier(space: OutcomeSpace, floor_mine: float = -math.inf) -> Frontier:
     flat = rational[undominated(mine[rational], theirs[rational])]
     shape = tuple(len(values) for values in space.values)
     choices = np.stack(np.unravel_index(flat, shape), axis=1).astype(np.int64)
-    return Frontier(mine[flat], theirs[flat], choices)
+    return ParetoFrontier(mine[flat], theirs[flat], choices)
 
 
-def _grown(space: OutcomeSpace) -> Frontier:
+def _grown(space: OutcomeSpace) -> ParetoFrontier:
     """The frontier issue by issue, largest first, one package for each pair of utilities."""
     order = sorted(range(len(space.names)), key=lambda k: (-len(space.values[k]), k))
     mine, theirs = (np.array([constant]) for constant in space.constants)
     choices = np.zeros((1, 0), dtype=np.int64)
     for k in order:
         wide = len(space.values[k])
-        most = min(LONGEST, CANDIDATES // wide)
+        most = min(MAX_FRONTIER_POINTS, MAX_CANDIDATES // wide)
         mine, theirs, choices = _thinned(mine, theirs, choices, most)
         a = (mine[:, None] + space.mine[k][None, :]).ravel()
         b = (theirs[:, None] + space.theirs[k][None, :]).ravel()
@@ -215,12 +223,12 @@ def _grown(space: OutcomeSpace) -> Frontier:
         mine, theirs = a[kept], b[kept]
         choices = np.column_stack((choices[kept // wide], kept % wide))
     back = np.argsort(np.array(order))
-    return Frontier(mine, theirs, choices[:, back])
+    return ParetoFrontier(mine, theirs, choices[:, back])
 
 
 def _thinned(
-    mine: Floats, theirs: Floats, choices: Places, most: int
-) -> tuple[Floats, Floats, Places]:
+    mine: Floats, theirs: Floats, choices: Indices, most: int
+) -> tuple[Floats, Floats, Indices]:
     if len(mine) <= most:
         return mine, theirs, choices
     spots = np.unique(np.linspace(0, len(mine) - 1, most).round().astype(np.int64))

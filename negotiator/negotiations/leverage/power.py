@@ -16,18 +16,18 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from negotiator.negotiations.preferences.utility import Preferences, Worth, bounds, worth
+from negotiator.negotiations.utility import Preferences, Worth, utility_bounds, utility_of_worth
 
-GRAIN = 2.0**-20
+CONTRIBUTION_GRAIN = 2.0**-20
 """Contributions are whole multiples of this, so their sum is exact in any order of adding."""
-UNKNOWN = 0.29
+UNKNOWN_STRENGTH_DEVIATION = 0.29
 """Standard deviation of a strength nobody told us: uniform over 0 to 1."""
 MODEL_SPREAD = 0.25
 """Standard deviation of logit alpha that remains when every input is known."""
-EIGHTY_PERCENT = 1.2816
+EIGHTY_PERCENT_QUANTILE = 1.2816
 USUAL_DAYS = 30.0
 """Deadline assumed for a side when only the other's is known."""
-MOST_RIVALS = 8
+MAX_RIVALS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class SideFacts:
     relationship: float | None = None
 
 
-NOTHING_KNOWN = SideFacts()
+NO_FACTS = SideFacts()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,9 @@ def logistic(x: float) -> float:
     return 1.0 / (1.0 + math.exp(-x)) if x >= 0 else math.exp(x) / (1.0 + math.exp(x))
 
 
-def power(me: SideFacts, them: SideFacts, judgements: Mapping[str, float] | None = None) -> Power:
+def split_power(
+    me: SideFacts, them: SideFacts, judgements: Mapping[str, float] | None = None
+) -> Power:
     """Split power from both sides' facts; `judgements` sets factors outright, clipped to [-1, 1].
 
     Unknown facts leave the middle where the assumed strength puts it and widen the interval.
@@ -133,13 +135,13 @@ def power(me: SideFacts, them: SideFacts, judgements: Mapping[str, float] | None
         silent = [] if factor.name in given else _silent(factor.name, me, them)
         value = given.get(factor.name)
         value = _value(factor, me, them) if value is None else min(1.0, max(-1.0, value))
-        variance += len(silent) * (factor.beta * UNKNOWN) ** 2
+        variance += len(silent) * (factor.beta * UNKNOWN_STRENGTH_DEVIATION) ** 2
         missing += [f"{factor.name} ({side})" for side in silent]
-        part = round(factor.beta * value / GRAIN) * GRAIN
+        part = round(factor.beta * value / CONTRIBUTION_GRAIN) * CONTRIBUTION_GRAIN
         text = _explanation(factor, value, silent)
         shares.append(FactorShare(factor.name, value, part, text))
     logit = sum(share.contribution for share in shares)
-    half = EIGHTY_PERCENT * math.sqrt(variance)
+    half = EIGHTY_PERCENT_QUANTILE * math.sqrt(variance)
     return Power(
         alpha=logistic(logit),
         low=logistic(logit - half),
@@ -188,7 +190,7 @@ def _inverse(share: float | None) -> float | None:
 
 def _rivalry(rivals: int) -> float:
     """Bidders on a log scale: the first matters most, more than eight add nothing."""
-    return math.log1p(min(MOST_RIVALS, max(0, rivals))) / math.log1p(MOST_RIVALS)
+    return math.log1p(min(MAX_RIVALS, max(0, rivals))) / math.log1p(MAX_RIVALS)
 
 
 def _loss_rate(facts: SideFacts) -> float | None:
@@ -238,8 +240,8 @@ def alternative_strength(preferences: Preferences, batna: float, target: Worth |
 
     Scale-free, and an alternative worse than everything in play is no strength at all.
     """
-    ends = bounds(preferences)
-    goal = worth(preferences, target, fill="high")
+    ends = utility_bounds(preferences)
+    goal = utility_of_worth(preferences, target, fill="high")
     top = ends.high if goal is None or goal <= ends.low else goal
     if top <= ends.low:
         return 0.0

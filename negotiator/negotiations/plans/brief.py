@@ -4,23 +4,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
-from negotiator.negotiations.leverage.assess import Leverage
-from negotiator.negotiations.leverage.signals import LedgerOffer
-from negotiator.negotiations.plans.evidence import Benchmark, Lead, Remembered
-from negotiator.negotiations.tactics.situation import TacticSituation
-from negotiator.negotiations.tactics.suggest import OwnResult
+from negotiator.negotiations.leverage.assessment import Leverage
+from negotiator.negotiations.leverage.concessions import LedgerOffer
+from negotiator.negotiations.plans.evidence import AlternativeLead, BenchmarkFigure, RelevantMemory
+from negotiator.negotiations.tactics.facts import TacticSituation
+from negotiator.negotiations.tactics.ranking import TacticResult
 from negotiator.negotiations.tactics.tactic import Tactic
-from negotiator.negotiations.terms.terms import Terms
+from negotiator.negotiations.terms import Terms
 
 
-class Figure(TypedDict):
+class PlanFigure(TypedDict):
     """A number (or a value of an issue) and where it comes from."""
 
     value: Any
     source: str
 
 
-Figures = dict[str, Figure]
+PackageFigures = dict[str, PlanFigure]
 """A package whose every value says where it comes from, by issue."""
 
 
@@ -39,10 +39,10 @@ class PlanBrief:
     leverage: Leverage | None = None
     situation: TacticSituation = field(default_factory=TacticSituation)
     own_tactics: tuple[Tactic, ...] = ()
-    results: Mapping[str, OwnResult] = field(default_factory=dict[str, OwnResult])
-    memories: tuple[Remembered, ...] = ()
-    benchmarks: tuple[Benchmark, ...] = ()
-    alternatives: tuple[Lead, ...] = ()
+    results: Mapping[str, TacticResult] = field(default_factory=dict[str, TacticResult])
+    memories: tuple[RelevantMemory, ...] = ()
+    benchmarks: tuple[BenchmarkFigure, ...] = ()
+    alternatives: tuple[AlternativeLead, ...] = ()
 
     @property
     def them(self) -> str:
@@ -51,11 +51,11 @@ class PlanBrief:
         return str(name) if name else "the other side"
 
 
-def figure(value: Any, source: str) -> Figure:
+def figure(value: Any, source: str) -> PlanFigure:
     """A number with its source."""
     return {"value": value, "source": source}
 
 
-def utility_figure(value: float, source: str) -> Figure:
+def utility_figure(value: float, source: str) -> PlanFigure:
     """A utility, to four places."""
     return {"value": round(value, 4), "source": source}

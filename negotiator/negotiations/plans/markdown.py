@@ -4,25 +4,25 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
-Section = tuple[str, list[str]]
+MarkdownSection = tuple[str, list[str]]
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&-])")
 
 
-def printed(view: Mapping[str, Any]) -> str:
+def plan_markdown(view: Mapping[str, Any]) -> str:
     """The printable form of a plan as it is answered."""
     state = "stale: the negotiation has moved on" if view["stale"] else "current"
     parts = [
         "# Battle plan",
         f"Version {view['version']}, made from revision {view['made_from_revision']}, "
         f"{view['created_at']} ({state}). Private.",
-        plain(view["summary"]["text"]),
+        escape_markdown(view["summary"]["text"]),
         *(_section(title, lines) for title, lines in (*_figures(view), *_words(view))),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _figures(view: Mapping[str, Any]) -> Iterator[Section]:
+def _figures(view: Mapping[str, Any]) -> Iterator[MarkdownSection]:
     """The sections that are mostly numbers."""
     yield "Assumptions", _lines(view["summary"]["assumptions"])
     yield "Objectives", _lines(view["objectives"], "objective", "measure")
@@ -36,7 +36,7 @@ def _figures(view: Mapping[str, Any]) -> Iterator[Section]:
     yield "Red lines", [_red(row) for row in view["red_lines"]]
 
 
-def _words(view: Mapping[str, Any]) -> Iterator[Section]:
+def _words(view: Mapping[str, Any]) -> Iterator[MarkdownSection]:
     """The sections that are mostly words."""
     yield "Questions", _lines(view["questions"], "question", "reveals")
     yield "Tactics", _lines(view["tactics"], "name", "why", "when", "line")
@@ -45,22 +45,30 @@ def _words(view: Mapping[str, Any]) -> Iterator[Section]:
     yield "Approvals", _lines(view["approvals"], "what", "approver")
     yield "Not known yet", _lines(view["information_gaps"], "missing", "ask")
     yield "Alternatives", _lines(view["alternatives"], "name", "why", "link", "source")
-    yield "Script", [f"{name.capitalize()}: {plain(text)}" for name, text in view["script"].items()]
-    yield "To leave", [plain(view["walk_away_script"])]
+    yield (
+        "Script",
+        [f"{name.capitalize()}: {escape_markdown(text)}" for name, text in view["script"].items()],
+    )
+    yield "To leave", [escape_markdown(view["walk_away_script"])]
     yield "If, then", _lines(view["branches"], "if", "then")
     yield "Next", _lines(view["next_actions"], "action")
     sources = view["sources"].items()
-    yield "Where the numbers come from", [f"{plain(rule)}: {plain(text)}" for rule, text in sources]
+    yield (
+        "Where the numbers come from",
+        [f"{escape_markdown(rule)}: {escape_markdown(text)}" for rule, text in sources],
+    )
 
 
 def _lines(rows: Iterable[Any], *members: str) -> list[str]:
     """One line a row: the members named, one after the other; a plain text as it is."""
     if not members:
-        return [plain(row) for row in rows]
-    return [" · ".join(plain(row[name]) for name in members if row.get(name)) for row in rows]
+        return [escape_markdown(row) for row in rows]
+    return [
+        " · ".join(escape_markdown(row[name]) for name in members if row.get(name)) for row in rows
+    ]
 
 
-def plain(value: object) -> str:
+def escape_markdown(value: object) -> str:
     """Any text as one line in which no character means anything to Markdown or HTML."""
     return _SPECIAL.sub(r"\\\1", " ".join(str(value).split()))
 
@@ -71,18 +79,24 @@ def _section(title: str, lines: Iterable[str]) -> str:
 
 
 def _figure(one: Mapping[str, Any] | None) -> str:
-    return "unknown" if one is None else f"{plain(one['value'])} [{plain(one['source'])}]"
+    return (
+        "unknown"
+        if one is None
+        else f"{escape_markdown(one['value'])} [{escape_markdown(one['source'])}]"
+    )
 
 
 def _package(package: Mapping[str, Any]) -> str:
-    return ", ".join(f"{plain(name)} {_figure(one)}" for name, one in package.items())
+    return ", ".join(f"{escape_markdown(name)} {_figure(one)}" for name, one in package.items())
 
 
 def _zopa(zopa: Mapping[str, Any]) -> list[str]:
     if zopa["probability"] is None:
-        return [plain(zopa["method"])]
-    ends = f"from {_figure(zopa['low'])} to {_figure(zopa['high'])} ({plain(zopa.get('unit', ''))})"
-    return [f"Probability {_figure(zopa['probability'])}, {ends}. {plain(zopa['method'])}"]
+        return [escape_markdown(zopa["method"])]
+    ends = f"from {_figure(zopa['low'])} to {_figure(zopa['high'])} ({escape_markdown(zopa.get('unit', ''))})"
+    return [
+        f"Probability {_figure(zopa['probability'])}, {ends}. {escape_markdown(zopa['method'])}"
+    ]
 
 
 def _leverage(leverage: Mapping[str, Any] | None) -> list[str]:
@@ -91,10 +105,10 @@ def _leverage(leverage: Mapping[str, Any] | None) -> list[str]:
     rows = [
         f"Your share of the power {_figure(leverage['alpha'])}, between {_figure(leverage['low'])} "
         f"and {_figure(leverage['high'])}.",
-        plain(leverage["most_movable"]["advice"]),
+        escape_markdown(leverage["most_movable"]["advice"]),
     ]
     known = [row for row in leverage["factors"] if "Nothing is known" not in row["explanation"]]
-    return rows + [plain(row["explanation"]) for row in known]
+    return rows + [escape_markdown(row["explanation"]) for row in known]
 
 
 def _opening(offer: Mapping[str, Any] | None) -> list[str]:
@@ -102,10 +116,11 @@ def _opening(offer: Mapping[str, Any] | None) -> list[str]:
         return []
     rows = [
         f"{_package(offer['package'])}; utility {_figure(offer['utility'])}.",
-        f"Aggressiveness: {plain(offer['aggressiveness']['level'])}.",
-        f"First or wait: {plain(offer['first_or_wait']['advice'])}. {plain(offer['first_or_wait']['why'])}",
+        f"Aggressiveness: {escape_markdown(offer['aggressiveness']['level'])}.",
+        f"First or wait: {escape_markdown(offer['first_or_wait']['advice'])}."
+        f" {escape_markdown(offer['first_or_wait']['why'])}",
     ]
-    rows += [plain(row["text"]) for row in offer["justification"]]
+    rows += [escape_markdown(row["text"]) for row in offer["justification"]]
     return rows + [f"Or: {_package(row['package'])}" for row in offer["alternatives"]]
 
 
@@ -119,17 +134,19 @@ def _limit(limit: Mapping[str, Any] | None) -> list[str]:
 
 def _concession(row: Mapping[str, Any]) -> str:
     return (
-        f"{plain(row['trigger'])} {_package(row['package'])}; utility {_figure(row['utility'])}. "
-        f"In return: {plain(row['ask_in_return'])}"
+        f"{escape_markdown(row['trigger'])} {_package(row['package'])}; utility {_figure(row['utility'])}. "
+        f"In return: {escape_markdown(row['ask_in_return'])}"
     )
 
 
 def _theirs(row: Mapping[str, Any]) -> str:
-    answers = "; ".join(f"{plain(one['name'])}: {plain(one['how'])}" for one in row["counters"])
-    return f"**{plain(row['name'])}** ({plain(row['why'])}) {answers}"
+    answers = "; ".join(
+        f"{escape_markdown(one['name'])}: {escape_markdown(one['how'])}" for one in row["counters"]
+    )
+    return f"**{escape_markdown(row['name'])}** ({escape_markdown(row['why'])}) {answers}"
 
 
 def _red(row: Mapping[str, Any]) -> str:
     wanted = ", ".join(_figure(one) for one in row["values"])
     kind = "" if row["hard"] else " (wish)"
-    return f"{plain(row['issue'] or 'the package')} {plain(row['op'])} {wanted}{kind}"
+    return f"{escape_markdown(row['issue'] or 'the package')} {escape_markdown(row['op'])} {wanted}{kind}"

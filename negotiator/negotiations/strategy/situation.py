@@ -8,21 +8,21 @@ from functools import cached_property
 from typing import Literal
 
 Scalar = str | int | float | bool
-Offer = Mapping[str, Scalar]
-Key = tuple[bool, Scalar]
+OfferValues = Mapping[str, Scalar]
+ValueKey = tuple[bool, Scalar]
 Style = Literal["balanced", "firm", "cooperative"]
 Side = Literal["me", "them"]
 
 OPEN_ENDED_ROUNDS = 12
 
 
-def key(value: Scalar) -> Key:
+def typed_key(value: Scalar) -> ValueKey:
     """A dictionary key that keeps `True` apart from `1`, which JSON does and Python does not."""
     return isinstance(value, bool), value
 
 
 @dataclass(frozen=True, slots=True)
-class Issue:
+class StrategyIssue:
     """A matter to settle and the values it may take, in the order they were listed."""
 
     name: str
@@ -30,7 +30,7 @@ class Issue:
 
 
 @dataclass(frozen=True, slots=True)
-class Preferences:
+class StrategyPreferences:
     """Additive utility: `constant` plus one part-worth per issue (Keeney and Raiffa 1976).
 
     `part_worths` maps an issue to pairs of value and utility; a value without a pair is worth 0.
@@ -43,7 +43,7 @@ class Preferences:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class StrategyProgress:
     """Where the talk stands. A step is one round, in which each side speaks once.
 
     `step` counts from 0. `n_steps` and `relative_time` (0..1) are None when nobody set an end.
@@ -83,44 +83,44 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class StrategyOffer:
     """An offer already made, by whom, and what it is worth to me."""
 
     step: int
     by: Side
-    offer: Offer
+    offer: OfferValues
     my_utility: float
 
 
 @dataclass(frozen=True, slots=True)
-class OnTable:
+class StandingOffer:
     """Their live offer, which I may accept."""
 
-    offer: Offer
+    offer: OfferValues
     my_utility: float
 
 
 @dataclass(frozen=True)
-class Situation:
+class StrategySituation:
     """Everything one piece of advice is made from.
 
     `history` is oldest first and holds the offer on the table as its last entry by them.
     """
 
-    issues: tuple[Issue, ...]
-    my_preferences: Preferences
-    progress: Progress
-    history: tuple[Past, ...] = ()
-    on_table: OnTable | None = None
+    issues: tuple[StrategyIssue, ...]
+    my_preferences: StrategyPreferences
+    progress: StrategyProgress
+    history: tuple[StrategyOffer, ...] = ()
+    on_table: StandingOffer | None = None
     style: Style = "balanced"
 
     @cached_property
-    def theirs(self) -> tuple[Past, ...]:
+    def theirs(self) -> tuple[StrategyOffer, ...]:
         """Their offers, oldest first."""
         return tuple(past for past in self.history if past.by == "them")
 
     @cached_property
-    def mine(self) -> tuple[Past, ...]:
+    def mine(self) -> tuple[StrategyOffer, ...]:
         """My offers, oldest first."""
         return tuple(past for past in self.history if past.by == "me")
 
@@ -134,28 +134,28 @@ class Situation:
         """How many more offers of mine they will still answer, the present one included."""
         return self.progress.remaining - (0 if self.i_speak_last else 1)
 
-    def my_utility(self, offer: Offer) -> float | None:
+    def my_utility(self, offer: OfferValues) -> float | None:
         """What a package is worth to me; None when an issue or a value is unknown."""
         total = self.my_preferences.constant
         for issue in self.issues:
             if issue.name not in offer:
                 return None
-            worth = self.worths[issue.name].get(key(offer[issue.name]))
+            worth = self.worths[issue.name].get(typed_key(offer[issue.name]))
             if worth is None:
                 return None
             total += worth
         return total
 
     @cached_property
-    def worths(self) -> dict[str, dict[Key, float]]:
+    def worths(self) -> dict[str, dict[ValueKey, float]]:
         """Part-worths by issue and listed value; a listed value nobody priced is worth 0."""
         priced = {
-            name: {key(value): worth for value, worth in pairs}
+            name: {typed_key(value): worth for value, worth in pairs}
             for name, pairs in self.my_preferences.part_worths.items()
         }
         return {
             issue.name: {
-                key(value): priced.get(issue.name, {}).get(key(value), 0.0)
+                typed_key(value): priced.get(issue.name, {}).get(typed_key(value), 0.0)
                 for value in issue.values
             }
             for issue in self.issues

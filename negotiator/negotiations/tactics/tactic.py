@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-Family = Literal[
+TacticFamily = Literal[
     "anchoring",
     "information",
     "concession",
@@ -17,7 +17,7 @@ Family = Literal[
     "defence",
     "hardball",
 ]
-Role = Literal["buyer", "seller", "employer", "candidate", "landlord", "tenant", "party"]
+NegotiationRole = Literal["buyer", "seller", "employer", "candidate", "landlord", "tenant", "party"]
 Phase = Literal["prepare", "open", "explore", "bargain", "close", "after"]
 Ethics = Literal["fine", "caution", "deceptive"]
 Gain = Literal["claim", "create", "relationship"]
@@ -27,14 +27,14 @@ SeenIn = Literal["talk", "offers", "manner"]
 Owner = Literal["catalogue", "user"]
 Operator = Literal["is", "in", "at_least", "at_most"]
 
-FAMILIES: tuple[Family, ...] = get_args(Family)
-ROLES: tuple[Role, ...] = get_args(Role)
+FAMILIES: tuple[TacticFamily, ...] = get_args(TacticFamily)
+ROLES: tuple[NegotiationRole, ...] = get_args(NegotiationRole)
 PHASES: tuple[Phase, ...] = get_args(Phase)
 OPERATORS: tuple[Operator, ...] = get_args(Operator)
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class TacticCondition:
     """One test on one fact of the situation; the vocabulary is `situation.FACTS`."""
 
     fact: str
@@ -43,23 +43,23 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
+class TacticClause:
     """A reason for or against in words, with a test when a machine can decide it."""
 
     text: str
-    condition: Condition | None = None
+    condition: TacticCondition | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TacticLine:
     """A sentence to say, for one role; `party` suits every role."""
 
-    role: Role
+    role: NegotiationRole
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class TacticEffect:
     """What the move gains, how much, and how well that is known."""
 
     on: Gain
@@ -68,7 +68,7 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TacticSource:
     """A published work."""
 
     author: str
@@ -77,7 +77,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Stats:
+class TacticStats:
     """One user's results: times used; of the `n` with a known outcome, `wins` helped."""
 
     used: int = 0
@@ -101,28 +101,28 @@ class Tactic:
 
     id: str
     name: str
-    family: Family
+    family: TacticFamily
     summary: str
-    effect: Effect
+    effect: TacticEffect
     aliases: tuple[str, ...] = ()
-    use_when: tuple[Clause, ...] = ()
-    avoid_when: tuple[Clause, ...] = ()
-    preconditions: tuple[Condition, ...] = ()
+    use_when: tuple[TacticClause, ...] = ()
+    avoid_when: tuple[TacticClause, ...] = ()
+    preconditions: tuple[TacticCondition, ...] = ()
     steps: tuple[str, ...] = ()
-    lines: tuple[Line, ...] = ()
+    lines: tuple[TacticLine, ...] = ()
     counter_to: tuple[str, ...] = ()
     countered_by: tuple[str, ...] = ()
     risk: int = 0
     ethics: Ethics = "fine"
     legality_notes: str = ""
-    roles: tuple[Role, ...] = ("party",)
+    roles: tuple[NegotiationRole, ...] = ("party",)
     phases: tuple[Phase, ...] = PHASES
     seen_in: SeenIn = "talk"
-    sources: tuple[Source, ...] = ()
+    sources: tuple[TacticSource, ...] = ()
     owner: Owner = "catalogue"
-    stats: Stats | None = None
+    stats: TacticStats | None = None
 
-    def suits(self, role: Role | None) -> bool:
+    def suits(self, role: NegotiationRole | None) -> bool:
         """Whether somebody in this role can use it; an unknown role gets only what suits all."""
         return "party" in self.roles or (role is not None and role in self.roles)
 

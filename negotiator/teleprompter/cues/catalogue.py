@@ -1,16 +1,77 @@
-"""Reads the shipped cues and refuses what would embarrass a user in the middle of a call."""
+"""A cue as a value: what is heard, and the one question that answers it.
+
+Reads the shipped cues and refuses what would embarrass a user in the middle of a call.
+"""
 
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final, cast
+from typing import Any, Final, Literal, cast, get_args
 
-from negotiator.negotiations.tactics.shelf import built_in_shelf
-from negotiator.negotiations.tactics.tactic import ROLES
-from negotiator.teleprompter.cues.cue import KINDS, Catalogue, Cue, Speaker
+from negotiator.negotiations.tactics.catalogue import built_in_catalogue
+from negotiator.negotiations.tactics.tactic import ROLES, NegotiationRole
+
+CueKind = Literal["objection", "manoeuvre", "coaching"]
+Speaker = Literal["them", "me"]
+
+NEUTRAL: Final = ""
+"""The label of ordinary talk."""
+CUE_KINDS: tuple[CueKind, ...] = get_args(CueKind)
+SPEAKERS: tuple[Speaker, ...] = get_args(Speaker)
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """One thing that is said in negotiations, and its card.
+
+    `say` is one question of at most fifteen words, `why` the one reason for it. `tactic_id` is the answer on the shelf,
+    `move_id` the move of theirs that is heard, if the shelf has it. `must_hear` are short cores for recognisers that
+    spot words; `rules` and `unless` are patterns in the language of `negotiations.tactics.cues`.
+    """
+
+    id: str
+    family: str
+    kind: CueKind
+    title: str
+    say: str
+    why: str
+    tactic_id: str
+    move_id: str = ""
+    roles: tuple[NegotiationRole, ...] = ("party",)
+    must_hear: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+    unless: tuple[str, ...] = ()
+    phrasings: tuple[str, ...] = ()
+
+    @property
+    def speaker(self) -> Speaker:
+        """Whose words raise it: coaching answers my own, everything else theirs."""
+        return "me" if self.kind == "coaching" else "them"
+
+    def suits(self, role: NegotiationRole | None) -> bool:
+        """Whether somebody in this role is shown it; an unknown role sees only what suits all."""
+        return "party" in self.roles or (role is not None and role in self.roles)
+
+
+@dataclass(frozen=True, slots=True)
+class CueCatalogue:
+    """All cues by their id, and what each speaker says without meaning any of them."""
+
+    cues: Mapping[str, Cue]
+    neutral: Mapping[Speaker, tuple[str, ...]]
+
+    def of(self, speaker: Speaker) -> tuple[Cue, ...]:
+        """The cues this speaker's words can raise, in the order of the files."""
+        return tuple(cue for cue in self.cues.values() if cue.speaker == speaker)
+
+    def examples(self, speaker: Speaker) -> tuple[tuple[str, str], ...]:
+        """(text, cue id) for every phrasing of this speaker, and (text, "") for ordinary talk."""
+        meant = [(text, cue.id) for cue in self.of(speaker) for text in cue.phrasings]
+        return (*meant, *((text, "") for text in self.neutral[speaker]))
+
 
 SPOKEN_WORDS: Final = 15
 REASON_WORDS: Final = 20
@@ -23,7 +84,7 @@ _Raw = Mapping[str, Any]
 
 
 @cache
-def cue_catalogue() -> Catalogue:
+def cue_catalogue() -> CueCatalogue:
     """The shipped cues, read once; ValueError names the cue and what is wrong with it."""
     folder = files(__package__ or __name__)
     families = sorted(
@@ -39,7 +100,7 @@ def cue_catalogue() -> Catalogue:
     return build_catalogue(rows, cast("Mapping[str, list[str]]", said))
 
 
-def build_catalogue(rows: Iterable[_Raw], neutral: Mapping[str, list[str]]) -> Catalogue:
+def build_catalogue(rows: Iterable[_Raw], neutral: Mapping[str, list[str]]) -> CueCatalogue:
     """The checked catalogue of these rows; `neutral` has `both`, `them` and `me`."""
     cues = [_cue(row) for row in rows]
     _once([cue.id for cue in cues], "cue ids")
@@ -50,7 +111,7 @@ def build_catalogue(rows: Iterable[_Raw], neutral: Mapping[str, list[str]]) -> C
         "me": (*both, *neutral["me"]),
     }
     _once([text for texts in neutral.values() for text in texts], "neutral sentences")
-    return Catalogue({cue.id: cue for cue in cues}, ordinary)
+    return CueCatalogue({cue.id: cue for cue in cues}, ordinary)
 
 
 def _cue(row: _Raw) -> Cue:
@@ -61,9 +122,9 @@ def _cue(row: _Raw) -> Cue:
         key: tuple(value) if key in _LISTS else value for key, value in row.items()
     }
     cue = Cue(**values)
-    known = {tactic.id for tactic in built_in_shelf().tactics}
+    known = {tactic.id for tactic in built_in_catalogue().tactics}
     problems = {
-        "has an unknown kind": cue.kind not in KINDS,
+        "has an unknown kind": cue.kind not in CUE_KINDS,
         "has an unknown role": not set(cue.roles) <= set(ROLES),
         "names a tactic that is not on the shelf": not {cue.tactic_id, cue.move_id} <= {*known, ""},
         "says too much": len(cue.say.split()) > SPOKEN_WORDS,

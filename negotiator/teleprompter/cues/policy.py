@@ -2,23 +2,25 @@
 
 A state machine without a clock: `step` takes what stands, what was heard and its matches, and gives what stands then
 and what to tell the viewers. Log many, show few: a card that is not worth a glance costs a sentence of listening.
+
+The screen between two utterances: as JSON, so that any worker can take it up.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Final, Literal
 
-from negotiator.teleprompter.cues.cue import Catalogue, Cue, Speaker
-from negotiator.teleprompter.cues.matcher import Match, Source
+from negotiator.teleprompter.cues.catalogue import Cue, CueCatalogue, Speaker
+from negotiator.teleprompter.cues.matcher import CueMatch, MatchSource
 
-Stage = Literal["early", "final"]
-News = Literal["shown", "updated", "retracted", "maybe"]
+CardStage = Literal["early", "final"]
+CardNews = Literal["shown", "updated", "retracted", "maybe"]
 
 _OPEN_UTTERANCES: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class PolicySettings:
     """The settings: confidences (0..1), seconds and counts.
 
     `shown` was chosen by cross-validating the phrasings; docs/benchmarks.md has the curve.
@@ -36,7 +38,7 @@ class Patience:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class HeardUtterance:
     """One partial or final of an utterance; `at` is in seconds and never runs back."""
 
     utterance_id: str
@@ -61,18 +63,18 @@ class Card:
     utterance_id: str
     quote: str
     confidence: float
-    source: Source
-    stage: Stage
+    source: MatchSource
+    stage: CardStage
     at: float
     count: int = 1
     memory_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class CardChange:
     """What changed: a card is shown, updated or retracted; `maybe` lists the quiet ones, best first."""
 
-    news: News
+    news: CardNews
     cards: tuple[Card, ...]
 
 
@@ -85,23 +87,23 @@ class Screen:
     rising: dict[str, tuple[str, int]] = field(default_factory=dict[str, tuple[str, int]])
 
 
-def step(
+def advance_screen(
     screen: Screen,
-    heard: Heard,
-    matches: Sequence[Match],
+    heard: HeardUtterance,
+    matches: Sequence[CueMatch],
     *,
-    catalogue: Catalogue,
-    patience: Patience | None = None,
+    catalogue: CueCatalogue,
+    patience: PolicySettings | None = None,
     outside: Sequence[Card] = (),
-) -> tuple[Screen, tuple[Event, ...]]:
+) -> tuple[Screen, tuple[CardChange, ...]]:
     """The next screen and what to tell; `matches` are surest first.
 
     `outside` are cards made elsewhere, of the plan or of memory: of a final they come before every match, and a plan's
     card leaves the matches of its utterance to the quiet list.
     """
-    rules = patience or Patience()
+    rules = patience or PolicySettings()
     screen = _aged(screen, heard.at, rules)
-    cards = [card_of(match, catalogue.cues[match.cue_id], heard) for match in matches]
+    cards = [card_from_match(match, catalogue.cues[match.cue_id], heard) for match in matches]
     cards = [card for card in cards if catalogue.cues[card.cue_id].speaker == heard.speaker]
     return (
         _final(screen, heard, [*outside, *cards], rules=rules)
@@ -110,7 +112,7 @@ def step(
     )
 
 
-def _aged(screen: Screen, at: float, rules: Patience) -> Screen:
+def _aged(screen: Screen, at: float, rules: PolicySettings) -> Screen:
     return replace(
         screen,
         cards=tuple(card for card in screen.cards if at - card.at < rules.stays),
@@ -122,7 +124,7 @@ def _aged(screen: Screen, at: float, rules: Patience) -> Screen:
     )
 
 
-def card_of(match: Match, cue: Cue, heard: Heard) -> Card:
+def card_from_match(match: CueMatch, cue: Cue, heard: HeardUtterance) -> Card:
     """The card of a match of something heard."""
     return Card(
         id=f"{heard.utterance_id}:{cue.id}",
@@ -143,8 +145,8 @@ def card_of(match: Match, cue: Cue, heard: Heard) -> Card:
 
 
 def _partial(
-    screen: Screen, heard: Heard, cards: Sequence[Card], *, rules: Patience
-) -> tuple[Screen, tuple[Event, ...]]:
+    screen: Screen, heard: HeardUtterance, cards: Sequence[Card], *, rules: PolicySettings
+) -> tuple[Screen, tuple[CardChange, ...]]:
     """Rules speak at once; the head only when it names the same cue surely, several times running."""
     ready = [
         card for card in cards if card.source == "rule" and card.confidence >= rules.early_rule
@@ -164,14 +166,14 @@ def _partial(
 
 
 def _final(
-    screen: Screen, heard: Heard, cards: Sequence[Card], *, rules: Patience
-) -> tuple[Screen, tuple[Event, ...]]:
+    screen: Screen, heard: HeardUtterance, cards: Sequence[Card], *, rules: PolicySettings
+) -> tuple[Screen, tuple[CardChange, ...]]:
     """The surest card is placed, an early one it contradicts goes, the unsure ones are listed quietly."""
     rising = {name: at for name, at in screen.rising.items() if name != heard.utterance_id}
     screen = replace(screen, rising=rising)
     sure = [card for card in cards if card.source == "plan" or card.confidence >= rules.shown]
     chosen = sure[0] if sure else None
-    events: list[Event] = []
+    events: list[CardChange] = []
     for early in screen.cards:
         if early.utterance_id == heard.utterance_id and early.stage == "early":
             kept = next((card for card in sure if card.cue_id == early.cue_id), None)
@@ -179,7 +181,7 @@ def _final(
                 chosen = kept
             else:
                 screen = _without(screen, early)
-                events.append(Event("retracted", (early,)))
+                events.append(CardChange("retracted", (early,)))
     if chosen is not None:
         screen, told = _place(screen, chosen, rules)
         events += told
@@ -189,7 +191,7 @@ def _final(
         if card.confidence >= rules.maybe and (chosen is None or card.cue_id != chosen.cue_id)
     ]
     if quiet:
-        events.append(Event("maybe", tuple(quiet[: rules.maybes])))
+        events.append(CardChange("maybe", tuple(quiet[: rules.maybes])))
     return screen, tuple(events)
 
 
@@ -200,7 +202,9 @@ def _without(screen: Screen, gone: Card) -> Screen:
     )
 
 
-def _place(screen: Screen, card: Card, rules: Patience) -> tuple[Screen, tuple[Event, ...]]:
+def _place(
+    screen: Screen, card: Card, rules: PolicySettings
+) -> tuple[Screen, tuple[CardChange, ...]]:
     """Show it, or count it again, or keep quiet since its family has just spoken."""
     known = (*screen.cards, *screen.families.values())
     standing = next((one for one in known if one.cue_id == card.cue_id), None)
@@ -208,17 +212,17 @@ def _place(screen: Screen, card: Card, rules: Patience) -> tuple[Screen, tuple[E
         again = _again(standing, card)
         cards = tuple(again if one.id == standing.id else one for one in screen.cards)
         families = {**screen.families, card.family: again}
-        return replace(screen, cards=cards, families=families), (Event("updated", (again,)),)
+        return replace(screen, cards=cards, families=families), (CardChange("updated", (again,)),)
     if card.family in screen.families and card.source != "plan":
         return screen, ()
     rest = list(screen.cards)
-    events: list[Event] = []
+    events: list[CardChange] = []
     while len(rest) >= rules.on_screen:
         oldest = min(rest, key=lambda one: (one.source == "plan", one.at))
         if oldest.source == "plan" and card.source != "plan":
             return screen, ()
         rest.remove(oldest)
-    events.append(Event("shown", (card,)))
+    events.append(CardChange("shown", (card,)))
     families = {**screen.families, card.family: card}
     return replace(screen, cards=(*rest, card), families=families), tuple(events)
 
@@ -233,3 +237,22 @@ def _again(standing: Card, card: Card) -> Card:
         count=standing.count + more,
         at=card.at,
     )
+
+
+def dump_screen(screen: Screen) -> dict[str, Any]:
+    """The screen as a JSON value; `restore` gives it back."""
+    return asdict(screen)
+
+
+def restore_screen(kept: Mapping[str, Any]) -> Screen:
+    """The screen of a dumped one; an empty mapping is an empty screen."""
+    return Screen(
+        cards=tuple(_card(card) for card in kept.get("cards", ())),
+        families={name: _card(card) for name, card in kept.get("families", {}).items()},
+        rising={name: (cue, times) for name, (cue, times) in kept.get("rising", {}).items()},
+    )
+
+
+def _card(kept: dict[str, Any]) -> Card:
+    listed: dict[str, Any] = {**kept, "memory_ids": tuple(kept["memory_ids"])}
+    return Card(**listed)

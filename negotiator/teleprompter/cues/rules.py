@@ -8,18 +8,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from negotiator.negotiations.tactics.cues import (
-    Cue as Pattern,
-)
-from negotiator.negotiations.tactics.cues import (
-    CueBook,
-    build_book,
-    clean,
-    cue_book,
+from negotiator.negotiations.tactics.phrases import (
+    PhraseTree,
+    build_phrase_tree,
+    built_in_phrases,
+    clean_text,
     split_words,
 )
-from negotiator.negotiations.tactics.recognise import negated
-from negotiator.teleprompter.cues.cue import Cue, Speaker
+from negotiator.negotiations.tactics.phrases import TacticPhrase as Pattern
+from negotiator.negotiations.tactics.recognition import is_negated
+from negotiator.teleprompter.cues.catalogue import Cue, Speaker
 
 QUOTE_LIMIT: Final = 160
 
@@ -34,10 +32,10 @@ class RuleHit:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class PhraseRules:
     """The patterns of one speaker's cues."""
 
-    book: CueBook
+    book: PhraseTree
 
     def find(self, text: str) -> tuple[RuleHit, ...]:
         """Each cue found once, in the order heard. Only the first 4,000 characters are read.
@@ -45,7 +43,7 @@ class Rules:
         A pattern with an `unless` in its sentence is not found; one negated in its own clause is marked, unless the
         cue is also said plainly elsewhere.
         """
-        cleaned = clean(text)
+        cleaned = clean_text(text)
         words = split_words(cleaned, self.book.sets)
         found: list[tuple[bool, int, int, str]] = []
         silenced: set[tuple[str, int]] = set()
@@ -53,7 +51,7 @@ class Rules:
             if pattern.strength == "unless":
                 silenced.add((pattern.tactic_id, words[start].sentence))
             else:
-                found.append((negated(words, start), start, -end, pattern.tactic_id))
+                found.append((is_negated(words, start), start, -end, pattern.tactic_id))
         hits: dict[str, RuleHit] = {}
         for taken_back, start, end, cue_id in sorted(found):
             if (cue_id, words[start].sentence) not in silenced:
@@ -62,15 +60,15 @@ class Rules:
         return tuple(hits.values())
 
 
-def rules_of(cues: Sequence[Cue], speaker: Speaker) -> Rules:
+def build_rules(cues: Sequence[Cue], speaker: Speaker) -> PhraseRules:
     """The rules for what this speaker says; a malformed pattern is a ValueError."""
     mine = [cue for cue in cues if cue.speaker == speaker]
     patterns = [Pattern(cue.id, "strong", text) for cue in mine for text in cue.rules]
     patterns += [Pattern(cue.id, "unless", text) for cue in mine for text in cue.unless]
-    return Rules(_book(tuple(patterns)))
+    return PhraseRules(_book(tuple(patterns)))
 
 
 @lru_cache(maxsize=4)
-def _book(patterns: tuple[Pattern, ...]) -> CueBook:
+def _book(patterns: tuple[Pattern, ...]) -> PhraseTree:
     """The tree of these patterns over the shelf's word sets; made once for the shipped ones, it is never changed."""
-    return build_book(patterns, cue_book().sets)
+    return build_phrase_tree(patterns, built_in_phrases().sets)

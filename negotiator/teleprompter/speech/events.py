@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class TranscriptWord:
     """One word and when it was said; `confidence` in 0..1, when the engine has an opinion."""
 
     text: str
@@ -36,7 +36,7 @@ class SpeechEnd:
 
 
 @dataclass(frozen=True, slots=True)
-class Partial:
+class PartialTranscript:
     """What the utterance sounds like so far; may still change in any word."""
 
     utterance_id: str
@@ -47,7 +47,7 @@ class Partial:
 
 
 @dataclass(frozen=True, slots=True)
-class Final:
+class FinalTranscript:
     """What was heard, for good; `text` is empty when the voice said nothing the engine knows."""
 
     utterance_id: str
@@ -55,19 +55,19 @@ class Final:
     text: str
     start_ms: int
     end_ms: int
-    words: tuple[Word, ...] = ()
+    words: tuple[TranscriptWord, ...] = ()
     confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Lag:
+class RecognitionLag:
     """Hearing is `behind_ms` behind the audio received; 0 once it has caught up again."""
 
     behind_ms: int
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class AudioGap:
     """Audio from `from_ms` to `to_ms` was not heard, and why: `overrun` or `restart`."""
 
     from_ms: int
@@ -76,7 +76,7 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class RecognitionProblem:
     """Something a person should know, with a stable `code`; `fatal` when nothing more will be heard."""
 
     code: str
@@ -84,4 +84,12 @@ class Problem:
     fatal: bool = False
 
 
-Event = SpeechStart | SpeechEnd | Partial | Final | Lag | Gap | Problem
+RecognitionEvent = (
+    SpeechStart
+    | SpeechEnd
+    | PartialTranscript
+    | FinalTranscript
+    | RecognitionLag
+    | AudioGap
+    | RecognitionProblem
+)

@@ -4,19 +4,19 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
-from negotiator.teleprompter.speech.events import Event
+from negotiator.teleprompter.speech.events import RecognitionEvent
 
-RATE: Final = 16_000
+SAMPLE_RATE: Final = 16_000
 """Samples a second that every recogniser takes: mono, signed 16 bit, little endian."""
-BYTES_PER_MS: Final = RATE * 2 // 1000
+BYTES_PER_MS: Final = SAMPLE_RATE * 2 // 1000
 
 
-class Busy(Exception):
+class RecognizerBusy(Exception):
     """No room: every stream is taken, a piece is longer than the whole backlog, or nobody reads the events."""
 
 
 @dataclass(frozen=True, slots=True)
-class Caps:
+class EngineCapabilities:
     """What an engine is and what it is good for, in words fit for the person who relies on it.
 
     `kind`: words come while somebody speaks (`streaming`), only after they stopped (`segmented`), or no audio is heard
@@ -42,7 +42,7 @@ class StreamConfig:
     interim: bool = True
 
 
-class Recognition(Protocol):
+class SpeechRecognition(Protocol):
     """One speaking channel, from its first sample to its last."""
 
     async def push(self, pcm16k: bytes) -> None:
@@ -64,7 +64,7 @@ class Recognition(Protocol):
         """Drop everything now; the events end."""
         ...
 
-    def events(self) -> AsyncIterator[Event]:
+    def events(self) -> AsyncIterator[RecognitionEvent]:
         """What is heard, in order; for one reader. Of unread partials only the newest is kept."""
         ...
 
@@ -73,11 +73,11 @@ class Recognizer(Protocol):
     """An engine, chosen by the operator; one for the process."""
 
     @property
-    def caps(self) -> Caps:
+    def caps(self) -> EngineCapabilities:
         """What it is, and what it is good for."""
         ...
 
-    async def open(self, config: StreamConfig) -> Recognition:
+    async def open(self, config: StreamConfig) -> SpeechRecognition:
         """A new channel; `Busy` when all are taken, `Unavailable` (503) when the engine cannot be used."""
         ...
 

@@ -9,8 +9,8 @@ import pytest_asyncio
 
 from negotiator.settings import Settings
 from negotiator.store.store import Store, make_store
-from tests.api.directory.agents import Agent, Join, join, record
 from tests.conftest import Change
+from tests.helpers.directory_agents import DirectoryAgent, JoinDirectory, join_directory, record
 
 
 @pytest_asyncio.fixture
@@ -23,13 +23,13 @@ async def store(chosen: Settings) -> AsyncGenerator[Store]:
 
 
 @pytest.fixture
-def joining(client: httpx2.AsyncClient, change: Change) -> Join:
+def joining(client: httpx2.AsyncClient, change: Change) -> JoinDirectory:
     """Makes agents that know nothing of each other."""
-    return partial(join, client, change)
+    return partial(join_directory, client, change)
 
 
 @pytest_asyncio.fixture
-async def agent(joining: Join) -> Agent:
+async def agent(joining: JoinDirectory) -> DirectoryAgent:
     """One unproven agent."""
     return await joining()
 

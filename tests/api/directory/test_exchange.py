@@ -9,15 +9,20 @@ import httpx2
 import orjson
 import pytest
 
-from negotiator.directory.catalogue import changes, tools
-from negotiator.directory.exchange import importing, lines
-from negotiator.directory.exchange.importing import Outcome
-from negotiator.directory.exchange.shapes import content, server
-from negotiator.directory.record.tool import Evidence, Record
+from negotiator.directory import (
+    catalogue_queries,
+    change_queries,
+    exchange_entries,
+    exchange_files,
+    exchange_import,
+    mcp_server_json,
+)
+from negotiator.directory.exchange_import import ImportOutcome
+from negotiator.directory.tool_record import FieldEvidence, ToolRecord
 from negotiator.store.store import Store
-from tests.api.directory.conftest import record
 from tests.conftest import Change
-from tests.contract.expect import refused
+from tests.helpers.answer_checks import refused
+from tests.helpers.directory_agents import record
 
 pytestmark = pytest.mark.asyncio
 WEATHER: dict[str, Any] = {
@@ -60,15 +65,18 @@ FACTS: dict[str, Any] = {
 
 def official(status: str, **more: Any) -> dict[str, Any]:
     """A registry envelope around the weather server."""
-    return {"server": WEATHER, "_meta": {server.OFFICIAL: {"status": status, **more}}}
+    return {
+        "server": WEATHER,
+        "_meta": {mcp_server_json.OFFICIAL_NAMESPACE: {"status": status, **more}},
+    }
 
 
-async def run(store: Store, path: Path, text: str) -> list[Outcome]:
+async def run(store: Store, path: Path, text: str) -> list[ImportOutcome]:
     """Import a file."""
     path.write_text(text)
-    found: list[Outcome] = []
-    for batch in lines.batches(lines.read_file(path)):
-        found += await store.write(lambda tx, batch=batch: importing.take_all(tx, batch))
+    found: list[ImportOutcome] = []
+    for batch in exchange_files.batches(exchange_files.read_file(path)):
+        found += await store.write(lambda tx, batch=batch: exchange_import.import_batch(tx, batch))
     return found
 
 
@@ -81,7 +89,7 @@ def file(tmp_path: Path) -> Path:
 async def test_a_server_json_becomes_a_record(store: Store, file: Path) -> None:
     outcome, *_ = await run(store, file, json.dumps({"servers": [official("active")]}))
     assert outcome.action == "created"
-    view = (await store.read(lambda tx: tools.require(tx, "weather"))).view
+    view = (await store.read(lambda tx: catalogue_queries.require(tx, "weather"))).view
     assert (view.name, view.summary, view.version) == (
         "Weather",
         "Forecasts for any place",
@@ -108,10 +116,10 @@ async def test_every_form_of_file_and_every_age_of_entry_is_read(
     }[form]
     found = await run(store, file, text)
     assert [each.action for each in found] == ["created", "created", "updated"]
-    old = (await store.read(lambda tx: tools.require(tx, "old"))).view
+    old = (await store.read(lambda tx: catalogue_queries.require(tx, "old"))).view
     assert old.packages[0].registry == "pypi"
     assert (old.version, old.auth.type) == ("0.1.0", "api_key")
-    weather = (await store.read(lambda tx: tools.require(tx, "weather"))).view
+    weather = (await store.read(lambda tx: catalogue_queries.require(tx, "weather"))).view
     assert (weather.licence, weather.summary) == ("MIT", "Forecasts for any place")
     assert {line.field: line.source for line in weather.evidence}["licence"] == "a/list"
 
@@ -119,9 +127,9 @@ async def test_every_form_of_file_and_every_age_of_entry_is_read(
 async def test_importing_again_changes_nothing(store: Store, file: Path) -> None:
     text = json.dumps([official("active"), SEED_SHAPE])
     await run(store, file, text)
-    before = await store.read(changes.latest)
+    before = await store.read(change_queries.latest)
     assert [each.action for each in await run(store, file, text)] == ["unchanged", "unchanged"]
-    assert await store.read(changes.latest) == before
+    assert await store.read(change_queries.latest) == before
 
 
 async def test_a_thousand_lines_with_a_bad_one_bring_nine_hundred_and_ninety_nine(
@@ -133,13 +141,13 @@ async def test_a_thousand_lines_with_a_bad_one_bring_nine_hundred_and_ninety_nin
     found = await run(store, file, "\n".join(each))
     assert len(found) == 1000
     assert [line.line for line in found if line.action == "refused"] == [501]
-    assert await store.read(changes.latest) == 999
+    assert await store.read(change_queries.latest) == 999
 
 
 async def test_what_is_no_entry_is_refused_by_line(store: Store, file: Path) -> None:
     bad: list[Any] = [
         1, "x", {}, {"name": 5}, {"name": "a/b", "packages": 7, "description": ["x"]},
-        {"server": {"name": "a/b"}, "_meta": {server.OFFICIAL: {"status": "odd"}}},
+        {"server": {"name": "a/b"}, "_meta": {mcp_server_json.OFFICIAL_NAMESPACE: {"status": "odd"}}},
         {**FACTS, "kind": "toy"}, {**FACTS, "url": "javascript:alert(1)"},
         {**FACTS, "tags": 3, "transports": 4}, {**WEATHER, "name": "bad name/" + "x" * 300},
     ]  # fmt: skip
@@ -158,7 +166,7 @@ async def test_a_deleted_entry_leaves_a_tombstone_and_an_older_version_is_passed
         store, file, json.dumps([official("active", isLatest=False), official("deleted")])
     )
     assert [each.action for each in found] == ["skipped", "removed"]
-    tool = await store.read(lambda tx: tools.find(tx, "weather"))
+    tool = await store.read(lambda tx: catalogue_queries.find(tx, "weather"))
     assert tool is not None
     assert tool.status == "deleted"
     again = await run(store, file, json.dumps([official("active"), official("deleted")]))
@@ -167,7 +175,7 @@ async def test_a_deleted_entry_leaves_a_tombstone_and_an_older_version_is_passed
 
 async def test_a_deprecated_entry_is_deprecated_here(store: Store, file: Path) -> None:
     await run(store, file, json.dumps([official("deprecated", statusMessage="Use another")]))
-    view = (await store.read(lambda tx: tools.require(tx, "weather"))).view
+    view = (await store.read(lambda tx: catalogue_queries.require(tx, "weather"))).view
     assert (view.status, view.status_message) == ("deprecated", "Use another")
 
 
@@ -178,12 +186,12 @@ async def test_nothing_overwrites_what_is_better_attested(store: Store, file: Pa
         kind="mcp_server",
         category="location-devices",
         homepage_url="https://weather.example/",
-        evidence=(Evidence(source="owner", method="owner"),),
+        evidence=(FieldEvidence(source="owner", method="owner"),),
     )
-    await store.write(lambda tx: tools.put(tx, ours, actor="t"))
+    await store.write(lambda tx: catalogue_queries.put(tx, ours, actor="t"))
     outcome, *_ = await run(store, file, json.dumps([WEATHER]))
     assert outcome.action == "updated"
-    view = (await store.read(lambda tx: tools.require(tx, "weather"))).view
+    view = (await store.read(lambda tx: catalogue_queries.require(tx, "weather"))).view
     assert view.summary == "Our own sentence"
     assert view.external_ids.mcp_registry == "io.github.acme/weather"
     assert view.packages[0].identifier == "@acme/weather"
@@ -201,40 +209,51 @@ async def test_two_tools_of_one_repository_stay_two(store: Store, file: Path) ->
 
 async def test_a_dry_run_says_what_would_be_and_leaves_nothing(store: Store, file: Path) -> None:
     file.write_text(json.dumps([official("active")]))
-    batch = list(lines.read_file(file))
-    with pytest.raises(importing.Undone) as undone:
-        await store.write(lambda tx: importing.take_all(tx, batch, dry=True))
+    batch = list(exchange_files.read_file(file))
+    with pytest.raises(exchange_import.DryRunRollback) as undone:
+        await store.write(lambda tx: exchange_import.import_batch(tx, batch, dry=True))
     assert [each.action for each in undone.value.outcomes] == ["created"]
-    assert await store.read(changes.latest) == 0
+    assert await store.read(change_queries.latest) == 0
 
 
 async def test_the_content_is_taken_over_once_per_version(store: Store) -> None:
-    entries = list(content.read())
-    assert await store.write(importing.stock_with_content) == len(entries)
-    assert await store.write(importing.stock_with_content) == 0
-    seq = await store.read(changes.latest)
+    entries = list(exchange_entries.read_content())
+    assert await store.write(exchange_import.import_bundled_content) == len(entries)
+    assert await store.write(exchange_import.import_bundled_content) == 0
+    seq = await store.read(change_queries.latest)
     assert seq == len(entries)
-    again = await store.write(lambda tx: importing.stock(tx, "newer", lambda: entries))
+    again = await store.write(
+        lambda tx: exchange_import.import_release_content(tx, "newer", lambda: entries)
+    )
     assert again == len(entries)
-    assert await store.read(changes.latest) == seq
-    better: Record = entries[0].record.model_copy(
-        update={"summary": "The owner's words", "evidence": (Evidence(source="o", method="owner"),)}
+    assert await store.read(change_queries.latest) == seq
+    better: ToolRecord = entries[0].record.model_copy(
+        update={
+            "summary": "The owner's words",
+            "evidence": (FieldEvidence(source="o", method="owner"),),
+        }
     )
-    first = await store.read(lambda tx: tools.require(tx, entries[0].wanted_slug))
+    first = await store.read(lambda tx: catalogue_queries.require(tx, entries[0].wanted_slug))
     await store.write(
-        lambda tx: tools.put(tx, better.model_copy(update={"id": first.id}), actor="o")
+        lambda tx: catalogue_queries.put(tx, better.model_copy(update={"id": first.id}), actor="o")
     )
-    await store.write(lambda tx: importing.stock(tx, "newest", lambda: entries))
-    kept = await store.read(lambda tx: tools.require(tx, first.id))
+    await store.write(
+        lambda tx: exchange_import.import_release_content(tx, "newest", lambda: entries)
+    )
+    kept = await store.read(lambda tx: catalogue_queries.require(tx, first.id))
     assert kept.view.summary == "The owner's words"
 
 
 async def test_the_export_is_every_tool_with_its_licences(
     client: httpx2.AsyncClient, change: Change
 ) -> None:
-    lit = record("Lit", evidence=(Evidence(source="l", licence="MIT", method="list"),))
-    gone = await change(lambda tx: [tools.put(tx, each, actor="t") for each in (lit, record())][1])
-    await change(lambda tx: tools.withdraw(tx, gone.id, "deleted", message="m", actor="op"))
+    lit = record("Lit", evidence=(FieldEvidence(source="l", licence="MIT", method="list"),))
+    gone = await change(
+        lambda tx: [catalogue_queries.put(tx, each, actor="t") for each in (lit, record())][1]
+    )
+    await change(
+        lambda tx: catalogue_queries.withdraw(tx, gone.id, "deleted", message="m", actor="op")
+    )
     plain = await client.get("/api/v1/export.ndjson", headers={"accept-encoding": "identity"})
     (line,) = plain.content.splitlines()
     assert orjson.loads(line)["name"] == "Lit"
@@ -256,10 +275,10 @@ async def test_the_registry_surface_shows_the_same_servers(
     client: httpx2.AsyncClient, change: Change, file: Path
 ) -> None:
     file.write_text(json.dumps([official("active"), SEED_SHAPE]))
-    batch = list(lines.read_file(file))
-    await change(lambda tx: importing.take_all(tx, batch))
-    await change(lambda tx: tools.put(tx, record("Mine", kind="mcp_server"), actor="t"))
-    await change(lambda tx: tools.put(tx, record("No server"), actor="t"))
+    batch = list(exchange_files.read_file(file))
+    await change(lambda tx: exchange_import.import_batch(tx, batch))
+    await change(lambda tx: catalogue_queries.put(tx, record("Mine", kind="mcp_server"), actor="t"))
+    await change(lambda tx: catalogue_queries.put(tx, record("No server"), actor="t"))
     first = (await client.get("/v0.1/servers?limit=2")).json()
     rest = (
         await client.get(
@@ -273,7 +292,7 @@ async def test_the_registry_surface_shows_the_same_servers(
     assert len(rest["servers"]) == rest["metadata"]["count"]
     found = (await client.get("/v0.1/servers?search=forecasts")).json()["servers"]
     assert [each["server"]["version"] for each in found] == ["1.2.0"]
-    assert found[0]["_meta"][server.OFFICIAL]["isLatest"] is True
+    assert found[0]["_meta"][mcp_server_json.OFFICIAL_NAMESPACE]["isLatest"] is True
     for name in ("io.github.acme%2Fweather", "io.github.acme/weather"):
         for path in ("/v0.1/servers", "/v0/servers"):
             answer = await client.get(f"{path}/{name}/versions")
@@ -282,7 +301,7 @@ async def test_the_registry_surface_shows_the_same_servers(
     assert (await client.get("/v0/servers?limit=2")).json() == first
     refused(await client.get("/v0.1/servers/example.negotiator%2Fmine/versions"), 404, "not_found")
     one = await client.get("/v0.1/servers/io.github.acme%2Fweather/versions/latest")
-    assert server.read(one.json()).record.name == "Weather"
+    assert mcp_server_json.read_server(one.json()).record.name == "Weather"
     assert (await client.get("/v0.1/servers/io.github.acme%2Fweather/versions/1.2.0")).is_success
     for path in ("io.github.acme%2Fweather/versions/9", "nobody%2Fhere/versions"):
         refused(await client.get(f"/v0.1/servers/{path}"), 404, "not_found")
@@ -292,11 +311,13 @@ async def test_a_mirror_learns_what_went(
     client: httpx2.AsyncClient, change: Change, file: Path
 ) -> None:
     file.write_text(json.dumps([official("active")]))
-    batch = list(lines.read_file(file))
-    await change(lambda tx: importing.take_all(tx, batch))
-    await change(lambda tx: tools.withdraw(tx, "weather", "deleted", message="m", actor="op"))
+    batch = list(exchange_files.read_file(file))
+    await change(lambda tx: exchange_import.import_batch(tx, batch))
+    await change(
+        lambda tx: catalogue_queries.withdraw(tx, "weather", "deleted", message="m", actor="op")
+    )
     assert (await client.get("/v0.1/servers")).json()["servers"] == []
     params = {"updated_since": "2020-01-01T00:00:00Z"}
     (gone,) = (await client.get("/v0.1/servers", params=params)).json()["servers"]
-    assert gone["_meta"][server.OFFICIAL]["status"] == "deleted"
+    assert gone["_meta"][mcp_server_json.OFFICIAL_NAMESPACE]["status"] == "deleted"
     assert gone["server"]["name"] == "io.github.acme/weather"

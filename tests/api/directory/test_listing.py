@@ -5,11 +5,11 @@ from typing import Any
 import httpx2
 import pytest
 
-from negotiator.directory.catalogue import tools
-from negotiator.directory.record.tool import Record, Status
-from tests.api.directory.conftest import record
+from negotiator.directory import catalogue_queries
+from negotiator.directory.tool_record import ToolRecord, ToolStatus
 from tests.conftest import Change, Register, bearer
-from tests.contract.expect import limited, refused
+from tests.helpers.answer_checks import limited, refused
+from tests.helpers.directory_agents import record
 
 pytestmark = pytest.mark.asyncio
 SHELF = (
@@ -26,17 +26,17 @@ SHELF = (
 )  # fmt: skip
 
 
-async def keep(change: Change, *records: Record) -> list[tools.Tool]:
+async def keep(change: Change, *records: ToolRecord) -> list[catalogue_queries.CatalogueTool]:
     """Put records, in their order."""
-    kept: list[tools.Tool] = await change(
-        lambda tx: [tools.put(tx, each, actor="t") for each in records or SHELF]
+    kept: list[catalogue_queries.CatalogueTool] = await change(
+        lambda tx: [catalogue_queries.put(tx, each, actor="t") for each in records or SHELF]
     )
     return kept
 
 
-async def withdraw(change: Change, tool: str, status: Status) -> None:
+async def withdraw(change: Change, tool: str, status: ToolStatus) -> None:
     """Move a tool to another state."""
-    await change(lambda tx: tools.withdraw(tx, tool, status, message="m", actor="op"))
+    await change(lambda tx: catalogue_queries.withdraw(tx, tool, status, message="m", actor="op"))
 
 
 async def names(client: httpx2.AsyncClient, **params: Any) -> list[str]:
@@ -204,7 +204,7 @@ async def test_a_tool_is_found_by_id_and_by_every_slug_it_had(
 ) -> None:
     tool = (await keep(change, record()))[0]
     moved = tool.view.record.model_copy(update={"slug": "notion-hq"})
-    await change(lambda tx: tools.put(tx, moved, actor="t"))
+    await change(lambda tx: catalogue_queries.put(tx, moved, actor="t"))
     for name in (tool.id, "notion", "notion-hq"):
         answer = await client.get(f"/api/v1/tools/{name}")
         assert answer.json()["slug"] == "notion-hq"
@@ -230,7 +230,9 @@ async def test_a_removed_tool_is_gone_and_listed_for_mirrors_only(
     client: httpx2.AsyncClient, change: Change
 ) -> None:
     tool, *_ = await keep(change)
-    await change(lambda tx: tools.withdraw(tx, tool.id, "deleted", message="m", actor="op"))
+    await change(
+        lambda tx: catalogue_queries.withdraw(tx, tool.id, "deleted", message="m", actor="op")
+    )
     body = refused(await client.get(f"/api/v1/tools/{tool.id}"), 410, "gone")
     assert body["slug"] == "notion"
     assert "Notion" not in await names(client)

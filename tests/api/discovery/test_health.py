@@ -7,7 +7,7 @@ import pytest
 from starlette.applications import Starlette
 
 from negotiator.store.sqlite import SqliteStore
-from tests.contract.expect import limited
+from tests.helpers.answer_checks import limited
 
 
 @pytest.mark.asyncio

@@ -17,11 +17,12 @@ from mcp.shared.inbound import encode_header_value
 from negotiator.scopes import ASSISTANT, DIRECTORY
 from negotiator.tokens import clients
 from negotiator.tokens.clients import NewClient
-from tests.conftest import BASE, Change, Register, bearer
+from tests.conftest import Change, Register, bearer
+from tests.helpers.form_browser import BASE
 
 NEWEST: Final = "2026-07-28"
 OLDER: Final = ("2025-11-25", "2025-06-18")
-NAMED: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+NAMED_HEADER: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 META: Final = "io.modelcontextprotocol/"
 PRICED: Final[dict[str, Any]] = {
     "title": "Laptops",
@@ -33,7 +34,7 @@ PRICED: Final[dict[str, Any]] = {
 
 
 @dataclass
-class Line:
+class McpClient:
     """One client at the endpoint; what it says is what is sent."""
 
     client: httpx2.AsyncClient
@@ -57,8 +58,8 @@ class Line:
             }
             params = {**params, "_meta": {**meta, **params.get("_meta", {})}}
             headers["mcp-method"] = method
-            if method in NAMED:
-                headers["mcp-name"] = encode_header_value(str(params.get(NAMED[method])))
+            if method in NAMED_HEADER:
+                headers["mcp-name"] = encode_header_value(str(params.get(NAMED_HEADER[method])))
         return {"jsonrpc": "2.0", "id": 7, "method": method, "params": params}, headers
 
     async def ask(self, method: str, **params: Any) -> httpx2.Response:
@@ -88,24 +89,24 @@ def quickly_checked() -> Generator[None]:
 
 
 @pytest_asyncio.fixture
-async def line(client: httpx2.AsyncClient, register: Register) -> Line:
+async def line(client: httpx2.AsyncClient, register: Register) -> McpClient:
     """The line of an anonymous agent."""
-    return Line(client, bearer(await register()))
+    return McpClient(client, bearer(await register()))
 
 
 @pytest_asyncio.fixture
-async def full(client: httpx2.AsyncClient, change: Change) -> Line:
+async def full(client: httpx2.AsyncClient, change: Change) -> McpClient:
     """The line of a program that has every scope."""
-    new = NewClient("full", clients.BY_ITSELF, (*ASSISTANT, *DIRECTORY))
+    new = NewClient("full", clients.USERLESS_GRANTS, (*ASSISTANT, *DIRECTORY))
     client_id, secret = await change(lambda tx: clients.add(tx, new))
     form = {"grant_type": "client_credentials", "client_id": client_id, "client_secret": secret}
     answer = await client.post("/oauth/token", data=form)
     assert answer.status_code == 200, answer.text
-    return Line(client, bearer(answer.json()))
+    return McpClient(client, bearer(answer.json()))
 
 
 @asynccontextmanager
-async def official(line: Line, version: str, base: str = BASE) -> AsyncGenerator[Client]:
+async def official(line: McpClient, version: str, base: str = BASE) -> AsyncGenerator[Client]:
     """The SDK's client with this line's credential, at this revision."""
     line.client.headers.update(line.headers)
     transport = streamable_http_client(f"{base}/mcp", http_client=line.client)

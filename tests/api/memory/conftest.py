@@ -7,9 +7,9 @@ import pytest
 
 from negotiator.settings import Settings
 from tests.conftest import make_settings
-from tests.notebook import hashed as hashed
-from tests.notebook import new_notebook as new_notebook
-from tests.notebook import notebook as notebook
+from tests.helpers.memory_client import hashed as hashed
+from tests.helpers.memory_client import new_notebook as new_notebook
+from tests.helpers.memory_client import notebook as notebook
 
 
 @pytest.fixture(autouse=True)

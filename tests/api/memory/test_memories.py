@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 
 from tests.conftest import Clock
-from tests.contract.expect import refused
-from tests.notebook import NewNotebook, Notebook
+from tests.helpers.answer_checks import refused
+from tests.helpers.memory_client import MemoryClient, NewMemoryClient
 
 ACME = "Acme's buyer gives way on price in the last week of a quarter."
 
 
 @pytest.mark.asyncio
-async def test_a_memory_is_as_it_was_said_and_says_who_said_it(notebook: Notebook) -> None:
+async def test_a_memory_is_as_it_was_said_and_says_who_said_it(notebook: MemoryClient) -> None:
     made = await notebook.said(ACME, kind="counterparty", counterparty="Acme", tags=["timing"])
     assert (made["text"], made["kind"], made["counterparty"]) == (ACME, "counterparty", "Acme")
     assert (made["source"]["type"], made["source"]["client_id"]) == ("agent", notebook.agent)
@@ -22,14 +22,16 @@ async def test_a_memory_is_as_it_was_said_and_says_who_said_it(notebook: Noteboo
 
 
 @pytest.mark.asyncio
-async def test_source_and_trust_are_nobody_s_to_set(notebook: Notebook) -> None:
+async def test_source_and_trust_are_nobody_s_to_set(notebook: MemoryClient) -> None:
     for member in ("trust", "source", "status", "origin"):
         answer = await notebook.call("POST", "", {"text": ACME, member: 3})
         assert refused(answer, 422, "validation_failed")["errors"][0]["pointer"] == f"/{member}"
 
 
 @pytest.mark.asyncio
-async def test_the_same_words_in_another_spelling_are_the_same_memory(notebook: Notebook) -> None:
+async def test_the_same_words_in_another_spelling_are_the_same_memory(
+    notebook: MemoryClient,
+) -> None:
     made = await notebook.said("Acme gives 12% off in March.")
     again = await notebook.call("POST", "", {"text": "  acme gives   12% OFF in March. "})
     assert (again.status_code, again.json()["id"]) == (200, made["id"])
@@ -47,7 +49,7 @@ async def test_the_same_words_in_another_spelling_are_the_same_memory(notebook: 
     ],
 )
 async def test_another_number_name_or_denial_is_another_memory(
-    notebook: Notebook, other: str
+    notebook: MemoryClient, other: str
 ) -> None:
     first = await notebook.said("Acme gives 12% off in March.")
     second = await notebook.said(other)
@@ -56,14 +58,16 @@ async def test_another_number_name_or_denial_is_another_memory(
 
 
 @pytest.mark.asyncio
-async def test_who_swaps_the_parties_says_something_else(notebook: Notebook) -> None:
+async def test_who_swaps_the_parties_says_something_else(notebook: MemoryClient) -> None:
     await notebook.said("Acme owes Globex 500 EUR.")
     await notebook.said("Globex owes Acme 500 EUR.")
     assert len(await notebook.listed()) == 2
 
 
 @pytest.mark.asyncio
-async def test_the_same_words_about_another_party_are_another_memory(notebook: Notebook) -> None:
+async def test_the_same_words_about_another_party_are_another_memory(
+    notebook: MemoryClient,
+) -> None:
     await notebook.said("Pays late.", counterparty="Acme")
     await notebook.said("Pays late.", counterparty="Globex")
     assert len(await notebook.listed()) == 2
@@ -71,7 +75,7 @@ async def test_the_same_words_about_another_party_are_another_memory(notebook: N
 
 @pytest.mark.asyncio
 async def test_what_the_same_words_add_is_added_and_nothing_known_is_lost(
-    notebook: Notebook,
+    notebook: MemoryClient,
 ) -> None:
     await notebook.said(ACME, tags=["timing"], attributes={"region": "EU"})
     grown = await notebook.said(
@@ -85,7 +89,7 @@ async def test_what_the_same_words_add_is_added_and_nothing_known_is_lost(
 
 
 @pytest.mark.asyncio
-async def test_what_was_recalled_is_not_stored_again(notebook: Notebook) -> None:
+async def test_what_was_recalled_is_not_stored_again(notebook: MemoryClient) -> None:
     made = await notebook.said("The buyer at Initech decides alone up to 20,000 EUR.")
     [hit] = await notebook.hits("who decides at Initech")
     again = await notebook.said(hit["memory"]["text"].rstrip(".").upper() + "!")
@@ -94,7 +98,7 @@ async def test_what_was_recalled_is_not_stored_again(notebook: Notebook) -> None
 
 @pytest.mark.asyncio
 async def test_what_has_ended_is_recalled_no_more_until_it_is_said_again(
-    clock: Clock, notebook: Notebook
+    clock: Clock, notebook: MemoryClient
 ) -> None:
     await notebook.said("The discount code is SPRING.", expires_at="2027-01-15T09:00:00Z")
     assert await notebook.found("discount code")
@@ -105,7 +109,7 @@ async def test_what_has_ended_is_recalled_no_more_until_it_is_said_again(
 
 
 @pytest.mark.asyncio
-async def test_a_correction_takes_the_old_one_s_place_and_keeps_it(notebook: Notebook) -> None:
+async def test_a_correction_takes_the_old_one_s_place_and_keeps_it(notebook: MemoryClient) -> None:
     old = await notebook.said("Acme pays in 30 days.")
     new = await notebook.said("Acme pays in 45 days.", supersedes=old["id"])
     assert await notebook.found("when does Acme pay") == ["Acme pays in 45 days."]
@@ -118,7 +122,7 @@ async def test_a_correction_takes_the_old_one_s_place_and_keeps_it(notebook: Not
 
 
 @pytest.mark.asyncio
-async def test_a_correction_by_words_that_are_known_still_corrects(notebook: Notebook) -> None:
+async def test_a_correction_by_words_that_are_known_still_corrects(notebook: MemoryClient) -> None:
     old = await notebook.said("Acme pays in 30 days.")
     known = await notebook.said("Acme pays in 45 days.")
     again = await notebook.said("Acme pays in 45 days.", supersedes=old["id"])
@@ -128,7 +132,7 @@ async def test_a_correction_by_words_that_are_known_still_corrects(notebook: Not
 
 @pytest.mark.asyncio
 async def test_a_patch_merges_counts_revisions_and_leaves_a_history(
-    clock: Clock, notebook: Notebook
+    clock: Clock, notebook: MemoryClient
 ) -> None:
     made = await notebook.said(ACME, tags=["timing"], category="laptops")
     clock.advance(60)
@@ -153,7 +157,7 @@ async def test_a_patch_merges_counts_revisions_and_leaves_a_history(
 
 @pytest.mark.asyncio
 async def test_a_patch_is_found_by_its_new_words_and_no_more_by_the_old(
-    notebook: Notebook,
+    notebook: MemoryClient,
 ) -> None:
     made = await notebook.said("Warehouse rent in Rotterdam rises with inflation.")
     await notebook.call("PATCH", f"/{made['id']}", {"text": "Freight to Oslo is fixed."})
@@ -162,7 +166,7 @@ async def test_a_patch_is_found_by_its_new_words_and_no_more_by_the_old(
 
 
 @pytest.mark.asyncio
-async def test_if_match_guards_patch_and_delete(notebook: Notebook) -> None:
+async def test_if_match_guards_patch_and_delete(notebook: MemoryClient) -> None:
     made = await notebook.said(ACME)
     path = f"/{made['id']}"
     refused(
@@ -174,7 +178,7 @@ async def test_if_match_guards_patch_and_delete(notebook: Notebook) -> None:
 
 
 @pytest.mark.asyncio
-async def test_pinned_memories_do_not_pale(clock: Clock, notebook: Notebook) -> None:
+async def test_pinned_memories_do_not_pale(clock: Clock, notebook: MemoryClient) -> None:
     await notebook.said("Umbrella sells laptops with three years of service.", pinned=True)
     await notebook.said("Hooli sells laptops with three years of service.")
     clock.advance(20 * 3600)
@@ -186,7 +190,7 @@ async def test_pinned_memories_do_not_pale(clock: Clock, notebook: Notebook) -> 
 
 
 @pytest.mark.asyncio
-async def test_an_explained_hit_says_what_put_it_there(notebook: Notebook) -> None:
+async def test_an_explained_hit_says_what_put_it_there(notebook: MemoryClient) -> None:
     await notebook.said(ACME)
     [hit] = await notebook.hits("price in the last week", explain=True)
     why = hit["why"]
@@ -198,7 +202,7 @@ async def test_an_explained_hit_says_what_put_it_there(notebook: Notebook) -> No
 
 
 @pytest.mark.asyncio
-async def test_modes_look_at_meaning_at_words_or_at_both(notebook: Notebook) -> None:
+async def test_modes_look_at_meaning_at_words_or_at_both(notebook: MemoryClient) -> None:
     await notebook.said(ACME)
     [semantic] = await notebook.hits("buyer price", mode="semantic", explain=True)
     assert (semantic["why"]["words"], semantic["why"]["keyword_rank"]) == (None, None)
@@ -209,7 +213,9 @@ async def test_modes_look_at_meaning_at_words_or_at_both(notebook: Notebook) -> 
 
 
 @pytest.mark.asyncio
-async def test_filters_narrow_before_anything_is_ranked(clock: Clock, notebook: Notebook) -> None:
+async def test_filters_narrow_before_anything_is_ranked(
+    clock: Clock, notebook: MemoryClient
+) -> None:
     early = await notebook.said("Acme is slow.", counterparty="Acme", tags=["pace"], kind="lesson")
     clock.advance(3600)
     late = await notebook.said("Globex is slow.", counterparty="Globex", attributes={"size": 40})
@@ -234,7 +240,7 @@ async def test_filters_narrow_before_anything_is_ranked(clock: Clock, notebook: 
 
 
 @pytest.mark.asyncio
-async def test_a_filter_that_cannot_be_is_pointed_at(notebook: Notebook) -> None:
+async def test_a_filter_that_cannot_be_is_pointed_at(notebook: MemoryClient) -> None:
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"colour": "red"}, "/filters/colour"),
         ({"kind": {"like": "x"}}, "/filters/kind/like"),
@@ -248,7 +254,7 @@ async def test_a_filter_that_cannot_be_is_pointed_at(notebook: Notebook) -> None
 
 @pytest.mark.asyncio
 async def test_the_list_pages_newest_first_and_filters(
-    notebook: Notebook, new_notebook: NewNotebook
+    notebook: MemoryClient, new_notebook: NewMemoryClient
 ) -> None:
     for number in range(5):
         await notebook.said(f"Fact {number}.", kind="lesson" if number % 2 else "fact")
@@ -264,7 +270,7 @@ async def test_the_list_pages_newest_first_and_filters(
 
 
 @pytest.mark.asyncio
-async def test_erasing_all_needs_the_right_number(notebook: Notebook) -> None:
+async def test_erasing_all_needs_the_right_number(notebook: MemoryClient) -> None:
     await notebook.said("One.")
     await notebook.said("Two.")
     assert refused(await notebook.call("DELETE", "?confirm=1"), 409, "not_confirmed")["count"] == 2

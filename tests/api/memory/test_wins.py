@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from tests.conftest import Change, Clock, Mint, Register, bearer
-from tests.contract.expect import OPENING, refused
+from tests.helpers.answer_checks import OPENING, refused
 
 WIN: dict[str, Any] = {
     "category": "software",

@@ -25,7 +25,7 @@ TERM: dict[str, Any] = {
 }
 
 
-def talk(**members: Any) -> dict[str, Any]:
+def negotiation_body(**members: Any) -> dict[str, Any]:
     """A buyer's talk about one price, walk-away 1100."""
     plain: dict[str, Any] = {
         "title": "Laptops",
@@ -39,7 +39,7 @@ def talk(**members: Any) -> dict[str, Any]:
 
 
 @dataclass
-class Desk:
+class NegotiationClient:
     """One agent at work."""
 
     client: httpx2.AsyncClient
@@ -65,7 +65,7 @@ class Desk:
 
     async def opened(self, **members: Any) -> dict[str, Any]:
         """A new negotiation."""
-        answer = await self.post("/negotiations", talk(**members))
+        answer = await self.post("/negotiations", negotiation_body(**members))
         assert answer.status_code == 201, answer.text
         view: dict[str, Any] = answer.json()
         return view
@@ -92,20 +92,20 @@ class Desk:
         return state
 
 
-NewDesk = Callable[[], Awaitable[Desk]]
+NewNegotiationClient = Callable[[], Awaitable[NegotiationClient]]
 
 
 @pytest_asyncio.fixture
-async def new_desk(client: httpx2.AsyncClient, register: Register) -> NewDesk:
+async def new_desk(client: httpx2.AsyncClient, register: Register) -> NewNegotiationClient:
     """Makes agents that know nothing of each other."""
 
-    async def make() -> Desk:
-        return Desk(client, bearer(await register()))
+    async def make() -> NegotiationClient:
+        return NegotiationClient(client, bearer(await register()))
 
     return make
 
 
 @pytest_asyncio.fixture
-async def desk(new_desk: NewDesk) -> Desk:
+async def desk(new_desk: NewNegotiationClient) -> NegotiationClient:
     """One anonymous agent."""
     return await new_desk()

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.negotiations.conftest import PRICE, TERM, Desk, talk
+from tests.api.negotiations.conftest import PRICE, TERM, NegotiationClient, negotiation_body
 
 LEVERAGE = {"position", "power", "points", "expected", "assumptions", "approximate"}
 MOVE = {
@@ -37,7 +37,7 @@ TURN: dict[str, Any] = {
 
 
 @pytest.mark.asyncio
-async def test_leverage_of_a_stored_talk_is_in_money_and_adds_up(desk: Desk) -> None:
+async def test_leverage_of_a_stored_talk_is_in_money_and_adds_up(desk: NegotiationClient) -> None:
     key = (await desk.opened(their_estimate=ESTIMATE))["id"]
     answer = await desk.post(f"/negotiations/{key}/leverage", {})
     assert answer.status_code == 200, answer.text
@@ -66,15 +66,15 @@ async def test_leverage_of_a_stored_talk_is_in_money_and_adds_up(desk: Desk) -> 
 
 
 @pytest.mark.asyncio
-async def test_a_described_talk_has_the_leverage_of_a_stored_one(desk: Desk) -> None:
+async def test_a_described_talk_has_the_leverage_of_a_stored_one(desk: NegotiationClient) -> None:
     key = (await desk.opened(their_estimate=ESTIMATE))["id"]
     stored = (await desk.post(f"/negotiations/{key}/leverage", {})).json()
-    described = (await desk.post("/leverage", talk(their_estimate=ESTIMATE))).json()
+    described = (await desk.post("/leverage", negotiation_body(their_estimate=ESTIMATE))).json()
     assert stored == described
 
 
 @pytest.mark.asyncio
-async def test_a_ledger_brings_concessions_and_signals(desk: Desk) -> None:
+async def test_a_ledger_brings_concessions_and_signals(desk: NegotiationClient) -> None:
     key = (await desk.opened(their_estimate=ESTIMATE))["id"]
     for price in (1190, 1150):
         await desk.offered(key, price, "them", claimed_final=True)
@@ -84,7 +84,9 @@ async def test_a_ledger_brings_concessions_and_signals(desk: Desk) -> None:
 
 
 @pytest.mark.asyncio
-async def test_full_preferences_of_both_sides_give_the_solution_points(desk: Desk) -> None:
+async def test_full_preferences_of_both_sides_give_the_solution_points(
+    desk: NegotiationClient,
+) -> None:
     mine = {"a": [["x", 0.7], ["y", 0.0]], "b": [["x", 0.3], ["y", 0.0]]}
     theirs = {"a": [["x", 0.0], ["y", 0.2]], "b": [["x", 0.0], ["y", 0.8]]}
     body = {
@@ -125,7 +127,7 @@ async def test_full_preferences_of_both_sides_give_the_solution_points(desk: Des
     ],
 )
 async def test_leverage_refuses_what_it_cannot_read(
-    desk: Desk, body: dict[str, Any], pointer: str
+    desk: NegotiationClient, body: dict[str, Any], pointer: str
 ) -> None:
     answer = await desk.post("/leverage", body)
     assert answer.status_code == 422, answer.text
@@ -133,7 +135,7 @@ async def test_leverage_refuses_what_it_cannot_read(
 
 
 @pytest.mark.asyncio
-async def test_a_described_turn_gets_the_contracts_members(desk: Desk) -> None:
+async def test_a_described_turn_gets_the_contracts_members(desk: NegotiationClient) -> None:
     answer = await desk.post("/next-move", {**TURN, "session_id": "s", "protocol": "sao"})
     assert answer.status_code == 200, answer.text
     move = answer.json()
@@ -145,7 +147,9 @@ async def test_a_described_turn_gets_the_contracts_members(desk: Desk) -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_claimed_utility_cannot_lift_an_offer_over_the_floor(desk: Desk) -> None:
+async def test_a_claimed_utility_cannot_lift_an_offer_over_the_floor(
+    desk: NegotiationClient,
+) -> None:
     table = {"offer": {"price": 3, "gift": False}, "my_utility": 1.0}
     last = {"step": 9, "n_steps": 10, "relative_time": 0.95}
     answer = await desk.post("/next-move", {**TURN, "on_table": table, "progress": last})
@@ -165,7 +169,7 @@ async def test_a_claimed_utility_cannot_lift_an_offer_over_the_floor(desk: Desk)
     ],
 )
 async def test_a_turn_that_cannot_be_read_is_refused_where_it_is_wrong(
-    desk: Desk, members: dict[str, Any], pointer: str
+    desk: NegotiationClient, members: dict[str, Any], pointer: str
 ) -> None:
     answer = await desk.post("/next-move", {**TURN, **members})
     assert answer.status_code == 422, answer.text
@@ -174,7 +178,9 @@ async def test_a_turn_that_cannot_be_read_is_refused_where_it_is_wrong(
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("style", ["balanced", "firm", "cooperative"])
-async def test_advice_keeps_to_the_walk_away_and_the_constraints(desk: Desk, style: str) -> None:
+async def test_advice_keeps_to_the_walk_away_and_the_constraints(
+    desk: NegotiationClient, style: str
+) -> None:
     rules = [{"issue": "term", "op": "!=", "value": "3 years"}]
     key = (
         await desk.opened(
@@ -204,7 +210,7 @@ async def test_advice_keeps_to_the_walk_away_and_the_constraints(desk: Desk, sty
 
 
 @pytest.mark.asyncio
-async def test_what_is_advised_to_accept_can_be_accepted(desk: Desk) -> None:
+async def test_what_is_advised_to_accept_can_be_accepted(desk: NegotiationClient) -> None:
     key = (await desk.opened(max_rounds=2))["id"]
     await desk.offered(key, 850)
     theirs = await desk.offered(key, 801, "them")
@@ -218,7 +224,7 @@ async def test_what_is_advised_to_accept_can_be_accepted(desk: Desk) -> None:
 
 
 @pytest.mark.asyncio
-async def test_advice_names_what_it_cannot_do_without(desk: Desk) -> None:
+async def test_advice_names_what_it_cannot_do_without(desk: NegotiationClient) -> None:
     key = (await desk.opened(issues=[{"name": "price"}], walk_away=None))["id"]
     refused = await desk.post(f"/negotiations/{key}/next-move", {})
     assert (refused.status_code, refused.json()["error"]) == (409, "missing_inputs")
@@ -229,7 +235,9 @@ async def test_advice_names_what_it_cannot_do_without(desk: Desk) -> None:
 
 
 @pytest.mark.asyncio
-async def test_what_is_said_to_the_other_side_holds_nothing_private(desk: Desk) -> None:
+async def test_what_is_said_to_the_other_side_holds_nothing_private(
+    desk: NegotiationClient,
+) -> None:
     key = (
         await desk.opened(
             walk_away={"package": {"price": "1077.77"}},
@@ -244,7 +252,7 @@ async def test_what_is_said_to_the_other_side_holds_nothing_private(desk: Desk) 
 
 
 @pytest.mark.asyncio
-async def test_advice_beyond_the_authority_says_so(desk: Desk) -> None:
+async def test_advice_beyond_the_authority_says_so(desk: NegotiationClient) -> None:
     key = (await desk.opened(authority={"limit": "800"}, max_rounds=1))["id"]
     await desk.offered(key, 1000, "them")
     advice = (await desk.post(f"/negotiations/{key}/next-move", {})).json()

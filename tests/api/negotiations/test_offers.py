@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.negotiations.conftest import PRICE, TERM, Desk
+from tests.api.negotiations.conftest import PRICE, TERM, NegotiationClient
 from tests.conftest import Clock
 
 BOTH: dict[str, Any] = {
@@ -14,7 +14,7 @@ BOTH: dict[str, Any] = {
 
 
 @pytest.mark.asyncio
-async def test_a_row_says_what_it_is_worth_and_what_was_given_up(desk: Desk) -> None:
+async def test_a_row_says_what_it_is_worth_and_what_was_given_up(desk: NegotiationClient) -> None:
     key = (await desk.opened())["id"]
     first = await desk.offered(key, 900)
     assert (first["seq"], first["status"], first["complete"]) == (1, "live", True)
@@ -34,14 +34,14 @@ async def test_a_row_says_what_it_is_worth_and_what_was_given_up(desk: Desk) -> 
 
 
 @pytest.mark.asyncio
-async def test_a_partial_package_is_worth_a_range(desk: Desk) -> None:
+async def test_a_partial_package_is_worth_a_range(desk: NegotiationClient) -> None:
     key = (await desk.opened(**BOTH))["id"]
     row = await desk.offered(key, 800)
     assert (row["complete"], row["utility_me"]) == (False, {"low": 0.75, "high": 1.0})
 
 
 @pytest.mark.asyncio
-async def test_values_outside_their_issue_are_refused_each(desk: Desk) -> None:
+async def test_values_outside_their_issue_are_refused_each(desk: NegotiationClient) -> None:
     key = (await desk.opened(**BOTH))["id"]
     body = {"by": "them", "package": {"price": 5000, "term": "4 years", "colour": "red"}}
     refused = await desk.post(f"/negotiations/{key}/offers", body)
@@ -59,7 +59,7 @@ async def test_values_outside_their_issue_are_refused_each(desk: Desk) -> None:
 
 @pytest.mark.asyncio
 async def test_my_offer_below_the_walk_away_needs_an_override_that_is_written_down(
-    desk: Desk,
+    desk: NegotiationClient,
 ) -> None:
     key = (await desk.opened())["id"]
     refused = await desk.offer(key, 1101)
@@ -77,7 +77,7 @@ async def test_my_offer_below_the_walk_away_needs_an_override_that_is_written_do
 
 
 @pytest.mark.asyncio
-async def test_the_walk_away_holds_without_a_range(desk: Desk) -> None:
+async def test_the_walk_away_holds_without_a_range(desk: NegotiationClient) -> None:
     issue = {"name": "price", "type": "money"}
     key = (await desk.opened(issues=[issue], role="seller"))["id"]
     assert (await desk.offer(key, 1099.99)).json()["error"] == "below_walk_away"
@@ -85,7 +85,7 @@ async def test_the_walk_away_holds_without_a_range(desk: Desk) -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_walk_away_price_holds_whatever_else_is_offered(desk: Desk) -> None:
+async def test_a_walk_away_price_holds_whatever_else_is_offered(desk: NegotiationClient) -> None:
     key = (await desk.opened(**{**BOTH, "walk_away": {"package": {"price": 1000}}}))["id"]
     package = {"price": 1001, "term": "1 year"}
     refused = await desk.post(f"/negotiations/{key}/offers", {"by": "me", "package": package})
@@ -93,7 +93,7 @@ async def test_a_walk_away_price_holds_whatever_else_is_offered(desk: Desk) -> N
 
 
 @pytest.mark.asyncio
-async def test_a_hard_constraint_binds_me_and_not_them(desk: Desk) -> None:
+async def test_a_hard_constraint_binds_me_and_not_them(desk: NegotiationClient) -> None:
     rules = [
         {"issue": "term", "op": "in", "value": ["1 year", "2 years"]},
         {"issue": "price", "op": "<", "value": 1000, "hard": False},
@@ -114,7 +114,7 @@ async def test_a_hard_constraint_binds_me_and_not_them(desk: Desk) -> None:
 
 
 @pytest.mark.asyncio
-async def test_an_acceptance_below_the_walk_away_is_refused(desk: Desk) -> None:
+async def test_an_acceptance_below_the_walk_away_is_refused(desk: NegotiationClient) -> None:
     key = (await desk.opened())["id"]
     theirs = await desk.offered(key, 1150, "them")
     body = {"by": "me", "kind": "acceptance", "in_reply_to": theirs["id"]}
@@ -124,7 +124,9 @@ async def test_an_acceptance_below_the_walk_away_is_refused(desk: Desk) -> None:
 
 
 @pytest.mark.asyncio
-async def test_an_acceptance_names_a_live_offer_of_the_other_side(clock: Clock, desk: Desk) -> None:
+async def test_an_acceptance_names_a_live_offer_of_the_other_side(
+    clock: Clock, desk: NegotiationClient
+) -> None:
     key = (await desk.opened())["id"]
     path = f"/negotiations/{key}/offers"
     old = await desk.offered(key, 1080, "them")
@@ -150,7 +152,9 @@ async def test_an_acceptance_names_a_live_offer_of_the_other_side(clock: Clock, 
 
 
 @pytest.mark.asyncio
-async def test_an_offer_is_withdrawn_by_its_maker_before_acceptance(desk: Desk) -> None:
+async def test_an_offer_is_withdrawn_by_its_maker_before_acceptance(
+    desk: NegotiationClient,
+) -> None:
     key = (await desk.opened())["id"]
     path = f"/negotiations/{key}/offers"
     mine = await desk.offered(key, 900)
@@ -165,7 +169,7 @@ async def test_an_offer_is_withdrawn_by_its_maker_before_acceptance(desk: Desk) 
 
 
 @pytest.mark.asyncio
-async def test_a_detected_offer_counts_once_it_is_confirmed(desk: Desk) -> None:
+async def test_a_detected_offer_counts_once_it_is_confirmed(desk: NegotiationClient) -> None:
     key = (await desk.opened())["id"]
     heard = await desk.offered(key, 1000, "them", source="detected_in_speech")
     assert heard["status"] == "unconfirmed"
@@ -179,7 +183,7 @@ async def test_a_detected_offer_counts_once_it_is_confirmed(desk: Desk) -> None:
 
 
 @pytest.mark.asyncio
-async def test_the_ledger_only_grows(desk: Desk) -> None:
+async def test_the_ledger_only_grows(desk: NegotiationClient) -> None:
     key = (await desk.opened())["id"]
     row = await desk.offered(key, 900)
     for method in ("PATCH", "DELETE", "PUT"):
@@ -191,7 +195,7 @@ async def test_the_ledger_only_grows(desk: Desk) -> None:
 
 
 @pytest.mark.asyncio
-async def test_the_same_key_records_one_row_and_lists_page(desk: Desk) -> None:
+async def test_the_same_key_records_one_row_and_lists_page(desk: NegotiationClient) -> None:
     key = (await desk.opened())["id"]
     once = {"Idempotency-Key": "a"}
     body = {"by": "me", "kind": "final", "package": {"price": 900}}
@@ -210,7 +214,7 @@ async def test_the_same_key_records_one_row_and_lists_page(desk: Desk) -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_key_is_for_one_negotiation(desk: Desk) -> None:
+async def test_a_key_is_for_one_negotiation(desk: NegotiationClient) -> None:
     one, other = [(await desk.opened())["id"] for _ in range(2)]
     body, once = {"by": "me", "package": {"price": 900}}, {"Idempotency-Key": "a"}
     assert (await desk.post(f"/negotiations/{one}/offers", body, **once)).status_code == 201
@@ -219,7 +223,7 @@ async def test_a_key_is_for_one_negotiation(desk: Desk) -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_revision_guards_a_recorded_offer(desk: Desk) -> None:
+async def test_a_revision_guards_a_recorded_offer(desk: NegotiationClient) -> None:
     key = (await desk.opened())["id"]
     body = {"by": "me", "package": {"price": 900}}
     stale = await desk.post(f"/negotiations/{key}/offers", body, **{"If-Match": '"7"'})

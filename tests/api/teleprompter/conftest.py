@@ -4,30 +4,30 @@ import asyncio
 
 import pytest
 
-from negotiator.memory.embedding.hashed import Hashed
+from negotiator.memory.embedding.embedder import HashingEmbedder
+from negotiator.teleprompter import classifier_training
 from negotiator.teleprompter.cues.catalogue import cue_catalogue
-from negotiator.teleprompter.taught import learned
 from tests.conftest import MODELS
-from tests.notebook import hashed as hashed
-from tests.prompter import desk as desk
-from tests.prompter import new_desk as new_desk
+from tests.helpers.memory_client import hashed as hashed
+from tests.helpers.teleprompter_client import desk as desk
+from tests.helpers.teleprompter_client import new_desk as new_desk
 
 
 @pytest.fixture(scope="session")
 def lessons() -> None:
     """The shipped lessons, learned once on this machine, so that no test hears by patterns alone."""
-    embedder, book = Hashed(), cue_catalogue()
-    file = learned.file_of(MODELS, book, embedder.model)
-    if learned.read(file) is None:
+    embedder, book = HashingEmbedder(), cue_catalogue()
+    file = classifier_training.shipped_file(MODELS, book, embedder.model)
+    if classifier_training.read_shipped(file) is None:
 
-        async def run() -> learned.Shipped:
+        async def run() -> classifier_training.ShippedClassifiers:
             them, me = [
                 await embedder.embed([text for text, _ in book.examples(speaker)])
                 for speaker in ("them", "me")
             ]
-            return learned.shipped_of(book, {"them": them, "me": me})
+            return classifier_training.train_shipped(book, {"them": them, "me": me})
 
-        learned.write(file, asyncio.run(run()))
+        classifier_training.write_shipped(file, asyncio.run(run()))
 
 
 @pytest.fixture(autouse=True)

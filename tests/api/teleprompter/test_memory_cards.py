@@ -4,20 +4,20 @@ from typing import Any
 
 import pytest
 
-from negotiator.memory.recall.recall import Recall
-from negotiator.memory.recall.shelves import Shelves
+from negotiator.compose.assistant import build_embedder
+from negotiator.memory.index_cache import MemoryIndexCache
+from negotiator.memory.search import MemorySearch
 from negotiator.settings import Settings
 from negotiator.store.store import make_store
-from negotiator.teleprompter.hearing.cards import recalled
-from negotiator.wiring.memory import embedder
-from tests.prompter import Desk, NewDesk
-from tests.unit.teleprompter.hearing.talks import talk
+from negotiator.teleprompter.cards import recall_memories
+from tests.helpers.example_session import example_session
+from tests.helpers.teleprompter_client import NewTeleprompterClient, TeleprompterClient
 
 BOARD = "When they say the board has to approve that, ask who prepares the paper for the board."
 SAID = "the board will have to approve that"
 
 
-async def remember(desk: Desk, text: str = BOARD, **members: Any) -> dict[str, Any]:
+async def remember(desk: TeleprompterClient, text: str = BOARD, **members: Any) -> dict[str, Any]:
     body = {"kind": "lesson", "text": text, **members}
     answer = await desk.send("POST", "/api/memories", body)
     assert answer.status_code == 201, answer.text
@@ -27,13 +27,13 @@ async def remember(desk: Desk, text: str = BOARD, **members: Any) -> dict[str, A
 
 async def found(chosen: Settings, owner: str, **counterparty: Any) -> list[str]:
     """The ids of the owner's memories that bear on the sentence."""
-    store, embeds = make_store(chosen.database_url), embedder(chosen)
+    store, embeds = make_store(chosen.database_url), build_embedder(chosen)
     await store.start()
     try:
-        recall = Recall(Shelves(store, embeds.model), embeds)
+        recall = MemorySearch(MemoryIndexCache(store, embeds.model), embeds)
         vectors = await embeds.embed([SAID])
-        session = talk(counterparty=counterparty) if counterparty else None
-        memories = await recalled(recall, owner, vectors, session=session)
+        session = example_session(counterparty=counterparty) if counterparty else None
+        memories = await recall_memories(recall, owner, vectors, session=session)
         return [one.id for one in memories]
     finally:
         await store.close()
@@ -41,7 +41,9 @@ async def found(chosen: Settings, owner: str, **counterparty: Any) -> list[str]:
 
 
 @pytest.mark.asyncio
-async def test_a_memory_is_cited_by_the_card_and_its_text_is_not_in_the_answer(desk: Desk) -> None:
+async def test_a_memory_is_cited_by_the_card_and_its_text_is_not_in_the_answer(
+    desk: TeleprompterClient,
+) -> None:
     kept = await remember(desk)
     heard = await desk.say(await desk.open(), SAID)
     assert kept["id"] in heard["cues"][0]["memory_ids"]
@@ -49,7 +51,9 @@ async def test_a_memory_is_cited_by_the_card_and_its_text_is_not_in_the_answer(d
 
 
 @pytest.mark.asyncio
-async def test_another_user_s_memory_bears_on_nothing(desk: Desk, new_desk: NewDesk) -> None:
+async def test_another_user_s_memory_bears_on_nothing(
+    desk: TeleprompterClient, new_desk: NewTeleprompterClient
+) -> None:
     await remember(desk)
     other = await new_desk(email="bob@example.com")
     heard = await other.say(await other.open(), SAID)
@@ -57,7 +61,7 @@ async def test_another_user_s_memory_bears_on_nothing(desk: Desk, new_desk: NewD
 
 
 @pytest.mark.asyncio
-async def test_an_erased_memory_is_cited_no_more(desk: Desk) -> None:
+async def test_an_erased_memory_is_cited_no_more(desk: TeleprompterClient) -> None:
     kept = await remember(desk)
     gone = await desk.send("DELETE", f"/api/memories/{kept['id']}")
     assert gone.status_code == 204, gone.text
@@ -67,7 +71,7 @@ async def test_an_erased_memory_is_cited_no_more(desk: Desk) -> None:
 
 @pytest.mark.asyncio
 async def test_a_memory_about_somebody_else_is_not_about_this_talk(
-    desk: Desk, chosen: Settings, mint: Any
+    desk: TeleprompterClient, chosen: Settings, mint: Any
 ) -> None:
     kept = await remember(desk, counterparty="Acme")
     owner, _ = await mint()
@@ -78,7 +82,7 @@ async def test_a_memory_about_somebody_else_is_not_about_this_talk(
 
 @pytest.mark.asyncio
 async def test_what_nobody_stands_behind_is_not_cited(
-    desk: Desk, chosen: Settings, mint: Any, register: Any, client: Any
+    desk: TeleprompterClient, chosen: Settings, mint: Any, register: Any, client: Any
 ) -> None:
     agent = await register()
     headers = {"Authorization": f"Bearer {agent['access_token']}"}

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from negotiator.teleprompter import silences
-from tests.prompter import Desk
+from negotiator.teleprompter import utterances
+from tests.helpers.teleprompter_client import TeleprompterClient
 
 FIGURE = "We could pay forty thousand euros a year."
 
 
-async def families(desk: Desk, session: str, *, wait: float = 0) -> list[str]:
+async def families(desk: TeleprompterClient, session: str, *, wait: float = 0) -> list[str]:
     """The families of the cards so far, waiting for the first after the last event."""
     if wait:
         last = (await desk.events(session))["last_seq"]
@@ -22,17 +22,19 @@ async def families(desk: Desk, session: str, *, wait: float = 0) -> list[str]:
 
 @pytest.mark.asyncio
 async def test_their_silence_after_my_figure_is_told_while_it_lasts(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    desk: TeleprompterClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(silences, "LULL_SECONDS", 0.05)
+    monkeypatch.setattr(utterances, "SILENCE_SECONDS", 0.05)
     one = await desk.open()
     await desk.say(one, FIGURE, speaker="me")
     assert "silence" in await families(desk, one, wait=5)
 
 
 @pytest.mark.asyncio
-async def test_whoever_speaks_ends_the_wait(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(silences, "LULL_SECONDS", 0.3)
+async def test_whoever_speaks_ends_the_wait(
+    desk: TeleprompterClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(utterances, "SILENCE_SECONDS", 0.3)
     one = await desk.open()
     await desk.say(one, FIGURE, speaker="me")
     await desk.say(one, "Let me see.", "u2", final=False)
@@ -41,7 +43,7 @@ async def test_whoever_speaks_ends_the_wait(desk: Desk, monkeypatch: pytest.Monk
 
 
 @pytest.mark.asyncio
-async def test_who_talks_too_long_is_told_once(clock: Any, desk: Desk) -> None:
+async def test_who_talks_too_long_is_told_once(clock: Any, desk: TeleprompterClient) -> None:
     one = await desk.open()
     for number in range(8):
         await desk.say(one, "The office moved to the second floor.", f"u{number}", speaker="me")

@@ -7,11 +7,11 @@ import pytest
 from starlette.applications import Starlette
 
 from negotiator.errors import ValidationFailed
-from negotiator.users import people
+from negotiator.users import user_queries
 from negotiator.users.invitation import invite
-from tests.browser import PASSWORD
 from tests.conftest import PEPPER, Account, Browsers
-from tests.contract.operator.stage import Machine
+from tests.helpers.command_line import CommandLine
+from tests.helpers.form_browser import PASSWORD
 
 COMMON = (
     "password1234",
@@ -41,19 +41,19 @@ SENTENCE = "among the first that a guesser tries"
 @pytest.mark.parametrize("password", [*COMMON, "ada.lovelace@corp.example", "Ada Lovelace 1"])
 def test_a_common_password_is_refused(password: str) -> None:
     with pytest.raises(ValidationFailed, match=SENTENCE):
-        people.hash_password(password, about=("ada.lovelace@corp.example", "Ada Lovelace"))
+        user_queries.hash_password(password, about=("ada.lovelace@corp.example", "Ada Lovelace"))
 
 
 @pytest.mark.parametrize("password", GOOD)
 def test_another_password_is_taken(password: str) -> None:
-    hashed = people.hash_password(password, about=("ada@corp.example", ""))
-    assert people.verify_password(hashed, password)
+    hashed = user_queries.hash_password(password, about=("ada@corp.example", ""))
+    assert user_queries.verify_password(hashed, password)
 
 
 def test_looking_at_a_long_password_takes_no_longer_than_at_a_short_one() -> None:
     def taken(password: str) -> float:
         began = time.perf_counter()
-        people.is_common(password)
+        user_queries.is_common(password)
         return time.perf_counter() - began
 
     taken(PASSWORD)
@@ -82,7 +82,7 @@ async def test_the_pages_refuse_a_common_password(
 
 def test_the_commands_refuse_a_common_password(tmp_path: Path) -> None:
     places = {"NEGOTIATOR_DATA_DIR": str(tmp_path), "NEGOTIATOR_KEYS_DIR": str(tmp_path / "keys")}
-    machine, given = Machine(places), "--password-stdin"
+    machine, given = CommandLine(places), "--password-stdin"
     for password in ("password1234\n", "ada@corp.example\n", "Ada Lovelace\n"):
         add = ("users", "add", "ada@corp.example", "--name", "Ada Lovelace", given)
         said = machine.run(*add, given=password)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.notebook import hashed as hashed
-from tests.notebook import new_notebook as new_notebook
-from tests.notebook import notebook as notebook
+from tests.helpers.memory_client import hashed as hashed
+from tests.helpers.memory_client import new_notebook as new_notebook
+from tests.helpers.memory_client import notebook as notebook
 
 
 @pytest.fixture(autouse=True)

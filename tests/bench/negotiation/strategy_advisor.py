@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from negotiator.negotiations.strategy.move import next_move
+from negotiator.negotiations.strategy.next_move import next_move
 from negotiator.negotiations.strategy.situation import (
-    Issue,
-    OnTable,
-    Past,
-    Preferences,
-    Progress,
-    Situation,
+    StandingOffer,
+    StrategyIssue,
+    StrategyOffer,
+    StrategyPreferences,
+    StrategyProgress,
+    StrategySituation,
 )
 
 
@@ -20,16 +20,16 @@ def advise(view: dict[str, Any]) -> dict[str, Any]:
     table = view["on_table"]
     preferences = view["my_preferences"]
     move = next_move(
-        Situation(
-            issues=tuple(Issue(i["name"], tuple(i["values"])) for i in view["issues"]),
-            my_preferences=Preferences(
+        StrategySituation(
+            issues=tuple(StrategyIssue(i["name"], tuple(i["values"])) for i in view["issues"]),
+            my_preferences=StrategyPreferences(
                 preferences["reservation_utility"],
                 preferences["constant"],
                 {n: [(v, u) for v, u in t] for n, t in preferences["part_worths"].items()},
             ),
-            progress=Progress(**view["progress"]),
-            history=tuple(Past(**past) for past in view["history"]),
-            on_table=None if table is None else OnTable(**table),
+            progress=StrategyProgress(**view["progress"]),
+            history=tuple(StrategyOffer(**past) for past in view["history"]),
+            on_table=None if table is None else StandingOffer(**table),
         )
     )
     return {

@@ -7,21 +7,22 @@ import httpx2
 import pytest
 import pytest_asyncio
 
-from negotiator.directory.catalogue import tools
-from negotiator.directory.catalogue.tools import Tool
-from negotiator.directory.record.tool import Evidence, Record
+from negotiator.directory import catalogue_queries
+from negotiator.directory.catalogue_queries import CatalogueTool
+from negotiator.directory.tool_record import FieldEvidence, ToolRecord
 from negotiator.settings import Settings
-from tests.conftest import BASE, Change, connect, make_settings, running
-from tests.contract.discovery.test_checklist import ACCEPTED, located
-from tests.contract.discovery.walk import hrefs, there
+from tests.conftest import Change, connect, make_settings, running
+from tests.contract.discovery.test_readiness_checklist import ACCEPTED, located
 from tests.contract.requirements import covers
+from tests.helpers.form_browser import BASE
+from tests.helpers.published_documents import hrefs, is_reachable
 
 HOSTILE: Final = '<script>alert(1)</script> [now](https://evil.example) `rm` & "more"'
 
 
-def record(name: str, **members: Any) -> Record:
+def record(name: str, **members: Any) -> ToolRecord:
     """A record with one line of evidence."""
-    evidence = (Evidence(source="the tests", licence="MIT", method="content"),)
+    evidence = (FieldEvidence(source="the tests", licence="MIT", method="content"),)
     plain: dict[str, Any] = {
         "name": name,
         "summary": f"{name} searches vectors",
@@ -30,14 +31,14 @@ def record(name: str, **members: Any) -> Record:
         "homepage_url": f"https://{name.lower()}.example/",
         "evidence": evidence,
     }
-    return Record.model_validate({**plain, **members})
+    return ToolRecord.model_validate({**plain, **members})
 
 
 @pytest_asyncio.fixture
-async def kept(change: Change) -> Tool:
+async def kept(change: Change) -> CatalogueTool:
     """One tool in the catalogue."""
-    tool: Tool = await change(
-        lambda tx: tools.put(tx, record("Quiver", description=HOSTILE), actor="tests")
+    tool: CatalogueTool = await change(
+        lambda tx: catalogue_queries.put(tx, record("Quiver", description=HOSTILE), actor="tests")
     )
     return tool
 
@@ -46,7 +47,7 @@ async def kept(change: Change) -> Tool:
 @pytest.mark.parametrize("accept", ACCEPTED)
 @covers("contract:1.4:tool-pages")
 async def test_line_4_a_tool_s_page_speaks_html_or_markdown(
-    client: httpx2.AsyncClient, kept: Tool, accept: str | None
+    client: httpx2.AsyncClient, kept: CatalogueTool, accept: str | None
 ) -> None:
     answer = await client.get(f"/tools/{kept.slug}", headers={"accept": accept or ""})
     assert answer.status_code == 200
@@ -62,7 +63,7 @@ async def test_line_4_a_tool_s_page_speaks_html_or_markdown(
 @pytest.mark.asyncio
 @covers("contract:1.4:tool-pages")
 async def test_what_others_wrote_is_text_and_never_markup(
-    client: httpx2.AsyncClient, kept: Tool
+    client: httpx2.AsyncClient, kept: CatalogueTool
 ) -> None:
     page = await client.get(f"/tools/{kept.slug}")
     assert "<script>alert" not in page.text
@@ -78,13 +79,15 @@ async def test_what_others_wrote_is_text_and_never_markup(
 @pytest.mark.asyncio
 @covers("contract:1.4:tool-pages")
 async def test_a_tool_is_at_one_address_and_gone_is_gone(
-    client: httpx2.AsyncClient, kept: Tool, change: Change
+    client: httpx2.AsyncClient, kept: CatalogueTool, change: Change
 ) -> None:
     moved = await client.get(f"/tools/{kept.id}", headers={"host": "evil.example"})
     assert (moved.status_code, moved.headers["location"]) == (301, f"/tools/{kept.slug}")
     assert (await client.get("/tools/nothing")).status_code == 404
     assert (await client.get("/tools/%00")).status_code == 404
-    await change(lambda tx: tools.withdraw(tx, kept.id, "deleted", message="", actor="tests"))
+    await change(
+        lambda tx: catalogue_queries.withdraw(tx, kept.id, "deleted", message="", actor="tests")
+    )
     answer = await client.get(f"/tools/{kept.slug}")
     assert answer.status_code == 410
     assert "Quiver" not in answer.text
@@ -93,9 +96,11 @@ async def test_a_tool_is_at_one_address_and_gone_is_gone(
 @pytest.mark.asyncio
 @covers("contract:1.4:tool-pages")
 async def test_tools_are_found_by_words_category_and_kind(
-    client: httpx2.AsyncClient, kept: Tool, change: Change
+    client: httpx2.AsyncClient, kept: CatalogueTool, change: Change
 ) -> None:
-    await change(lambda tx: tools.put(tx, record("Other", category="coding"), actor="tests"))
+    await change(
+        lambda tx: catalogue_queries.put(tx, record("Other", category="coding"), actor="tests")
+    )
     for query, found in (
         ("", {"Quiver", "Other"}),
         ("?query=quivr", {"Quiver"}),
@@ -122,7 +127,7 @@ async def test_a_long_list_goes_on_behind_one_link(
 ) -> None:
     for number in range(30):
         made = record(f"Tool{number}")
-        await change(lambda tx, made=made: tools.put(tx, made, actor="tests"))
+        await change(lambda tx, made=made: catalogue_queries.put(tx, made, actor="tests"))
     seen: list[str] = []
     address = "/tools?query=vectors"
     while address:
@@ -136,10 +141,14 @@ async def test_a_long_list_goes_on_behind_one_link(
 @pytest.mark.asyncio
 @covers("contract:1.4:sitemap")
 async def test_the_sitemap_names_every_tool_that_can_be_seen(
-    client: httpx2.AsyncClient, kept: Tool, change: Change
+    client: httpx2.AsyncClient, kept: CatalogueTool, change: Change
 ) -> None:
-    hidden = await change(lambda tx: tools.put(tx, record("Hidden"), actor="tests"))
-    await change(lambda tx: tools.withdraw(tx, hidden.id, "quarantined", message="", actor="tests"))
+    hidden = await change(lambda tx: catalogue_queries.put(tx, record("Hidden"), actor="tests"))
+    await change(
+        lambda tx: catalogue_queries.withdraw(
+            tx, hidden.id, "quarantined", message="", actor="tests"
+        )
+    )
     found = await located(client, "/sitemap.xml")
     assert f"{BASE}/tools/{kept.slug}" in found
     assert f"{BASE}/tools/{hidden.slug}" not in found
@@ -161,10 +170,12 @@ async def test_every_source_is_named_with_its_licence(client: httpx2.AsyncClient
 
 @pytest.mark.asyncio
 @covers("contract:1.4:exists")
-async def test_every_link_of_the_pages_is_there(client: httpx2.AsyncClient, kept: Tool) -> None:
+async def test_every_link_of_the_pages_is_there(
+    client: httpx2.AsyncClient, kept: CatalogueTool
+) -> None:
     for path in ("/tools", f"/tools/{kept.slug}", "/about/data", "/tools/nothing"):
         for target in hrefs((await client.get(path)).text, path):
-            assert await there(client, target), f"{target}, linked from {path}"
+            assert await is_reachable(client, target), f"{target}, linked from {path}"
 
 
 @pytest.mark.asyncio

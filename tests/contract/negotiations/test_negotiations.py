@@ -6,8 +6,8 @@ import httpx2
 import pytest
 
 from tests.conftest import Register, bearer
-from tests.contract.expect import OPENING, limited, refused
 from tests.contract.requirements import covers
+from tests.helpers.answer_checks import OPENING, limited, refused
 
 NEGOTIATIONS = "/api/negotiations"
 Headers = dict[str, str]

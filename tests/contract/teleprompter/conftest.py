@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.notebook import hashed as hashed
-from tests.prompter import desk as desk
-from tests.prompter import new_desk as new_desk
+from tests.helpers.memory_client import hashed as hashed
+from tests.helpers.teleprompter_client import desk as desk
+from tests.helpers.teleprompter_client import new_desk as new_desk
 
 
 @pytest.fixture(autouse=True)

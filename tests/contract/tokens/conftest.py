@@ -1,5 +1,5 @@
 """A user with a browser, and clients that ask her."""
 
-from tests.flow import ada, public_app, web_app
+from tests.helpers.code_flow import ada, public_app, web_app
 
 __all__ = ["ada", "public_app", "web_app"]

@@ -9,12 +9,13 @@ from joserfc.jws import extract_compact
 from negotiator.agents import registration as agents
 from negotiator.tokens import clients
 from negotiator.tokens.clients import NewClient
-from negotiator.trust import issuers
-from negotiator.users import people
-from tests.conftest import BASE, Change, Clock, Mint, Register, bearer
-from tests.contract.expect import refused
+from negotiator.trust import issuer_queries
+from negotiator.users import user_queries
+from tests.conftest import Change, Clock, Mint, Register, bearer
 from tests.contract.requirements import covers
-from tests.idp import Idp, registration
+from tests.helpers.answer_checks import refused
+from tests.helpers.fake_issuer import FakeIssuer, registration
+from tests.helpers.form_browser import BASE
 
 JWKS = "/.well-known/jwks.json"
 
@@ -108,19 +109,19 @@ async def test_a_token_dies_with_its_agent_and_no_other_does(
     assert await change(lambda tx: agents.revoke(tx, first["client_id"], user_id=user_id))
     assert not await alive(client, first)
     assert await alive(client, second)
-    await change(lambda tx: people.disable(tx, "ada@example.com"))
+    await change(lambda tx: user_queries.disable(tx, "ada@example.com"))
     assert not await alive(client, second)
 
 
 @pytest.mark.asyncio
 @covers("contract:1.3:dead-at-once", "contract:1.1:access_denied")
 async def test_a_closed_account_gets_no_new_token(
-    client: httpx2.AsyncClient, idp: Idp, change: Change, mint: Mint, register: Register
+    client: httpx2.AsyncClient, idp: FakeIssuer, change: Change, mint: Mint, register: Register
 ) -> None:
     assertion = idp.assertion(email="bob@corp.example", email_verified=True)
     token = (await client.post("/api/agent/register", json=registration(assertion))).json()
     _, code = await mint("bob@corp.example")
-    await change(lambda tx: people.disable(tx, "bob@corp.example"))
+    await change(lambda tx: user_queries.disable(tx, "bob@corp.example"))
     assert not await alive(client, token)
     answer = await client.post("/api/agent/register", json=registration(idp.assertion()))
     refused(answer, 403, "access_denied")
@@ -133,12 +134,12 @@ async def test_a_closed_account_gets_no_new_token(
 @pytest.mark.asyncio
 @covers("contract:1.3:dead-at-once", "contract:1.1:issuer_not_enabled")
 async def test_a_token_dies_with_its_issuer_and_stays_dead(
-    clock: Clock, client: httpx2.AsyncClient, idp: Idp, change: Change, register: Register
+    clock: Clock, client: httpx2.AsyncClient, idp: FakeIssuer, change: Change, register: Register
 ) -> None:
     body = registration(idp.assertion())
     token = (await client.post("/api/agent/register", json=body)).json()
     anonymous = await register()
-    await change(lambda tx: issuers.remove(tx, idp.name))
+    await change(lambda tx: issuer_queries.remove(tx, idp.name))
     assert not await alive(client, token)
     assert await alive(client, anonymous)
     answer = await client.post("/api/agent/register", json=registration(idp.assertion()))
@@ -146,7 +147,7 @@ async def test_a_token_dies_with_its_issuer_and_stays_dead(
     held = registration(idp.assertion())
     clock.advance(5)
     again = idp.issuer()
-    await change(lambda tx: issuers.add(tx, again, own=BASE, allow_loopback=False))
+    await change(lambda tx: issuer_queries.add(tx, again, own=BASE, allow_loopback=False))
     assert not await alive(client, token)
     refused(await client.post("/api/agent/register", json=held), 400, "expired")
     clock.advance(1)
@@ -158,7 +159,7 @@ async def test_a_token_dies_with_its_issuer_and_stays_dead(
 @pytest.mark.asyncio
 @covers("contract:1.3:dead-at-once", "contract:1.1:expired")
 async def test_the_kill_switch_ends_one_person_s_tokens_and_unused_assertions(
-    clock: Clock, client: httpx2.AsyncClient, idp: Idp, change: Change
+    clock: Clock, client: httpx2.AsyncClient, idp: FakeIssuer, change: Change
 ) -> None:
     async def present(assertion: str) -> httpx2.Response:
         return await client.post("/api/agent/register", json=registration(assertion))
@@ -166,7 +167,7 @@ async def test_the_kill_switch_ends_one_person_s_tokens_and_unused_assertions(
     token, other = [(await present(idp.assertion(sub=sub))).json() for sub in ("u-1", "u-2")]
     held = idp.assertion(sub="u-1")
     clock.advance(1)
-    await change(lambda tx: issuers.revoke_subject(tx, idp.name, "u-1"))
+    await change(lambda tx: issuer_queries.revoke_subject(tx, idp.name, "u-1"))
     assert not await alive(client, token)
     assert await alive(client, other)
     refused(await present(held), 400, "expired")

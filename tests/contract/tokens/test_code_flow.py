@@ -4,9 +4,10 @@ import httpx2
 import pytest
 
 from negotiator.scopes import ASSISTANT
-from tests.conftest import BASE, bearer
+from tests.conftest import bearer
 from tests.contract.requirements import covers
-from tests.flow import CALLBACK, SCOPE, App, User, told
+from tests.helpers.code_flow import CALLBACK, SCOPE, ClientApp, ConsentingUser, told
+from tests.helpers.form_browser import BASE
 
 RESOURCE = "/.well-known/oauth-protected-resource"
 
@@ -14,7 +15,7 @@ RESOURCE = "/.well-known/oauth-protected-resource"
 @pytest.mark.asyncio
 @covers("contract:1.3:authorize")
 async def test_a_user_signs_in_consents_and_the_client_gets_a_code_with_iss(
-    client: httpx2.AsyncClient, ada: User, public_app: App
+    client: httpx2.AsyncClient, ada: ConsentingUser, public_app: ClientApp
 ) -> None:
     stranger = await client.get(public_app.asks())
     assert (stranger.status_code, stranger.headers["location"].split("?")[0]) == (
@@ -38,7 +39,9 @@ async def test_a_user_signs_in_consents_and_the_client_gets_a_code_with_iss(
 
 @pytest.mark.asyncio
 @covers("contract:1.3:refresh")
-async def test_refresh_tokens_rotate_and_reuse_kills_the_family(ada: User, public_app: App) -> None:
+async def test_refresh_tokens_rotate_and_reuse_kills_the_family(
+    ada: ConsentingUser, public_app: ClientApp
+) -> None:
     first = await ada.tokens(public_app)
     second = (await public_app.refresh(first["refresh_token"])).json()
     assert (await public_app.refresh(first["refresh_token"])).json()["error"] == "invalid_grant"
@@ -51,21 +54,21 @@ async def test_refresh_tokens_rotate_and_reuse_kills_the_family(ada: User, publi
 @pytest.mark.asyncio
 @covers("contract:1.3:register")
 async def test_a_client_registers_itself_and_uses_the_flow(
-    client: httpx2.AsyncClient, ada: User
+    client: httpx2.AsyncClient, ada: ConsentingUser
 ) -> None:
     body = {"redirect_uris": [CALLBACK], "token_endpoint_auth_method": "none"}
     made = await client.post("/oauth/register", json=body)
     assert made.status_code == 201
     assert "no-store" in made.headers["cache-control"]
     assert made.json()["redirect_uris"] == [CALLBACK]
-    assert (await ada.tokens(App(client, made.json()["client_id"])))["token_type"] == "Bearer"
+    assert (await ada.tokens(ClientApp(client, made.json()["client_id"])))["token_type"] == "Bearer"
     bad = await client.post("/oauth/register", json={**body, "redirect_uris": ["javascript:1"]})
     assert (bad.status_code, bad.json()["error"]) == (400, "invalid_redirect_uri")
 
 
 @pytest.mark.asyncio
 @covers("contract:1.3:userinfo", "assistant:5:scope-openid")
-async def test_openid_and_profile_open_userinfo(ada: User, public_app: App) -> None:
+async def test_openid_and_profile_open_userinfo(ada: ConsentingUser, public_app: ClientApp) -> None:
     for scope, claims in (
         ("openid", {"sub"}),
         ("openid profile", {"sub", "name", "preferred_username", "email"}),

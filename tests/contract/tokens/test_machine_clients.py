@@ -10,11 +10,11 @@ from negotiator.settings import Settings
 from negotiator.store.statement import Transaction
 from negotiator.tokens import clients
 from negotiator.tokens.clients import JWT_BEARER, NewClient
-from negotiator.users import people
+from negotiator.users import user_queries
 from tests.conftest import Change, Mint, bearer, connect, make_settings, running
-from tests.contract.expect import refused
 from tests.contract.requirements import covers
-from tests.idp import Idp
+from tests.helpers.answer_checks import refused
+from tests.helpers.fake_issuer import FakeIssuer
 
 TOKEN = "/oauth/token"
 CHALLENGED = (
@@ -24,7 +24,7 @@ CHALLENGED = (
 
 def machine(*scopes: str) -> NewClient:
     """A client that an operator gave these scopes."""
-    return NewClient("robot", clients.BY_ITSELF, scopes)
+    return NewClient("robot", clients.USERLESS_GRANTS, scopes)
 
 
 @pytest.mark.asyncio
@@ -68,7 +68,7 @@ async def test_a_client_of_both_services_is_granted_what_the_running_one_offers(
 @pytest.mark.asyncio
 @covers("contract:1.3:unverified-email")
 async def test_an_unverified_address_in_an_id_jag_is_neither_stored_nor_linked(
-    client: httpx2.AsyncClient, change: Change, idp: Idp, mint: Mint
+    client: httpx2.AsyncClient, change: Change, idp: FakeIssuer, mint: Mint
 ) -> None:
     owner, _ = await mint("ada@corp.example")
     pair = await change(lambda tx: clients.add(tx, machine(*ASSISTANT)))
@@ -89,11 +89,11 @@ async def test_an_unverified_address_in_an_id_jag_is_neither_stored_nor_linked(
     assert owner not in {first, stranger}
 
     def addresses(tx: Transaction) -> list[str | None]:
-        found = [people.by_id(tx, user_id) for user_id in (first, stranger)]
+        found = [user_queries.by_id(tx, user_id) for user_id in (first, stranger)]
         return [user.email for user in found if user]
 
     assert await change(addresses) == [None, None]
-    assert await change(lambda tx: people.by_email(tx, "new@corp.example")) is None
+    assert await change(lambda tx: user_queries.by_email(tx, "new@corp.example")) is None
     for verified in ("true", 1):
         odd = idp.assertion(client_id=pair[0], email="ada@corp.example", email_verified=verified)
         form = {"grant_type": JWT_BEARER, "assertion": odd}

@@ -14,8 +14,8 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from negotiator.scopes import ASSISTANT
 from negotiator.tokens import clients
 from negotiator.tokens.clients import NewClient
+from tests.helpers.live_user import LiveUser, arrive, converse, sent_to
 from tests.live.conftest import Server, free_port
-from tests.live.person import Person, arrive, converse, sent_to
 
 _PATIENCE: Final = 60
 
@@ -24,7 +24,7 @@ async def authorize(server: Server, *suite: str | Path, into: Path) -> str:
     """Let the suite's authorization scenarios run as a public client, and its user say yes; what it printed."""
     port = free_port()
     back = (f"http://127.0.0.1:{port}/callback",)
-    new = NewClient("conformance", clients.FLOW, tuple(ASSISTANT), back, "none")
+    new = NewClient("conformance", clients.CODE_FLOW_GRANTS, tuple(ASSISTANT), back, "none")
     client_id, _ = await server.change(lambda tx: clients.add(tx, new))
     running = await asyncio.create_subprocess_exec(
         *(*suite, "authorization", "--url", server.base, "--resource", f"{server.base}/mcp"),
@@ -82,7 +82,7 @@ async def elder(server: Server, *program: str | Path) -> list[str]:
     return [f"elder: {told} {said.decode()}"]
 
 
-async def _sign(person: Person, said: asyncio.StreamReader) -> None:
+async def _sign(person: LiveUser, said: asyncio.StreamReader) -> None:
     await person.follow(await sent_to(said))
     # Nothing of what it says later is wanted, but a full pipe would stop it.
     await said.read()

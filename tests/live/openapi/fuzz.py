@@ -13,7 +13,7 @@ from typing import Any, Final
 import httpx2
 
 from negotiator.scopes import SERVICES
-from tests.contract.schemas.generated import ACCEPTANCE, DEPENDS, POSITIVE, REJECTIONS
+from tests.helpers.generated_requests import ACCEPTANCE, DEPENDS, POSITIVE, REJECTIONS
 from tests.live.conftest import Server
 
 HERE: Final = Path(__file__).parent

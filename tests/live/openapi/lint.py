@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from docs.generate import service
 from negotiator import __version__
-from negotiator.discovery.openapi import document
+from negotiator.discovery.openapi import openapi_document
 from tests.live.openapi.installed import HERE, NotInstalled, environment, node_tool
 
 _SECONDS: Final = 300
@@ -25,7 +25,7 @@ EXPECTED: Final = {
 def write_document(folder: Path) -> Path:
     """The document of a service with every setting at its default, as a file in the folder."""
     path = folder / "openapi.json"
-    path.write_text(json.dumps(document(service(), __version__)))
+    path.write_text(json.dumps(openapi_document(service(), __version__)))
     return path
 
 

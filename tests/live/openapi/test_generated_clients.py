@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import pytest
 
+from tests.helpers.missing_tools import missing
 from tests.live.conftest import Server
 from tests.live.openapi.installed import (
     HERE,
@@ -17,7 +18,6 @@ from tests.live.openapi.installed import (
     python,
 )
 from tests.live.openapi.lint import findings, write_document
-from tests.needs import missing
 
 _SECONDS: Final = 300
 _IGNORED: Final = {"position", "added_at", "status", "token_type_hint"}

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from negotiator.teleprompter.speech.choose import make_recognizer
 from negotiator.teleprompter.speech.recognizer import Recognizer
+from negotiator.teleprompter.speech.recognizer_factory import make_recognizer
 from tests.conftest import make_settings
-from tests.live.speech.scripted import Scripted
-from tests.live.speech.services import KEY, MODEL, listen, transcriptions
+from tests.live.speech.fake_speech_services import KEY, MODEL, fake_deepgram, fake_transcriptions
+from tests.live.speech.scripted_recognizer import ScriptedRecognizer
 
 STANDINS = Path(__file__).parent / "standins"
 
@@ -46,12 +46,12 @@ async def engines(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[En
         async def make(name: str) -> Recognizer:
             chosen: dict[str, Any] = {"speech_engine": name, "speech_workers": 1}
             if name == "scripted":
-                return Scripted()
+                return ScriptedRecognizer()
             if name == "openai":
-                service = await stack.enter_async_context(transcriptions())
+                service = await stack.enter_async_context(fake_transcriptions())
                 chosen |= {"speech_url": service.url, "speech_key": KEY, "speech_model": MODEL}
             elif name == "deepgram":
-                service = await stack.enter_async_context(listen())
+                service = await stack.enter_async_context(fake_deepgram())
                 chosen |= {"speech_url": service.url, "speech_key": KEY, "speech_model": MODEL}
             elif name != "pocketsphinx":
                 chosen["speech_model_path"] = model(folder)

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from tests.live.conftest import Server
-from tests.live.teleprompter.caller import Stubborn, bound
+from tests.live.teleprompter.socket_client import ReconnectingClient, bound
 
 _SENTENCES: Final = 40
 _SLOWEST: Final = 0.02
@@ -45,12 +45,12 @@ async def flaky(port: int, seed: int) -> AsyncGenerator[str]:
         passing.close()
 
 
-async def _talk_through(server: Server, base: str, *, killing: bool) -> Stubborn:
+async def _talk_through(server: Server, base: str, *, killing: bool) -> ReconnectingClient:
     """Speak and look on in a session until it is over; the numbers have to be whole, and the transcript too."""
     caller = await bound(server)
     async with server.connect() as client:
         one = await caller.open(client)
-        client_side = Stubborn(caller, one, base)
+        client_side = ReconnectingClient(caller, one, base)
         running = asyncio.create_task(client_side.run())
         for number in range(_SENTENCES):
             await client_side.say(f"u{number}", f"Sentence {number}.")

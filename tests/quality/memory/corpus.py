@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from negotiator.words import terms
-from tests.quality.memory.facts import ASPECTS
-from tests.quality.memory.lessons import LESSONS
+from negotiator.search_terms import stemmed_terms
+from tests.quality.memory.negotiation_lessons import LESSONS
 from tests.quality.memory.parties import PARTIES
+from tests.quality.memory.party_facts import ASPECTS
 
 PLAIN: Final = len(ASPECTS) - 2
 """The last two aspects are numbers that things are asked for by."""
@@ -55,7 +55,7 @@ def questions() -> list[Asked]:
     """All questions, in a fixed order."""
     texts = {one.id: one.text for one in memories()}
     return [
-        Asked(asked, answer, bool({*terms(asked)} & {*terms(texts[answer])}), part)
+        Asked(asked, answer, bool({*stemmed_terms(asked)} & {*stemmed_terms(texts[answer])}), part)
         for asked, answer, part in (*_of_parties(), *_of_lessons())
     ]
 

@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from negotiator.memory.embedding.minilm import installed
+from negotiator.memory.embedding.minilm_embedder import find_minilm_files
 from tests.conftest import MODELS
-from tests.needs import MODEL, missing
+from tests.helpers.missing_tools import MODEL, missing
 from tests.quality.memory.corpus import memories, questions
-from tests.quality.memory.measure import ORDERS, Bench, Score, laid_out
+from tests.quality.memory.measure_recall import ORDERS, Bench, Score, laid_out
 
 FLOORS = {"tune": Score(0.50, 0.43), "held": Score(0.50, 0.43)}
 """On processors without VNNI the model's 8-bit products saturate: a recall of .507 there, .51 and more elsewhere."""
@@ -17,7 +17,7 @@ FLOORS = {"tune": Score(0.50, 0.43), "held": Score(0.50, 0.43)}
 @pytest.fixture(scope="module")
 def bench() -> Bench:
     """The corpus on a shelf, with the vectors of the embedded model."""
-    if installed() is None:
+    if find_minilm_files() is None:
         missing(MODEL)
     return asyncio.run(laid_out(MODELS))
 

@@ -6,18 +6,18 @@ from typing import Final
 
 import pytest
 
-from negotiator.memory.embedding.choose import choose
 from negotiator.memory.embedding.embedder import Embedder
-from negotiator.memory.embedding.minilm import installed
+from negotiator.memory.embedding.embedder_selection import choose_embedder
+from negotiator.memory.embedding.minilm_embedder import find_minilm_files
+from negotiator.teleprompter import classifier_training
+from negotiator.teleprompter.classifier_training import ShippedClassifiers, UserClassifier
 from negotiator.teleprompter.cues.catalogue import cue_catalogue
-from negotiator.teleprompter.cues.matcher import matcher_of, pieces
-from negotiator.teleprompter.cues.policy import Patience
-from negotiator.teleprompter.taught import learned
-from negotiator.teleprompter.taught.examples import Example, lesson_of
-from negotiator.teleprompter.taught.learned import Shipped, Taught
+from negotiator.teleprompter.cues.matcher import build_matcher, text_pieces
+from negotiator.teleprompter.cues.policy import PolicySettings
+from negotiator.teleprompter.example_queries import LabelledVector, label_from_feedback
 from tests.conftest import MODELS
-from tests.needs import MODEL, missing
-from tests.quality.teleprompter.measure import Answer, figures, taught, wordings
+from tests.helpers.missing_tools import MODEL, missing
+from tests.quality.teleprompter.measure_cues import Answer, figures, taught, wordings
 
 SAID: Final = {
     "honestly your competitor quoted us a lot less": "to be honest your competitor has quoted us quite a bit less",
@@ -32,57 +32,59 @@ class Ground:
     """The embedder and the shipped lessons."""
 
     embedder: Embedder
-    shipped: Shipped
+    shipped: ShippedClassifiers
 
 
 @pytest.fixture(scope="module")
 def ground() -> Ground:
     """Learned from the vectors that the shipped heads are learned from; kept for the next run."""
-    if installed() is None:
+    if find_minilm_files() is None:
         missing(MODEL)
-    embedder, book = choose("", key="", model="", models=MODELS), cue_catalogue()
-    file = learned.file_of(MODELS, book, embedder.model)
-    kept = learned.read(file)
+    embedder, book = choose_embedder("", key="", model="", models=MODELS), cue_catalogue()
+    file = classifier_training.shipped_file(MODELS, book, embedder.model)
+    kept = classifier_training.read_shipped(file)
     if kept is None:
 
-        async def run() -> Shipped:
+        async def run() -> ShippedClassifiers:
             them, me = [
                 await embedder.embed([text for text, _ in book.examples(speaker)])
                 for speaker in ("them", "me")
             ]
-            return learned.shipped_of(book, {"them": them, "me": me})
+            return classifier_training.train_shipped(book, {"them": them, "me": me})
 
         kept = asyncio.run(run())
-        learned.write(file, kept)
+        classifier_training.write_shipped(file, kept)
     return Ground(embedder, kept)
 
 
-def answers(ground: Ground, them: Taught) -> list[Answer]:
+def answers(ground: Ground, them: UserClassifier) -> list[Answer]:
     """The held-out wordings of theirs, by a user's head."""
-    matcher = matcher_of(cue_catalogue())
+    matcher = build_matcher(cue_catalogue())
 
     async def run() -> list[Answer]:
         found: list[Answer] = []
         for one in wordings():
             if one.speaker == "them":
-                vectors = await ground.embedder.embed(pieces(one.text))
+                vectors = await ground.embedder.embed(text_pieces(one.text))
                 matches = matcher.match(one.text, "them", head=them.head, vectors=vectors)
-                found.append(Answer(one, them.tempered(matches, vectors)))
+                found.append(Answer(one, them.with_refusals(matches, vectors)))
         return found
 
     return asyncio.run(run())
 
 
-def refusing(ground: Ground, *said: str, times: int = 3) -> tuple[Taught, list[str]]:
+def refusing(ground: Ground, *said: str, times: int = 3) -> tuple[UserClassifier, list[str]]:
     """A user's head after the surest card of each sentence was called wrong, and the cues of those cards."""
-    matcher, shipped = matcher_of(cue_catalogue()), ground.shipped
-    own: list[Example] = []
+    matcher, shipped = build_matcher(cue_catalogue()), ground.shipped
+    own: list[LabelledVector] = []
     cues: list[str] = []
     for text in said:
         vectors = asyncio.run(ground.embedder.embed([text]))
         head = shipped.taught["them"].head
         cues.append(matcher.match(text, "them", head=head, vectors=vectors)[0].cue_id)
-        own += [Example(lesson_of("wrong", cues[-1]), vectors[0].tobytes())] * times
+        own += [
+            LabelledVector(label_from_feedback("wrong", cues[-1]), vectors[0].tobytes())
+        ] * times
     return shipped.with_own("them", own), cues
 
 
@@ -91,15 +93,17 @@ def test_after_three_refusals_the_card_is_gone_in_other_words_too(
     ground: Ground, said: str, nearly: str
 ) -> None:
     mine, [cue] = refusing(ground, said)
-    matcher = matcher_of(cue_catalogue())
-    shown = Patience().shown
+    matcher = build_matcher(cue_catalogue())
+    shown = PolicySettings().shown
     for text in (said, nearly):
-        vectors = asyncio.run(ground.embedder.embed(pieces(text)))
+        vectors = asyncio.run(ground.embedder.embed(text_pieces(text)))
         shipped = matcher.match(
             text, "them", head=ground.shipped.taught["them"].head, vectors=vectors
         )
         assert next(one.confidence for one in shipped if one.cue_id == cue) >= shown
-        own = mine.tempered(matcher.match(text, "them", head=mine.head, vectors=vectors), vectors)
+        own = mine.with_refusals(
+            matcher.match(text, "them", head=mine.head, vectors=vectors), vectors
+        )
         assert all(one.confidence < shown for one in own if one.cue_id == cue)
 
 
@@ -107,10 +111,10 @@ def test_four_refused_sentences_cost_their_owner_little_else_and_others_nothing(
     ground: Ground,
 ) -> None:
     shipped = ground.shipped.taught["them"]
-    before = figures(answers(ground, shipped), Patience())
+    before = figures(answers(ground, shipped), PolicySettings())
     mine, _ = refusing(ground, *SAID)
-    own = figures(answers(ground, mine), Patience())
-    after = figures(answers(ground, ground.shipped.taught["them"]), Patience())
+    own = figures(answers(ground, mine), PolicySettings())
+    after = figures(answers(ground, ground.shipped.taught["them"]), PolicySettings())
     assert after == before
     assert own.shown >= before.shown - 0.05
     assert own.false <= before.false + 0.02

@@ -7,16 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from negotiator.directory.record import evidence, texts
-from negotiator.directory.record.keys import canonical_url, keys_of
-from negotiator.directory.record.taxonomy import TAXONOMY
-from negotiator.directory.record.tool import Evidence, Record, ToolDraft
+from negotiator.directory import record_text, tool_record
+from negotiator.directory.taxonomy import TAXONOMY
+from negotiator.directory.tool_keys import canonical_url, keys_of
+from negotiator.directory.tool_record import FieldEvidence, ToolDraft, ToolRecord
 
 
-def record(**members: Any) -> Record:
+def record(**members: Any) -> ToolRecord:
     """A small record."""
     plain = {"name": "Notion", "summary": "Notes for teams", "kind": "app", "category": "coding"}
-    return Record.model_validate({**plain, **members})
+    return ToolRecord.model_validate({**plain, **members})
 
 
 def test_there_are_nineteen_categories_and_none_is_called_other() -> None:
@@ -24,7 +24,7 @@ def test_there_are_nineteen_categories_and_none_is_called_other() -> None:
     assert [each.position for each in TAXONOMY.values()] == list(range(1, 20))
     assert not any("other" in slug or "misc" in slug for slug in TAXONOMY)
     assert all(
-        texts.SLUG.fullmatch(slug) and each.description and each.subcategories
+        record_text.SLUG.fullmatch(slug) and each.description and each.subcategories
         for slug, each in TAXONOMY.items()
     )
 
@@ -46,9 +46,9 @@ def test_what_only_looks_like_text_is_taken_out() -> None:
 
 @given(st.text(max_size=300))
 def test_plain_text_is_settled_at_once(text: str) -> None:
-    assert texts.plain(texts.plain(text)) == texts.plain(text)
-    assert texts.line(texts.line(text)) == texts.line(text)
-    assert texts.SLUG.fullmatch(texts.slugify(text))
+    assert record_text.plain_text(record_text.plain_text(text)) == record_text.plain_text(text)
+    assert record_text.single_line(record_text.single_line(text)) == record_text.single_line(text)
+    assert record_text.SLUG.fullmatch(record_text.slugify(text))
 
 
 @pytest.mark.parametrize(
@@ -122,18 +122,18 @@ def test_a_page_that_is_the_repository_is_one_key() -> None:
     assert keys_of(record(**page, **source)) == [("repository", "github.com/acme/tool")]
 
 
-def proof(method: Any, source: str, *, field: str = "*") -> Evidence:
+def proof(method: Any, source: str, *, field: str = "*") -> FieldEvidence:
     """A line of evidence."""
-    return Evidence(field=field, source=source, method=method)
+    return FieldEvidence(field=field, source=source, method=method)
 
 
 def test_weaker_evidence_never_overwrites_and_always_adds() -> None:
     ours = record(summary="Ours", evidence=(proof("content", "us"),))
     listed = record(summary="Theirs", licence="MIT", name="N", evidence=(proof("list", "a list"),))
-    merged = evidence.merge(ours, listed)
+    merged = tool_record.merge_records(ours, listed)
     assert (merged.summary, merged.name, merged.licence) == ("Ours", "Notion", "MIT")
     assert {line.field: line.source for line in merged.evidence} == {"*": "us", "licence": "a list"}
-    stronger = evidence.merge(listed, ours)
+    stronger = tool_record.merge_records(listed, ours)
     assert (stronger.summary, stronger.name, stronger.licence) == ("Ours", "Notion", "MIT")
     named = {line.field: line.source for line in stronger.evidence}
     assert named == {"*": "us", "licence": "a list"}
@@ -141,7 +141,7 @@ def test_weaker_evidence_never_overwrites_and_always_adds() -> None:
 
 def test_fields_without_evidence_take_any() -> None:
     half = record(evidence=(proof("content", "us", field="summary"),))
-    merged = evidence.merge(
+    merged = tool_record.merge_records(
         half, record(licence="MIT", summary="X", evidence=(proof("list", "l"),))
     )
     assert (merged.licence, merged.summary) == ("MIT", "Notes for teams")
@@ -153,7 +153,7 @@ def test_a_proven_publisher_gives_way_to_a_proven_one_only() -> None:
         evidence=(proof("list", "l"),),
     )
     claimed = record(publisher={"name": "Mallory"}, evidence=(proof("content", "us"),))
-    kept = evidence.merge(owner, claimed).publisher
+    kept = tool_record.merge_records(owner, claimed).publisher
     assert kept is not None
     assert kept.name == "Acme"
 
@@ -162,7 +162,7 @@ def test_merging_a_record_with_itself_changes_nothing() -> None:
     held = record(
         licence="MIT", evidence=(proof("content", "us"), proof("list", "l", field="licence"))
     )
-    assert evidence.merge(held, held) == held
+    assert tool_record.merge_records(held, held) == held
 
 
 def test_a_draft_carries_nothing_that_is_ours_to_say() -> None:
@@ -178,11 +178,11 @@ def test_a_draft_carries_nothing_that_is_ours_to_say() -> None:
 
 
 def test_what_shows_nothing_is_taken_out_and_hides_nothing() -> None:
-    assert texts.plain("a\u3164b\u2800c\ufe01d\U000e0141e\u115ff") == "abcdef"
-    assert texts.plain("e\u200b\u0301") == "\u00e9"
+    assert record_text.plain_text("a\u3164b\u2800c\ufe01d\U000e0141e\u115ff") == "abcdef"
+    assert record_text.plain_text("e\u200b\u0301") == "\u00e9"
 
 
 @pytest.mark.parametrize("host", ["10.0.0.10", "1.2.3.45", "127.0.0.0x1"])
 def test_an_address_is_no_name(host: str) -> None:
     with pytest.raises(ValueError, match="domain name"):
-        texts.split_url(f"https://{host}/")
+        record_text.split_url(f"https://{host}/")

@@ -3,9 +3,9 @@
 from typing import Any, Final
 
 from negotiator.discovery.agent_auth import agent_auth
-from negotiator.discovery.site import Site
-from negotiator.discovery.texts import auth_md
-from negotiator.edge.operation import Call, Operation, Service
+from negotiator.discovery.auth_md import auth_md
+from negotiator.discovery.site import SiteDescription
+from negotiator.http.operation import Call, Operation, ServiceDescription
 from negotiator.scopes import ASSISTANT, DIRECTORY
 
 BASE: Final = "https://negotiator.example"
@@ -18,14 +18,14 @@ async def nothing(_call: Call[Any]) -> None:
     """What these operations do."""
 
 
-def service(*paths: str) -> Service:
+def service(*paths: str) -> ServiceDescription:
     """A service that takes a POST at each of these paths."""
     named = enumerate(paths)
     operations = (
         Operation(name=f"operation{n}", method="POST", path=path, summary="Do", run=nothing)
         for n, path in named
     )
-    return Service(BASE, {**ASSISTANT, **DIRECTORY}, tuple(operations))
+    return ServiceDescription(BASE, {**ASSISTANT, **DIRECTORY}, tuple(operations))
 
 
 def block(*paths: str) -> dict[str, Any]:
@@ -85,7 +85,7 @@ def test_a_door_that_is_not_there_is_not_named() -> None:
 
 def test_the_page_about_getting_in_has_a_part_for_each_door() -> None:
     pages = {
-        name: auth_md(Site(service(*paths), "1.0.0"))
+        name: auth_md(SiteDescription(service(*paths), "1.0.0"))
         for name, paths in {"one": FIRST, "two": SECOND, "both": (*FIRST, *SECOND)}.items()
     }
     assert "/api/auth/" not in pages["one"]

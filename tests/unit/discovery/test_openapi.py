@@ -8,12 +8,12 @@ from jsonschema_rs import Draft202012Validator
 from pydantic import ValidationError
 
 from docs.generate import service
-from negotiator.discovery.openapi import document
-from negotiator.edge.operation import MergePatch
-from negotiator.mcp.offers import tools
+from negotiator.discovery.openapi import openapi_document
+from negotiator.mcp import tools
+from negotiator.schema import MergePatch
 
 SERVICE: Final = service()
-DOCUMENT: Final = document(SERVICE, "0")
+DOCUMENT: Final = openapi_document(SERVICE, "0")
 SCHEMAS: Final[dict[str, Any]] = DOCUMENT["components"]["schemas"]
 _AMOUNTS: Final = {"baseline": {"amount": "120.00"}, "achieved": {"amount": 100}}
 _ASSERTION: Final = {"assertion_type": "verified_email", "assertion": "ada@example.com"}
@@ -63,7 +63,7 @@ def _schemas(value: Any, place: str = "") -> Iterator[tuple[str, dict[str, Any]]
 
 
 def _every() -> Iterator[tuple[str, dict[str, Any]]]:
-    for name, operation in tools.marked(SERVICE).items():
+    for name, operation in tools.tool_operations(SERVICE).items():
         yield from _schemas(tools.input_schema(operation), f"tool {name}")
     for name, schema in SCHEMAS.items():
         yield from _schemas(schema, name)
@@ -125,8 +125,8 @@ def test_null_in_a_patch_removes_only_what_the_result_can_lack() -> None:
 
 
 def test_an_object_in_a_patch_is_changed_member_by_member() -> None:
-    inner = SCHEMAS["BaselineOfWinPatch"]
-    assert "required" in SCHEMAS["BaselineOfWin"]
+    inner = SCHEMAS["WinBaselinePatch"]
+    assert "required" in SCHEMAS["WinBaseline"]
     assert "required" not in inner
     assert {"type": "null"} in inner["properties"]["as_of"]["anyOf"]
 

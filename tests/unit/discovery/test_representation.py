@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.discovery.representation import preferred, ranges
+from negotiator.discovery.content_negotiation import media_ranges, preferred_media_type
 
 OFFERED = ("text/html", "text/markdown")
 HTML, MARKDOWN = OFFERED
@@ -36,16 +36,16 @@ HTML, MARKDOWN = OFFERED
     ],
 )
 def test_the_header_decides_and_html_is_for_who_does_not_care(accept: str, chosen: str) -> None:
-    assert preferred(accept, OFFERED) == chosen
+    assert preferred_media_type(accept, OFFERED) == chosen
 
 
 @given(st.text(max_size=80))
 def test_any_text_gets_one_of_what_is_offered(accept: str) -> None:
-    assert preferred(accept, OFFERED) in OFFERED
-    assert all(0 <= each.weight <= 1 for each in ranges(accept))
+    assert preferred_media_type(accept, OFFERED) in OFFERED
+    assert all(0 <= each.weight <= 1 for each in media_ranges(accept))
 
 
 @given(st.integers(0, 1000), st.integers(0, 1000))
 def test_the_heavier_one_wins(html: int, markdown: int) -> None:
     accept = f"text/html;q={html / 1000:.3f}, text/markdown;q={markdown / 1000:.3f}"
-    assert preferred(accept, OFFERED) == (MARKDOWN if markdown > html else HTML)
+    assert preferred_media_type(accept, OFFERED) == (MARKDOWN if markdown > html else HTML)

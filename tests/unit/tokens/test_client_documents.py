@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 
 from negotiator.scopes import ASSISTANT
-from negotiator.tokens.registration.documents import (
-    CEILING,
-    UNSAID,
-    Documents,
-    believe,
+from negotiator.tokens.client_documents import (
+    DEFAULT_LIFETIME,
+    MAX_LIFETIME,
+    ClientDocuments,
     is_document_id,
+    read_document,
 )
-from negotiator.tokens.registration.metadata import MetadataRefused
-from negotiator.trust.fetch import Document, Fetcher, FetchFailed
-from tests.unit.trust.web import free_hosts
+from negotiator.tokens.client_metadata import MetadataRefused
+from negotiator.trust.fetch import FetchedDocument, Fetcher, FetchFailed
+from tests.helpers.loopback_server import free_hosts
 
 HERE = "203.0.113.7"
 ID = "https://app.example/client.json"
@@ -29,19 +29,19 @@ class Web(Fetcher):
         super().__init__(allow_loopback=False)
         self.body, self.max_age, self.asked = body, max_age, 0
 
-    async def document(self, url: str, *, limit: int = 65_536) -> Document:
+    async def document(self, url: str, *, limit: int = 65_536) -> FetchedDocument:
         self.asked += 1
         await asyncio.sleep(0)
         assert limit == 5 * 1024
         if self.body is None:
             raise FetchFailed("nothing there")
-        return Document({"client_id": url, **self.body}, self.max_age)
+        return FetchedDocument({"client_id": url, **self.body}, self.max_age)
 
 
-def reader(web: Web, at: list[int]) -> Documents:
+def reader(web: Web, at: list[int]) -> ClientDocuments:
     """Reads this web at the time that stands in `at`."""
     hosts = free_hosts(web, lambda: at[0])
-    return Documents(hosts, tuple(ASSISTANT), False, lambda: at[0])
+    return ClientDocuments(hosts, tuple(ASSISTANT), False, lambda: at[0])
 
 
 @pytest.mark.parametrize("client_id", [ID, "https://app.example/", "https://app.example:8443/a?b"])
@@ -97,12 +97,12 @@ def test_these_are_not(client_id: str) -> None:
 )
 def test_a_document_that_lies_or_tells_a_secret_is_not_believed(changes: dict[str, Any]) -> None:
     with pytest.raises(MetadataRefused):
-        believe(ID, {"client_id": ID, **GOOD, **changes}, offered=ASSISTANT, at=0)
+        read_document(ID, {"client_id": ID, **GOOD, **changes}, offered=ASSISTANT, at=0)
 
 
 def test_a_good_document_is_a_public_client() -> None:
     unsaid = {"client_uri": None, "scope": "", "token_endpoint_auth_method": None}
-    client = believe(ID, {"client_id": ID, **GOOD, **unsaid}, offered=ASSISTANT, at=0)
+    client = read_document(ID, {"client_id": ID, **GOOD, **unsaid}, offered=ASSISTANT, at=0)
     assert client.is_public
     assert client.client_id == ID
     assert not client.check_endpoint_auth_method("client_secret_post", "token")
@@ -111,7 +111,9 @@ def test_a_good_document_is_a_public_client() -> None:
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(("max_age", "kept"), [(None, UNSAID), (60, 60), (10**8, CEILING)])
+@pytest.mark.parametrize(
+    ("max_age", "kept"), [(None, DEFAULT_LIFETIME), (60, 60), (10**8, MAX_LIFETIME)]
+)
 async def test_a_document_counts_as_long_as_it_says_within_bounds(
     max_age: int | None, kept: int
 ) -> None:

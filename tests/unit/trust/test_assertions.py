@@ -7,15 +7,15 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from negotiator.trust.assertions import AssertionRefused, Reason
-from tests.unit.trust.idp import (
+from negotiator.trust.claims import AssertionRefused, Reason
+from tests.helpers.forged_assertions import (
     ABSENT,
     BASE,
     IDP,
     NOW,
     SECONDS,
     TYP,
-    believed,
+    accepted,
     claims,
     encode,
     header,
@@ -26,8 +26,8 @@ from tests.unit.trust.idp import (
     private_key,
     reason,
     sign,
-    stranger,
     token,
+    unknown_key,
 )
 
 pytestmark = pytest.mark.asyncio
@@ -47,7 +47,7 @@ async def test_a_good_assertion_is_believed_with_everything_it_says() -> None:
         sub_id={"format": "saml-nameid", "issuer": "https://saml.example", "nameid": "root"},
     )
     trusted = issuer()
-    found = await believed(text, trusted)
+    found = await accepted(text, trusted)
     assert found.issuer is trusted
     assert (found.subject, found.client_id, found.jti) == ("user-1", "agent-1", "jti-1")
     assert found.tenant is None
@@ -64,7 +64,7 @@ async def test_every_allowed_algorithm_verifies_and_no_stranger_s_key_does(alg: 
     trusted = issuer(algorithms=(alg,), jwks=jwks(jwk(alg)))
     head = header(alg=alg, kid=alg)
     assert await reason(sign(head, claims(), alg=alg), trusted) is None
-    forged = sign(head, claims(), alg=alg, key=stranger(alg))
+    forged = sign(head, claims(), alg=alg, key=unknown_key(alg))
     assert await reason(forged, trusted) == Reason.SIGNATURE
 
 
@@ -117,7 +117,7 @@ async def test_a_key_made_for_one_rsa_algorithm_serves_no_other() -> None:
 
 
 async def test_keys_in_the_header_are_never_used() -> None:
-    attacker = stranger("ES256")
+    attacker = unknown_key("ES256")
     planted = {"jwk": jwk("ES256"), "x5c": ["MII"], "jku": "https://evil.example/jwks", "x5u": "x"}
     assert await reason(sign(header(**planted), claims(), key=attacker)) == Reason.SIGNATURE
     assert await reason(sign(header(**planted), claims())) is None
@@ -287,7 +287,7 @@ async def test_half_a_character_is_refused() -> None:
 async def test_a_refusal_never_repeats_the_token() -> None:
     text = token(aud="https://evil.example/secret")
     with pytest.raises(AssertionRefused) as refused:
-        await believed(text)
+        await accepted(text)
     assert "secret" not in refused.value.description
     assert text not in refused.value.detail
 

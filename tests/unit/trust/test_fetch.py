@@ -10,7 +10,7 @@ from time import monotonic
 import pytest
 
 from negotiator.trust.fetch import Fetcher, FetchFailed
-from tests.unit.trust.web import JSON, Write, answering, certificate, serving
+from tests.helpers.loopback_server import JSON, Write, answering, certificate, serving
 
 pytestmark = pytest.mark.asyncio
 

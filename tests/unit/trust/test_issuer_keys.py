@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from negotiator.trust import keysets
-from negotiator.trust.fetch import Document, FetchFailed
-from negotiator.trust.issuer import Issuer
+from negotiator.trust.fetch import FetchedDocument, FetchFailed
+from negotiator.trust.issuers import Issuer
 from negotiator.trust.keysets import MAX_ISSUERS, IssuerKeys, KeysUnavailable, NoSuchKey
-from tests.unit.trust.idp import IDP, NOW, Shelf, issuer, jwk, jwks
+from tests.helpers.forged_assertions import IDP, NOW, StaticKeys, issuer, jwk, jwks
 
 pytestmark = pytest.mark.asyncio
 
@@ -32,15 +32,15 @@ class Clock:
 class Bench:
     """A cache over a shelf of documents, with a clock to turn."""
 
-    def __init__(self, **documents: Document) -> None:
+    def __init__(self, **documents: FetchedDocument) -> None:
         self.clock = Clock()
-        self.shelf = Shelf()
+        self.shelf = StaticKeys()
         self.keys = IssuerKeys(self.shelf, self.clock)
         self.publish("ES256")
 
     def publish(self, *kids: str, max_age: int | None = None, uri: str = URI) -> None:
         body = json.loads(jwks(*(jwk("ES256", kid) for kid in kids)))
-        self.shelf.documents[uri] = Document(body, max_age)
+        self.shelf.documents[uri] = FetchedDocument(body, max_age)
 
     def die(self) -> None:
         self.shelf.documents.clear()
@@ -131,7 +131,7 @@ BAD: list[dict[str, Any]] = [{}, {"keys": [{"kty": "oct", "k": "AA"}]}, {"keys":
 async def test_a_bad_document_does_not_replace_a_good_one(body: dict[str, Any]) -> None:
     bench = Bench()
     assert await bench.find() == "found"
-    bench.shelf.documents[URI] = Document(body, None)
+    bench.shelf.documents[URI] = FetchedDocument(body, None)
     bench.clock.now += HOUR
     assert await bench.find() == "found"
     assert bench.fetches == 2
@@ -145,14 +145,14 @@ async def test_a_withdrawn_set_takes_its_keys_away() -> None:
     assert await bench.find() == "unknown"
 
 
-class Slow(Shelf):
+class Slow(StaticKeys):
     """A shelf that waits for a signal before it answers."""
 
     def __init__(self) -> None:
-        super().__init__({URI: Document(json.loads(jwks(jwk("ES256"))), None)})
+        super().__init__({URI: FetchedDocument(json.loads(jwks(jwk("ES256"))), None)})
         self.signal = asyncio.Event()
 
-    async def document(self, url: str, *, limit: int = 65_536) -> Document:
+    async def document(self, url: str, *, limit: int = 65_536) -> FetchedDocument:
         found = await super().document(url, limit=limit)
         await self.signal.wait()
         return found
@@ -247,11 +247,13 @@ async def test_issuers_are_remembered_in_a_bounded_number() -> None:
     assert bench.fetches == 2
 
 
-def metadata(uri: str = URI, named: Any = IDP) -> Document:
-    return Document({"issuer": named, "jwks_uri": uri}, None)
+def metadata(uri: str = URI, named: Any = IDP) -> FetchedDocument:
+    return FetchedDocument({"issuer": named, "jwks_uri": uri}, None)
 
 
-async def discovered(documents: dict[str, Document], name: str = IDP) -> tuple[str, list[str]]:
+async def discovered(
+    documents: dict[str, FetchedDocument], name: str = IDP
+) -> tuple[str, list[str]]:
     bench = Bench()
     bench.shelf.documents.update(documents)
     return await bench.find("ES256", Issuer(name, ("ES256",))), bench.shelf.asked

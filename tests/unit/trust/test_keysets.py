@@ -6,9 +6,9 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from jwt.algorithms import get_default_algorithms
 
-from negotiator.trust.issuer import ALGORITHMS, Issuer, canonical_algorithm, check_algorithms
+from negotiator.trust.issuers import ALGORITHMS, Issuer, canonical_algorithm, check_algorithms
 from negotiator.trust.keysets import KeysRefused, parse
-from tests.unit.trust.idp import ABSENT, encode, jwk, private_key
+from tests.helpers.forged_assertions import ABSENT, encode, jwk, private_key
 
 
 def serves(key: dict[str, Any], *allowed: str) -> list[str]:

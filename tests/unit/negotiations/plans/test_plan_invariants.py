@@ -6,15 +6,15 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from negotiator.negotiations.advisor.numbers import numbers_in, readings_of
-from negotiator.negotiations.leverage.signals import LedgerOffer
-from negotiator.negotiations.plans.making.checks import figures_in, outward_texts, unsayable
-from negotiator.negotiations.plans.making.plan import make_plan
-from negotiator.negotiations.preferences.utility import utility
-from negotiator.negotiations.schemas.session import NegotiationBody
-from negotiator.negotiations.terms.guard import floor_of
-from negotiator.negotiations.terms.reading import read_terms
-from tests.unit.negotiations.plans.building import brief_of
+from negotiator.negotiations.leverage.concessions import LedgerOffer
+from negotiator.negotiations.limits import utility_floor
+from negotiator.negotiations.number_reading import number_readings, numbers_in
+from negotiator.negotiations.plans.checks import figures_in, outward_texts, private_numbers
+from negotiator.negotiations.plans.generator import make_plan
+from negotiator.negotiations.schemas_negotiations import NegotiationBody
+from negotiator.negotiations.terms_parsing import parse_terms
+from negotiator.negotiations.utility import package_utility
+from tests.unit.negotiations.plans.plan_cases import brief_of
 
 names = st.sampled_from(["price", "term", "scope", "delivery", "bonus"])
 
@@ -66,11 +66,11 @@ def values(package: dict[str, Any]) -> dict[str, Any]:
 def test_a_random_negotiation_gets_a_plan_that_keeps_its_promises(body: NegotiationBody) -> None:
     brief = brief_of(body)
     plan = make_plan(brief)
-    floor = floor_of(brief.terms)
+    floor = utility_floor(brief.terms)
     opening = plan["opening_offer"]
     rows = [*plan["concession_schedule"], *([opening] if opening else [])]
     for row in rows:
-        worth = utility(brief.terms.preferences, values(row["package"])).low
+        worth = package_utility(brief.terms.preferences, values(row["package"])).low
         assert abs(worth - row["utility"]["value"]) < 1e-4
         assert floor is None or worth >= floor - 1e-9
     gives = [row["gives"]["value"] for row in plan["concession_schedule"]]
@@ -84,10 +84,10 @@ def test_no_utility_or_weight_is_ever_said_to_the_other_side(body: NegotiationBo
     brief = brief_of(body)
     plan = make_plan(brief)
     opening = plan["opening_offer"]
-    public = readings_of(values(opening["package"]).values() if opening else ())
+    public = number_readings(values(opening["package"]).values() if opening else ())
     for row in plan["trades"]:
-        public |= readings_of([row["get"]["to"]["value"]])
-    hidden = unsayable(brief) - public
+        public |= number_readings([row["get"]["to"]["value"]])
+    hidden = private_numbers(brief) - public
     for place, text in outward_texts(plan):
         if place[0] != "tactics":
             assert all(n.in_words or not n.readings & hidden for n in numbers_in(text))
@@ -122,8 +122,8 @@ def test_a_price_floor_is_neither_crossed_nor_spoken(
         prices = [float(row["package"]["price"]["value"]) for row in rows]
         assert all(price <= limit if buyer else price >= limit for price in prices)
         if mine != limit:
-            hidden = readings_of([limit])
-            assert not any(readings_of([text]) & hidden for _, text in outward_texts(plan))
+            hidden = number_readings([limit])
+            assert not any(number_readings([text]) & hidden for _, text in outward_texts(plan))
 
 
 def test_a_negotiation_whose_rules_leave_nothing_says_so_instead_of_crossing_them() -> None:
@@ -136,7 +136,7 @@ def test_a_negotiation_whose_rules_leave_nothing_says_so_instead_of_crossing_the
         }
     )
     plan = make_plan(brief_of(body))
-    assert read_terms(body).constraints
+    assert parse_terms(body).constraints
     assert plan["opening_offer"] is None
     assert plan["concession_schedule"] == []
     assert plan["red_lines"][0]["issue"] == "price"

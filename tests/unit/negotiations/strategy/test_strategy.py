@@ -10,22 +10,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from negotiator.negotiations.strategy.move import Move, next_move
-from negotiator.negotiations.strategy.opponent import read_belief
+from negotiator.negotiations.strategy.next_move import NextMove, next_move
+from negotiator.negotiations.strategy.opponent_model import learn_opponent_model
 from negotiator.negotiations.strategy.situation import (
-    Issue,
-    OnTable,
-    Past,
-    Preferences,
-    Progress,
     Scalar,
     Side,
-    Situation,
+    StandingOffer,
+    StrategyIssue,
+    StrategyOffer,
+    StrategyPreferences,
+    StrategyProgress,
+    StrategySituation,
     Style,
 )
 
-PRICE = Issue("price", (100, 110, 120, 130))
-TERM = Issue("term", ("12 months", "24 months"))
+PRICE = StrategyIssue("price", (100, 110, 120, 130))
+TERM = StrategyIssue("term", ("12 months", "24 months"))
 WORTHS: dict[str, list[tuple[Scalar, float]]] = {
     "price": [(100, 0.7), (110, 0.5), (120, 0.2), (130, 0.0)],
     "term": [("12 months", 0.0), ("24 months", 0.3)],
@@ -37,52 +37,56 @@ def talk(
     floor: float = 0.3,
     step: int = 0,
     n_steps: int | None = 10,
-    history: tuple[Past, ...] = (),
-    on_table: OnTable | None = None,
+    history: tuple[StrategyOffer, ...] = (),
+    on_table: StandingOffer | None = None,
     style: Style = "balanced",
-) -> Situation:
-    return Situation(
+) -> StrategySituation:
+    return StrategySituation(
         issues=(PRICE, TERM),
-        my_preferences=Preferences(floor, 0.0, WORTHS),
-        progress=Progress(step, n_steps, None if n_steps is None else (step + 1) / (n_steps + 1)),
+        my_preferences=StrategyPreferences(floor, 0.0, WORTHS),
+        progress=StrategyProgress(
+            step, n_steps, None if n_steps is None else (step + 1) / (n_steps + 1)
+        ),
         history=history,
         on_table=on_table,
         style=style,
     )
 
 
-def theirs(step: int, price: Scalar, term: Scalar, worth: float) -> Past:
-    return Past(step, "them", {"price": price, "term": term}, worth)
+def theirs(step: int, price: Scalar, term: Scalar, worth: float) -> StrategyOffer:
+    return StrategyOffer(step, "them", {"price": price, "term": term}, worth)
 
 
 @st.composite
-def situations(draw: st.DrawFn) -> Situation:
+def situations(draw: st.DrawFn) -> StrategySituation:
     unit = st.floats(0, 1, allow_nan=False)
     sizes = draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
-    issues = tuple(Issue(f"i{k}", tuple(range(size))) for k, size in enumerate(sizes))
+    issues = tuple(StrategyIssue(f"i{k}", tuple(range(size))) for k, size in enumerate(sizes))
     worths: dict[str, list[tuple[Scalar, float]]] = {
         issue.name: [(value, draw(unit)) for value in issue.values] for issue in issues
     }
-    mine = Preferences(draw(st.floats(-0.5, 2.5)), draw(st.floats(-0.2, 0.2)), worths)
+    mine = StrategyPreferences(draw(st.floats(-0.5, 2.5)), draw(st.floats(-0.2, 0.2)), worths)
     n_steps = draw(st.none() | st.integers(1, 12))
     step = draw(st.integers(0, (n_steps or 12) - 1))
     first: Side = draw(st.sampled_from(("me", "them")))
-    blank = Situation(issues, mine, Progress(step))
-    history: list[Past] = []
+    blank = StrategySituation(issues, mine, StrategyProgress(step))
+    history: list[StrategyOffer] = []
     sides: tuple[Side, Side] = (first, "me" if first == "them" else "them")
     for turn in range(step + (first == "them")):
         for by in sides[: 1 if turn == step else 2]:
             offer = {issue.name: draw(st.sampled_from(issue.values)) for issue in issues}
             worth = blank.my_utility(offer)
             assert worth is not None
-            history.append(Past(turn, by, offer, worth))
+            history.append(StrategyOffer(turn, by, offer, worth))
     last = history[-1] if history else None
-    table = OnTable(last.offer, last.my_utility) if last and last.by == "them" else None
+    table = StandingOffer(last.offer, last.my_utility) if last and last.by == "them" else None
     style: Style = draw(st.sampled_from(("balanced", "firm", "cooperative")))
-    return Situation(issues, mine, Progress(step, n_steps), tuple(history), table, style)
+    return StrategySituation(
+        issues, mine, StrategyProgress(step, n_steps), tuple(history), table, style
+    )
 
 
-def worth_of(situation: Situation, move: Move) -> float:
+def worth_of(situation: StrategySituation, move: NextMove) -> float:
     assert move.offer is not None
     worth = situation.my_utility(move.offer)
     assert worth is not None
@@ -91,7 +95,7 @@ def worth_of(situation: Situation, move: Move) -> float:
 
 @settings(deadline=None, max_examples=150)
 @given(situations())
-def test_the_floor_is_never_crossed(situation: Situation) -> None:
+def test_the_floor_is_never_crossed(situation: StrategySituation) -> None:
     move = next_move(situation)
     floor = situation.my_preferences.reservation_utility
     if move.action == "walk_away":
@@ -108,8 +112,8 @@ def test_the_floor_is_never_crossed(situation: Situation) -> None:
 
 @settings(deadline=None, max_examples=50)
 @given(situations())
-def test_the_same_question_gets_the_same_answer(situation: Situation) -> None:
-    again = Situation(
+def test_the_same_question_gets_the_same_answer(situation: StrategySituation) -> None:
+    again = StrategySituation(
         situation.issues,
         situation.my_preferences,
         situation.progress,
@@ -122,7 +126,7 @@ def test_the_same_question_gets_the_same_answer(situation: Situation) -> None:
 
 @settings(deadline=None, max_examples=50)
 @given(situations())
-def test_an_acceptance_names_the_offer_on_the_table(situation: Situation) -> None:
+def test_an_acceptance_names_the_offer_on_the_table(situation: StrategySituation) -> None:
     move = next_move(situation)
     if move.action == "accept":
         assert situation.on_table is not None
@@ -131,7 +135,7 @@ def test_an_acceptance_names_the_offer_on_the_table(situation: Situation) -> Non
 
 @settings(deadline=None, max_examples=50)
 @given(situations())
-def test_chances_are_chances_and_scores_cover_every_value(situation: Situation) -> None:
+def test_chances_are_chances_and_scores_cover_every_value(situation: StrategySituation) -> None:
     move = next_move(situation)
     assert 0.0 <= move.acceptance_probability <= 1.0
     for issue in situation.issues:
@@ -156,38 +160,40 @@ def test_nothing_above_the_floor_means_walking_away() -> None:
 
 def test_a_last_word_above_the_floor_is_taken() -> None:
     past = tuple(theirs(k, 120, "24 months", 0.5) for k in range(10))
-    move = next_move(talk(step=9, history=past, on_table=OnTable(past[-1].offer, 0.5)))
+    move = next_move(talk(step=9, history=past, on_table=StandingOffer(past[-1].offer, 0.5)))
     assert move.action == "accept"
 
 
 def test_a_last_word_below_the_floor_ends_the_talk() -> None:
     past = tuple(theirs(k, 130, "12 months", 0.0) for k in range(10))
-    move = next_move(talk(step=9, history=past, on_table=OnTable(past[-1].offer, 0.0)))
+    move = next_move(talk(step=9, history=past, on_table=StandingOffer(past[-1].offer, 0.0)))
     assert move.action == "walk_away"
 
 
 def test_a_very_good_offer_is_taken_at_once() -> None:
     past = (theirs(0, 100, "24 months", 1.0),)
-    assert next_move(talk(history=past, on_table=OnTable(past[0].offer, 1.0))).action == "accept"
+    assert (
+        next_move(talk(history=past, on_table=StandingOffer(past[0].offer, 1.0))).action == "accept"
+    )
 
 
 def test_without_an_end_the_talk_goes_on() -> None:
     past = tuple(theirs(k, 130, "12 months", 0.0) for k in range(30))
     move = next_move(
-        talk(step=29, n_steps=None, history=past, on_table=OnTable(past[-1].offer, 0.0))
+        talk(step=29, n_steps=None, history=past, on_table=StandingOffer(past[-1].offer, 0.0))
     )
     assert move.action == "counter"
 
 
 def test_an_offer_with_unknown_values_is_read_without_falling_over() -> None:
-    odd = Past(0, "them", {"price": 99, "colour": "red"}, 0.4)
-    move = next_move(talk(history=(odd,), on_table=OnTable(odd.offer, 0.4)))
+    odd = StrategyOffer(0, "them", {"price": 99, "colour": "red"}, 0.4)
+    move = next_move(talk(history=(odd,), on_table=StandingOffer(odd.offer, 0.4)))
     assert move.action in {"accept", "counter"}
 
 
 def test_what_they_insist_on_is_believed_to_be_dear_to_them() -> None:
     history = tuple(theirs(step, 100, "12 months", 0.7) for step in range(6))
-    belief = read_belief(talk(step=6, history=history))
+    belief = learn_opponent_model(talk(step=6, history=history))
     price, _ = belief.mean
     assert int(np.argmax(price)) == 0
     top = [float(sum(table[k].max() for table in belief.tables)) for k in range(len(belief.ends))]
@@ -201,7 +207,7 @@ def test_steadfast_offers_are_read_as_a_harder_end_than_falling_ones() -> None:
     falling = tuple(theirs(k, p, "12 months", worth[p]) for k, p in enumerate(prices))
     last = np.array([10 / 11])
     hard, soft = (
-        float(read_belief(talk(step=9, history=history)).least(last).mean())
+        float(learn_opponent_model(talk(step=9, history=history)).least(last).mean())
         for history in (steady, falling)
     )
     assert hard > soft
@@ -210,8 +216,10 @@ def test_steadfast_offers_are_read_as_a_harder_end_than_falling_ones() -> None:
 def test_true_and_one_are_different_values() -> None:
     worths: dict[str, list[tuple[Scalar, float]]] = {"x": [(1, 0.1), (True, 1.0), (False, 0.0)]}
     move = next_move(
-        Situation(
-            (Issue("x", (1, True, False)),), Preferences(0.5, 0.0, worths), Progress(0, 5, 1 / 6)
+        StrategySituation(
+            (StrategyIssue("x", (1, True, False)),),
+            StrategyPreferences(0.5, 0.0, worths),
+            StrategyProgress(0, 5, 1 / 6),
         )
     )
     assert move.offer is not None
@@ -223,8 +231,10 @@ def test_constant_issues_and_ties_are_no_trouble() -> None:
         "a": [("only", 0.0)],
         "b": [(1.5, 0.5), (2.5, 0.5)],
     }
-    issues = (Issue("a", ("only",)), Issue("b", (1.5, 2.5)))
-    move = next_move(Situation(issues, Preferences(0.5, 0.0, worths), Progress(3, 5)))
+    issues = (StrategyIssue("a", ("only",)), StrategyIssue("b", (1.5, 2.5)))
+    move = next_move(
+        StrategySituation(issues, StrategyPreferences(0.5, 0.0, worths), StrategyProgress(3, 5))
+    )
     assert move.action == "counter"
     assert move.my_utility == 0.5
 
@@ -232,7 +242,9 @@ def test_constant_issues_and_ties_are_no_trouble() -> None:
 @pytest.mark.parametrize("style", ["balanced", "firm", "cooperative"])
 def test_the_line_for_the_other_side_tells_nothing_private(style: Style) -> None:
     past = (theirs(0, 120, "12 months", 0.2),)
-    situation = talk(floor=0.3137, history=past, on_table=OnTable(past[0].offer, 0.2), style=style)
+    situation = talk(
+        floor=0.3137, history=past, on_table=StandingOffer(past[0].offer, 0.2), style=style
+    )
     move = next_move(situation)
     assert move.say
     for word in ("0.3137", "floor", "utility", "weight", "walk", "0.2", "0.7"):
@@ -244,9 +256,16 @@ def test_a_thousand_unordered_values_are_handled() -> None:
     worths: dict[str, list[tuple[Scalar, float]]] = {
         "plan": [(v, (k * 7919 % 1000) / 999) for k, v in enumerate(values)]
     }
-    past = tuple(Past(k, "them", {"plan": values[k]}, worths["plan"][k][1]) for k in range(40))
+    past = tuple(
+        StrategyOffer(k, "them", {"plan": values[k]}, worths["plan"][k][1]) for k in range(40)
+    )
     move = next_move(
-        Situation((Issue("plan", values),), Preferences(0.4, 0.0, worths), Progress(40, 100), past)
+        StrategySituation(
+            (StrategyIssue("plan", values),),
+            StrategyPreferences(0.4, 0.0, worths),
+            StrategyProgress(40, 100),
+            past,
+        )
     )
     assert move.action == "counter"
     assert move.my_utility is not None
@@ -254,11 +273,13 @@ def test_a_thousand_unordered_values_are_handled() -> None:
 
 
 def test_a_space_too_large_to_list_is_searched_by_sample_and_says_so() -> None:
-    issues = tuple(Issue(f"i{k}", tuple(range(10))) for k in range(12))
+    issues = tuple(StrategyIssue(f"i{k}", tuple(range(10))) for k in range(12))
     worths: dict[str, list[tuple[Scalar, float]]] = {
         issue.name: [(v, v / 9 / 12) for v in range(10)] for issue in issues
     }
-    situation = Situation(issues, Preferences(0.6, 0.0, worths), Progress(3, 20))
+    situation = StrategySituation(
+        issues, StrategyPreferences(0.6, 0.0, worths), StrategyProgress(3, 20)
+    )
     move = next_move(situation)
     assert move.action == "counter"
     assert move.approximate
@@ -267,11 +288,13 @@ def test_a_space_too_large_to_list_is_searched_by_sample_and_says_so() -> None:
 
 
 def test_ten_thousand_packages_take_well_under_a_second() -> None:
-    issues = tuple(Issue(f"i{k}", tuple(range(10))) for k in range(4))
+    issues = tuple(StrategyIssue(f"i{k}", tuple(range(10))) for k in range(4))
     worths: dict[str, list[tuple[Scalar, float]]] = {
         issue.name: [(v, v / 9 / 4) for v in range(10)] for issue in issues
     }
-    situation = Situation(issues, Preferences(0.3, 0.0, worths), Progress(3, 20))
+    situation = StrategySituation(
+        issues, StrategyPreferences(0.3, 0.0, worths), StrategyProgress(3, 20)
+    )
     began = time.perf_counter()
     next_move(situation)
     assert time.perf_counter() - began < 1.0

@@ -6,39 +6,44 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from negotiator.negotiations.tactics.recognise import Recognition
-from negotiator.negotiations.tactics.shelf import built_in_shelf, parse_tactic
-from negotiator.negotiations.tactics.situation import (
+from negotiator.negotiations.tactics.catalogue import built_in_catalogue, parse_tactic
+from negotiator.negotiations.tactics.facts import (
     FACTS,
     FactValue,
-    Sayable,
+    PublicWords,
     TacticSituation,
     facts_of,
 )
-from negotiator.negotiations.tactics.suggest import OwnResult, heard, own_rate, suggest
-from negotiator.negotiations.tactics.tactic import Condition, Stats
+from negotiator.negotiations.tactics.ranking import (
+    TacticResult,
+    rank_tactics,
+    recognised_moves,
+    shrunken_win_rate,
+)
+from negotiator.negotiations.tactics.recognition import RecognisedTactic
+from negotiator.negotiations.tactics.tactic import TacticCondition, TacticStats
 
-SHELF = built_in_shelf()
+SHELF = built_in_catalogue()
 
 
 def test_own_results_move_the_rank_and_small_numbers_say_little() -> None:
-    assert own_rate(Stats()) == 0.5
-    assert own_rate(Stats(used=1, wins=1, n=1)) == pytest.approx(0.6)
-    assert own_rate(Stats(used=40, wins=38, n=40)) > 0.9
+    assert shrunken_win_rate(TacticStats()) == 0.5
+    assert shrunken_win_rate(TacticStats(used=1, wins=1, n=1)) == pytest.approx(0.6)
+    assert shrunken_win_rate(TacticStats(used=40, wins=38, n=40)) > 0.9
     situation = TacticSituation(role="buyer", phase="bargain", n_issues=4)
 
-    def score(stats: Stats | None) -> float:
-        results = {"tac_meso": OwnResult(stats, ("mem_1",))} if stats else {}
-        found = suggest(situation, shelf=SHELF, results=results, limit=50)
+    def score(stats: TacticStats | None) -> float:
+        results = {"tac_meso": TacticResult(stats, ("mem_1",))} if stats else {}
+        found = rank_tactics(situation, shelf=SHELF, results=results, limit=50)
         item = next(item for item in found if item.tactic.id == "tac_meso")
         assert item.memories == (("mem_1",) if stats else ())
         assert (item.wins is None) == (stats is None)
         return item.score
 
     lost, little, won = (
-        Stats(used=9, wins=0, n=9),
-        Stats(used=1, wins=1, n=1),
-        Stats(used=9, wins=9, n=9),
+        TacticStats(used=9, wins=0, n=9),
+        TacticStats(used=1, wins=1, n=1),
+        TacticStats(used=9, wins=9, n=9),
     )
     assert score(lost) < score(None) < score(little) < score(won)
 
@@ -56,7 +61,7 @@ def test_a_users_own_tactic_competes_and_a_deceptive_one_does_not() -> None:
     }
     situation = TacticSituation(role="buyer", phase="bargain", n_issues=4)
     own = parse_tactic(raw, owner="user")
-    first = suggest(situation, shelf=SHELF, own=[own])[0]
+    first = rank_tactics(situation, shelf=SHELF, own=[own])[0]
     assert first.tactic.id == "tac_01own"
     assert "12 of 12" in first.why
     assert first.wins is not None
@@ -64,7 +69,7 @@ def test_a_users_own_tactic_competes_and_a_deceptive_one_does_not() -> None:
     trick = parse_tactic({**raw, "ethics": "deceptive"}, owner="user")
     assert all(
         item.tactic.id != "tac_01own"
-        for item in suggest(situation, shelf=SHELF, own=[trick], limit=50)
+        for item in rank_tactics(situation, shelf=SHELF, own=[trick], limit=50)
     )
 
 
@@ -84,12 +89,12 @@ def situations(draw: st.DrawFn) -> TacticSituation:
         facts[name] = draw(
             st.none() | st.sampled_from(fact.values) if fact.values else MAYBE[fact.kind]
         )
-    facts["recognised"] = tuple(Recognition(move, "their words", 0.8) for move in draw(MOVES))
+    facts["recognised"] = tuple(RecognisedTactic(move, "their words", 0.8) for move in draw(MOVES))
     facts["utterance"] = draw(st.none() | st.text(max_size=200))
     return TacticSituation(**facts)
 
 
-def met(condition: Condition, facts: dict[str, FactValue]) -> bool:
+def met(condition: TacticCondition, facts: dict[str, FactValue]) -> bool:
     """The rule once more, written apart from the product: unknown is never true."""
     if condition.fact not in facts:
         return False
@@ -105,8 +110,8 @@ def met(condition: Condition, facts: dict[str, FactValue]) -> bool:
 @settings(max_examples=150, deadline=None)
 @given(situations())
 def test_the_rules_hold_in_every_situation(situation: TacticSituation) -> None:
-    found = suggest(situation, shelf=SHELF, limit=100)
-    assert found == suggest(situation, shelf=SHELF, limit=100)
+    found = rank_tactics(situation, shelf=SHELF, limit=100)
+    assert found == rank_tactics(situation, shelf=SHELF, limit=100)
     moves = situation.recognised
     pressure = len({m.tactic_id for m in moves if SHELF.by_id[m.tactic_id].ethics != "fine"})
     facts = facts_of(situation, moves, pressure=pressure)
@@ -115,7 +120,7 @@ def test_the_rules_hold_in_every_situation(situation: TacticSituation) -> None:
         tactic = SHELF.by_id[item.tactic.id]
         assert tactic.ethics != "deceptive"
         assert tactic.suits(situation.role)
-        answers = any(move.tactic_id in tactic.counter_to for move in heard(situation))
+        answers = any(move.tactic_id in tactic.counter_to for move in recognised_moves(situation))
         assert answers or situation.phase is None or situation.phase in tactic.phases
         tests = [
             c
@@ -141,8 +146,8 @@ def test_hostile_text_is_only_ever_quoted(spoken: str, figure: str) -> None:
         their_offers=2,
         their_last_move="silent",
         utterance=spoken,
-        sayable=Sayable(their_offer=figure, topic=figure),
+        sayable=PublicWords(their_offer=figure, topic=figure),
     )
-    for item in suggest(situation, shelf=SHELF, limit=50):
+    for item in rank_tactics(situation, shelf=SHELF, limit=50):
         assert len(item.say) < 600
         assert item.say.isprintable()

@@ -5,26 +5,22 @@ from typing import Any
 
 import pytest
 
-from negotiator.negotiations.tactics.shelf import built_in_shelf
-from negotiator.negotiations.tactics.situation import (
-    FACTS,
-    Sayable,
-    TacticSituation,
-)
-from negotiator.negotiations.tactics.suggest import Suggestion, suggest
+from negotiator.negotiations.tactics.catalogue import built_in_catalogue
+from negotiator.negotiations.tactics.facts import FACTS, PublicWords, TacticSituation
+from negotiator.negotiations.tactics.ranking import TacticSuggestion, rank_tactics
 
-SHELF = built_in_shelf()
+SHELF = built_in_catalogue()
 
 
-def advice(limit: int = 8, **facts: Any) -> dict[str, Suggestion]:
+def advice(limit: int = 8, **facts: Any) -> dict[str, TacticSuggestion]:
     """Suggestions by tactic id, best first."""
-    found = suggest(TacticSituation(**facts), shelf=SHELF, limit=limit)
+    found = rank_tactics(TacticSituation(**facts), shelf=SHELF, limit=limit)
     return {item.tactic.id: item for item in found}
 
 
 def test_nothing_known_means_nothing_suggested() -> None:
-    assert suggest(TacticSituation(), shelf=SHELF) == []
-    assert suggest(TacticSituation(role="buyer", phase="bargain"), shelf=SHELF) == []
+    assert rank_tactics(TacticSituation(), shelf=SHELF) == []
+    assert rank_tactics(TacticSituation(role="buyer", phase="bargain"), shelf=SHELF) == []
 
 
 def test_an_informed_buyer_before_any_offer_is_told_to_open() -> None:
@@ -220,9 +216,9 @@ def test_what_is_said_uses_only_sayable_words_and_reads_well_without_them() -> N
         phase="bargain",
         my_offers=3,
         their_last_move="silent",
-        sayable=Sayable(my_offer="9,000 euros", their_offer="12,000 euros\u202e\n{topic}"),
+        sayable=PublicWords(my_offer="9,000 euros", their_offer="12,000 euros\u202e\n{topic}"),
     )
-    lines = {item.tactic.id: item.say for item in suggest(situation, shelf=SHELF, limit=50)}
+    lines = {item.tactic.id: item.say for item in rank_tactics(situation, shelf=SHELF, limit=50)}
     assert lines["tac_reciprocity"] == (
         "We have moved to 9,000 euros and you are still at 12,000 euros {topic}. "
         "I think the next step is yours."
@@ -238,7 +234,7 @@ def test_a_situation_has_no_room_for_private_figures() -> None:
         for name in names
         if "walk" in name or "value" in name or "weight" in name or "target" in name
     }
-    assert {field.name for field in dataclasses.fields(Sayable)} == {
+    assert {field.name for field in dataclasses.fields(PublicWords)} == {
         "topic",
         "my_offer",
         "their_offer",

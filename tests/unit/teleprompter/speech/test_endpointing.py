@@ -8,16 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.teleprompter.speech.endpointing.cutter import Cutter
-from negotiator.teleprompter.speech.endpointing.detector import FRAME, FRAME_BYTES, FRAME_MS
-from negotiator.teleprompter.speech.endpointing.endpointer import (
-    Begin,
-    Cut,
-    End,
+from negotiator.teleprompter.speech.endpointer import (
+    FRAME_BYTES,
+    FRAME_MS,
+    FRAME_SAMPLES,
     Endpointer,
-    Sound,
+    EndpointEvent,
+    UtteranceAudio,
+    UtteranceCutter,
+    UtteranceEnd,
+    UtteranceStart,
 )
-from negotiator.teleprompter.speech.endpointing.energy import Energy
+from negotiator.teleprompter.speech.voice_detectors import EnergyDetector
 
 VOICE, NOTHING = b"\x01" * FRAME_BYTES, bytes(FRAME_BYTES)
 
@@ -37,18 +39,21 @@ def frames(pattern: str) -> bytes:
     return b"".join(VOICE if letter == "v" else NOTHING for letter in pattern)
 
 
-def cutter(*, hangover_ms: int = 160, longest_ms: int = 3200) -> Cutter:
-    return Cutter(Endpointer(Told(), hangover_ms=hangover_ms, longest_ms=longest_ms))
+def cutter(*, hangover_ms: int = 160, longest_ms: int = 3200) -> UtteranceCutter:
+    return UtteranceCutter(Endpointer(Told(), hangover_ms=hangover_ms, longest_ms=longest_ms))
 
 
-def marks(cuts: Sequence[Cut]) -> list[Begin | End]:
-    return [cut for cut in cuts if not isinstance(cut, Sound)]
+def marks(cuts: Sequence[EndpointEvent]) -> list[UtteranceStart | UtteranceEnd]:
+    return [cut for cut in cuts if not isinstance(cut, UtteranceAudio)]
 
 
 def test_an_utterance_begins_a_little_before_the_voice_and_ends_after_the_pause() -> None:
     cuts = cutter().hear(0, frames("." * 20 + "v" * 10 + "." * 20))
-    assert marks(cuts) == [Begin(12 * FRAME_MS), End(30 * FRAME_MS + 64, forced=False)]
-    sound = b"".join(cut.pcm for cut in cuts if isinstance(cut, Sound))
+    assert marks(cuts) == [
+        UtteranceStart(12 * FRAME_MS),
+        UtteranceEnd(30 * FRAME_MS + 64, forced=False),
+    ]
+    sound = b"".join(cut.pcm for cut in cuts if isinstance(cut, UtteranceAudio))
     assert sound == frames("." * 8 + "v" * 10 + "." * 5)
 
 
@@ -58,15 +63,15 @@ def test_a_click_is_no_utterance() -> None:
 
 def test_a_short_pause_is_part_of_the_utterance() -> None:
     cuts = cutter().hear(0, frames("vvvv....vvvv" + "." * 10))
-    assert [type(mark) for mark in marks(cuts)] == [Begin, End]
+    assert [type(mark) for mark in marks(cuts)] == [UtteranceStart, UtteranceEnd]
 
 
 def test_who_never_stops_is_cut_and_goes_on_without_a_hole() -> None:
     cuts = cutter(longest_ms=640).hear(0, frames("v" * 60))
-    ends = [mark for mark in marks(cuts) if isinstance(mark, End)]
+    ends = [mark for mark in marks(cuts) if isinstance(mark, UtteranceEnd)]
     assert ends
     assert all(end.forced for end in ends)
-    sound = b"".join(cut.pcm for cut in cuts if isinstance(cut, Sound))
+    sound = b"".join(cut.pcm for cut in cuts if isinstance(cut, UtteranceAudio))
     assert sound == frames("v" * 60)
 
 
@@ -81,13 +86,13 @@ def test_a_hole_in_the_audio_ends_the_utterance_before_it() -> None:
     ears = cutter()
     ears.hear(0, frames("vvvvvv"))
     cuts = ears.hear(16_000, frames("vv"))
-    assert marks(cuts) == [End(6 * FRAME_MS, forced=True), Begin(1000)]
+    assert marks(cuts) == [UtteranceEnd(6 * FRAME_MS, forced=True), UtteranceStart(1000)]
 
 
 def test_the_end_of_the_audio_ends_the_utterance() -> None:
     ears = cutter()
     ears.hear(0, frames("vvvv") + VOICE[:100])
-    assert marks(ears.finish()) == [End((4 * FRAME + 50) // 16, forced=True)]
+    assert marks(ears.finish()) == [UtteranceEnd((4 * FRAME_SAMPLES + 50) // 16, forced=True)]
     assert ears.finish() == []
 
 
@@ -96,7 +101,7 @@ def test_pieces_of_any_size_are_cut_alike(pattern: str, sizes: list[int]) -> Non
     pcm = frames(pattern)
     whole, parts = cutter(), cutter()
     expected = [*whole.hear(0, pcm), *whole.finish()]
-    got: list[Cut] = []
+    got: list[EndpointEvent] = []
     at = 0
     for size in [*sizes, len(pcm)]:
         piece = pcm[at : at + size * 2]
@@ -109,7 +114,7 @@ def test_pieces_of_any_size_are_cut_alike(pattern: str, sizes: list[int]) -> Non
 def test_utterances_follow_one_another_and_are_never_too_long(pattern: str) -> None:
     ears = cutter(longest_ms=960)
     found = marks([*ears.hear(0, frames(pattern)), *ears.finish()])
-    assert [type(mark) for mark in found] == [Begin, End] * (len(found) // 2)
+    assert [type(mark) for mark in found] == [UtteranceStart, UtteranceEnd] * (len(found) // 2)
     assert all(one.at_ms <= other.at_ms for one, other in pairwise(found))
     for begin, end in zip(found[::2], found[1::2], strict=True):
         assert end.at_ms - begin.at_ms <= 960 + FRAME_MS
@@ -118,10 +123,10 @@ def test_utterances_follow_one_another_and_are_never_too_long(pattern: str) -> N
 @pytest.mark.parametrize("floor", [0, 30])
 def test_loudness_alone_tells_a_voice_from_quiet(floor: int) -> None:
     chance = np.random.default_rng(7)
-    ears = Energy()
+    ears = EnergyDetector()
 
     def voice(level: int) -> float:
-        noise = chance.normal(0, 1, FRAME)
+        noise = chance.normal(0, 1, FRAME_SAMPLES)
         return ears.voice((noise * level).astype("<i2").tobytes())
 
     assert max(voice(floor) for _ in range(40)) < 0.35

@@ -1,0 +1,47 @@
+"""An e-mail address instead of a signature: its owner is asked by mail to bind the agent (contract §1.1)."""
+
+from dataclasses import dataclass
+
+from negotiator.agents.mail import Mailer, allow_mail, quote_name
+from negotiator.store.statement import Transaction
+from negotiator.users import approval_queries
+
+_TEXT = """An agent that calls itself {name}
+registered at {base} and says that it works for you. If you know it, open this link, sign in, and hand the
+delegation code that you will see there to the agent:
+
+    {base}/approve/{secret}
+
+The link works for one hour. If you know nothing of this, do nothing: without you the agent gets no access to
+anything of yours.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class EmailVerification:
+    """Asks mailbox owners, rarely enough that nobody can be flooded through us: once in ten minutes, thrice a day."""
+
+    base: str
+    mailer: Mailer
+
+    def request(
+        self,
+        tx: Transaction,
+        secret: str,
+        *,
+        email: str,
+        agent_id: str,
+        agent_name: str,
+    ) -> bool:
+        """Open the approval behind `secret`; False when the address was written to too often."""
+        if not allow_mail(tx, email):
+            return False
+        approval_queries.request_binding(
+            tx, secret, email=email, agent_id=agent_id, agent_name=agent_name
+        )
+        return True
+
+    async def send(self, secret: str, *, email: str, agent_name: str) -> None:
+        """Send the mail; the registration's answer is the same whether that works or not."""
+        text = _TEXT.format(base=self.base, name=quote_name(agent_name), secret=secret)
+        await self.mailer.send(email, "An agent asks to work for you", text)

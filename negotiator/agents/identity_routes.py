@@ -1,0 +1,326 @@
+"""auth.md's words for what the codes' own slice refuses (identity.md §2.5).
+
+`POST /api/agent/identity`, `…/claim`, `…/claim/complete`: auth.md's newer generation (identity.md §2.3).
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from negotiator import values
+from negotiator.agents import identity_tokens, registration
+from negotiator.agents.assertion_registration import AssertionRegistration, IdentityAssertionRequest
+from negotiator.agents.delegation import ClaimedAgent, DelegationRedemption
+from negotiator.agents.email_verification import EmailVerification
+from negotiator.agents.identity_tokens import AgentIdentityTokens, has_code
+from negotiator.agents.registration import AgentRegistration
+from negotiator.agents.schemas import ANONYMOUS_BUDGET, ASSERTION_BUDGET, auth_md_members
+from negotiator.agents.schemas_identity import (
+    CompleteClaim,
+    RegisterIdentity,
+    RequestClaim,
+    with_flat_members,
+)
+from negotiator.caller import Caller
+from negotiator.errors import (
+    Conflict,
+    Gone,
+    InvalidRequest,
+    Refusal,
+    Unauthorized,
+    ValidationFailed,
+)
+from negotiator.http.operation import REGISTRATION_BODY_LIMIT, Call, Operation
+from negotiator.scopes import ANONYMOUS, ASSISTANT
+from negotiator.store.statement import Transaction
+from negotiator.store.store import Store
+from negotiator.tokens.access_tokens import IDENTITY_ASSERTION_TYPE
+from negotiator.trust.dpop import DpopProofChecker
+from negotiator.users import approval_queries, user_queries
+
+_SAME: Final = {"already_claimed", "too_many_attempts"}
+_EXPIRED: Final = {"claim_expired", "claim_revoked"}
+
+
+def with_message(refused: Refusal) -> Refusal:
+    """The refusal with `message` beside `error_description`: the first generations of auth.md look there."""
+    refused.members.setdefault("message", refused.description)
+    if interaction := refused.members.get("interaction"):
+        refused.members.setdefault("claim", {"attempt": interaction})
+    return refused
+
+
+def unknown_claim_token() -> Refusal:
+    """401: nobody we know sent this."""
+    refused = Unauthorized("This is no claim token.", error="invalid_claim_token")
+    return with_message(refused)
+
+
+def claim_refusal(refused: Refusal, *, confirmed: bool) -> Refusal:
+    """A refused code, as whoever completes a claim is told; `confirmed` says that the user has made one by now."""
+    if refused.error in _SAME:
+        return refused
+    if refused.error in _EXPIRED:
+        error = "user_code_expired" if refused.error == "claim_expired" else refused.error
+        return Gone(refused.description, error=error, remember=refused.remember)
+    if not confirmed:
+        return Conflict(
+            "The user has not approved yet.", error="claim_not_confirmed", remember=refused.remember
+        )
+    return Unauthorized(
+        "This is not the code.", error="invalid_user_code", remember=refused.remember
+    )
+
+
+IDENTITY_PATH: Final = "/api/agent/identity"
+CLAIM_PATH: Final = f"{IDENTITY_PATH}/claim"
+COMPLETE_PATH: Final = f"{CLAIM_PATH}/complete"
+
+AnswerBody = dict[str, Any]
+
+
+def _budget(body: RegisterIdentity) -> str:
+    """Whoever proves nothing is counted as anonymous."""
+    return ANONYMOUS_BUDGET if body.type in {"anonymous", "service_auth"} else ASSERTION_BUDGET
+
+
+def _claim_budget(_body: RequestClaim) -> str:
+    return ANONYMOUS_BUDGET
+
+
+@dataclass(frozen=True, slots=True)
+class AgentIdentityRoutes:
+    """The agents' door in auth.md's newer generation. `pepper` keys claim tokens."""
+
+    base: str
+    store: Store
+    pepper: bytes
+    registration: AgentRegistration
+    claims: DelegationRedemption
+    verification: EmailVerification
+    asserting: AssertionRegistration
+    identities: AgentIdentityTokens
+    proofs: DpopProofChecker
+
+    def operations(self) -> list[Operation]:
+        """What this slice offers."""
+        shared: dict[str, Any] = {
+            "method": "POST",
+            "output": dict[str, Any],
+            "access": "open",
+            "body_limit": REGISTRATION_BODY_LIMIT,
+            "tag": "agents",
+        }
+        return [
+            Operation(
+                name="register_identity",
+                path=IDENTITY_PATH,
+                summary="Register an agent as auth.md's newer generation does: an identity to exchange for tokens",
+                run=self.register,
+                input=RegisterIdentity,
+                budget=_budget,
+                refusals=(400, 401, 403, 503),
+                **shared,
+            ),
+            Operation(
+                name="request_claim",
+                path=CLAIM_PATH,
+                summary="Ask a user to claim the agent: he gets a page, or a mail that leads there",
+                run=self.request,
+                input=RequestClaim,
+                budget=_claim_budget,
+                refusals=(400, 401, 409, 410),
+                **shared,
+            ),
+            Operation(
+                name="complete_claim",
+                path=COMPLETE_PATH,
+                summary="Bind the agent by the code that its user read on the page",
+                run=self.complete,
+                input=CompleteClaim,
+                refusals=(400, 401, 409, 410),
+                **shared,
+            ),
+        ]
+
+    async def register(self, call: Call[RegisterIdentity]) -> AnswerBody:
+        """Every variant; `type` selects it."""
+        key = await self.proofs.key(call.headers, method="POST", path=IDENTITY_PATH)
+        try:
+            match call.input.type:
+                case "anonymous":
+                    answer = await self._anonymous(call, key)
+                case "service_auth":
+                    answer = await self._waiting(call)
+                case "identity_assertion":
+                    answer = await self._asserted(call, key)
+                case "refresh":
+                    answer = await self._refreshed(call, key)
+        except Refusal as refused:
+            raise with_message(refused) from None
+        return with_flat_members(answer)
+
+    async def request(self, call: Call[RequestClaim]) -> AnswerBody:
+        """Start the approval, or start it anew."""
+        body = call.input
+        agent_id = await self._unclaimed(body.claim_token)
+        email = _email(body.login_hint or body.email or "")
+        if body.login_hint:
+            attempt = await self.store.write(lambda tx: self._attempt(tx, agent_id, email))
+            return {"id": agent_id, "type": "service_auth", "attempt": attempt}
+        secret, name = values.new_secret(), await self._name(agent_id)
+        sent = await self.store.write(
+            lambda tx: self.verification.request(
+                tx, secret, email=email, agent_id=agent_id, agent_name=name
+            )
+        )
+        if sent:
+            await self.verification.send(secret, email=email, agent_name=name)
+        until = values.timestamp(values.now() + approval_queries.LIFE * 1000)
+        return {"registration_id": agent_id, "status": "initiated", "expires_at": until}
+
+    async def complete(self, call: Call[CompleteClaim]) -> AnswerBody:
+        """Bind the agent, once; what it held before is dead."""
+        key = await self.proofs.key(call.headers, method="POST", path=COMPLETE_PATH)
+        body = call.input
+        agent_id, code = await self._unclaimed(body.claim_token), body.user_code or body.otp or ""
+        caller = Caller("agent", agent_id, "", frozenset(), client_id=agent_id, key=key)
+        delegations = self.claims.delegations
+
+        def unit(tx: Transaction) -> AnswerBody:
+            if body.otp is not None:
+                return _credential(delegations.claim(tx, caller, code))
+            bound = delegations.bind(tx, caller, code)
+            subject, renewal = delegations.grant(tx, agent_id, bound, key=key)
+            identity = self.identities.open(tx, subject, bound.scopes, renewal)
+            answer = {"id": agent_id, "identity": identity, "scopes": bound.scopes}
+            return with_flat_members({**answer, "status": "claimed"})
+
+        try:
+            return await self.claims.redeem(caller, call.address, unit)
+        except Refusal as refused:
+            confirmed = await self.store.read(lambda tx: has_code(tx, agent_id))
+            raise with_message(claim_refusal(refused, confirmed=confirmed)) from None
+
+    async def _anonymous(self, call: Call[RegisterIdentity], key: str | None) -> AnswerBody:
+        made, name = (
+            self.registration.prepare_anonymous(key, typ=IDENTITY_ASSERTION_TYPE),
+            call.input.name,
+        )
+        await self.store.write(
+            lambda tx: self.registration.register_anonymous(
+                tx, made, name=name, address=call.address
+            )
+        )
+        agent_id = made.subject.client_id
+        return {
+            "id": agent_id,
+            "type": "anonymous",
+            "identity": self.identities.view(made),
+            "scopes": {"pre_claim": list(ANONYMOUS), "post_claim": list(ASSISTANT)},
+            "claim": self.claim(agent_id),
+        }
+
+    async def _waiting(self, call: Call[RegisterIdentity]) -> AnswerBody:
+        made, name = (
+            self.registration.prepare_anonymous(typ=IDENTITY_ASSERTION_TYPE),
+            call.input.name,
+        )
+        email, agent_id = _email(call.input.login_hint or ""), made.subject.client_id
+
+        def unit(tx: Transaction) -> AnswerBody:
+            self.registration.register_anonymous(
+                tx, made, name=name, address=call.address, holds_token=False
+            )
+            return self._attempt(tx, agent_id, email)
+
+        attempt = await self.store.write(unit)
+        return {
+            "id": agent_id,
+            "type": "service_auth",
+            "scopes": {"post_claim": list(ASSISTANT)},
+            "claim": {**self.claim(agent_id), "attempt": attempt},
+        }
+
+    async def _asserted(self, call: Call[RegisterIdentity], key: str | None) -> AnswerBody:
+        body = call.input
+        shown = IdentityAssertionRequest(
+            body.assertion_type or "", body.assertion or "", body.name, call.address, key
+        )
+        made, _ = await self.asserting.enrol(shown, typ=IDENTITY_ASSERTION_TYPE)
+        return {
+            "id": made.subject.client_id,
+            "type": "identity_assertion",
+            "identity": self.identities.view(made),
+            "scopes": made.scopes,
+        }
+
+    async def _refreshed(self, call: Call[RegisterIdentity], key: str | None) -> AnswerBody:
+        text = call.input.refresh_token or ""
+        made, identity = await self.store.write(lambda tx: self.identities.renew(tx, text, key=key))
+        return {
+            "id": made.subject.client_id,
+            "type": "refresh",
+            "identity": identity,
+            "scopes": made.scopes,
+        }
+
+    def claim(self, agent_id: str) -> AnswerBody:
+        """How an agent that was just made is claimed."""
+        token, until = identity_tokens.make_claim_token(self.pepper, agent_id, now=values.now())
+        return {
+            "token": token,
+            "expires_at": values.timestamp(until),
+            "url": f"{self.base}{CLAIM_PATH}",
+        }
+
+    def _attempt(self, tx: Transaction, agent_id: str, email: str) -> AnswerBody:
+        """A page where the owner of this address, signed in, may bind the agent; nobody is told whether he exists."""
+        agent, secret = registration.find(tx, agent_id), values.new_secret()
+        name = agent.name if agent else ""
+        approval_queries.request_binding(
+            tx, secret, email=email, agent_id=agent_id, agent_name=name
+        )
+        until = values.now() + approval_queries.LIFE * 1000
+        uri = f"{self.base}/approve/{secret}"
+        return {"verification_uri": uri, "expires_at": values.timestamp(until)}
+
+    async def _unclaimed(self, text: str) -> str:
+        """The agent of a claim token that is still to be claimed; 401, 409 or 410 otherwise."""
+        found = identity_tokens.read_claim_token(self.pepper, text)
+        if found is None:
+            raise unknown_claim_token()
+        agent_id, until = found
+        agent = await self.store.read(lambda tx: registration.find(tx, agent_id))
+        if agent is None or agent.revoked_at is not None or until <= values.now():
+            raise with_message(Gone("The claim token has expired.", error="claim_expired"))
+        if agent.user_id is not None:
+            raise with_message(
+                Conflict("This agent is bound to a user already.", error="already_claimed")
+            )
+        return agent_id
+
+    async def _name(self, agent_id: str) -> str:
+        agent = await self.store.read(lambda tx: registration.find(tx, agent_id))
+        return agent.name if agent else ""
+
+
+def _credential(claimed: ClaimedAgent) -> AnswerBody:
+    """What auth.md v0.1 answers to a claim: the seed's members with the refresh token, and its own names of them."""
+    token = claimed.token
+    until = values.timestamp(token.issued_at + token.life * 1000)
+    told = token.members()
+    return {
+        **told,
+        **auth_md_members(told, None, expires_at=until),
+        "status": "claimed",
+        "refresh_token": claimed.refresh_token,
+    }
+
+
+def _email(text: str) -> str:
+    try:
+        return user_queries.normalise_email(text)
+    except ValidationFailed:
+        raise with_message(
+            InvalidRequest("This is no e-mail address.", error="invalid_login_hint")
+        ) from None

@@ -1,0 +1,102 @@
+"""What a believed signal does, in one transaction: watermarks that every token, grant and session is held against.
+
+Whatever stands on the reported identity dies by its watermark: agents, assertions, refresh families, browser
+sessions. Of the person's agents also those that he bound with a code, and the codes nobody redeemed yet: they act for
+somebody of whom we now know that he is not to be trusted blindly.
+"""
+
+from sqlalchemy import BigInteger, bindparam, update
+from sqlmodel import col
+
+from negotiator import audit, values
+from negotiator.agents.tables import Delegation
+from negotiator.store import atomic_updates
+from negotiator.store.statement import Statement, Transaction
+from negotiator.tokens import access_token_queries, authorization_codes
+from negotiator.trust import revocations
+from negotiator.trust.revocations import closed_key, identity_key, login_key
+from negotiator.trust.security_events import ReportedEvent, SecurityEventEffect, SecurityEventToken
+from negotiator.users import identity_matching
+
+_END_CODES = Statement(
+    update(Delegation)
+    .where(
+        col(Delegation.user_id) == bindparam("user"),
+        col(Delegation.used_at).is_(None),
+        col(Delegation.revoked_at).is_(None),
+    )
+    .values(revoked_at=bindparam("now", type_=BigInteger))
+)
+_ENDING = {
+    SecurityEventEffect.END,
+    SecurityEventEffect.CLOSE,
+    SecurityEventEffect.FORGET,
+    SecurityEventEffect.RENEW,
+}
+
+
+def apply_event(tx: Transaction, signal: SecurityEventToken) -> bool:
+    """Do what the signal asks; False when it was told before, which changes nothing."""
+    once = values.digest(f"{signal.issuer.issuer}\x1f{signal.jti}")
+    if not atomic_updates.spend(tx, "signal", once, expires_at=signal.until):
+        return False
+    identities = _identities(tx, signal)
+    for happening in signal.reported_events:
+        ended = sum(_apply(tx, key, happening) for key in identities)
+        if happening.effect is not SecurityEventEffect.NOTE or identities:
+            audit.record(
+                tx,
+                "signal.received",
+                signal.issuer.issuer,
+                actor=signal.issuer.issuer,
+                uri=happening.uri,
+                effect=happening.effect.value,
+                identities=[values.digest(key)[:16] for key in identities],
+                tokens=ended,
+            )
+    return True
+
+
+def _identities(tx: Transaction, signal: SecurityEventToken) -> list[str]:
+    """Whom it is about, by identity; one never seen here counts too, since an assertion may be on its way."""
+    issuer, about = signal.issuer.issuer, signal.about
+    if about is None:
+        return []
+    if about.subject is not None:
+        return [identity_key(issuer, about.tenant, about.subject)]
+    return identity_matching.by_email(tx, issuer, about.email or "", tenant=about.tenant)
+
+
+def _apply(tx: Transaction, identity: str, happening: ReportedEvent) -> int:
+    """Do it to one identity; answers how many tokens were ended beside what the watermark ends."""
+    now, asked = values.now(), happening.effect
+    ended = 0
+    if asked in _ENDING:
+        revocations.revoke(tx, identity, before=now)
+        ended = _end_agents(tx, identity)
+    if asked in {SecurityEventEffect.RENEW, SecurityEventEffect.STEP_UP}:
+        revocations.revoke(tx, login_key(identity), before=happening.at)
+    if asked in {SecurityEventEffect.CLOSE, SecurityEventEffect.FORGET}:
+        revocations.revoke(tx, identity)
+        revocations.revoke(tx, closed_key(identity), before=happening.at)
+    if asked is SecurityEventEffect.FORGET:
+        identity_matching.unlink(tx, identity)
+    if asked is SecurityEventEffect.OPEN:
+        _open(tx, identity, happening.at)
+    return ended
+
+
+def _end_agents(tx: Transaction, identity: str) -> int:
+    user_id = identity_matching.owner(tx, identity)
+    if user_id is None:
+        return 0
+    tx.run(_END_CODES, user=user_id, now=values.now())
+    authorization_codes.end_agents(tx, user_id)
+    return access_token_queries.end_agents(tx, user_id)
+
+
+def _open(tx: Transaction, identity: str, at: int) -> None:
+    """Let somebody in again whom an issuer had closed, unless that was after this happened."""
+    closed = revocations.revoked_before(tx, closed_key(identity))
+    if 0 < closed < at and revocations.revoked_before(tx, identity) == revocations.FOREVER:
+        revocations.restore(tx, identity)

@@ -1,0 +1,173 @@
+"""`negotiator delegations` and `negotiator clients`: what opens the doors."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from negotiator import scopes as known
+from negotiator.agents import delegation
+from negotiator.cli.output import (
+    JsonOption,
+    async_command,
+    load_settings,
+    print_result,
+    print_table,
+    run_unit,
+)
+from negotiator.errors import FieldError, NotFound, ValidationFailed
+from negotiator.store.statement import Transaction
+from negotiator.strict_json import read_object
+from negotiator.tokens import client_authentication
+from negotiator.tokens import clients as registered
+from negotiator.tokens.clients import NewClient
+from negotiator.trust.keysets import KeysRefused
+from negotiator.users import user_queries
+from negotiator.values import timestamp
+
+delegations_app = typer.Typer(
+    no_args_is_help=True, help="Codes by which users bind agents to themselves."
+)
+clients_app = typer.Typer(no_args_is_help=True, help="OAuth clients.")
+
+
+@delegations_app.command("create")
+@async_command
+async def create_delegation(
+    user: Annotated[str, typer.Option(help="The user's e-mail address.")],
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(help="Scope to grant; may repeat. All eight when left out."),
+    ] = None,
+    label: Annotated[str, typer.Option(help="What the code is for.")] = "",
+    ttl: Annotated[int, typer.Option(help="Seconds the code lives.")] = 600,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a delegation code; it is shown this once."""
+    from negotiator.compose.application import (
+        build_application,  # the whole service: other commands need not load it
+    )
+
+    email, minting = (
+        user_queries.normalise_email(user),
+        build_application(load_settings()).delegations,
+    )
+
+    def unit(tx: Transaction) -> delegation.NewDelegation:
+        found = user_queries.by_email(tx, email)
+        if found is None or found.disabled_at is not None:
+            raise NotFound(f"There is no open account {email}.")
+        return minting.mint(tx, found.id, scope or known.ASSISTANT, label=label, ttl=ttl)
+
+    minted = await run_unit(unit)
+    shown = {
+        "id": minted.id,
+        "code": minted.code,
+        "scopes": minted.scopes,
+        "expires_at": timestamp(minted.expires_at),
+    }
+    print_result(shown, minted.code, as_json=as_json)
+
+
+@delegations_app.command("list")
+@async_command
+async def list_delegations(as_json: JsonOption = False) -> None:
+    """Show the newest codes, never the codes themselves: their state, which agent used one and until when it works."""
+
+    def unit(tx: Transaction) -> list[dict[str, Any]]:
+        codes = delegation.list_delegations(tx)
+        until = delegation.works_until(tx, codes)
+        return [delegation.summary(each, until.get(each.id)) for each in codes]
+
+    print_table(await run_unit(unit), "No codes.", as_json=as_json)
+
+
+@delegations_app.command("revoke")
+@async_command
+async def revoke_delegation(
+    delegation_id: Annotated[str, typer.Argument(metavar="ID")], as_json: JsonOption = False
+) -> None:
+    """End a code; a used one with everything that its agent got by it."""
+    await run_unit(lambda tx: delegation.revoke(tx, delegation_id, actor="operator"))
+    print_result(
+        {"id": delegation_id, "revoked": True},
+        f"{delegation_id} is revoked.",
+        as_json=as_json,
+    )
+
+
+@clients_app.command("add")
+@async_command
+async def add_client(
+    name: Annotated[str, typer.Argument(help="What people call it.")],
+    grant: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Grant type; may repeat. Left out: with a redirect URI the code flow's, else the others."
+        ),
+    ] = None,
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(help="Scope it may get; may repeat. The usual ones when left out."),
+    ] = None,
+    redirect_uri: Annotated[
+        list[str] | None, typer.Option(help="Exact redirect URI; may repeat.")
+    ] = None,
+    auth_method: Annotated[
+        str | None,
+        typer.Option(help="How it authenticates; left out: by its keys, else by a secret."),
+    ] = None,
+    jwks: Annotated[
+        Path | None, typer.Option(help="File with its public keys, a JWK Set.", exists=True)
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Add an OAuth client; its secret, if it is to have one, is shown this once."""
+    new = NewClient(
+        name,
+        tuple(
+            grant or (registered.CODE_FLOW_GRANTS if redirect_uri else registered.USERLESS_GRANTS)
+        ),
+        tuple(scope or known.default_scopes(load_settings().services)),
+        tuple(redirect_uri or ()),
+        auth_method or (registered.PRIVATE_KEY_JWT if jwks else registered.SECRET_METHODS[0]),
+        jwks=_keys(jwks) if jwks else None,
+    )
+    client_id, secret = await run_unit(lambda tx: registered.add(tx, new))
+    shown = {"client_id": client_id, **({"client_secret": secret} if secret else {})}
+    said = "\n".join(f"{name:13} {value}" for name, value in shown.items())
+    print_result(shown, said, as_json=as_json)
+
+
+def _keys(path: Path) -> str:
+    try:
+        return client_authentication.read_client_keys(read_object(path.read_bytes()))
+    except (KeysRefused, ValueError) as unusable:
+        raise ValidationFailed(
+            [FieldError("/jwks", f"The file is no JWK Set: {unusable}.")]
+        ) from None
+
+
+@clients_app.command("list")
+@async_command
+async def list_clients(as_json: JsonOption = False) -> None:
+    """Show every client."""
+    print_table(
+        map(registered.summary, await run_unit(registered.list_clients)),
+        "No clients.",
+        as_json=as_json,
+    )
+
+
+@clients_app.command("remove")
+@async_command
+async def remove_client(
+    client_id: Annotated[str, typer.Argument(metavar="ID")], as_json: JsonOption = False
+) -> None:
+    """Remove a client: its tokens die at once."""
+    await run_unit(lambda tx: registered.remove(tx, client_id))
+    print_result(
+        {"client_id": client_id, "removed": True},
+        f"{client_id} is removed.",
+        as_json=as_json,
+    )

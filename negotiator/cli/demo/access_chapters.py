@@ -1,0 +1,371 @@
+"""How an agent gets in by itself: it finds the door, walks up, and works.
+
+How an agent gets to work for somebody: by a company's word, or by a code from its user's hand.
+
+How clients with a secret are served, how access ends, and what is left to read afterwards.
+"""
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from negotiator import settings
+from negotiator.agents.schemas import ID_JAG
+from negotiator.cli.demo.context import DemoChapter, DemoContext, JsonObject
+from negotiator.discovery.authorization_metadata import RESOURCE_PATH, SERVER_PATH
+from negotiator.scopes import ANONYMOUS, ASSISTANT
+from negotiator.tokens.clients import JWT_BEARER
+
+
+def _discover(journey: DemoContext) -> None:
+    step, check = journey.narrator.step, journey.check
+    step("An agent that knows nothing but the address asks for its negotiations.")
+    knock = journey.ask("GET", "/api/negotiations", show=("error",))
+    journey.answered(knock, 401, "invalid_token")
+    challenge = knock.headers.get("www-authenticate", "")
+    check(RESOURCE_PATH in challenge, f"The refusal itself names {RESOURCE_PATH}")
+    step("There it learns which authorization server to ask.")
+    told = ("resource", "authorization_servers")
+    resource = journey.answered(journey.ask("GET", RESOURCE_PATH, show=told), 200)
+    step("And there, how agents get in.")
+    told = ("issuer", "token_endpoint", "agent_auth")
+    journey.metadata = journey.answered(journey.ask("GET", SERVER_PATH, show=told), 200)
+    issuer = journey.metadata["issuer"]
+    check(
+        resource["resource"] == issuer and resource["authorization_servers"] == [issuer],
+        "Resource and authorization server are one name, byte for byte",
+    )
+
+
+def _walk_up(journey: DemoContext) -> None:
+    step, check = journey.narrator.step, journey.check
+    step("It registers with nothing but a name.")
+    body = {"agent_name": "demo walker", "identity_type": "anonymous"}
+    register = journey.metadata["agent_auth"]["register_uri"]
+    journey.anonymous_agent = journey.answered(journey.ask("POST", register, body=body), 201)
+    token = journey.anonymous_agent["access_token"]
+    check(
+        journey.anonymous_agent["scopes"] == list(ANONYMOUS),
+        "The token is ephemeral and grants the four anonymous scopes",
+    )
+    step("With that token it opens a negotiation.")
+    seats = {"name": "price_per_seat", "type": "money", "direction": "lower"}
+    body = {"title": "200 licence seats", "role": "buyer", "issues": [seats]}
+    told = ("id", "title", "state", "revision")
+    opened = journey.ask("POST", "/api/negotiations", body=body, token=token, show=told)
+    journey.negotiation = journey.answered(opened, 201)
+    step("And finds it again in its list.")
+    listed = journey.ask("GET", "/api/negotiations", token=token, show=())
+    items = journey.answered(listed, 200)["items"]
+    check(
+        [item["id"] for item in items] == [journey.negotiation["id"]],
+        "The list holds that negotiation and nobody else's",
+    )
+    left = listed.headers.get("x-ratelimit-remaining", "")
+    check(left.isdigit(), "Every answer says how many requests are left")
+    step("It would like to keep a tactic of its own, too.")
+    effect = {"on": "claim", "size": "small", "evidence": "practice"}
+    body = {"name": "Wait", "family": "time", "summary": "Say nothing.", "effect": effect}
+    refused = journey.ask("POST", "/api/tactics", body=body, token=token)
+    journey.answered(refused, 403, "insufficient_scope")
+    check(
+        'scope="memories:write"' in refused.headers["www-authenticate"],
+        "What stays needs somebody it stays with: the refusal names memories:write",
+    )
+
+
+DISCOVERY = DemoChapter(
+    "discovery",
+    "Finding the door",
+    "Nothing has to be configured: a refused request leads to all an agent needs.",
+    _discover,
+)
+ANONYMOUS_ACCESS = DemoChapter(
+    "anonymous",
+    "Walking up",
+    "No account and no human is needed to begin.",
+    _walk_up,
+)
+
+
+AGENT_CLIENT_ID = "demo-agent"
+
+
+def demo_subject(journey: DemoContext) -> str:
+    """The demo's employee, by his `sub` at the identity provider."""
+    return f"ada-{journey.run}"
+
+
+def demo_email(journey: DemoContext, person: str) -> str:
+    """An address that no other run uses."""
+    return f"{person}-{journey.run}@demo.example"
+
+
+def demo_assertion(journey: DemoContext, client_id: str) -> JsonObject:
+    """The claims of an ID-JAG about the demo's employee, for this client and this service."""
+    return journey.provider.claims(
+        aud=journey.metadata["issuer"],
+        sub=demo_subject(journey),
+        client_id=client_id,
+        email=demo_email(journey, "ada"),
+        email_verified=True,
+        name="Ada",
+    )
+
+
+def _by_the_company(journey: DemoContext) -> None:
+    step, check = journey.narrator.step, journey.check
+    step("The operator decides to believe the company's identity provider.")
+    _trust(journey)
+    step("The provider signs an assertion about Ada for her agent. Its claims:")
+    claims = demo_assertion(journey, AGENT_CLIENT_ID)
+    journey.narrator.data(claims)
+    step("The agent registers with it.")
+    register = journey.metadata["agent_auth"]["register_uri"]
+    body = {
+        "agent_name": "demo enterprise agent",
+        "identity_type": "identity_assertion",
+        "assertion_type": ID_JAG,
+        "assertion": journey.provider.sign(claims),
+    }
+    journey.enterprise = journey.answered(journey.ask("POST", register, body=body), 201)
+    journey.tidy.append(("users", "disable", demo_email(journey, "ada")))
+    check(
+        journey.enterprise["identity"]["subject"] == claims["sub"],
+        "The agent is Ada's from its first moment; her account was made just in time",
+    )
+    check(journey.enterprise["scopes"] == list(ASSISTANT), "It has what her company may grant")
+    step("Whoever overheard the assertion and sends it again gets nothing.")
+    journey.answered(journey.ask("POST", register, body=body), 400, "replay_detected")
+    check(True, "An assertion is good for one use")
+    step("Nor does one that was made for another service.")
+    strange = journey.provider.sign({**claims, "aud": "https://elsewhere.example", "jti": "other"})
+    answer = journey.ask("POST", register, body={**body, "assertion": strange})
+    journey.answered(answer, 400, "invalid_audience")
+    check(True, "An assertion is good for one service")
+
+
+def _by_the_user(journey: DemoContext) -> None:
+    step, check = journey.narrator.step, journey.check
+    grace = demo_email(journey, "grace")
+    step("Grace gets an account, and makes a delegation code for the agent of the second chapter.")
+    user = journey.operate("users", "add", grace)
+    journey.tidy.append(("users", "disable", grace))
+    code = journey.operate("delegations", "create", "--user", grace, "--label", "demo")["code"]
+    step("She shows it the code; it sends the code together with its own token.")
+    claim = journey.metadata["agent_auth"]["claim_uri"]
+    old = journey.anonymous_agent["access_token"]
+    answer = journey.ask("POST", claim, body={"claim_token": code}, token=old)
+    journey.claimed = journey.answered(answer, 200)
+    check(
+        journey.claimed["client_id"] == journey.anonymous_agent["client_id"]
+        and journey.claimed["identity"]["user_id"] == user["id"],
+        "The same agent now works for Grace, with the scopes she approved",
+    )
+    step("The token from before the claim is tried once more.")
+    dead = journey.ask("GET", "/api/negotiations", token=old, show=("error",))
+    journey.answered(dead, 401, "invalid_token")
+    check(True, "The old token is dead: whoever saw it inherits nothing")
+    step(
+        "The new token lives an hour. The agent renews it by itself, with no secret but what the claim answered."
+    )
+    form = {
+        "grant_type": "refresh_token",
+        "client_id": journey.claimed["client_id"],
+        "refresh_token": journey.claimed["refresh_token"],
+    }
+    endpoint = journey.metadata["token_endpoint"]
+    answer = journey.ask("POST", endpoint, form=form, show=("token_type", "expires_in", "scope"))
+    journey.claimed = {**journey.claimed, **journey.answered(answer, 200)}
+    check(
+        journey.claimed["refresh_token"] != form["refresh_token"],
+        "A refresh token is good for one use and answers the next; Grace can end it at any moment",
+    )
+    step("And the negotiation it opened while it was nobody's?")
+    new = journey.claimed["access_token"]
+    listed = journey.ask("GET", "/api/negotiations", token=new, show=())
+    ids = [item["id"] for item in journey.answered(listed, 200)["items"]]
+    check(ids == [journey.negotiation["id"]], "It moved to Grace in the claim's own transaction")
+    step("Another agent tries the same code.")
+    body = {"agent_name": "demo latecomer", "identity_type": "anonymous"}
+    register = journey.metadata["agent_auth"]["register_uri"]
+    late = journey.answered(journey.ask("POST", register, body=body, show=("client_id",)), 201)
+    again = journey.ask(
+        "POST", claim, body={"claim_token": code}, token=late["access_token"], show=("error",)
+    )
+    journey.answered(again, 409, "claim_used")
+    check(True, "A code is good for one agent")
+
+
+def _trust(journey: DemoContext) -> None:
+    """Trust the provider: by discovery where loopback may be fetched, else by its key file."""
+    provider = journey.provider
+    loopback = journey.site.is_own or settings.load().allow_loopback_fetch
+    if loopback:
+        journey.operate(
+            "issuers",
+            "add",
+            provider.name,
+            "--discover",
+            "--algorithm",
+            "ES256",
+            "--client-id",
+            AGENT_CLIENT_ID,
+        )
+    else:
+        provider.name = f"https://idp-{journey.run}.demo.example"
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / "jwks.json"
+            file.write_text(json.dumps(provider.jwks()))
+            journey.operate(
+                *("issuers", "add", provider.name, "--jwks-file", str(file)),
+                *("--algorithm", "ES256", "--client-id", AGENT_CLIENT_ID),
+            )
+    journey.tidy.append(("issuers", "remove", provider.name))
+    journey.check(True, f"{provider.name} is trusted, with ES256 only and for one client")
+
+
+ENTERPRISE_ACCESS = DemoChapter(
+    "enterprise",
+    "Coming with a company's word",
+    "An ID-JAG lets a company's own sign-in vouch for its people's agents: no consent page, no new password.",
+    _by_the_company,
+)
+CLAIMED_ACCESS = DemoChapter(
+    "claim",
+    "Getting to work for somebody",
+    "A person binds an agent by a short code, read out or pasted; nothing the agent did before is lost.",
+    _by_the_user,
+)
+
+
+_EXPECTED = frozenset(
+    {
+        "issuer.added",
+        "agent.registered",
+        "assertion.refused",
+        "user.created",
+        "user.linked",
+        "delegation.created",
+        "agent.claimed",
+        "delegation.refused",
+        "client.added",
+        "token.issued",
+        "token.revoked",
+        "issuer.subject_revoked",
+    }
+)
+
+
+def _clients(journey: DemoContext) -> None:
+    step, check = journey.narrator.step, journey.check
+    step("The operator adds a client that may read negotiations and nothing else.")
+    journey.client = journey.operate(
+        "clients", "add", "demo client", "--scope", "negotiations:read"
+    )
+    client_id = journey.client["client_id"]
+    journey.tidy.append(("clients", "remove", client_id))
+    endpoint = journey.metadata["token_endpoint"]
+    secret = (client_id, journey.client["client_secret"])
+    step("It gets a token for itself.")
+    answer = journey.ask("POST", endpoint, form={"grant_type": "client_credentials"}, secret=secret)
+    own = journey.answered(answer, 200)
+    check(own["scope"] == "negotiations:read", "The token carries what the client was given")
+    step("With it, it tries to write.")
+    body = {"title": "Not mine to open", "role": "buyer", "issues": [{"name": "price"}]}
+    refused = journey.ask("POST", "/api/negotiations", body=body, token=own["access_token"])
+    journey.answered(refused, 403, "insufficient_scope")
+    check(
+        'scope="negotiations:write"' in refused.headers["www-authenticate"],
+        "The refusal names the scope that is missing",
+    )
+    step("The company's provider lets it act for Ada: an ID-JAG made out to this client.")
+    form = {
+        "grant_type": JWT_BEARER,
+        "assertion": journey.provider.sign(demo_assertion(journey, client_id)),
+    }
+    answer = journey.ask("POST", endpoint, form=form, secret=secret)
+    journey.client_token = journey.answered(answer, 200)
+    step("It asks what that token is.")
+    introspection = journey.metadata["introspection_endpoint"]
+    form = {"token": journey.client_token["access_token"]}
+    answer = journey.ask("POST", introspection, form=form, secret=secret)
+    described = journey.answered(answer, 200)
+    check(
+        described["active"] and described["sub"] == journey.enterprise["identity"]["user_id"],
+        "The token is Ada's, held by the client",
+    )
+
+
+def _end(journey: DemoContext) -> None:
+    step, check = journey.narrator.step, journey.check
+    step(
+        "Grace's agent is done and ends its own token; it has no secret, holding the token is enough."
+    )
+    token = journey.claimed["access_token"]
+    form = {"token": token}
+    journey.answered(journey.ask("POST", journey.metadata["revocation_endpoint"], form=form), 200)
+    check(_is_dead(journey, token), "The token is dead at the next request, on every worker")
+    step("Ada leaves the company: the operator cuts her off.")
+    journey.operate("issuers", "revoke", journey.provider.name, demo_subject(journey))
+    check(
+        _is_dead(journey, journey.enterprise["access_token"])
+        and _is_dead(journey, journey.client_token["access_token"]),
+        "Her agent's token and the client's token for her died together",
+    )
+
+
+def _account(journey: DemoContext) -> None:
+    journey.narrator.step("The operator reads the trail.")
+    events: list[dict[str, Any]] = journey.operate("audit", "--limit", "100")
+    for event in events[:8]:
+        journey.narrator.event(f"{event['at']}  {event['event']:22}  {event['subject']}")
+    known = {
+        journey.anonymous_agent["client_id"],
+        journey.enterprise["client_id"],
+        journey.client["client_id"],
+    }
+    journey.check(
+        {event["event"] for event in events} >= _EXPECTED
+        and {event["subject"] for event in events} >= known,
+        "Every step of this journey is in the trail, newest first",
+    )
+    tokens = [
+        held["access_token"]
+        for held in (
+            journey.anonymous_agent,
+            journey.claimed,
+            journey.enterprise,
+            journey.client_token,
+        )
+    ]
+    secrets = [*tokens, journey.client["client_secret"]]
+    journey.check(
+        not any(secret in str(events) for secret in secrets), "And not one secret is in it"
+    )
+
+
+def _is_dead(journey: DemoContext, token: str) -> bool:
+    answer = journey.ask("GET", "/api/negotiations", token=token, show=("error",))
+    return answer.status_code == 401
+
+
+OAUTH_CLIENTS = DemoChapter(
+    "clients",
+    "The standard doors",
+    "Software that has a secret uses OAuth as it is written: RFC 6749, RFC 7523, RFC 7662.",
+    _clients,
+)
+REVOCATION = DemoChapter(
+    "revocation",
+    "Ending it",
+    "What was granted can be taken back, at once and for everything that stands on it.",
+    _end,
+)
+AUDIT_TRAIL = DemoChapter(
+    "audit",
+    "The trail",
+    "Whoever answers for the service can say what happened.",
+    _account,
+)

@@ -1,0 +1,261 @@
+"""A whole negotiation, from preparing to the signature: Grace's agent renews a contract of hers."""
+
+import math
+from typing import Any, Final
+
+from negotiator import values
+from negotiator.cli.demo.context import DemoChapter, DemoContext, JsonObject
+
+OfferPackage = dict[str, Any]
+
+_WEEKS: Final = 3 * 7 * 86_400_000
+_ROUNDS: Final = 3
+_SAID: Final = "This is our final offer. Take it or leave it."
+_FIRST: Final[OfferPackage] = {"price": 116_000, "payment_days": 14, "contract_months": 36}
+_BETTER: Final[OfferPackage] = {"price": 104_000, "payment_days": 30, "contract_months": 24}
+_BEST: Final[OfferPackage] = {"price": 94_000, "payment_days": 45, "contract_months": 24}
+_TOO_MUCH: Final[OfferPackage] = {"price": 118_000, "payment_days": 14, "contract_months": 36}
+_EXACT: Final = 1e-6
+_SHOWN: Final = 1e-3
+_SEEN: Final = (
+    "action",
+    "offer",
+    "my_utility",
+    "acceptance_probability",
+    "reasons",
+    "say",
+    "floor",
+)
+
+
+def _case() -> JsonObject:
+    """The renewal: three issues, what Grace wants, what she must have, what she does otherwise."""
+    price = {"name": "price", "label": "price per year", "type": "money", "weight": 6}
+    days = {"name": "payment_days", "label": "days to pay", "type": "integer", "weight": 3}
+    months = {"name": "contract_months", "label": "months bound", "type": "integer", "weight": 1}
+    return {
+        "title": "CRM renewal, 200 seats",
+        "role": "buyer",
+        "kind": "renewal",
+        "category": "saas",
+        "currency": "EUR",
+        "counterparty": {"organisation": "Cloudwerk", "relationship": "ongoing"},
+        "issues": [
+            {**price, "their_weight": 5, "range": {"min": 80_000, "max": 120_000, "step": 1000}},
+            {**days, "their_weight": 1, "direction": "higher", "range": {"min": 14, "max": 60}},
+            {
+                **months,
+                "their_weight": 4,
+                "direction": "lower",
+                "range": {"min": 12, "max": 36, "step": 12},
+            },
+        ],
+        "target": {"package": {"price": 90_000, "payment_days": 45, "contract_months": 24}},
+        "walk_away": {"package": {"price": 108_000, "payment_days": 30, "contract_months": 24}},
+        "batna": {
+            "description": "The second vendor's written quote",
+            "value": {"package": {"price": 110_000, "payment_days": 30, "contract_months": 24}},
+        },
+        "their_estimate": {
+            "walk_away": {"low": 0.2, "likely": 0.3, "high": 0.45, "unit": "utility"}
+        },
+        "deadline": values.timestamp(values.now() + _WEEKS),
+        "max_rounds": _ROUNDS,
+    }
+
+
+def _worth(package: OfferPackage) -> float:
+    """What a package is worth to Grace, by hand from `_case`: the checks do not take the engine's word."""
+    price = (120_000 - float(package["price"])) / 40_000
+    days = (package["payment_days"] - 14) / 46
+    months = (36 - package["contract_months"]) / 24
+    return 0.6 * price + 0.3 * days + 0.1 * months
+
+
+def _talk(journey: DemoContext) -> None:
+    one = _open(journey)
+    plan = _plan(journey, one)
+    first = _theirs(journey, one, _FIRST, says="Cloudwerk names its first price.")
+    _leverage(journey, one)
+    _suggestions(journey, one)
+    _counter(journey, one, first)
+    _refusal(journey, one)
+    second = _theirs(journey, one, _BETTER, says="Cloudwerk comes down a little.")
+    _counter(journey, one, second)
+    last = _theirs(journey, one, _BEST, says="In the last round, Cloudwerk moves.")
+    _agree(journey, one, last)
+    _history(journey, one, plan)
+
+
+def _open(journey: DemoContext) -> str:
+    journey.narrator.step("Grace's contract runs out. Her agent writes down what it is about.")
+    told = ("id", "state", "missing")
+    opened = journey.post("/api/negotiations", _case(), status=201, show=told)
+    journey.check(opened["missing"] == [], "Nothing is missing that advice would need")
+    return f"/api/negotiations/{opened['id']}"
+
+
+def _plan(journey: DemoContext, one: str) -> JsonObject:
+    journey.narrator.step("It asks for a battle plan.")
+    plan = journey.post(f"{one}/battle-plans", {}, status=201, show=("id", "version", "stale"))
+    _tell(journey, plan)
+    steps = plan["concession_schedule"]
+    floor = _worth(_case()["walk_away"]["package"])
+    worths = [_worth(_package(row)) for row in (plan["opening_offer"], *steps)]
+    journey.check(
+        len(steps) > 1
+        and worths == sorted(worths, reverse=True)
+        and all(row["ask_in_return"] for row in steps),
+        "The concessions go from the opening downwards, each for something in return",
+    )
+    journey.check(
+        min(worths) >= floor and abs(plan["floor"]["utility"]["value"] - floor) < _SHOWN,
+        "No step of the plan lies below the walk-away",
+    )
+    gains = [(row["my_net_utility"], row["their_estimated_gain"]) for row in plan["trades"]]
+    journey.check(
+        gains != [] and all(mine["value"] >= 0 < theirs["value"] for mine, theirs in gains),
+        "Every trade gains them something and costs Grace nothing",
+    )
+    return plan
+
+
+def _tell(journey: DemoContext, plan: JsonObject) -> None:
+    """The parts of the plan that a reader wants first."""
+    line, opening = journey.narrator.event, plan["opening_offer"]
+    for row in plan["objectives"]:
+        line(f"Objective: {row['objective']}")
+    line(f"Open with {_plain(_package(opening))}: {opening['first_or_wait']['why']}")
+    for row in plan["concession_schedule"]:
+        line(f"Then {_plain(_package(row))}, worth {row['utility']['value']:.2f}: {row['trigger']}")
+    for row in plan["trades"]:
+        line(f"Trade: {row['say']}")
+    for row in plan["information_gaps"]:
+        line(f"Find out ({row['missing']}): {row['ask']}")
+
+
+def _leverage(journey: DemoContext, one: str) -> None:
+    journey.narrator.step("Who needs this deal more?")
+    found = journey.post(f"{one}/leverage", {}, show=("position", "expected"))
+    power, nash = found["power"], found["points"]["nash"]
+    for factor in power["factors"]:
+        if factor["contribution"]:
+            journey.narrator.event(f"{factor['contribution']:+.3f}  {factor['explanation']}")
+    journey.narrator.event(f"Your share of what there is to gain: {power['alpha']:.3f}")
+    journey.narrator.event(f"Nash point: {_plain(nash['package'])}")
+    total = sum(factor["contribution"] for factor in power["factors"])
+    journey.check(
+        abs(1 / (1 + math.exp(-total)) - power["alpha"]) < _EXACT,
+        "The factors add up to the split of power, to six places",
+    )
+    likely = found["position"]["their_walk_away"]["likely"]
+    journey.check(
+        _worth(nash["package"]) >= _worth(_case()["walk_away"]["package"])
+        and nash["utility_them"] >= likely,
+        "The Nash point leaves both sides better off than no deal",
+    )
+
+
+def _suggestions(journey: DemoContext, one: str) -> None:
+    journey.narrator.step("Cloudwerk adds a sentence. What is that, and what answers it?")
+    body = {"utterance": _SAID, "phase": "bargain"}
+    found = journey.post(f"{one}/suggestions", body, show=("recognised",))
+    for item in found["items"]:
+        journey.narrator.event(f"{item['tactic']['name']}, {item['score']:.2f}: {item['why']}")
+    heard = {move["tactic"]["id"]: move for move in found["recognised"]}
+    journey.check(
+        heard["tac_final_offer_bluff"]["deceptive"],
+        "It recognises the final-offer bluff by the words that gave it away",
+    )
+    answers = [item for item in found["items"] if "It answers" in item["why"]]
+    journey.check(answers != [], "Among what fits now is an answer to it")
+    suggested = {item["tactic"]["id"] for item in found["items"]}
+    journey.check(
+        not suggested & heard.keys(), "It does not suggest to pay them back in their own coin"
+    )
+
+
+def _counter(journey: DemoContext, one: str, theirs: JsonObject) -> None:
+    """Ask for the next move, and make it."""
+    journey.narrator.step("What now?")
+    move = journey.post(f"{one}/next-move", {}, show=_SEEN)
+    journey.check(
+        move["action"] == "counter"
+        and abs(_worth(move["offer"]) - move["my_utility"]) < _EXACT
+        and move["my_utility"] >= move["floor"],
+        f"A counter worth {move['my_utility']:.2f}, not below the floor of {move['floor']:.2f}",
+    )
+    journey.narrator.step("The agent makes it.")
+    body = {"by": "me", "kind": "counter", "package": move["offer"], "in_reply_to": theirs["id"]}
+    told = ("seq", "status", "utility_me", "utility_them_estimate", "concession_me")
+    made = journey.post(f"{one}/offers", body, status=201, show=told)
+    journey.check(made["status"] == "live", f"Offer {made['seq']} of the ledger stands")
+
+
+def _refusal(journey: DemoContext, one: str) -> None:
+    journey.narrator.step("Tired of it, somebody types in something worse than no deal at all.")
+    body = {"by": "me", "kind": "counter", "package": _TOO_MUCH}
+    token = journey.claimed["access_token"]
+    refused = journey.ask("POST", f"{one}/offers", body=body, token=token)
+    journey.answered(refused, 409, "below_walk_away")
+    journey.check(True, "Below the walk-away nothing is offered by mistake")
+
+
+def _theirs(journey: DemoContext, one: str, package: OfferPackage, *, says: str) -> JsonObject:
+    journey.narrator.step(says)
+    body = {"by": "them", "kind": "offer", "package": package}
+    told = ("seq", "status", "utility_me", "utility_them_estimate", "concession_them")
+    return journey.post(f"{one}/offers", body, status=201, show=told)
+
+
+def _agree(journey: DemoContext, one: str, theirs: JsonObject) -> None:
+    journey.narrator.step("And now?")
+    move = journey.post(f"{one}/next-move", {}, show=_SEEN)
+    journey.check(move["action"] == "accept", "In the last round, what beats no deal is accepted")
+    journey.narrator.step("The agent accepts, and the contract is signed.")
+    body = {"by": "me", "kind": "acceptance", "in_reply_to": theirs["id"]}
+    journey.post(f"{one}/offers", body, status=201, show=("seq", "status", "utility_me"))
+    agreed = journey.get(one, show=("state", "outcome"))
+    journey.check(
+        agreed["state"] == "agreed" and agreed["outcome"]["offer_id"] == theirs["id"],
+        "The acceptance alone made it agreed, on exactly that offer",
+    )
+    won = journey.post(f"{one}/state", {"to": "won"}, show=("state", "outcome"))
+    journey.check(won["state"] == "won", "Won: the renewal is kept with its result")
+
+
+def _history(journey: DemoContext, one: str, plan: JsonObject) -> None:
+    journey.narrator.step("What happened, and who did it?")
+    events = journey.get(f"{one}/events", show=())["items"]
+    for event in reversed(events):
+        what = event["to_state"] or f"{event['detail']['kind']} by {event['detail']['by']}"
+        journey.narrator.event(f"{event['seq']:2}  {event['kind']:8}  {what}")
+    states = [event["to_state"] for event in reversed(events) if event["to_state"]]
+    agent = journey.claimed["client_id"]
+    journey.check(
+        states == ["draft", "planned", "active", "agreed", "won"]
+        and all(event["actor"] == {"kind": "agent", "id": agent} for event in events),
+        "Every state and every offer is in the history, with the agent's name beside it",
+    )
+    journey.narrator.step("And the plan?")
+    kept = journey.get(f"{one}/battle-plans/{plan['id']}", show=("version", "stale"))
+    journey.check(
+        kept == {**plan, "stale": True}, "It is kept word for word, and says that it is stale"
+    )
+
+
+def _package(section: JsonObject) -> OfferPackage:
+    """The package of a plan's section, without the source of each value."""
+    return {name: figure["value"] for name, figure in section["package"].items()}
+
+
+def _plain(package: OfferPackage) -> str:
+    return ", ".join(f"{name} {value}" for name, value in package.items())
+
+
+NEGOTIATION = DemoChapter(
+    "negotiation",
+    "A whole negotiation",
+    "Plan, offers, leverage, tactics, the next move: numbers that can be checked, and a floor that holds.",
+    _talk,
+)

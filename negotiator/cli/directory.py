@@ -1,0 +1,343 @@
+"""`negotiator directory agents`: who registered, whom the operator knows, who has to go.
+
+`negotiator directory submissions`: the moderator's queue.
+
+`negotiator directory reports` and `negotiator directory tools`: what is wrong with a listed tool, and its end.
+
+`negotiator directory import`: entries of other catalogues into ours.
+
+`negotiator directory …`: the operator's side of the tools directory, one file a topic.
+
+`agents` lists, vets and ends agents that registered themselves; `submissions` is the moderators' queue; `tools` has
+the reports and what they lead to; `imports` takes over other catalogues. Put together here, the whole is added to
+the command tree by `cli.main`.
+"""
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from negotiator.cli.output import (
+    JsonOption,
+    async_command,
+    exit_with_error,
+    load_settings,
+    open_store,
+    print_result,
+    print_table,
+    run_unit,
+    stderr_console,
+    stdout_console,
+)
+from negotiator.directory import (
+    accounts_queries,
+    exchange_files,
+    exchange_import,
+    reports_queries,
+    submissions_queries,
+    submissions_transitions,
+)
+from negotiator.directory.catalogue_queries import CatalogueTool
+from negotiator.directory.exchange_import import DryRunRollback, ImportOutcome
+from negotiator.directory.schemas_submissions import REJECTION_REASONS, SUBMISSION_STATUSES
+from negotiator.directory.submissions_routes import submission_view
+from negotiator.directory.tables import Submission
+from negotiator.store.statement import Transaction
+from negotiator.store.store import Store
+from negotiator.values import escape_invisible, timestamp
+
+agents_app = typer.Typer(no_args_is_help=True, help="Agents that registered at the directory.")
+
+AgentIdArgument = Annotated[str, typer.Argument(metavar="ID", help="The agent's client_id.")]
+
+
+@agents_app.command("list")
+@async_command
+async def list_agents(
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many agents.")] = 100,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the newest agents. What is not verified is only a claim."""
+    rows = await run_unit(lambda tx: accounts_queries.newest(tx, limit))
+    print_table(rows, "No agents.", as_json=as_json)
+
+
+@agents_app.command("vet")
+@async_command
+async def vet_agent(
+    agent_id: AgentIdArgument,
+    undo: Annotated[bool, typer.Option("--undo", help="Take it back.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Say that you know this agent: it gets level 3 and its rate, at once."""
+    await run_unit(lambda tx: accounts_queries.vet(tx, agent_id, vetted=not undo))
+    line = f"{agent_id} is {'not vetted any more' if undo else 'vetted'}."
+    print_result({"client_id": agent_id, "vetted": not undo}, line, as_json=as_json)
+
+
+@agents_app.command("revoke")
+@async_command
+async def revoke_agent(agent_id: AgentIdArgument, as_json: JsonOption = False) -> None:
+    """End an agent: its keys and tokens die at once, what it had proven is free again."""
+    await run_unit(lambda tx: accounts_queries.revoke(tx, agent_id, actor="operator"))
+    print_result(
+        {"client_id": agent_id, "revoked": True}, f"{agent_id} is revoked.", as_json=as_json
+    )
+
+
+submissions_app = typer.Typer(no_args_is_help=True, help="What agents propose for the catalogue.")
+
+SubmissionIdArgument = Annotated[str, typer.Argument(metavar="ID", help="The submission's id.")]
+NoteOption = Annotated[str, typer.Option(help="What the submitter reads.")]
+
+
+@submissions_app.command("list")
+@async_command
+async def list_submissions(
+    status: Annotated[
+        str, typer.Option(help=f"One of {', '.join(SUBMISSION_STATUSES)}, or all.")
+    ] = "pending",
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many.")] = 100,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what waits, the oldest first, with what the checks flagged."""
+    if status not in (*SUBMISSION_STATUSES, "all"):
+        exit_with_error(
+            f"No state {status}; it is one of {', '.join(SUBMISSION_STATUSES)}, or all.", 2
+        )
+    base, wanted = load_settings().base_url, None if status == "all" else status
+
+    def unit(tx: Transaction) -> list[dict[str, Any]]:
+        return [
+            _line(tx, row, base)
+            for row in submissions_queries.queue(tx, status=wanted, limit=limit)
+        ]
+
+    print_table(await run_unit(unit), "Nothing waits.", as_json=as_json)
+
+
+@submissions_app.command("show")
+@async_command
+async def show_submission(key: SubmissionIdArgument, as_json: JsonOption = False) -> None:
+    """Show one submission whole: what is proposed, every check, who asks. It is a stranger's text, not ours."""
+    base = load_settings().base_url
+
+    def unit(tx: Transaction) -> dict[str, Any]:
+        row = submissions_queries.find(tx, key)
+        return {**submission_view(tx, row, base), "owner": row.owner, "agent": row.agent}
+
+    view = await run_unit(unit)
+    lines = "\n".join(f"{name}: {_text(value)}" for name, value in view.items())
+    print_result(view, lines, as_json=as_json)
+
+
+@submissions_app.command("approve")
+@async_command
+async def approve_submission(
+    key: SubmissionIdArgument, note: NoteOption = "", as_json: JsonOption = False
+) -> None:
+    """Put it into the catalogue, now."""
+    row = await run_unit(lambda tx: submissions_transitions.approve(tx, key, note=note))
+    _told(row, f"{key} is approved: {row.tool}.", as_json=as_json)
+
+
+@submissions_app.command("reject")
+@async_command
+async def reject_submission(
+    key: SubmissionIdArgument,
+    reason: Annotated[str, typer.Option(help=f"One of {', '.join(REJECTION_REASONS)}.")] = "policy",
+    note: NoteOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Say no; the submitter may appeal once."""
+    _known(reason)
+    row = await run_unit(
+        lambda tx: submissions_transitions.reject(tx, key, reason=reason, note=note)
+    )
+    _told(row, f"{key} is rejected: {reason}.", as_json=as_json)
+
+
+@submissions_app.command("request-changes")
+@async_command
+async def request_changes(
+    key: SubmissionIdArgument,
+    note: Annotated[str, typer.Option(help="What the submitter has to change.")],
+    reason: Annotated[str, typer.Option(help=f"One of {', '.join(REJECTION_REASONS)}.")] = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Send it back; it waits for its submitter."""
+    if reason:
+        _known(reason)
+    row = await run_unit(
+        lambda tx: submissions_transitions.send_back(tx, key, note=note, reason=reason or None)
+    )
+    _told(row, f"{key} waits for changes.", as_json=as_json)
+
+
+def _known(reason: str) -> None:
+    if reason not in REJECTION_REASONS:
+        exit_with_error(f"No reason {reason}; it is one of {', '.join(REJECTION_REASONS)}.", 2)
+
+
+def _told(row: Submission, line: str, *, as_json: bool) -> None:
+    value = {"id": row.id, "status": row.status, "tool": row.tool, "reason_code": row.reason}
+    print_result(value, line, as_json=as_json)
+
+
+def _line(tx: Transaction, row: Submission, base: str) -> dict[str, Any]:
+    view = submission_view(tx, row, base)
+    flagged = [check["name"] for check in view["checks"] if check["outcome"] != "passed"]
+    return {
+        "id": row.id,
+        "type": row.type,
+        "status": row.status,
+        "name": view["proposed"].get("name") or row.tool,
+        "look_at": flagged,
+        "agent": row.agent,
+        "created_at": view["created_at"],
+    }
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return "".join(f"\n  - {_text(each)}" for each in value) or "none"  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, dict):
+        return ", ".join(f"{_text(name)}={_text(each)}" for name, each in value.items())  # pyright: ignore[reportUnknownVariableType]
+    return "–" if value is None else escape_invisible(str(value))
+
+
+reports_app = typer.Typer(no_args_is_help=True, help="Reports about tools.")
+tools_app = typer.Typer(no_args_is_help=True, help="Listed tools.")
+
+ToolKeyArgument = Annotated[str, typer.Argument(metavar="ID", help="The tool's id or slug.")]
+MessageOption = Annotated[str, typer.Option(help="What whoever looks at the tool reads.")]
+
+
+@reports_app.command("list")
+@async_command
+async def list_reports(
+    tool: Annotated[str | None, typer.Option(help="Only of this tool, by its id.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Settled ones too.")] = False,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many.")] = 100,
+    as_json: JsonOption = False,
+) -> None:
+    """Show open reports, the oldest first, each with what it weighs. Details are a stranger's text, not ours."""
+    status = None if everything else "open"
+    found = await run_unit(
+        lambda tx: reports_queries.list_reports(tx, tool=tool, status=status, limit=limit)
+    )
+    rows = (
+        {
+            "id": row.id,
+            "tool": row.tool,
+            "reason": row.reason,
+            "weight": row.weight,
+            "status": row.status,
+            "reporter": row.reporter,
+            "details": row.details,
+            "created_at": timestamp(row.created_at),
+        }
+        for row in found
+    )
+    print_table(rows, "No reports.", as_json=as_json)
+
+
+@tools_app.command("quarantine")
+@async_command
+async def quarantine_tool(
+    key: ToolKeyArgument, message: MessageOption = "", as_json: JsonOption = False
+) -> None:
+    """Withhold a tool from search until it is released or deleted."""
+    tool = await run_unit(lambda tx: reports_queries.quarantine(tx, key, message=message))
+    _tools_told(tool, f"{tool.id} is withheld.", as_json=as_json)
+
+
+@tools_app.command("release")
+@async_command
+async def release_tool(key: ToolKeyArgument, as_json: JsonOption = False) -> None:
+    """Show a withheld tool again; the reports about it are dismissed."""
+    tool = await run_unit(lambda tx: reports_queries.release(tx, key))
+    _tools_told(tool, f"{tool.id} is shown again.", as_json=as_json)
+
+
+@tools_app.command("delete")
+@async_command
+async def delete_tool(
+    key: ToolKeyArgument, message: MessageOption = "", as_json: JsonOption = False
+) -> None:
+    """Delete a tool for good: a tombstone stays, its id and slug are never another's."""
+    tool = await run_unit(lambda tx: reports_queries.remove(tx, key, message=message))
+    _tools_told(tool, f"{tool.id} is deleted.", as_json=as_json)
+
+
+def _tools_told(tool: CatalogueTool, line: str, *, as_json: bool) -> None:
+    print_result({"id": tool.id, "slug": tool.slug, "status": tool.status}, line, as_json=as_json)
+
+
+@async_command
+async def import_entries(
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True)],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would happen and keep nothing.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Take over a JSON array, {"servers": […]} or NDJSON of server.json entries or of facts.
+
+    What is here already is found again and learns what it did not know; nothing overwrites what is better attested.
+    """
+    async with open_store(load_settings()) as store:
+        outcomes = await _import(store, file, dry=dry_run, quiet=as_json)
+    counts = Counter(outcome.action for outcome in outcomes)
+    if as_json:
+        listed = [_shown(outcome) for outcome in outcomes]
+        shown = {"dry_run": dry_run, "counts": dict(counts), "lines": listed}
+        print_result(shown, "", as_json=True)
+        return
+    told = [each for each in outcomes if each.action in {"refused", "skipped"}]
+    if told:
+        print_table(map(_shown, told), "", as_json=False)
+    summed = ", ".join(f"{number} {action}" for action, number in sorted(counts.items()))
+    print_result(
+        None, f"{'Would be: ' if dry_run else ''}{summed or 'nothing to take over'}", as_json=False
+    )
+
+
+async def _import(store: Store, file: Path, *, dry: bool, quiet: bool) -> list[ImportOutcome]:
+    outcomes: list[ImportOutcome] = []
+    every = list(exchange_files.read_file(file))
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(
+        *columns, console=stderr_console, disable=quiet or not stdout_console.is_terminal
+    ) as bar:
+        task = bar.add_task("Importing", total=len(every))
+        for batch in exchange_files.batches(iter(every)):
+            try:
+                outcomes += await store.write(
+                    lambda tx, batch=batch: exchange_import.import_batch(tx, batch, dry=dry)
+                )
+            except DryRunRollback as undone:
+                outcomes += undone.outcomes
+            bar.advance(task, len(batch))
+    return outcomes
+
+
+def _shown(outcome: ImportOutcome) -> dict[str, object]:
+    return {
+        "line": outcome.line,
+        "action": outcome.action,
+        "tool": outcome.tool,
+        "slug": outcome.slug,
+        "reason": outcome.reason,
+    }
+
+
+directory_app = typer.Typer(no_args_is_help=True, help="The AI tools directory.")
+directory_app.add_typer(agents_app, name="agents")
+directory_app.add_typer(submissions_app, name="submissions")
+directory_app.add_typer(reports_app, name="reports")
+directory_app.add_typer(tools_app, name="tools")
+directory_app.command("import")(import_entries)

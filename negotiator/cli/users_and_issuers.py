@@ -1,0 +1,268 @@
+"""`negotiator users` and `negotiator issuers`: people, and whom we trust to name them."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from negotiator.cli.output import (
+    JsonOption,
+    async_command,
+    load_settings,
+    print_result,
+    print_table,
+    print_warning,
+    run_unit,
+)
+from negotiator.errors import FieldError, NotFound, ValidationFailed
+from negotiator.store.statement import Transaction
+from negotiator.strict_json import read_object
+from negotiator.trust import issuer_queries as trusted
+from negotiator.trust import keysets
+from negotiator.trust.fetch import Fetcher, FetchFailed
+from negotiator.trust.issuers import ALGORITHMS, Issuer, check_algorithms
+from negotiator.trust.keysets import KeysRefused, parse
+from negotiator.users import user_queries
+
+users_app = typer.Typer(no_args_is_help=True, help="People.")
+issuers_app = typer.Typer(
+    no_args_is_help=True, help="Identity providers whose assertions are believed."
+)
+
+EmailArgument = Annotated[str, typer.Argument(help="The user's e-mail address.")]
+IssuerArgument = Annotated[
+    str, typer.Argument(metavar="ISSUER", help="The issuer identifier, byte for byte.")
+]
+
+
+@users_app.command("add")
+@async_command
+async def add_user(
+    email: EmailArgument,
+    name: Annotated[str, typer.Option(help="How to greet the user.")] = "",
+    admin: Annotated[
+        bool, typer.Option("--admin", help="May run the service's own pages.")
+    ] = False,
+    password_stdin: Annotated[
+        bool,
+        typer.Option("--password-stdin", help="Read the password from standard input."),
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Make an account."""
+    normal = user_queries.normalise_email(email)
+    hashed = _hash_from_input(normal, name) if password_stdin else ""
+    user_id = await run_unit(
+        lambda tx: user_queries.add(
+            tx,
+            normal,
+            name=name,
+            is_admin=admin,
+            password_hash=hashed,
+            actor="operator",
+        )
+    )
+    print_result({"id": user_id, "email": normal}, f"{normal} is {user_id}.", as_json=as_json)
+
+
+@users_app.command("password")
+@async_command
+async def set_password(
+    email: EmailArgument,
+    password_stdin: Annotated[
+        bool,
+        typer.Option("--password-stdin", help="Read the password from standard input."),
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Give a user another password: every browser of his is signed out."""
+    if not password_stdin:
+        raise typer.BadParameter("the password comes by standard input: add --password-stdin")
+    normal = user_queries.normalise_email(email)
+    hashed = _hash_from_input(normal)
+
+    def unit(tx: Transaction) -> None:
+        user = user_queries.by_email(tx, normal)
+        if user is None:
+            raise NotFound(f"There is no user {normal}.")
+        user_queries.set_password(tx, user.id, hashed, actor="operator")
+
+    await run_unit(unit)
+    print_result(
+        {"email": normal, "changed": True}, f"{normal} has a new password.", as_json=as_json
+    )
+
+
+@users_app.command("list")
+@async_command
+async def list_users(as_json: JsonOption = False) -> None:
+    """Show every account."""
+    print_table(
+        map(user_queries.summary, await run_unit(user_queries.list_users)),
+        "No users.",
+        as_json=as_json,
+    )
+
+
+@users_app.command("disable")
+@async_command
+async def disable_user(email: EmailArgument, as_json: JsonOption = False) -> None:
+    """Close an account: every token of the user's agents dies at once."""
+    normal = user_queries.normalise_email(email)
+    await run_unit(lambda tx: user_queries.disable(tx, normal))
+    print_result({"email": normal, "disabled": True}, f"{normal} is closed.", as_json=as_json)
+
+
+@issuers_app.command("add")
+@async_command
+async def add_issuer(
+    issuer: IssuerArgument,
+    jwks_file: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="The issuer's keys, as a file."),
+    ] = None,
+    jwks_url: Annotated[str, typer.Option(help="Where the issuer publishes its keys.")] = "",
+    discover: Annotated[
+        bool,
+        typer.Option("--discover", help="Find the keys through the issuer's metadata."),
+    ] = False,
+    algorithm: Annotated[
+        list[str] | None, typer.Option(help="Signature algorithm; may repeat.")
+    ] = None,
+    client_id: Annotated[
+        list[str] | None,
+        typer.Option(help="Client the assertions may name; may repeat."),
+    ] = None,
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(help="Scope its users' agents may get; may repeat."),
+    ] = None,
+    email_domain: Annotated[
+        list[str] | None, typer.Option(help="Domain it may speak for; may repeat.")
+    ] = None,
+    email_verifier: Annotated[
+        bool,
+        typer.Option("--email-verifier", help="Believe its verified e-mail assertions."),
+    ] = False,
+    max_auth_age: Annotated[
+        int | None, typer.Option(min=1, help="Seconds since the user's login.")
+    ] = None,
+    tenanted: Annotated[
+        bool,
+        typer.Option("--tenanted", help="Its subjects are unique within a tenant only."),
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Trust an identity provider, or change how it is trusted."""
+    if sum((jwks_file is not None, bool(jwks_url), discover)) != 1:
+        raise typer.BadParameter("name exactly one of --jwks-file, --jwks-url and --discover")
+    chosen = load_settings()
+    algorithms = _algorithms(algorithm or ALGORITHMS)
+    configured_issuer = Issuer(
+        issuer,
+        algorithms,
+        jwks=_read_keys(jwks_file, algorithms) if jwks_file else "",
+        jwks_uri=jwks_url,
+        clients=frozenset(client_id or ()),
+        scopes=tuple(scope or ()),
+        email_domains=tuple(email_domain or ()),
+        email_verifier=email_verifier,
+        max_auth_age=max_auth_age,
+        tenanted=tenanted,
+    )
+    loopback, found = chosen.allow_loopback_fetch, ""
+
+    def unit(tx: Transaction) -> None:
+        own = chosen.base_url
+        trusted.add(tx, configured_issuer, own=own, allow_loopback=loopback, discovered=found)
+
+    if discover:
+        trusted.check_issuer(configured_issuer, own=chosen.base_url, allow_loopback=loopback)
+        found = await _discover(issuer, allow_loopback=loopback)
+    await run_unit(unit)
+    if not client_id:
+        print_warning(
+            "without --client-id, an assertion of this issuer for any client registers an agent"
+        )
+    where = f" Its keys are at {found}{_elsewhere(issuer, found)}." if found else ""
+    shown = trusted.summary(configured_issuer) | ({"jwks_uri": found} if found else {})
+    print_result(shown, f"{issuer} is trusted.{where}", as_json=as_json)
+
+
+async def _discover(issuer: str, *, allow_loopback: bool) -> str:
+    """The address of the keys in the issuer's metadata now; empty, with a warning, when it cannot be read."""
+    fetcher = Fetcher(allow_loopback=allow_loopback)
+    try:
+        return await keysets.discover(fetcher, issuer)
+    except FetchFailed as failed:
+        print_warning(f"the issuer's metadata cannot be read now: {failed.detail}")
+        return ""
+    finally:
+        await fetcher.close()
+
+
+def _elsewhere(issuer: str, jwks_uri: str) -> str:
+    return ", on another host" if keysets.is_elsewhere(issuer, jwks_uri) else ""
+
+
+@issuers_app.command("list")
+@async_command
+async def list_issuers(as_json: JsonOption = False) -> None:
+    """Show whom we trust."""
+    print_table(
+        map(trusted.summary, await run_unit(trusted.list_issuers)),
+        "No issuer is trusted.",
+        as_json=as_json,
+    )
+
+
+@issuers_app.command("remove")
+@async_command
+async def remove_issuer(issuer: IssuerArgument, as_json: JsonOption = False) -> None:
+    """Stop trusting an issuer: every token that stands on it dies at once."""
+    await run_unit(lambda tx: trusted.remove(tx, issuer))
+    print_result(
+        {"issuer": issuer, "removed": True},
+        f"{issuer} is not trusted any more.",
+        as_json=as_json,
+    )
+
+
+@issuers_app.command("revoke")
+@async_command
+async def revoke_subject(
+    issuer: IssuerArgument,
+    subject: Annotated[str, typer.Argument(help="The person's `sub` at the issuer.")],
+    tenant: Annotated[
+        str, typer.Option(help="The person's tenant, at an issuer that has them.")
+    ] = "",
+    as_json: JsonOption = False,
+) -> None:
+    """The kill switch: everything one person's agents hold is dead, unused assertions included."""
+    await run_unit(lambda tx: trusted.revoke_subject(tx, issuer, subject, tenant=tenant))
+    print_result(
+        {"issuer": issuer, "subject": subject, "revoked": True},
+        f"{subject} is cut off.",
+        as_json=as_json,
+    )
+
+
+def _hash_from_input(*about: str) -> str:
+    return user_queries.hash_password(sys.stdin.readline().rstrip("\n"), about=about)
+
+
+def _algorithms(names: list[str] | tuple[str, ...]) -> tuple[str, ...]:
+    try:
+        return check_algorithms(names)
+    except ValueError as fault:
+        raise ValidationFailed([FieldError("/algorithm", f"{fault}.")]) from None
+
+
+def _read_keys(path: Path, algorithms: tuple[str, ...]) -> str:
+    text = path.read_text()
+    try:
+        parse(read_object(text.encode()), algorithms)
+    except (ValueError, KeysRefused) as fault:
+        raise ValidationFailed([FieldError("/jwks", f"{path.name}: {fault}.")]) from None
+    return text

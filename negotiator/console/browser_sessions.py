@@ -1,0 +1,219 @@
+"""Known devices: browsers in which a user has signed in before, told apart from those of strangers who guess.
+
+The cookie is signed, names nobody, and is bound to the user and the user's present password. It opens nothing by
+itself: a try from a known device has a budget of its own, which strangers cannot use up.
+
+Who a browser belongs to: from its cookie to a signed-in `Visitor`, or a `Stranger`; and whose form this is.
+
+A form is believed when it carries the token of the very cookie it came with, and no header says that another
+site sent it (`Sec-Fetch-Site`, `Origin`). Both hold for strangers too: else somebody could be signed in as
+somebody else without noticing.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+import orjson
+from starlette.requests import Request
+from starlette.responses import Response
+
+from negotiator import values
+from negotiator.console.cookies import BrowserCookies, CookieKind
+from negotiator.errors import Forbidden
+from negotiator.http.endpoint import read_headers
+from negotiator.http.guard import Guard
+from negotiator.store.statement import Transaction
+from negotiator.store.store import Store
+from negotiator.strict_json import read_object
+from negotiator.users import session_queries, user_queries
+from negotiator.users.session_queries import SignInDetails
+from negotiator.users.tables import User
+
+KNOWN_DEVICE_SECONDS: Final = 180 * 86_400
+"""Seconds that a browser is known after its last sign-in."""
+
+
+def remember_device(cookies: BrowserCookies, response: Response, user: User) -> None:
+    """Let the browser be known as one of this user's."""
+    content = {"id": values.new_secret(), "at": values.now(), "of": _owner(cookies, user)}
+    cookies.write(
+        response, "device", cookies.seal("device", orjson.dumps(content)), life=KNOWN_DEVICE_SECONDS
+    )
+
+
+def find_device(cookies: BrowserCookies, request: Request, user: User | None) -> str | None:
+    """The id of the browser, if this user signed in with it and has the same password still."""
+    content = cookies.unseal("device", cookies.read(request, "device"))
+    known = read_object(content) if content else {}
+    owner = _owner(cookies, user)
+    if not values.equal_in_constant_time(str(known.get("of", "")), owner) or user is None:
+        return None
+    return str(known["id"]) if known["at"] + KNOWN_DEVICE_SECONDS * 1000 > values.now() else None
+
+
+def _owner(cookies: BrowserCookies, user: User | None) -> str:
+    named = f"{user.id}:{user.password_hash}" if user else ":"
+    return values.keyed_digest(cookies.pepper, f"device of {named}")
+
+
+_SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
+_START = re.compile(r"/(?![/\\\x00-\x20])")
+_PATH = re.compile(r"[!-\[\]-~]+")
+_LONGEST_PATH: Final = 8192
+_FROM_US: Final = {"same-origin", "none"}
+_HOUR: Final = 3600
+
+
+@dataclass(frozen=True, slots=True)
+class SignedInSession:
+    """Somebody who is signed in. `csrf` belongs into each of his forms; `auth_time` in milliseconds."""
+
+    user_id: str
+    email: str | None
+    name: str
+    is_admin: bool
+    session_id: str
+    auth_time: int
+    csrf: str
+
+    @property
+    def greeting(self) -> str:
+        """What to call him."""
+        return self.name or self.email or self.user_id
+
+
+@dataclass(frozen=True, slots=True)
+class AnonymousSession:
+    """Somebody who is not signed in: a browser, known by a cookie that says nothing."""
+
+    secret: str
+    csrf: str
+    is_new: bool
+
+
+AnySession = SignedInSession | AnonymousSession
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserSessions:
+    """Tells them by their cookies."""
+
+    cookies: BrowserCookies
+    store: Store
+    guard: Guard
+
+    async def find(self, request: Request) -> SignedInSession | None:
+        """The visitor, if his session is live."""
+        secret = self._secret(request, "session")
+        found = (
+            await self.store.read(lambda tx: session_queries.find(tx, secret)) if secret else None
+        )
+        if found is None:
+            return None
+        if found.is_stale:
+            await self.store.write(lambda tx: session_queries.mark_seen(tx, found.session_id))
+        return SignedInSession(
+            found.user_id,
+            found.email,
+            found.name,
+            bool(found.is_admin),
+            found.session_id,
+            found.signed_in_at,
+            self._token(secret),
+        )
+
+    def stranger(self, request: Request) -> AnonymousSession:
+        """The browser of somebody who is not signed in."""
+        known = self._secret(request, "door")
+        secret = known or values.new_secret()
+        return AnonymousSession(secret, self._token(secret), is_new=not known)
+
+    def check(
+        self, request: Request, who: AnySession, form: Mapping[str, str], *, token: bool = True
+    ) -> None:
+        """Refuse with 403 a form that is not this visitor's own; without `token` by its headers only."""
+        site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+        foreign = (site is not None and site not in _FROM_US) or (
+            origin not in {None, "null", _origin(self.cookies.base)}
+        )
+        if foreign or (token and not values.equal_in_constant_time(form.get("csrf", ""), who.csrf)):
+            raise Forbidden("This form is too old or came from elsewhere. Open the page again.")
+
+    async def sign_in(
+        self,
+        request: Request,
+        response: Response,
+        user_id: str,
+        *,
+        issuer: str | None = None,
+        identity: str | None = None,
+    ) -> None:
+        """Begin a session under a secret that nobody had before, and end the one this browser came with."""
+        old, secret = self._secret(request, "session"), values.new_secret()
+        means = SignInDetails(
+            browser=browser_name(request.headers.get("user-agent", "")),
+            address=self.guard.address(request.scope, read_headers(request.scope)),
+            issuer=issuer,
+            identity=identity,
+        )
+
+        def unit(tx: Transaction) -> User | None:
+            if old:
+                session_queries.end_by_secret(tx, old)
+            session_queries.begin(tx, secret, user_id, means=means)
+            return user_queries.by_id(tx, user_id)
+
+        user = await self.store.write(unit)
+        self.cookies.write(response, "session", secret, life=session_queries.LIFE // 1000)
+        if user:
+            remember_device(self.cookies, response, user)
+        self.cookies.drop(response, "door")
+
+    async def sign_out(self, request: Request, response: Response) -> None:
+        """End the session this browser came with."""
+        if secret := self._secret(request, "session"):
+            await self.store.write(lambda tx: session_queries.end_by_secret(tx, secret))
+        self.cookies.drop(response, "session")
+
+    def remember(self, response: Response, who: AnySession) -> None:
+        """Give a new browser the cookie its forms are held against."""
+        if isinstance(who, AnonymousSession) and who.is_new:
+            self.cookies.write(response, "door", who.secret, life=_HOUR)
+
+    def _token(self, secret: str) -> str:
+        return values.keyed_digest(self.cookies.pepper, f"form:{secret}")
+
+    def _secret(self, request: Request, kind: CookieKind) -> str:
+        secret = self.cookies.read(request, kind)
+        return secret if _SECRET.fullmatch(secret) else ""
+
+
+def local_path(text: str | None, *, otherwise: str) -> str:
+    """A path of ours to go on to; whatever a browser could read as another place becomes `otherwise`.
+
+    Only printable ASCII without a backslash, one slash at the start, also after percent-decoding twice.
+    """
+    if text is None or len(text) > _LONGEST_PATH:
+        return otherwise
+    for seen in (text, unquote(text), unquote(unquote(text))):
+        if not _START.match(seen):
+            return otherwise
+    return text if _PATH.fullmatch(text) else otherwise
+
+
+def browser_name(agent: str) -> str:
+    """`Firefox on Linux`, as far as a User-Agent tells; for people who look through their sessions."""
+    names = ("Edg", "Edge"), ("OPR", "Opera"), ("Firefox", "Firefox"), ("Chrom", "Chrome")
+    systems = ("Android", "Android"), ("iPhone", "iPhone"), ("iPad", "iPad"), ("Windows", "Windows")
+    later = ("Mac OS", "macOS"), ("CrOS", "ChromeOS"), ("Linux", "Linux")
+    name = next((said for mark, said in (*names, ("Safari", "Safari")) if mark in agent), "")
+    system = next((said for mark, said in (*systems, *later) if mark in agent), "")
+    return " on ".join(filter(None, (name or "A browser", system)))
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"

@@ -1,0 +1,90 @@
+"""How a page is made: one template around it, a policy that allows nothing but our own stylesheet, kept nowhere."""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from negotiator.values import timestamp
+
+_POLICY: Final = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action {forms}; "
+    "frame-ancestors 'none'; base-uri 'none'"
+)
+_STYLE: Final = "console.css"
+
+
+def _moment(at: int) -> str:
+    """`2026-11-21 16:45 UTC`, for people."""
+    return timestamp(at)[:16].replace("T", " ") + " UTC"
+
+
+_templates = Environment(
+    loader=PackageLoader("negotiator.console"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_templates.filters["moment"] = _moment
+
+
+@dataclass(frozen=True, slots=True)
+class PageRenderer:
+    """Renders templates for the service at `base`; links stay below its path."""
+
+    base: str
+
+    def routes(self) -> list[Route]:
+        """The stylesheet."""
+        return [Route(f"/{_STYLE}", _style, methods=["GET"])]
+
+    def render(
+        self,
+        template: str,
+        status: int = 200,
+        *,
+        forms_may_end_at: Iterable[str] = (),
+        headers: dict[str, str] | None = None,
+        **told: Any,
+    ) -> Response:
+        """A page. Browsers hold `form-action` against redirects too: a form whose answer redirects to another
+        origin names that in `forms_may_end_at` (`https://host:port`, or a scheme with its colon).
+        """
+        root = urlsplit(self.base).path
+        content = _templates.get_template(template).render(
+            **{"here": "", "base": self.base, "root": root, "version": _version(), **told}
+        )
+        policy = _POLICY.format(forms=" ".join(("'self'", *forms_may_end_at)))
+        hard = {"content-security-policy": policy, "cache-control": "no-store"}
+        return HTMLResponse(content, status, headers={**hard, **(headers or {})})
+
+    def see(self, path: str) -> Response:
+        """Go to another of our pages, by GET (RFC 9700 §2.6: 303 after a form)."""
+        return RedirectResponse(f"{self.base}{path}", 303, headers={"cache-control": "no-store"})
+
+
+async def _style(_request: Request) -> Response:
+    """The stylesheet; the template names it with its digest, so it may be kept for good."""
+    headers = {"cache-control": "public, max-age=31536000, immutable"}
+    return Response(_source(), media_type="text/css", headers=headers)
+
+
+@cache
+def _source() -> str:
+    loader = _templates.loader
+    assert loader is not None  # noqa: S101  set at the top
+    return loader.get_source(_templates, _STYLE)[0]
+
+
+@cache
+def _version() -> str:
+    """Changes with the stylesheet."""
+    return hashlib.sha256(_source().encode()).hexdigest()[:12]

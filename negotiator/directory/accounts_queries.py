@@ -1,0 +1,261 @@
+"""The agents of the directory as rows: who they are, how far they are believed, what they have proven."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import BigInteger, bindparam, delete, update
+from sqlmodel import col, select
+
+from negotiator import audit, values
+from negotiator.caller import CallerRate
+from negotiator.directory.claimed_identity import ClaimedIdentity
+from negotiator.directory.tables import DirectoryAgent, IdentityChallenge, IdentityProof
+from negotiator.errors import Conflict, NotFound
+from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
+from negotiator.tokens.api_keys import ClientEntitlement
+from negotiator.trust import revocations
+
+UNPROVEN, PROVEN, VETTED = 1, 2, 3
+
+_KEPT = 30 * 86_400_000
+_FORGOTTEN = 200
+_ADD = Statement(insertion(DirectoryAgent))
+_FIND = Query(
+    select(DirectoryAgent).where(col(DirectoryAgent.id) == bindparam("agent")),
+    entity(DirectoryAgent),
+)
+_LIST = Query(
+    select(DirectoryAgent, IdentityProof.proven_at)
+    .outerjoin(IdentityProof, col(IdentityProof.agent_id) == col(DirectoryAgent.id))
+    .order_by(col(DirectoryAgent.id).desc())
+    .limit(bindparam("limit")),
+    lambda row: (_row(row[:-1]), row[-1]),
+)
+_row = entity(DirectoryAgent)
+_STANDING = Query(
+    select(DirectoryAgent.scope, DirectoryAgent.vetted_at, IdentityProof.agent_id)
+    .outerjoin(IdentityProof, col(IdentityProof.agent_id) == col(DirectoryAgent.id))
+    .where(col(DirectoryAgent.id) == bindparam("agent"), col(DirectoryAgent.revoked_at).is_(None)),
+    tuple,
+)
+_PROVEN = Query(
+    select(IdentityProof)
+    .join(DirectoryAgent, col(DirectoryAgent.id) == col(IdentityProof.agent_id))
+    .where(
+        col(IdentityProof.agent_id) == bindparam("agent"), col(DirectoryAgent.revoked_at).is_(None)
+    ),
+    entity(IdentityProof),
+)
+_VET = Statement(
+    update(DirectoryAgent)
+    .where(col(DirectoryAgent.id) == bindparam("agent"), col(DirectoryAgent.revoked_at).is_(None))
+    .values(vetted_at=bindparam("at", type_=BigInteger))
+)
+_REVOKE = Statement(
+    update(DirectoryAgent)
+    .where(col(DirectoryAgent.id) == bindparam("agent"), col(DirectoryAgent.revoked_at).is_(None))
+    .values(revoked_at=bindparam("at", type_=BigInteger))
+)
+_PROVE = Statement(insertion(IdentityProof).on_conflict_do_nothing())
+_HOLDER = Query(
+    select(IdentityProof.agent_id).where(
+        col(IdentityProof.type) == bindparam("type"), col(IdentityProof.value) == bindparam("value")
+    ),
+    lambda row: str(row[0]),
+)
+_SEEN = Statement(
+    update(IdentityProof)
+    .where(col(IdentityProof.agent_id) == bindparam("agent"))
+    .values(
+        checked_at=bindparam("at", type_=BigInteger),
+        thumbprint=bindparam("print"),
+        failures=0,
+    )
+)
+_DUE = Query(
+    select(IdentityProof)
+    .where(
+        col(IdentityProof.checked_at) < bindparam("before", type_=BigInteger),
+        col(IdentityProof.thumbprint) != "",
+        col(IdentityProof.value).not_like("did:key:%"),
+    )
+    .order_by(col(IdentityProof.checked_at))
+    .limit(bindparam("limit")),
+    entity(IdentityProof),
+)
+_MISSED = Statement(
+    update(IdentityProof)
+    .where(
+        col(IdentityProof.agent_id) == bindparam("agent"),
+        col(IdentityProof.checked_at) == bindparam("seen", type_=BigInteger),
+    )
+    .values(failures=col(IdentityProof.failures) + 1, checked_at=bindparam("at", type_=BigInteger))
+)
+_LONG_REVOKED = Query(
+    select(col(DirectoryAgent.id))
+    .where(col(DirectoryAgent.revoked_at) < bindparam("before", type_=BigInteger))
+    .limit(_FORGOTTEN),
+    lambda row: str(row[0]),
+)
+_FORGET = Statement(delete(DirectoryAgent).where(col(DirectoryAgent.id) == bindparam("agent")))
+_UNPROVE = Statement(delete(IdentityProof).where(col(IdentityProof.agent_id) == bindparam("agent")))
+_UNASK = Statement(
+    delete(IdentityChallenge).where(col(IdentityChallenge.agent_id) == bindparam("agent"))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ProvenIdentity:
+    """An identity that an agent has proven. `domain` is the host it controls by it, if that is a whole one."""
+
+    type: str
+    value: str
+    domain: str | None
+    proven_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class RateLevels:
+    """How many requests a minute each level of belief is worth (directory.md §3.2)."""
+
+    unproven: CallerRate
+    proven: CallerRate
+    vetted: CallerRate
+
+    def rate(self, level: int) -> CallerRate:
+        """The rate of a registered agent of this level, 1 to 3."""
+        return {PROVEN: self.proven, VETTED: self.vetted}.get(level, self.unproven)
+
+    def standing(self, tx: Transaction, agent_id: str) -> ClientEntitlement | None:
+        """What an agent may do now; None when there is none of this id or it was revoked."""
+        found = tx.one(_STANDING, agent=agent_id)
+        if found is None:
+            return None
+        scope, vetted_at, proven_by = found
+        level = VETTED if vetted_at else PROVEN if proven_by else UNPROVEN
+        return ClientEntitlement(level, frozenset(scope.split()), self.rate(level))
+
+
+def proven_identities(tx: Transaction, client_id: str) -> list[ProvenIdentity]:
+    """Every identity this live agent has proven and still holds; empty for anybody else."""
+    return [
+        ProvenIdentity(row.type, row.value, _identity(row).domain, row.proven_at)
+        for row in tx.all(_PROVEN, agent=client_id)
+    ]
+
+
+def record_proof(tx: Transaction, agent: DirectoryAgent, *, thumbprint: str) -> None:
+    """Keep that an agent has proven its identity; 409 `identity_taken` when another agent holds it."""
+    now = values.now()
+    held = tx.run(
+        _PROVE,
+        type=agent.identity_type,
+        value=agent.identity_value,
+        agent_id=agent.id,
+        thumbprint=thumbprint,
+        proven_at=now,
+        checked_at=now,
+        failures=0,
+    )
+    if not held:
+        owner = tx.one(_HOLDER, type=agent.identity_type, value=agent.identity_value)
+        if owner != agent.id:
+            raise Conflict("Another agent has proven this identity.", error="identity_taken")
+        tx.run(_SEEN, agent=agent.id, at=now, print=thumbprint)
+    audit.record(
+        tx,
+        "identity.proven",
+        agent.id,
+        actor=agent.id,
+        type=agent.identity_type,
+        value=agent.identity_value,
+    )
+
+
+def drop_proof(tx: Transaction, agent_id: str, *, reason: str) -> None:
+    """Believe an agent no more; its identity is free again."""
+    if tx.run(_UNPROVE, agent=agent_id):
+        audit.record(tx, "identity.dropped", agent_id, actor="clock", reason=reason)
+
+
+def due_rechecks(tx: Transaction, before: int, *, limit: int) -> list[IdentityProof]:
+    """The proofs by a published document that was last seen before this moment, oldest first."""
+    return tx.all(_DUE, before=before, limit=limit)
+
+
+def mark_rechecked(tx: Transaction, proof: IdentityProof) -> None:
+    """What proves it is still there."""
+    tx.run(_SEEN, agent=proof.agent_id, at=values.now(), print=proof.thumbprint)
+
+
+def mark_recheck_failed(
+    tx: Transaction, proof: IdentityProof, *, again_in: int, tolerated: int
+) -> None:
+    """It was not there; the proof is dropped when that happened more often than is `tolerated`.
+
+    Else it is due again `again_in` milliseconds sooner than after a success. Of two workers that looked, one counts.
+    """
+    if not tx.run(_MISSED, agent=proof.agent_id, seen=proof.checked_at, at=values.now() - again_in):
+        return
+    if proof.failures + 1 > tolerated:
+        drop_proof(tx, proof.agent_id, reason="document")
+
+
+def add(tx: Transaction, agent: DirectoryAgent) -> None:
+    """Keep a new agent."""
+    tx.run(_ADD, **agent.model_dump())
+
+
+def find(tx: Transaction, agent_id: str) -> DirectoryAgent | None:
+    """The agent of this id, revoked or not."""
+    return tx.one(_FIND, agent=agent_id)
+
+
+def newest(tx: Transaction, limit: int) -> list[dict[str, Any]]:
+    """What an operator sees of the newest agents."""
+    return [_summary(agent, proven_at) for agent, proven_at in tx.all(_LIST, limit=limit)]
+
+
+def vet(tx: Transaction, agent_id: str, *, vetted: bool) -> None:
+    """Say, or take back, that the operator knows this agent; 404 when there is none."""
+    if not tx.run(_VET, agent=agent_id, at=values.now() if vetted else None):
+        raise NotFound(f"There is no agent {agent_id}.")
+    audit.record(tx, "agent.vetted" if vetted else "agent.unvetted", agent_id, actor="operator")
+
+
+def revoke(tx: Transaction, agent_id: str, *, actor: str, event: str = "agent.revoked") -> None:
+    """End an agent: its keys and tokens die at once, what it had proven is free again; 404 when there is none."""
+    if not tx.run(_REVOKE, agent=agent_id, at=values.now()):
+        raise NotFound(f"There is no agent {agent_id}.")
+    revocations.revoke(tx, agent_id)
+    tx.run(_UNPROVE, agent=agent_id)
+    tx.run(_UNASK, agent=agent_id)
+    audit.record(tx, event, agent_id, actor=actor)
+
+
+def delete_revoked(tx: Transaction, now: int) -> list[str]:
+    """Delete agents that were ended a month ago, some hundred at a time; answers whose belongings go with them."""
+    gone = tx.all(_LONG_REVOKED, before=now - _KEPT)
+    for agent_id in gone:
+        tx.run(_FORGET, agent=agent_id)
+        audit.record(tx, "agent.expired", agent_id)
+    return gone
+
+
+def _identity(row: IdentityProof) -> ClaimedIdentity:
+    return ClaimedIdentity(row.type, row.value)
+
+
+def _summary(agent: DirectoryAgent, proven_at: int | None) -> dict[str, Any]:
+    level = VETTED if agent.vetted_at else PROVEN if proven_at else UNPROVEN
+    return {
+        "client_id": agent.id,
+        "name": agent.name,
+        "identity_type": agent.identity_type,
+        "identity_value": agent.identity_value,
+        "verified": proven_at is not None,
+        "trust_level": level,
+        "scopes": agent.scope.split(),
+        "created_at": values.timestamp(agent.created_at),
+        "revoked_at": values.timestamp_or_none(agent.revoked_at),
+    }

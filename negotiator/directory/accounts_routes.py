@@ -1,0 +1,285 @@
+"""`/api/auth/register`, `/challenge`, `/verify`, `/rotate`, `/revoke`."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from negotiator import values
+from negotiator.caller import Caller
+from negotiator.directory import accounts_queries, challenge_queries, identity_verification
+from negotiator.directory.accounts_queries import RateLevels
+from negotiator.directory.accounts_registration import (
+    DirectoryRegistration,
+    IssuedChallenge,
+    RegisteredDirectoryAgent,
+    RegistrationRequest,
+    grantable_scopes,
+)
+from negotiator.directory.identity_verification import CodeMailer, IdentityVerification
+from negotiator.directory.schemas_accounts import (
+    ChallengeResult,
+    CredentialRecord,
+    RegisterDirectoryAgent,
+    RevokeCredential,
+    RevokeResult,
+    RotateKey,
+    RotateResult,
+    VerifyIdentity,
+    VerifyResult,
+)
+from negotiator.directory.tables import DirectoryAgent
+from negotiator.errors import Forbidden, InvalidRequest
+from negotiator.http.operation import REGISTRATION_BODY_LIMIT, Call, Operation
+from negotiator.schema import NoInput
+from negotiator.scopes import ordered
+from negotiator.store.statement import Transaction
+from negotiator.store.store import Store
+from negotiator.tokens import api_key_queries, api_keys
+from negotiator.tokens.access_tokens import AccessTokens
+
+BASELINE: Final = "directory"
+"""The budget of callers without a credential on the directory's public paths, and of its registration."""
+HOURLY_BUDGET: Final = "accounts"
+DAILY_BUDGET: Final = "daily"
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryAccounts:
+    """The directory's own door for agents."""
+
+    base: str
+    store: Store
+    levels: RateLevels
+    registration: DirectoryRegistration
+    verification: IdentityVerification
+    mailing: CodeMailer
+    credentials: AccessTokens
+
+    def operations(self) -> list[Operation]:
+        """What this slice offers."""
+        return [*self._entering(), *self._proving()]
+
+    def _entering(self) -> list[Operation]:
+        return [
+            Operation(
+                name="register_directory_agent",
+                method="POST",
+                path="/api/auth/register",
+                summary="Register an agent at the directory and get an API key at once",
+                run=self.register,
+                input=RegisterDirectoryAgent,
+                output=CredentialRecord,
+                status=201,
+                access="open",
+                body_limit=REGISTRATION_BODY_LIMIT,
+                budget=lambda _: (HOURLY_BUDGET, DAILY_BUDGET),
+                baseline=BASELINE,
+                refusals=(400, 503),
+                tag="accounts",
+            ),
+            Operation(
+                name="revoke_api_key",
+                method="POST",
+                path="/api/auth/revoke",
+                summary="End an API key or a token at once, by holding it",
+                run=self.revoke,
+                input=RevokeCredential,
+                output=RevokeResult,
+                access="public",
+                encoding="either",
+                body_limit=REGISTRATION_BODY_LIMIT,
+                refusals=(400, 401),
+                tag="accounts",
+            ),
+        ]
+
+    def _proving(self) -> list[Operation]:
+        return [
+            Operation(
+                name="challenge_agent",
+                method="POST",
+                path="/api/auth/challenge",
+                summary="Ask for a challenge to prove the calling agent's identity",
+                run=self.challenge,
+                input=NoInput,
+                output=ChallengeResult,
+                refusals=(400, 403),
+                tag="accounts",
+            ),
+            Operation(
+                name="verify_agent",
+                method="POST",
+                path="/api/auth/verify",
+                summary="Prove the calling agent's identity by a signed statement or a mailed code",
+                run=self.verify,
+                input=VerifyIdentity,
+                output=VerifyResult,
+                body_limit=16 * 1024,
+                refusals=(400, 403, 404, 409, 410),
+                tag="accounts",
+            ),
+            Operation(
+                name="rotate_api_key",
+                method="POST",
+                path="/api/auth/rotate",
+                summary="Get a new API key; the calling one works on for a while",
+                run=self.rotate,
+                input=RotateKey,
+                output=RotateResult,
+                refusals=(403,),
+                tag="accounts",
+            ),
+        ]
+
+    async def register(self, call: Call[RegisterDirectoryAgent]) -> dict[str, Any]:
+        """The seed's registration: automatic, and believed in nothing but that it happened."""
+        body = call.input
+        wanted = RegistrationRequest(
+            name=body.name,
+            identity=body.identity,
+            contact_email=body.contact_email,
+            scopes=grantable_scopes(body.requested_scopes),
+            address=call.address,
+        )
+        made = await self.store.write(lambda tx: self.registration.enrol(tx, wanted))
+        await self._mail(made.agent, made.asked)
+        return self._record(made)
+
+    async def challenge(self, call: Call[NoInput]) -> dict[str, Any]:
+        """A fresh challenge; an earlier one counts no more."""
+
+        def unit(tx: Transaction) -> tuple[DirectoryAgent, IssuedChallenge]:
+            agent = identity_verification.find_calling_agent(tx, call.caller.client_id)
+            return agent, self.registration.ask(tx, agent)
+
+        agent, asked = await self.store.write(unit)
+        if asked.challenge is None:
+            raise InvalidRequest(
+                "There is no way to prove an identity like this.", error="unsupported_identity"
+            )
+        await self._mail(agent, asked)
+        level, verified = await self._level(agent)
+        return {
+            "client_id": agent.id,
+            "identity": self._identity(agent, level, verified=verified, asked=asked),
+        }
+
+    async def verify(self, call: Call[VerifyIdentity]) -> dict[str, Any]:
+        """Believe the calling agent from now on, on every worker."""
+        body, made = call.input, list[api_key_queries.NewApiKey]()
+
+        def then(tx: Transaction, _agent: DirectoryAgent) -> None:
+            made.clear()
+            if body.rotate:
+                key = _presented(tx, call.caller)
+                made.append(api_key_queries.rotate(tx, self.registration.pepper, key, overlap=0))
+
+        agent = await self.verification.verify(
+            call.caller.client_id,
+            body.challenge_id,
+            proof=body.proof,
+            address=call.address,
+            then=then,
+        )
+        level, verified = await self._level(agent)
+        told = {
+            "status": "verified",
+            "client_id": agent.id,
+            "identity": self._identity(
+                agent, level, verified=verified, asked=IssuedChallenge(None)
+            ),
+            "rate_limit": self._rate(level),
+        }
+        return {**told, "api_key": made[0].text} if made else told
+
+    async def rotate(self, call: Call[RotateKey]) -> dict[str, Any]:
+        """A successor for the calling key."""
+        seconds = call.input.overlap_seconds
+
+        def unit(tx: Transaction) -> tuple[api_key_queries.NewApiKey, int]:
+            key = _presented(tx, call.caller)
+            made = api_key_queries.rotate(tx, self.registration.pepper, key, overlap=seconds)
+            until = made.created_at + seconds * 1000
+            return made, min(key.expires_at or until, until)
+
+        made, until = await self.store.write(unit)
+        return {
+            "status": "rotated",
+            "client_id": call.caller.client_id,
+            "api_key": made.text,
+            "scopes": ordered(call.caller.scopes),
+            "rate_limit": self._rate(call.caller.level),
+            "created_at": values.timestamp(made.created_at),
+            "previous_key_expires_at": values.timestamp(until),
+        }
+
+    async def revoke(self, call: Call[RevokeCredential]) -> dict[str, Any]:
+        """RFC 7009 for everything that is handed out; whether there was anything to end is not told."""
+        token, actor = call.input.token, call.caller.client_id or call.address
+
+        def unit(tx: Transaction) -> None:
+            if token.startswith(api_keys.KEY_PREFIX):
+                self._end_key(tx, token, actor)
+            elif row := self.credentials.find(tx, token):
+                self.credentials.revoke(tx, row, actor=actor)
+
+        await self.store.write(unit)
+        return {"status": "revoked"}
+
+    def _end_key(self, tx: Transaction, token: str, actor: str) -> None:
+        key = api_key_queries.find(tx, self.registration.pepper, token)
+        if key is None:
+            return
+        api_key_queries.revoke(tx, key, actor=actor)
+        agent = accounts_queries.find(tx, key.client_id)
+        # Nobody can act as an agent without a key any more: what it had proven has to be free again.
+        if agent and agent.revoked_at is None and not api_key_queries.has_any(tx, agent.id):
+            accounts_queries.revoke(tx, agent.id, actor=actor)
+
+    async def _mail(self, agent: DirectoryAgent, asked: IssuedChallenge) -> None:
+        if asked.code is not None:
+            email = agent.identity_value
+            await self.mailing.send(asked.code, email=email, agent_name=agent.name)
+
+    async def _level(self, agent: DirectoryAgent) -> tuple[int, bool]:
+        def unit(tx: Transaction) -> tuple[int, bool]:
+            standing = self.levels.standing(tx, agent.id)
+            return standing.level if standing else 0, bool(
+                accounts_queries.proven_identities(tx, agent.id)
+            )
+
+        return await self.store.read(unit)
+
+    def _record(self, made: RegisteredDirectoryAgent) -> dict[str, Any]:
+        """The seed's record, then the identity."""
+        agent, level = made.agent, accounts_queries.UNPROVEN
+        return {
+            "status": "registered",
+            "client_id": agent.id,
+            "api_key": made.key,
+            "scopes": agent.scope.split(),
+            "rate_limit": self._rate(level),
+            "created_at": values.timestamp(agent.created_at),
+            "identity": self._identity(agent, level, verified=False, asked=made.asked),
+        }
+
+    def _identity(
+        self, agent: DirectoryAgent, level: int, *, verified: bool, asked: IssuedChallenge
+    ) -> dict[str, Any]:
+        return {
+            "type": agent.identity_type,
+            "verified": verified,
+            "trust_level": level,
+            "challenge": challenge_queries.challenge_view(asked.challenge, self.base),
+        }
+
+    def _rate(self, level: int) -> dict[str, int]:
+        rate = self.levels.rate(level)
+        return {"requests_per_minute": rate.requests_per_minute, "burst": rate.burst}
+
+
+def _presented(tx: Transaction, caller: Caller) -> api_key_queries.ApiKeyRow:
+    """The key that the call came with; 403 for a token: what lives an hour must not make what lives for good."""
+    key = api_key_queries.by_id(tx, caller.credential)
+    if key is None:
+        raise Forbidden("Present the API key itself to rotate it.")
+    return key

@@ -1,0 +1,130 @@
+"""Keeps this process's search index up with the feed of changes, whoever made them.
+
+The number of the last change is asked for at every request; what is new is taken over before the request is answered,
+so that every process answers from the same catalogue. The arithmetic is imported when it is first needed.
+"""
+
+import asyncio
+import gc
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import orjson
+
+from negotiator.bounded_cache import BoundedCache
+from negotiator.directory import catalogue_queries, change_queries
+from negotiator.directory.change_queries import ChangedTool
+from negotiator.store.statement import Transaction
+from negotiator.store.store import Store
+
+if TYPE_CHECKING:
+    from negotiator.directory.search.index import IndexEntry, SearchIndex
+
+_CHUNK: Final = 32
+_LOAD: Final = 5_000
+_MERGE: Final = 512
+_DOCUMENTS: Final = 16 * 2**20
+SYNONYMS_FILE: Final = Path(__file__).parent / "content" / "synonyms.toml"
+
+
+class CatalogueIndex:
+    """The index, the number of the change it stands at, and `most` bytes of the documents asked for lately."""
+
+    def __init__(self, store: Store, *, most: int = _DOCUMENTS) -> None:
+        self._store = store
+        self._index: SearchIndex | None = None
+        self._seq = 0
+        self._turn = asyncio.Lock()
+        self._documents = BoundedCache[str, bytes](most)
+        self._merging: asyncio.Task[None] | None = None
+
+    async def current(self) -> tuple["SearchIndex", int]:
+        """The index as of the newest change, and that change's number."""
+        newest = await self._store.read(change_queries.latest)
+        if self._index is None or newest > self._seq:
+            async with self._turn:
+                await self._catch_up(newest)
+        assert self._index is not None  # noqa: S101  made by the first catching up
+        return self._index, self._seq
+
+    async def warm(self) -> None:
+        """Read the catalogue before anybody asks, unless there is nothing in it; later, take over what is new."""
+        if await self._store.read(change_queries.latest):
+            await self.current()
+
+    async def documents(self, ids: Sequence[str]) -> list[bytes]:
+        """The documents of these tools, in this order."""
+        known = [(key, self._documents.get(key)) for key in ids]
+        found = {key: document for key, document in known if document is not None}
+        if missing := [key for key, document in known if document is None]:
+            seq = self._seq
+            read = await self._store.read(lambda tx: catalogue_queries.read_documents(tx, missing))
+            found |= read
+            if seq == self._seq:  # else it may be older than what was taken over meanwhile
+                for key, document in read.items():
+                    self._documents.put(key, document, len(document))
+        return [found[key] for key in ids]
+
+    async def close(self) -> None:
+        """Wait for a merge that is under way."""
+        if self._merging is not None:
+            await self._merging
+
+    async def _catch_up(self, newest: int) -> None:
+        if self._index is None:
+            self._index = await self._load()
+        while self._seq < newest:
+            found = await self._store.read(_after(self._seq, _CHUNK))
+            for each in found:
+                if each.id in self._documents:
+                    self._documents.put(each.id, each.document, len(each.document))
+            self._index.put([_entry(each) for each in found])
+            self._seq = found[-1].seq if found else newest
+            # Others have their turn: a chunk is a millisecond or two.
+            await asyncio.sleep(0)
+        if self._index.postings.pending >= _MERGE and self._merging is None:
+            self._merging = asyncio.create_task(self._merge(self._index))
+
+    async def _load(self) -> "SearchIndex":
+        """The whole catalogue into a new index, off the loop."""
+        from negotiator.directory.search import terms
+        from negotiator.directory.search.index import SearchIndex
+
+        index, seq = SearchIndex(terms.load_synonyms(SYNONYMS_FILE)), 0
+        while found := await self._store.scan(_after(seq, _LOAD)):
+            await asyncio.to_thread(_take, index, found)
+            seq = found[-1].seq
+        await asyncio.to_thread(index.settle)
+        self._seq = seq
+        # It stays as long as the process: the collector need not walk it in the middle of somebody's request.
+        gc.collect()
+        gc.freeze()
+        return index
+
+    async def _merge(self, index: "SearchIndex") -> None:
+        try:
+            merged = await asyncio.to_thread(index.postings.merged, index.postings.begin())
+            index.adopt(merged)
+        finally:
+            self._merging = None
+
+
+def _after(since: int, limit: int) -> Callable[[Transaction], list[ChangedTool]]:
+    return lambda tx: change_queries.tools_since(tx, since, limit=limit)
+
+
+def _take(index: "SearchIndex", found: Sequence[ChangedTool]) -> None:
+    index.gather(map(_entry, found))
+
+
+def _entry(changed: ChangedTool) -> "IndexEntry":
+    from negotiator.directory.search.index import IndexEntry
+
+    return IndexEntry(
+        changed.id,
+        orjson.loads(changed.document),
+        changed.saves,
+        changed.created_at,
+        changed.updated_at,
+    )

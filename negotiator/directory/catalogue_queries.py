@@ -1,0 +1,322 @@
+"""Many tools' documents at once, by one statement for every twenty.
+
+Tools at rest: the unit functions through which every part reads and writes the catalogue.
+
+Each change takes the next number of `tool_changes` in its own transaction, so that whoever has read up to a number
+has missed nothing (the units of a store are serial).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import bindparam, delete, select, update
+from sqlmodel import col
+
+from negotiator import values
+from negotiator.directory import change_queries
+from negotiator.directory.change_queries import ChangeKind
+from negotiator.directory.record_text import SLUG_LENGTH, slugify
+from negotiator.directory.tables import ToolKey, ToolRow, ToolSlug
+from negotiator.directory.tool_keys import CanonicalKey, keys_of
+from negotiator.directory.tool_record import (
+    ToolDraft,
+    ToolPopularity,
+    ToolRecord,
+    ToolStatus,
+    ToolView,
+)
+from negotiator.errors import Conflict, Gone, NotFound, PreconditionFailed
+from negotiator.store.statement import Query, Statement, Transaction, insertion, table
+
+_TOGETHER: Final = 20
+_NO_TOOLS: Final = {f"tool{place}": "" for place in range(_TOGETHER)}
+_DOCUMENTS = Query(
+    select(col(ToolRow.id), col(ToolRow.document)).where(
+        col(ToolRow.id).in_([bindparam(name) for name in _NO_TOOLS])
+    ),
+    lambda row: (str(row[0]), bytes(row[1])),
+)
+
+
+def read_documents(tx: Transaction, ids: Sequence[str]) -> dict[str, bytes]:
+    """The documents of these tools, deleted ones too, by id."""
+    found: dict[str, bytes] = {}
+    for start in range(0, len(ids), _TOGETHER):
+        some = ids[start : start + _TOGETHER]
+        chosen = {f"tool{place}": key for place, key in enumerate(some)}
+        found.update(tx.all(_DOCUMENTS, **{**_NO_TOOLS, **chosen}))
+    return found
+
+
+_MOVES: Final[dict[ToolStatus, frozenset[ToolStatus]]] = {
+    "active": frozenset({"deprecated", "quarantined", "deleted"}),
+    "deprecated": frozenset({"active", "quarantined", "deleted"}),
+    "quarantined": frozenset({"active", "deleted"}),
+    "deleted": frozenset(),
+}
+_CROWD: Final = 50
+_REMOVED: Final = "Removed from the directory."
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueTool:
+    """A tool as it is kept; `document` is its `ToolView` as JSON, times are milliseconds."""
+
+    id: str
+    slug: str
+    status: ToolStatus
+    saves: int
+    seq: int
+    revision: int
+    document: bytes
+    created_at: int
+    updated_at: int
+
+    @property
+    def view(self) -> ToolView:
+        """The record, read back from its document."""
+        return ToolView.model_validate_json(self.document)
+
+
+_columns = [
+    table(ToolRow).c[name]
+    for name in (
+        *("id", "slug", "status", "saves", "seq", "revision"),
+        *("document", "created_at", "updated_at"),
+    )
+]
+_kept = select(*_columns)
+
+
+def _tool(row: Sequence[Any]) -> CatalogueTool:
+    return CatalogueTool(*row)
+
+
+_BY_ID = Query(_kept.where(col(ToolRow.id) == bindparam("tool")), _tool)
+_BY_SLUG = Query(
+    _kept.join(ToolSlug, col(ToolSlug.tool) == col(ToolRow.id)).where(
+        col(ToolSlug.slug) == bindparam("slug")
+    ),
+    _tool,
+)
+_BY_EXTERNAL = Query(_kept.where(col(ToolRow.external_id) == bindparam("name")), _tool)
+_BY_KEY = Query(
+    select(col(ToolKey.tool))
+    .where(col(ToolKey.kind) == bindparam("kind"), col(ToolKey.value) == bindparam("value"))
+    .order_by(col(ToolKey.tool)),
+    lambda row: str(row[0]),
+)
+_TAKEN = Query(
+    select(col(ToolSlug.tool)).where(col(ToolSlug.slug) == bindparam("slug")),
+    lambda row: str(row[0]),
+)
+_ADD = Statement(insertion(ToolRow))
+_ADD_SLUG = Statement(insertion(ToolSlug))
+_ADD_KEY = Statement(insertion(ToolKey))
+_DROP_KEYS = Statement(delete(ToolKey).where(col(ToolKey.tool) == bindparam("tool")))
+_CHANGED: Final = (
+    "slug",
+    "external_id",
+    "status",
+    "saves",
+    "seq",
+    "revision",
+    "document",
+    "updated_at",
+)
+_SAVE = Statement(
+    update(ToolRow)
+    .where(col(ToolRow.id) == bindparam("tool"))
+    .values(
+        {name: bindparam(f"new_{name}", type_=table(ToolRow).c[name].type) for name in _CHANGED}
+    )
+)
+
+
+def find(tx: Transaction, id_or_slug: str) -> CatalogueTool | None:
+    """The tool of this id or of this slug, be it a former one; deleted ones are found too."""
+    if values.is_id(id_or_slug, "tool"):
+        return tx.one(_BY_ID, tool=id_or_slug)
+    return tx.one(_BY_SLUG, slug=id_or_slug)
+
+
+def require(tx: Transaction, id_or_slug: str) -> CatalogueTool:
+    """The same; 404 for none, 410 with its tombstone for one that is deleted."""
+    tool = find(tx, id_or_slug)
+    if tool is None:
+        raise NotFound("There is no such tool.")
+    if tool.status == "deleted":
+        raise Gone("The tool was removed.", members={"id": tool.id, "slug": tool.slug})
+    return tool
+
+
+def by_external(tx: Transaction, name: str) -> CatalogueTool | None:
+    """The tool of this name in the MCP registry."""
+    return tx.one(_BY_EXTERNAL, name=name)
+
+
+def duplicates(tx: Transaction, draft: ToolDraft, *, of: str = "") -> dict[CanonicalKey, str]:
+    """Every key of a draft that another tool has, and that tool's id; `of` is the draft's own tool, if it is one."""
+    found: dict[CanonicalKey, str] = {}
+    for key in keys_of(draft):
+        holders = tx.all(_BY_KEY, kind=key[0], value=key[1])
+        if others := [tool for tool in holders if tool != of]:
+            found[key] = others[0]
+    return found
+
+
+def free_slug(tx: Transaction, name: str) -> str:
+    """A slug made of a name that is nobody's and never was: with a number or, in a crowd, an id at its end."""
+    wanted = slug = slugify(name)
+    number = 1
+    while tx.one(_TAKEN, slug=slug) is not None:
+        number += 1
+        end = str(number) if number < _CROWD else values.new_ulid()[-8:]
+        slug = f"{wanted[: SLUG_LENGTH - len(end) - 1].rstrip('-')}-{end}"
+    return slug
+
+
+def put(
+    tx: Transaction, record: ToolRecord, *, actor: str, expected: int | None = None
+) -> CatalogueTool:
+    """Keep a record: a new tool when it has no id, else that tool's next revision.
+
+    404, 410 for an id that is not there any more, 412 when `expected` is not the current revision, 409 `slug_taken`.
+    A record that says what the tool says already changes nothing.
+    """
+    if record.id is None:
+        return _create(tx, record, actor=actor)
+    current = require(tx, record.id)
+    _expect(current, expected)
+    slug = record.slug or current.slug
+    if slug != current.slug:
+        _claim(tx, slug, current.id)
+    seen = current.view
+    view = ToolView.model_validate({**seen.model_dump(), **_given(record), "slug": slug})
+    if view == seen:
+        return current
+    return _save(tx, current, view, kind="updated", actor=actor)
+
+
+def withdraw(
+    tx: Transaction, id_or_slug: str, status: ToolStatus, *, message: str, actor: str
+) -> CatalogueTool:
+    """Move a tool to another state; 409 `illegal_transition`. `deleted` is final and leaves a tombstone.
+
+    A tombstone keeps id, slug, name, category and keys, so that none of them is anybody else's later.
+    """
+    current = require(tx, id_or_slug)
+    if status == current.status:
+        return current
+    if status not in _MOVES[current.status]:
+        members = {"status": current.status, "allowed": sorted(_MOVES[current.status])}
+        raise Conflict("The tool's state forbids it.", error="illegal_transition", members=members)
+    now = values.timestamp(values.now())
+    moved = {"status": status, "status_message": message or None, "status_changed_at": now}
+    seen = current.view
+    if status == "deleted":
+        kept = {"id", "slug", "name", "kind", "category", "external_ids", "version", "created_at"}
+        whole = {**seen.model_dump(include=kept), "summary": _REMOVED}
+    else:
+        whole = seen.model_dump()
+    whole |= {**moved, "revision": current.revision, "updated_at": seen.updated_at}
+    kind = "restored" if status == "active" else status
+    return _save(tx, current, ToolView.model_validate(whole), kind=kind, actor=actor)
+
+
+def restore(tx: Transaction, id_or_slug: str, *, actor: str) -> CatalogueTool:
+    """Make a deprecated or quarantined tool active again."""
+    return withdraw(tx, id_or_slug, "active", message="", actor=actor)
+
+
+def count_saves(tx: Transaction, tool: str, saves: int) -> None:
+    """Note in how many collections a tool is; its `updated_at` stays, since the tool did not change."""
+    current = find(tx, tool)
+    if current is None or current.saves == saves or current.status == "deleted":
+        return
+    popularity = ToolPopularity(saves=saves, score=round(1 - 1 / (1 + saves / 10), 3))
+    view = current.view.model_copy(update={"popularity": popularity})
+    _save(tx, current, view, kind="counted", actor="", saves=saves)
+
+
+def _create(tx: Transaction, record: ToolRecord, *, actor: str) -> CatalogueTool:
+    now, key = values.now(), values.new_id("tool")
+    slug = record.slug or free_slug(tx, record.name)
+    _claim(tx, slug, key)
+    moment = values.timestamp(now)
+    ours = {"id": key, "slug": slug, "status_changed_at": moment, "revision": 1}
+    view = ToolView.model_validate(
+        {**_given(record), **ours, "created_at": moment, "updated_at": moment}
+    )
+    seq = change_queries.append(tx, view, kind="created", actor=actor, at=now)
+    row: dict[str, Any] = _row(view, seq, 0) | {"created_at": now, "updated_at": now}
+    tx.run(_ADD, id=key, **row)
+    _rekey(tx, view)
+    tool = find(tx, key)
+    assert tool is not None  # noqa: S101  it was added just now
+    return tool
+
+
+def _save(
+    tx: Transaction,
+    current: CatalogueTool,
+    view: ToolView,
+    *,
+    kind: ChangeKind,
+    actor: str,
+    saves: int | None = None,
+) -> CatalogueTool:
+    now = values.now()
+    touched = current.updated_at if kind == "counted" else now
+    view = view.model_copy(
+        update={"revision": current.revision + 1, "updated_at": values.timestamp(touched)}
+    )
+    seq = change_queries.append(tx, view, kind=kind, actor=actor, at=now)
+    row = _row(view, seq, current.saves if saves is None else saves) | {"updated_at": touched}
+    tx.run(_SAVE, tool=current.id, **{f"new_{name}": value for name, value in row.items()})
+    if kind == "updated":
+        tx.run(_DROP_KEYS, tool=current.id)
+        _rekey(tx, view)
+    return CatalogueTool(created_at=current.created_at, **_without_external(row), id=current.id)
+
+
+def _row(view: ToolView, seq: int, saves: int) -> dict[str, Any]:
+    return {
+        "slug": view.slug,
+        "external_id": view.external_ids.mcp_registry,
+        "status": view.status,
+        "saves": saves,
+        "seq": seq,
+        "revision": view.revision,
+        "document": view.document(),
+    }
+
+
+def _without_external(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name != "external_id"}
+
+
+def _given(record: ToolRecord) -> dict[str, Any]:
+    return record.model_dump(include=set(ToolRecord.model_fields) - {"id", "slug"})
+
+
+def _expect(current: CatalogueTool, expected: int | None) -> None:
+    if expected is not None and expected != current.revision:
+        raise PreconditionFailed(
+            "The tool has changed since that revision.", members={"revision": current.revision}
+        )
+
+
+def _rekey(tx: Transaction, view: ToolView) -> None:
+    for kind, value in keys_of(view):
+        tx.run(_ADD_KEY, kind=kind, value=value, tool=view.id)
+
+
+def _claim(tx: Transaction, slug: str, tool: str) -> None:
+    """Make a slug the tool's for good; it may have been its own before."""
+    holder = tx.one(_TAKEN, slug=slug)
+    if holder is None:
+        tx.run(_ADD_SLUG, slug=slug, tool=tool)
+    elif holder != tool:
+        raise Conflict("The slug is another tool's.", error="slug_taken", members={"id": holder})

@@ -1,0 +1,142 @@
+"""What an agent was asked, to prove its identity: the newest challenge only, ten minutes, five tries, one use."""
+
+import secrets
+from typing import Any, Final
+
+from sqlalchemy import BigInteger, Integer, bindparam, delete, update
+from sqlmodel import col, select
+
+from negotiator import values
+from negotiator.directory import identity_keys
+from negotiator.directory.claimed_identity import ClaimedIdentity
+from negotiator.directory.tables import IdentityChallenge
+from negotiator.errors import Conflict, Gone, NotFound, TooManyRequests
+from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
+
+CHALLENGE_LIFETIME: Final = 600_000
+MOST_TRIES: Final = 5
+CODE_DIGITS: Final = 8
+JWS, CODE = "jws", "email_code"
+
+_ADD = Statement(insertion(IdentityChallenge))
+_DROP = Statement(
+    delete(IdentityChallenge).where(col(IdentityChallenge.agent_id) == bindparam("agent"))
+)
+_OF_AGENT = Query(
+    select(IdentityChallenge).where(col(IdentityChallenge.agent_id) == bindparam("agent")),
+    entity(IdentityChallenge),
+)
+_TRY = Statement(
+    update(IdentityChallenge)
+    .where(
+        col(IdentityChallenge.id) == bindparam("challenge"),
+        col(IdentityChallenge.agent_id) == bindparam("agent"),
+        col(IdentityChallenge.used_at).is_(None),
+        col(IdentityChallenge.expires_at) > bindparam("now", type_=BigInteger),
+        col(IdentityChallenge.attempts) < bindparam("tries", type_=Integer),
+    )
+    .values(attempts=col(IdentityChallenge.attempts) + 1)
+)
+_USE = Statement(
+    update(IdentityChallenge)
+    .where(
+        col(IdentityChallenge.id) == bindparam("challenge"),
+        col(IdentityChallenge.used_at).is_(None),
+    )
+    .values(used_at=bindparam("at", type_=BigInteger))
+)
+_FORGET = Statement(
+    delete(IdentityChallenge).where(
+        col(IdentityChallenge.expires_at) < bindparam("before", type_=BigInteger)
+    )
+)
+
+
+def proof_method(identity: ClaimedIdentity) -> str | None:
+    """How this identity could be proven; None when we know no way."""
+    if identity.type == "email":
+        return CODE
+    inline = identity.type == "did" and identity_keys.jwk_of_did_key(identity.value)
+    return JWS if inline or identity.document_url else None
+
+
+def new_code() -> str:
+    """A code of eight digits for a mailbox."""
+    return f"{secrets.randbelow(10**CODE_DIGITS):0{CODE_DIGITS}}"
+
+
+def issue(tx: Transaction, agent_id: str, by: str, *, code_digest: str | None) -> IdentityChallenge:
+    """A fresh challenge in place of any other; a code that was not mailed has no digest and is never right."""
+    now = values.now()
+    tx.run(_DROP, agent=agent_id)
+    asked = IdentityChallenge(
+        id=values.new_id("chl"),
+        agent_id=agent_id,
+        method=by,
+        nonce=values.new_secret(),
+        code_digest=code_digest,
+        attempts=0,
+        created_at=now,
+        expires_at=now + CHALLENGE_LIFETIME,
+        used_at=None,
+    )
+    tx.run(_ADD, **asked.model_dump())
+    return asked
+
+
+def find_pending(tx: Transaction, agent_id: str) -> IdentityChallenge | None:
+    """The challenge that an agent may still answer."""
+    found = tx.one(_OF_AGENT, agent=agent_id)
+    return found if found and _state(found) is None else None
+
+
+def count_attempt(tx: Transaction, agent_id: str, challenge_id: str) -> IdentityChallenge:
+    """Count a try before it is made, so that parallel ones are not one.
+
+    404 for another agent's or none, 409 `challenge_used`, 410 `challenge_expired`, 429 `too_many_attempts`.
+    """
+    now = values.now()
+    counted = tx.run(_TRY, challenge=challenge_id, agent=agent_id, now=now, tries=MOST_TRIES)
+    found = tx.one(_OF_AGENT, agent=agent_id)
+    if found is None or found.id != challenge_id:
+        raise NotFound("There is no such challenge; only the newest one counts.")
+    if not counted:
+        raise _state(found) or AssertionError("a challenge was neither open nor closed")
+    return found
+
+
+def consume(tx: Transaction, challenge: IdentityChallenge) -> None:
+    """Use the challenge up; 409 when that was done before."""
+    if not tx.run(_USE, challenge=challenge.id, at=values.now()):
+        raise Conflict("The challenge was used.", error="challenge_used")
+
+
+def challenge_view(challenge: IdentityChallenge | None, audience: str) -> dict[str, Any] | None:
+    """What an agent is told of its challenge (directory.md §3.3)."""
+    if challenge is None:
+        return None
+    told = {"id": challenge.id, "method": challenge.method}
+    if challenge.method == JWS:
+        told |= {"nonce": challenge.nonce, "audience": audience}
+    return {**told, "expires_at": values.timestamp(challenge.expires_at)}
+
+
+def sweep(tx: Transaction, now: int) -> None:
+    """Forget challenges an hour after they expired."""
+    tx.run(_FORGET, before=now - 3_600_000)
+
+
+def _state(found: IdentityChallenge) -> Conflict | Gone | TooManyRequests | None:
+    """Why a challenge cannot be answered any more; None when it can."""
+    if found.used_at is not None:
+        return Conflict("The challenge was used.", error="challenge_used")
+    if found.expires_at <= values.now():
+        return Gone("The challenge has expired; ask for a new one.", error="challenge_expired")
+    if found.attempts >= MOST_TRIES:
+        wait = (found.expires_at - values.now()) // 1000
+        return TooManyRequests(
+            "Five tries were wrong; ask for a new challenge.",
+            retry_after=wait,
+            error="too_many_attempts",
+        )
+    return None

@@ -1,0 +1,89 @@
+"""The feed of changes: numbered without gaps, only ever added to, with a tombstone for what was removed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sqlalchemy import bindparam, func, select
+from sqlmodel import col
+
+from negotiator import values
+from negotiator.directory.tables import ToolChange, ToolRow
+from negotiator.directory.tool_record import ToolView
+from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
+
+ChangeKind = Literal[
+    "created", "updated", "restored", "deprecated", "quarantined", "deleted", "counted"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedTool:
+    """A tool at its newest, as a reader that follows the feed takes it over."""
+
+    seq: int
+    id: str
+    status: str
+    saves: int
+    document: bytes
+    created_at: int
+    updated_at: int
+
+
+def _changed(row: Sequence[Any]) -> ChangedTool:
+    return ChangedTool(*row)
+
+
+_ADD = Statement(insertion(ToolChange))
+_LATEST = Query(select(func.coalesce(func.max(col(ToolChange.seq)), 0)), lambda row: int(row[0]))
+_PAGE = Query(
+    select(ToolChange)
+    .where(col(ToolChange.seq) > bindparam("since"))
+    .order_by(col(ToolChange.seq))
+    .limit(bindparam("limit")),
+    entity(ToolChange),
+)
+_SINCE = Query(
+    select(
+        *(col(ToolRow.seq), col(ToolRow.id), col(ToolRow.status), col(ToolRow.saves)),
+        *(col(ToolRow.document), col(ToolRow.created_at), col(ToolRow.updated_at)),
+    )
+    .where(col(ToolRow.seq) > bindparam("since"))
+    .order_by(col(ToolRow.seq))
+    .limit(bindparam("limit")),
+    _changed,
+)
+
+
+def latest(tx: Transaction) -> int:
+    """The number of the last change, 0 before the first."""
+    return tx.one(_LATEST) or 0
+
+
+def append(tx: Transaction, view: ToolView, *, kind: ChangeKind, actor: str, at: int) -> int:
+    """Add the next change; answers its number. Serial units give serial numbers."""
+    seq = latest(tx) + 1
+    said = {"tool": view.id, "slug": view.slug, "status": view.status, "revision": view.revision}
+    tx.run(_ADD, seq=seq, kind=kind, actor=actor, at=at, **said)
+    return seq
+
+
+def page(tx: Transaction, since: int, *, limit: int) -> list[dict[str, Any]]:
+    """Up to `limit` changes after number `since`, oldest first, as they go out."""
+    return [
+        {
+            "seq": change.seq,
+            "change": change.kind,
+            "tool_id": change.tool,
+            "slug": change.slug,
+            "status": change.status,
+            "revision": change.revision,
+            "at": values.timestamp(change.at),
+        }
+        for change in tx.all(_PAGE, since=since, limit=limit)
+    ]
+
+
+def tools_since(tx: Transaction, since: int, *, limit: int) -> list[ChangedTool]:
+    """Every tool whose last change is after number `since`, once each, in the order of those changes."""
+    return tx.all(_SINCE, since=since, limit=limit)

@@ -1,0 +1,303 @@
+"""`/api/v1/bookmarks`, the same at `/api/v1/collections`; `/api/v1/shared/{token}`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from negotiator.directory import collections_editing, collections_queries
+from negotiator.directory.collections_queries import StoredCollection
+from negotiator.directory.schemas_collections import (
+    CollectionId,
+    CollectionList,
+    CollectionView,
+    EditCollection,
+    ItemId,
+    ListCollections,
+    NewCollection,
+    PutItem,
+    ReplaceCollection,
+    SharedToken,
+)
+from negotiator.directory.tables import Collection
+from negotiator.http.cursors import Cursors
+from negotiator.http.operation import Answer, Call, Operation, ToolOffer
+from negotiator.store.statement import Transaction
+from negotiator.store.store import Store
+from negotiator.values import timestamp
+
+READ: Final = frozenset({"bookmarks:read"})
+WRITE: Final = frozenset({"bookmarks:write"})
+MOST_BODY_BYTES: Final = 256 * 1024
+_PATH: Final = "/api/v1/bookmarks"
+_ALIAS: Final = "/api/v1/collections"
+_ALL: Final = ""
+_ONE: Final = "/{id}"
+_ITEM: Final = "/{id}/items/{tool_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Collections:
+    """Saved collections of tools."""
+
+    base: str
+    store: Store
+    cursors: Cursors
+
+    def operations(self) -> list[Operation]:
+        """What this slice offers."""
+        return [*self._reading(), *self._writing(), *self._changing(), *self._placing()]
+
+    def _reading(self) -> list[Operation]:
+        return [
+            Operation(
+                name="list_collections",
+                method="GET",
+                **_at(_ALL),
+                summary="List your saved collections of tools, newest first",
+                run=self.list,
+                input=ListCollections,
+                output=CollectionList,
+                scopes=READ,
+                refusals=(400, 422),
+                tool=ToolOffer(
+                    "List collections",
+                    hint="Use it to find the collection that a tool should go to.",
+                ),
+            ),
+            Operation(
+                name="get_collection",
+                method="GET",
+                **_at(_ONE),
+                summary="Read a collection with its tools: yours, or a public one",
+                run=self.get,
+                input=CollectionId,
+                output=CollectionView,
+                scopes=READ,
+                refusals=(404,),
+            ),
+            Operation(
+                name="get_shared_collection",
+                method="GET",
+                path="/api/v1/shared/{token}",
+                summary="Read the collection behind a share link",
+                run=self.shared,
+                input=SharedToken,
+                output=CollectionView,
+                access="public",
+                refusals=(404, 422),
+                tag="bookmarks",
+            ),
+        ]
+
+    def _writing(self) -> list[Operation]:
+        return [
+            Operation(
+                name="save_collection",
+                method="POST",
+                **_at(_ALL),
+                summary="Save a new collection of tools",
+                run=self.add,
+                input=NewCollection,
+                output=CollectionView,
+                status=201,
+                scopes=WRITE,
+                creates=True,
+                body_limit=MOST_BODY_BYTES,
+                refusals=(400, 409, 422),
+                tool=ToolOffer(
+                    "Create a collection",
+                    hint="Use it when no collection of list_collections fits; then fill it with save_to_collection.",
+                    name="create_collection",
+                    leave_out=("items",),
+                ),
+            ),
+            Operation(
+                name="replace_collection",
+                method="PUT",
+                **_at(_ONE),
+                summary="Replace a collection as a whole; needs If-Match",
+                run=self.replace,
+                input=ReplaceCollection,
+                output=CollectionView,
+                scopes=WRITE,
+                body_limit=MOST_BODY_BYTES,
+                refusals=(400, 404, 412, 422, 428),
+            ),
+        ]
+
+    def _changing(self) -> list[Operation]:
+        return [
+            Operation(
+                name="edit_collection",
+                method="PATCH",
+                **_at(_ONE),
+                summary="Change a collection by a JSON merge patch; needs If-Match",
+                run=self.edit,
+                input=EditCollection,
+                output=CollectionView,
+                scopes=WRITE,
+                body_limit=MOST_BODY_BYTES,
+                refusals=(400, 404, 412, 422, 428),
+            ),
+            Operation(
+                name="delete_collection",
+                method="DELETE",
+                **_at(_ONE),
+                summary="Delete a collection and its share link; needs If-Match",
+                run=self.delete,
+                input=CollectionId,
+                status=204,
+                scopes=WRITE,
+                refusals=(404, 412, 428),
+            ),
+        ]
+
+    def _placing(self) -> list[Operation]:
+        return [
+            Operation(
+                name="put_in_collection",
+                method="PUT",
+                **_at(_ITEM),
+                summary="Put a tool into a collection, or move it, or note something on it",
+                run=self.put,
+                input=PutItem,
+                output=CollectionView,
+                scopes=WRITE,
+                refusals=(400, 404, 409, 412, 422),
+                tool=ToolOffer(
+                    "Save to a collection",
+                    hint=(
+                        "Use it when the user wants to keep a tool that search_tools found. The collection is one of "
+                        "list_collections; create_collection makes one."
+                    ),
+                    name="save_to_collection",
+                ),
+            ),
+            Operation(
+                name="drop_from_collection",
+                method="DELETE",
+                **_at(_ITEM),
+                summary="Take a tool out of a collection",
+                run=self.drop,
+                input=ItemId,
+                status=204,
+                scopes=WRITE,
+                refusals=(404, 412, 422),
+            ),
+        ]
+
+    async def list(self, call: Call[ListCollections]) -> dict[str, Any]:
+        """A page of the caller's collections without their items; the cursor names the last one seen."""
+        owner, asked = call.caller.principal, call.input
+        bound = ("collections", owner)
+        before = self.cursors.open(asked.cursor, *bound) if asked.cursor else None
+        found = await self.store.read(
+            lambda tx: collections_queries.page(tx, owner, asked.limit, before=before)
+        )
+        shown, more = found[: asked.limit], len(found) > asked.limit
+        return {
+            "items": [self._summary(row, owned=True) for row in shown],
+            "next_cursor": self.cursors.seal(shown[-1].id, *bound) if more else None,
+        }
+
+    async def get(self, call: Call[CollectionId]) -> dict[str, Any]:
+        """One collection of the caller's, or anybody's public one."""
+        owner = call.caller.principal
+
+        def unit(tx: Transaction) -> dict[str, Any]:
+            found = collections_queries.find_readable(tx, owner, call.input.id)
+            return self._view(tx, found, owned=found.row.owner == owner)
+
+        return await self.store.scan(unit)
+
+    async def shared(self, call: Call[SharedToken]) -> dict[str, Any]:
+        """What a share link opens."""
+        token = call.input.token
+        view = await self.store.scan(
+            lambda tx: self._view(tx, collections_queries.find_shared(tx, token), owned=True)
+        )
+        return {**view, "origin": None}
+
+    async def add(self, call: Call[NewCollection]) -> Answer:
+        """A new collection of the caller's."""
+        caller = call.caller
+
+        def unit(tx: Transaction) -> dict[str, Any]:
+            made = collections_editing.add(tx, caller, call.input)
+            return self._view(tx, made, owned=True)
+
+        view: dict[str, Any] = await self.store.write(call.once(unit))
+        return Answer(view, 201, {"location": f"{self.base}{_PATH}/{view['id']}"})
+
+    async def replace(self, call: Call[ReplaceCollection]) -> dict[str, Any]:
+        """The caller's collection anew, under its id."""
+        call.require_condition()
+        return await self._changed(call, collections_editing.replace_whole, call.input)
+
+    async def edit(self, call: Call[EditCollection]) -> dict[str, Any]:
+        """The caller's collection with a merge patch applied."""
+        call.require_condition()
+        return await self._changed(call, collections_editing.edit, call.input)
+
+    async def put(self, call: Call[PutItem]) -> dict[str, Any]:
+        """The caller's collection with this tool in it."""
+        return await self._changed(call, collections_editing.put, call.input)
+
+    async def delete(self, call: Call[CollectionId]) -> Answer:
+        """Delete a collection of the caller's."""
+        call.require_condition()
+        owner, expected = call.caller.principal, call.expected
+
+        def unit(tx: Transaction) -> None:
+            collections_queries.remove(
+                tx, collections_queries.load_own(tx, owner, call.input.id, expected=expected)
+            )
+
+        await self.store.write(unit)
+        return Answer(None, 204)
+
+    async def drop(self, call: Call[ItemId]) -> Answer:
+        """The caller's collection without this tool; its new tag comes as a header."""
+        view = await self._changed(call, collections_editing.drop, call.input)
+        return Answer(None, 204, {"etag": f'"{view["revision"]}"'})
+
+    async def _changed(
+        self,
+        call: Call[Any],
+        change: Callable[[Transaction, StoredCollection, Any], StoredCollection],
+        asked: Any,
+    ) -> dict[str, Any]:
+        owner, expected = call.caller.principal, call.expected
+
+        def unit(tx: Transaction) -> dict[str, Any]:
+            before = collections_queries.load_own(tx, owner, asked.id, expected=expected)
+            return self._view(tx, change(tx, before, asked), owned=True)
+
+        return await self.store.write(unit)
+
+    def _view(self, tx: Transaction, found: StoredCollection, *, owned: bool) -> dict[str, Any]:
+        return {
+            **self._summary(found.row, owned=owned),
+            "items": collections_editing.entries_view(tx, found),
+        }
+
+    def _summary(self, row: Collection, *, owned: bool) -> dict[str, Any]:
+        """What is shown of a row; the link only to those who have it anyway."""
+        link = f"{self.base}/api/v1/shared/{row.share}" if row.share and owned else None
+        return {
+            "id": row.id,
+            "name": row.name,
+            "description": row.description,
+            "visibility": row.visibility,
+            "item_count": row.size,
+            "revision": row.revision,
+            "share_url": link,
+            "origin": row.origin if owned else None,
+            "created_at": timestamp(row.created_at),
+            "updated_at": timestamp(row.updated_at),
+        }
+
+
+def _at(place: str) -> dict[str, Any]:
+    """Where an operation answers: below both names of the collections."""
+    return {"path": _PATH + place, "aliases": (_ALIAS + place,), "tag": "bookmarks"}

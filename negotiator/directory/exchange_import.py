@@ -1,0 +1,152 @@
+"""Taking entries of other catalogues over, one unit a batch: found again, merged by evidence, never twice."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from pydantic import ValidationError
+
+from negotiator.directory import catalogue_queries, exchange_entries, tool_record
+from negotiator.directory.catalogue_queries import CatalogueTool
+from negotiator.directory.exchange_entries import ImportedEntry, first_fault
+from negotiator.directory.exchange_files import ImportLine
+from negotiator.directory.tool_record import ToolRecord
+from negotiator.errors import Refusal
+from negotiator.search_terms import split_words
+from negotiator.store import atomic_updates
+from negotiator.store.statement import Transaction
+
+ImportAction = Literal["created", "updated", "unchanged", "removed", "skipped", "refused"]
+IMPORT_ACTOR: Final = "import"
+_FOREVER: Final = 2**53
+
+
+@dataclass(frozen=True, slots=True)
+class ImportOutcome:
+    """What became of a line; `reason` says why it was skipped or refused."""
+
+    line: int
+    action: ImportAction
+    tool: str | None = None
+    slug: str | None = None
+    reason: str | None = None
+
+
+class DryRunRollback(Exception):
+    """Raised at the end of a dry run, so that its unit leaves nothing; `outcomes` is what would have been."""
+
+    def __init__(self, outcomes: list[ImportOutcome]) -> None:
+        super().__init__("a dry run")
+        self.outcomes = outcomes
+
+
+def import_batch(
+    tx: Transaction, lines: Sequence[ImportLine], *, dry: bool = False
+) -> list[ImportOutcome]:
+    """Take a batch over, line by line; a line that is refused leaves the others alone. A dry run raises `Undone`."""
+    outcomes = [_take(tx, line) for line in lines]
+    if dry:
+        raise DryRunRollback(outcomes)
+    return outcomes
+
+
+def import_release_content(
+    tx: Transaction, version: str, entries: Callable[[], Sequence[ImportedEntry]]
+) -> int:
+    """Take the project's own content over, once per version however many processes start; answers how many it took."""
+    if not atomic_updates.spend(tx, "content", version, expires_at=_FOREVER):
+        return 0
+    return len([import_entry(tx, each, actor="content") for each in entries()])
+
+
+def import_bundled_content(tx: Transaction) -> int:
+    """The same with the content of this release."""
+    return import_release_content(
+        tx, exchange_entries.content_version(), lambda: list(exchange_entries.read_content())
+    )
+
+
+def import_entry(
+    tx: Transaction, incoming: ImportedEntry, *, actor: str
+) -> tuple[ImportAction, CatalogueTool | None]:
+    """Take one entry over: a tool that is here already learns what it did not know, or what is better attested."""
+    current = find_existing(tx, incoming)
+    if current is not None and current.status == "deleted":
+        return ("skipped", current)
+    if incoming.status == "deleted":
+        if current is None:
+            return ("skipped", None)
+        message = incoming.message or "Removed where it came from."
+        gone = catalogue_queries.withdraw(tx, current.id, "deleted", message=message, actor=actor)
+        return ("removed", gone)
+    if current is None:
+        wanted = catalogue_queries.free_slug(tx, incoming.wanted_slug or incoming.record.name)
+        record = incoming.record.model_copy(update={"slug": wanted})
+        return (
+            "created",
+            _state(tx, catalogue_queries.put(tx, record, actor=actor), incoming, actor=actor),
+        )
+    merged = tool_record.merge_records(current.view.record, incoming.record)
+    kept = _state(tx, catalogue_queries.put(tx, merged, actor=actor), incoming, actor=actor)
+    return ("unchanged" if kept.seq == current.seq else "updated", kept)
+
+
+def find_existing(tx: Transaction, incoming: ImportedEntry) -> CatalogueTool | None:
+    """The tool that an entry is about: the one of its registry name, else one that shares a coordinate with it.
+
+    A package or an endpoint is a tool's own; a page or a repository may be shared by several, so that there the names
+    have to agree too. Two different registry names are two tools.
+    """
+    record = incoming.record
+    name = record.external_ids.mcp_registry
+    if name and (found := catalogue_queries.by_external(tx, name)):
+        return found
+    for (kind, _), holder in catalogue_queries.duplicates(tx, record).items():
+        tool = catalogue_queries.find(tx, holder)
+        if tool is None:
+            continue
+        view = tool.view
+        if name and view.external_ids.mcp_registry not in (None, name):
+            continue
+        if kind in {"package", "endpoint"} or _alike(record, view.name, view.slug):
+            return tool
+    return None
+
+
+def _alike(record: ToolRecord, name: str, slug: str) -> bool:
+    ours = {_joined(name), _joined(slug)}
+    return _joined(record.name) in ours
+
+
+def _joined(text: str) -> str:
+    """A name without what names of servers add to it."""
+    return "".join(word for word in split_words(text) if word not in {"mcp", "server", "official"})
+
+
+def _state(
+    tx: Transaction, tool: CatalogueTool, incoming: ImportedEntry, *, actor: str
+) -> CatalogueTool:
+    """Follow the source where it deprecates; what we quarantined stays so."""
+    if incoming.status != "deprecated" or tool.status != "active":
+        return tool
+    return catalogue_queries.withdraw(
+        tx, tool.id, "deprecated", message=incoming.message, actor=actor
+    )
+
+
+def _take(tx: Transaction, line: ImportLine) -> ImportOutcome:
+    if line.fault is not None:
+        return ImportOutcome(line.number, "refused", reason=line.fault)
+    if line.incoming is None:
+        return ImportOutcome(line.number, "skipped", reason="not the latest version")
+    try:
+        action, tool = import_entry(tx, line.incoming, actor=IMPORT_ACTOR)
+    except Refusal as refusal:
+        return ImportOutcome(line.number, "refused", reason=refusal.description)
+    except ValidationError as fault:
+        return ImportOutcome(line.number, "refused", reason=first_fault(fault))
+    reason = None
+    if action == "skipped":
+        reason = "removed here" if tool else "deleted there, and never here"
+    named: dict[str, Any] = {"tool": tool.id, "slug": tool.slug} if tool else {}
+    return ImportOutcome(line.number, action, reason=reason, **named)

@@ -1,0 +1,223 @@
+"""The catalogue for other catalogues: all of it as NDJSON, and the MCP registry's read surface over the same tools."""
+
+import asyncio
+import gzip
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import orjson
+
+from negotiator.directory import catalogue_queries, change_queries, listing_answers, mcp_server_json
+from negotiator.directory.catalogue_index import CatalogueIndex
+from negotiator.directory.schemas_exchange import (
+    ListServers,
+    ServerEntry,
+    ServerList,
+    ServerPath,
+    VersionPath,
+)
+from negotiator.directory.schemas_listing import ListTools
+from negotiator.directory.tool_record import ToolView
+from negotiator.errors import NotFound
+from negotiator.http.cursors import Cursors
+from negotiator.http.operation import LINES, Answer, Call, Operation
+from negotiator.schema import NoInput
+from negotiator.store.statement import Transaction
+from negotiator.store.store import Store
+
+_TAG: Final = "exchange"
+_SERVERS: Final = "/v0.1/servers"
+_OLDER: Final = "/v0/servers"
+"""The registry API's first path, which older clients still ask."""
+_CHUNK: Final = 1_000
+_OPEN: Final = frozenset({"active", "deprecated"})
+
+
+@dataclass(slots=True)
+class CatalogueExchange:
+    """The export and the registry surface; the export is made once per change of the catalogue and kept compressed."""
+
+    base: str
+    store: Store
+    cursors: Cursors
+    following: CatalogueIndex
+    _made: tuple[int, bytes] = (-1, b"")
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def operations(self) -> list[Operation]:
+        """What the slice offers."""
+        export = Operation(
+            name="export_tools",
+            method="GET",
+            path="/api/v1/export.ndjson",
+            summary="The whole catalogue, one tool a line, each with the licence of its facts",
+            run=self.export,
+            media_type=LINES,
+            access="public",
+            refusals=(304,),
+            tag=_TAG,
+        )
+        return [export, *self._registry()]
+
+    def _registry(self) -> list[Operation]:
+        one = f"{_SERVERS}/{{namespace}}/{{name}}/versions"
+        return [
+            Operation(
+                name="list_servers",
+                method="GET",
+                path=_SERVERS,
+                aliases=(_OLDER,),
+                summary="The MCP servers of the catalogue as the MCP registry lists them",
+                run=self.servers,
+                input=ListServers,
+                output=ServerList,
+                access="public",
+                refusals=(304,),
+                tag=_TAG,
+            ),
+            Operation(
+                name="list_server_versions",
+                method="GET",
+                path=one,
+                aliases=(one.replace(_SERVERS, _OLDER),),
+                summary="The versions of an MCP server; the catalogue keeps the latest",
+                run=self.versions,
+                input=ServerPath,
+                output=ServerList,
+                access="public",
+                refusals=(304, 404),
+                tag=_TAG,
+            ),
+            Operation(
+                name="get_server_version",
+                method="GET",
+                path=f"{one}/{{version}}",
+                aliases=(f"{one.replace(_SERVERS, _OLDER)}/{{version}}",),
+                summary="One version of an MCP server, or the latest",
+                run=self.version,
+                input=VersionPath,
+                output=ServerEntry,
+                access="public",
+                refusals=(304, 404),
+                tag=_TAG,
+            ),
+        ]
+
+    async def export(self, call: Call[NoInput]) -> Answer:
+        """Every tool that is not removed, oldest change first."""
+        seq = await self.store.read(change_queries.latest)
+        packs = "gzip" in call.headers.get("accept-encoding", "")
+        headers = listing_answers.cache_headers(call.caller, _export_tag(seq, packs=packs))
+        if (known := listing_answers.not_modified(call, headers)) is not None:
+            return known
+        async with self._turn:
+            if self._made[0] != seq:
+                self._made = await self._make()
+        made, packed = self._made
+        headers["etag"] = _export_tag(made, packs=packs)
+        if packs:
+            return Answer(packed, None, {**headers, "content-encoding": "gzip"}, LINES)
+        return Answer(await asyncio.to_thread(gzip.decompress, packed), None, headers, LINES)
+
+    async def servers(self, call: Call[ListServers]) -> Answer:
+        """A page of servers in the registry's envelope."""
+        from negotiator.directory.search.search import search_page
+
+        asked = call.input
+        index, seq = await self.following.current()
+        headers = listing_answers.cache_headers(
+            call.caller, listing_answers.weak_tag("servers", seq, asked.model_dump_json())
+        )
+        if (known := listing_answers.not_modified(call, headers)) is not None:
+            return known
+        same = ListTools.model_validate(
+            {
+                "query": asked.search,
+                "kind": ["mcp_server"],
+                "sort": None if asked.search else "created",
+                "updated_since": asked.updated_since,
+                # A mirror that asks what changed has to learn what went, too.
+                "include_deleted": asked.include_deleted or asked.updated_since is not None,
+                "limit": asked.limit,
+                "cursor": asked.cursor,
+            }
+        )
+        found = search_page(index, listing_answers.search_request(same, self.cursors))
+        documents = await self.following.documents([hit.id for hit in found.hits])
+        shown = [ToolView.model_validate_json(document) for document in documents]
+        # A page may have fewer than were asked for: the catalogue knows servers that no registry names.
+        views = [view for view in shown if mcp_server_json.is_registered(view)]
+        if asked.version not in (None, "latest"):
+            views = [view for view in views if view.version == asked.version]
+        cursor = listing_answers.next_cursor(same, found, self.cursors)
+        metadata = {"count": len(views), **({"nextCursor": cursor} if cursor else {})}
+        servers = [mcp_server_json.render_server(view, self.base) for view in views]
+        return _json({"servers": servers, "metadata": metadata}, headers)
+
+    async def versions(self, call: Call[ServerPath]) -> Answer:
+        """The one version that is kept."""
+        view = await self._find(call.input)
+        headers = listing_answers.cache_headers(call.caller, f'"{view.id}.{view.revision}"')
+        shown = {
+            "servers": [mcp_server_json.render_server(view, self.base)],
+            "metadata": {"count": 1},
+        }
+        return listing_answers.not_modified(call, headers) or _json(shown, headers)
+
+    async def version(self, call: Call[VersionPath]) -> Answer:
+        """The version that is asked for, if it is the one that is kept."""
+        view = await self._find(call.input)
+        shown = mcp_server_json.render_server(view, self.base)
+        if call.input.version not in ("latest", shown["server"]["version"]):
+            raise NotFound("There is no such version.")
+        headers = listing_answers.cache_headers(call.caller, f'"{view.id}.{view.revision}"')
+        return listing_answers.not_modified(call, headers) or _json(shown, headers)
+
+    async def _find(self, named: ServerPath) -> ToolView:
+        name = f"{named.namespace}/{named.name}"
+        tool = await self.store.read(lambda tx: catalogue_queries.by_external(tx, name))
+        view = tool and tool.view
+        if (
+            view is None
+            or not mcp_server_json.is_registered(view)
+            or view.kind != "mcp_server"
+            or view.status == "quarantined"
+        ):
+            raise NotFound("There is no such server.")
+        return view
+
+    async def _make(self) -> tuple[int, bytes]:
+        """The export of one snapshot, with the number of its last change."""
+
+        def unit(tx: Transaction) -> tuple[int, list[bytes]]:
+            seq, found, chunk = 0, list[bytes](), change_queries.tools_since(tx, 0, limit=_CHUNK)
+            while chunk:
+                seq = chunk[-1].seq
+                found += [each.document for each in chunk if each.status in _OPEN]
+                chunk = change_queries.tools_since(tx, seq, limit=_CHUNK)
+            return change_queries.latest(tx), found
+
+        seq, documents = await self.store.scan(unit)
+        return seq, await asyncio.to_thread(_packed, documents)
+
+
+def _export_tag(seq: int, *, packs: bool) -> str:
+    return f'"export.{seq}{".gz" if packs else ""}"'
+
+
+def _packed(documents: list[bytes]) -> bytes:
+    """The lines, compressed; no time in it, so that the same catalogue has the same bytes."""
+    lines = [
+        listing_answers.extend_object(each, {"licences": _licences(each)}) for each in documents
+    ]
+    return gzip.compress(b"\n".join(lines) + b"\n" if lines else b"", 6, mtime=0)
+
+
+def _licences(document: bytes) -> list[str]:
+    """Under which licences a record's facts came, each once."""
+    evidence: list[dict[str, Any]] = orjson.loads(document)["evidence"]
+    return sorted({line["licence"] for line in evidence if line["licence"]})
+
+
+def _json(body: dict[str, Any], headers: dict[str, str]) -> Answer:
+    return Answer(orjson.dumps(body), headers=headers)

@@ -1,0 +1,60 @@
+"""The names a draft is held against, kept up with the feed of changes by each process for itself."""
+
+import asyncio
+from typing import Any, Final
+
+import orjson
+
+from negotiator.directory import change_queries, draft_checks
+from negotiator.directory.change_queries import ChangedTool
+from negotiator.directory.draft_checks import DraftScreening
+from negotiator.directory.name_likeness import TrigramIndex
+from negotiator.directory.tool_record import ToolDraft
+from negotiator.store.store import Store
+
+_CHUNK: Final = 1_000
+_SAVED_BY_MANY: Final = 10
+"""From so many saves on a name is worth stealing."""
+
+
+class ToolNameIndex:
+    """All tools' names and all verified publishers', as of the newest change."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._tools, self._publishers = TrigramIndex(), TrigramIndex()
+        self._seq = 0
+        self._turn = asyncio.Lock()
+
+    async def see(self, draft: ToolDraft, *, besides: str = "") -> DraftScreening:
+        """What there is to see in a draft; `besides` is the draft's own tool, if it has one."""
+        flags = await asyncio.to_thread(draft_checks.find_injection_flags, draft)
+        async with self._turn:
+            await self._catch_up()
+            publisher = draft.publisher.name if draft.publisher else None
+            return DraftScreening(
+                draft,
+                flags,
+                tuple(self._tools.like(draft.name, besides=(besides,))),
+                tuple(self._publishers.like(publisher)) if publisher else (),
+            )
+
+    async def _catch_up(self) -> None:
+        while found := await self._store.scan(
+            lambda tx: change_queries.tools_since(tx, self._seq, limit=_CHUNK)
+        ):
+            for each in found:
+                self._take(each)
+            self._seq = found[-1].seq
+
+    def _take(self, changed: ChangedTool) -> None:
+        if changed.status == "deleted":
+            self._tools.drop(changed.id)
+            return
+        document: dict[str, Any] = orjson.loads(changed.document)
+        publisher: dict[str, Any] = document.get("publisher") or {}
+        verified = bool(publisher.get("verified"))
+        protected = verified or changed.saves >= _SAVED_BY_MANY
+        self._tools.put(changed.id, document["name"], protected=protected)
+        if verified and publisher.get("name") and publisher.get("domain"):
+            self._publishers.put(publisher["domain"], publisher["name"], protected=True)

@@ -1,0 +1,112 @@
+"""Likenesses of names: what a hurried reader, or a model, would take for another (UTS 39 §4, pg_trgm's trigrams)."""
+
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+LIKENESS_THRESHOLD: Final = 0.8
+_NEAR_PROTECTED: Final = 0.5
+_SAID_OF_ALL: Final = frozenset({"mcp", "server", "official", "ai"})
+_LOOKALIKES: Final = str.maketrans(
+    {
+        letter: latin
+        for pairs in (
+            "аa вb гr еe зe ѕs іi їi јj кk мm нh оo пn рp сc тt уy хx ьb ԁd ԛq ԝw һh ҽe ӏl",  # Cyrillic
+            "αa βb γy δd εe ηn ιi κk νv οo ρp σo τt υu χx ωw",  # Greek
+            "զq հh ոn ցg օo սu",  # Armenian
+            "ɑa ɡg ıi ȷj łl øo đd ħh ŧt ɩi ʋv ƅb ɪi",  # Latin
+        )
+        for letter, latin in map(tuple, pairs.split())
+    }
+)
+_DIGITS: Final = str.maketrans("0135478|", "oiesatbi")
+_PARTS: Final = (("rn", "m"), ("vv", "w"), ("cl", "d"), ("ii", "u"))
+_WORDS = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class NameLikeness:
+    """A tool whose name is like the one asked about; `share` is 0 to 1, `protected` one that is guarded."""
+
+    tool: str
+    share: float
+    protected: bool
+
+
+def without_confusables(text: str) -> str:
+    """The text in small letters without accents, each look-alike as the Latin letter it looks like."""
+    flat = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
+    bare = "".join(char for char in flat if not unicodedata.combining(char))
+    return bare.translate(_LOOKALIKES)
+
+
+def folded_name(name: str) -> str:
+    """What is left of a name once spelling tricks and the words that everybody adds are gone."""
+    words = _WORDS.findall(without_confusables(name))
+    said = [word for word in words if word not in _SAID_OF_ALL] or words
+    text = "".join(word.translate(_DIGITS) for word in said).replace("l", "i")
+    for pair, letter in _PARTS:
+        text = text.replace(pair.replace("l", "i"), letter)
+    return text
+
+
+def trigrams(fold: str) -> frozenset[str]:
+    """The trigrams of a folded name, its ends marked."""
+    padded = f"  {fold} "
+    return frozenset(padded[at : at + 3] for at in range(len(padded) - 2))
+
+
+def jaccard_similarity(left: frozenset[str], right: frozenset[str]) -> float:
+    """The share of trigrams two names have in common, 0 to 1."""
+    return len(left & right) / len(left | right)
+
+
+class TrigramIndex:
+    """The names of all tools, by their trigrams."""
+
+    def __init__(self) -> None:
+        self._folds: dict[str, tuple[str, bool]] = {}
+        self._by_trigram: defaultdict[str, set[str]] = defaultdict(set)
+
+    def put(self, tool: str, name: str, *, protected: bool) -> None:
+        """Take a tool's name, or its new name."""
+        self.drop(tool)
+        fold = folded_name(name)
+        self._folds[tool] = (fold, protected)
+        for trigram in trigrams(fold):
+            self._by_trigram[trigram].add(tool)
+
+    def drop(self, tool: str) -> None:
+        """Forget a tool's name."""
+        fold, _ = self._folds.pop(tool, ("", False))
+        for trigram in trigrams(fold) if fold else ():
+            self._by_trigram[trigram].discard(tool)
+
+    def like(self, name: str, *, besides: Iterable[str] = ()) -> list[NameLikeness]:
+        """The tools of like names, the likest first: `ALIKE`, or half that and near for a protected one."""
+        fold = folded_name(name)
+        mine, ignored = trigrams(fold), set(besides)
+        shared = Counter(tool for each in mine for tool in self._by_trigram.get(each, ()))
+        found: list[NameLikeness] = []
+        for tool, common in shared.items():
+            other, protected = self._folds[tool]
+            share = common / (len(mine) + len(trigrams(other)) - common)
+            near = protected and (share >= _NEAR_PROTECTED or _one_apart(fold, other))
+            if tool not in ignored and (share >= LIKENESS_THRESHOLD or near):
+                found.append(NameLikeness(tool, share, protected))
+        return sorted(found, key=lambda each: (-each.share, each.tool))
+
+
+def _one_apart(left: str, right: str) -> bool:
+    """Whether one letter more, less, other or swapped makes the one the other; short names differ by one anyway."""
+    if min(len(left), len(right)) < 5 or abs(len(left) - len(right)) > 1 or left == right:
+        return left == right
+    start = next(
+        (at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b),
+        min(len(left), len(right)),
+    )
+    a, b = left[start:], right[start:]
+    return a[1:] == b or a == b[1:] or a[1:] == b[1:] or (a[2:] == b[2:] and a[1::-1] == b[:2])

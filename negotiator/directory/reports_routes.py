@@ -1,0 +1,56 @@
+"""`POST /api/v1/tools/{id}/reports`."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from negotiator.directory import reports_queries
+from negotiator.directory.schemas_reports import NewReport, ReportView
+from negotiator.http.operation import Call, Operation
+from negotiator.store.statement import Transaction
+from negotiator.store.store import Store
+from negotiator.values import timestamp
+
+READ: Final = frozenset({"tools:read"})
+
+
+@dataclass(frozen=True, slots=True)
+class Reports:
+    """Reports about tools."""
+
+    store: Store
+
+    def operations(self) -> list[Operation]:
+        """What this slice offers."""
+        return [
+            Operation(
+                name="report_tool",
+                method="POST",
+                path="/api/v1/tools/{id}/reports",
+                summary="Report that something is wrong with a tool",
+                run=self.report,
+                input=NewReport,
+                output=ReportView,
+                status=201,
+                scopes=READ,
+                creates=True,
+                refusals=(400, 404, 409, 410, 422),
+                tag="submissions",
+            )
+        ]
+
+    async def report(self, call: Call[NewReport]) -> dict[str, Any]:
+        """A report of the caller's; what it led to is the moderator's to know."""
+
+        def unit(tx: Transaction) -> dict[str, Any]:
+            row = reports_queries.add_report(tx, call.caller, call.input)
+            return {
+                "id": row.id,
+                "tool_id": row.tool,
+                "reason": row.reason,
+                "details": row.details,
+                "status": row.status,
+                "created_at": timestamp(row.created_at),
+            }
+
+        view: dict[str, Any] = await self.store.write(call.once(unit))
+        return view

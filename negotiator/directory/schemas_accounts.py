@@ -1,0 +1,241 @@
+"""What crosses the wire at registration and proof (directory seed §2, §4; contract §6; directory.md §3)."""
+
+from typing import Annotated, Any, Final, Literal, NotRequired, Self
+
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from typing_extensions import TypedDict
+
+from negotiator.agents.schemas import VERIFIED_EMAIL, AgentName
+from negotiator.directory.claimed_identity import (
+    LONGEST_IDENTITY,
+    ClaimedIdentity,
+    is_did,
+    is_mailbox,
+)
+from negotiator.schema import Lenient, Strict, example_schema, requires_non_null
+from negotiator.values import Truth, Whole
+
+LONGEST_OVERLAP: Final = 604_800
+Overlap = Annotated[
+    Whole, Field(ge=0, le=LONGEST_OVERLAP, description="How long the old key still works, seconds.")
+]
+
+
+def _printable(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("has characters that cannot be shown")
+    return text
+
+
+def _mailbox(text: str) -> str:
+    email = text.strip().lower()
+    if not is_mailbox(email):
+        raise ValueError("is no e-mail address")
+    return email
+
+
+IdentityValue = Annotated[
+    str, Field(min_length=1, max_length=LONGEST_IDENTITY), AfterValidator(_printable)
+]
+MailboxAddress = Annotated[str, Field(max_length=254), AfterValidator(_mailbox)]
+RequestedScope = Annotated[str, Field(max_length=100)]
+
+
+class RegisterDirectoryAgent(Lenient):
+    """The body of `POST /api/auth/register`; auth.md's `identity_assertion` is another way to say `email`."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            **example_schema(
+                {
+                    "agent_name": "my agent",
+                    "identity_type": "agent_id",
+                    "identity_value": "my-agent-1",
+                    "requested_scopes": ["tools:read", "categories:read"],
+                }
+            ),
+            "if": requires_non_null("type"),
+            "then": requires_non_null("assertion_type", "assertion"),
+            "else": {
+                **requires_non_null("identity_type"),
+                "if": {"properties": {"identity_type": {"const": "identity_assertion"}}},
+                "then": requires_non_null("assertion_type", "assertion"),
+                "else": requires_non_null("agent_name", "identity_value"),
+            },
+        }
+    )
+
+    agent_name: AgentName | None = Field(None, description="1 to 100 characters.")
+    identity_type: Literal["did", "agent_id", "email", "identity_assertion"] | None = Field(
+        None, description="What kind of identity the agent claims."
+    )
+    type: Literal["identity_assertion"] | None = Field(
+        None, description="auth.md's name of identity_type."
+    )
+    identity_value: IdentityValue | None = Field(None, description="The identity of that type.")
+    contact_email: MailboxAddress | None = Field(
+        None, description="Where to reach a person; proves nothing and is shown to nobody."
+    )
+    requested_scopes: list[RequestedScope] | None = Field(
+        None, max_length=20, description="Scopes asked for; the three read scopes when left out."
+    )
+    assertion_type: Literal["verified_email"] | None = Field(
+        None, description=f"`{VERIFIED_EMAIL}`, with identity_assertion."
+    )
+    assertion: IdentityValue | None = Field(
+        None, description="An e-mail address, with identity_assertion."
+    )
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if self.type and self.identity_type not in (None, self.type):
+            raise ValueError("identity_type and type disagree")
+        if not self.identity_type and not self.type:
+            raise ValueError("identity_type is missing")
+        if self._is_assertion:
+            if not self.assertion_type or not self.assertion:
+                raise ValueError("assertion_type and assertion are needed")
+        elif not self.agent_name:
+            raise ValueError("agent_name is missing")
+        elif not self.identity_value:
+            raise ValueError("identity_value is missing")
+        _check(self.identity)
+        return self
+
+    @property
+    def _is_assertion(self) -> bool:
+        return "identity_assertion" in (self.identity_type, self.type)
+
+    @property
+    def identity(self) -> ClaimedIdentity:
+        """The identity that is claimed."""
+        if self._is_assertion:
+            return ClaimedIdentity("email", (self.assertion or "").strip().lower())
+        value = self.identity_value or ""
+        kind = self.identity_type or ""
+        return ClaimedIdentity(kind, value.strip().lower() if kind == "email" else value)
+
+    @property
+    def name(self) -> str:
+        """The agent's name; auth.md does not ask for one."""
+        return self.agent_name or "Unnamed agent"
+
+
+def _check(identity: ClaimedIdentity) -> None:
+    """The form that a value of its type has to have, proven or not."""
+    if identity.type == "did" and not is_did(identity.value):
+        raise ValueError("identity_value is no DID")
+    if identity.type == "email" and not is_mailbox(identity.value):
+        raise ValueError("identity_value is no e-mail address")
+    if identity.type == "agent_id" and len(identity.value) < 3:
+        raise ValueError("identity_value has at least 3 characters")
+
+
+class VerifyIdentity(Strict):
+    """The body of `POST /api/auth/verify`."""
+
+    model_config = ConfigDict(
+        json_schema_extra=example_schema(
+            {"challenge_id": "chl_01jd3v9q1wz0b6x5y8c7e2k4mn", "proof": "12345678"}
+        )
+    )
+
+    challenge_id: str = Field(max_length=100, description="The id of the challenge.")
+    proof: str = Field(
+        min_length=1, max_length=8192, description="The signed statement, or the code of the mail."
+    )
+    rotate: Truth = Field(
+        False, description="Also get a new key; the one that was used here ends at once."
+    )
+
+
+class RotateKey(Strict):
+    """The body of `POST /api/auth/rotate`."""
+
+    model_config = ConfigDict(json_schema_extra=example_schema({"overlap_seconds": 3600}))
+
+    overlap_seconds: Overlap = 86_400
+
+
+class RevokeCredential(Lenient):
+    """The body of `POST /api/auth/revoke` (RFC 7009 §2.1)."""
+
+    model_config = ConfigDict(
+        json_schema_extra=example_schema({"token": "<API_KEY>", "token_type_hint": "api_key"})
+    )
+
+    token: str = Field(min_length=1, description="The key or token to end.")
+    token_type_hint: Any = Field(None, description="`api_key` or another word; ignored.")
+
+
+class RateView(TypedDict):
+    """How often the agent may ask."""
+
+    requests_per_minute: int
+    burst: int
+
+
+class ChallengeView(TypedDict):
+    """What to prove the identity with: `jws` wants a signed statement, `email_code` the code of a mail."""
+
+    id: str
+    method: str
+    nonce: NotRequired[str]
+    audience: NotRequired[str]
+    expires_at: str
+
+
+class StandingView(TypedDict):
+    """How far the agent's identity is believed; `challenge` is null when there is nothing to answer."""
+
+    type: str
+    verified: bool
+    trust_level: int
+    challenge: ChallengeView | None
+
+
+class CredentialRecord(TypedDict):
+    """The seed's record (§2), and the identity."""
+
+    status: str
+    client_id: str
+    api_key: str
+    scopes: list[str]
+    rate_limit: RateView
+    created_at: str
+    identity: StandingView
+
+
+class ChallengeResult(TypedDict):
+    """A challenge for the calling agent."""
+
+    client_id: str
+    identity: StandingView
+
+
+class VerifyResult(TypedDict):
+    """The same client, now believed more; with a new key when one was asked for."""
+
+    status: str
+    client_id: str
+    identity: StandingView
+    rate_limit: RateView
+    api_key: NotRequired[str]
+
+
+class RotateResult(TypedDict):
+    """The new key, and until when the one that was used still works."""
+
+    status: str
+    client_id: str
+    api_key: str
+    scopes: list[str]
+    rate_limit: RateView
+    created_at: str
+    previous_key_expires_at: str
+
+
+class RevokeResult(TypedDict):
+    """The same whatever the token was."""
+
+    status: str

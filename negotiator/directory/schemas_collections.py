@@ -1,0 +1,153 @@
+"""Collections on the wire (contract §6)."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field, WithJsonSchema
+from typing_extensions import TypedDict
+
+from negotiator.directory.record_text import LineText, ProseText
+from negotiator.http.cursors import Cursor
+from negotiator.schema import MergePatch, Strict, example_schema
+from negotiator.values import Origin, Whole
+
+MOST_ITEMS = 500
+Visibility = Literal["private", "unlisted", "public"]
+CollectionName = Annotated[
+    LineText, Field(min_length=1, max_length=100, description="The collection's name.")
+]
+CollectionDescription = Annotated[
+    ProseText, Field(max_length=2000, description="What the collection is for.")
+]
+EntryNote = Annotated[ProseText, Field(max_length=500, description="Your note on the tool.")]
+ToolIdOrSlug = Annotated[
+    str, Field(min_length=1, max_length=100, description="The tool's id, tool_….")
+]
+_PLACE = Field(
+    None, ge=0, description="Where to put it, from 0; past the end means last. Left out: last."
+)
+_EXAMPLE: dict[str, Any] = {
+    "name": "Databases to try",
+    "description": "For the spring project.",
+    "visibility": "private",
+    "items": [],
+}
+
+
+class ItemBody(Strict):
+    """A tool and your note on it. What the server says of it may be sent back and is not looked at."""
+
+    tool_id: ToolIdOrSlug
+    note: EntryNote = ""
+    position: Any = Field(None, description="Ignored: the order of the list is the order.")
+    added_at: Any = Field(None, description="Ignored.")
+    status: Any = Field(None, description="Ignored.")
+
+
+class NewCollection(Strict):
+    """A collection: its name, who may see it, its tools in order."""
+
+    model_config = ConfigDict(json_schema_extra=example_schema(_EXAMPLE))
+
+    name: CollectionName
+    description: CollectionDescription = ""
+    visibility: Visibility = Field(
+        "private",
+        description="`private`: you; `unlisted`: whoever has the link; `public`: whoever knows the id, too.",
+    )
+    items: list[ItemBody] = Field(
+        [], max_length=MOST_ITEMS, description="Its tools, in order; each as tool_id and note."
+    )
+
+
+class CollectionId(Strict):
+    """One collection, by its id in the path."""
+
+    id: str = Field(description="The collection's id, col_….")
+
+
+class ReplaceCollection(NewCollection):
+    """The whole collection anew: what is left out falls back to its default."""
+
+    id: str = Field(description="The collection's id, col_….")
+
+
+class EditCollection(MergePatch, CollectionId):
+    """A JSON merge patch (RFC 7396): members left out stay; `items` is replaced as a whole."""
+
+    patched = NewCollection
+
+    model_config = ConfigDict(json_schema_extra=example_schema({"name": "Databases we tried"}))
+
+    name: Any = None
+    description: Any = None
+    visibility: Any = None
+    items: Any = None
+    share_url: Annotated[Any, WithJsonSchema({"type": "null"})] = Field(
+        None, description="Only null: ends the link. Setting `visibility` anew makes another."
+    )
+
+
+class ListCollections(Strict):
+    """A page of your collections, newest first."""
+
+    limit: int = Field(20, ge=1, le=100, description="How many at most.")
+    cursor: Cursor = None
+
+
+class ItemId(CollectionId):
+    """One tool of a collection."""
+
+    tool_id: ToolIdOrSlug
+
+
+class PutItem(ItemId):
+    """A tool for the collection, or a new note or place for one that is in it."""
+
+    model_config = ConfigDict(json_schema_extra=example_schema({"note": "Has a free tier."}))
+
+    note: EntryNote | None = Field(None, description="Left out: the note stays.")
+    position: Whole | None = _PLACE
+
+
+class SharedToken(Strict):
+    """What a share link ends with."""
+
+    token: str = Field(max_length=100, description="The token of a share link.")
+
+
+class ItemView(TypedDict):
+    """A tool of a collection; `status` is the tool's own, `deleted` for one that is gone."""
+
+    tool_id: str
+    note: str
+    position: int
+    added_at: str
+    status: str
+
+
+class CollectionSummary(TypedDict):
+    """A collection without its items, as lists show it."""
+
+    id: str
+    name: str
+    description: str
+    visibility: str
+    item_count: int
+    revision: int
+    share_url: str | None
+    origin: Origin
+    created_at: str
+    updated_at: str
+
+
+class CollectionView(CollectionSummary):
+    """A collection with its items in order."""
+
+    items: list[ItemView]
+
+
+class CollectionList(TypedDict):
+    """A page of collections."""
+
+    items: list[CollectionSummary]
+    next_cursor: str | None

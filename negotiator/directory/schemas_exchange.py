@@ -1,0 +1,74 @@
+"""What crosses the wire when the catalogue is exchanged. The MCP registry names its parameters in snake case."""
+
+from typing import Annotated, Any, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from negotiator.directory.record_text import MomentText
+from negotiator.directory.schemas_listing import ListingQuery, SearchText
+from negotiator.http.cursors import Cursor
+from negotiator.schema import Strict
+
+
+class ListServers(ListingQuery):
+    """The registry's own parameters (MCP registry API v0.1)."""
+
+    search: SearchText | None = None
+    version: Annotated[str, Field(max_length=100)] | None = Field(
+        None, description="`latest`, or an exact version."
+    )
+    updated_since: MomentText | None = None
+    include_deleted: bool = False
+    limit: int = Field(30, ge=1, le=100)
+    cursor: Cursor = None
+
+
+class ServerPath(Strict):
+    """A server by its name, which has one slash; as `%2F` or as it is."""
+
+    namespace: str = Field(max_length=100)
+    name: str = Field(max_length=100)
+
+
+class VersionPath(ServerPath):
+    """One version of a server, or `latest`."""
+
+    version: str = Field(max_length=100)
+
+
+_Schema = TypedDict("_Schema", {"$schema": str})
+
+
+class ServerJson(_Schema):
+    """A server as server.json describes it; what is not known is left out."""
+
+    name: str
+    title: str
+    description: str
+    version: str
+    websiteUrl: NotRequired[str]  # noqa: N815  the registry's spelling
+    repository: NotRequired[dict[str, Any]]
+    packages: NotRequired[list[dict[str, Any]]]
+    remotes: NotRequired[list[dict[str, Any]]]
+
+
+class ServerEntry(TypedDict):
+    """A server in the registry's envelope; `_meta` has the registry's own facts and ours, by namespace."""
+
+    server: ServerJson
+    _meta: dict[str, dict[str, Any]]
+
+
+class ServerPageMetadata(TypedDict):
+    """How many are shown, and the cursor to more."""
+
+    count: int
+    nextCursor: NotRequired[str]
+
+
+class ServerList(TypedDict):
+    """A page of servers, or the versions of one."""
+
+    servers: list[ServerEntry]
+    metadata: ServerPageMetadata

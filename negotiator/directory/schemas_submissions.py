@@ -1,0 +1,177 @@
+"""Submissions on the wire (contract §6)."""
+
+from typing import Annotated, Any, Final, Literal, get_args
+
+from pydantic import ConfigDict, Field
+from typing_extensions import TypedDict
+
+from negotiator.directory.record_text import ProseText
+from negotiator.directory.tool_record import ToolDraft
+from negotiator.http.cursors import Cursor
+from negotiator.schema import MergePatch, Strict, any_of_schemas, example_schema, requires_non_null
+from negotiator.values import Origin
+
+SubmissionStatus = Literal[
+    "pending", "approved", "rejected", "changes_requested", "withdrawn", "expired"
+]
+RejectionReason = Literal[
+    "duplicate",
+    "spam",
+    "broken_link",
+    "misleading_name",
+    "insufficient_detail",
+    "policy",
+    "malware",
+    "not_ai_tool",
+]
+SUBMISSION_STATUSES: Final[tuple[str, ...]] = get_args(SubmissionStatus)
+REJECTION_REASONS: Final[tuple[str, ...]] = get_args(RejectionReason)
+_EXAMPLE: dict[str, Any] = {
+    "name": "Quiet Search",
+    "summary": "Full-text search over your own notes, as an API and an MCP server",
+    "kind": "mcp_server",
+    "category": "search-web",
+    "homepage_url": "https://quiet-search.example",
+    "interfaces": [{"type": "streamable-http", "url": "https://api.quiet-search.example/mcp"}],
+}
+
+_FINDABLE: Final = any_of_schemas(
+    requires_non_null("homepage_url"),
+    requires_non_null("repository"),
+    {"required": ["packages"], "properties": {"packages": {"minItems": 1}}},
+    {
+        "required": ["interfaces"],
+        "properties": {"interfaces": {"contains": requires_non_null("url")}},
+    },
+)
+"""What every new tool has: a page, a repository, a package or an endpoint."""
+
+
+class NewTool(ToolDraft, frozen=True):
+    """A tool for the directory. All text is plain; what looks like an instruction to a model waits for a person."""
+
+    model_config = ConfigDict(json_schema_extra={**example_schema(_EXAMPLE), **_FINDABLE})
+
+
+class DraftPatch(MergePatch):
+    """A JSON merge patch (RFC 7396) over what a submitter may say of a tool; the result is checked whole."""
+
+    patched = ToolDraft
+
+    name: Any = None
+    summary: Any = None
+    description: Any = None
+    kind: Any = None
+    category: Any = None
+    subcategories: Any = None
+    tags: Any = None
+    homepage_url: Any = None
+    docs_url: Any = None
+    repository: Any = None
+    interfaces: Any = None
+    packages: Any = None
+    auth: Any = None
+    pricing: Any = None
+    licence: Any = None
+    open_source: Any = None
+    publisher: Any = None
+    external_ids: Any = None
+    version: Any = None
+
+
+class SubmittedToolPath(Strict):
+    """One tool, by its id or slug in the path."""
+
+    id: str = Field(max_length=100, description="The tool's id, tool_…, or its slug.")
+
+
+class EditTool(DraftPatch):
+    """A change to a tool. An empty one claims the tool for whoever proved to be its publisher."""
+
+    model_config = ConfigDict(
+        json_schema_extra=example_schema({"summary": "Search over your own notes"})
+    )
+
+    id: str = Field(max_length=100, description="The tool's id, tool_…, or its slug.")
+
+
+class SubmissionId(Strict):
+    """One submission, by its id in the path."""
+
+    id: str = Field(description="The submission's id, sub_….")
+
+
+class EditSubmission(DraftPatch):
+    """What to change in a submission that is still open; it is checked and queued anew.
+
+    Of a new tool a merge patch; of a change to a tool the members sent replace those of the request.
+    """
+
+    model_config = ConfigDict(json_schema_extra=example_schema({"tags": ["search"]}))
+
+    id: str = Field(description="The submission's id, sub_….")
+
+
+class AppealSubmission(SubmissionId):
+    """Why a rejection was wrong; once per submission, within 30 days."""
+
+    message: Annotated[ProseText, Field(min_length=1, max_length=2000)]
+
+
+class ListSubmissions(Strict):
+    """A page of your submissions, newest first."""
+
+    status: SubmissionStatus | None = Field(None, description="Only those in this state.")
+    limit: int = Field(20, ge=1, le=100, description="How many at most.")
+    cursor: Cursor = None
+
+
+class FieldNote(TypedDict):
+    """A field and what was found in it."""
+
+    pointer: str
+    description: str
+
+
+class CheckView(TypedDict):
+    """One check: `passed`, `flagged` for a person to look at, `unproven` where nobody proved to be the publisher."""
+
+    name: str
+    outcome: Literal["passed", "flagged", "unproven"]
+    fields: list[FieldNote]
+
+
+class ToolReference(TypedDict):
+    """A tool, and where it is read."""
+
+    id: str
+    slug: str
+    status: str
+    url: str
+
+
+class SubmissionView(TypedDict):
+    """A submission: what was proposed, where it stands and why. `reason_code` and `note` are the moderator's."""
+
+    id: str
+    type: Literal["create", "update"]
+    status: SubmissionStatus
+    checks: list[CheckView]
+    tool: ToolReference | None
+    similar_to: list[ToolReference]
+    proposed: dict[str, Any]
+    reason_code: RejectionReason | None
+    note: str | None
+    appeal: str | None
+    origin: Origin
+    revision: int
+    created_at: str
+    updated_at: str
+    expires_at: str | None
+
+
+class SubmissionList(TypedDict):
+    """A page of submissions."""
+
+    items: list[SubmissionView]
+    next_cursor: str | None

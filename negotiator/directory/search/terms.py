@@ -1,0 +1,117 @@
+"""From text to terms: folded, split, stemmed; the same for what is indexed and what is asked.
+
+Other words for the same thing: groups of phrases that stand for each other, and wider ones that go one way only.
+"""
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+import Stemmer
+
+from negotiator import search_terms as reading
+from negotiator.search_terms import fold_text
+
+_LONGEST: Final = 40
+_CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_SPELLED: Final = (
+    (re.compile(r"\bc\+\+"), "cpp "),
+    (re.compile(r"\b([cf])#"), r"\1sharp "),
+    (re.compile(r"(?<!\w)\.net\b"), "dotnet "),
+)
+_MARKS: Final = frozenset("+#.")
+_ASKING: Final = (
+    "about any best better build create find get good great help how like make makes making need our run some something"
+    " tool tools turn us use used using want without"
+)
+STOP_WORDS: Final = reading.STOP_WORDS | frozenset(_ASKING.split())
+"""What says nothing about a tool: the words that say nothing anywhere, and those that people ask for tools with."""
+# The library ships no types.
+_stem: Callable[[str], str] = Stemmer.Stemmer("english").stemWord  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in their order, as everything that is searched is read; `C++`, `C#` and `.NET` are words."""
+    spelled = fold_text(text)
+    if not _MARKS.isdisjoint(spelled):
+        for pattern, written in _SPELLED:
+            spelled = pattern.sub(written, spelled)
+    return list(reading.split_words(spelled))
+
+
+@lru_cache(maxsize=100_000)
+def stem(word: str) -> str:
+    """The stem of a folded word (Snowball English, which leaves what is not English mostly alone)."""
+    return _stem(word)
+
+
+def joined(text: str) -> str:
+    """A name as one word: `Chat GPT`, `chat-gpt` and `ChatGPT` are the same."""
+    return "".join(words(text))
+
+
+def inner_words(name: str) -> list[str]:
+    """The words inside the words of a name: `ClickHouse` has `click` and `house`, `node.js` also `nodejs`."""
+    found: list[str] = []
+    for chunk in name.split():
+        pieces = words(chunk)
+        if len(pieces) > 1:
+            found.append("".join(pieces)[:_LONGEST])
+        camel = [fold_text(piece) for piece in _CAMEL.findall(chunk)]
+        if len(camel) > 1:
+            found.extend(piece for piece in camel if len(piece) > 2)
+    plain = words(name)
+    found.extend(a + b for a, b in pairwise(plain) if len(a + b) <= _LONGEST)
+    known = set(plain)
+    return [piece for piece in found if piece not in known]
+
+
+Phrase = tuple[str, ...]
+LONGEST_PHRASE: Final = 4
+_SAME: Final = 0.8
+_WIDER: Final = 0.45
+"""What another phrase for the same thing, and a wider one, count against the one that was asked for."""
+
+
+class Synonyms:
+    """Phrases by their stems, each with the phrases that may stand for it and what those count."""
+
+    def __init__(
+        self,
+        groups: Iterable[Sequence[str]] = (),
+        wider: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        self._others: dict[Phrase, dict[Phrase, float]] = {}
+        for group in groups:
+            phrases = list(dict.fromkeys(map(stems, group)))
+            for phrase in phrases:
+                self._learn(phrase, phrases, _SAME)
+        for text, others in (wider or {}).items():
+            self._learn(stems(text), list(map(stems, others)), _WIDER)
+
+    def others(self, phrase: Phrase) -> list[tuple[float, Phrase]]:
+        """The other phrases for this one, with their weights; none when nothing is known of it."""
+        return [(weight, other) for other, weight in self._others.get(phrase, {}).items()]
+
+    def _learn(self, phrase: Phrase, others: Sequence[Phrase], weight: float) -> None:
+        if phrase and len(phrase) <= LONGEST_PHRASE:
+            known = self._others.setdefault(phrase, {})
+            for other in others:
+                if other and other != phrase:
+                    known[other] = max(weight, known.get(other, 0))
+
+
+def stems(text: str) -> Phrase:
+    """A phrase as the stems of its words."""
+    return tuple(map(stem, words(text)))
+
+
+def load_synonyms(path: Path) -> Synonyms:
+    """The synonyms of a TOML file: `groups` of every theme, and the table `widen`."""
+    themes: dict[str, Any] = tomllib.loads(path.read_text())
+    wider = themes.pop("widen", {})
+    return Synonyms((group for theme in themes.values() for group in theme["groups"]), wider)

@@ -1,0 +1,219 @@
+"""Submissions as rows: the submitter's own by owner, the moderator's queue by state."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import orjson
+from sqlalchemy import BigInteger, String, bindparam, delete, func, or_, select, update
+from sqlmodel import col
+
+from negotiator import values
+from negotiator.directory.tables import Submission, SubmissionKey
+from negotiator.directory.tool_keys import CanonicalKey
+from negotiator.errors import NotFound, PreconditionFailed
+from negotiator.store.statement import Query, Statement, Transaction, entity, insertion, table
+
+OPEN_STATUSES: Final = ("pending", "changes_requested")
+SUBMISSION_LIFETIME: Final = 90 * 24 * 3600 * 1000
+_LAST: Final = "sub_" + "z" * values.ID_LENGTH
+_SWEPT: Final = 200
+_HARMLESS: Final = ("duplicate", "insufficient_detail", "broken_link")
+"""Reasons of a rejection that say nothing of whoever submitted."""
+_CHANGING: Final = (
+    *("status", "tool", "proposed", "checks", "alike", "reason", "note", "appeal"),
+    *("revision", "updated_at", "expires_at"),
+)
+
+_by_id = col(Submission.id) == bindparam("submission")
+_is_open = or_(*(col(Submission.status) == state for state in OPEN_STATUSES))
+_ADD = Statement(insertion(Submission))
+_FIND = Query(select(Submission).where(_by_id), entity(Submission))
+_MINE = Query(
+    select(Submission).where(_by_id, col(Submission.owner) == bindparam("owner")),
+    entity(Submission),
+)
+_any_or = or_(
+    bindparam("status", type_=String).is_(None),
+    col(Submission.status) == bindparam("status", type_=String),
+)
+_PAGE = Query(
+    select(Submission)
+    .where(
+        col(Submission.owner) == bindparam("owner"),
+        col(Submission.id) < bindparam("before"),
+        _any_or,
+    )
+    .order_by(col(Submission.id).desc())
+    .limit(bindparam("limit")),
+    entity(Submission),
+)
+_QUEUE = Query(
+    select(Submission).where(_any_or).order_by(col(Submission.id)).limit(bindparam("limit")),
+    entity(Submission),
+)
+_OPEN_COUNT = Query(
+    select(func.count()).where(col(Submission.owner) == bindparam("owner"), _is_open),
+    lambda row: int(row[0]),
+)
+_SINCE = Query(
+    select(col(Submission.created_at))
+    .where(
+        col(Submission.owner) == bindparam("owner"),
+        col(Submission.created_at) > bindparam("since", type_=BigInteger),
+    )
+    .order_by(col(Submission.created_at)),
+    lambda row: int(row[0]),
+)
+_DISTRUSTED = Query(
+    select(func.count()).where(
+        col(Submission.owner) == bindparam("owner"),
+        col(Submission.status) == "rejected",
+        col(Submission.updated_at) > bindparam("since", type_=BigInteger),
+        *(col(Submission.reason) != reason for reason in _HARMLESS),
+    ),
+    lambda row: int(row[0]),
+)
+_DUE = Query(
+    select(Submission)
+    .where(col(Submission.expires_at) <= bindparam("now", type_=BigInteger), _is_open)
+    .order_by(col(Submission.expires_at))
+    .limit(_SWEPT),
+    entity(Submission),
+)
+_ASKING = Query(
+    select(Submission)
+    .join(SubmissionKey, col(SubmissionKey.submission) == col(Submission.id))
+    .where(
+        col(SubmissionKey.kind) == bindparam("kind"),
+        col(SubmissionKey.value) == bindparam("value"),
+    )
+    .order_by(col(Submission.id)),
+    entity(Submission),
+)
+_ADD_KEY = Statement(insertion(SubmissionKey).on_conflict_do_nothing())
+_DROP_KEYS = Statement(
+    delete(SubmissionKey).where(col(SubmissionKey.submission) == bindparam("submission"))
+)
+_SAVE = Statement(
+    update(Submission)
+    .where(_by_id)
+    .values(
+        {name: bindparam(f"new_{name}", type_=table(Submission).c[name].type) for name in _CHANGING}
+    )
+)
+_MOVE = Statement(
+    update(Submission)
+    .where(col(Submission.owner) == bindparam("agent"))
+    .values(owner=bindparam("user"), origin=bindparam("agent"))
+)
+_theirs = select(col(Submission.id)).where(col(Submission.owner) == bindparam("principal"))
+_ERASE = [
+    Statement(delete(SubmissionKey).where(col(SubmissionKey.submission).in_(_theirs))),
+    Statement(delete(Submission).where(col(Submission.owner) == bindparam("principal"))),
+]
+
+
+def find(tx: Transaction, submission: str) -> Submission:
+    """Any submission, for a moderator; 404."""
+    return _there(tx.one(_FIND, submission=submission))
+
+
+def find_own(
+    tx: Transaction, owner: str, submission: str, *, expected: int | None = None
+) -> Submission:
+    """The principal's submission; 404 for everybody else's, 412."""
+    row = _there(tx.one(_MINE, submission=submission, owner=owner))
+    if expected is not None and expected != row.revision:
+        raise PreconditionFailed(
+            "The submission has changed since that revision.", members={"revision": row.revision}
+        )
+    return row
+
+
+def page(
+    tx: Transaction, owner: str, *, status: str | None, before: str | None, limit: int
+) -> list[Submission]:
+    """One more than `limit` of the principal's submissions older than `before`, newest first."""
+    return tx.all(_PAGE, owner=owner, status=status, before=before or _LAST, limit=limit + 1)
+
+
+def queue(tx: Transaction, *, status: str | None, limit: int) -> list[Submission]:
+    """What waits, or is in this state, the oldest first."""
+    return tx.all(_QUEUE, status=status, limit=limit)
+
+
+def count_open(tx: Transaction, owner: str) -> int:
+    """How many of the principal's submissions wait for somebody."""
+    return tx.one(_OPEN_COUNT, owner=owner) or 0
+
+
+def created_since(tx: Transaction, owner: str, since: int) -> list[int]:
+    """When the principal's submissions after `since` were made, the oldest first; milliseconds."""
+    return tx.all(_SINCE, owner=owner, since=since)
+
+
+def is_distrusted(tx: Transaction, owner: str, now: int) -> bool:
+    """Whether a moderator said no to the principal for what he is up to, within the life of a submission."""
+    return bool(tx.one(_DISTRUSTED, owner=owner, since=now - SUBMISSION_LIFETIME))
+
+
+def find_competing(tx: Transaction, keys: Iterable[CanonicalKey]) -> list[Submission]:
+    """The open submissions that ask for one of these coordinates, once each."""
+    found = (row for kind, value in keys for row in tx.all(_ASKING, kind=kind, value=value))
+    return list({row.id: row for row in found}.values())
+
+
+def due(tx: Transaction, now: int) -> list[Submission]:
+    """Open submissions whose time is over, some hundred."""
+    return tx.all(_DUE, now=now)
+
+
+def add(tx: Transaction, row: Submission, keys: Sequence[CanonicalKey] = ()) -> None:
+    """Keep a new submission and what it asks for."""
+    tx.run(_ADD, **row.model_dump())
+    replace_keys(tx, row.id, keys)
+
+
+def replace_keys(tx: Transaction, submission: str, keys: Sequence[CanonicalKey]) -> None:
+    """Note what a submission asks for now, instead of what it asked for before."""
+    tx.run(_DROP_KEYS, submission=submission)
+    for kind, value in keys:
+        tx.run(_ADD_KEY, kind=kind, value=value, submission=submission)
+
+
+def save(tx: Transaction, row: Submission, **changes: Any) -> Submission:
+    """Keep a submission's next revision; one that is no longer open asks for nothing and does not expire."""
+    now = values.now()
+    after: dict[str, Any] = {
+        **row.model_dump(),
+        **changes,
+        "revision": row.revision + 1,
+        "updated_at": now,
+    }
+    after["expires_at"] = now + SUBMISSION_LIFETIME if after["status"] in OPEN_STATUSES else None
+    if after["status"] not in OPEN_STATUSES:
+        tx.run(_DROP_KEYS, submission=row.id)
+    tx.run(_SAVE, submission=row.id, **{f"new_{name}": after[name] for name in _CHANGING})
+    return Submission(**after)
+
+
+def fingerprint(row: Submission) -> bytes:
+    """What the trail takes the digest of: the state and what is proposed."""
+    return orjson.dumps([row.status, row.tool, row.reason]) + row.proposed
+
+
+def move(tx: Transaction, agent_id: str, user_id: str) -> None:
+    """Give an agent's submissions to the user who claimed it, marked with their origin."""
+    tx.run(_MOVE, agent=agent_id, user=user_id)
+
+
+def erase(tx: Transaction, principal: str) -> None:
+    """Delete all of a principal's submissions; tools that came of them stay."""
+    for statement in _ERASE:
+        tx.run(statement, principal=principal)
+
+
+def _there(row: Submission | None) -> Submission:
+    if row is None:
+        raise NotFound("There is no such submission.")
+    return row

@@ -1,0 +1,329 @@
+"""`POST /api/v1/tools`, `PATCH` and `DELETE /api/v1/tools/{id}`, `/api/v1/submissions`."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+
+from negotiator.directory import (
+    catalogue_queries,
+    draft_checks,
+    submissions_drafts,
+    submissions_queries,
+    submissions_transitions,
+)
+from negotiator.directory.name_index import ToolNameIndex
+from negotiator.directory.schemas_submissions import (
+    AppealSubmission,
+    EditSubmission,
+    EditTool,
+    ListSubmissions,
+    NewTool,
+    SubmissionId,
+    SubmissionList,
+    SubmissionView,
+    SubmittedToolPath,
+)
+from negotiator.directory.tables import Submission
+from negotiator.errors import Conflict
+from negotiator.http.cursors import Cursors
+from negotiator.http.operation import Answer, Call, Operation, ToolOffer
+from negotiator.store.statement import Transaction
+from negotiator.store.store import Store
+from negotiator.values import timestamp, timestamp_or_none
+
+WRITE: Final = frozenset({"tools:write"})
+_TOOLS: Final = "/api/v1/tools"
+_PATH: Final = "/api/v1/submissions"
+_ONE: Final = f"{_PATH}/{{id}}"
+_TAG: Final = "submissions"
+_SELDOM: Final = (
+    *("subcategories", "docs_url", "repository", "packages", "auth"),
+    *("pricing", "open_source", "publisher", "external_ids", "version"),
+)
+"""What a model that submits a tool seldom knows of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Submissions:
+    """What agents propose for the catalogue."""
+
+    base: str
+    store: Store
+    cursors: Cursors
+    naming: ToolNameIndex
+
+    def operations(self) -> list[Operation]:
+        """What this slice offers."""
+        return [*self._asking(), *self._following(), *self._changing(), *self._ending()]
+
+    def _asking(self) -> list[Operation]:
+        return [
+            Operation(
+                name="submit_tool",
+                method="POST",
+                path=_TOOLS,
+                summary="Submit a new tool; its proven publisher's is listed at once when every check is clear",
+                run=self.submit,
+                input=NewTool,
+                output=SubmissionView,
+                status=202,
+                scopes=WRITE,
+                creates=True,
+                refusals=(400, 409, 422),
+                tool=ToolOffer(
+                    "Submit a tool",
+                    hint=(
+                        "Use it when a tool is missing from the directory: look with search_tools first, and with "
+                        "list_categories for its category. State only what you know of it; a person reviews it."
+                    ),
+                    leave_out=_SELDOM,
+                ),
+                tag=_TAG,
+            ),
+            Operation(
+                name="request_update",
+                method="PATCH",
+                path=f"{_TOOLS}/{{id}}",
+                summary="Ask for a change to a tool, or claim it, by a JSON merge patch; needs If-Match",
+                run=self.request,
+                input=EditTool,
+                output=SubmissionView,
+                status=202,
+                scopes=WRITE,
+                refusals=(400, 404, 409, 410, 412, 422, 428),
+                tag=_TAG,
+            ),
+        ]
+
+    def _following(self) -> list[Operation]:
+        return [
+            Operation(
+                name="list_submissions",
+                method="GET",
+                path=_PATH,
+                summary="List your submissions, newest first, by state",
+                run=self.list,
+                input=ListSubmissions,
+                output=SubmissionList,
+                scopes=WRITE,
+                refusals=(400, 422),
+                tag=_TAG,
+            ),
+            Operation(
+                name="get_submission",
+                method="GET",
+                path=_ONE,
+                summary="Read a submission of yours: its state, its checks, the moderator's reason",
+                run=self.get,
+                input=SubmissionId,
+                output=SubmissionView,
+                scopes=WRITE,
+                refusals=(404,),
+                tag=_TAG,
+            ),
+        ]
+
+    def _ending(self) -> list[Operation]:
+        return [
+            Operation(
+                name="withdraw_submission",
+                method="DELETE",
+                path=_ONE,
+                summary="Withdraw an open submission",
+                run=self.withdraw,
+                input=SubmissionId,
+                status=204,
+                scopes=WRITE,
+                refusals=(404, 409, 412),
+                tag=_TAG,
+            ),
+            Operation(
+                name="take_down_tool",
+                method="DELETE",
+                path=f"{_TOOLS}/{{id}}",
+                summary="Take down a tool that you proved to publish, at once and for good",
+                run=self.take_down,
+                input=SubmittedToolPath,
+                status=204,
+                scopes=WRITE,
+                refusals=(403, 404, 410, 412),
+                tag=_TAG,
+            ),
+        ]
+
+    def _changing(self) -> list[Operation]:
+        return [
+            Operation(
+                name="change_submission",
+                method="PATCH",
+                path=_ONE,
+                summary="Change an open submission and have it checked anew; needs If-Match",
+                run=self.change,
+                input=EditSubmission,
+                output=SubmissionView,
+                scopes=WRITE,
+                refusals=(400, 404, 409, 410, 412, 422, 428),
+                tag=_TAG,
+            ),
+            Operation(
+                name="appeal_submission",
+                method="POST",
+                path=f"{_ONE}/appeal",
+                summary="Say why a rejection was wrong, once and within 30 days",
+                run=self.appeal,
+                input=AppealSubmission,
+                output=SubmissionView,
+                scopes=WRITE,
+                creates=True,
+                refusals=(400, 404, 409, 412, 422),
+                tag=_TAG,
+            ),
+        ]
+
+    async def submit(self, call: Call[NewTool]) -> Answer:
+        """A new tool: a submission that waits, or a tool at once."""
+        draft = call.input
+        draft_checks.require_acceptable(draft)
+        looked = await self.naming.see(draft)
+
+        def unit(tx: Transaction) -> dict[str, Any]:
+            return self._view(tx, submissions_transitions.propose(tx, call.caller, draft, looked))
+
+        return self._accepted(await self.store.write(call.once(unit)))
+
+    async def request(self, call: Call[EditTool]) -> Answer:
+        """A change to a tool."""
+        call.require_condition()
+        key, patch = call.input.id, call.input.patch
+        seen = await self.store.read(lambda tx: catalogue_queries.require(tx, key))
+        looked = await self.naming.see(
+            submissions_drafts.patched_draft(seen.view, patch), besides=seen.id
+        )
+
+        def unit(tx: Transaction) -> dict[str, Any]:
+            tool = catalogue_queries.require(tx, key)
+            call.require_revision(tool.revision)
+            row = submissions_transitions.request_change(tx, call.caller, tool, patch, looked)
+            return self._view(tx, row)
+
+        return self._accepted(await self.store.write(unit))
+
+    async def take_down(self, call: Call[SubmittedToolPath]) -> Answer:
+        """The end of a tool, at its owner's word."""
+        expected = call.expected
+        await self.store.write(
+            lambda tx: submissions_transitions.take_down(
+                tx, call.caller, call.input.id, expected=expected
+            )
+        )
+        return Answer(None, 204)
+
+    async def list(self, call: Call[ListSubmissions]) -> dict[str, Any]:
+        """A page of the caller's submissions; the cursor names the last one seen."""
+        owner, asked = call.caller.principal, call.input
+        bound = ("submissions", owner, asked.status)
+        before = self.cursors.open(asked.cursor, *bound) if asked.cursor else None
+
+        def unit(tx: Transaction) -> tuple[list[dict[str, Any]], bool]:
+            found = submissions_queries.page(
+                tx, owner, status=asked.status, before=before, limit=asked.limit
+            )
+            return [self._view(tx, row) for row in found[: asked.limit]], len(found) > asked.limit
+
+        shown, more = await self.store.scan(unit)
+        return {
+            "items": shown,
+            "next_cursor": self.cursors.seal(shown[-1]["id"], *bound) if more else None,
+        }
+
+    async def get(self, call: Call[SubmissionId]) -> dict[str, Any]:
+        """One submission of the caller's."""
+        owner, key = call.caller.principal, call.input.id
+        return await self.store.read(
+            lambda tx: self._view(tx, submissions_queries.find_own(tx, owner, key))
+        )
+
+    async def change(self, call: Call[EditSubmission]) -> dict[str, Any]:
+        """An open submission of the caller's with other content."""
+        call.require_condition()
+        owner, asked = call.caller.principal, call.input
+
+        def look(tx: Transaction) -> Any:
+            row = submissions_queries.find_own(tx, owner, asked.id)
+            if row.status not in submissions_queries.OPEN_STATUSES:
+                raise Conflict(f"The submission is {row.status}.", error="illegal_transition")
+            return row.tool, submissions_drafts.draft_of(
+                tx, row, submissions_drafts.combined_proposal(row, asked.patch)
+            )
+
+        tool, draft = await self.store.read(look)
+        looked = await self.naming.see(draft, besides=tool or "")
+
+        def unit(tx: Transaction) -> dict[str, Any]:
+            row = submissions_queries.find_own(tx, owner, asked.id, expected=call.expected)
+            return self._view(
+                tx, submissions_transitions.change(tx, call.caller, row, asked.patch, looked)
+            )
+
+        return await self.store.write(unit)
+
+    async def withdraw(self, call: Call[SubmissionId]) -> Answer:
+        """Take back an open submission of the caller's."""
+        owner, key = call.caller.principal, call.input.id
+
+        def unit(tx: Transaction) -> None:
+            row = submissions_queries.find_own(tx, owner, key, expected=call.expected)
+            submissions_transitions.withdraw(tx, call.caller, row)
+
+        await self.store.write(unit)
+        return Answer(None, 204)
+
+    async def appeal(self, call: Call[AppealSubmission]) -> dict[str, Any]:
+        """A rejected submission before a person once more."""
+        owner, asked = call.caller.principal, call.input
+
+        def unit(tx: Transaction) -> dict[str, Any]:
+            row = submissions_queries.find_own(tx, owner, asked.id, expected=call.expected)
+            return self._view(
+                tx, submissions_transitions.appeal(tx, call.caller, row, asked.message)
+            )
+
+        view: dict[str, Any] = await self.store.write(call.once(unit))
+        return view
+
+    def _accepted(self, view: dict[str, Any]) -> Answer:
+        return Answer(view, 202, {"location": f"{self.base}{_PATH}/{view['id']}"})
+
+    def _view(self, tx: Transaction, row: Submission) -> dict[str, Any]:
+        return submission_view(tx, row, self.base)
+
+
+def submission_view(tx: Transaction, row: Submission, base: str) -> dict[str, Any]:
+    """A submission as its submitter, and the moderator, sees it."""
+    similar = [_reference(tx, key, base) for key in orjson.loads(row.alike)]
+    return {
+        "id": row.id,
+        "type": row.type,
+        "status": row.status,
+        "checks": orjson.loads(row.checks),
+        "tool": _reference(tx, row.tool, base) if row.tool else None,
+        "similar_to": [each for each in similar if each],
+        "proposed": orjson.loads(row.proposed),
+        "reason_code": row.reason,
+        "note": row.note or None,
+        "appeal": row.appeal or None,
+        "origin": row.origin,
+        "revision": row.revision,
+        "created_at": timestamp(row.created_at),
+        "updated_at": timestamp(row.updated_at),
+        "expires_at": timestamp_or_none(row.expires_at),
+    }
+
+
+def _reference(tx: Transaction, key: str, base: str) -> dict[str, Any] | None:
+    tool = catalogue_queries.find(tx, key)
+    if tool is None:
+        return None
+    url = f"{base}{_TOOLS}/{tool.id}"
+    return {"id": tool.id, "slug": tool.slug, "status": tool.status, "url": url}

@@ -1,0 +1,242 @@
+"""The catalogue at rest: the record as a ready JSON document, and what it is looked up by.
+
+Agents of the directory, what they have proven, and the challenges they were given.
+
+Collections and what is in them, at rest.
+
+Submissions at rest, and the coordinates that the open ones ask for.
+
+Reports at rest.
+"""
+
+# pyright: reportAssignmentType=false
+# SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
+
+from sqlalchemy import BigInteger, Index, LargeBinary
+from sqlmodel import Field, SQLModel
+
+
+class ToolRow(SQLModel, table=True):
+    """One tool. `document` is the record as it goes out; `seq` the change that made it so."""
+
+    __tablename__ = "tools"
+    __table_args__ = (
+        Index("ix_tools_external_id", "external_id", unique=True),
+        Index("ix_tools_seq", "seq", unique=True),
+    )
+
+    id: str = Field(primary_key=True)
+    slug: str = Field(unique=True)
+    external_id: str | None
+    status: str
+    saves: int
+    seq: int = Field(sa_type=BigInteger)
+    revision: int
+    document: bytes = Field(sa_type=LargeBinary)
+    created_at: int = Field(sa_type=BigInteger)
+    updated_at: int = Field(sa_type=BigInteger)
+
+
+class ToolSlug(SQLModel, table=True):
+    """Every slug that was ever a tool's, the current one too: none is given to another tool."""
+
+    __tablename__ = "tool_slugs"
+    __table_args__ = {"sqlite_with_rowid": False}
+
+    slug: str = Field(primary_key=True)
+    tool: str
+
+
+class ToolKey(SQLModel, table=True):
+    """An exact coordinate of a tool: canonical URL, repository, package, endpoint. Kept when the tool goes."""
+
+    __tablename__ = "tool_keys"
+    __table_args__ = (Index("ix_tool_keys_tool", "tool"), {"sqlite_with_rowid": False})
+
+    kind: str = Field(primary_key=True)
+    value: str = Field(primary_key=True)
+    tool: str = Field(primary_key=True)
+
+
+class ToolChange(SQLModel, table=True):
+    """One change, numbered without gaps from 1 in the order they became durable; rows are only ever added."""
+
+    __tablename__ = "tool_changes"
+    __table_args__ = (Index("ix_tool_changes_tool", "tool"), {"sqlite_with_rowid": False})
+
+    seq: int = Field(sa_type=BigInteger, primary_key=True)
+    tool: str
+    kind: str
+    slug: str
+    status: str
+    revision: int
+    actor: str
+    at: int = Field(sa_type=BigInteger)
+
+
+class DirectoryAgent(SQLModel, table=True):
+    """A registered agent. Its identity is a claim until a row of `Proof` says otherwise; many may claim the same."""
+
+    __tablename__ = "directory_agents"
+
+    id: str = Field(primary_key=True)
+    name: str
+    identity_type: str
+    identity_value: str
+    contact_email: str | None
+    scope: str
+    created_at: int = Field(sa_type=BigInteger)
+    vetted_at: int | None = Field(sa_type=BigInteger)
+    revoked_at: int | None = Field(sa_type=BigInteger)
+
+
+class IdentityProof(SQLModel, table=True):
+    """An identity that one agent has proven: the primary key makes it nobody else's.
+
+    `thumbprint` is of the key that signed (RFC 7638), empty for a mailbox. `checked_at` is when what proves it was
+    last seen, `failures` how often it was not since.
+    """
+
+    __tablename__ = "directory_proofs"
+
+    type: str = Field(primary_key=True)
+    value: str = Field(primary_key=True)
+    agent_id: str = Field(unique=True, foreign_key="directory_agents.id")
+    thumbprint: str
+    proven_at: int = Field(sa_type=BigInteger)
+    checked_at: int = Field(sa_type=BigInteger, index=True)
+    failures: int
+
+
+class IdentityChallenge(SQLModel, table=True):
+    """What an agent was asked, the newest only. `code_digest` is keyed, and None when no mail went out."""
+
+    __tablename__ = "directory_challenges"
+
+    id: str = Field(primary_key=True)
+    agent_id: str = Field(unique=True, foreign_key="directory_agents.id")
+    method: str
+    nonce: str
+    code_digest: str | None
+    attempts: int
+    created_at: int = Field(sa_type=BigInteger)
+    expires_at: int = Field(sa_type=BigInteger, index=True)
+    used_at: int | None = Field(sa_type=BigInteger)
+
+
+class Collection(SQLModel, table=True):
+    """A saved collection. `origin` is the agent that made it before its user claimed it.
+
+    `share` is the token of its link, in clear: whoever reads this table reads what the token opens.
+    """
+
+    __tablename__ = "collections"
+    __table_args__ = (
+        Index("ix_collections_owner_id", "owner", "id"),
+        Index("ix_collections_share", "share", unique=True),
+    )
+
+    id: str = Field(primary_key=True)
+    owner: str
+    origin: str | None
+    name: str
+    description: str
+    visibility: str
+    share: str | None
+    size: int
+    revision: int
+    created_at: int = Field(sa_type=BigInteger)
+    updated_at: int = Field(sa_type=BigInteger)
+
+
+class CollectionItem(SQLModel, table=True):
+    """One tool of a collection; `position` counts from 0 without a gap."""
+
+    __tablename__ = "collection_items"
+    __table_args__ = (
+        Index("ix_collection_items_tool", "tool"),
+        {"sqlite_with_rowid": False},
+    )
+
+    collection: str = Field(primary_key=True)
+    tool: str = Field(primary_key=True)
+    position: int
+    note: str
+    added_at: int = Field(sa_type=BigInteger)
+
+
+class DueSaveCount(SQLModel, table=True):
+    """A tool that came into a collection or went out of one since its saves were counted."""
+
+    __tablename__ = "collection_counts_due"
+
+    tool: str = Field(primary_key=True)
+
+
+class Submission(SQLModel, table=True):
+    """One request for the catalogue. `owner` is the principal, `agent` who sent it and whose proofs count.
+
+    `proposed` is a whole draft for a new tool, a merge patch for a change; `tool` what came or is to come of it.
+    """
+
+    __tablename__ = "submissions"
+    __table_args__ = (
+        Index("ix_submissions_owner_id", "owner", "id"),
+        Index("ix_submissions_status_id", "status", "id"),
+        Index("ix_submissions_expires_at", "expires_at"),
+    )
+
+    id: str = Field(primary_key=True)
+    owner: str
+    origin: str | None
+    agent: str
+    type: str
+    status: str
+    tool: str | None
+    proposed: bytes = Field(sa_type=LargeBinary)
+    checks: bytes = Field(sa_type=LargeBinary)
+    alike: bytes = Field(sa_type=LargeBinary)
+    reason: str | None
+    note: str
+    appeal: str
+    revision: int
+    created_at: int = Field(sa_type=BigInteger)
+    updated_at: int = Field(sa_type=BigInteger)
+    expires_at: int | None = Field(sa_type=BigInteger)
+
+
+class SubmissionKey(SQLModel, table=True):
+    """An exact coordinate that an open submission would give to a new tool."""
+
+    __tablename__ = "submission_keys"
+    __table_args__ = (
+        Index("ix_submission_keys_submission", "submission"),
+        {"sqlite_with_rowid": False},
+    )
+
+    kind: str = Field(primary_key=True)
+    value: str = Field(primary_key=True)
+    submission: str = Field(primary_key=True)
+
+
+class Report(SQLModel, table=True):
+    """One report. `voice` is whom it counts for, once however many agents he has; `weight` what it counts.
+
+    `status` is `open` until a moderator upholds or dismisses it; then it is a memory of the reporter's.
+    """
+
+    __tablename__ = "tool_reports"
+    __table_args__ = (
+        Index("ix_tool_reports_tool_status", "tool", "status"),
+        Index("ix_tool_reports_reporter_created_at", "reporter", "created_at"),
+    )
+
+    id: str = Field(primary_key=True)
+    tool: str
+    reporter: str
+    voice: str
+    weight: int
+    reason: str
+    details: str
+    status: str
+    created_at: int = Field(sa_type=BigInteger)

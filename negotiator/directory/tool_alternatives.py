@@ -1,0 +1,116 @@
+"""Real alternatives to a tool that somebody is about to buy, out of the catalogue.
+
+A tool counts as meant only when the matter is software, by its own words, and the tool is named; a name that is also
+a word has to be written like a name. Its alternatives do the same job: they share its category and a subcategory.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from negotiator.directory.catalogue_index import CatalogueIndex
+from negotiator.directory.taxonomy import TAXONOMY
+
+if TYPE_CHECKING:
+    from negotiator.directory.search.index import SearchIndex
+
+_SOFTWARE: Final = re.compile(
+    r"\b(?:saas|software|licen[cs]es?|seats?|subscriptions?|cloud|apis?|tokens?|hosting|platform|apps?|"
+    r"per user|users?|workspace|crm|database|enterprise plan|renewal)\b",
+    re.IGNORECASE,
+)
+_NAME: Final = re.compile(r"[^\W_][\w.+-]*", re.UNICODE)
+_LONGEST: Final = 4
+_SHORTEST: Final = 3
+_MOST: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAlternative:
+    """A tool that does the same job: where it is, and why it is named."""
+
+    id: str
+    name: str
+    url: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAlternatives:
+    """Finds them in the index that search keeps."""
+
+    following: CatalogueIndex
+
+    async def find(self, sellers: Sequence[str], texts: Sequence[str]) -> list[ToolAlternative]:
+        """Alternatives to the tool that these texts speak of; none unless one is clearly meant.
+
+        `sellers` are the names of the other side, `texts` what the matter is called.
+        """
+        if not any(_SOFTWARE.search(text) for text in (*sellers, *texts)):
+            return []
+        index, _ = await self.following.current()
+        meant = _meant(index, sellers, texts)
+        if meant is None:
+            return []
+        (document,) = await self.following.documents([meant])
+        tool = orjson.loads(document)
+        others = await self.following.documents(_others(index, tool))
+        return [_alternative(each, tool) for each in map(orjson.loads, others)][:_MOST]
+
+
+def _meant(index: "SearchIndex", sellers: Sequence[str], texts: Sequence[str]) -> str | None:
+    """The tool named longest; in what the matter is called, a name has to begin with a capital letter."""
+    named = [name for text in sellers for name in _names(text)]
+    named += [name for text in texts for name in _names(text) if name[0][0].isupper()]
+    for name in sorted(named, key=lambda each: -len("".join(each))):
+        joined = "".join(name).lower()
+        if len(joined) < _SHORTEST:
+            continue
+        visible = [slot for slot in index.named(joined) if index.visible()[slot]]
+        if visible:
+            return index.ids[min(visible)]
+    return None
+
+
+def _names(text: str) -> list[list[str]]:
+    """Every run of up to four words of a text, as they are written."""
+    found = [word.strip(".-+") for word in _NAME.findall(text)]
+    found = [word for word in found if word]
+    return [
+        found[start : start + length]
+        for length in range(1, _LONGEST + 1)
+        for start in range(len(found) - length + 1)
+    ]
+
+
+def _others(index: "SearchIndex", tool: dict[str, Any]) -> list[str]:
+    """Ids of tools of the same kind that do the same job, the most alike first; its own maker's are left out."""
+    from negotiator.directory.search.search import SearchRequest, search_page
+
+    parts = tool["subcategories"][:1]
+    if not parts:
+        return []
+    wanted = SearchRequest(
+        query=" ".join(tool["tags"])[:256],
+        filters={"subcategory": parts, "kind": [tool["kind"]], "status": ["active"]},
+        sort="relevance",
+        limit=4 * _MOST,
+    )
+    own = index.facets["publisher"].mask(_makers(tool), len(index))
+    found = [hit.id for hit in search_page(index, wanted).hits if hit.id != tool["id"]]
+    return [key for key in found if not own[index.slot(key)]]
+
+
+def _makers(tool: dict[str, Any]) -> list[str]:
+    publisher: dict[str, Any] = tool["publisher"] or {}
+    return [str(each).lower() for each in (publisher.get("domain"), publisher.get("name")) if each]
+
+
+def _alternative(other: dict[str, Any], tool: dict[str, Any]) -> ToolAlternative:
+    names = TAXONOMY[tool["category"]].subcategories
+    job = names.get(tool["subcategories"][0], TAXONOMY[tool["category"]].name)
+    why = f"Does the same job as {tool['name']} ({job}): {other['summary']}"
+    return ToolAlternative(other["id"], other["name"], other["homepage_url"] or "", why)

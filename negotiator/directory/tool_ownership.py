@@ -1,0 +1,126 @@
+"""Whether who proved an identity publishes a tool: pure, over what was proven and what the tool says of itself."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, Protocol
+from urllib.parse import urlsplit
+
+from negotiator.directory.tool_record import ToolDraft, ToolRecordBase
+
+OwnershipMethod = Literal["dns", "http", "github", "did"]
+_PAGES: Final = {
+    "github.com": ".github.io",
+    "gitlab.com": ".gitlab.io",
+    "codeberg.org": ".codeberg.page",
+}
+"""Code hosts, and the domain of which they give each account its own name: who controls that is the account."""
+
+
+class OwnershipProof(Protocol):
+    """An identity that was proven: its type, and the host that is controlled by whoever proved it."""
+
+    @property
+    def type(self) -> str:
+        """`did`, `agent_id` or `email`."""
+        ...
+
+    @property
+    def domain(self) -> str | None:
+        """The host; None for an identity that stands for none, or for a part of one."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOwnership:
+    """How a tool is somebody's: by which domain, and how that was proven."""
+
+    domain: str
+    method: OwnershipMethod
+
+
+def find_ownership(proofs: Sequence[OwnershipProof], draft: ToolDraft) -> ToolOwnership | None:
+    """By which proof the tool's home or its repository is the prover's; None when neither is."""
+    for place in _home(draft), _repository(draft):
+        if place is not None and (found := _match(proofs, place)):
+            return found
+    return None
+
+
+def find_listed_ownership(
+    proofs: Sequence[OwnershipProof], tool: ToolRecordBase
+) -> ToolOwnership | None:
+    """By which proof a listed tool is the prover's: its verified publisher's alone, where it has one."""
+    publisher = tool.publisher
+    if publisher and publisher.verified and publisher.domain:
+        return _match(proofs, publisher.domain)
+    return find_ownership(proofs, tool)
+
+
+def find_whole_ownership(
+    proofs: Sequence[OwnershipProof], draft: ToolDraft
+) -> ToolOwnership | None:
+    """The same, if everything that tells where the tool is, is the prover's: nothing of another is claimed along.
+
+    An installable package is nobody's by any proof of ours, so a draft that names one is not owned whole, but for an
+    image of the code host's own registry.
+    """
+    ownership = find_ownership(proofs, draft)
+    if ownership is None:
+        return None
+    places: list[str | None] = [_repository(draft) if draft.repository else "", _claimed(draft)]
+    if draft.homepage_url:
+        places.append(_home(draft))
+    places += [_host(interface.url) for interface in draft.interfaces if interface.url]
+    places += [_image(package.registry, package.identifier) for package in draft.packages]
+    places.append(_namespace(draft.external_ids.mcp_registry))
+    mine = all(place == "" or (place and _match(proofs, place)) for place in places)
+    return ownership if mine else None
+
+
+def _match(proofs: Sequence[OwnershipProof], place: str) -> ToolOwnership | None:
+    for proof in proofs:
+        domain = proof.domain
+        if domain and (place == domain or place.endswith(f".{domain}")):
+            pages = domain.endswith(tuple(_PAGES.values()))
+            method: OwnershipMethod = "github" if domain.endswith(".github.io") else "http"
+            return ToolOwnership(domain, "did" if proof.type == "did" and not pages else method)
+    return None
+
+
+def _host(url: str) -> str | None:
+    """The host of an address; None for one that has a template in it."""
+    host = (urlsplit(url).hostname or "").lower().rstrip(".")
+    return None if "{" in host else host
+
+
+def _home(draft: ToolDraft) -> str | None:
+    """The host of the tool's page; a page at a code host is the account's."""
+    return _account(draft.homepage_url) if draft.homepage_url else None
+
+
+def _repository(draft: ToolDraft) -> str | None:
+    return _account(draft.repository.url) if draft.repository else None
+
+
+def _account(url: str) -> str | None:
+    host = _host(url)
+    pages = _PAGES.get((host or "").removeprefix("www."))
+    if pages is None:
+        return host
+    account = urlsplit(url).path.strip("/").partition("/")[0].lower()
+    return account + pages if account else None
+
+
+def _claimed(draft: ToolDraft) -> str:
+    return (draft.publisher.domain or "") if draft.publisher else ""
+
+
+def _image(registry: str, identifier: str) -> str | None:
+    if registry == "oci" and identifier.startswith("ghcr.io/"):
+        return identifier.split("/")[1].lower() + _PAGES["github.com"]
+    return None
+
+
+def _namespace(name: str | None) -> str:
+    """The host that a name of the MCP registry belongs to: `io.github.acme/x` is acme.github.io's."""
+    return ".".join(reversed(name.partition("/")[0].lower().split("."))) if name else ""

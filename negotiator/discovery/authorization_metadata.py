@@ -1,0 +1,107 @@
+"""Authorization-server and protected-resource metadata (RFC 8414, RFC 9728, OpenID Discovery, auth.md)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from negotiator.discovery.agent_auth import agent_auth
+from negotiator.http.operation import ServiceDescription
+
+ID_JAG_PROFILE: Final = "urn:ietf:params:oauth:grant-profile:id-jag"
+ID_JAG: Final = "urn:ietf:params:oauth:token-type:id-jag"
+JWKS_PATH: Final = "/.well-known/jwks.json"
+RESOURCE_PATH: Final = "/.well-known/oauth-protected-resource"
+SERVER_PATH: Final = "/.well-known/oauth-authorization-server"
+OPENID_PATH: Final = "/.well-known/openid-configuration"
+AUTHORIZE_PATH: Final = "/oauth/authorize"
+_ID_TOKEN_CLAIMS: Final = ("iss", "aud", "exp", "iat", "auth_time", "nonce", "at_hash")
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorizationServerInfo:
+    """What the authorization server can do, as its own slices say it."""
+
+    grants: tuple[str, ...]
+    client_auth_methods: tuple[str, ...]
+    client_algorithms: tuple[str, ...]
+    assertion_types: tuple[str, ...]
+    id_token_algorithms: tuple[str, ...]
+    claims: tuple[str, ...]
+    proof_algorithms: tuple[str, ...]
+    events: tuple[str, ...]
+
+
+def resource_paths(scopes: Iterable[str]) -> tuple[str, ...]:
+    """The paths of what a client may know as a resource (RFC 8707, RFC 9728 §3): the whole first, then its parts."""
+    return ("", "/mcp", "/api/v1") if "tools:read" in set(scopes) else ("", "/mcp")
+
+
+def protected_resource(
+    service: ServiceDescription, path: str = "", *, proof_algorithms: Iterable[str] = ()
+) -> dict[str, Any]:
+    """RFC 9728 §2, of the whole service or of the part at `path`. The whole, issuer and base are one string."""
+    return {
+        "resource": f"{service.base}{path}",
+        "authorization_servers": [service.base],
+        "jwks_uri": f"{service.base}{JWKS_PATH}",
+        "scopes_supported": list(service.scopes),
+        "bearer_methods_supported": ["header"],
+        "dpop_signing_alg_values_supported": list(proof_algorithms),
+        "resource_name": "Negotiator",
+        "resource_documentation": f"{service.base}/auth.md",
+    }
+
+
+def authorization_server(
+    service: ServiceDescription, authorization: AuthorizationServerInfo
+) -> dict[str, Any]:
+    """RFC 8414 §2, with the ID-JAG grant profile and auth.md's `agent_auth` block."""
+    methods = list(authorization.client_auth_methods)
+    proven = [method for method in methods if method != "none"]
+    signing = list(authorization.client_algorithms)
+    assertions = authorization.assertion_types
+    document: dict[str, Any] = {
+        "issuer": service.base,
+        "authorization_endpoint": f"{service.base}{AUTHORIZE_PATH}",
+        "token_endpoint": service.url("issue_token"),
+        "registration_endpoint": service.url("register_client"),
+        "jwks_uri": f"{service.base}{JWKS_PATH}",
+        "scopes_supported": list(service.scopes),
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "code_challenge_methods_supported": ["S256"],
+        "authorization_response_iss_parameter_supported": True,
+        "client_id_metadata_document_supported": True,
+        "grant_types_supported": list(authorization.grants),
+        "authorization_grant_profiles_supported": [ID_JAG_PROFILE] if assertions else None,
+        "token_endpoint_auth_methods_supported": methods,
+        "token_endpoint_auth_signing_alg_values_supported": signing,
+        "dpop_signing_alg_values_supported": list(authorization.proof_algorithms),
+        "revocation_endpoint": service.url("revoke_token"),
+        "revocation_endpoint_auth_methods_supported": methods,
+        "revocation_endpoint_auth_signing_alg_values_supported": signing,
+        "introspection_endpoint": service.url("introspect_token"),
+        "introspection_endpoint_auth_methods_supported": proven,
+        "introspection_endpoint_auth_signing_alg_values_supported": signing,
+        "service_documentation": f"{service.base}/auth.md",
+    }
+    document["agent_auth"] = agent_auth(service, assertions, authorization.events)
+    return {name: value for name, value in document.items() if value is not None}
+
+
+def openid_configuration(
+    service: ServiceDescription, authorization: AuthorizationServerInfo
+) -> dict[str, Any]:
+    """OpenID Discovery §3."""
+    return {
+        **authorization_server(service, authorization),
+        **({"userinfo_endpoint": told} if (told := service.url("get_userinfo")) else {}),
+        "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": list(authorization.id_token_algorithms),
+        "claim_types_supported": ["normal"],
+        "claims_supported": [*_ID_TOKEN_CLAIMS, *authorization.claims],
+        "prompt_values_supported": ["none", "login", "consent", "select_account"],
+        "claims_parameter_supported": False,
+        "request_parameter_supported": False,
+        "request_uri_parameter_supported": False,
+    }

@@ -1,0 +1,154 @@
+"""The api-catalog (RFC 9727): a linkset that names every API of the origin.
+
+What agents can use here, as one list in two forms: `/.well-known/ai-catalog.json` and `/.well-known/ard.json`.
+
+AI Catalog 1.0 and Agentic Resource Discovery v0.91 read the same entries from two places.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from negotiator.discovery.openapi import OPENAPI_PATH as OPENAPI
+from negotiator.discovery.site import SiteDescription
+from negotiator.discovery.skills import offered_skills
+
+API_CATALOG_PATH: Final = "/.well-known/api-catalog"
+LINKSET_TYPE: Final = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
+OPENAPI_TYPE: Final = "application/vnd.oai.openapi+json;version=3.1"
+API_CATALOG_LINK: Final = {"link": f'<{API_CATALOG_PATH}>; rel="api-catalog"'}
+_HEALTH: Final = "/api/health"
+_VERSIONED: Final = "/api/v1"
+_UNVERSIONED: Final = "/api"
+
+
+def api_catalog(site: SiteDescription) -> dict[str, Any]:
+    """The linkset (RFC 9264 §4.2): the catalogue's items, then how to use what is under each anchor."""
+    paths = {each.path for each in site.api if each.path.startswith(f"{_UNVERSIONED}/")}
+    # What stands above a parameter alone, such as a share link's token, is no collection of its own.
+    collections = sorted({_collection(path) for path in paths} & paths)
+    items = [{"href": f"{site.base}{path}"} for path in collections]
+    versioned = {path for path in paths if path.startswith(f"{_VERSIONED}/")}
+    anchors = [
+        *([_VERSIONED] if versioned else []),
+        *([_UNVERSIONED] if paths - versioned else []),
+    ]
+    return {
+        "linkset": [
+            {"anchor": f"{site.base}{API_CATALOG_PATH}", "item": items},
+            *({"anchor": f"{site.base}{anchor}", **_links(site)} for anchor in anchors),
+        ]
+    }
+
+
+def _links(site: SiteDescription) -> dict[str, Any]:
+    """Where an API is described, explained, and watched; each with the type it answers with."""
+    links = {
+        "service-desc": [{"href": f"{site.base}/openapi.json", "type": OPENAPI_TYPE}],
+        "service-doc": [
+            {"href": f"{site.base}/docs", "type": "text/html"},
+            {"href": f"{site.base}/auth.md", "type": "text/markdown"},
+        ],
+    }
+    if site.service.at(_HEALTH):
+        links["status"] = [{"href": f"{site.base}{_HEALTH}", "type": "application/json"}]
+    return links
+
+
+def _collection(path: str) -> str:
+    """The collection an operation belongs to: its path up to the first parameter."""
+    return path.partition("/{")[0]
+
+
+AI_CATALOG_PATH: Final = "/.well-known/ai-catalog.json"
+ARD_PATH: Final = "/.well-known/ard.json"
+MCP_CARD_PATH: Final = "/mcp/server-card"
+_CARD_TYPE: Final = "application/mcp-server-card+json"
+_ASSISTANT: Final = (
+    "What should I offer next in this price negotiation?",
+    "Make a plan for renewing a contract",
+    "How strong is my position against this supplier?",
+)
+_DIRECTORY: Final = (
+    "Which MCP server reads a PostgreSQL database?",
+    "Find an open-source tool that transcribes audio",
+)
+_SKILLS: Final = {
+    "get-a-token": ("How do I register an agent here?", "Get a bearer token without an account"),
+    "run-a-negotiation": (
+        "Negotiate this contract for me",
+        "Answer the seller's counteroffer",
+    ),
+    "search-the-tools-directory": (
+        "Find a tool for this task",
+        "Which AI tools are in this category?",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogResource:
+    """One thing an agent can use: what it is, where it is described, what one would ask to find it."""
+
+    name: str
+    title: str
+    media_type: str
+    path: str
+    description: str
+    queries: tuple[str, ...]
+
+
+def catalog_resources(site: SiteDescription) -> list[CatalogResource]:
+    """The list; each is there because what it points to is."""
+    queries = (*(_ASSISTANT if site.negotiates else ()), *(_DIRECTORY if site.lists_tools else ()))
+    found: list[CatalogResource] = []
+    if queries:
+        what = f"HTTP API of the {site.name}: every operation with its schemas, scopes and errors"
+        found.append(
+            CatalogResource("api", "Negotiator API", OPENAPI_TYPE, OPENAPI, what, queries[:5])
+        )
+    if queries and site.has(MCP_CARD_PATH):
+        what = f"MCP server of the {site.name}"
+        found.append(
+            CatalogResource(
+                "mcp", "Negotiator MCP server", _CARD_TYPE, MCP_CARD_PATH, what, queries[:5]
+            )
+        )
+    return [
+        *found,
+        *(
+            CatalogResource(
+                skill.name,
+                skill.name.replace("-", " ").capitalize(),
+                "text/markdown",
+                skill.path,
+                skill.description,
+                _SKILLS[skill.name],
+            )
+            for skill in offered_skills(site)
+        ),
+    ]
+
+
+def ai_catalog(site: SiteDescription) -> dict[str, Any]:
+    """The list as both readers take it: who publishes it, and the entries, each by its address."""
+    host = urlsplit(site.base).hostname or "localhost"
+    return {
+        "specVersion": "1.0",
+        "host": {
+            "displayName": "Negotiator",
+            "identifier": f"urn:air:{host}",
+            "documentationUrl": f"{site.base}/docs",
+        },
+        "entries": [
+            {
+                "identifier": f"urn:air:{host}:negotiator:{each.name}",
+                "displayName": each.title,
+                "type": each.media_type,
+                "url": f"{site.base}{each.path}",
+                "description": each.description,
+                "representativeQueries": list(each.queries),
+            }
+            for each in catalog_resources(site)
+        ],
+    }

@@ -1,0 +1,93 @@
+"""`GET /api/health`: whether the service can read its database, for monitors and load balancers."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import literal, select
+from typing_extensions import TypedDict
+
+from negotiator.http.operation import Answer, Call, Operation
+from negotiator.store.statement import Query
+from negotiator.store.store import Store
+from negotiator.telemetry import logger, request_id
+
+log = logger(__name__)
+
+HEALTH_BUDGET = "health"
+"""Monitors must not starve clients, nor clients monitors."""
+
+_PROBE = Query(select(literal(1)), lambda row: int(row[0]))
+
+
+HealthCheck = Callable[[], str]
+"""A part's word for how it is, with what there is to say about it."""
+
+
+class HealthView(TypedDict):
+    """`status` is `ok`, or `down` when a needed part is; `checks` has a word for each part.
+
+    A part that is `lesser` works less well than it could; the service is well all the same.
+    """
+
+    status: str
+    version: str
+    services: list[str]
+    checks: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class HealthEndpoint:
+    """Answers for the process; `checks` are what its parts say of themselves, without waiting for anything."""
+
+    store: Store
+    version: str
+    services: tuple[str, ...]
+    checks: Mapping[str, HealthCheck]
+
+    def operations(self) -> list[Operation]:
+        """What this slice offers."""
+        return [
+            Operation(
+                name="get_health",
+                method="GET",
+                path="/api/health",
+                summary="Tell whether the service is well",
+                run=self.get,
+                output=HealthView,
+                access="public",
+                budget=lambda _: HEALTH_BUDGET,
+                refusals=(503,),
+                tag="health",
+            )
+        ]
+
+    async def get(self, _call: Call[Any]) -> Answer:
+        """Well, if the database answers; else 503 with what is down."""
+        database = await self._database()
+        well = database == "ok"
+        view: HealthView = {
+            "status": "ok" if well else "down",
+            "version": self.version,
+            "services": list(self.services),
+            "checks": {
+                "database": database,
+                **{name: check() for name, check in self.checks.items()},
+            },
+        }
+        if well:
+            return Answer(view, 200)
+        refusal = {
+            "error": "temporarily_unavailable",
+            "error_description": "A part that is needed is down.",
+            "request_id": request_id.get(),
+        }
+        return Answer({**view, **refusal}, 503, {"retry-after": "5"})
+
+    async def _database(self) -> str:
+        try:
+            await self.store.read(lambda tx: tx.one(_PROBE))
+        except Exception as fault:  # whatever it is, the answer is that the database is down
+            log.error("the database does not answer", exc_info=fault)
+            return "down"
+        return "ok"

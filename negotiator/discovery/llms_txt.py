@@ -1,0 +1,87 @@
+"""`/llms.txt`, the short map of the origin for language models, and `/llms-full.txt`, everything in one reading."""
+
+from typing import Final
+
+from negotiator.discovery import operation_examples
+from negotiator.discovery.site import MCP_PATH, SiteDescription
+from negotiator.discovery.skills import offered_skills
+from negotiator.http.operation import Operation
+from negotiator.scopes import ordered
+
+LLMS_PATH: Final = "/llms.txt"
+LLMS_FULL_PATH: Final = "/llms-full.txt"
+_OPTIONAL: Final = {
+    "/tools": ("Tools", "every tool of the directory, page by page"),
+    "/about/data": ("About the data", "sources and licences of what the directory says"),
+    "/llms-full.txt": ("Everything", "this map, the skills and every operation in one file"),
+}
+
+
+def llms_txt(site: SiteDescription) -> str:
+    """The map: an H1, a summary, sections of links that work (llmstxt.org)."""
+    base = site.base
+    jobs = "\n".join(
+        f"- [{skill.name}]({base}{skill.path}): {skill.description}"
+        for skill in offered_skills(site)
+    )
+    mcp = f"- [MCP server card]({base}/mcp/server-card): the operations as MCP tools, at {base}{MCP_PATH}\n"
+    optional = "\n".join(
+        f"- [{title}]({base}{path}): {what}"
+        for path, (title, what) in _OPTIONAL.items()
+        if site.has(path)
+    )
+    operations = "\n".join(_line(site, operation) for operation in site.api)
+    return f"""# Negotiator
+
+> {_summary(site)}
+
+## Start here
+
+- [auth.md]({base}/auth.md): how to get a token
+- [OpenAPI]({base}/openapi.json): every operation with its schemas
+- [API catalogue]({base}/.well-known/api-catalog): the same as a linkset
+- [Manual]({base}/docs): every operation on one page, with examples
+{mcp if site.has("/mcp/server-card") else ""}
+## Skills
+
+{jobs}
+
+## Operations
+
+{operations}
+
+## Optional
+
+{optional}
+"""
+
+
+def llms_full_txt(site: SiteDescription, auth_md: str) -> str:
+    """Everything an agent needs in one file: how to get in, the skills, every operation with an example."""
+    taught = "\n".join(
+        skill.text.partition("\n---\n")[2].strip() + "\n" for skill in offered_skills(site)
+    )
+    sections = "\n".join(_section(site, operation) for operation in site.api)
+    return (
+        f"# Negotiator, in full\n\n> {_summary(site)}\n\n{auth_md}\n{taught}\n"
+        f"# Every operation\n\n{sections}"
+    )
+
+
+def _summary(site: SiteDescription) -> str:
+    return f"{site.title} that any agent can walk up to: register, get a token, begin."
+
+
+def _line(site: SiteDescription, operation: Operation) -> str:
+    needs = f" (needs {' '.join(ordered(operation.scopes))})" if operation.scopes else ""
+    return f"- `{operation.method} {site.base}{operation.path}`: {operation.summary}{needs}"
+
+
+def _section(site: SiteDescription, operation: Operation) -> str:
+    scopes = " ".join(ordered(operation.scopes))
+    needs = f"Needs {scopes or 'no scope'}. Answers {operation.status}."
+    shown = f"\n```sh\n{operation_examples.curl_command(operation, site.base)}\n```\n"
+    return (
+        f"## {operation.method} {site.base}{operation.path}\n\n"
+        f"{operation.summary}. {needs}\n{shown}"
+    )

@@ -1,0 +1,123 @@
+"""`GET /metrics` in Prometheus text: behind a token on the public port, or on a private address of its own."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+import orjson
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from negotiator import values
+from negotiator.caller import anonymous_caller
+from negotiator.errors import Refusal, Unauthorized
+from negotiator.http.endpoint import read_headers
+from negotiator.http.limits import too_many_requests
+from negotiator.http.operation import ServiceDescription
+from negotiator.http.pipeline import Pipeline
+from negotiator.metrics import PROMETHEUS_MEDIA_TYPE, MetricRegistry, prometheus_text
+
+METRICS_PATH: Final = "/metrics"
+_ISSUING: Final = (
+    "/api/agent/register",
+    "/api/agent/claim",
+    "/oauth/token",
+    "/api/auth/register",
+    "/api/auth/rotate",
+)
+_REQUEST: Final = 8 * 1024
+_PATIENCE: Final = 5
+
+
+def issuing_operations(service: ServiceDescription) -> tuple[str, ...]:
+    """The operations whose every success hands out a credential."""
+    found = (service.at(path, "POST") for path in _ISSUING)
+    return tuple(operation.name for operation in found if operation)
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsEndpoint:
+    """The numbers of all workers, for whoever collects them."""
+
+    meters: MetricRegistry
+    issuing: Iterable[str]
+    door: Pipeline
+    token: str
+
+    def routes(self) -> list[Route]:
+        """The page on the public port; none without a token to guard it."""
+        return [Route(METRICS_PATH, self.show, methods=["GET"])] if self.token else []
+
+    async def show(self, request: Request) -> Response:
+        """The text, for whoever has the token; a wrong guess is charged to its address."""
+        headers = read_headers(request.scope)
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer" and values.equal_in_constant_time(given.strip(), self.token):
+            return Response(
+                await self.text(), headers={"content-type": PROMETHEUS_MEDIA_TYPE, **_FRESH}
+            )
+        taken = await self.door.limits.charge(
+            anonymous_caller(self.door.guard.address(request.scope, headers))
+        )
+        refusal = (
+            Unauthorized("Send the metrics token as a bearer token.", sent=bool(given))
+            if taken.taken
+            else too_many_requests(taken)
+        )
+        return self._refused(refusal)
+
+    async def text(self) -> bytes:
+        """The numbers now; files are read off the event loop."""
+        snapshot = await asyncio.to_thread(self.meters.snapshot)
+        return prometheus_text(snapshot, self.issuing).encode()
+
+    @contextlib.asynccontextmanager
+    async def listening(self, address: str) -> AsyncGenerator[None]:
+        """Answer on `host:port` as long as this lasts; every worker listens there, and any one answers for all."""
+        if not address:
+            yield
+            return
+        host, _, port = address.rpartition(":")
+        server = await asyncio.start_server(
+            self._serve, host.strip("[]"), int(port), reuse_port=True, limit=_REQUEST
+        )
+        try:
+            yield
+        finally:
+            server.close()
+
+    def _refused(self, refusal: Refusal) -> Response:
+        answer = self.door.refusals.answer(refusal)
+        headers = {**answer.headers, **_FRESH}
+        return Response(orjson.dumps(answer.body), answer.status or 401, headers, answer.media_type)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One request a connection: all that a collector needs."""
+        with contextlib.suppress(
+            *(OSError, ValueError, TimeoutError),
+            *(asyncio.IncompleteReadError, asyncio.LimitOverrunError),
+        ):
+            async with asyncio.timeout(_PATIENCE):
+                head = await reader.readuntil(b"\r\n\r\n")
+                method, path, _ = head.partition(b"\r\n")[0].split(b" ", 2)
+                known = path.partition(b"?")[0] == METRICS_PATH.encode() and method in {
+                    b"GET",
+                    b"HEAD",
+                }
+                body = await self.text() if known else b""
+                writer.write(_head(known=known, length=len(body)))
+                writer.write(b"" if method == b"HEAD" else body)
+                await writer.drain()
+        writer.close()
+
+
+_FRESH: Final = {"cache-control": "no-store"}
+
+
+def _head(*, known: bool, length: int) -> bytes:
+    status, kind = ("200 OK", PROMETHEUS_MEDIA_TYPE) if known else ("404 Not Found", "text/plain")
+    lines = (f"HTTP/1.1 {status}", f"Content-Type: {kind}", f"Content-Length: {length}")
+    return "\r\n".join((*lines, "Cache-Control: no-store", "Connection: close", "", "")).encode()

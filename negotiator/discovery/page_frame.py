@@ -1,0 +1,63 @@
+"""The frame around every public page, and the headers that pages without inline code may carry."""
+
+import re
+from importlib import resources
+from typing import Any, Final
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, select_autoescape
+
+from negotiator.discovery.site import SIGN_IN_PATH, SiteDescription
+
+STYLE_PATH: Final = "/site.css"
+STYLE_TYPE: Final = "text/css; charset=utf-8"
+CONTENT_SECURITY_POLICY: Final = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; "
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+_MARKUP: Final = re.compile(r"[\\`*_\[\]<>#|!]")
+PAGE_HEADERS: Final = {"content-security-policy": CONTENT_SECURITY_POLICY}
+_LINKS: Final = (
+    ("/docs", "Docs"),
+    ("/tools", "Tools"),
+    ("/auth.md", "For agents"),
+    (SIGN_IN_PATH, "Sign in"),
+)
+
+_OWN: Final = "negotiator.discovery"
+
+
+class PageFrame:
+    """Renders the templates of a package inside the frame."""
+
+    def __init__(self, package: str = _OWN) -> None:
+        self._templates = Environment(
+            loader=ChoiceLoader([PackageLoader(package), PackageLoader(_OWN)]),
+            autoescape=select_autoescape(["html"]),
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._templates.filters["plain"] = escape_markdown
+
+    def render(self, site: SiteDescription, template: str, **values: Any) -> str:
+        """The template of this name, with what every page knows: the site and its links."""
+        links = [(f"{site.root}{path}", title) for path, title in _LINKS if site.has(path)]
+        return self._templates.get_template(template).render(site=site, links=links, **values)
+
+
+def escape_markdown(text: str) -> str:
+    """Text of somebody else's for a page of markdown: one line in which nothing is markup."""
+    return _MARKUP.sub(r"\\\g<0>", " ".join(text.split()))
+
+
+_frame = PageFrame()
+
+
+def render_page(site: SiteDescription, template: str, **values: Any) -> str:
+    """The same for the pages beside this file."""
+    return _frame.render(site, template, **values)
+
+
+def static_file(name: str) -> bytes:
+    """A file that pages load: the stylesheet, the icon."""
+    return (resources.files("negotiator.discovery") / "templates" / name).read_bytes()

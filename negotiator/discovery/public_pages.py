@@ -1,0 +1,75 @@
+"""`/`: what this is and how to begin, for people as HTML and for programs as markdown.
+
+`/docs`: every operation on one page, read from the service description; it loads nothing from elsewhere.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from negotiator.discovery import operation_examples, page_frame
+from negotiator.discovery.site import ENROL_PATH, REGISTER_PATH, SIGN_IN_PATH, SiteDescription
+from negotiator.discovery.skills import offered_skills
+from negotiator.http.operation import Operation
+from negotiator.scopes import ordered
+
+HOME_PATH: Final = "/"
+_RELATIONS: Final = (
+    ("/.well-known/api-catalog", 'rel="api-catalog"'),
+    (
+        "/openapi.json",
+        'rel="service-desc"; type="application/vnd.oai.openapi+json;version=3.1"',
+    ),
+    ("/docs", 'rel="service-doc"; type="text/html"'),
+    ("/llms.txt", 'rel="describedby"; type="text/plain"'),
+    ("/.well-known/ard.json", 'rel="ard"; type="application/json"'),
+)
+
+
+def home_headers(site: SiteDescription) -> dict[str, str]:
+    """What the page is served with: where programs read on (RFC 8288), and what it may load."""
+    links = [f"<{site.root}{path}>; {relation}" for path, relation in _RELATIONS]
+    return {**page_frame.PAGE_HEADERS, "link": ", ".join(links)}
+
+
+def home_page(site: SiteDescription) -> tuple[str, str]:
+    """The page as HTML and as markdown."""
+    known = {
+        "registers": site.service.at(REGISTER_PATH, "POST") is not None,
+        "enrols": site.service.at(ENROL_PATH, "POST") is not None,
+        "signs_in": site.has(SIGN_IN_PATH),
+        "skills": offered_skills(site),
+    }
+    return page_frame.render_page(site, "home.html", **known), page_frame.render_page(
+        site, "home.md", **known
+    )
+
+
+MANUAL_PATH: Final = "/docs"
+_NEEDS: Final = {
+    "open": "No credential",
+    "public": "Works without a credential",
+    "bearer": "Bearer token",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ManualSection:
+    """One operation as the page shows it."""
+
+    operation: Operation
+    needs: str
+    scopes: list[str]
+    example: str
+
+
+def manual_page(site: SiteDescription) -> str:
+    """The page, grouped by slice in the order of the description."""
+    groups: dict[str, list[ManualSection]] = {}
+    for operation in site.api:
+        groups.setdefault(operation.tag, []).append(_section(operation, site.base))
+    return page_frame.render_page(site, "docs.html", groups=groups)
+
+
+def _section(operation: Operation, base: str) -> ManualSection:
+    shown = operation_examples.curl_command(operation, base)
+    return ManualSection(operation, _NEEDS[operation.access], ordered(operation.scopes), shown)

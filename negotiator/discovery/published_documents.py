@@ -1,0 +1,167 @@
+"""Every document that the service publishes, made from its description."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+import orjson
+
+from negotiator.discovery import (
+    auth_md,
+    authorization_metadata,
+    catalogs,
+    crawlers,
+    llms_txt,
+    openapi,
+    page_frame,
+    public_pages,
+    skills,
+    webmcp,
+)
+from negotiator.discovery.authorization_metadata import AuthorizationServerInfo
+from negotiator.discovery.documents import (
+    HTML,
+    JSON,
+    MARKDOWN,
+    TEXT,
+    PublicDocument,
+    lazy_document,
+    page_document,
+    static_document,
+)
+from negotiator.discovery.site import DirectoryRates, SiteDescription
+from negotiator.http.operation import ServiceDescription
+
+_ICON: Final = "/icon.svg"
+_ALWAYS: Final = (
+    *(
+        public_pages.HOME_PATH,
+        public_pages.MANUAL_PATH,
+        page_frame.STYLE_PATH,
+        _ICON,
+        openapi.OPENAPI_PATH,
+        "/auth.md",
+        authorization_metadata.JWKS_PATH,
+    ),
+    *(
+        llms_txt.LLMS_PATH,
+        llms_txt.LLMS_FULL_PATH,
+        crawlers.ROBOTS_PATH,
+        skills.SKILLS_INDEX_PATH,
+        catalogs.API_CATALOG_PATH,
+    ),
+    *(catalogs.AI_CATALOG_PATH, catalogs.ARD_PATH, webmcp.WEBMCP_PATH),
+    *(
+        authorization_metadata.RESOURCE_PATH,
+        authorization_metadata.SERVER_PATH,
+        authorization_metadata.OPENID_PATH,
+    ),
+)
+
+
+def make_site(
+    service: ServiceDescription,
+    version: str,
+    beside: Iterable[str],
+    *,
+    personal: Iterable[str] = (),
+    rates: DirectoryRates | None = None,
+) -> SiteDescription:
+    """What the documents are made of; `beside` are the paths that others serve, `personal` those for who signed in."""
+    return SiteDescription(
+        service, version, frozenset((*_ALWAYS, *beside)), frozenset(personal), rates
+    )
+
+
+def published_documents(
+    site: SiteDescription, authorization: AuthorizationServerInfo, *, jwks: Callable[[], Any]
+) -> tuple[PublicDocument, ...]:
+    """The documents; all but the keys, which rotate, are made once, the large ones when they are first asked for."""
+    return (
+        *_metadata(site, authorization, jwks),
+        *_catalogues(site),
+        *_for_agents(site),
+        *_for_people(site),
+    )
+
+
+def _metadata(
+    site: SiteDescription, authorization: AuthorizationServerInfo, jwks: Callable[[], Any]
+) -> Iterable[PublicDocument]:
+    described = {
+        **{
+            f"{authorization_metadata.RESOURCE_PATH}{path}": authorization_metadata.protected_resource(
+                site.service, path, proof_algorithms=authorization.proof_algorithms
+            )
+            for path in authorization_metadata.resource_paths(site.service.scopes)
+        },
+        authorization_metadata.SERVER_PATH: authorization_metadata.authorization_server(
+            site.service, authorization
+        ),
+        authorization_metadata.OPENID_PATH: authorization_metadata.openid_configuration(
+            site.service, authorization
+        ),
+    }
+    yield from (_json(path, document) for path, document in described.items())
+    yield PublicDocument(
+        authorization_metadata.JWKS_PATH, "application/jwk-set+json", lambda: orjson.dumps(jwks())
+    )
+
+
+def _catalogues(site: SiteDescription) -> Iterable[PublicDocument]:
+    linkset = orjson.dumps(catalogs.api_catalog(site))
+    yield static_document(
+        catalogs.API_CATALOG_PATH, catalogs.LINKSET_TYPE, linkset, catalogs.API_CATALOG_LINK
+    )
+    yield lazy_document(
+        openapi.OPENAPI_PATH,
+        catalogs.OPENAPI_TYPE,
+        lambda: orjson.dumps(openapi.openapi_document(site.service, site.version)),
+    )
+    listed = catalogs.ai_catalog(site)
+    yield _json(catalogs.AI_CATALOG_PATH, listed)
+    yield _json(catalogs.ARD_PATH, listed)
+    yield _json(skills.SKILLS_INDEX_PATH, skills.skills_index(site))
+
+
+def _for_agents(site: SiteDescription) -> Iterable[PublicDocument]:
+    access = auth_md.auth_md(site)
+    yield static_document("/auth.md", MARKDOWN, access.encode())
+    yield static_document(llms_txt.LLMS_PATH, TEXT, llms_txt.llms_txt(site).encode())
+    yield lazy_document(
+        llms_txt.LLMS_FULL_PATH, TEXT, lambda: llms_txt.llms_full_txt(site, access).encode()
+    )
+    yield static_document(crawlers.ROBOTS_PATH, TEXT, crawlers.robots_txt(site).encode())
+    for skill in skills.offered_skills(site):
+        yield static_document(skill.path, MARKDOWN, skill.text.encode())
+
+
+def _for_people(site: SiteDescription) -> Iterable[PublicDocument]:
+    html, markdown = public_pages.home_page(site)
+    yield page_document(public_pages.HOME_PATH, html, markdown, public_pages.home_headers(site))
+    yield lazy_document(
+        public_pages.MANUAL_PATH,
+        HTML,
+        lambda: public_pages.manual_page(site).encode(),
+        page_frame.PAGE_HEADERS,
+    )
+    yield static_document(
+        page_frame.STYLE_PATH, page_frame.STYLE_TYPE, page_frame.static_file("site.css")
+    )
+    yield static_document(_ICON, "image/svg+xml", page_frame.static_file("icon.svg"))
+    yield lazy_document(
+        webmcp.WEBMCP_PATH, webmcp.JAVASCRIPT_TYPE, lambda: webmcp.webmcp_js(site).encode()
+    )
+    if not site.has(
+        crawlers.SITEMAP_PATH
+    ):  # where there is a catalogue, the sitemap is made of that
+        canonical = [
+            (f"{site.base}{path}", None)
+            for path in (public_pages.HOME_PATH, public_pages.MANUAL_PATH)
+        ]
+        yield static_document(
+            crawlers.SITEMAP_PATH, crawlers.SITEMAP_TYPE, crawlers.url_set(canonical).encode()
+        )
+
+
+def _json(path: str, document: Any) -> PublicDocument:
+    return static_document(path, JSON, orjson.dumps(document))

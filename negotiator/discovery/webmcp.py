@@ -1,0 +1,73 @@
+"""WebMCP: a small script by which the home page offers what needs no credential to the browser's own agent."""
+
+import json
+from importlib import resources
+from typing import Any, Final
+
+from negotiator.discovery import openapi_schemas
+from negotiator.discovery.site import REGISTER_PATH, SiteDescription
+from negotiator.http.operation import Operation
+
+WEBMCP_PATH: Final = "/webmcp.js"
+JAVASCRIPT_TYPE: Final = "text/javascript; charset=utf-8"
+_NOTHING: Final[dict[str, Any]] = {"type": "object", "properties": {}}
+_NAMED: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "agent_name": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 100,
+            "description": "What a person would know you by.",
+        }
+    },
+    "required": ["agent_name"],
+}
+
+
+def webmcp_js(site: SiteDescription) -> str:
+    """The script with this site's tools in it."""
+    script = (
+        resources.files("negotiator.discovery").joinpath("templates/webmcp.js").read_text("utf-8")
+    )
+    return script.replace("__TOOLS__", json.dumps(webmcp_tools(site), indent=2))
+
+
+def webmcp_tools(site: SiteDescription) -> list[dict[str, Any]]:
+    """Reading how to get in, getting in anonymously, and every public read."""
+    found = [
+        _tool(site, "read_access_guide", "Read how an agent gets a token here", "/auth.md"),
+        *(_read(site, each) for each in site.api if each.access == "public" and _reads(each)),
+    ]
+    if site.service.at(REGISTER_PATH, "POST"):
+        what = (
+            "Register this agent anonymously; the answer carries a bearer token, which is a secret"
+        )
+        fixed = {"identity_type": "anonymous"}
+        place = {"method": "POST", "readOnly": False, "inputSchema": _NAMED, "fixed": fixed}
+        found.append({**_tool(site, "register_agent", what, REGISTER_PATH), **place})
+    return found
+
+
+def _reads(operation: Operation) -> bool:
+    return operation.method == "GET"
+
+
+def _read(site: SiteDescription, operation: Operation) -> dict[str, Any]:
+    schema = openapi_schemas.input_schema(operation.input)
+    return {
+        **_tool(site, operation.name, operation.summary, operation.path),
+        "inputSchema": {"type": "object", "properties": {}, **schema},
+    }
+
+
+def _tool(site: SiteDescription, name: str, description: str, path: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "description": description,
+        "method": "GET",
+        "path": f"{site.root}{path}",
+        "readOnly": True,
+        "inputSchema": _NOTHING,
+        "fixed": {},
+    }

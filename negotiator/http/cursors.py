@@ -1,0 +1,56 @@
+"""List cursors: opaque, signed, bound to the query they continue (contract §0, Lists)."""
+
+import hmac
+from base64 import urlsafe_b64encode
+from typing import Annotated, Any, Final
+
+import orjson
+from pydantic import Field
+
+from negotiator.errors import InvalidRequest
+from negotiator.schema import SchemaKeyword
+from negotiator.strict_json import read_segment
+
+_MAC: Final = 16
+_SHORTEST: Final = 23
+"""Characters of base64url without padding for a code and one octet."""
+
+Cursor = Annotated[
+    Annotated[
+        str,
+        SchemaKeyword("maxLength", 2000),
+        SchemaKeyword("pattern", "^[A-Za-z0-9_-]*$"),
+        SchemaKeyword("minLength", _SHORTEST),
+    ]
+    | None,
+    Field(description="`next_cursor` of the page before."),
+]
+"""A cursor as it comes in; whether it is one of ours is for `Cursors.open` to say."""
+
+
+class Cursors:
+    """Seals a position in a list and opens it again for the same list only."""
+
+    def __init__(self, secret: bytes) -> None:
+        self._key = hmac.digest(secret, b"cursors", "sha256")
+
+    def seal(self, position: Any, *bound: object) -> str:
+        """A cursor to `position`, good only together with the same `bound` values."""
+        payload = orjson.dumps(position)
+        return urlsafe_b64encode(self._mac(payload, bound) + payload).rstrip(b"=").decode()
+
+    def open(self, cursor: str, *bound: object) -> Any:
+        """The position; 400 `invalid_cursor` for a foreign, an altered or another spelling of a cursor."""
+        try:
+            octets = read_segment(cursor.encode("ascii"))
+        except ValueError:
+            octets = b""
+        payload = octets[_MAC:]
+        if not hmac.compare_digest(octets[:_MAC], self._mac(payload, bound)):
+            raise InvalidRequest("The cursor belongs to no list like this.", error="invalid_cursor")
+        return orjson.loads(payload)
+
+    def _mac(self, payload: bytes, bound: tuple[object, ...]) -> bytes:
+        """128 bits over the position and, as JSON, so that no two lists read alike, what it is bound to."""
+        list_ = orjson.dumps([str(value) for value in bound])
+        return hmac.digest(self._key, list_ + payload, "sha256")[:_MAC]

@@ -1,0 +1,201 @@
+"""Who is calling: the client address, the credential, the proof of its key, the scopes needed (RFC 6750, RFC 9449)."""
+
+from collections.abc import Iterable, Mapping
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from typing import Any, Final, Protocol
+
+from negotiator.caller import Caller, anonymous_caller
+from negotiator.errors import (
+    InsufficientScope,
+    InvalidRequest,
+    ProofRefused,
+    ProofRequired,
+    Unauthorized,
+)
+from negotiator.http.operation import Operation
+from negotiator.scopes import ordered
+from negotiator.settings import Network
+from negotiator.store.statement import Transaction
+
+Address = IPv4Address | IPv6Address
+_BEARER: Final = "bearer"
+_DPOP: Final = "dpop"
+_MAX_HOPS: Final = 32
+"""Entries of `X-Forwarded-For` that are read, the nearest first; real chains of proxies are shorter."""
+
+
+class CallerAuthenticator(Protocol):
+    """Believes a credential, or does not."""
+
+    async def authenticate(self, credential: str, address: str = "") -> Caller | None:
+        """The caller behind a live credential that came from this address; None for anything else."""
+        ...
+
+    def stands(self, tx: Transaction, caller: Caller) -> bool:
+        """Whether the credential that this caller came with would be believed now."""
+        ...
+
+    def subjects(self, tx: Transaction, caller: Caller) -> frozenset[str]:
+        """The subjects whose revocation ends this credential, as `Transaction.announce` names them."""
+        ...
+
+    def is_withdrawn(self, tx: Transaction, caller: Caller) -> bool:
+        """Whether a credential that ended was revoked together with its holder."""
+        ...
+
+
+class ProofChecker(Protocol):
+    """Believes that the sender of a request holds a key, or does not."""
+
+    @property
+    def algorithms(self) -> tuple[str, ...]:
+        """What a proof may be signed with."""
+        ...
+
+    async def check(self, text: str, *, method: str, path: str, token: str | None = None) -> str:
+        """The thumbprint of the key that the sender of this request holds; `ProofRefused` for a bad proof."""
+        ...
+
+
+class Guard:
+    """The door of every operation."""
+
+    def __init__(
+        self,
+        authenticator: CallerAuthenticator,
+        proxies: Iterable[Network],
+        possession: ProofChecker,
+    ) -> None:
+        self._authenticator = authenticator
+        self._possession = possession
+        self._proxies = tuple(proxies)
+
+    def address(self, scope: Mapping[str, Any], headers: Mapping[str, str]) -> str:
+        """The client address limits are keyed by; forwarded headers count only from configured proxies."""
+        client = scope.get("client")
+        peer: str = client[0] if client else "127.0.0.1"
+        if not self._proxies:
+            return address_key(peer)
+        forwarded = headers.get("x-forwarded-for", "").rsplit(",", _MAX_HOPS)[-_MAX_HOPS:]
+        hops = [peer, *(hop.strip() for hop in reversed(forwarded))]
+        for nearer, further in zip(hops, [*hops[1:], ""], strict=True):
+            if not is_within(nearer, self._proxies) or not _parse(further):
+                return address_key(nearer)
+        return address_key(peer)
+
+    async def identify(
+        self, headers: Mapping[str, str], address: str, *, sent: tuple[str, str]
+    ) -> Caller:
+        """The sender: nobody without a credential, 401 with one that does not stand or is for another resource.
+
+        `sent` is the method and path of the request, which the proof of a bound token names.
+        """
+        scheme, credential = _presented(headers.get("authorization"))
+        if credential is None:
+            return anonymous_caller(address)
+        caller = await self._authenticator.authenticate(credential, address)
+        if caller is None:
+            raise self._refuse(scheme, "The credential is unknown, expired or revoked.")
+        if caller.key is not None or scheme == _DPOP:
+            method, path = sent
+            key = await self._prove(scheme, headers, method=method, path=path, token=credential)
+            if caller.key is None or key != caller.key:
+                raise self._refuse(_DPOP, "The token is not bound to the key of the proof.")
+        if not _opens(caller.paths, sent[1]):
+            raise self._refuse(scheme, "The token is for another resource of this service.")
+        return caller
+
+    def allow(self, operation: Operation, caller: Caller) -> None:
+        """Refuse a caller without a credential where one is needed (401), or without one of the scopes (403)."""
+        if operation.access == "bearer" and caller.kind == "nobody":
+            raise Unauthorized("Send a bearer token in the Authorization header.", sent=False)
+        if not operation.scopes <= caller.scopes:
+            algorithms = () if caller.key is None else self._possession.algorithms
+            raise InsufficientScope(ordered(operation.scopes), algorithms=algorithms)
+
+    def stands(self, tx: Transaction, caller: Caller) -> bool:
+        """Whether this caller's credential would be believed now; a caller without one needs none."""
+        return caller.kind == "nobody" or self._authenticator.stands(tx, caller)
+
+    def check(self, tx: Transaction, caller: Caller) -> None:
+        """Refuse (401) a caller whose credential has ended since it was believed."""
+        if not self.stands(tx, caller):
+            scheme = _BEARER if caller.key is None else _DPOP
+            raise self._refuse(scheme, "The credential is unknown, expired or revoked.")
+
+    def subjects(self, tx: Transaction, caller: Caller) -> frozenset[str]:
+        """The subjects whose revocation ends this caller's credential."""
+        return self._authenticator.subjects(tx, caller)
+
+    def is_withdrawn(self, tx: Transaction, caller: Caller) -> bool:
+        """Whether a credential that ended was revoked together with its holder, rather than alone."""
+        return self._authenticator.is_withdrawn(tx, caller)
+
+    async def _prove(
+        self, scheme: str, headers: Mapping[str, str], *, method: str, path: str, token: str
+    ) -> str:
+        """The key that the sender holds. A bound token that comes as a bearer's is refused, whatever is beside it."""
+        if scheme != _DPOP:
+            raise self._refuse(_DPOP, "The token is bound to a key: send it with a DPoP proof.")
+        text = headers.get("dpop", "")
+        try:
+            return await self._possession.check(text, method=method, path=path, token=token)
+        except ProofRefused as refused:
+            raise ProofRequired(
+                refused.description,
+                algorithms=self._possession.algorithms,
+                nonce=refused.nonce,
+                error=refused.error,
+                detail=refused.detail,
+            ) from None
+
+    def _refuse(self, scheme: str, description: str) -> Unauthorized:
+        if scheme != _DPOP:
+            return Unauthorized(description)
+        return ProofRequired(description, algorithms=self._possession.algorithms)
+
+
+def _presented(header: str | None) -> tuple[str, str | None]:
+    """The scheme and the credential; no credential when no header or another scheme was sent (RFC 6750 §3)."""
+    if header is None:
+        return "", None
+    scheme, _, credential = header.partition(" ")
+    scheme = scheme.lower()
+    if scheme not in {_BEARER, _DPOP}:
+        return scheme, None
+    credential = credential.strip(" ")
+    if not credential or any(mark in credential for mark in ' ,\t"'):
+        raise InvalidRequest("The Authorization header is malformed.")
+    return scheme, credential
+
+
+def _opens(prefixes: tuple[str, ...], path: str) -> bool:
+    """Whether a token that is limited to these path prefixes is good at this path (RFC 8707 §2)."""
+    return not prefixes or any(
+        path == prefix or path.startswith(f"{prefix}/") for prefix in prefixes
+    )
+
+
+def _parse(text: str) -> Address | None:
+    try:
+        address = ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return mapped or address
+
+
+def is_within(text: str, networks: Iterable[Network]) -> bool:
+    """Whether the text is an address of one of these networks."""
+    address = _parse(text)
+    return address is not None and any(address in network for network in networks)
+
+
+def address_key(text: str) -> str:
+    """One key for one client: IPv4 whole, IPv6 by its /64, since a household owns that many."""
+    if ":" not in text:
+        return text
+    address = _parse(text)
+    if not isinstance(address, IPv6Address):
+        return str(address or text)
+    return str(IPv6Network((int(address) >> 64 << 64, 64)))

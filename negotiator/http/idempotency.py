@@ -1,0 +1,110 @@
+"""`Idempotency-Key`: same key and body, the first answer again (contract §0)."""
+# pyright: reportAssignmentType=false
+# SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from sqlalchemy import BigInteger, bindparam, delete
+from sqlmodel import Field, SQLModel, col, select
+
+from negotiator import values
+from negotiator.errors import FieldError, ValidationFailed
+from negotiator.store.statement import Query, Statement, Transaction, insertion
+
+KEY_LIFETIME = 24 * 3600 * 1000
+
+
+class IdempotencyKey(SQLModel, table=True):
+    """One key of one caller, the digest of the request it came with and the answer it got."""
+
+    __tablename__ = "idempotency_keys"
+
+    caller: str = Field(primary_key=True)
+    key: str = Field(primary_key=True)
+    request: str
+    answer: bytes
+    expires_at: int = Field(sa_type=BigInteger, index=True)
+
+
+_FIND = Query(
+    select(IdempotencyKey.request, IdempotencyKey.answer).where(
+        col(IdempotencyKey.caller) == bindparam("caller"),
+        col(IdempotencyKey.key) == bindparam("key"),
+        col(IdempotencyKey.expires_at) > bindparam("now"),
+    ),
+    tuple,
+)
+_REPLACE = Statement(
+    delete(IdempotencyKey).where(
+        col(IdempotencyKey.caller) == bindparam("caller"),
+        col(IdempotencyKey.key) == bindparam("key"),
+    )
+)
+_KEEP = Statement(insertion(IdempotencyKey))
+_OF_CALLER = col(IdempotencyKey.caller) == bindparam("holder")
+_ANSWERS = Query(select(IdempotencyKey.key, IdempotencyKey.answer).where(_OF_CALLER), tuple)
+_ERASE = Statement(delete(IdempotencyKey).where(_OF_CALLER))
+_FORGET = Statement(
+    delete(IdempotencyKey).where(col(IdempotencyKey.expires_at) <= bindparam("now"))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class IdempotentCreation:
+    """A creating call's key, if it came with one. Answer and key are kept in the creating transaction itself."""
+
+    caller: str = ""
+    key: str = ""
+    request: str = ""
+
+    def __call__(self, unit: Callable[[Transaction], Any]) -> Callable[[Transaction], Any]:
+        """The unit, run at most once for this key; a later call gets the first answer."""
+        return self._keyed(unit) if self.key else unit
+
+    def _keyed(self, unit: Callable[[Transaction], Any]) -> Callable[[Transaction], Any]:
+        def run(tx: Transaction) -> Any:
+            now = values.now()
+            if found := tx.one(_FIND, caller=self.caller, key=self.key, now=now):
+                request, answer = found
+                if request != self.request:
+                    description = "This key came with another request before."
+                    raise ValidationFailed([FieldError("/Idempotency-Key", description)])
+                return orjson.loads(answer)
+            answer = unit(tx)
+            tx.run(_REPLACE, caller=self.caller, key=self.key)
+            tx.run(
+                _KEEP,
+                caller=self.caller,
+                key=self.key,
+                request=self.request,
+                answer=orjson.dumps(answer),
+                expires_at=now + KEY_LIFETIME,
+            )
+            return answer
+
+        return run
+
+
+def sweep(tx: Transaction, now: int) -> None:
+    """Forget keys past their life."""
+    tx.run(_FORGET, now=now)
+
+
+def erase(tx: Transaction, caller: str) -> None:
+    """Forget a caller's keys with their answers."""
+    tx.run(_ERASE, holder=caller)
+
+
+def erase_on_claim(tx: Transaction, agent_id: str, _user_id: str) -> None:
+    """Forget the keys of an agent that was claimed: from now on it calls in its user's name."""
+    erase(tx, agent_id)
+
+
+def erase_mentions(tx: Transaction, caller: str, word: bytes) -> None:
+    """Forget the caller's keys whose answers have this in them: what is erased is in no answer either."""
+    for key, answer in tx.all(_ANSWERS, holder=caller):
+        if word in bytes(answer):
+            tx.run(_REPLACE, caller=caller, key=key)

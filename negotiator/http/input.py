@@ -1,0 +1,165 @@
+"""From bytes on the wire to a believed input: bounded reading, strict JSON and forms, one pointer per fault."""
+
+from collections.abc import Mapping
+from typing import Any, get_origin
+from urllib.parse import parse_qsl
+
+from pydantic import BaseModel, ValidationError
+from starlette.types import Receive
+
+from negotiator.errors import (
+    FieldError,
+    InvalidRequest,
+    PayloadTooLarge,
+    Refusal,
+    UnsupportedMediaType,
+    ValidationFailed,
+)
+from negotiator.strict_json import read_object
+
+_FIELDS = 100
+
+
+class RequestAborted(Exception):
+    """The client went away before its request was whole."""
+
+
+async def read_body(receive: Receive, limit: int, declared: str | None) -> bytes:
+    """The whole body, or 413 as soon as more than `limit` bytes are declared or came."""
+    if declared is not None and declared.isdecimal() and int(declared[:20]) > limit:
+        raise PayloadTooLarge(f"The body may have at most {limit} bytes.")
+    chunks: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise RequestAborted
+        chunk: bytes = message.get("body", b"")
+        size += len(chunk)
+        if size > limit:
+            raise PayloadTooLarge(f"The body may have at most {limit} bytes.")
+        chunks.append(chunk)
+        if not message.get("more_body"):
+            return b"".join(chunks) if len(chunks) > 1 else chunk
+
+
+def match_media_type(media_type: str | None, *wanted: str) -> str:
+    """Which of the wanted media types the body is declared as; 415 for any other."""
+    declared = (media_type or "").partition(";")[0].strip().lower()
+    if declared not in wanted:
+        raise UnsupportedMediaType(f"Send the body as {' or '.join(wanted)}.")
+    return declared
+
+
+def parse_json(body: bytes) -> dict[str, Any]:
+    """The JSON object that the body is, by `strict.read_object`; 400 for anything it refuses."""
+    try:
+        return read_object(body)
+    except ValueError as fault:
+        raise InvalidRequest("The body is not a JSON object.", detail=str(fault)) from None
+
+
+def parse_text(body: bytes) -> str:
+    """The ASCII text that the body is, every octet of it; 400 for anything else."""
+    try:
+        return body.decode("ascii")
+    except UnicodeDecodeError:
+        raise InvalidRequest("The body is not a text of ASCII.") from None
+
+
+def parse_lines(body: bytes) -> list[str]:
+    """The lines of NDJSON that hold anything, unread; 400 for what is no UTF-8."""
+    try:
+        return [line for line in body.decode().split("\n") if line.strip()]
+    except UnicodeDecodeError as fault:
+        raise InvalidRequest("The body is not UTF-8.", detail=str(fault)) from None
+
+
+def parse_form(body: bytes) -> dict[str, str]:
+    """Form fields; a repeated one is refused, an empty one counts as absent (RFC 6749 §3.2).
+
+    Only `resource` may repeat (RFC 8707 §2): its values come joined by spaces.
+    """
+    try:
+        pairs = parse_qsl(
+            body.decode("utf-8"),
+            keep_blank_values=True,
+            errors="strict",
+            max_num_fields=_FIELDS,
+        )
+    except ValueError as fault:
+        raise InvalidRequest("The body is not a form.", detail=str(fault)) from None
+    return _unrepeated(pairs, body)
+
+
+def list_fields(model: type[BaseModel]) -> frozenset[str]:
+    """The members of an input that are lists: as query parameters they may repeat."""
+    return frozenset(
+        name
+        for name, field in model.model_fields.items()
+        if get_origin(field.annotation) in {list, tuple}
+    )
+
+
+def parse_query(query: bytes, lists: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """Query parameters, under the same rules as a form's fields; those in `lists` may repeat and are lists."""
+    try:
+        pairs = parse_qsl(
+            query.decode("ascii"),
+            keep_blank_values=True,
+            errors="strict",
+            max_num_fields=_FIELDS,
+        )
+    except ValueError as fault:
+        raise InvalidRequest("The query string is malformed.", detail=str(fault)) from None
+    single = _unrepeated([pair for pair in pairs if pair[0] not in lists], query)
+    repeated: dict[str, list[str]] = {}
+    for name, value in pairs:
+        if name in lists and value != "":
+            repeated.setdefault(name, []).append(value)
+    return {**single, **repeated}
+
+
+def validate(
+    model: type[BaseModel],
+    members: Mapping[str, Any],
+    *,
+    refusal: type[Refusal] | None = None,
+) -> Any:
+    """The members as a validated model; 422 with a pointer per fault, or the `refusal` the operation prefers."""
+    try:
+        return model.model_validate(members)
+    except ValidationError as invalid:
+        errors = [
+            FieldError(
+                "/" + "/".join(_escape(part) for part in fault["loc"]),
+                _sentence(fault["msg"]),
+            )
+            for fault in invalid.errors(
+                include_url=False, include_context=False, include_input=False
+            )
+        ]
+        if refusal is None:
+            raise ValidationFailed(errors) from None
+        first = errors[0]
+        raise refusal(f"{first.pointer}: {first.description}", members={"errors": errors}) from None
+
+
+def _escape(part: int | str) -> str:
+    return str(part).replace("~", "~0").replace("/", "~1")
+
+
+def _sentence(message: str) -> str:
+    text = message.removeprefix("Value error, ")
+    return text if text.endswith(".") else f"{text}."
+
+
+def _unrepeated(pairs: list[tuple[str, str]], raw: bytes) -> dict[str, str]:
+    if b"%00" in raw or b"\0" in raw:
+        raise InvalidRequest("A parameter has a NUL in it.")
+    members: dict[str, str] = {}
+    for name, value in pairs:
+        if name in members and name != "resource":
+            raise InvalidRequest("A parameter is repeated.")
+        members[name] = f"{members[name]} {value}" if name in members else value
+    return {name: value for name, value in members.items() if value != ""}

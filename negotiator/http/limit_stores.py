@@ -1,0 +1,145 @@
+"""Where rate budgets are kept: in a file shared by one machine's workers, in the database, in Redis."""
+
+import fcntl
+import hashlib
+import mmap
+import struct
+import time
+from functools import cached_property
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from negotiator.errors import Unavailable
+from negotiator.http.limits import BudgetState, RateBudget
+from negotiator.store import atomic_updates
+from negotiator.store.store import Store
+
+_SLOT: Final = struct.Struct("<qq")
+_WAYS: Final = 8
+_BUCKET: Final = _SLOT.size * _WAYS
+_BUCKETS: Final = 1 << 15
+
+
+def _microseconds() -> int:
+    return time.time_ns() // 1000
+
+
+class FileLimitStore:
+    """A file that every worker of this machine maps: exact across them at the price of one file lock.
+
+    Each key hashes to a bucket of eight slots, locked by its byte range while one is changed; the hash is keyed by
+    the pepper, so that clients cannot choose their buckets. A slot whose arrival time has passed is free; when all
+    eight are in use the one nearest to that is given up, which takes far more keys in flight than the file's 262,144
+    slots. Limits are not worth an fsync: they outlive the process, not the machine.
+    """
+
+    def __init__(self, path: Path, pepper: bytes) -> None:
+        self._path = path
+        self._hash_key = hashlib.blake2b(pepper, digest_size=32, person=b"limits").digest()
+
+    @cached_property
+    def _file(self) -> BinaryIO:
+        self._path.touch(mode=0o600)
+        file = self._path.open("r+b")
+        file.truncate(_BUCKET * _BUCKETS)
+        return file
+
+    @cached_property
+    def _map(self) -> mmap.mmap:
+        return mmap.mmap(self._file.fileno(), _BUCKET * _BUCKETS)
+
+    async def take(self, budget: RateBudget, key: str) -> BudgetState:
+        """Take one call; never blocks longer than another worker holds the same bucket."""
+        hashed = hashlib.blake2b(key.encode(), digest_size=16, key=self._hash_key).digest()
+        tag = int.from_bytes(hashed[:8], "little", signed=True) or 1
+        bucket = int.from_bytes(hashed[8:], "little") % _BUCKETS
+        fcntl.lockf(self._file, fcntl.LOCK_EX, 1, bucket)
+        try:
+            return self._take(budget, tag, bucket * _BUCKET)
+        finally:
+            fcntl.lockf(self._file, fcntl.LOCK_UN, 1, bucket)
+
+    async def close(self) -> None:
+        """Let go of the file, if it was ever needed."""
+        if "_file" in self.__dict__:
+            self._map.close()
+            self._file.close()
+
+    def _take(self, budget: RateBudget, tag: int, start: int) -> BudgetState:
+        now = _microseconds()
+        chosen, earliest, arrival = start, 1 << 62, now
+        for place in range(start, start + _BUCKET, _SLOT.size):
+            slot_tag, slot_arrival = _SLOT.unpack_from(self._map, place)
+            if slot_tag == tag:
+                chosen, arrival = place, max(slot_arrival, now)
+                break
+            if slot_arrival < earliest:
+                chosen, earliest = place, slot_arrival
+        interval = budget.interval
+        if arrival > now + interval * (budget.burst - 1):
+            return BudgetState(budget, arrival, now, taken=False)
+        _SLOT.pack_into(self._map, chosen, tag, arrival + interval)
+        return BudgetState(budget, arrival + interval, now, taken=True)
+
+
+class DatabaseLimitStore:
+    """Budgets in the database: one conditional statement, exact over every machine that shares it."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def take(self, budget: RateBudget, key: str) -> BudgetState:
+        """Take one call in a transaction of its own."""
+        now = _microseconds()
+        interval, burst = budget.interval, budget.burst
+        arrival = await self._store.write_unserialized(
+            lambda tx: (
+                atomic_updates.charge_budget(tx, key, now=now, interval=interval, burst=burst)
+                or -(atomic_updates.read_budget(tx, key) or now)
+            )
+        )
+        return BudgetState(budget, abs(arrival), now, taken=arrival > 0)
+
+    async def close(self) -> None:
+        """The store is closed by whoever opened it."""
+
+
+_CONNECTIONS: Final = 16
+_GCRA = """
+local clock = redis.call('TIME')
+local now = clock[1] * 1000000 + clock[2]
+local arrival = math.max(tonumber(redis.call('GET', KEYS[1]) or now), now)
+local interval, burst = tonumber(ARGV[1]), tonumber(ARGV[2])
+if arrival > now + interval * (burst - 1) then return {now, arrival, 0} end
+arrival = arrival + interval
+redis.call('SET', KEYS[1], string.format('%.0f', arrival), 'PX', math.ceil((arrival - now) / 1000))
+return {now, arrival, 1}
+"""
+
+
+class RedisLimitStore:
+    """Budgets in Redis, by its clock: one script, exact over every machine that shares it."""
+
+    def __init__(self, url: str) -> None:
+        # A worker that shares nothing need not carry the client.
+        from redis.asyncio import BlockingConnectionPool, Redis
+        from redis.exceptions import RedisError
+
+        # The client's own pool raises when a crowd wants more connections than it has; this one lets them wait.
+        pool: Any = BlockingConnectionPool.from_url(url, max_connections=_CONNECTIONS)  # pyright: ignore[reportUnknownMemberType]
+        self._client = Redis.from_pool(pool)
+        self._script: Any = self._client.register_script(_GCRA)
+        self._fault = RedisError
+
+    async def take(self, budget: RateBudget, key: str) -> BudgetState:
+        """Take one call in one round trip."""
+        name, asked = f"negotiator:limit:{key}", [budget.interval, budget.burst]
+        try:
+            now, arrival, taken = await self._script(keys=[name], args=asked)
+        except self._fault as fault:
+            raise Unavailable("Limits cannot be checked now.", detail=str(fault)) from fault
+        return BudgetState(budget, arrival, now, taken=bool(taken))
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()

@@ -1,0 +1,145 @@
+"""Rate limits: GCRA budgets, what is left of them, and the headers that say so.
+
+One number per key is kept, the theoretical arrival time in microseconds (ITU-T I.371). Where it is kept is a
+seam: a table shared by this machine's workers, the database, or Redis (docs/decisions/0004-limits.md).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from negotiator.caller import Caller
+from negotiator.errors import TooManyRequests
+
+
+@dataclass(frozen=True, slots=True)
+class RateBudget:
+    """A named budget: `quota` calls in every `window` seconds, `burst` of them at once."""
+
+    name: str
+    quota: int
+    window: int
+    burst: int
+
+    @property
+    def interval(self) -> int:
+        """Microseconds in which one call comes back."""
+        return self.window * 1_000_000 // self.quota
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetState:
+    """What one call left: `arrival` and `at` in microseconds; `taken` is False when the budget was empty."""
+
+    budget: RateBudget
+    arrival: int
+    at: int
+    taken: bool
+
+    @property
+    def remaining(self) -> int:
+        """Calls that may follow at once."""
+        interval = self.budget.interval
+        return max(0, (interval * self.budget.burst - (self.arrival - self.at)) // interval)
+
+    @property
+    def retry_after(self) -> int:
+        """Whole seconds until one call is free again, at least one."""
+        budget = self.budget
+        wait = self.arrival - budget.interval * (budget.burst - 1) - self.at
+        return max(1, -(-wait // 1_000_000))
+
+    def headers(self) -> list[tuple[bytes, bytes]]:
+        """The seed's three headers (directory §8.2) and the IETF pair (draft-ietf-httpapi-ratelimit-headers-10)."""
+        budget, remaining = self.budget, self.remaining
+        reset = -(-max(self.arrival, self.at) // 1_000_000)
+        ahead = 0 if remaining else self.retry_after
+        return [
+            (b"x-ratelimit-limit", b"%d" % budget.quota),
+            (b"x-ratelimit-remaining", b"%d" % remaining),
+            (b"x-ratelimit-reset", b"%d" % reset),
+            (
+                b"ratelimit-policy",
+                b'"%s";q=%d;w=%d' % (budget.name.encode(), budget.quota, budget.window),
+            ),
+            (
+                b"ratelimit",
+                b'"%s";r=%d;t=%d' % (budget.name.encode(), remaining, ahead),
+            ),
+        ]
+
+
+class LimitStore(Protocol):
+    """Where budgets are kept, exact over everyone who shares it."""
+
+    async def take(self, budget: RateBudget, key: str) -> BudgetState:
+        """Take one call of this key's budget."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of what it holds."""
+        ...
+
+
+class RateLimits:
+    """Which budget a call is charged to: its credential's, else its address's, or one of the operation's own."""
+
+    def __init__(
+        self,
+        limiter: LimitStore,
+        budgets: Mapping[str, RateBudget],
+        *,
+        refused: Callable[[str], None] = lambda _name: None,
+    ) -> None:
+        self._limiter = limiter
+        self._refused = refused
+        self._budgets = budgets
+
+    async def charge(
+        self,
+        caller: Caller,
+        name: str | None = None,
+        *,
+        baseline: str = "baseline",
+        public: bool = False,
+    ) -> BudgetState:
+        """Charge one call to the budget of this name, else to the caller's own, or to `baseline` for nobody.
+
+        Budgets are kept by credential, by client for one with a rate of its own, by address for nobody. `public`
+        says that a call without a credential would be answered too: a credential then gets at least `baseline`.
+        """
+        budget = self._budgets[name] if name else self._own(caller, baseline)
+        key = f"{budget.name}:{caller.limit_key}"
+        if public and name is None and (raised := _at_least(budget, self._budgets[baseline])):
+            budget, key = raised, f"{key}:public"
+        reading = await self._limiter.take(budget, key)
+        if not reading.taken:
+            self._refused(budget.name)
+        return reading
+
+    def _own(self, caller: Caller, baseline: str) -> RateBudget:
+        if caller.kind == "nobody":
+            return self._budgets[baseline]
+        if rate := caller.rate:
+            return RateBudget("default", rate.requests_per_minute, 60, rate.burst)
+        return self._budgets["default"]
+
+    async def close(self) -> None:
+        """Let go of where the budgets are kept."""
+        await self._limiter.close()
+
+
+def _at_least(budget: RateBudget, other: RateBudget) -> RateBudget | None:
+    """The budget raised to what the other one allows; None where it allows as much by itself."""
+    quota, burst = max(budget.quota, other.quota), max(budget.burst, other.burst)
+    if (quota, burst) == (budget.quota, budget.burst):
+        return None
+    return RateBudget(budget.name, quota, budget.window, burst)
+
+
+def too_many_requests(reading: BudgetState) -> TooManyRequests:
+    """The refusal of a call that found its budget empty."""
+    return TooManyRequests(
+        "Too many requests; wait as long as Retry-After says.",
+        retry_after=reading.retry_after,
+    )

@@ -1,0 +1,115 @@
+"""What wraps every response: the request's id, the security headers, CORS for pages. Pure ASGI."""
+
+import re
+import time
+from typing import Final
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from negotiator.metrics import PAGE_OPERATION, RequestMetrics
+from negotiator.telemetry import request_id
+from negotiator.values import new_id
+
+API_PREFIX: Final = "/api/"
+_GIVEN = re.compile(rb"[A-Za-z0-9._-]{8,64}")
+_HEADERS = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+]
+_EXPOSED: Final = (
+    *("ETag", "Last-Modified", "Content-Location", "Link", "Location", "Retry-After"),
+    *("WWW-Authenticate", "DPoP-Nonce", "X-Request-Id", "Deprecation", "Sunset"),
+    *("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"),
+    *("RateLimit", "RateLimit-Policy"),
+)
+_SHARED: Final = [
+    # The same for every request, with or without an Origin: no answer varies by it, in no cache.
+    (b"access-control-allow-origin", b"*"),
+    (b"access-control-expose-headers", ", ".join(_EXPOSED).encode()),
+]
+_READ: Final = (
+    *("Authorization", "DPoP", "Content-Type", "Accept", "Idempotency-Key", "X-Request-Id"),
+    *("If-Match", "If-None-Match", "If-Modified-Since", "Last-Event-ID"),
+    *("MCP-Protocol-Version", "Mcp-Method", "Mcp-Name", "Mcp-Session-Id"),
+)
+_PREFLIGHT: Final = [
+    (b"access-control-allow-methods", b"GET, HEAD, POST, PUT, PATCH, DELETE"),
+    (b"access-control-allow-headers", ", ".join(_READ).encode()),
+    (b"access-control-max-age", b"7200"),
+]
+_HEADS: Final = {"http.response.start", "websocket.http.response.start", "websocket.accept"}
+_UPGRADED: Final = 101
+_HTTPS = (b"strict-transport-security", b"max-age=31536000; includeSubDomains")
+
+
+def security_headers(*, https: bool) -> list[tuple[bytes, bytes]]:
+    """The headers that harden every response; HSTS only where the service is reached by https."""
+    return [*_HEADERS, _HTTPS] if https else _HEADERS
+
+
+class ResponseMiddleware:
+    """Names each request, by the client's own `X-Request-Id` when it is a sane one, and hardens each response.
+
+    Pages of any origin may call the paths in `shared` (a part in braces stands for any) and whatever is under `/api/`:
+    these read no cookie, so a page gets no more there than any program, and credentials are never allowed (Fetch,
+    "CORS protocol"). `traffic` counts every answer; the time is that until the head of the answer, since a stream has
+    no end to speak of.
+    """
+
+    def __init__(
+        self, app: ASGIApp, *, https: bool, shared: frozenset[str], traffic: RequestMetrics
+    ) -> None:
+        self._traffic = traffic
+        self._app = app
+        self._shared = frozenset(path for path in shared if "{" not in path)
+        templates = (path for path in shared if "{" in path)
+        self._templates = re.compile("|".join(map(_pattern, templates)) or "(?!)")
+        self._headers = security_headers(https=https)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in {"http", "websocket"}:
+            await self._app(scope, receive, send)
+            return
+        began = time.perf_counter_ns()
+        given, preflight = b"", False
+        for name, value in scope["headers"]:
+            if name == b"x-request-id":
+                given = value
+            elif name == b"access-control-request-method":
+                preflight = True
+        current = given.decode() if _GIVEN.fullmatch(given) else new_id("req")
+        request_id.set(current)
+        method = scope.get("method")
+        head = method == "HEAD"
+        added = [*self._headers, (b"x-request-id", current.encode())]
+        if shared := method is not None and self._is_shared(scope["path"]):
+            added += _SHARED
+
+        async def wrapped(message: Message) -> None:
+            if message["type"] in _HEADS:
+                took, status = time.perf_counter_ns() - began, message.get("status", _UPGRADED)
+                self._traffic.observe(scope.get("operation", PAGE_OPERATION), status, took)
+                message["headers"] = [*message.get("headers", ()), *added]
+            elif head and message["type"] == "http.response.body":
+                message = {**message, "body": b""}
+            await send(message)
+
+        if shared and preflight and method == "OPTIONS":
+            await wrapped({"type": "http.response.start", "status": 204, "headers": _PREFLIGHT})
+            await wrapped({"type": "http.response.body", "body": b""})
+            return
+        await self._app(scope, receive, wrapped)
+
+    def _is_shared(self, path: str) -> bool:
+        return (
+            path.startswith(API_PREFIX)
+            or path in self._shared
+            or self._templates.fullmatch(path) is not None
+        )
+
+
+def _pattern(template: str) -> str:
+    """A regular expression of a path whose parts in braces are any."""
+    parts = template.split("/")
+    return "/".join("[^/]+" if part.startswith("{") else re.escape(part) for part in parts)

@@ -1,0 +1,341 @@
+"""HTTP/1.1 with bounds: what a client sends is measured before it is parsed, and has to arrive in time.
+
+uvicorn's own protocol has no limit on headers, on the time they take or on slow bodies. This one counts bytes before
+the parser gets them and refuses in the service's one shape. Deadlines are plain numbers that `Connections.watch`
+compares; a request that arrives in one piece costs no timer.
+"""
+
+import asyncio
+from typing import Any, Final
+
+import httptools
+from uvicorn.config import Config
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.server import ServerState
+
+from negotiator.errors import (
+    HeadersTooLarge,
+    InvalidRequest,
+    Refusal,
+    RequestTimeout,
+    TargetTooLong,
+    Unavailable,
+)
+from negotiator.http import connections
+from negotiator.http.connections import (
+    BODY_RATE,
+    CONNECTION_KEY,
+    MAX_TARGET,
+    STATE_KEY,
+    ConnectionCount,
+    WorkerConnections,
+)
+from negotiator.http.websocket_protocol import MAX_HEADER, MAX_HEADERS, BoundedWebSocketProtocol
+
+_BETWEEN, _HEADERS, _BODY = range(3)
+_NEVER: Final = float("inf")
+_MAX_PIPELINED: Final = 64
+"""Requests that may wait for an earlier answer on the same connection."""
+_LINGER: Final = 2.0
+"""Seconds in which a refused client may still send, so that a reset does not destroy the answer (RFC 9112 §9.6)."""
+
+
+class _Refused(Exception):
+    """Ends parsing; the refusal stands in the protocol."""
+
+
+class BoundedHttpProtocol(HttpToolsProtocol):
+    """One connection. `deadline` is when its client is late, by the loop's clock; infinity while it owes nothing."""
+
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        self.shared: WorkerConnections = app_state[STATE_KEY]
+        self.deadline = _NEVER
+        self.counted: ConnectionCount | None = None
+        self.address = ""
+        self._limit = self.shared.bounds.header_bytes
+        self._stage = _BETWEEN
+        self._timed = False
+        """Whether `deadline` is that of the headers or the body under way."""
+        self._unparsed = 0
+        """Bytes since the parser last completed headers or a message, or gave a part of a body."""
+        self._body_began = 0.0
+        self._body_bytes = 0
+        self._deaf = False
+        """Whether what the client sends is dropped: the connection closes, or another protocol has taken it over."""
+        self._refusal: tuple[str, Refusal] | None = None
+        self._refusal_sent = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        super().connection_made(transport)
+        self.address = self.shared.key(self.client[0] if self.client else "")
+        if reason := self.shared.admit(self):
+            if not transport.is_closing():
+                self._refuse(reason, Unavailable("Too many connections are open; try again soon."))
+            return
+        self.deadline = self.loop.time() + self.shared.bounds.header_timeout
+        self._timed = True
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self.shared.release(self)
+        self._let_go()
+
+    def data_received(self, data: bytes) -> None:
+        if self._deaf:
+            return
+        if self._unparsed + len(data) > self._limit:
+            self._receive_in_parts(data)
+        else:
+            self._feed(data)
+        if not self._timed and self._stage != _BETWEEN:
+            self._set_deadline()
+
+    def on_message_begin(self) -> None:
+        if len(self.pipeline) >= _MAX_PIPELINED:
+            self._stop(connections.PIPELINE, Unavailable("Too many requests wait for an answer."))
+        super().on_message_begin()
+        self.scope["state"][CONNECTION_KEY] = self  # pyright: ignore[reportTypedDictNotRequiredAccess]
+        self._stage = _HEADERS
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        # Trailers never become headers (RFC 9110 §6.5.1): what a proxy takes off headers would come back in them.
+        if self._stage == _HEADERS:
+            super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        if len(self.url) > MAX_TARGET:
+            self._stop(connections.TARGET_TOO_LONG, _target_too_long())
+        if len(self.headers) > self.shared.bounds.header_count:
+            count = self.shared.bounds.header_count
+            refusal = HeadersTooLarge(f"A request may have at most {count} headers.")
+            self._stop(connections.HEADERS_TOO_LARGE, refusal)
+        if self.parser.should_upgrade():  # pyright: ignore[reportOptionalMemberAccess]
+            self._check_upgrade()
+        super().on_headers_complete()
+        self._stage = _BODY
+        self._unparsed = 0
+        self._timed = False
+        self._body_bytes = 0
+        self.deadline = _NEVER
+        self.shared.waiting.pop(self, None)
+
+    def on_body(self, body: bytes) -> None:
+        self._unparsed = 0
+        self._body_bytes += len(body)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._stage = _BETWEEN
+        self._unparsed = 0
+        if self._timed:
+            self._timed = False
+            self.deadline = _NEVER
+            self.shared.uploading.pop(self, None)
+            if self._is_idle:
+                self._wait()
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        self.server_state.total_requests += 1
+        self.shared.end_stream(self)
+        if self.transport.is_closing():
+            return
+        self.flow.resume_reading()
+        if self.pipeline:
+            self._start_asgi_task(*self.pipeline.pop())
+        elif self._refusal is not None:
+            self._send_refusal()
+        elif self._stage == _BETWEEN:
+            self._wait()
+        elif self._stage == _HEADERS:
+            self._set_deadline()
+        elif self.expect_100_continue and not self._body_bytes:
+            # Whether a body follows is unknown now (RFC 9110 §10.1.1), so no further request can be told from it.
+            self.transport.close()
+        else:
+            self.deadline, self._timed = self.loop.time() + _LINGER, True
+
+    def handle_websocket_upgrade(self) -> None:
+        if not self.shared.open_stream(self):
+            refusal = Unavailable("Too many streams are open; try again soon.")
+            self._refuse(connections.STREAMS, refusal)
+            return
+        self._deaf = True
+        super().handle_websocket_upgrade()
+        socket = self.transport.get_protocol()
+        assert isinstance(socket, BoundedWebSocketProtocol)  # noqa: S101  named beside this class in `cli/serve`
+        socket.shared = self.shared
+        self.shared.hand_over(self, socket)
+        self._let_go()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self.shared.stall(self)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self.shared.stalled.pop(self, None)
+
+    def open_stream(self) -> bool:
+        """Count this connection as a stream until its answer is complete; False when there are too many."""
+        return self.shared.open_stream(self)
+
+    def expire(self) -> None:
+        """Close, or say 408, since the client is late; unless it is this server that does not read."""
+        bounds, now = self.shared.bounds, self.loop.time()
+        if self.transport.is_closing() or self._refusal_sent:
+            self.transport.abort()
+        elif self._stage == _BETWEEN:
+            self.evict()
+        elif self._stage == _HEADERS:
+            refusal = RequestTimeout("The headers of the request did not arrive in time.")
+            self._refuse(connections.HEADER_TIMEOUT, refusal)
+        elif self.flow.read_paused:
+            self._body_began += bounds.body_timeout
+            self.deadline = now + bounds.body_timeout
+        elif self.cycle.response_complete:
+            self.evict()
+        else:
+            allowed = self._body_began + bounds.body_timeout + self._body_bytes / BODY_RATE
+            if now < allowed:
+                self.deadline = allowed
+            else:
+                refusal = RequestTimeout("The body of the request did not arrive in time.")
+                self._refuse(connections.BODY_TIMEOUT, refusal)
+
+    def evict(self) -> None:
+        """Close without an answer."""
+        self._deaf = True
+        self.shared.waiting.pop(self, None)
+        self.transport.close()
+
+    @property
+    def _is_idle(self) -> bool:
+        return not self.pipeline and (not self.cycle or self.cycle.response_complete)
+
+    def _feed(self, data: bytes | memoryview) -> None:
+        """Let the parser have these bytes."""
+        self._unparsed += len(data)
+        try:
+            self.parser.feed_data(data)  # pyright: ignore[reportOptionalMemberAccess]
+        except httptools.HttpParserUpgrade:
+            if self._should_upgrade():
+                self.handle_websocket_upgrade()
+            else:
+                # Offers of other protocols are ignored (RFC 9110 §7.8). The parser cannot go on after one.
+                self.cycle.keep_alive = False
+                self._deaf = True
+        except httptools.HttpParserError:
+            malformed = InvalidRequest("The request is not valid HTTP/1.1.")
+            self._refuse(*(self._refusal or (connections.MALFORMED, malformed)))
+
+    def _receive_in_parts(self, data: bytes) -> None:
+        """Feed no more at once than headers may have, so that none longer than that are ever parsed."""
+        rest = memoryview(data)
+        while rest and not self._deaf:
+            room = self._limit - self._unparsed
+            if room <= 0:
+                self._refuse(*self._too_large())
+                return
+            self._feed(rest[:room])
+            rest = rest[room:]
+
+    def _too_large(self) -> tuple[str, Refusal]:
+        if self._stage == _HEADERS and len(self.url) > MAX_TARGET:
+            return connections.TARGET_TOO_LONG, _target_too_long()
+        text = f"The headers of a request may have at most {self._limit} bytes."
+        return connections.HEADERS_TOO_LARGE, HeadersTooLarge(text)
+
+    def _check_upgrade(self) -> None:
+        """Refuse an upgrade that the parser or the WebSocket library could not handle."""
+        names = {name for name, _ in self.headers}
+        if b"transfer-encoding" in names or b"content-length" in names:
+            # After an upgrade the parser takes no body: it would read the body's bytes as the next request.
+            text = "A request that offers an upgrade may have no body."
+            self._stop(connections.MALFORMED, InvalidRequest(text))
+        if not self._should_upgrade():
+            return
+        longest = max(len(name) + len(value) for name, value in self.headers)
+        if longest > MAX_HEADER or len(self.headers) > MAX_HEADERS:
+            text = "A header of a WebSocket handshake is too long, or there are too many."
+            self._stop(connections.HEADERS_TOO_LARGE, HeadersTooLarge(text))
+        if not self._is_idle:
+            text = "A WebSocket handshake may not follow a request that is not answered yet."
+            self._stop(connections.MALFORMED, InvalidRequest(text))
+
+    def _stop(self, reason: str, refusal: Refusal) -> None:
+        """End parsing with this refusal; called inside the parser's callbacks."""
+        self._refusal = reason, refusal
+        raise _Refused
+
+    def _set_deadline(self) -> None:
+        """The client has begun something and not finished it: it has until now so and so much time."""
+        bounds, now = self.shared.bounds, self.loop.time()
+        if self._stage == _BODY:
+            self._body_began = now
+            self.deadline = now + bounds.body_timeout
+            self.shared.uploading[self] = None
+        elif self._is_idle:
+            self.deadline = now + bounds.header_timeout
+            self.shared.waiting[self] = None
+        else:
+            # Part of a further request, while an answer is on its way: that answer comes first.
+            return
+        self._timed = True
+
+    def _wait(self) -> None:
+        """Nothing is under way: wait for the next request."""
+        self.deadline = self.loop.time() + self.shared.bounds.idle_timeout
+        self.shared.waiting[self] = None
+
+    def _refuse(self, reason: str, refusal: Refusal) -> None:
+        """Answer with this refusal, after the answers that are owed before it, and close; read nothing more."""
+        self._refusal, self._deaf = (reason, refusal), True
+        self._timed, self.deadline = True, _NEVER
+        self.shared.waiting.pop(self, None)
+        self.shared.uploading.pop(self, None)
+        if self._stage == _BODY and self.cycle and not self.cycle.response_complete:
+            self._give_up_cycle()
+        if self._is_idle:
+            self._send_refusal()
+
+    def _give_up_cycle(self) -> None:
+        """End the request whose body is not whole: the refusal is its answer."""
+        cycle = self.cycle
+        if self.pipeline and self.pipeline[0][0] is cycle:
+            self.pipeline.popleft()
+            return
+        if cycle.response_started:
+            self.transport.abort()
+        cycle.disconnected = True
+        cycle.response_complete = True
+        cycle.message_event.set()
+
+    def _send_refusal(self) -> None:
+        if self._refusal is None or self._refusal_sent or self.transport.is_closing():
+            return
+        self._refusal_sent = True
+        self.transport.write(self.shared.refusal(*self._refusal))
+        self.deadline = self.loop.time() + _LINGER
+        self.flow.resume_reading()
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        else:
+            self.transport.close()
+
+    def _let_go(self) -> None:
+        """Break the circles between this object and its requests, so that memory is free at once."""
+        if self.scope:
+            self.scope["state"].pop(CONNECTION_KEY, None)  # pyright: ignore[reportTypedDictNotRequiredAccess]
+        self.pipeline.clear()
+
+
+def _target_too_long() -> TargetTooLong:
+    return TargetTooLong(f"The target of a request may have at most {MAX_TARGET} bytes.")

@@ -1,0 +1,179 @@
+"""What can be read as resources: documents of the caller's own, each by the operation that answers it.
+
+The scheme is our own: an `https` URI would say that a client may fetch it by itself (MCP, Resources §Common URI
+schemes), and it could not without its token.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import unquote
+
+import orjson
+
+from negotiator.http.operation import Answer, Operation, ServiceDescription
+from negotiator.http.pipeline import Pipeline
+from negotiator.mcp.tool_calls import JSON, CallContext, IncomingToolCall, run_operation
+
+MARKDOWN: Final = "text/markdown"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadableResource:
+    """A URI, or a template of some, and the operation behind it.
+
+    `latest` lists what `{plan_id}` is the first of. `index` are the members of each entry that an index of a whole
+    list has; every page of the list is read for it.
+    """
+
+    uri: str
+    operation: str
+    title: str
+    description: str
+    media_type: str = JSON
+    latest: str = ""
+    index: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The resource's name for programs."""
+        return self.title.lower().replace(" ", "-")
+
+    def parameters(self, uri: str) -> dict[str, str] | None:
+        """The values in a URI of this template; None for any other, or where a value has a NUL in it."""
+        pattern = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^/?#]{1,200})", re.escape(self.uri))
+        found = re.fullmatch(pattern, uri)
+        values = (
+            {name: unquote(text) for name, text in found.groupdict().items()} if found else None
+        )
+        return None if values and any("\0" in text for text in values.values()) else values
+
+
+_ONE: Final = "negotiator://negotiations/{id}"
+READABLE_RESOURCES: Final = (
+    ReadableResource(
+        "negotiator://tactics",
+        "list_tactics",
+        "Index of tactics",
+        "Every tactic by id, name and family: your own, then the built-in ones. Read one as negotiator://tactics/{id}.",
+        index=("id", "name", "family"),
+    ),
+    ReadableResource(
+        "negotiator://tactics/{id}",
+        "get_tactic",
+        "Tactic",
+        "One tactic: when it works, what to say, its risk, what counters it.",
+    ),
+    ReadableResource(
+        _ONE,
+        "get_negotiation",
+        "Negotiation",
+        "One of your negotiations: terms, state, outcome, what advice still lacks.",
+    ),
+    ReadableResource(
+        f"{_ONE}/offers",
+        "list_offers",
+        "Ledger",
+        "Every offer and answer of both sides, newest first.",
+    ),
+    ReadableResource(
+        f"{_ONE}/events",
+        "list_negotiation_events",
+        "History",
+        "What happened to a negotiation and who did it, newest first.",
+    ),
+    ReadableResource(
+        f"{_ONE}/battle-plan",
+        "get_battle_plan",
+        "Latest battle plan",
+        "The newest version of a negotiation's plan, printable.",
+        MARKDOWN,
+        "list_battle_plans",
+    ),
+    ReadableResource(
+        f"{_ONE}/battle-plans/{{plan_id}}",
+        "get_battle_plan",
+        "Battle plan",
+        "One version of a negotiation's plan, printable.",
+        MARKDOWN,
+    ),
+)
+_WHOLE: Final = {"limit": 100}
+
+
+@dataclass(frozen=True, slots=True)
+class McpResources:
+    """The resources that this service has the operations for."""
+
+    service: ServiceDescription
+    doorway: Pipeline
+
+    def shown(self, *, templates: bool) -> list[dict[str, Any]]:
+        """The entries of `resources/list`, or of `resources/templates/list`."""
+        place = "uriTemplate" if templates else "uri"
+        return [
+            {
+                place: one.uri,
+                "name": one.name,
+                "title": one.title,
+                "description": one.description,
+                "mimeType": one.media_type,
+            }
+            for one in READABLE_RESOURCES
+            if self.service.find(one.operation) and ("{" in one.uri) is templates
+        ]
+
+    async def read(self, visit: CallContext, uri: str) -> dict[str, Any] | None:
+        """The resource's contents; None when no resource is called so. Refuses as the operation does."""
+        for one in READABLE_RESOURCES:
+            parameters, operation = one.parameters(uri), self.service.find(one.operation)
+            if parameters is None or operation is None:
+                continue
+            if one.latest:
+                first = await self._first(visit, one.latest, parameters)
+                if first is None:
+                    return None
+                parameters["plan_id"] = first
+            if one.index:
+                entries = await self._every(visit, operation, parameters)
+                listed = [{name: entry[name] for name in one.index} for entry in entries]
+                text = orjson.dumps({"items": listed}).decode()
+                return {"uri": uri, "mimeType": one.media_type, "text": text}
+            answer = await self._answer(visit, operation, parameters, one.media_type)
+            return {"uri": uri, "mimeType": one.media_type, "text": _text(answer)}
+        return None
+
+    async def _every(
+        self, visit: CallContext, operation: Operation, parameters: dict[str, str]
+    ) -> list[dict[str, Any]]:
+        entries: list[dict[str, Any]] = []
+        page: dict[str, Any] = {"next_cursor": None}
+        while not entries or page["next_cursor"]:
+            cursor = {"cursor": page["next_cursor"]} if page["next_cursor"] else {}
+            answer = await self._answer(visit, operation, {**parameters, **cursor}, JSON)
+            page = orjson.loads(orjson.dumps(answer.body))
+            entries += page["items"]
+            if not page["items"]:
+                break
+        return entries
+
+    async def _first(self, visit: CallContext, name: str, parameters: dict[str, str]) -> str | None:
+        operation = self.service.find(name)
+        if operation is None:
+            return None
+        answer = await self._answer(visit, operation, {**parameters, "limit": 1}, JSON)
+        page: dict[str, Any] = orjson.loads(orjson.dumps(answer.body))
+        return page["items"][0]["id"] if page["items"] else None
+
+    async def _answer(
+        self, visit: CallContext, operation: Operation, parameters: dict[str, Any], accept: str
+    ) -> Answer:
+        whole = _WHOLE if "limit" in operation.input.model_fields else {}
+        arguments = {**whole, **parameters}
+        arrival = IncomingToolCall(operation, self.doorway, visit, arguments, accept)
+        return await run_operation(arrival)
+
+
+def _text(answer: Answer) -> str:
+    body = answer.body
+    return (body if isinstance(body, bytes) else orjson.dumps(body)).decode()

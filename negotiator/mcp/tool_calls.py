@@ -1,0 +1,169 @@
+"""A `tools/call` through the same steps as an HTTP request, and its outcome as a tool result."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import orjson
+
+from negotiator.caller import Caller, anonymous_caller
+from negotiator.errors import (
+    FieldError,
+    InsufficientScope,
+    InvalidRequest,
+    PayloadTooLarge,
+    Refusal,
+    Unauthorized,
+    ValidationFailed,
+)
+from negotiator.http import input as reading
+from negotiator.http.operation import Answer, Operation
+from negotiator.http.pipeline import ParsedInput, Pipeline, ResponseContext, run
+from negotiator.mcp.tool_schemas import clear_members, read_arguments
+from negotiator.mcp.tools import (
+    CLEAR_ARGUMENT,
+    KEY_ARGUMENT,
+    NOTE_MEMBER,
+    REVISION_ARGUMENT,
+    clears_members,
+    takes_revision,
+    tool_input,
+)
+from negotiator.scopes import ordered
+
+ENVELOPE_BYTES: Final = 8 * 1024
+"""What a message may have beyond the arguments: ids, names, the client's own metadata."""
+
+JSON: Final = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class CallContext:
+    """Who brought a message; `left` is what its calls leave for the answer's headers."""
+
+    caller: Caller
+    address: str
+    left: ResponseContext = field(default_factory=ResponseContext)
+
+
+@dataclass(slots=True)
+class IncomingToolCall:
+    """A call whose input, revision and key all stand in its arguments."""
+
+    operation: Operation
+    doorway: Pipeline
+    visit: CallContext
+    arguments: dict[str, Any]
+    accept: str = JSON
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        return {"accept": self.accept}
+
+    @property
+    def address(self) -> str:
+        return self.visit.address
+
+    async def identify(self, operation: Operation) -> Caller:
+        return (
+            anonymous_caller(self.visit.address)
+            if operation.access == "open"
+            else self.visit.caller
+        )
+
+    async def read(self) -> ParsedInput:
+        operation = self.operation
+        beside = {
+            KEY_ARGUMENT: operation.creates,
+            REVISION_ARGUMENT: takes_revision(operation),
+            CLEAR_ARGUMENT: clears_members(operation),
+        }
+        own = {name: value for name, value in self.arguments.items() if not beside.get(name)}
+        members = read_arguments(tool_input(operation).shape, own)
+        if clears_members(operation):
+            members = clear_members(members, self.arguments.get(CLEAR_ARGUMENT))
+        lenient = operation.input.model_config.get("extra") == "ignore"
+        refusal = InvalidRequest if lenient else None
+        body = orjson.dumps(members, option=orjson.OPT_SORT_KEYS)
+        if len(body) > operation.body_limit:
+            raise PayloadTooLarge(f"The arguments may have at most {operation.body_limit} bytes.")
+        return ParsedInput(reading.validate(operation.input, members, refusal=refusal), body)
+
+    def expected(self) -> int | None:
+        revision = self.arguments.get(REVISION_ARGUMENT) if takes_revision(self.operation) else None
+        if revision is None or type(revision) is int:
+            return revision
+        raise ValidationFailed([FieldError(f"/{REVISION_ARGUMENT}", "Is a whole number.")])
+
+    def key(self) -> str | None:
+        key = self.arguments.get(KEY_ARGUMENT) if self.operation.creates else None
+        if key is None or isinstance(key, str):
+            return key
+        raise ValidationFailed([FieldError(f"/{KEY_ARGUMENT}", "Is a text.")])
+
+
+async def run_operation(arrival: IncomingToolCall) -> Answer:
+    """The operation's answer; a 401 names the scopes that the call needs."""
+    operation = arrival.operation
+    try:
+        return await run(operation, arrival.doorway, arrival, arrival.visit.left)
+    except Unauthorized as refusal:
+        # A client that signs in now should ask for what this call needs (MCP authorization, RFC 6750 §3).
+        refusal.scopes = tuple(ordered(operation.scopes))
+        raise
+
+
+async def call_tool(
+    operation: Operation, doorway: Pipeline, visit: CallContext, arguments: dict[str, Any]
+) -> dict[str, Any]:
+    """The tool result; a refusal is one too, unless a better credential would help: then it is raised."""
+    try:
+        answer = await run_operation(IncomingToolCall(operation, doorway, visit, arguments))
+    except (Unauthorized, InsufficientScope):
+        raise
+    except Refusal as refusal:
+        return _refusal(await doorway.refused(refusal))
+    note = operation.tool.note if operation.tool else ""
+    return _result(_brief(operation, answer), note)
+
+
+def _brief(operation: Operation, answer: Answer) -> Answer:
+    """The answer with no more of its entries than the tool gives."""
+    names = operation.tool.brief if operation.tool else ()
+    if not names:
+        return answer
+    body = answer.body if isinstance(answer.body, bytes) else orjson.dumps(answer.body)
+    page: dict[str, Any] = orjson.loads(body)
+    items = [{name: entry[name] for name in names if name in entry} for entry in page["items"]]
+    return Answer({**page, "items": items}, answer.status, answer.headers)
+
+
+def refusal_body(answer: Answer) -> dict[str, Any]:
+    """The members of a refusal, with what its headers say of when to come back."""
+    body = dict(answer.body)
+    if after := answer.headers.get("retry-after"):
+        body["retry_after"] = int(after)
+    return body
+
+
+def _result(answer: Answer, note: str) -> dict[str, Any]:
+    body: Any = {**answer.body, NOTE_MEMBER: note} if note else answer.body
+    if body is None:
+        return {"content": [_text("Done.")], "isError": False}
+    if isinstance(body, bytes) and answer.media_type != JSON:
+        return {"content": [_text(body.decode())], "isError": False}
+    raw = body if isinstance(body, bytes) else orjson.dumps(body)
+    return {
+        "content": [_text(raw.decode())],
+        "structuredContent": orjson.Fragment(raw),
+        "isError": False,
+    }
+
+
+def _refusal(answer: Answer) -> dict[str, Any]:
+    """The refusal's JSON as text only: structured content would have to fit the tool's own output schema."""
+    return {"content": [_text(orjson.dumps(refusal_body(answer)).decode())], "isError": True}
+
+
+def _text(text: str) -> dict[str, str]:
+    return {"type": "text", "text": text}

@@ -1,0 +1,355 @@
+"""What a tool shows of its operation's schemas, and how its arguments become the operation's input.
+
+A tool shows less than its operation takes, in a form that OpenAI's strict mode converts (docs/decisions/0012-mcp.md):
+
+- Members that the tool leaves out are not shown; they are still taken.
+- Nothing is shown by reference. Of alternatives the first is shown, or all of them while they are plain values.
+- An object with free names, such as a package, is a list of `{name, value}`.
+- An object that shows one member only is shown as that member.
+- Null, and an empty list where null would do, say that a member is not given.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from typing import Any, Final, cast
+
+from pydantic import BaseModel, TypeAdapter
+
+from negotiator.errors import FieldError, ValidationFailed
+from negotiator.schema import JsonSchema, MergePatch
+
+Schema = dict[str, Any]
+
+_NAME, _VALUE = "name", "value"
+_SCALARS: Final = ("string", "number", "integer", "boolean")
+_NULL: Final[Schema] = {"type": "null"}
+_LARGEST_BOUND: Final = 100_000
+"""Larger bounds protect the server; a model never meets them. Nor does it meet lower bounds, which are 0 or 1."""
+
+_DEEPEST: Final = 3
+"""Levels of an answer that an outline shows; what is deeper has its type only."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentShape:
+    """Where a tool's arguments differ from the operation's input.
+
+    `members` are those of an object, by name; `items` is the shape of a list's entries. `is_map`: the names are free,
+    and the tool takes pairs. `only` is the member that stands for the whole object. `is_optional_list`: the tool takes
+    an empty list for none.
+    """
+
+    members: Mapping[str, "ArgumentShape"] = field(default_factory=dict[str, "ArgumentShape"])
+    items: "ArgumentShape | None" = None
+    is_map: bool = False
+    only: str | None = None
+    is_optional_list: bool = False
+
+
+_ANY: Final = ArgumentShape()
+
+
+class ToolInput:
+    """The input schema of one operation's tool, and the shape to read its arguments by."""
+
+    def __init__(self, model: type[BaseModel], leave_out: Sequence[str] = ()) -> None:
+        self._is_patch = issubclass(model, MergePatch)
+        self._leave_out = leave_out
+        self._left_out: set[str] = set()
+        whole = _described(model)
+        self._reader = _Reader(whole)
+        self.shape = ArgumentShape(self._shapes(whole, ""))
+        self.schema = self._object(whole, "")
+        if unknown := set(leave_out) - self._left_out:
+            raise ValueError(f"{model.__name__} has no {', '.join(sorted(unknown))}")
+
+    def _object(self, schema: Schema, place: str) -> Schema:
+        members = self._shown(schema, place)
+        required = [name for name in schema.get("required", []) if name in members]
+        shown: Schema = {
+            "type": "object",
+            "properties": {
+                name: self._member(member, f"{place}{name}", required=name in required)
+                for name, member in members.items()
+            },
+        }
+        return {**shown, "required": required} if required else shown
+
+    def _member(self, schema: Schema, place: str, *, required: bool) -> Schema:
+        shown = self._form(schema, place)
+        # A patch says with null that a member goes; a tool says that with `clear`, so null is free to mean nothing.
+        if self._is_optional(schema, required=required) and shown.get("type") != "array":
+            shown = nullable(shown)
+        # Parts of a patch are described by the tool that makes the thing.
+        silent = self._is_patch and "." in place
+        said = [schema["description"]] if "description" in schema and not silent else []
+        default = schema.get("default")
+        if isinstance(default, bool):
+            said.append(f"Default {str(default).lower()}.")
+        elif isinstance(default, str | int | float) and default != "":
+            said.append(f"Default {default}.")
+        if said:
+            shown["description"] = " ".join(said)
+        return shown
+
+    def _is_optional(self, schema: Schema, *, required: bool) -> bool:
+        default = schema.get("default")
+        free = default == "" or (self._is_patch and default is None)
+        return not required and (free or self._reader.takes_null(schema))
+
+    def _form(self, schema: Schema, place: str) -> Schema:
+        form = self._reader.form(schema)
+        kind = form.get("type")
+        if kind == "array":
+            return {"type": "array", "items": self._form(form.get("items", {}), place)}
+        if kind != "object":
+            return _plain(form)
+        if "properties" in form:
+            only = self._only(form, place)
+            if only:
+                return self._form(self._shown(form, f"{place}.")[only], f"{place}.{only}")
+            return self._object(form, f"{place}.")
+        free: Any = form.get("additionalProperties")
+        if not free:
+            raise ValueError(f"{place} is an object of anything: no tool can show it")
+        value = self._form(cast("Schema", free) if isinstance(free, dict) else {}, place)
+        pair = {_NAME: {"type": "string"}, _VALUE: value}
+        entry = {"type": "object", "properties": pair, "required": [_NAME, _VALUE]}
+        return {"type": "array", "items": entry}
+
+    def _shown(self, schema: Schema, place: str) -> dict[str, Schema]:
+        """The members of an object that the tool shows."""
+        members = self._reader.members(schema)
+        return {name: each for name, each in members.items() if self._shows(f"{place}{name}")}
+
+    def _shows(self, place: str) -> bool:
+        matching = {pattern for pattern in self._leave_out if fnmatchcase(place, pattern)}
+        self._left_out |= matching
+        return not matching
+
+    def _only(self, form: Schema, place: str) -> str | None:
+        """The single member that is left of an object, unless it is an object itself."""
+        shown = self._shown(form, f"{place}.")
+        if len(shown) != 1 or len(form["properties"]) == 1:
+            return None
+        ((name, member),) = shown.items()
+        return None if "properties" in self._reader.form(member) else name
+
+    def _shapes(self, form: Schema, place: str) -> dict[str, ArgumentShape]:
+        members, shapes = self._reader.members(form), dict[str, ArgumentShape]()
+        for name, member in members.items():
+            shape = self._shape(member, f"{place}{name}")
+            if self._is_optional(member, required=name in form.get("required", [])):
+                shape = replace(shape, is_optional_list=_is_list(shape))
+            shapes[name] = shape
+        return shapes
+
+    def _shape(self, schema: Schema, place: str) -> ArgumentShape:
+        form = self._reader.form(schema)
+        if form.get("type") == "array":
+            return ArgumentShape(items=self._shape(form.get("items", {}), place))
+        if form.get("type") != "object":
+            return _ANY
+        if "properties" not in form:
+            return ArgumentShape(is_map=True)
+        return ArgumentShape(self._shapes(form, f"{place}."), only=self._only(form, place))
+
+
+class _Reader:
+    """Follows references and alternatives in one schema."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._definitions: Schema = schema.get("$defs", {})
+
+    def resolved(self, schema: Schema) -> Schema:
+        """The schema with its reference put in; what stands beside the reference wins."""
+        while (reference := schema.get("$ref")) is not None:
+            beside = {name: value for name, value in schema.items() if name != "$ref"}
+            schema = {**self._definitions[reference.rpartition("/")[2]], **beside}
+        return schema
+
+    def members(self, schema: Schema) -> dict[str, Schema]:
+        """The members of an object, without references."""
+        return {name: self.resolved(each) for name, each in schema.get("properties", {}).items()}
+
+    def takes_null(self, schema: Schema) -> bool:
+        """Whether null is one of the alternatives."""
+        return any(form.get("type") == "null" for form in self._forms(schema))
+
+    def form(self, schema: Schema) -> Schema:
+        """The alternative to show; plain ones become one with a list of types."""
+        forms = [form for form in self._forms(schema) if form.get("type") != "null"]
+        if not forms:
+            return {"type": list(_SCALARS)}
+        plain = [form for form in forms if form["type"] in _SCALARS]
+        if forms[0] not in plain:
+            return forms[0]
+        types = list(dict.fromkeys(form["type"] for form in plain))
+        return plain[0] if len(types) == 1 else {"type": types}
+
+    def _forms(self, schema: Schema) -> Iterator[Schema]:
+        schema = self.resolved(schema)
+        kinds: Any = schema.get("type")
+        if kinds is None:
+            # Beside a type, alternatives only say which members go together.
+            for keyword in ("anyOf", "oneOf", "allOf"):
+                for option in schema.get(keyword, []):
+                    yield from self._forms(option)
+        if "const" in schema:
+            yield {"type": kinds or "string", "enum": [schema["const"]]}
+        elif isinstance(kinds, list):
+            yield from ({**schema, "type": kind} for kind in cast("list[str]", kinds))
+        elif kinds is not None:
+            yield schema
+
+
+def _is_list(shape: ArgumentShape) -> bool:
+    inner = shape.members[shape.only] if shape.only else shape
+    return inner.is_map or inner.items is not None
+
+
+def nullable(schema: Schema) -> Schema:
+    """The schema with null besides: strict mode has a model send null for what it does not give."""
+    kinds: Any = schema.get("type")
+    if "enum" not in schema and (kinds == "string" or isinstance(kinds, list)):
+        types = cast("list[str]", [kinds] if kinds == "string" else kinds)
+        return {**schema, "type": [*types, "null"]}
+    said = {"description": schema["description"]} if "description" in schema else {}
+    rest = {name: value for name, value in schema.items() if name != "description"}
+    return {"anyOf": [*rest.get("anyOf", [rest]), _NULL], **said}
+
+
+def read_arguments(shape: ArgumentShape, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments as the operation takes them; 422 for pairs that are none."""
+    members: dict[str, Any] = _read(shape, dict(arguments), "")
+    return members
+
+
+def clear_members(members: dict[str, Any], names: Any) -> dict[str, Any]:
+    """A merge patch that removes these members too, each named from the top: `batna.value`."""
+    if names is None:
+        return members
+    if not isinstance(names, list):
+        raise _fault("/clear", "Is a list of names.")
+    for number, name in enumerate(cast("list[Any]", names)):
+        if not isinstance(name, str):
+            raise _fault(f"/clear/{number}", "Is a text.")
+        *parents, last = name.split(".")
+        inside = members
+        for parent in parents[:_DEEPEST]:
+            found = inside.setdefault(parent, {})
+            if not isinstance(found, dict):
+                raise _fault(f"/clear/{number}", f"Is in {parent}, which is set at once.")
+            inside = cast("dict[str, Any]", found)
+        if len(parents) > _DEEPEST or inside.get(last) is not None:
+            raise _fault(f"/clear/{number}", "Is too deep, or set and removed at once.")
+        inside[last] = None
+    return members
+
+
+def outline_output(output: Any, brief: Sequence[str] = ()) -> Schema:
+    """The names and types of an answer; `brief` are the members that its entries keep."""
+    whole = TypeAdapter[Any](output).json_schema(mode="serialization", schema_generator=JsonSchema)
+    found = _outlined(_Reader(whole), whole, _DEEPEST)
+    if brief:
+        entry = found["properties"]["items"]["items"]
+        entry["properties"] = {name: entry["properties"][name] for name in brief}
+        entry["required"] = [name for name in entry.get("required", []) if name in brief]
+    return found
+
+
+def _described(model: type[BaseModel]) -> Schema:
+    """The model's schema; the members of a merge patch are described by what it patches."""
+    whole = model.model_json_schema(schema_generator=JsonSchema)
+    if not issubclass(model, MergePatch):
+        return whole
+    meant = model.patched.model_json_schema(schema_generator=JsonSchema)
+    members: dict[str, Schema] = {}
+    for name, member in whole["properties"].items():
+        found: Schema = meant["properties"].get(name, member)
+        said = {"description": member["description"]} if "description" in member else {}
+        members[name] = {key: each for key, each in found.items() if key != "default"} | said
+    return {**whole, "properties": members, "$defs": meant.get("$defs", {})}
+
+
+def _plain(form: Schema) -> Schema:
+    """A value that is neither list nor object. Clients that do not know lists of types read them as a text.
+
+    So a list stands only where a text will do.
+    """
+    kinds: Any = form["type"]
+    shown: Schema = {"type": kinds}
+    if isinstance(kinds, list) and "string" not in kinds:
+        shown = {"anyOf": [{"type": kind} for kind in cast("list[str]", kinds)]}
+    for name in ("enum", "format"):
+        if name in form:
+            shown[name] = form[name]
+    if form.get("maximum", _LARGEST_BOUND) < _LARGEST_BOUND:
+        shown["maximum"] = form["maximum"]
+    return shown
+
+
+def _read(shape: ArgumentShape, value: Any, place: str) -> Any:
+    if isinstance(value, dict):
+        members = cast("dict[str, Any]", value)
+        if shape.is_map:
+            return members
+        known = {name: shape.members.get(name, _ANY) for name in members}
+        return {
+            name: _read(known[name], member, f"{place}/{name}")
+            for name, member in members.items()
+            if member is not None and not (member == [] and known[name].is_optional_list)
+        }
+    if shape.only is not None and value is not None:
+        return {shape.only: _read(shape.members[shape.only], value, place)}
+    if isinstance(value, list):
+        entries = cast("list[Any]", value)
+        if shape.is_map:
+            return _mapped(entries, place)
+        inner = shape.items or _ANY
+        return [_read(inner, entry, f"{place}/{n}") for n, entry in enumerate(entries)]
+    return value
+
+
+def _mapped(entries: list[Any], place: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for number, entry in enumerate(entries):
+        if not isinstance(entry, dict) or entry.keys() != {_NAME, _VALUE}:
+            raise _fault(f"{place}/{number}", f"Is an object of `{_NAME}` and `{_VALUE}`.")
+        pair = cast("dict[str, Any]", entry)
+        name = pair[_NAME]
+        if not isinstance(name, str):
+            raise _fault(f"{place}/{number}/{_NAME}", "Is a text.")
+        if pair[_VALUE] is None:
+            raise _fault(f"{place}/{number}/{_VALUE}", "Is missing.")
+        if name in found:
+            raise _fault(f"{place}/{number}/{_NAME}", "Names a second value for the same.")
+        found[name] = pair[_VALUE]
+    return found
+
+
+def _fault(pointer: str, said: str) -> ValidationFailed:
+    return ValidationFailed([FieldError(pointer, said)])
+
+
+def _outlined(reader: _Reader, schema: Schema, levels: int) -> Schema:
+    schema = reader.resolved(schema)
+    options: list[Schema] = schema.get("anyOf") or schema.get("oneOf") or []
+    if options and "type" not in schema:
+        shown = [_outlined(reader, option, levels) for option in options]
+        types = [each.get("type") for each in shown if each.keys() == {"type"}]
+        return {"type": types} if len(types) == len(shown) else {"anyOf": shown}
+    found: Schema = {"type": schema["type"]} if "type" in schema else {}
+    if levels == 0:
+        return found
+    if "properties" in schema:
+        found["properties"] = {
+            name: _outlined(reader, member, levels - 1)
+            for name, member in schema["properties"].items()
+        }
+        if "required" in schema:
+            found["required"] = schema["required"]
+    if isinstance(schema.get("items"), dict):
+        found["items"] = _outlined(reader, schema["items"], levels - 1)
+    return found

@@ -1,0 +1,116 @@
+"""`GET /api/benchmarks`: how deals like this one usually end."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from negotiator import values
+from negotiator.http.operation import Call, Operation, ToolOffer
+from negotiator.memory import benchmarks_figures
+from negotiator.memory.benchmarks_queries import BenchmarkCell
+from negotiator.memory.schemas_wins import Currency, WinRole
+from negotiator.memory.wins_savings import gains_when_higher
+from negotiator.schema import Strict
+from negotiator.store.statement import Transaction
+from negotiator.store.store import Store
+from negotiator.values import ShortText
+
+BenchmarkPeriod = Literal["12m", "24m", "36m", "all"]
+
+
+class BenchmarkQuery(Strict):
+    """Which deals: every member narrows. Others' deals are counted in whole cells only."""
+
+    category: ShortText | None = Field(None, description="Only deals of this category.")
+    kind: ShortText | None = Field(None, description="Only deals of this kind, such as renewal.")
+    currency: Currency | None = Field(None, description="ISO 4217 code.")
+    role: WinRole | None = Field(
+        None, description="The user's side; buyers and sellers are never mixed."
+    )
+    period: BenchmarkPeriod = Field("all", description="Deals closed in the last months.")
+
+
+class MedianInterval(TypedDict):
+    """Where the true median lies with at least this confidence."""
+
+    low: float
+    high: float
+    level: float
+
+
+class BenchmarkFigures(TypedDict):
+    """Rates are fractions of the baseline; what cannot be told is null, with the reason."""
+
+    id: str
+    scope: str
+    n_deals: int
+    n_contributors: int
+    p10: float | None
+    p25: float | None
+    p50: float | None
+    p75: float | None
+    p90: float | None
+    spend_weighted_rate: float | None
+    median_rounds: float | None
+    median_days: float | None
+    confidence_interval: MedianInterval | None
+    period: str
+    method: str
+    widened: list[str]
+    suppressed: bool
+    reason: str | None
+
+
+class BenchmarksView(BenchmarkFigures):
+    """The caller's own figures, and those of contributors besides."""
+
+    contributors: BenchmarkFigures
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkRoutes:
+    """Compares over the wins that are kept."""
+
+    store: Store
+
+    def operations(self) -> list[Operation]:
+        """What this slice offers."""
+        return [
+            Operation(
+                name="get_benchmarks",
+                method="GET",
+                path="/api/benchmarks",
+                summary="How deals like this one usually end: yours, and others' where nobody can be seen",
+                run=self.get,
+                input=BenchmarkQuery,
+                output=BenchmarksView,
+                scopes=frozenset({"memories:read"}),
+                refusals=(422,),
+                tool=ToolOffer(
+                    "Compare with benchmarks",
+                    hint="Use it to choose a realistic target or to judge a result.",
+                ),
+                tag="wins",
+            )
+        ]
+
+    async def get(self, call: Call[BenchmarkQuery]) -> dict[str, Any]:
+        """Both answers over one snapshot."""
+        owner, cell, now = call.caller.principal, cell_for(call.input), values.now()
+
+        def unit(tx: Transaction) -> dict[str, Any]:
+            contributors = benchmarks_figures.pooled_figures(tx, owner, cell, now)
+            return {
+                **benchmarks_figures.own_figures(tx, owner, cell, now),
+                "contributors": contributors,
+            }
+
+        return await self.store.scan(unit)
+
+
+def cell_for(asked: BenchmarkQuery) -> BenchmarkCell:
+    """The cell that is asked for."""
+    side = None if asked.role is None else "sell" if gains_when_higher(asked.role, "") else "buy"
+    return BenchmarkCell(asked.category, asked.kind, asked.currency, side, asked.period)

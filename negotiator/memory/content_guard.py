@@ -1,0 +1,172 @@
+"""Texts as people see them, whatever marks they are made of.
+
+Crude attempts to speak to a model through a memory (OWASP's agentic top ten calls them memory poisoning).
+
+What is caught here is kept out of sight, not thrown away. It is a filter, not a proof: whatever is recalled is handed
+on as data with its source and its trust. Business prose is full of "always" and "never": an order counts only where it
+is given to the reader, and only for things a reader of memories could do.
+
+How far an author is believed, and whether two texts say the same.
+"""
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterable
+from typing import Final, Literal
+
+from negotiator.search_terms import fold_text, split_words, stemmed_terms
+
+_SPACE: Final = re.compile(r"\s+")
+_SPELLED: Final = re.compile(r"\b(?:[a-z0-9][ .\-_*|·]){3,}[a-z0-9]\b")
+_BETWEEN: Final = re.compile(r"[ .\-_*|·]")
+_LOOKALIKES: Final = str.maketrans(
+    # Cyrillic, Greek and others that are drawn like Latin letters (Unicode TR 39, the common ones).
+    "\u0430\u0432\u0435\u0456\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u04bb\u0458\u0455"
+    "\u0501\u051b\u051d\u04cf\u0261\u03b1\u03b2\u03b5\u03bd\u03b9\u03ba\u03bf\u03c1\u03c4\u03c5\u03c7"
+    "\u03b3\u03f2\u03f3\u0131\u2113\u217c",
+    "abeikmhopctyxhjsdqwlgabenikoptuxycjill",
+)
+_BARRED: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Cn"})
+
+
+def strip_invisible(text: str) -> str:
+    """The text composed (NFC), without marks that are not seen; line breaks stay.
+
+    Control, format, private and unassigned characters go: zero widths, direction marks and tags among them. The joiner
+    in an emoji goes too, which leaves its parts.
+    """
+    seen = "".join(
+        mark
+        for mark in unicodedata.normalize("NFC", text)
+        if mark in "\n\t" or unicodedata.category(mark) not in _BARRED
+    )
+    return seen.strip()
+
+
+def fold_lookalikes(text: str) -> str:
+    """The text as a reader sees it: one case, no accents, look-alikes as Latin, spelled-out words put together."""
+    plain = fold_text(fold_text(text).translate(_LOOKALIKES))
+    joined = _SPELLED.sub(lambda found: f" {_BETWEEN.sub('', found[0])} ", plain)
+    return joined.replace("’", "'")
+
+
+def text_digest(text: str, counterparty: str | None) -> str:
+    """One value for texts about the same party that differ in case, spacing and composition only."""
+    parts = (unicodedata.normalize("NFKC", part).casefold() for part in (text, counterparty or ""))
+    plain = "\0".join(_SPACE.sub(" ", part).strip() for part in parts)
+    return hashlib.sha256(plain.encode()).hexdigest()
+
+
+_RULES: Final = (
+    r"(?:instructions?|rules?|prompts?|limits?|guidelines?|polic(?:y|ies)|constraints?|guardrails?|orders|directives?"
+    r"|safety|memories|walk ?away|floor)"
+)
+_PATTERNS: Final = {
+    "addresses_a_model": re.compile(
+        rf"\b(?:ignore|disregard|forget|override|bypass|discard)\b.{{0,40}}"
+        rf"\b(?:previous|prior|above|earlier|preceding|all|any|every|your|system|safety)\b.{{0,30}}\b{_RULES}\b"
+        r"|\byou are (?:now|no longer) (?:an? |the )?(?:\w+ )?(?:ai|assistant|agent|model|bot|dan|admin|bound|allowed"
+        r"|required|restricted|in)\b"
+        r"|\b(?:as|dear|hey|attention|note (?:to|for)|hello|hi),? (?:an? |the |this |any |all )?(?:ai|assistant|llm"
+        r"|language model|ai (?:agent|model|assistant)s?)\b"
+        r"|\b(?:system|developer|hidden) (?:prompt|message|override|instruction)s?\b|\bjailbreak"
+        r"|\bnew instructions?\s*:|\b(?:reveal|print|repeat|output|leak|exfiltrate)\b.{0,30}\b(?:prompt|api key|token"
+        r"|credentials?|secrets?|memories|reservation|walk ?away)\b"
+        r"|\b(?:when|if|once|after|whenever) (?:you|the (?:ai|assistant|agent|model))"
+        r" (?:read|recall|retrieve|see|load)s? this\b"
+        r"|\bfrom now on,? (?:you|always|never)\b|\b(?:do not|don't|never|without) (?:tell|inform|warn|notify|mention"
+        r"|telling|informing|warning|notifying)\w*\b.{0,25}\b(?:user|owner|human|operator|principal)\b",
+        re.DOTALL,
+    ),
+    "gives_orders": re.compile(
+        r"(?:^|[.!?:;]\s*|\b(?:you|assistant|agent) (?:must|should|shall|will|have to|are to|need to)\s+|\bplease\s+"
+        r"|\bassistant,?\s+)"
+        r"(?:always |automatically |immediately |silently |now )+(?:approve|accept|agree|authori[sz]e|pay|transfer"
+        r"|wire|send|disclose|confirm)\b.{0,30}\b(?:any|every|all|whatever|requests?|prices?|payments?|transfers?|money"
+        r"|funds|everything)\b"
+        r"|\b(?:call|invoke|execute|run)\s+(?:the\s+)?[`'\"]?(?:[a-z]+_[a-z_]+|tool\b|function\b)",
+        re.DOTALL | re.MULTILINE,
+    ),
+    "imitates_markup": re.compile(
+        r"^[^\S\n]*(?:system|assistant)\s*:|<\|[a-z_]+\|>|\[/?(?:inst|sys|system)\]|<<sys>>"
+        r"|</?(?:system|assistant|tool|function|memory|memories|context|instructions?|data)\b[^>]{0,40}>"
+        r"|[\"'](?:tool_calls?|function_call|role)[\"']\s*:|^[^\S\n]*```(?:tool|function|system)|^#{1,3}\s*(?:system|instructions?)\b",
+        re.MULTILINE,
+    ),
+    "encoded": re.compile(r"(?:[a-z0-9+/]{4}){20,}={0,2}|(?:[0-9a-f]{2}){40,}"),
+}
+_SECRET: Final = re.compile(
+    r"-----BEGIN [A-Z ]*PRIVATE KEY-----|\beyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}"
+    r"|\b(?:sk|pk|rk|ghp|gho|ghs|xox[abp]|AKIA|AIza)[-_]?[A-Za-z0-9_-]{16,}"
+    r"|\b(?i:password|passphrase|secret key|api key)\s*(?:is|[:=])\s*\S{6,}",
+)
+_COMMAND: Final = re.compile(
+    r"https?://|\b(?:curl|wget|rm|sudo|powershell|eval|exec)\s+\S|\bjavascript:", re.IGNORECASE
+)
+_CARD: Final = re.compile(r"(?<!\d)(?:4|5[1-5]|2[2-7]|3[47]|6)(?:[ -]?\d){11,18}(?!\d)")
+
+
+def suspicion_reason(texts: Iterable[str], kind: str) -> str | None:
+    """Why the texts of a memory are better kept out of sight, as one word; None when nothing is wrong with them."""
+    for text in texts:
+        seen = fold_lookalikes(text)
+        for reason, pattern in _PATTERNS.items():
+            if pattern.search(seen):
+                return reason
+        if _SECRET.search(text):
+            return "secret"
+        if kind == "tactic" and _COMMAND.search(text):
+            return "command"
+        if any(_is_card(found[0]) for found in _CARD.finditer(text)):
+            return "card"
+    return None
+
+
+def _is_card(digits: str) -> bool:
+    """Luhn's check (ISO/IEC 7812-1)."""
+    figures = [int(mark) for mark in digits if mark.isdigit()]
+    doubled = [2 * figure - 9 * (figure > 4) for figure in figures[-2::-2]]
+    return (sum(figures[-1::-2]) + sum(doubled)) % 10 == 0
+
+
+AuthorKind = Literal["user", "agent", "transcript", "import"]
+
+TRUST_UNREVIEWED: Final = 0
+TRUST_UNBOUND_AGENT: Final = 1
+TRUST_BOUND_AGENT: Final = 2
+TRUST_CONFIRMED: Final = 3
+
+_DENIALS: Final = (
+    "not no never none nothing neither nor without refuse refuses refused reject rejects rejected"
+)
+_NEGATIONS: Final = frozenset(_DENIALS.split())
+_WORD: Final = re.compile(r"[a-z]+(?:['’]t)?")
+
+
+def trust_level(author: AuthorKind, *, bound: bool) -> int:
+    """How far an author is believed: a person 3, their agent 2, an agent of nobody's 1, what was heard or read 0."""
+    if author == "user":
+        return TRUST_CONFIRMED
+    if author == "agent":
+        return TRUST_BOUND_AGENT if bound else TRUST_UNBOUND_AGENT
+    return TRUST_UNREVIEWED
+
+
+def is_repetition(left: str, right: str) -> bool:
+    """Whether two texts are one in all but spelling: the same telling words in the same order."""
+    return stemmed_terms(left) == stemmed_terms(right) and has_same_numbers_and_negations(
+        left, right
+    )
+
+
+def has_same_numbers_and_negations(left: str, right: str) -> bool:
+    """Whether two texts have the same numbers and deny as much: others cannot say nearly the same."""
+    return _held(left) == _held(right)
+
+
+def _held(text: str) -> tuple[list[str], int]:
+    denials = sum(
+        word in _NEGATIONS or word.endswith(("'t", "’t")) for word in _WORD.findall(text.casefold())
+    )
+    return sorted(word for word in split_words(text) if word[0].isdigit()), denials % 2

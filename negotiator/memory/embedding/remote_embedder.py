@@ -1,0 +1,85 @@
+"""An operator's OpenAI-compatible endpoint: `POST {url}/embeddings`. Texts leave the house: health names the host."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+import httpx2
+
+from negotiator.errors import Unavailable
+
+if TYPE_CHECKING:
+    from negotiator.memory.embedding.embedder import Vectors
+
+TIMEOUT_SECONDS: Final = 10.0
+_BATCH: Final = 64
+_MOST_RECEIVED: Final = 8 * 1024 * 1024
+
+
+class RemoteEmbedder:
+    """Vectors of a model behind HTTP; `url` is for example `https://host/v1`."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        key: str,
+        model: str,
+        transport: httpx2.AsyncBaseTransport | None = None,
+    ) -> None:
+        self.lesser = ""
+        self.model = f"{urlsplit(url).hostname}/{model}"
+        self._url = f"{url.rstrip('/')}/embeddings"
+        self._asked = model
+        headers = {"authorization": f"Bearer {key}"} if key else {}
+        self._client = httpx2.AsyncClient(
+            follow_redirects=False,
+            trust_env=False,
+            transport=transport,
+            timeout=TIMEOUT_SECONDS,
+            headers=headers,
+        )
+
+    async def embed(self, texts: Sequence[str]) -> "Vectors":
+        """One unit vector for each text; 503 when the endpoint does not answer as it should."""
+        import numpy as np
+
+        rows: list[Any] = []
+        try:
+            async with asyncio.timeout(TIMEOUT_SECONDS):
+                for start in range(0, len(texts), _BATCH):
+                    rows.extend(await self._ask(texts[start : start + _BATCH]))
+            found = np.array(rows, np.float32).reshape(len(texts), -1)
+        except (httpx2.HTTPError, OSError, TimeoutError, ValueError, KeyError, TypeError) as fault:
+            raise _away(str(fault)) from fault
+        lengths = np.linalg.norm(found, axis=1, keepdims=True)
+        if not np.isfinite(found).all() or not lengths.all():
+            raise _away("a vector has no direction")
+        return found / lengths
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    async def _ask(self, texts: Sequence[str]) -> list[Any]:
+        body = {"model": self._asked, "input": list(texts), "encoding_format": "float"}
+        received = b""
+        async with self._client.stream("POST", self._url, json=body) as reply:
+            async for chunk in reply.aiter_bytes():
+                received += chunk
+                if len(received) > _MOST_RECEIVED:
+                    raise ValueError("the answer is too large")
+            if reply.status_code != HTTPStatus.OK:
+                raise ValueError(f"status {reply.status_code}")
+        listed: list[Any] = json.loads(received)["data"]
+        vectors = [entry["embedding"] for entry in sorted(listed, key=lambda entry: entry["index"])]
+        if len(vectors) != len(texts):
+            raise ValueError("another number of vectors than of texts")
+        return vectors
+
+
+def _away(detail: str) -> Unavailable:
+    return Unavailable("The embedding endpoint cannot be used now.", detail=detail)

@@ -1,0 +1,370 @@
+"""BM25 over one owner's texts (Robertson and Zaragoza 2009).
+
+Every term of every text is kept as a pair of numbers. The pairs that were there when the index was packed lie sorted by
+term; the few that came since are looked through, until there are enough of them to pack again.
+
+One owner's memories, ready to be searched.
+"""
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import log
+from typing import Any, Final
+
+import numpy as np
+import orjson
+
+from negotiator.memory.search_ranking import (
+    HybridRanking,
+    RankedRow,
+    RankingCandidates,
+    RankingMode,
+    top_rows,
+)
+from negotiator.search_terms import stemmed_terms
+
+_SATURATION: Final = 1.2
+_LENGTH: Final = 0.75
+_FEW: Final = 256
+
+KeywordArray = Any
+
+
+class KeywordIndex:
+    """An inverted index whose rows are added at the end; a changed text is a new row."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._terms = array("i")
+        self._rows = array("i")
+        self._lengths = array("i")
+        self._packed = _Postings.packed(self._terms, self._rows, 0)
+        self._loose: tuple[KeywordArray, KeywordArray] | None = None
+        self._norm: KeywordArray = np.zeros(0, np.float32)
+
+    def __len__(self) -> int:
+        return len(self._lengths)
+
+    def extend(self, texts: Sequence[Sequence[str]]) -> None:
+        """Index more texts, each by its terms."""
+        numbers = self._numbers
+        for terms in texts:
+            self._rows.extend([len(self._lengths)] * len(terms))
+            self._terms.extend([numbers.setdefault(term, len(numbers)) for term in terms])
+            self._lengths.append(len(terms))
+        self._loose = None
+        if len(self) - self._packed.texts > max(_FEW, self._packed.texts // 4):
+            self._packed = _Postings.packed(self._terms, self._rows, len(self))
+
+    def scores(self, terms: Iterable[str]) -> KeywordArray:
+        """What share of the question each row has: float32 [rows].
+
+        1 is a text of usual length in which every term occurs once, 0 one in which none does; a rare term weighs more
+        than a common one, and one that no text has the most.
+        """
+        found = np.zeros(len(self), np.float32)
+        norm, whole = self._lengths_weighed(), 0.0
+        for term in dict.fromkeys(terms):
+            rows, counts = self._of(self._numbers.get(term))
+            rarity = log(1 + (len(self) - len(rows) + 0.5) / (len(rows) + 0.5))
+            whole += rarity
+            found[rows] += rarity * (_SATURATION + 1) * counts / (counts + norm[rows])
+        return found / np.float32(whole) if whole else found
+
+    def _of(self, number: int | None) -> tuple[KeywordArray, KeywordArray]:
+        """The rows that a term occurs in, and how often."""
+        if number is None:
+            return _NOWHERE
+        rows, counts = self._packed.of(number)
+        if len(self) == self._packed.texts:
+            return rows, counts
+        if self._loose is None:
+            start = self._packed.pairs
+            self._loose = np.array(self._terms[start:]), np.array(self._rows[start:])
+        terms, places = self._loose
+        newer, often = np.unique(places[terms == number], return_counts=True)
+        return np.concatenate([rows, newer]), np.concatenate([counts, often.astype(np.float32)])
+
+    def _lengths_weighed(self) -> KeywordArray:
+        """What a text's length does to its terms' saturation."""
+        if len(self._norm) != len(self):
+            lengths = np.array(self._lengths, np.float32)
+            ratio = lengths / max(1.0, float(lengths.mean()))
+            self._norm = _SATURATION * (1 - _LENGTH + _LENGTH * ratio)
+        return self._norm
+
+
+@dataclass(frozen=True, slots=True)
+class _Postings:
+    """Rows and counts by term, of the first `texts` texts; `starts` says where a term's begin."""
+
+    texts: int
+    pairs: int
+    starts: KeywordArray
+    rows: KeywordArray
+    counts: KeywordArray
+
+    @classmethod
+    def packed(cls, terms: "array[int]", rows: "array[int]", texts: int) -> "_Postings":
+        """The postings of all pairs there are."""
+        pairs = np.array(terms, np.int64) << 32 | np.array(rows, np.int64)
+        found, counts = np.unique(pairs, return_counts=True)
+        by_term = found >> 32
+        most = int(by_term[-1]) + 2 if len(found) else 1
+        starts = np.searchsorted(by_term, np.arange(most))
+        places = (found & 0xFFFFFFFF).astype(np.int32)
+        return cls(texts, len(terms), starts, places, counts.astype(np.float32))
+
+    def of(self, number: int) -> tuple[KeywordArray, KeywordArray]:
+        """One term's rows and counts."""
+        if number + 1 >= len(self.starts):
+            return _NOWHERE
+        span = slice(self.starts[number], self.starts[number + 1])
+        return self.rows[span], self.counts[span]
+
+
+_NOWHERE: Final = np.zeros(0, np.int32), np.zeros(0, np.float32)
+
+
+NO_EXPIRY: Final = 2**62
+_GONE: Final = -1
+_STATUSES: Final = ("active", "pending", "superseded", "quarantined")
+_NUMBERS: Final = {status: number for number, status in enumerate(_STATUSES)}
+_SKETCHED: Final = 16_384
+_SHORTLIST: Final = 1_000
+_GATHERED: Final = 8
+_EMPTY_ROWS: Final = np.zeros(0, np.int64)
+_ROW_COST: Final = 600
+_FACTS_COST: Final = 2_500
+
+IndexArray = Any
+IndexPredicate = Callable[[Mapping[str, Any]], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedMemory:
+    """One memory as the shelf takes it: its terms, its vector, its view as JSON, and what every search reads of it.
+
+    `vector` is None when it is by another model than the one that questions are put to: it is found by its words.
+    `created` and `expires` in milliseconds; `ageless` ones do not pale with time.
+    """
+
+    id: str
+    terms: Sequence[str]
+    vector: bytes | None
+    document: bytes
+    status: str
+    trust: int
+    ageless: bool
+    created: int
+    expires: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class IndexQuery:
+    """What is asked of a shelf: the words, their vector (None in keyword mode), what may be shown."""
+
+    text: str
+    vector: IndexArray | None
+    mode: RankingMode
+    now: int
+    statuses: frozenset[str]
+    keep: IndexPredicate | None = None
+
+
+class MemoryIndex:
+    """Rows in the order of their arrival; a changed memory leaves its old row and takes a new one."""
+
+    def __init__(self, stamp: int) -> None:
+        self.stamp = stamp
+        self._places: dict[str, int] = {}
+        self._ids: list[str] = []
+        self._documents: list[bytes] = []
+        self._facts: dict[int, Mapping[str, Any]] = {}
+        self._keywords = KeywordIndex()
+        self._columns = _Columns()
+        self._bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __contains__(self, memory: str) -> bool:
+        return memory in self._places
+
+    @property
+    def cost(self) -> int:
+        """About how many bytes it takes."""
+        rows = self._bytes + _ROW_COST * len(self._ids)
+        return self._columns.vectors.nbytes + rows + _FACTS_COST * len(self._facts)
+
+    @property
+    def stale(self) -> bool:
+        """Whether so many rows are left over that it is better built anew."""
+        return len(self._ids) > 64 and len(self._ids) > 2 * len(self._places)
+
+    def put(self, memories: Sequence[IndexedMemory]) -> None:
+        """Add memories, or what became of them."""
+        for memory in memories:
+            if (old := self._places.get(memory.id)) is not None:
+                self._columns.status[old] = _GONE
+            self._places[memory.id] = len(self._ids)
+            self._ids.append(memory.id)
+            self._documents.append(memory.document)
+            self._bytes += len(memory.document)
+        self._keywords.extend([memory.terms for memory in memories])
+        self._columns.extend(memories)
+
+    def search(self, asked: IndexQuery) -> Iterator[tuple[str, RankedRow]]:
+        """Ids in order, best first; at most the first fifty by meaning and the first fifty by words."""
+        columns = self._columns
+        allowed = columns.allowed(asked)
+        if asked.keep is not None:
+            keep = asked.keep
+            for row in np.flatnonzero(allowed):
+                allowed[row] = keep(self._read(int(row)))
+        nearest = matching = _EMPTY_ROWS
+        words = np.zeros(len(self._ids), np.float32)
+        if asked.vector is not None:
+            nearest = columns.nearest(asked.vector, allowed)
+        if asked.mode != "semantic":
+            words = self._keywords.scores(stemmed_terms(asked.text))
+            matching = top_rows(words, np.flatnonzero((words > 0) & allowed))
+        rows = np.unique(np.concatenate([nearest, matching]))
+        found = RankingCandidates(
+            rows=rows,
+            semantic=columns.cosines(asked.vector, rows),
+            keyword=words[rows],
+            nearest=nearest,
+            matching=matching,
+            created_at=columns.created[rows],
+            trust=columns.trust[rows],
+            ageless=columns.ageless[rows],
+        )
+        for one in HybridRanking(found, asked.mode, now=asked.now):
+            yield self._ids[one.row], one
+
+    def nearest(
+        self, vector: IndexArray, *, now: int, statuses: frozenset[str]
+    ) -> list[tuple[str, float]]:
+        """The few closest in meaning with their cosine, closest first."""
+        columns = self._columns
+        allowed = columns.allowed(IndexQuery("", vector, "semantic", now, statuses))
+        rows = columns.nearest(vector, allowed)[:5]
+        cosines = columns.cosines(vector, rows)
+        return [(self._ids[row], float(cosine)) for row, cosine in zip(rows, cosines, strict=True)]
+
+    def facts(self, memory: str) -> Mapping[str, Any]:
+        """A memory's view."""
+        found: Mapping[str, Any] = orjson.loads(self._documents[self._places[memory]])
+        return found
+
+    def read(self) -> None:
+        """Have every memory's view at hand, as filters need it. Takes its time the first time."""
+        for row in self._places.values():
+            self._read(row)
+
+    def _read(self, row: int) -> Mapping[str, Any]:
+        if row not in self._facts:
+            self._facts[row] = orjson.loads(self._documents[row])
+        return self._facts[row]
+
+
+class _Columns:
+    """The arrays of a shelf, grown by doubling; the first `_used` rows of each count.
+
+    `sketch` holds the signs of the vectors, one bit a dimension: what a large shelf is looked through by first.
+    """
+
+    def __init__(self) -> None:
+        self.vectors: IndexArray = np.zeros((0, 0), np.float32)
+        self.sketch: IndexArray = np.zeros((0, 0), np.uint64)
+        self.expires: IndexArray = np.zeros(0, np.int64)
+        self.created: IndexArray = np.zeros(0, np.int64)
+        self.status: IndexArray = np.zeros(0, np.int8)
+        self.trust: IndexArray = np.zeros(0, np.int8)
+        self.ageless: IndexArray = np.zeros(0, bool)
+        self.comparable: IndexArray = np.zeros(0, bool)
+        self._used = 0
+
+    def allowed(self, asked: IndexQuery) -> IndexArray:
+        """Which rows may be shown."""
+        numbers = [number for name, number in _NUMBERS.items() if name in asked.statuses]
+        status = self.status[: self._used]
+        fits = status == numbers[0] if len(numbers) == 1 else np.isin(status, numbers)
+        fits &= self.expires[: self._used] > asked.now
+        return fits
+
+    def nearest(self, vector: IndexArray, allowed: IndexArray) -> IndexArray:
+        """The allowed rows closest to a vector, closest first."""
+        if self.vectors.shape[1] != len(vector):
+            return _EMPTY_ROWS
+        rows = np.flatnonzero(allowed & self.comparable[: self._used])
+        if len(rows) > _SKETCHED:
+            rows = self._shortlist(vector, rows)
+        if len(rows) * _GATHERED < self._used:
+            return rows[top_rows(self.vectors[rows] @ vector, np.arange(len(rows)))]
+        return top_rows(self.vectors[: self._used] @ vector, rows)
+
+    def cosines(self, vector: IndexArray | None, rows: IndexArray) -> IndexArray:
+        """The cosine of these rows; zero where vectors are of another model."""
+        if vector is None or self.vectors.shape[1] != len(vector):
+            return np.zeros(len(rows), np.float32)
+        return self.vectors[rows] @ vector
+
+    def extend(self, memories: Sequence[IndexedMemory]) -> None:
+        """Take these memories' values as the next rows."""
+        if not memories:
+            return
+        found = [memory.vector for memory in memories if memory.vector is not None]
+        start, self._used = self._used, self._used + len(memories)
+        self._grow(self._used, max(self.vectors.shape[1], len(found[0]) // 4 if found else 0))
+        span = slice(start, self._used)
+        none = bytes(4 * self.vectors.shape[1])
+        joined = b"".join([memory.vector or none for memory in memories])
+        vectors = np.frombuffer(joined, np.float32).reshape(len(memories), -1)
+        self.vectors[span] = vectors
+        self.sketch[:, span] = _signs(vectors).T
+        self.comparable[span] = [memory.vector is not None for memory in memories]
+        self.expires[span] = [NO_EXPIRY if m.expires is None else m.expires for m in memories]
+        self.created[span] = [memory.created for memory in memories]
+        self.status[span] = [_NUMBERS[memory.status] for memory in memories]
+        self.trust[span] = [memory.trust for memory in memories]
+        self.ageless[span] = [memory.ageless for memory in memories]
+
+    def _shortlist(self, vector: IndexArray, rows: IndexArray) -> IndexArray:
+        """Of many rows the thousand and some whose vectors point to the same side in most dimensions.
+
+        Signs agree the more, the smaller the angle (Charikar 2002); what they leave is compared exactly.
+        """
+        [signs] = _signs(vector[np.newaxis])
+        apart = np.zeros(self._used, np.uint16)
+        for theirs, mine in zip(self.sketch, signs, strict=True):
+            apart += np.bitwise_count(theirs[: self._used] ^ mine)
+        among = apart if len(rows) == self._used else apart[rows]
+        reached = np.cumsum(np.bincount(among)) >= _SHORTLIST
+        return rows[among <= np.argmax(reached)]
+
+    def _grow(self, rows: int, width: int) -> None:
+        """Make room for so many rows of vectors this wide; a first vector gives those before it their width."""
+        if (room := len(self.expires)) >= rows and self.vectors.shape[1] == width:
+            return
+        room = max(rows, 2 * room) if rows > room else room
+        self.vectors = _larger(self.vectors, (room, width))
+        self.sketch = _larger(self.sketch, ((width + 63) // 64, room))
+        for name in ("expires", "created", "status", "trust", "ageless", "comparable"):
+            setattr(self, name, _larger(getattr(self, name), (room,)))
+
+
+def _larger(old: IndexArray, shape: tuple[int, ...]) -> IndexArray:
+    new = np.zeros(shape, old.dtype)
+    new[tuple(map(slice, old.shape))] = old
+    return new
+
+
+def _signs(vectors: IndexArray) -> IndexArray:
+    """The vectors' signs, 64 to a number: uint64 [rows, dimensions / 64]."""
+    packed = np.packbits(vectors > 0, axis=1)
+    padded = np.zeros((len(vectors), -(-packed.shape[1] // 8) * 8), np.uint8)
+    padded[:, : packed.shape[1]] = packed
+    return padded.view(np.uint64)

@@ -1,0 +1,304 @@
+"""Memories at rest. Every statement carries the owner, so somebody else's id is simply not there.
+
+Every change raises the owner's counter in the same transaction: that is how each worker knows its shelf is behind.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+import orjson
+from sqlalchemy import BigInteger, bindparam, delete, func, or_, select, update
+from sqlmodel import col
+
+from negotiator import values
+from negotiator.errors import NotFound, PreconditionFailed
+from negotiator.memory import content_guard
+from negotiator.memory.schemas_memories import ListMemories
+from negotiator.memory.tables import IS_LIVE_SQL, Memory, MemoryOwner, MemoryVersion
+from negotiator.store.statement import Query, Statement, Transaction, insertion, table
+from negotiator.values import milliseconds
+
+MemoryDocument = dict[str, Any]
+NEWEST_REVISION: Final = 2**31 - 1
+_LAST: Final = "mem_" + "z" * values.ID_LENGTH
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEmbedding:
+    """A text's vector as it is kept, and the model it is by."""
+
+    model: str
+    vector: bytes
+
+
+def _fits(name: str) -> Any:
+    """The column equals the parameter of its name, or nothing is asked of it."""
+    asked = bindparam(name, type_=table(Memory).c[name].type)
+    return or_(asked.is_(None), table(Memory).c[name] == asked)
+
+
+def _count(*conditions: Any) -> Query[int]:
+    return Query(
+        select(func.count())
+        .select_from(Memory)
+        .where(col(Memory.owner) == bindparam("holder"), *conditions),
+        lambda row: int(row[0]),
+    )
+
+
+_theirs = col(Memory.owner) == bindparam("holder")
+_mine = (col(Memory.id) == bindparam("memory"), _theirs)
+_version = (
+    col(MemoryVersion.memory) == bindparam("memory"),
+    col(MemoryVersion.owner) == bindparam("holder"),
+)
+_ADD = Statement(insertion(Memory))
+_FIND = Query(select(col(Memory.document)).where(*_mine), lambda row: bytes(row[0]))
+_TWIN = Query(
+    select(col(Memory.document))
+    .where(_theirs, col(Memory.digest) == bindparam("twin"), col(Memory.status) != "superseded")
+    .order_by(col(Memory.id)),
+    lambda row: orjson.loads(row[0]),
+)
+_LIVE_COUNT = _count(IS_LIVE_SQL)
+_WHOLE_COUNT = _count()
+_PAGE = Query(
+    select(col(Memory.id), col(Memory.document))
+    .where(
+        _theirs,
+        col(Memory.id) < bindparam("before"),
+        *map(_fits, ("kind", "status", "category", "counterparty", "negotiation", "trust")),
+    )
+    .order_by(col(Memory.id).desc())
+    .limit(bindparam("limit")),
+    tuple,
+)
+_SAVE = Statement(
+    update(Memory)
+    .where(*_mine)
+    .values(
+        {
+            name: bindparam(f"new_{name}", type_=table(Memory).c[name].type)
+            for name in (
+                *("stamp", "kind", "status", "category", "counterparty", "negotiation", "trust"),
+                *("pinned", "digest", "expires_at", "document", "revision", "updated_at"),
+            )
+        }
+    )
+)
+_REMOVE = (
+    Statement(delete(MemoryVersion).where(*_version)),
+    Statement(delete(Memory).where(*_mine)),
+)
+_KEEP_VERSION = Statement(insertion(MemoryVersion))
+_VERSIONS = Query(
+    select(
+        *(table(MemoryVersion).c[name] for name in ("revision", "at", "actor", "change", "before"))
+    )
+    .where(*_version, col(MemoryVersion.revision) < bindparam("newest"))
+    .order_by(col(MemoryVersion.revision).desc())
+    .limit(bindparam("limit")),
+    tuple,
+)
+_THEN = Query(
+    select(col(MemoryVersion.before))
+    .where(*_version, col(MemoryVersion.at) > bindparam("moment", type_=BigInteger))
+    .order_by(col(MemoryVersion.revision))
+    .limit(1),
+    lambda row: bytes(row[0]),
+)
+_STAMP = Query(
+    insertion(MemoryOwner)
+    .on_conflict_do_update(index_elements=["owner"], set_={"stamp": col(MemoryOwner.stamp) + 1})
+    .returning(col(MemoryOwner.stamp)),
+    lambda row: int(row[0]),
+)
+_MARK_REMOVED = Statement(
+    update(MemoryOwner)
+    .where(col(MemoryOwner.owner) == bindparam("holder"))
+    .values(removed=bindparam("new_removed", type_=BigInteger))
+)
+_DOCUMENTS = Query(
+    select(col(Memory.document)).where(_theirs).order_by(col(Memory.id)),
+    lambda row: orjson.loads(row[0]),
+)
+_HAND_OVER = (
+    Statement(
+        update(Memory).where(*_mine).values(owner=bindparam("user"), origin=bindparam("holder"))
+    ),
+    Statement(update(MemoryVersion).where(*_version).values(owner=bindparam("user"))),
+)
+_ERASE = tuple(
+    Statement(delete(model).where(table(model).c.owner == bindparam("holder")))
+    for model in (MemoryVersion, Memory)
+)
+
+
+def find(tx: Transaction, owner: str, memory: str) -> bytes:
+    """The JSON view of the owner's memory; 404 for everybody else's."""
+    found = tx.one(_FIND, memory=memory, holder=owner)
+    if found is None:
+        raise NotFound("There is no such memory.")
+    return found
+
+
+def load(tx: Transaction, owner: str, memory: str, *, expected: int | None) -> MemoryDocument:
+    """The same as data, for a change; 412 when `expected` is not the current revision."""
+    view: MemoryDocument = orjson.loads(find(tx, owner, memory))
+    if expected is not None and view["revision"] != expected:
+        raise PreconditionFailed(
+            "The memory has changed since that revision.", members={"revision": view["revision"]}
+        )
+    return view
+
+
+def find_duplicate(
+    tx: Transaction, owner: str, text: str, *, counterparty: str | None
+) -> MemoryDocument | None:
+    """The owner's memory of the same text about the same party, in whatever case and spacing."""
+    return tx.one(_TWIN, holder=owner, twin=content_guard.text_digest(text, counterparty))
+
+
+def count(tx: Transaction, owner: str, *, live: bool) -> int:
+    """How many memories the owner has, of all statuses or only those that are active or pending."""
+    return tx.one(_LIVE_COUNT if live else _WHOLE_COUNT, holder=owner) or 0
+
+
+def page(
+    tx: Transaction, owner: str, asked: ListMemories, before: str | None
+) -> list[tuple[str, bytes]]:
+    """One more than `limit` of the owner's memories older than `before`, as (id, JSON), newest first."""
+    return tx.all(
+        _PAGE,
+        holder=owner,
+        before=before or _LAST,
+        limit=asked.limit + 1,
+        kind=asked.kind,
+        status=asked.status,
+        category=asked.category,
+        counterparty=asked.counterparty,
+        negotiation=asked.negotiation_id,
+        trust=asked.trust,
+    )
+
+
+def find_as_of(tx: Transaction, owner: str, memory: str, at: int) -> bytes:
+    """What the owner's memory was at a moment (milliseconds); 404 before it was there."""
+    current = find(tx, owner, memory)
+    document = tx.one(_THEN, memory=memory, holder=owner, moment=at) or current
+    if _moment(orjson.loads(document)["created_at"]) > at:
+        raise NotFound("There was no such memory then.")
+    return document
+
+
+def versions(
+    tx: Transaction, owner: str, memory: str, *, newest: int, limit: int
+) -> list[tuple[Any, ...]]:
+    """What a memory was, as (revision, at, actor, change, JSON), newest first; 404 for everybody else's."""
+    find(tx, owner, memory)
+    return tx.all(_VERSIONS, memory=memory, holder=owner, newest=newest, limit=limit)
+
+
+def add(tx: Transaction, owner: str, view: MemoryDocument, embedded: StoredEmbedding) -> None:
+    """Keep a new memory."""
+    tx.run(
+        _ADD,
+        id=view["id"],
+        owner=owner,
+        origin=view["origin"],
+        **_columns(view),
+        stamp=next_stamp(tx, owner),
+        model=embedded.model,
+        vector=embedded.vector,
+        created_at=_moment(view["created_at"]),
+    )
+
+
+def save(
+    tx: Transaction,
+    owner: str,
+    before: MemoryDocument,
+    after: MemoryDocument,
+    *,
+    actor: str,
+    change: str,
+) -> MemoryDocument:
+    """Keep what became of a memory under its next revision, and what it was; answers the view."""
+    now = values.now()
+    after = {**after, "revision": before["revision"] + 1, "updated_at": values.timestamp(now)}
+    tx.run(
+        _KEEP_VERSION,
+        memory=before["id"],
+        revision=before["revision"],
+        owner=owner,
+        at=now,
+        actor=actor,
+        change=change,
+        before=orjson.dumps(before),
+    )
+    new = {**_columns(after), "stamp": next_stamp(tx, owner)}
+    tx.run(
+        _SAVE,
+        memory=before["id"],
+        holder=owner,
+        **{f"new_{name}": value for name, value in new.items()},
+    )
+    return after
+
+
+def delete_memory(tx: Transaction, owner: str, memory: str) -> None:
+    """Erase one memory with its history."""
+    for statement in _REMOVE:
+        tx.run(statement, memory=memory, holder=owner)
+    _mark_removed(tx, owner)
+
+
+def delete_all_memories(tx: Transaction, owner: str) -> None:
+    """Erase all of an owner's memories with their history."""
+    for statement in _ERASE:
+        tx.run(statement, holder=owner)
+    _mark_removed(tx, owner)
+
+
+def list_all(tx: Transaction, owner: str) -> list[MemoryDocument]:
+    """All of an owner's memories, of every status."""
+    return tx.all(_DOCUMENTS, holder=owner)
+
+
+def change_owner(tx: Transaction, owner: str, memory: str, user: str) -> None:
+    """Give a memory and its history to a user, marked with its origin."""
+    for statement in _HAND_OVER:
+        tx.run(statement, memory=memory, holder=owner, user=user)
+
+
+def next_stamp(tx: Transaction, owner: str) -> int:
+    """The owner's next count of changes."""
+    return tx.one(_STAMP, owner=owner, stamp=1, removed=0) or 1
+
+
+def _mark_removed(tx: Transaction, owner: str) -> None:
+    tx.run(_MARK_REMOVED, holder=owner, new_removed=next_stamp(tx, owner))
+
+
+def _columns(view: MemoryDocument) -> dict[str, Any]:
+    """The values of the columns that are chosen by, read from the view."""
+    expires = view["expires_at"]
+    return {
+        "kind": view["kind"],
+        "status": view["status"],
+        "category": view["category"],
+        "counterparty": view["counterparty"],
+        "negotiation": view["negotiation_id"],
+        "trust": view["trust"],
+        "pinned": view["pinned"],
+        "digest": content_guard.text_digest(view["text"], view["counterparty"]),
+        "expires_at": None if expires is None else _moment(expires),
+        "document": orjson.dumps(view),
+        "revision": view["revision"],
+        "updated_at": _moment(view["updated_at"]),
+    }
+
+
+def _moment(text: str) -> int:
+    return milliseconds(datetime.fromisoformat(text)) or 0

@@ -1,0 +1,315 @@
+"""`/api/memories`: what was learned, kept, found and forgotten."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+
+from negotiator import values
+from negotiator.caller import Caller
+from negotiator.http.cursors import Cursors
+from negotiator.http.input import validate
+from negotiator.http.operation import Answer, Call, Operation, ToolOffer
+from negotiator.memory import memories_lifecycle, memories_queries
+from negotiator.memory.embedding.embedder import Embedder
+from negotiator.memory.memories_lifecycle import MemoryWriter, ReferenceChecks, SimilarMemories
+from negotiator.memory.memories_queries import StoredEmbedding
+from negotiator.memory.schemas_memories import (
+    EditMemory,
+    ErasedMemoriesView,
+    EraseMemories,
+    GetMemory,
+    ListMemories,
+    ListMemoryVersions,
+    MemoryBody,
+    MemoryId,
+    MemoryList,
+    MemorySearchView,
+    MemoryVersionList,
+    MemoryView,
+    NewMemory,
+    SearchMemories,
+)
+from negotiator.memory.search import MemorySearch
+from negotiator.memory.vector_queries import update_vector
+from negotiator.schema import apply_merge_patch
+from negotiator.store.statement import Transaction
+from negotiator.store.store import Store
+from negotiator.values import milliseconds
+
+READ_SCOPES: Final = frozenset({"memories:read"})
+WRITE_SCOPES: Final = frozenset({"memories:write"})
+MEMORIES_PATH: Final = "/api/memories"
+MEMORY_PATH: Final = f"{MEMORIES_PATH}/{{id}}"
+
+
+def memory_writer(caller: Caller) -> MemoryWriter:
+    """The caller as an author of memories."""
+    return MemoryWriter(
+        caller.principal, "agent", caller.client_id or None, caller.user_id is not None
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRoutes:
+    """An owner's memories, over HTTP and MCP alike."""
+
+    store: Store
+    cursors: Cursors
+    embedder: Embedder
+    recall: MemorySearch
+    references: ReferenceChecks
+
+    def operations(self) -> list[Operation]:
+        """What this slice offers; the hottest first."""
+        return [*self._reading(), *self._writing()]
+
+    def _reading(self) -> list[Operation]:
+        return [
+            Operation(
+                name="search_memories",
+                method="POST",
+                path=f"{MEMORIES_PATH}/search",
+                summary="Recall memories by meaning and by words, best first",
+                run=self.search,
+                input=SearchMemories,
+                output=MemorySearchView,
+                scopes=READ_SCOPES,
+                tool=ToolOffer(
+                    "Search memories",
+                    hint="Use it before a negotiation is opened or prepared: what is known of this other side?",
+                    reads=True,
+                    foreign=True,
+                    leave_out=("mode", "min_score", "include", "explain"),
+                ),
+                refusals=(400, 422, 503),
+                tag="memory",
+            ),
+            Operation(
+                name="list_memories",
+                method="GET",
+                path=MEMORIES_PATH,
+                summary="List your memories, newest first, by kind, status, category, counterparty",
+                run=self.list,
+                input=ListMemories,
+                output=MemoryList,
+                scopes=READ_SCOPES,
+                refusals=(400, 422),
+                tag="memory",
+            ),
+            Operation(
+                name="get_memory",
+                method="GET",
+                path=MEMORY_PATH,
+                summary="Read one memory, as it is or as it was at a moment",
+                run=self.get,
+                input=GetMemory,
+                output=MemoryView,
+                scopes=READ_SCOPES,
+                refusals=(404, 422),
+                tag="memory",
+            ),
+            Operation(
+                name="list_memory_versions",
+                method="GET",
+                path=f"{MEMORY_PATH}/history",
+                summary="What a memory was before each change, newest first",
+                run=self.history,
+                input=ListMemoryVersions,
+                output=MemoryVersionList,
+                scopes=READ_SCOPES,
+                refusals=(400, 404, 422),
+                tag="memory",
+            ),
+        ]
+
+    def _writing(self) -> list[Operation]:
+        return [
+            Operation(
+                name="remember",
+                method="POST",
+                path=MEMORIES_PATH,
+                summary="Keep a memory; what is known already is kept once",
+                run=self.remember,
+                input=NewMemory,
+                output=MemoryView,
+                status=201,
+                scopes=WRITE_SCOPES,
+                creates=True,
+                tool=ToolOffer(
+                    "Remember",
+                    hint="Use it when the user says something that later negotiations should know.",
+                    leave_out=(
+                        "idempotency_key",
+                        "attributes",
+                        "valid_from",
+                        "expires_at",
+                        "pinned",
+                    ),
+                ),
+                refusals=(200, 400, 404, 409, 422, 503),
+                tag="memory",
+            ),
+            Operation(
+                name="edit_memory",
+                method="PATCH",
+                path=MEMORY_PATH,
+                summary="Change a memory by a JSON merge patch; what it was stays in its history",
+                run=self.edit,
+                input=EditMemory,
+                output=MemoryView,
+                scopes=WRITE_SCOPES,
+                refusals=(400, 404, 409, 412, 422, 503),
+                tag="memory",
+            ),
+            Operation(
+                name="forget_memory",
+                method="DELETE",
+                path=MEMORY_PATH,
+                summary="Erase one memory with its history",
+                run=self.forget,
+                input=MemoryId,
+                status=204,
+                scopes=WRITE_SCOPES,
+                refusals=(404, 412),
+                tag="memory",
+            ),
+            Operation(
+                name="erase_memories",
+                method="DELETE",
+                path=MEMORIES_PATH,
+                summary="Erase all of your memories, so that no byte of them is left",
+                run=self.erase,
+                input=EraseMemories,
+                output=ErasedMemoriesView,
+                scopes=WRITE_SCOPES,
+                refusals=(409, 422),
+                tag="memory",
+            ),
+        ]
+
+    async def search(self, call: Call[SearchMemories]) -> Any:
+        """The best matches among the caller's own."""
+        return await self.recall.search(call.caller.principal, call.input)
+
+    async def list(self, call: Call[ListMemories]) -> Answer:
+        """One page of the caller's memories."""
+        asked, owner = call.input, call.caller.principal
+        bound = ("memories", owner, asked.model_dump(exclude={"limit", "cursor"}))
+        before = None if asked.cursor is None else self.cursors.open(asked.cursor, *bound)
+        found = await self.store.read(lambda tx: memories_queries.page(tx, owner, asked, before))
+        more = len(found) > asked.limit
+        listed = found[: asked.limit]
+        cursor = orjson.dumps(self.cursors.seal(listed[-1][0], *bound) if more else None)
+        items = b",".join(document for _, document in listed)
+        return Answer(b'{"items":[%b],"next_cursor":%b}' % (items, cursor))
+
+    async def get(self, call: Call[GetMemory]) -> Any:
+        """One of the caller's memories."""
+        owner, asked = call.caller.principal, call.input
+        at = milliseconds(asked.at)
+        if at is None:
+            return orjson.loads(
+                await self.store.read(lambda tx: memories_queries.find(tx, owner, asked.id))
+            )
+        return orjson.loads(
+            await self.store.read(lambda tx: memories_queries.find_as_of(tx, owner, asked.id, at))
+        )
+
+    async def history(self, call: Call[ListMemoryVersions]) -> Mapping[str, Any]:
+        """One page of what a memory was."""
+        owner, asked = call.caller.principal, call.input
+        bound = ("memory versions", owner, asked.id)
+        newest = (
+            memories_queries.NEWEST_REVISION
+            if asked.cursor is None
+            else self.cursors.open(asked.cursor, *bound)
+        )
+        found = await self.store.read(
+            lambda tx: memories_queries.versions(
+                tx, owner, asked.id, newest=newest, limit=asked.limit + 1
+            )
+        )
+        listed, more = found[: asked.limit], len(found) > asked.limit
+        items = [
+            {
+                "revision": revision,
+                "at": values.timestamp(at),
+                "actor": actor,
+                "change": change,
+                "before": orjson.loads(before),
+            }
+            for revision, at, actor, change, before in listed
+        ]
+        cursor = self.cursors.seal(listed[-1][0], *bound) if more else None
+        return {"items": items, "next_cursor": cursor}
+
+    async def remember(self, call: Call[NewMemory]) -> Answer:
+        """Keep a memory, or answer the one that says so already."""
+        body, writer = call.input, memory_writer(call.caller)
+        [vector] = await self.embedder.embed([body.text])
+        embedded = StoredEmbedding(self.embedder.model, vector.tobytes())
+        near = await self.recall.nearest(writer.owner, body, vector)
+        view, new = await self.store.write(
+            call.once(lambda tx: self._kept(tx, writer, body, embedded, near))
+        )
+        return Answer(view, 201 if new else 200)
+
+    def _kept(
+        self,
+        tx: Transaction,
+        writer: MemoryWriter,
+        body: NewMemory,
+        embedded: StoredEmbedding,
+        near: SimilarMemories,
+    ) -> tuple[dict[str, Any], bool]:
+        if body.negotiation_id is not None:
+            self.references.negotiation(tx, writer.owner, body.negotiation_id)
+        return memories_lifecycle.create_memory(tx, writer, body, embedded, near=near)
+
+    async def edit(self, call: Call[EditMemory]) -> Mapping[str, Any]:
+        """Apply a merge patch; a new text gets a new vector before the change begins."""
+        writer, asked = memory_writer(call.caller), call.input
+        before = orjson.loads(
+            await self.store.read(lambda tx: memories_queries.find(tx, writer.owner, asked.id))
+        )
+        call.require_revision(before["revision"])
+        given = {name: before[name] for name in MemoryBody.model_fields}
+        body: MemoryBody = validate(MemoryBody, apply_merge_patch(given, asked.patch))
+        embedded = None
+        if body.text != before["text"]:
+            [vector] = await self.embedder.embed([body.text])
+            embedded = StoredEmbedding(self.embedder.model, vector.tobytes())
+
+        def unit(tx: Transaction) -> dict[str, Any]:
+            if body.negotiation_id not in {None, before["negotiation_id"]}:
+                self.references.negotiation(tx, writer.owner, body.negotiation_id or "")
+            if embedded is not None:
+                seen = before["revision"]
+                update_vector(tx, writer.owner, asked.id, embedded, revision=seen)
+            return memories_lifecycle.edit_memory(
+                tx, writer, asked.id, body, expected=before["revision"]
+            )
+
+        return await self.store.write(unit)
+
+    async def forget(self, call: Call[MemoryId]) -> Answer:
+        """Erase one memory."""
+        owner, asked = call.caller.principal, call.input
+        await self.store.write(
+            lambda tx: memories_lifecycle.delete_memory(tx, owner, asked.id, expected=call.expected)
+        )
+        self.recall.forget(owner)
+        await self.store.scrub()
+        return Answer(None, 204)
+
+    async def erase(self, call: Call[EraseMemories]) -> ErasedMemoriesView:
+        """Erase everything, here and in every cache."""
+        owner = call.caller.principal
+        held = await self.store.write(
+            lambda tx: memories_lifecycle.erase_all_memories(tx, owner, call.input.confirm)
+        )
+        self.recall.forget(owner)
+        await self.store.scrub()
+        return {"erased": held}

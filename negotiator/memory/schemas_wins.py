@@ -1,0 +1,226 @@
+"""A win on the wire (contract §4)."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, ConfigDict, Field
+from typing_extensions import TypedDict
+
+from negotiator.http.cursors import Cursor
+from negotiator.schema import MergePatch, SchemaKeyword, Strict, example_schema
+from negotiator.values import (
+    CURRENCY_PATTERN,
+    MINOR_UNITS,
+    Amount,
+    LongText,
+    Moment,
+    Origin,
+    Scalar,
+    ShortText,
+    Whole,
+)
+
+WinRole = Literal["buyer", "seller", "employer", "candidate", "landlord", "tenant", "party"]
+BaselineKind = Literal[
+    "previous_price", "first_quote", "list_price", "budget", "market", "should_cost", "other"
+]
+SavingsType = Literal[
+    "cost_reduction", "cost_avoidance", "value_added", "terms", "revenue_gain", "termination"
+]
+WinVisibility = Literal["private", "contribute_anonymously"]
+
+
+def _is_a_currency(code: str) -> str:
+    if code not in MINOR_UNITS:
+        raise ValueError("Must be an active ISO 4217 code")
+    return code
+
+
+Currency = Annotated[
+    ShortText, AfterValidator(_is_a_currency), SchemaKeyword("pattern", CURRENCY_PATTERN)
+]
+
+
+class WinBaseline(Strict):
+    """What the result is measured against: the price of one unit over one term."""
+
+    kind: BaselineKind = Field("other", description="Where the figure comes from.")
+    amount: Amount
+    currency: Currency | None = Field(None, description="The win's, if named at all.")
+    as_of: ShortText | None = Field(None, description="When it stood.")
+    evidence: list[LongText] = Field(
+        default_factory=list[str], max_length=20, description="What shows it, such as a quote."
+    )
+
+
+class WinAchieved(Strict):
+    """What was agreed, for the same unit and term."""
+
+    amount: Amount
+    currency: Currency | None = Field(None, description="The win's, if named at all.")
+
+
+class WinTerm(Strict):
+    """A term other than the price that was moved."""
+
+    issue: ShortText = Field(description="Which term.")
+    from_: Scalar | None = Field(None, alias="from", description="Before.")
+    to: Scalar | None = Field(None, description="After.")
+    est_value: Amount | None = Field(None, description="What it is worth, in the win's currency.")
+
+
+class WinTactic(Strict):
+    """A tactic that was used and how it did."""
+
+    tactic_id: ShortText = Field(description="tac_…")
+    helped: Whole = Field(0, ge=-2, le=2, description="From -2, it hurt, to 2, it decided.")
+
+
+class NewWin(Strict):
+    """A closed deal and what it is measured against; the server computes what was saved."""
+
+    model_config = ConfigDict(
+        json_schema_extra=example_schema(
+            {
+                "category": "software",
+                "kind": "renewal",
+                "role": "buyer",
+                "counterparty": "Acme",
+                "currency": "EUR",
+                "baseline": {"kind": "previous_price", "amount": "120.00"},
+                "achieved": {"amount": "105.00"},
+                "quantity": 250,
+                "period_months": 12,
+                "tactics_used": [{"tactic_id": "tac_calibrated_question", "helped": 2}],
+            }
+        )
+    )
+
+    negotiation_id: ShortText | None = Field(None, description="The negotiation it closes, neg_….")
+    counterparty: ShortText | None = Field(None, description="The other side.")
+    category: ShortText = Field("other", description="What was bought, sold or settled.")
+    kind: ShortText = Field(
+        "other", description="Such as new_purchase, renewal, sale, salary or lease."
+    )
+    role: WinRole = Field("buyer", description="The user's side.")
+    closed_at: Moment | None = Field(None, description="When it closed; now if absent.")
+    currency: Currency = Field(description="ISO 4217 code.")
+    baseline: WinBaseline = Field(
+        description="What it is measured against: price of one unit for one term."
+    )
+    achieved: WinAchieved = Field(description="Price of one unit for one term that was agreed.")
+    quantity: Amount = Field("1", description="How many units; more than zero.")
+    period_months: Whole | None = Field(None, ge=1, le=600, description="The contract's term.")
+    savings_type: SavingsType = Field("cost_reduction", description="What kind of gain.")
+    savings_total: Amount | None = Field(
+        None, description="Yours, to be checked: another figure than the server's is refused."
+    )
+    claimed_savings: Amount | None = Field(
+        None, description="A figure of yours that stands beside the server's, unchecked."
+    )
+    non_price_terms: list[WinTerm] = Field(
+        default_factory=list[WinTerm], max_length=50, description="Other terms that moved."
+    )
+    tactics_used: list[WinTactic] = Field(
+        default_factory=list[WinTactic], max_length=50, description="Tactics and how they did."
+    )
+    lead_time_days: Whole | None = Field(
+        None, ge=0, le=36_500, description="Days from opening to signature."
+    )
+    rounds: Whole | None = Field(None, ge=0, le=10_000, description="How many rounds it took.")
+    notes: LongText | None = Field(None, description="What else to keep.")
+    visibility: WinVisibility = Field(
+        "private", description="Whether others' benchmarks may count it; ask the user first."
+    )
+
+
+class WinId(Strict):
+    """Which win."""
+
+    id: str = Field(description="The win's id.")
+
+
+class EditWin(MergePatch, WinId):
+    """A JSON merge patch (RFC 7396): members left out stay, null removes; the result is checked whole."""
+
+    patched = NewWin
+
+    negotiation_id: Any = None
+    counterparty: Any = None
+    category: Any = None
+    kind: Any = None
+    role: Any = None
+    closed_at: Any = None
+    currency: Any = None
+    baseline: Any = None
+    achieved: Any = None
+    quantity: Any = None
+    period_months: Any = None
+    savings_type: Any = None
+    savings_total: Any = None
+    claimed_savings: Any = None
+    non_price_terms: Any = None
+    tactics_used: Any = None
+    lead_time_days: Any = None
+    rounds: Any = None
+    notes: Any = None
+    visibility: Any = None
+
+
+class ListWins(Strict):
+    """Which wins, newest first."""
+
+    category: ShortText | None = Field(None, description="Only those of this category.")
+    kind: ShortText | None = Field(None, description="Only those of this kind.")
+    counterparty: ShortText | None = Field(None, description="Only those with this other side.")
+    limit: int = Field(20, ge=1, le=100, description="How many at most.")
+    cursor: Cursor = None
+
+
+class SavingsEvidence(TypedDict):
+    """How far the saving is backed: claimed by whoever wrote it, or evidenced by what it names."""
+
+    status: str
+    by: str | None
+    at: str | None
+
+
+class WinView(TypedDict):
+    """A win as its owner sees it; amounts are decimal strings, `savings_rate` a fraction of the baseline."""
+
+    id: str
+    negotiation_id: str | None
+    counterparty: str | None
+    category: str
+    kind: str
+    role: str
+    closed_at: str
+    currency: str
+    baseline: dict[str, Any]
+    achieved: dict[str, Any]
+    quantity: str
+    period_months: int | None
+    savings_type: str
+    savings_total: str
+    savings_annualised: str | None
+    savings_rate: float
+    tcv: str
+    claimed_savings: str | None
+    non_price_terms: list[dict[str, Any]]
+    tactics_used: list[dict[str, Any]]
+    lead_time_days: int | None
+    rounds: int | None
+    validated: SavingsEvidence
+    notes: str | None
+    visibility: str
+    memory_id: str | None
+    origin: Origin
+    revision: int
+    created_at: str
+    updated_at: str
+
+
+class WinList(TypedDict):
+    """A page of wins."""
+
+    items: list[WinView]
+    next_cursor: str | None

@@ -1,0 +1,127 @@
+"""Memories, what they were before, and the counter that tells every worker that an owner's have changed.
+
+Wins at rest.
+"""
+
+# pyright: reportAssignmentType=false
+# SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
+
+from typing import Final
+
+from sqlalchemy import BigInteger, Index, LargeBinary, text
+from sqlmodel import Field, SQLModel
+
+from negotiator.store.statement import table
+
+# pyright: reportAssignmentType=false
+# SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
+
+
+IS_LIVE_SQL: Final = text("status in ('active', 'pending')")
+
+
+class Memory(SQLModel, table=True):
+    """One memory. `document` is its ready JSON view; what lists and recall choose by has a column.
+
+    `stamp` is the owner's counter at the last change; `digest` the hash of the normalised text and of whom it is about;
+    `origin` the agent that wrote it before its user claimed it. `vector` is float32, of unit length, by `model`.
+    """
+
+    __tablename__ = "memories"
+    __table_args__ = (
+        Index("ix_memories_owner_id", "owner", "id"),
+        Index("ix_memories_owner_stamp", "owner", "stamp"),
+    )
+
+    id: str = Field(primary_key=True)
+    owner: str
+    origin: str | None
+    stamp: int = Field(sa_type=BigInteger)
+    kind: str
+    status: str
+    category: str | None
+    counterparty: str | None
+    negotiation: str | None
+    trust: int
+    pinned: bool
+    digest: str
+    expires_at: int | None = Field(sa_type=BigInteger)
+    document: bytes = Field(sa_type=LargeBinary)
+    model: str
+    vector: bytes = Field(sa_type=LargeBinary)
+    revision: int
+    created_at: int = Field(sa_type=BigInteger)
+    updated_at: int = Field(sa_type=BigInteger)
+
+
+Index(
+    "ix_memories_owner_digest",
+    table(Memory).c.owner,
+    table(Memory).c.digest,
+    unique=True,
+    sqlite_where=IS_LIVE_SQL,
+    postgresql_where=IS_LIVE_SQL,
+)
+
+
+class MemoryVersion(SQLModel, table=True):
+    """What a memory was before a change. Erased with it."""
+
+    __tablename__ = "memory_versions"
+    __table_args__ = (Index("ix_memory_versions_owner", "owner"),)
+
+    memory: str = Field(primary_key=True)
+    revision: int = Field(primary_key=True)
+    owner: str
+    at: int = Field(sa_type=BigInteger)
+    actor: str
+    change: str
+    before: bytes = Field(sa_type=LargeBinary)
+
+
+class MemoryOwner(SQLModel, table=True):
+    """An owner's counters: `stamp` rises with every change, `removed` is the stamp of the last one that erased rows."""
+
+    __tablename__ = "memory_owners"
+
+    owner: str = Field(primary_key=True)
+    stamp: int = Field(sa_type=BigInteger)
+    removed: int = Field(sa_type=BigInteger)
+
+
+class Win(SQLModel, table=True):
+    """One win of a principal's. `document` is its ready JSON view; what benchmarks are computed from has a column.
+
+    `side` is buy or sell; `rate` the fraction saved, `weight` the baseline's value in the currency, both as decimal
+    text; `contributed` whether others' benchmarks may count it, never whose it is.
+    """
+
+    __tablename__ = "wins"
+    __table_args__ = (
+        Index("ix_wins_owner_id", "owner", "id"),
+        Index("ix_wins_contributed", "contributed", "category", "side", "currency"),
+    )
+
+    id: str = Field(primary_key=True)
+    owner: str
+    origin: str | None
+    negotiation: str | None
+    counterparty: str | None
+    category: str
+    kind: str
+    side: str
+    currency: str
+    closed_at: int = Field(sa_type=BigInteger)
+    rate: str
+    weight: str
+    rounds: int | None
+    days: int | None
+    contributed: bool
+    memory: str | None
+    document: bytes = Field(sa_type=LargeBinary)
+    revision: int
+    created_at: int = Field(sa_type=BigInteger)
+    updated_at: int = Field(sa_type=BigInteger)
+
+
+Index("ix_wins_owner_negotiation", table(Win).c.owner, table(Win).c.negotiation, unique=True)

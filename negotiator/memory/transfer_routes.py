@@ -1,0 +1,108 @@
+"""`/api/memories/export` and `/api/memories/import`."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, Final, NotRequired
+
+from pydantic import ConfigDict, Field
+from typing_extensions import TypedDict
+
+from negotiator.http.operation import IMPORT_BODY_LIMIT, LINES, Answer, Call, Operation
+from negotiator.memory.memories_lifecycle import MAX_MEMORIES, MemoryWriter
+from negotiator.memory.transfer_import import MemoryImporter
+from negotiator.memory.transfer_queries import ExtraExport, export_lines
+from negotiator.schema import NoInput, Strict, example_schema
+from negotiator.store.store import Store
+
+_HEADERS: Final = {"content-disposition": 'attachment; filename="memories.ndjson"'}
+
+
+class ImportMemories(Strict):
+    """Lines of an export, or of your own making: one memory each, with the members of a new memory."""
+
+    model_config = ConfigDict(
+        json_schema_extra=example_schema(
+            {"lines": [{"text": "Initech pays on day 44 of 45.", "counterparty": "Initech"}]}
+        )
+    )
+
+    lines: list[Any] = Field(
+        min_length=1, max_length=MAX_MEMORIES, description="JSON objects; as NDJSON, one a line."
+    )
+
+
+class ImportFaultView(TypedDict):
+    """One refused member of a line."""
+
+    pointer: str
+    description: str
+
+
+class ImportLineView(TypedDict):
+    """What became of a line, numbered from 1: kept, known (already), pending, quarantined, skipped or refused."""
+
+    line: int
+    result: str
+    id: NotRequired[str]
+    reason: NotRequired[str]
+    errors: NotRequired[list[ImportFaultView]]
+
+
+class ImportResultView(TypedDict):
+    """What became of all lines: how many of each result, and each line."""
+
+    counts: dict[str, int]
+    lines: list[ImportLineView]
+
+
+@dataclass(frozen=True, slots=True)
+class TransferRoutes:
+    """An owner's memories on their way out and in; `more` goes along on the way out."""
+
+    store: Store
+    bringing: MemoryImporter
+    more: tuple[ExtraExport, ...] = ()
+
+    def operations(self) -> list[Operation]:
+        """What this slice offers."""
+        return [
+            Operation(
+                name="export_memories",
+                method="GET",
+                path="/api/memories/export",
+                summary="Carry away everything that is remembered of you, as NDJSON",
+                run=self.export,
+                media_type=LINES,
+                scopes=frozenset({"memories:read"}),
+                tag="memory",
+            ),
+            Operation(
+                name="import_memories",
+                method="POST",
+                path="/api/memories/import",
+                summary="Bring memories along: a result for each line, nothing believed before you have looked",
+                run=self.import_memories,
+                input=ImportMemories,
+                output=ImportResultView,
+                scopes=frozenset({"memories:write"}),
+                encoding="lines",
+                body_limit=IMPORT_BODY_LIMIT,
+                refusals=(400, 422, 503),
+                tag="memory",
+            ),
+        ]
+
+    async def export(self, call: Call[NoInput]) -> Answer:
+        """Everything, put together off the event loop."""
+        owner = call.caller.principal
+        lines = await self.store.scan(lambda tx: export_lines(tx, owner, self.more))
+        return Answer(lines, 200, _HEADERS, LINES)
+
+    async def import_memories(self, call: Call[ImportMemories]) -> dict[str, Any]:
+        """Keep what can be kept; the same lines again change nothing."""
+        caller = call.caller
+        writer = MemoryWriter(
+            caller.principal, "import", caller.client_id or None, caller.user_id is not None
+        )
+        lines = await self.bringing.import_memories(writer, call.input.lines)
+        return {"counts": Counter(line["result"] for line in lines), "lines": lines}

@@ -1,0 +1,208 @@
+"""Wins at rest: every statement carries the owner. A win's memory is named as long as that memory is there.
+
+What tactics did for their owner: counts over the wins that name them.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import orjson
+from sqlalchemy import String, and_, bindparam, delete, or_, select, update
+from sqlmodel import col
+
+from negotiator import values
+from negotiator.errors import NotFound, PreconditionFailed
+from negotiator.memory.schemas_wins import ListWins
+from negotiator.memory.tables import Memory, Win
+from negotiator.store.statement import Query, Statement, Transaction, insertion, table
+
+WinDocument = dict[str, Any]
+_LAST: Final = "win_" + "z" * values.ID_LENGTH
+
+
+def _absent_or(name: str, condition: Any) -> Any:
+    return or_(bindparam(name, type_=String).is_(None), condition)
+
+
+_theirs = col(Win.owner) == bindparam("holder")
+_mine = (col(Win.id) == bindparam("win"), _theirs)
+_shown = (
+    select(col(Win.id), col(Win.document), col(Memory.id), col(Win.origin))
+    .select_from(table(Win))
+    .outerjoin(
+        table(Memory),
+        and_(col(Memory.id) == col(Win.memory), col(Memory.owner) == col(Win.owner)),
+    )
+)
+_ADD = Statement(insertion(Win))
+_FIND = Query(_shown.where(*_mine), tuple)
+_OF_NEGOTIATION = Query(
+    select(col(Win.id)).where(_theirs, col(Win.negotiation) == bindparam("subject")),
+    lambda row: str(row[0]),
+)
+_PAGE = Query(
+    _shown.where(
+        _theirs,
+        col(Win.id) < bindparam("before"),
+        _absent_or("category", col(Win.category) == bindparam("category", type_=String)),
+        _absent_or("kind", col(Win.kind) == bindparam("kind", type_=String)),
+        _absent_or(
+            "counterparty", col(Win.counterparty) == bindparam("counterparty", type_=String)
+        ),
+    )
+    .order_by(col(Win.id).desc())
+    .limit(bindparam("limit")),
+    tuple,
+)
+_SAVE = Statement(
+    update(Win)
+    .where(*_mine)
+    .values(
+        {
+            name: bindparam(f"new_{name}", type_=table(Win).c[name].type)
+            for name in (
+                *("negotiation", "counterparty", "category", "kind", "side", "currency"),
+                *("closed_at", "rate", "weight", "rounds", "days", "contributed", "memory"),
+                *("document", "revision", "updated_at"),
+            )
+        }
+    )
+)
+_REMOVE = Statement(delete(Win).where(*_mine))
+_MOVE = Statement(
+    update(Win)
+    .where(col(Win.owner) == bindparam("agent"))
+    .values(owner=bindparam("user"), origin=bindparam("agent"))
+)
+_ERASE = Statement(delete(Win).where(_theirs))
+_ALL = Query(_shown.where(_theirs).order_by(col(Win.id)), tuple)
+
+
+def find(tx: Transaction, owner: str, win: str) -> WinDocument:
+    """The owner's win; 404 for everybody else's."""
+    found = tx.one(_FIND, win=win, holder=owner)
+    if found is None:
+        raise NotFound("There is no such win.")
+    return _view(found)
+
+
+def load(tx: Transaction, owner: str, win: str, *, expected: int | None) -> WinDocument:
+    """The same for a change; 412 when `expected` is not the current revision."""
+    view = find(tx, owner, win)
+    if expected is not None and view["revision"] != expected:
+        raise PreconditionFailed(
+            "The win has changed since that revision.", members={"revision": view["revision"]}
+        )
+    return view
+
+
+def find_by_negotiation(tx: Transaction, owner: str, negotiation: str) -> str | None:
+    """The id of the win that belongs to this negotiation."""
+    return tx.one(_OF_NEGOTIATION, holder=owner, subject=negotiation)
+
+
+def page(tx: Transaction, owner: str, asked: ListWins, before: str | None) -> list[WinDocument]:
+    """One more than `limit` of the owner's wins older than `before`, newest first."""
+    found = tx.all(
+        _PAGE,
+        holder=owner,
+        before=before or _LAST,
+        category=asked.category,
+        kind=asked.kind,
+        counterparty=asked.counterparty,
+        limit=asked.limit + 1,
+    )
+    return [_view(row) for row in found]
+
+
+def add(tx: Transaction, owner: str, view: WinDocument, columns: dict[str, Any]) -> None:
+    """Keep a new win."""
+    at = values.now()
+    named = {"id": view["id"], "owner": owner, "origin": None, "created_at": at, "updated_at": at}
+    tx.run(_ADD, **named, **columns, document=orjson.dumps(view), revision=view["revision"])
+
+
+def save(tx: Transaction, owner: str, view: WinDocument, columns: dict[str, Any]) -> None:
+    """Keep what became of a win."""
+    new = {
+        **columns,
+        "document": orjson.dumps(view),
+        "revision": view["revision"],
+        "updated_at": values.now(),
+    }
+    tx.run(
+        _SAVE,
+        win=view["id"],
+        holder=owner,
+        **{f"new_{name}": value for name, value in new.items()},
+    )
+
+
+def list_for_export(tx: Transaction, owner: str) -> list[WinDocument]:
+    """All of an owner's wins, oldest first, as an export carries them."""
+    return [{"type": "win", **_view(row)} for row in tx.all(_ALL, holder=owner)]
+
+
+def delete_win(tx: Transaction, owner: str, win: str) -> None:
+    """Erase one win."""
+    tx.run(_REMOVE, win=win, holder=owner)
+
+
+def change_owner(tx: Transaction, agent_id: str, user_id: str) -> None:
+    """Give an agent's wins to the user who claims it, marked with their origin."""
+    tx.run(_MOVE, agent=agent_id, user=user_id)
+
+
+def delete_all_wins(tx: Transaction, principal: str) -> None:
+    """Erase all of a principal's wins."""
+    tx.run(_ERASE, holder=principal)
+
+
+def _view(row: Any) -> WinDocument:
+    _, document, memory, origin = row
+    return {**orjson.loads(document), "memory_id": memory, "origin": origin}
+
+
+_NEWEST: Final = 1000
+_USED = Query(
+    select(col(Win.document), col(Win.memory))
+    .where(col(Win.owner) == bindparam("holder"))
+    .order_by(col(Win.id).desc())
+    .limit(_NEWEST),
+    lambda row: (orjson.loads(row[0]), row[1]),
+)
+
+
+@dataclass(slots=True)
+class TacticRecord:
+    """One tactic's record: times used, times with a known effect, times it helped, the rates saved, the memories."""
+
+    used: int = 0
+    known: int = 0
+    helped: int = 0
+    rates: list[float] = field(default_factory=list[float])
+    memories: list[str] = field(default_factory=list[str])
+
+    @property
+    def mean_rate(self) -> float | None:
+        """The mean fraction saved where it was used."""
+        return sum(self.rates) / len(self.rates) if self.rates else None
+
+
+def tactic_records(tx: Transaction, owner: str) -> dict[str, TacticRecord]:
+    """By tactic, over the owner's newest thousand wins."""
+    found: dict[str, TacticRecord] = {}
+    for win, memory in tx.all(_USED, holder=owner):
+        _count(found, win, memory)
+    return found
+
+
+def _count(found: dict[str, TacticRecord], win: dict[str, Any], memory: str | None) -> None:
+    for used in win["tactics_used"]:
+        result = found.setdefault(used["tactic_id"], TacticRecord())
+        result.used += 1
+        result.known += used["helped"] != 0
+        result.helped += used["helped"] > 0
+        result.rates.append(win["savings_rate"])
+        if memory is not None and used["helped"] > 0:
+            result.memories.append(memory)

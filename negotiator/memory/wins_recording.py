@@ -1,0 +1,254 @@
+"""What happens to wins: recorded, changed, erased, each with the memory that tells of it."""
+
+from decimal import Decimal
+from typing import Any
+
+from negotiator import values
+from negotiator.errors import Conflict, FieldError, ValidationFailed
+from negotiator.memory import memories_lifecycle, wins_queries
+from negotiator.memory import memories_queries as memories
+from negotiator.memory.memories_lifecycle import MemoryWriter, ReferenceChecks, SimilarMemories
+from negotiator.memory.memories_queries import StoredEmbedding
+from negotiator.memory.schemas_memories import NewMemory
+from negotiator.memory.schemas_wins import NewWin
+from negotiator.memory.wins_queries import WinDocument
+from negotiator.memory.wins_savings import WinSavings, calculate_savings, gains_when_higher
+from negotiator.store.statement import Transaction
+from negotiator.values import MINOR_UNITS, format_money, milliseconds
+
+
+def validated_savings(body: NewWin) -> WinSavings:
+    """What the win saved; 422 for amounts it cannot be computed from or a total that is another."""
+    faults = [
+        FieldError(f"/{name}/currency", "Must be the win's own currency.")
+        for name, part in (("baseline", body.baseline), ("achieved", body.achieved))
+        if part.currency not in {None, body.currency}
+    ]
+    if body.baseline.amount <= 0:
+        faults.append(FieldError("/baseline/amount", "Must be more than zero."))
+    if body.achieved.amount < 0:
+        faults.append(FieldError("/achieved/amount", "Must not be negative."))
+    if Decimal(body.quantity) <= 0:
+        faults.append(FieldError("/quantity", "Must be more than zero."))
+    if faults:
+        raise ValidationFailed(faults)
+    found = calculate_savings(
+        body.baseline.amount,
+        body.achieved.amount,
+        quantity=Decimal(body.quantity),
+        period_months=body.period_months,
+        above=gains_when_higher(body.role, body.savings_type),
+        places=MINOR_UNITS[body.currency],
+    )
+    if body.savings_total is not None and body.savings_total != found.total:
+        figure = format_money(found.total, body.currency)
+        raise ValidationFailed(
+            [FieldError("/savings_total", f"Comes to {figure}; send yours as claimed_savings.")]
+        )
+    return found
+
+
+def describe_win(body: NewWin, saved: WinSavings) -> str:
+    """The win in one sentence, as memory keeps it."""
+    percent = format((saved.rate * 100).quantize(Decimal("0.1")).normalize(), "f")
+    who = f" with {body.counterparty}" if body.counterparty else ""
+    helped = [used.tactic_id for used in body.tactics_used if used.helped > 0]
+    parts = [
+        f"{body.category} {body.kind}{who} as {body.role}: {percent} % against the "
+        f"{body.baseline.kind.replace('_', ' ')} of {format_money(body.baseline.amount, body.currency)} "
+        f"{body.currency}, agreed at {format_money(body.achieved.amount, body.currency)}, "
+        f"{format_money(saved.total, body.currency)} {body.currency} in all."
+    ]
+    if helped:
+        parts.append(f"What helped: {', '.join(helped)}.")
+    if body.notes:
+        parts.append(body.notes)
+    return " ".join(parts)[:4000]
+
+
+def record_win(
+    tx: Transaction,
+    writer: MemoryWriter,
+    body: NewWin,
+    embedded: StoredEmbedding,
+    *,
+    references: ReferenceChecks,
+) -> WinDocument:
+    """Keep a win and remember it; 404 for references to what is not the owner's, 409 for a negotiation's second win."""
+    _check_references(tx, writer.owner, body, before=None, references=references)
+    _check_negotiation(tx, writer.owner, body.negotiation_id, win=None)
+    now = values.timestamp(values.now())
+    key = values.new_id("win")
+    saved = validated_savings(body)
+    memory = _remember(tx, writer, body, saved, embedded=embedded, win=key)
+    view = {
+        "id": key,
+        **_said(body, saved),
+        "origin": None,
+        "revision": 1,
+        "created_at": now,
+        "updated_at": now,
+    }
+    wins_queries.add(tx, writer.owner, view, _columns(view, body, saved, memory=memory))
+    return {**view, "memory_id": memory}
+
+
+def edit_win(
+    tx: Transaction,
+    writer: MemoryWriter,
+    win: str,
+    body: NewWin,
+    embedded: StoredEmbedding,
+    *,
+    expected: int,
+    references: ReferenceChecks,
+) -> WinDocument:
+    """Let the win say this from now on, and its memory with it; 404, 409, 412."""
+    before = wins_queries.load(tx, writer.owner, win, expected=expected)
+    _check_references(tx, writer.owner, body, before=before, references=references)
+    _check_negotiation(tx, writer.owner, body.negotiation_id, win=win)
+    saved = validated_savings(body)
+    _forget(tx, writer.owner, before)
+    memory = _remember(tx, writer, body, saved, embedded=embedded, win=win)
+    view = {
+        **before,
+        **_said(body, saved),
+        "revision": before["revision"] + 1,
+        "updated_at": values.timestamp(values.now()),
+    }
+    if body.closed_at is None:
+        view["closed_at"] = before["closed_at"]
+    wins_queries.save(tx, writer.owner, view, _columns(view, body, saved, memory=memory))
+    return {**view, "memory_id": memory}
+
+
+def erase_win(tx: Transaction, owner: str, win: str, *, expected: int | None) -> None:
+    """Erase a win with the memory that tells of it; 404, 412."""
+    before = wins_queries.load(tx, owner, win, expected=expected)
+    _forget(tx, owner, before)
+    wins_queries.delete_win(tx, owner, win)
+
+
+def _check_references(
+    tx: Transaction,
+    owner: str,
+    body: NewWin,
+    *,
+    before: WinDocument | None,
+    references: ReferenceChecks,
+) -> None:
+    """Every reference that was not in the win before: what it names may have been deleted since."""
+    known = {used["tactic_id"] for used in before["tactics_used"]} if before else set[str]()
+    if body.negotiation_id is not None and (
+        before is None or body.negotiation_id != before["negotiation_id"]
+    ):
+        references.negotiation(tx, owner, body.negotiation_id)
+    for used in body.tactics_used:
+        if used.tactic_id not in known:
+            references.tactic(tx, owner, used.tactic_id)
+
+
+def _check_negotiation(
+    tx: Transaction, owner: str, negotiation: str | None, *, win: str | None
+) -> None:
+    if negotiation is None:
+        return
+    existing = wins_queries.find_by_negotiation(tx, owner, negotiation)
+    if existing not in {None, win}:
+        raise Conflict(
+            "That negotiation has a win already.",
+            error="win_exists",
+            members={"existing": existing},
+        )
+
+
+def _remember(
+    tx: Transaction,
+    writer: MemoryWriter,
+    body: NewWin,
+    saved: WinSavings,
+    *,
+    embedded: StoredEmbedding,
+    win: str,
+) -> str | None:
+    """The id of the memory that tells of the win; None when the owner has no room for another."""
+    memory = NewMemory.model_validate(
+        {
+            "text": describe_win(body, saved),
+            "kind": "win",
+            "category": body.category,
+            "counterparty": body.counterparty,
+            "negotiation_id": body.negotiation_id,
+            "attributes": {"win_id": win},
+        }
+    )
+    try:
+        view, new = memories_lifecycle.create_memory(
+            tx, writer, memory, embedded, near=SimilarMemories()
+        )
+    except Conflict:
+        return None
+    return view["id"] if new else None
+
+
+def _forget(tx: Transaction, owner: str, win: WinDocument) -> None:
+    if win["memory_id"] is not None:
+        memories.delete_memory(tx, owner, win["memory_id"])
+
+
+def _said(body: NewWin, saved: WinSavings) -> dict[str, Any]:
+    """The members that the writer decides, and what follows from them."""
+    currency = body.currency
+
+    def shown(amount: Decimal | None) -> str | None:
+        return None if amount is None else format_money(amount, currency)
+
+    evidence = body.baseline.evidence
+    return {
+        **body.model_dump(
+            include={
+                *("negotiation_id", "counterparty", "category", "kind", "role", "currency"),
+                *("period_months", "savings_type", "lead_time_days", "rounds", "notes"),
+                "visibility",
+            }
+        ),
+        "closed_at": values.timestamp(milliseconds(body.closed_at) or values.now()),
+        "baseline": {
+            **body.baseline.model_dump(exclude={"amount", "currency"}),
+            "amount": shown(body.baseline.amount),
+        },
+        "achieved": {"amount": shown(body.achieved.amount)},
+        "quantity": format(Decimal(body.quantity), "f"),
+        "savings_total": shown(saved.total),
+        "savings_annualised": shown(saved.annualised),
+        "savings_rate": float(saved.rate),
+        "tcv": shown(saved.tcv),
+        "claimed_savings": shown(body.claimed_savings),
+        "non_price_terms": [
+            {**term.model_dump(by_alias=True), "est_value": shown(term.est_value)}
+            for term in body.non_price_terms
+        ],
+        "tactics_used": [used.model_dump() for used in body.tactics_used],
+        "validated": {"status": "evidenced" if evidence else "claimed", "by": None, "at": None},
+    }
+
+
+def _columns(
+    view: WinDocument, body: NewWin, saved: WinSavings, *, memory: str | None
+) -> dict[str, Any]:
+    above = gains_when_higher(body.role, body.savings_type)
+    return {
+        "negotiation": body.negotiation_id,
+        "counterparty": body.counterparty,
+        "category": body.category,
+        "kind": body.kind,
+        "side": "sell" if above else "buy",
+        "currency": body.currency,
+        "closed_at": milliseconds(body.closed_at) or values.parse_timestamp(view["closed_at"]),
+        "rate": format(saved.rate, "f"),
+        "weight": format(body.baseline.amount * Decimal(body.quantity), "f"),
+        "rounds": body.rounds,
+        "days": body.lead_time_days,
+        "contributed": body.visibility == "contribute_anonymously",
+        "memory": memory,
+    }

@@ -1,0 +1,185 @@
+"""`/api/wins`: closed deals and what they saved."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from negotiator.http.cursors import Cursors
+from negotiator.http.input import validate
+from negotiator.http.operation import Answer, Call, Operation, ToolOffer
+from negotiator.memory import wins_queries, wins_recording
+from negotiator.memory.embedding.embedder import Embedder
+from negotiator.memory.memories_lifecycle import ReferenceChecks
+from negotiator.memory.memories_queries import StoredEmbedding
+from negotiator.memory.memories_routes import memory_writer
+from negotiator.memory.schemas_wins import EditWin, ListWins, NewWin, WinId, WinList, WinView
+from negotiator.schema import apply_merge_patch
+from negotiator.store.store import Store
+
+READ_SCOPES: Final = frozenset({"memories:read"})
+WRITE_SCOPES: Final = frozenset({"memories:write"})
+WINS_PATH: Final = "/api/wins"
+WIN_PATH: Final = f"{WINS_PATH}/{{id}}"
+
+
+@dataclass(frozen=True, slots=True)
+class WinRoutes:
+    """An owner's wins, over HTTP and MCP alike."""
+
+    store: Store
+    cursors: Cursors
+    embedder: Embedder
+    references: ReferenceChecks
+
+    def operations(self) -> list[Operation]:
+        """What this slice offers; the hottest first."""
+        return [*self._reading(), *self._writing()]
+
+    def _reading(self) -> list[Operation]:
+        return [
+            Operation(
+                name="list_wins",
+                method="GET",
+                path=WINS_PATH,
+                summary="List your wins, newest first, by category, kind or counterparty",
+                run=self.list,
+                input=ListWins,
+                output=WinList,
+                scopes=READ_SCOPES,
+                refusals=(400, 422),
+                tag="wins",
+            ),
+            Operation(
+                name="get_win",
+                method="GET",
+                path=WIN_PATH,
+                summary="Read one win",
+                run=self.get,
+                input=WinId,
+                output=WinView,
+                scopes=READ_SCOPES,
+                refusals=(404,),
+                tag="wins",
+            ),
+        ]
+
+    def _writing(self) -> list[Operation]:
+        return [
+            Operation(
+                name="record_win",
+                method="POST",
+                path=WINS_PATH,
+                summary="Record a closed deal; what it saved is computed, and it is remembered",
+                run=self.record,
+                input=NewWin,
+                output=WinView,
+                status=201,
+                scopes=WRITE_SCOPES,
+                creates=True,
+                refusals=(400, 404, 409, 422, 503),
+                tool=ToolOffer(
+                    "Record a win",
+                    hint=(
+                        "Use it once a deal is signed and the user has confirmed the figures; get_benchmarks then "
+                        "counts it."
+                    ),
+                    leave_out=(
+                        *(
+                            "baseline.currency",
+                            "baseline.as_of",
+                            "baseline.evidence",
+                            "achieved.currency",
+                        ),
+                        *("closed_at", "savings_total", "claimed_savings", "non_price_terms"),
+                        *("lead_time_days", "rounds", "savings_type", "visibility"),
+                    ),
+                ),
+                tag="wins",
+            ),
+            Operation(
+                name="edit_win",
+                method="PATCH",
+                path=WIN_PATH,
+                summary="Change a win by a JSON merge patch; what it saved is computed anew",
+                run=self.edit,
+                input=EditWin,
+                output=WinView,
+                scopes=WRITE_SCOPES,
+                refusals=(400, 404, 409, 412, 422, 503),
+                tag="wins",
+            ),
+            Operation(
+                name="delete_win",
+                method="DELETE",
+                path=WIN_PATH,
+                summary="Erase a win and the memory that tells of it",
+                run=self.delete,
+                input=WinId,
+                status=204,
+                scopes=WRITE_SCOPES,
+                refusals=(404, 412),
+                tag="wins",
+            ),
+        ]
+
+    async def list(self, call: Call[ListWins]) -> Mapping[str, Any]:
+        """One page of the caller's wins."""
+        asked, owner = call.input, call.caller.principal
+        bound = ("wins", owner, asked.category, asked.kind, asked.counterparty)
+        before = None if asked.cursor is None else self.cursors.open(asked.cursor, *bound)
+        found = await self.store.read(lambda tx: wins_queries.page(tx, owner, asked, before))
+        listed, more = found[: asked.limit], len(found) > asked.limit
+        cursor = self.cursors.seal(listed[-1]["id"], *bound) if more else None
+        return {"items": listed, "next_cursor": cursor}
+
+    async def get(self, call: Call[WinId]) -> Mapping[str, Any]:
+        """One of the caller's wins."""
+        owner, asked = call.caller.principal, call.input
+        return await self.store.read(lambda tx: wins_queries.find(tx, owner, asked.id))
+
+    async def record(self, call: Call[NewWin]) -> Mapping[str, Any]:
+        """Keep a win and remember it."""
+        body, writer = call.input, memory_writer(call.caller)
+        embedded = await self._embedded(body)
+        unit = call.once(
+            lambda tx: wins_recording.record_win(
+                tx, writer, body, embedded, references=self.references
+            )
+        )
+        return await self.store.write(unit)
+
+    async def edit(self, call: Call[EditWin]) -> Mapping[str, Any]:
+        """Apply a merge patch."""
+        writer, asked = memory_writer(call.caller), call.input
+        before = await self.store.read(lambda tx: wins_queries.find(tx, writer.owner, asked.id))
+        call.require_revision(before["revision"])
+        given = {name: before[name] for name in NewWin.model_fields if name in before}
+        # The old total is no claim about the new figures.
+        given.pop("savings_total")
+        body: NewWin = validate(NewWin, apply_merge_patch(given, asked.patch))
+        embedded = await self._embedded(body)
+        return await self.store.write(
+            lambda tx: wins_recording.edit_win(
+                tx,
+                writer,
+                asked.id,
+                body,
+                embedded,
+                expected=before["revision"],
+                references=self.references,
+            )
+        )
+
+    async def delete(self, call: Call[WinId]) -> Answer:
+        """Erase a win."""
+        owner, asked = call.caller.principal, call.input
+        await self.store.write(
+            lambda tx: wins_recording.erase_win(tx, owner, asked.id, expected=call.expected)
+        )
+        return Answer(None, 204)
+
+    async def _embedded(self, body: NewWin) -> StoredEmbedding:
+        [vector] = await self.embedder.embed(
+            [wins_recording.describe_win(body, wins_recording.validated_savings(body))]
+        )
+        return StoredEmbedding(self.embedder.model, vector.tobytes())

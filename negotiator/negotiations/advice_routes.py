@@ -1,0 +1,166 @@
+"""Leverage and the next move over HTTP and MCP."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from negotiator import values
+from negotiator.errors import Conflict
+from negotiator.http.operation import Call, Operation, ToolOffer
+from negotiator.negotiations import engine_input, queries, states
+from negotiator.negotiations import offer_queries as ledger
+from negotiator.negotiations.engine_input import StoredTurn
+from negotiator.negotiations.offer_queries import OfferRow
+from negotiator.negotiations.routes import NEGOTIATION_PATH, read_current
+from negotiator.negotiations.schemas_advice import (
+    LeverageBody,
+    LeverageView,
+    NextMoveBody,
+    NextMoveView,
+    StoredNextMove,
+)
+from negotiator.negotiations.schemas_negotiations import NegotiationId
+from negotiator.negotiations.session import NegotiationSession
+from negotiator.store.statement import Transaction
+from negotiator.store.store import Store
+
+TACTICS_SCOPES: Final = frozenset({"ai:tactics"})
+MAX_BODY_BYTES: Final = 1024 * 1024
+"""A described turn carries every value and the whole history: more than the 64 KiB of other bodies."""
+
+
+@dataclass(frozen=True, slots=True)
+class NegotiationAdvice:
+    """Where you stand and what to do next."""
+
+    store: Store
+
+    def operations(self) -> list[Operation]:
+        """What this slice offers."""
+        return [
+            Operation(
+                name="get_leverage",
+                method="POST",
+                path=f"{NEGOTIATION_PATH}/leverage",
+                summary="Where a negotiation stands: room for a deal, split of power, fair points",
+                run=self.leverage,
+                input=NegotiationId,
+                output=LeverageView,
+                scopes=TACTICS_SCOPES,
+                refusals=(404, 409, 422),
+                tool=ToolOffer(
+                    "Leverage",
+                    hint=(
+                        "Use it when the user asks how strong they are, whether a deal is possible or what is fair. "
+                        "Each issue needs its range. It does not say what to do: next_move does."
+                    ),
+                    reads=True,
+                ),
+                tag="advice",
+            ),
+            Operation(
+                name="calculate_leverage",
+                method="POST",
+                path="/api/leverage",
+                summary="The same for a described negotiation, nothing kept",
+                run=self.calculate_leverage,
+                input=LeverageBody,
+                output=LeverageView,
+                scopes=TACTICS_SCOPES,
+                refusals=(400, 422),
+                body_limit=MAX_BODY_BYTES,
+                tag="advice",
+            ),
+            Operation(
+                name="next_move",
+                method="POST",
+                path=f"{NEGOTIATION_PATH}/next-move",
+                summary="What to do now in a negotiation: accept, counter or walk away, never below the walk-away",
+                run=self.next_move,
+                input=StoredNextMove,
+                output=NextMoveView,
+                scopes=TACTICS_SCOPES,
+                refusals=(404, 409, 422),
+                tool=ToolOffer(
+                    "Next move",
+                    hint=(
+                        "Use it on every turn, once their latest move is in record_offer. Needs a walk-away, or an "
+                        "alternative with its value. Answers a package and the words for it; record it when it is made."
+                    ),
+                    reads=True,
+                ),
+                tag="advice",
+            ),
+            Operation(
+                name="calculate_next_move",
+                method="POST",
+                path="/api/next-move",
+                summary="The same for one described turn, nothing kept",
+                run=self.calculate_next_move,
+                input=NextMoveBody,
+                output=NextMoveView,
+                scopes=TACTICS_SCOPES,
+                refusals=(400, 422),
+                body_limit=MAX_BODY_BYTES,
+                tag="advice",
+            ),
+        ]
+
+    async def leverage(self, call: Call[NegotiationId]) -> dict[str, Any]:
+        """Leverage of one of the caller's negotiations."""
+        session, rows = await self._stand(call.caller.principal, call.input.id)
+
+        def work() -> dict[str, Any]:
+            situation = engine_input.stored_leverage_input(session.terms, rows, values.now())
+            return engine_input.leverage_answer(situation, session.terms.currency)
+
+        return await asyncio.to_thread(work)
+
+    async def calculate_leverage(self, call: Call[LeverageBody]) -> dict[str, Any]:
+        """Leverage of a described negotiation."""
+
+        def work() -> dict[str, Any]:
+            terms, situation = engine_input.described_leverage_input(call.input, values.now())
+            return engine_input.leverage_answer(situation, terms.currency)
+
+        return await asyncio.to_thread(work)
+
+    async def next_move(self, call: Call[StoredNextMove]) -> dict[str, Any]:
+        """The next move in one of the caller's negotiations."""
+        session, rows = await self._stand(call.caller.principal, call.input.id)
+        if session.state not in states.LIVE_STATES:
+            raise Conflict(
+                f"The negotiation is {session.state}.",
+                error="not_active",
+                members={"state": session.state, "allowed": states.allowed_moves(session.state)},
+            )
+        turn = StoredTurn(session.terms, rows, session.created_at, values.now(), call.input.style)
+        return await asyncio.to_thread(
+            lambda: engine_input.next_move_answer(
+                engine_input.stored_turn_input(turn), session.terms
+            )
+        )
+
+    async def calculate_next_move(self, call: Call[NextMoveBody]) -> dict[str, Any]:
+        """The next move of a described turn."""
+        return await asyncio.to_thread(
+            lambda: engine_input.next_move_answer(engine_input.described_turn_input(call.input))
+        )
+
+    async def _stand(
+        self, owner: str, negotiation: str
+    ) -> tuple[NegotiationSession, list[OfferRow]]:
+        return await read_current(self.store, owner, load_with_offers(owner, negotiation))
+
+
+def load_with_offers(
+    owner: str, negotiation: str
+) -> Callable[[Transaction], tuple[NegotiationSession, list[OfferRow]]]:
+    """The unit that reads a negotiation together with its ledger, oldest row first."""
+
+    def unit(tx: Transaction) -> tuple[NegotiationSession, list[OfferRow]]:
+        session = queries.load_for_reading(tx, owner, negotiation)
+        return session, ledger.list_offers(tx, negotiation)
+
+    return unit

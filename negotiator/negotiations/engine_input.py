@@ -1,0 +1,467 @@
+"""From terms and a ledger to what leverage is computed from, and back to the contract's answer.
+
+Results of the engines in their JSON form.
+
+From terms and a ledger, or a described turn, to what the strategy engine takes, and back.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
+
+from negotiator.errors import Conflict
+from negotiator.negotiations import limits, offer_history
+from negotiator.negotiations.issue_parsing import parse_issues
+from negotiator.negotiations.issues import Issue as Matter
+from negotiator.negotiations.issues import (
+    IssueFault,
+    IssueType,
+    Scalar,
+    check_value,
+    value_key,
+    values_of,
+    worth_of,
+)
+from negotiator.negotiations.leverage.concessions import completed_offers
+from negotiator.negotiations.leverage.power import FACTOR_NAMES
+from negotiator.negotiations.leverage.zone_of_agreement import Estimate
+from negotiator.negotiations.offer_queries import OfferRow
+from negotiator.negotiations.schemas_advice import (
+    FullPreferences,
+    LeverageBody,
+    NextMoveBody,
+    Style,
+)
+from negotiator.negotiations.terms import Terms
+from negotiator.negotiations.terms_parsing import days_left, parse_terms, validation_failure
+from negotiator.negotiations.terms_view import json_scalar, package_view, value_view
+from negotiator.negotiations.utility import Preferences, Worth, is_complete, part_worths
+
+if TYPE_CHECKING:
+    from negotiator.negotiations.leverage.assessment import LeverageInput
+    from negotiator.negotiations.strategy.next_move import NextMove
+    from negotiator.negotiations.strategy.situation import (
+        StandingOffer,
+        StrategyOffer,
+        StrategySituation,
+    )
+
+
+def engine_result_json(value: object, currency: str | None = None) -> Any:
+    """Dataclasses as objects, tuples as lists, decimals as strings; anything else as it is."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {
+            one.name: engine_result_json(getattr(value, one.name), currency)
+            for one in fields(value)
+        }
+    if isinstance(value, Mapping):
+        members = cast(Mapping[str, object], value)
+        return {name: engine_result_json(member, currency) for name, member in members.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [engine_result_json(member, currency) for member in cast(Sequence[object], value)]
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return json_scalar(value, currency) if isinstance(value, Decimal | int) else value
+
+
+LEDGER_MEMBERS = ("concessions", "signals")
+
+
+def require_inputs(terms: Terms, *, floor: bool = False) -> None:
+    """Refuse advice whose inputs are missing (409 `missing_inputs`), naming them; they are never invented."""
+    needed = [f"issues/{n}/range" for n, i in enumerate(terms.issues) if i.name in terms.unvalued]
+    if floor and terms.walk_away is None and terms.certain is None:
+        needed.append("walk_away")
+    if needed:
+        text = f"This advice cannot do without {', '.join(needed)}."
+        raise Conflict(text, error="missing_inputs", members={"missing": needed})
+
+
+def stored_leverage_input(terms: Terms, rows: Sequence[OfferRow], now: int) -> "LeverageInput":
+    """What leverage is computed from, for a stored negotiation."""
+    require_inputs(terms)
+    return _situation(terms, terms.preferences, now, ledger=rows)
+
+
+def described_leverage_input(body: LeverageBody, now: int) -> tuple[Terms, "LeverageInput"]:
+    """The same for a described one; 422 with every field error."""
+    kinds: dict[str, IssueType] = {issue.name: issue.type for issue in body.issues}
+    mine, found = _full(body.my_preferences, "/my_preferences", kinds)
+    theirs, refused = _full(body.their_preferences, "/their_preferences", kinds)
+    found += refused
+    if mine is None and not body.issues and not found:
+        found.append(IssueFault("/issues", "Give the issues, or my_preferences."))
+    judgements = body.judgements or {}
+    for name, value in judgements.items():
+        if name not in FACTOR_NAMES or not -1 <= value <= 1:
+            text = f"A number from -1 to 1 for one of {', '.join(FACTOR_NAMES)}."
+            found.append(IssueFault(f"/judgements/{name}", text))
+    if found:
+        raise validation_failure(found)
+    terms = parse_terms(body, lenient=True, mine=mine)
+    if terms.unvalued:
+        place = next(n for n, i in enumerate(body.issues) if i.name in terms.unvalued)
+        raise validation_failure(
+            [IssueFault(f"/issues/{place}/range", "A range or options are needed.")]
+        )
+    terms = _with_reservations(body, terms)
+    return terms, _situation(terms, terms.preferences, now, theirs=theirs, judgements=judgements)
+
+
+def leverage_answer(situation: "LeverageInput", currency: str | None) -> dict[str, Any]:
+    """Compute and render: the contract's members, and concessions with signals where there is a ledger."""
+    from negotiator.negotiations.leverage.assessment import assess_leverage
+
+    found: dict[str, Any] = engine_result_json(assess_leverage(situation), currency)
+    if not situation.ledger:
+        for name in LEDGER_MEMBERS:
+            del found[name]
+    return found
+
+
+def _situation(
+    terms: Terms,
+    mine: Preferences,
+    now: int,
+    *,
+    theirs: Preferences | None = None,
+    judgements: Mapping[str, float] | None = None,
+    ledger: Sequence[OfferRow] = (),
+) -> "LeverageInput":
+    from negotiator.negotiations.leverage.assessment import LeverageInput
+
+    return LeverageInput(
+        mine=mine,
+        walk_away=terms.walk_away,
+        target=terms.target,
+        batna=_certain_batna(terms),
+        their_preferences=theirs,
+        their_walk_away=terms.their_walk_away,
+        their_target=terms.their_target,
+        their_batna=terms.their_batna,
+        me=replace(terms.me, days_left=days_left(terms.deadline, now)),
+        them=replace(terms.them, days_left=days_left(terms.their_deadline, now)),
+        judgements=judgements or {},
+        ledger=offer_history.ledger_offers(ledger),
+    )
+
+
+def _certain_batna(terms: Terms) -> Worth | None:
+    """The alternative as given, or what is left of it when chance and cost are counted."""
+    return terms.batna if not terms.batna_uncertain else Worth(utility=terms.certain)
+
+
+def _with_reservations(body: LeverageBody, terms: Terms) -> Terms:
+    """Reservation utilities of full preferences stand for walk-aways that are not given otherwise."""
+    mine, theirs = body.my_preferences, body.their_preferences
+    if terms.walk_away is None and mine is not None and mine.reservation_utility is not None:
+        terms = replace(terms, walk_away=Worth(utility=mine.reservation_utility))
+    known = theirs.reservation_utility if theirs is not None else None
+    if terms.their_walk_away is None and known is not None:
+        terms = replace(terms, their_walk_away=Estimate(known, known, known, "utility"))
+    return terms
+
+
+def _full(
+    body: FullPreferences | None, pointer: str, kinds: Mapping[str, IssueType]
+) -> tuple[Preferences | None, list[IssueFault]]:
+    """One side's full preferences, in either form."""
+    if body is None:
+        return None, []
+    if (body.part_worths is None) == (body.issues is None):
+        return None, [IssueFault(pointer, "Give either part_worths or issues.")]
+    if body.issues is not None:
+        rows = [issue.model_dump(exclude={"weight_given"}) for issue in body.issues]
+        issues, found = parse_issues(rows, f"{pointer}/issues")
+        return (None if found else Preferences(issues, body.constant)), list(found)
+    table = body.part_worths or {}
+    found = [
+        IssueFault(f"{pointer}/part_worths/{name}/{place}/1", "Must be a utility.")
+        for name, pairs in table.items()
+        for place, pair in enumerate(pairs)
+        if isinstance(pair[1], bool) or not isinstance(pair[1], int | float)
+    ]
+    if not table:
+        found.append(IssueFault(f"{pointer}/part_worths", "At least one issue is needed."))
+    if found:
+        return None, found
+    read = part_worths(
+        {name: [(pair[0], float(pair[1])) for pair in pairs] for name, pairs in table.items()},
+        body.constant,
+        kinds=kinds,
+    )
+    found = [
+        IssueFault(f"{pointer}/part_worths/{issue.name}", "Two pairs have the same value.")
+        for issue in read.issues
+        if len({value_key(issue, option.value) for option in issue.options}) < len(issue.options)
+    ]
+    return (None if found else read), found
+
+
+NEXT_MOVE_MEMBERS: Final = (
+    "action",
+    "offer",
+    "my_utility",
+    "alternatives",
+    "acceptance_probability",
+    "reasons",
+    "say",
+    "opponent_utility",
+    "floor",
+)
+STRATEGY_GRID_SIZE: Final = 41
+MAX_STRATEGY_VALUES: Final = 201
+"""Values of one issue at most: a longer list is thinned evenly, its ends and what was offered stay."""
+_FORBIDDEN: Final = -2.0
+_SAME: Final = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTurn:
+    """A stored negotiation at a moment: its terms, its ledger, and the clock."""
+
+    terms: Terms
+    rows: Sequence[OfferRow]
+    opened_at: int
+    now: int
+    style: Style = "balanced"
+
+
+def described_turn_input(body: NextMoveBody) -> "StrategySituation":
+    """The situation of a described turn; 422 for issues without worths and values nobody listed."""
+    from negotiator.negotiations.strategy.situation import (
+        StandingOffer,
+        StrategyIssue,
+        StrategyOffer,
+        StrategyPreferences,
+        StrategyProgress,
+        StrategySituation,
+    )
+
+    if found := _refusals(body):
+        raise validation_failure(found)
+    mine = body.my_preferences
+    frame = StrategySituation(
+        issues=tuple(StrategyIssue(issue.name, tuple(issue.values)) for issue in body.issues),
+        my_preferences=StrategyPreferences(
+            reservation_utility=mine.reservation_utility,
+            constant=mine.constant or 0.0,
+            part_worths={
+                name: [(pair[0], float(pair[1])) for pair in pairs]
+                for name, pairs in mine.part_worths.items()
+            },
+        ),
+        progress=StrategyProgress(
+            body.progress.step, body.progress.n_steps, body.progress.relative_time
+        ),
+        style=body.style,
+    )
+    past = [
+        StrategyOffer(row.step, row.by, row.offer, _utility(frame, row.offer, row.my_utility))
+        for row in body.history
+    ]
+    table = None
+    if body.on_table is not None:
+        offer = body.on_table.offer
+        table = StandingOffer(offer, _utility(frame, offer, body.on_table.my_utility))
+    return _with_offers(frame, past, table)
+
+
+def stored_turn_input(turn: StoredTurn) -> "StrategySituation":
+    """The situation of a stored negotiation: values on a bounded grid, worths from the value functions.
+
+    Hard constraints and a walk-away on a single issue make a value worth less than nothing, so that no package with
+    it can reach the floor.
+    """
+    from negotiator.negotiations.strategy.situation import (
+        StandingOffer,
+        StrategyIssue,
+        StrategyOffer,
+        StrategyPreferences,
+        StrategyProgress,
+        StrategySituation,
+    )
+
+    terms = turn.terms
+    require_inputs(terms, floor=True)
+    past = _past(turn)
+    seen = [package for _, _, package in past]
+    listed = {issue.name: _values(terms, issue, seen) for issue in terms.issues}
+    floor = limits.utility_floor(terms)
+    preferences = StrategyPreferences(
+        reservation_utility=max(floor if floor is not None else 0.0, 0.0),
+        constant=terms.preferences.constant,
+        part_worths={
+            issue.name: _worths(terms, issue, listed[issue.name]) for issue in terms.issues
+        },
+    )
+    frame = StrategySituation(
+        issues=tuple(StrategyIssue(name, found) for name, found in listed.items()),
+        my_preferences=preferences,
+        progress=StrategyProgress(*_progress(turn)),
+        style=turn.style,
+    )
+    history = [
+        StrategyOffer(step, by, offer, _utility(frame, offer, None)) for step, by, offer in past
+    ]
+    offer = _on_table(turn, listed)
+    table = None if offer is None else StandingOffer(offer, _utility(frame, offer, None))
+    return _with_offers(frame, history, table)
+
+
+def _on_table(turn: StoredTurn, listed: Mapping[str, Sequence[Scalar]]) -> dict[str, Any] | None:
+    """Their live offer, if it is whole and of values that are known: only that can be accepted as it is."""
+    live = offer_history.live_offers(turn.rows, turn.now, side="them")
+    if not live or not live[-1].package or not is_complete(turn.terms.issues, live[-1].package):
+        return None
+    offer = package_view(turn.terms, live[-1].package)
+    return offer if all(offer[name] in found for name, found in listed.items()) else None
+
+
+def next_move_answer(situation: "StrategySituation", terms: Terms | None = None) -> dict[str, Any]:
+    """Ask the engine and render its move; for a stored negotiation, say so where approval is needed."""
+    from negotiator.negotiations.strategy.next_move import next_move
+
+    move = next_move(situation)
+    found: dict[str, Any] = {name: getattr(move, name) for name in NEXT_MOVE_MEMBERS}
+    if terms is not None and _wants_approval(terms, move):
+        found["reasons"] = [*found["reasons"], "It goes beyond your authority: it needs approval."]
+    return found
+
+
+def _wants_approval(terms: Terms, move: "NextMove") -> bool:
+    return move.offer is not None and limits.needs_approval(terms, move.offer)
+
+
+def _with_offers(
+    frame: "StrategySituation", history: Sequence["StrategyOffer"], table: "StandingOffer | None"
+) -> "StrategySituation":
+    """The frame with its offers; what is on the table is their last entry of the history."""
+    from dataclasses import replace
+
+    from negotiator.negotiations.strategy.situation import StrategyOffer
+
+    past = list(history)
+    theirs = [row for row in past if row.by == "them"]
+    if table is not None and (not theirs or dict(theirs[-1].offer) != dict(table.offer)):
+        past.append(StrategyOffer(frame.progress.step, "them", table.offer, table.my_utility))
+    return replace(frame, history=tuple(past), on_table=table)
+
+
+def _utility(frame: "StrategySituation", offer: Mapping[str, Any], given: float | None) -> float:
+    """What an offer is worth by the part worths; what was claimed only counts where it is no more than that."""
+    computed = frame.my_utility(offer)
+    if computed is None:
+        return frame.my_preferences.constant if given is None else given
+    return computed if given is None or given > computed + _SAME else given
+
+
+def _refusals(body: NextMoveBody) -> list[IssueFault]:
+    found: list[IssueFault] = []
+    names = [issue.name for issue in body.issues]
+    listed = {issue.name: {(isinstance(v, bool), v) for v in issue.values} for issue in body.issues}
+    found += [
+        IssueFault(f"/issues/{place}/name", "Another issue already has this name.")
+        for place, name in enumerate(names)
+        if name in names[:place]
+    ]
+    worths = body.my_preferences.part_worths
+    for name, pairs in worths.items():
+        at = f"/my_preferences/part_worths/{name}"
+        if name not in listed:
+            found.append(IssueFault(at, "No issue has this name."))
+        found += [
+            IssueFault(f"{at}/{place}/1", "Must be a utility.")
+            for place, pair in enumerate(pairs)
+            if isinstance(pair[1], bool) or not isinstance(pair[1], int | float)
+        ]
+    found += [
+        IssueFault(f"/my_preferences/part_worths/{name}", "Every issue needs its part worths.")
+        for name in listed
+        if name not in worths
+    ]
+    offers = [(f"/history/{place}/offer", row.offer) for place, row in enumerate(body.history)]
+    if body.on_table is not None:
+        offers.append(("/on_table/offer", body.on_table.offer))
+    for at, offer in offers:
+        found += _offer_refusals(at, offer, listed)
+    return found
+
+
+def _offer_refusals(
+    at: str, offer: Mapping[str, Any], listed: Mapping[str, set[tuple[bool, Any]]]
+) -> list[IssueFault]:
+    found = [IssueFault(f"{at}/{n}", "No issue has this name.") for n in offer if n not in listed]
+    for name, known in listed.items():
+        if name not in offer:
+            found.append(IssueFault(f"{at}/{name}", "A value is needed."))
+        elif (isinstance(offer[name], bool), offer[name]) not in known:
+            found.append(IssueFault(f"{at}/{name}", "Not one of the values of this issue."))
+    return found
+
+
+def _past(turn: StoredTurn) -> list[tuple[int, Literal["me", "them"], dict[str, Any]]]:
+    """The ledger's offers as whole packages with the round they fell in; what stays partial is left out."""
+    rounds = {"me": 0, "them": 0}
+    found: list[tuple[int, Literal["me", "them"], dict[str, Any]]] = []
+    terms = turn.terms
+    for row in completed_offers(offer_history.ledger_offers(turn.rows)):
+        step = rounds[row.by]
+        rounds[row.by] += 1
+        known = all(
+            issue.name in row.package and worth_of(issue, row.package[issue.name]) is not None
+            for issue in terms.issues
+        )
+        if known:
+            named = {issue.name: row.package[issue.name] for issue in terms.issues}
+            found.append((step, row.by, package_view(terms, named)))
+    return found
+
+
+def _values(
+    terms: Terms, issue: Matter, seen: Sequence[Mapping[str, Any]]
+) -> tuple[str | int | float | bool, ...]:
+    every = list(values_of(issue, STRATEGY_GRID_SIZE))
+    if len(every) > MAX_STRATEGY_VALUES:
+        places = sorted(
+            {
+                round(k * (len(every) - 1) / (MAX_STRATEGY_VALUES - 1))
+                for k in range(MAX_STRATEGY_VALUES)
+            }
+        )
+        every = [every[place] for place in places]
+    kept = [value for value in every if limits.within_limit(terms, issue, value)]
+    single = limits.single_limit(terms)
+    if single and single[0].name == issue.name and not check_value(issue, single[1], ""):
+        kept.append(single[1])
+    shown = [value_view(issue, value, terms.currency) for value in kept or every]
+    shown += [package[issue.name] for package in seen]
+    return tuple(dict.fromkeys(shown))
+
+
+def _worths(terms: Terms, issue: Matter, listed: Sequence[Scalar]) -> list[tuple[Any, float]]:
+    return [
+        (
+            value,
+            issue.weight * (worth_of(issue, value) or 0.0)
+            if limits.within_limit(terms, issue, value)
+            else _FORBIDDEN,
+        )
+        for value in listed
+    ]
+
+
+def _progress(turn: StoredTurn) -> tuple[int, int | None, float | None]:
+    """Rounds spoken and in all, and the share of the time that is over."""
+    offers = offer_history.offers_made(turn.rows)
+    step = sum(1 for row in offers if row.side == "me")
+    rounds, deadline = turn.terms.max_rounds, turn.terms.deadline
+    shares: list[float] = []
+    if rounds is not None:
+        shares.append(min(1.0, step / rounds))
+    if deadline is not None and deadline > turn.opened_at:
+        gone = (turn.now - turn.opened_at) / (deadline - turn.opened_at)
+        shares.append(min(1.0, max(0.0, gone)))
+    return step, rounds, max(shares, default=None)

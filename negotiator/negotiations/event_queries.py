@@ -1,0 +1,99 @@
+"""What happened to a negotiation and who did it: append-only events, numbered from 1 without gaps."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+from sqlalchemy import bindparam, delete, select
+from sqlmodel import col
+
+from negotiator import values
+from negotiator.caller import Caller
+from negotiator.negotiations.schemas_negotiations import EventView
+from negotiator.negotiations.tables import NegotiationEvent
+from negotiator.store.statement import Query, Statement, Transaction, insertion
+
+NEWEST_SEQ: Final = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """What caused an event: an agent, a client, a user, or the clock."""
+
+    kind: str
+    id: str
+
+
+CLOCK_ACTOR: Final = Actor("clock", "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryEvent:
+    """One event: `kind` is opened, edited, baseline_changed, state, offer, override, approval_requested, approval or
+    claimed.
+    """
+
+    kind: str
+    reason: str | None = None
+    from_state: str | None = None
+    to_state: str | None = None
+    detail: dict[str, Any] | None = None
+
+
+_APPEND = Statement(insertion(NegotiationEvent))
+_PAGE = Query(
+    select(col(NegotiationEvent.seq), col(NegotiationEvent.document))
+    .where(
+        col(NegotiationEvent.negotiation) == bindparam("negotiation"),
+        col(NegotiationEvent.seq) < bindparam("before"),
+    )
+    .order_by(col(NegotiationEvent.seq).desc())
+    .limit(bindparam("limit")),
+    tuple,
+)
+_REMOVE = Statement(
+    delete(NegotiationEvent).where(col(NegotiationEvent.negotiation) == bindparam("negotiation"))
+)
+
+
+def actor_of_caller(caller: Caller) -> Actor:
+    """The caller as the history names it."""
+    return Actor(caller.kind, caller.client_id or caller.principal)
+
+
+def append(
+    tx: Transaction,
+    negotiation: str,
+    seq: int,
+    *,
+    actor: Actor,
+    event: HistoryEvent,
+    revision: int,
+) -> None:
+    """Add one event at `seq`; `revision` is the one it led to."""
+    at = values.now()
+    view: EventView = {
+        "id": values.new_id("evt"),
+        "seq": seq,
+        "at": values.timestamp(at),
+        "kind": event.kind,
+        "actor": {"kind": actor.kind, "id": actor.id},
+        "from_state": event.from_state,
+        "to_state": event.to_state,
+        "reason": event.reason,
+        "revision": revision,
+        "detail": event.detail or {},
+    }
+    tx.run(_APPEND, negotiation=negotiation, seq=seq, at=at, document=orjson.dumps(view))
+
+
+def page(
+    tx: Transaction, negotiation: str, *, before: int | None, limit: int
+) -> list[tuple[Any, ...]]:
+    """Up to `limit` events before a seq, newest first, as (seq, JSON)."""
+    return tx.all(_PAGE, negotiation=negotiation, before=before or NEWEST_SEQ, limit=limit)
+
+
+def remove(tx: Transaction, negotiation: str) -> None:
+    """Erase a negotiation's history together with it."""
+    tx.run(_REMOVE, negotiation=negotiation)

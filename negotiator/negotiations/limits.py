@@ -1,0 +1,135 @@
+"""A package held against the walk-away, the hard constraints and the authority.
+
+The walk-away is an invariant: what these functions refuse, nothing else may let through.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Final
+
+import orjson
+
+from negotiator.negotiations.issues import Issue, Package, Scalar, coordinate, same_value, worth_of
+from negotiator.negotiations.terms import Constraint, Terms
+from negotiator.negotiations.terms_view import package_view
+from negotiator.negotiations.utility import Worth, package_utility, utility_of_worth
+
+TOLERANCE: Final = 1e-9
+"""Utilities nearer than this are the same: a float's last digit must not refuse a deal."""
+
+
+def utility_floor(terms: Terms) -> float | None:
+    """The least utility to agree to: the walk-away, or what the alternative is surely worth without one."""
+    return terms.certain if terms.walk_away is None else _floor(terms, terms.walk_away)
+
+
+def is_below_floor(terms: Terms, package: Package, *, binding: bool) -> bool:
+    """Whether a package lies below the walk-away.
+
+    What a partial package leaves out counts at its best in an offer, at its worst when it is `binding`, as in
+    an acceptance. A walk-away that names a single issue is a limit on that issue, whatever the others bring.
+    """
+    return terms.walk_away is not None and _worse(terms, package, terms.walk_away, binding=binding)
+
+
+def broken_constraints(terms: Terms, package: Package) -> list[Constraint]:
+    """The hard constraints that a package breaks; it breaks none on an issue it leaves out."""
+    return [
+        rule
+        for rule in terms.constraints
+        if rule.hard
+        and rule.issue in package
+        and not satisfies_constraint(terms, rule, package[rule.issue])
+    ]
+
+
+def needs_approval(terms: Terms, package: Package) -> bool:
+    """Whether agreeing to a package goes beyond the authority."""
+    given = terms.authority
+    if given.least is not None and _worse(terms, package, given.least, binding=False):
+        return True
+    price = terms.price
+    if price is None or price.name not in package:
+        return False
+    return any(_is_worse(price, package[price.name], limit) for limit in given.prices)
+
+
+def package_digest(terms: Terms, package: Package) -> str:
+    """The SHA-256 that an approval names: of the package as shown, members in alphabetical order."""
+    shown = package_view(terms, package)
+    return hashlib.sha256(orjson.dumps(shown, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def satisfies_constraint(terms: Terms, rule: Constraint, value: Scalar) -> bool:
+    """Whether a value of the rule's issue keeps the rule; a value without a place on the axis does not."""
+    issue = terms.issue(rule.issue)
+    if issue is None:
+        return True
+    if rule.op in {"==", "in"}:
+        return any(same_value(issue.type, wanted, value) for wanted in rule.values)
+    if rule.op in {"!=", "not_in"}:
+        return not any(same_value(issue.type, wanted, value) for wanted in rule.values)
+    at, limit = coordinate(issue.type, value), coordinate(issue.type, rule.values[0])
+    if at is None or limit is None:
+        return False
+    orders: Mapping[str, bool] = {
+        "<=": at <= limit,
+        ">=": at >= limit,
+        "<": at < limit,
+        ">": at > limit,
+    }
+    return orders[rule.op]
+
+
+def single_limit(terms: Terms) -> tuple[Issue, Scalar] | None:
+    """The issue and value of a walk-away that names one issue only."""
+    return None if terms.walk_away is None else _single(terms, terms.walk_away)
+
+
+def within_limit(terms: Terms, issue: Issue, value: Scalar) -> bool:
+    """Whether one value keeps every hard constraint on its issue and a walk-away that is a limit on it."""
+    limit = single_limit(terms)
+    if limit is not None and limit[0].name == issue.name and _falls_short(issue, value, limit[1]):
+        return False
+    rules = (rule for rule in terms.constraints if rule.hard and rule.issue == issue.name)
+    return all(satisfies_constraint(terms, rule, value) for rule in rules)
+
+
+def _floor(terms: Terms, least: Worth) -> float | None:
+    return utility_of_worth(terms.preferences, least, fill="low")
+
+
+def _worse(terms: Terms, package: Package, least: Worth, *, binding: bool) -> bool:
+    single = _single(terms, least)
+    if single is not None:
+        issue, limit = single
+        if issue.name in package and _falls_short(issue, package[issue.name], limit):
+            return True
+        if len(terms.issues) == 1:
+            return binding and issue.name not in package
+    floor = _floor(terms, least)
+    ends = package_utility(terms.preferences, package)
+    return floor is not None and (ends.low if binding else ends.high) < floor - TOLERANCE
+
+
+def _single(terms: Terms, least: Worth) -> tuple[Issue, Scalar] | None:
+    if least.package is None or len(least.package) != 1:
+        return None
+    ((name, value),) = least.package.items()
+    issue = terms.issue(name)
+    return None if issue is None else (issue, value)
+
+
+def _falls_short(issue: Issue, value: Scalar, limit: Scalar) -> bool:
+    """Whether a value is worse for me than the limit: by its worth, on a straight line by its direction."""
+    if not issue.options and not issue.value_points and issue.type != "boolean":
+        return _is_worse(issue, value, limit)
+    here, least = worth_of(issue, value), worth_of(issue, limit)
+    return here is not None and least is not None and here < least - TOLERANCE
+
+
+def _is_worse(issue: Issue, value: Scalar, limit: Scalar) -> bool:
+    at, least = coordinate(issue.type, value), coordinate(issue.type, limit)
+    if at is None or least is None:
+        return False
+    return at > least if issue.direction == "lower" else at < least

@@ -1,0 +1,105 @@
+"""What stands of a ledger at a moment: pure."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from negotiator import values
+from negotiator.negotiations.leverage.concessions import LedgerOffer
+from negotiator.negotiations.offer_queries import OfferRow
+
+OFFER_KINDS: Final = frozenset({"offer", "counter", "final"})
+DETECTED_SOURCE: Final = "detected_in_speech"
+_HELD: Final = {"pending": "awaiting_approval", "refused": "not_approved"}
+
+
+def offer_statuses(rows: Sequence[OfferRow], now: int) -> dict[str, str]:
+    """The status of every row by id; rows in rising `seq`.
+
+    Of each side only the latest offer can be live: a later one supersedes it, its maker may withdraw it, its time
+    may run out, the other side may accept it. A rejection answers an offer and takes nothing away. A detected offer
+    counts for nothing until a row confirms it, a held one until it is approved.
+    """
+    counted = [row for row in rows if _counts(row)]
+    latest = {row.side: row.id for row in counted if row.kind in OFFER_KINDS}
+    ends = {row.answers: row.kind for row in counted if row.kind in {"withdrawal", "acceptance"}}
+    confirmed = {row.confirms for row in rows if row.confirms}
+    found: dict[str, str] = {}
+    for row in rows:
+        if row.approval in _HELD:
+            found[row.id] = _HELD[row.approval]
+        elif row.kind not in OFFER_KINDS:
+            found[row.id] = "recorded"
+        elif row.source == DETECTED_SOURCE:
+            found[row.id] = "confirmed" if row.id in confirmed else "unconfirmed"
+        elif row.id in ends:
+            found[row.id] = "withdrawn" if ends[row.id] == "withdrawal" else "accepted"
+        elif latest[row.side] != row.id:
+            found[row.id] = "superseded"
+        else:
+            over = row.valid_until is not None and row.valid_until <= now
+            found[row.id] = "expired" if over else "live"
+    return found
+
+
+def live_offers(rows: Sequence[OfferRow], now: int, *, side: str | None = None) -> list[OfferRow]:
+    """The live offers, oldest first; of one side only where `side` is given."""
+    status = offer_statuses(rows, now)
+    return [row for row in rows if status[row.id] == "live" and side in (None, row.side)]
+
+
+def offers_made(rows: Sequence[OfferRow]) -> list[OfferRow]:
+    """The offers that really were on the table, oldest first."""
+    return [row for row in rows if row.kind in OFFER_KINDS and _counts(row)]
+
+
+def ledger_offers(rows: Sequence[OfferRow]) -> tuple[LedgerOffer, ...]:
+    """The same as the arithmetic of concessions takes them."""
+    return tuple(
+        LedgerOffer(
+            seq=row.seq,
+            by="me" if row.side == "me" else "them",
+            package=row.package or {},
+            at=_moment(row.at),
+            claimed_final=bool(row.content["claimed_final"]),
+            valid_until=None if row.valid_until is None else _moment(row.valid_until),
+        )
+        for row in offers_made(rows)
+    )
+
+
+def offer_view(row: OfferRow, status: str) -> dict[str, Any]:
+    """A row as its owner sees it (contract §3 Offer)."""
+    content: Mapping[str, Any] = row.content
+    return {
+        "id": row.id,
+        "seq": row.seq,
+        "at": values.timestamp(row.at),
+        "by": row.side,
+        "kind": row.kind,
+        "package": content["package"],
+        "complete": content["complete"],
+        "conditions": content["conditions"],
+        "valid_until": values.timestamp_or_none(row.valid_until),
+        "claimed_final": content["claimed_final"],
+        "in_reply_to": row.answers,
+        "rationale": content["rationale"],
+        "channel": content["channel"],
+        "source": row.source,
+        "confirms": row.confirms,
+        "status": status,
+        "utility_me": content["utility_me"],
+        "utility_them_estimate": content["utility_them_estimate"],
+        "concession_me": content["concession_me"],
+        "concession_them": content["concession_them"],
+        "override": content["override"],
+        "approval": content["approval"] and {**content["approval"], "status": row.approval},
+    }
+
+
+def _counts(row: OfferRow) -> bool:
+    return row.approval not in _HELD and row.source != DETECTED_SOURCE
+
+
+def _moment(at: int) -> datetime:
+    return datetime.fromtimestamp(at / 1000, UTC)

@@ -1,0 +1,364 @@
+"""Adding a row to the ledger, under every rule of contract §3.
+
+What the ledger refuses, in words: fields, offers that no longer stand, packages below the walk-away.
+
+What a package on the table is worth to both sides, and what was given up for it: pure.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from negotiator import values
+from negotiator.errors import Conflict, FieldError, ValidationFailed
+from negotiator.negotiations import limits, offer_history, queries, states
+from negotiator.negotiations import offer_queries as ledger
+from negotiator.negotiations.event_queries import Actor, HistoryEvent
+from negotiator.negotiations.issues import IssueFault, Package
+from negotiator.negotiations.leverage.concessions import LedgerOffer, concession_analysis
+from negotiator.negotiations.offer_history import DETECTED_SOURCE, OFFER_KINDS
+from negotiator.negotiations.offer_queries import OfferRow
+from negotiator.negotiations.schemas_offers import RecordOffer
+from negotiator.negotiations.session import NegotiationSession
+from negotiator.negotiations.terms import Terms
+from negotiator.negotiations.terms_parsing import validation_failure
+from negotiator.negotiations.terms_view import json_scalar, package_view
+from negotiator.negotiations.utility import (
+    UtilityInterval,
+    check_package,
+    is_complete,
+    opposed_preferences,
+    package_utility,
+)
+from negotiator.store.statement import Transaction
+from negotiator.values import milliseconds
+
+
+def check_offer_fields(sent: RecordOffer, rows: Sequence[OfferRow], now: int) -> list[IssueFault]:
+    """Field errors of a row beside its package: references to rows, validity, an override without its reason."""
+    found: list[IssueFault] = []
+    known = {row.id: row for row in rows}
+    if sent.kind == "acceptance" and sent.in_reply_to is None:
+        found.append(IssueFault("/in_reply_to", "An acceptance names the live offer it accepts."))
+    if sent.in_reply_to is not None and sent.in_reply_to not in known:
+        found.append(IssueFault("/in_reply_to", "There is no such offer in this ledger."))
+    answered = known.get(sent.in_reply_to or "")
+    if answered is not None and sent.kind in {"acceptance", "withdrawal"}:
+        own = answered.side == sent.by
+        if sent.kind == "acceptance" and own:
+            found.append(IssueFault("/in_reply_to", "A side accepts the other side's offers."))
+        if sent.kind == "withdrawal" and not own:
+            found.append(IssueFault("/in_reply_to", "A side withdraws its own offers."))
+    if sent.confirms is not None:
+        found += _confirming(sent, known.get(sent.confirms))
+    until = milliseconds(sent.valid_until)
+    if until is not None and until <= now and sent.source != "imported":
+        found.append(IssueFault("/valid_until", "Must lie in the future."))
+    if sent.override and sent.reason is None:
+        found.append(IssueFault("/reason", "An override needs its reason."))
+    return found
+
+
+def _confirming(sent: RecordOffer, row: OfferRow | None) -> list[IssueFault]:
+    if row is None or row.source != offer_history.DETECTED_SOURCE or row.side != sent.by:
+        return [IssueFault("/confirms", "There is no such detected offer of this side.")]
+    if sent.source == offer_history.DETECTED_SOURCE:
+        return [IssueFault("/source", "A detected offer is confirmed by one that is not.")]
+    return []
+
+
+def not_live_conflict(rows: Sequence[OfferRow], offer: str | None, now: int) -> Conflict:
+    """The refusal of an answer to an offer that does not stand; it names what is live."""
+    status = offer_history.offer_statuses(rows, now)
+    if offer is None:
+        text = "There is no live offer to answer."
+    else:
+        text = f"The offer is {status.get(offer, 'unknown')}, not live."
+    live = [row.id for row in rows if status[row.id] == "live"]
+    members = {"status": status.get(offer or ""), "live": live}
+    return Conflict(text, error="offer_not_live", members=members)
+
+
+def overridden_limits(
+    terms: Terms,
+    package: Package,
+    *,
+    binding: bool,
+    override: bool,
+    reason: str | None,
+) -> list[str]:
+    """What an override with its reason goes against: `walk_away`, `constraints/n`; 409 without one.
+
+    `binding` is for acceptances, where what a package leaves out counts at its worst.
+    """
+    below = limits.is_below_floor(terms, package, binding=binding)
+    broken = limits.broken_constraints(terms, package)
+    against = ["walk_away"] if below else []
+    against += [f"constraints/{terms.constraints.index(rule)}" for rule in broken]
+    if not against or (override and reason is not None):
+        return against
+    if override:
+        raise ValidationFailed([FieldError("/reason", "An override needs its reason.")])
+    ask = "Send override with a reason if it is meant."
+    if below:
+        raise Conflict(f"This lies below your walk-away. {ask}", error="below_walk_away")
+    members = {
+        "constraints": [
+            {"issue": rule.issue, "op": rule.op, "value": [json_scalar(v) for v in rule.values]}
+            for rule in broken
+        ]
+    }
+    text = f"This breaks a hard constraint on {broken[0].issue}. {ask}"
+    raise Conflict(text, error="constraint_violated", members=members)
+
+
+def package_valuation(terms: Terms, package: Package) -> dict[str, Any]:
+    """`complete`, my utility between worst and best fill, and the middle of an estimate of theirs."""
+    mine = package_utility(terms.preferences, package)
+    theirs = package_utility(opposed_preferences(terms.preferences), package)
+    return {
+        "complete": is_complete(terms.issues, package),
+        "utility_me": {"low": mine.low, "high": mine.high},
+        "utility_them_estimate": _middle(theirs),
+    }
+
+
+def concession_since(
+    terms: Terms, earlier: Sequence[LedgerOffer], last: LedgerOffer
+) -> dict[str, Any]:
+    """Utility given up, mine and theirs, since the same side's offer before; null for its first one.
+
+    Positive is a loss to that side: a concession of mine has `concession_me` > 0.
+    """
+    mine, theirs = terms.preferences, opposed_preferences(terms.preferences)
+    moves = concession_analysis([*earlier, last], mine, theirs)
+    steps = (moves.me if last.by == "me" else moves.them).steps
+    if not steps:
+        return {"concession_me": None, "concession_them": None}
+    own, other = -steps[-1].own + 0.0, -steps[-1].other + 0.0
+    if last.by == "me":
+        return {"concession_me": own, "concession_them": other}
+    return {"concession_me": other, "concession_them": own}
+
+
+def empty_valuation() -> dict[str, Any]:
+    """The same members on a row that puts nothing on the table."""
+    return {
+        "complete": False,
+        "utility_me": None,
+        "utility_them_estimate": None,
+        "concession_me": None,
+        "concession_them": None,
+    }
+
+
+def _middle(ends: UtilityInterval) -> float:
+    return (ends.low + ends.high) / 2.0
+
+
+MAX_OFFERS: Final = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class NewOffer:
+    """A row about to be written: what was sent, the session it belongs to, the ledger so far."""
+
+    sent: RecordOffer
+    session: NegotiationSession
+    rows: list[OfferRow]
+    at: int
+    package: Package | None = None
+    answers: OfferRow | None = None
+    override: dict[str, Any] | None = None
+    approval: dict[str, Any] | None = None
+
+    @property
+    def binds_me(self) -> bool:
+        """Whether the walk-away, constraints and authority have a say: my offers and my acceptances."""
+        return self.sent.by == "me" and self.sent.kind in OFFER_KINDS | {"acceptance"}
+
+
+def record_offer(
+    tx: Transaction,
+    owner: str,
+    sent: RecordOffer,
+    *,
+    actor: Actor,
+    expected: int | None,
+) -> dict[str, Any]:
+    """Append a row to the ledger and let it move the state; answers the row's view.
+
+    404 · 409 `not_active`, `approval_pending`, `offer_not_live`, `below_walk_away`, `constraint_violated`,
+    `ledger_full` · 412 · 422 for every field that is wrong.
+    """
+    session = queries.load_for_writing(tx, owner, sent.id, expected=expected)
+    states.check_offer_allowed(session.state, sent.by)
+    entry = NewOffer(sent, session, ledger.list_offers(tx, session.id), values.now())
+    if len(entry.rows) >= MAX_OFFERS:
+        raise Conflict(f"A ledger holds {MAX_OFFERS} rows at most.", error="ledger_full")
+    entry = _answering(_packaged(entry))
+    if entry.binds_me and entry.package is not None:
+        against = overridden_limits(
+            session.terms,
+            entry.package,
+            binding=sent.kind == "acceptance",
+            override=sent.override,
+            reason=sent.reason,
+        )
+        if against:
+            entry = replace(entry, override={"reason": sent.reason, "against": against})
+        # What was only heard is confirmed by another row, and that one is held.
+        heard = sent.source == DETECTED_SOURCE
+        if not heard and limits.needs_approval(session.terms, entry.package or {}):
+            entry = replace(entry, approval=_held(entry))
+    row = _row(entry)
+    ledger.add(tx, session.id, row)
+    _follow(tx, entry, row, actor)
+    status = offer_history.offer_statuses(ledger.list_offers(tx, session.id), entry.at)[row.id]
+    return offer_history.offer_view(row, status)
+
+
+def _packaged(entry: NewOffer) -> NewOffer:
+    """Check every field of what was sent against the issues and the ledger; 422 with all that is wrong."""
+    sent, found = entry.sent, check_offer_fields(entry.sent, entry.rows, entry.at)
+    if sent.kind in OFFER_KINDS and not sent.package:
+        found.append(IssueFault("/package", "Name a value for at least one issue."))
+    if sent.package:
+        found += check_package(entry.session.terms.issues, sent.package)
+    if found:
+        raise validation_failure(found)
+    package = sent.package or None
+    if package is not None:
+        package = _canonical(entry, package)
+    return replace(entry, package=package)
+
+
+def _canonical(entry: NewOffer, package: Package) -> Package:
+    return package_view(entry.session.terms, package)
+
+
+def _answering(entry: NewOffer) -> NewOffer:
+    """Find the row that an acceptance, withdrawal or rejection answers; 409 when it does not stand any more."""
+    sent = entry.sent
+    if sent.kind in OFFER_KINDS:
+        return entry
+    side = sent.by if sent.kind == "withdrawal" else ("them" if sent.by == "me" else "me")
+    standing_now = offer_history.live_offers(entry.rows, entry.at, side=side)
+    answered = next((row for row in standing_now if row.id == sent.in_reply_to), None)
+    if sent.in_reply_to is None and standing_now:
+        answered = standing_now[-1]
+    if answered is None and sent.kind == "rejection":
+        return entry
+    if answered is None:
+        raise not_live_conflict(entry.rows, sent.in_reply_to, entry.at)
+    package = answered.package
+    if sent.kind == "acceptance" and entry.package not in (None, package):
+        raise validation_failure(
+            [IssueFault("/package", "An acceptance takes the package of the offer it names.")]
+        )
+    return replace(entry, package=package, answers=answered)
+
+
+def _held(entry: NewOffer) -> dict[str, Any]:
+    terms = entry.session.terms
+    return {
+        "package_sha256": limits.package_digest(terms, entry.package or {}),
+        "approver": terms.authority.approver,
+    }
+
+
+def _row(entry: NewOffer) -> OfferRow:
+    sent, terms = entry.sent, entry.session.terms
+    content: dict[str, Any] = {
+        "package": entry.package,
+        "conditions": sent.conditions,
+        "claimed_final": sent.claimed_final or sent.kind == "final",
+        "rationale": sent.rationale,
+        "channel": sent.channel,
+        "override": entry.override,
+        "approval": entry.approval,
+        **empty_valuation(),
+    }
+    row = OfferRow(
+        id=values.new_id("off"),
+        seq=entry.session.offers + 1,
+        at=entry.at,
+        side=sent.by,
+        kind=sent.kind,
+        source=sent.source,
+        answers=entry.answers.id if entry.answers else sent.in_reply_to,
+        confirms=sent.confirms,
+        valid_until=milliseconds(sent.valid_until),
+        approval="pending" if entry.approval else "",
+        content=content,
+    )
+    if entry.package is not None:
+        content |= package_valuation(terms, entry.package)
+    if sent.kind in OFFER_KINDS:
+        plain = replace(row, source="typed", approval="")
+        last = offer_history.ledger_offers([plain])[0]
+        content |= concession_since(terms, offer_history.ledger_offers(entry.rows), last)
+    return row
+
+
+def _follow(tx: Transaction, entry: NewOffer, row: OfferRow, actor: Actor) -> None:
+    """What a row does to its negotiation: the first activates it, a held one pauses it, an acceptance agrees it."""
+    session = replace(entry.session, offers=row.seq)
+    detail = {"offer_id": row.id, "by": row.side, "kind": row.kind}
+    session = queries.add_event(tx, session, actor, HistoryEvent(kind="offer", detail=detail))
+    if entry.override is not None:
+        told = {"offer_id": row.id, "against": entry.override["against"]}
+        event = HistoryEvent(kind="override", reason=entry.override["reason"], detail=told)
+        session = queries.add_event(tx, session, actor, event)
+    if session.state in {states.DRAFT, states.PLANNED} and row.source != DETECTED_SOURCE:
+        session = enter_state(tx, session, states.ACTIVE, actor=actor)
+    if entry.approval is not None:
+        held = {"offer_id": row.id, "kind": row.kind, "package": row.package, **entry.approval}
+        session = replace(session, pending=held)
+        session = enter_state(tx, session, states.AWAITING, actor=actor, detail=held)
+    elif row.kind == "acceptance":
+        session = agree_on_package(tx, session, row, actor=actor)
+    queries.save(tx, session)
+
+
+def enter_state(
+    tx: Transaction,
+    session: NegotiationSession,
+    to: str,
+    *,
+    actor: Actor,
+    reason: str | None = None,
+    detail: dict[str, Any] | None = None,
+) -> NegotiationSession:
+    """The session in another state, with the event that says so; to be saved by the caller."""
+    event = HistoryEvent(
+        kind="state", from_state=session.state, to_state=to, reason=reason, detail=detail
+    )
+    return queries.add_event(tx, session, actor, event).moved(to, reason=reason)
+
+
+def agree_on_package(
+    tx: Transaction,
+    session: NegotiationSession,
+    row: OfferRow | None,
+    *,
+    actor: Actor,
+    reason: str | None = None,
+) -> NegotiationSession:
+    """The session agreed on the package of a row (an acceptance, or an offer agreed on elsewhere)."""
+    offer = row.answers if row is not None and row.kind == "acceptance" else row and row.id
+    package = row.package if row else None
+    outcome = {
+        "result": states.AGREED,
+        "offer_id": offer,
+        "package": package,
+        "utility_me": package_valuation(session.terms, package)["utility_me"] if package else None,
+        "agreed_at": values.timestamp(values.now()),
+        "closed_at": None,
+    }
+    if session.pending is not None:
+        ledger.decide(tx, session.pending["offer_id"], "refused")
+    session = replace(session, outcome=outcome, pending=None)
+    return enter_state(
+        tx, session, states.AGREED, actor=actor, reason=reason, detail={"offer_id": offer}
+    )

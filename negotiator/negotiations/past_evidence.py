@@ -1,0 +1,134 @@
+"""What a user's memory says about one talk: memories that bear on it, what tactics did, how such deals end.
+
+Memories are chosen by meaning, and only those that a person stands behind. Nothing here sets a limit: the walk-away,
+the target and the authority come from the negotiation alone (contract §3, reference on memory poisoning).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Final
+
+from negotiator import telemetry, values
+from negotiator.errors import Unavailable
+from negotiator.memory import benchmarks_figures
+from negotiator.memory.benchmarks_queries import BenchmarkCell
+from negotiator.memory.content_guard import TRUST_BOUND_AGENT
+from negotiator.memory.schemas_memories import SearchMemories
+from negotiator.memory.search import MemorySearch
+from negotiator.memory.wins_queries import tactic_records
+from negotiator.memory.wins_savings import gains_when_higher
+from negotiator.negotiations.plans.evidence import BenchmarkFigure, RelevantMemory
+from negotiator.negotiations.session import NegotiationSession
+from negotiator.negotiations.tactics.ranking import TacticResult
+from negotiator.negotiations.tactics.tactic import TacticStats
+from negotiator.store.statement import Transaction
+from negotiator.store.store import Store
+
+MAX_MEMORIES: Final = 5
+_LOOKED_AT: Final = 20
+_CLOSE: Final = 0.4
+_FEWEST_DEALS: Final = 3
+_CITED: Final = 5
+log = telemetry.logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class PastEvidence:
+    """What bears on one talk; empty for a user without a past."""
+
+    memories: tuple[RelevantMemory, ...] = ()
+    results: Mapping[str, TacticResult] = field(default_factory=dict[str, TacticResult])
+    benchmarks: tuple[BenchmarkFigure, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PastEvidenceReader:
+    """Asks an owner's memory. Every question is asked before a unit begins."""
+
+    store: Store
+    recall: MemorySearch
+
+    async def about(self, owner: str, session: NegotiationSession) -> PastEvidence:
+        """What bears on this negotiation."""
+        cell, now = _cell(session), values.now()
+
+        def unit(tx: Transaction) -> tuple[Mapping[str, TacticResult], tuple[BenchmarkFigure, ...]]:
+            return _results(tx, owner), _benchmarks(tx, owner, cell, now)
+
+        record, marks = await self.store.scan(unit)
+        return PastEvidence(await self._memories(owner, session), record, marks)
+
+    async def results_by_tactic(self, owner: str) -> Mapping[str, TacticResult]:
+        """What tactics did for their owner so far."""
+        return await self.store.scan(lambda tx: _results(tx, owner))
+
+    async def _memories(
+        self, owner: str, session: NegotiationSession
+    ) -> tuple[RelevantMemory, ...]:
+        """The few that are about the other side, or close in meaning to what is negotiated."""
+        body = session.body
+        them = body.counterparty
+        names = {name for name in (them.organisation, them.name) if name} if them else set[str]()
+        labels = [issue.label or issue.name for issue in body.issues]
+        asked = " ".join([body.title, body.category, *sorted(names), *labels])
+        question = {"query": asked[:1000], "limit": _LOOKED_AT, "explain": True}
+        try:
+            found = await self.recall.search(owner, SearchMemories.model_validate(question))
+        except Unavailable as away:
+            log.warning("planned without memories", detail=away.detail)
+            return ()
+        chosen = [
+            hit["memory"]
+            for hit in found["items"]
+            if hit["memory"]["trust"] >= TRUST_BOUND_AGENT
+            and (
+                hit["memory"]["counterparty"] in names or (hit["why"]["similarity"] or 0) >= _CLOSE
+            )
+        ]
+        return tuple(
+            RelevantMemory(memory["id"], memory["text"]) for memory in chosen[:MAX_MEMORIES]
+        )
+
+
+def _cell(session: NegotiationSession) -> BenchmarkCell:
+    body = session.body
+    side = "sell" if gains_when_higher(body.role, "") else "buy"
+    return BenchmarkCell(body.category, None, body.currency, side, "all")
+
+
+def _results(tx: Transaction, owner: str) -> Mapping[str, TacticResult]:
+    return {
+        tactic: TacticResult(
+            TacticStats(one.used, one.helped, one.known, one.mean_rate),
+            tuple(one.memories[:_CITED]),
+        )
+        for tactic, one in tactic_records(tx, owner).items()
+    }
+
+
+def _benchmarks(
+    tx: Transaction, owner: str, cell: BenchmarkCell, now: int
+) -> tuple[BenchmarkFigure, ...]:
+    """Others' figures, which may be said, then the user's own, which are not; few deals are no benchmark."""
+    others = benchmarks_figures.pooled_figures(tx, owner, cell, now)
+    mine = benchmarks_figures.own_figures(tx, owner, cell, now)
+    marks: list[BenchmarkFigure] = []
+    if not others["suppressed"]:
+        marks.append(
+            _mark(others, "what comparable deals save against their baseline", public=True)
+        )
+    if mine["n_deals"] >= _FEWEST_DEALS:
+        label = f"What your {mine['n_deals']} deals of this category saved against their baseline"
+        marks.append(_mark(mine, label, public=False))
+    return tuple(marks)
+
+
+def _mark(found: Mapping[str, Any], label: str, *, public: bool) -> BenchmarkFigure:
+    low, middle, high = (_percent(found[name]) for name in ("p25", "p50", "p75"))
+    return BenchmarkFigure(found["id"], label, middle, low, high, public)
+
+
+def _percent(rate: float) -> str:
+    text = format((Decimal(str(rate)) * 100).quantize(Decimal("0.1")), "f")
+    return f"{text.removesuffix('.0')} %"

@@ -1,0 +1,80 @@
+"""From a stored negotiation to a brief, and the sentences of a plan that may be worded."""
+
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from typing import Any, Final
+
+from negotiator.negotiations import offer_history
+from negotiator.negotiations.advisor import WordingRequest
+from negotiator.negotiations.engine_input import stored_leverage_input
+from negotiator.negotiations.leverage.assessment import assess_leverage
+from negotiator.negotiations.offer_queries import OfferRow
+from negotiator.negotiations.past_evidence import PastEvidence
+from negotiator.negotiations.plans.brief import PlanBrief
+from negotiator.negotiations.plans.checks import outward_texts, private_numbers
+from negotiator.negotiations.plans.evidence import AlternativeLead
+from negotiator.negotiations.plans.generator import PlanDocument
+from negotiator.negotiations.session import NegotiationSession
+from negotiator.negotiations.tactic_input import stored_tactic_situation
+from negotiator.negotiations.tactics.tactic import Tactic
+
+WORDING_PURPOSE: Final = "sentences of a prepared negotiation, to be said to the other side"
+
+
+def build_brief(
+    session: NegotiationSession,
+    rows: Sequence[OfferRow],
+    *,
+    now: int,
+    own: tuple[Tactic, ...] = (),
+    alternatives: tuple[AlternativeLead, ...] = (),
+    past: PastEvidence | None = None,
+) -> PlanBrief:
+    """The brief of a stored negotiation and its ledger; without ranges there is no leverage in it."""
+    terms, ledger = session.terms, offer_history.ledger_offers(rows)
+    leverage = None if terms.unvalued else assess_leverage(stored_leverage_input(terms, rows, now))
+    counterparty = session.body.counterparty
+    other = counterparty.model_dump() if counterparty else {}
+    batna, past = session.body.batna, past or PastEvidence()
+    return PlanBrief(
+        terms=terms,
+        counterparty=other,
+        batna_description=batna.description if batna else None,
+        ledger=ledger,
+        leverage=leverage,
+        situation=stored_tactic_situation(
+            terms,
+            leverage,
+            ledger,
+            now=now,
+            counterparty=other,
+            phase=None if ledger else "prepare",
+        ),
+        own_tactics=own,
+        alternatives=alternatives,
+        memories=past.memories,
+        results=past.results,
+        benchmarks=past.benchmarks,
+    )
+
+
+def wording_request(plan: PlanDocument, brief: PlanBrief) -> WordingRequest:
+    """What an advisor may word: only what is meant to be said; fields are named by JSON pointers."""
+    texts = {"".join(f"/{part}" for part in place): text for place, text in outward_texts(plan)}
+    return WordingRequest(texts, WORDING_PURPOSE, secrets=private_numbers(brief))
+
+
+def apply_wording(plan: PlanDocument, texts: Mapping[str, str]) -> PlanDocument:
+    """The plan with these sentences in their places."""
+    changed = deepcopy(plan)
+    for pointer, text in texts.items():
+        *path, last = pointer.split("/")[1:]
+        place: Any = changed
+        for part in path:
+            place = place[_step(place, part)]
+        place[last] = text
+    return changed
+
+
+def _step(place: object, part: str) -> str | int:
+    return int(part) if isinstance(place, list) else part

@@ -1,0 +1,244 @@
+"""`/api/negotiations/{id}/battle-plans`."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from negotiator import values
+from negotiator.errors import Conflict
+from negotiator.http.cursors import Cursors
+from negotiator.http.operation import Answer, Call, Operation, ToolOffer
+from negotiator.negotiations import plan_queries, queries, states, tactic_queries
+from negotiator.negotiations.advice_routes import load_with_offers
+from negotiator.negotiations.advisor import Advisor, WordingRequest, WordingResult
+from negotiator.negotiations.event_queries import actor_of_caller
+from negotiator.negotiations.offer_queries import OfferRow
+from negotiator.negotiations.offers import enter_state
+from negotiator.negotiations.past_evidence import PastEvidence, PastEvidenceReader
+from negotiator.negotiations.plan_queries import StoredPlan
+from negotiator.negotiations.plans.evidence import AlternativeLead, LeadFinder, find_leads
+from negotiator.negotiations.plans.markdown import plan_markdown
+from negotiator.negotiations.routes import NEGOTIATION_PATH, READ_SCOPES, WRITE_SCOPES, read_current
+from negotiator.negotiations.schemas_negotiations import ListOf
+from negotiator.negotiations.schemas_plans import (
+    BattlePlanId,
+    BattlePlanList,
+    BattlePlanView,
+    MakeBattlePlan,
+)
+from negotiator.negotiations.session import NegotiationSession
+from negotiator.negotiations.tactics.tactic import Tactic
+from negotiator.store.statement import Transaction
+from negotiator.store.store import Store
+
+if TYPE_CHECKING:
+    from negotiator.negotiations.plans.generator import PlanDocument
+
+PLANS_PATH: Final = f"{NEGOTIATION_PATH}/battle-plans"
+MARKDOWN_TYPE: Final = "text/markdown"
+
+
+@dataclass(frozen=True, slots=True)
+class BattlePlans:
+    """Plans of a negotiation, made and read."""
+
+    store: Store
+    cursors: Cursors
+    advisor: Advisor
+    scout: LeadFinder
+    past: PastEvidenceReader
+
+    def operations(self) -> list[Operation]:
+        """What this slice offers."""
+        return [
+            Operation(
+                name="make_battle_plan",
+                method="POST",
+                path=PLANS_PATH,
+                summary="Make a battle plan; a draft becomes planned, a later plan is a new version",
+                run=self.make,
+                input=MakeBattlePlan,
+                output=BattlePlanView,
+                status=201,
+                scopes=WRITE_SCOPES,
+                creates=True,
+                refusals=(404, 409, 422),
+                tool=ToolOffer(
+                    "Make a battle plan",
+                    hint=(
+                        "Use it to prepare, after open_negotiation and before the first offer, and again when the plan "
+                        "is stale. It covers opening, concessions, questions and tactics; for one turn use next_move."
+                    ),
+                    leave_out=("idempotency_key",),
+                ),
+                tag="plans",
+            ),
+            Operation(
+                name="list_battle_plans",
+                method="GET",
+                path=PLANS_PATH,
+                summary="List the versions of a negotiation's plan, newest first",
+                run=self.list,
+                input=ListOf,
+                output=BattlePlanList,
+                scopes=READ_SCOPES,
+                refusals=(400, 404, 422),
+                tool=ToolOffer("List battle plans", hint="Use it for the id of a plan."),
+                tag="plans",
+            ),
+            Operation(
+                name="get_battle_plan",
+                method="GET",
+                path=f"{PLANS_PATH}/{{plan_id}}",
+                summary="Read one battle plan whole",
+                run=self.get,
+                input=BattlePlanId,
+                output=BattlePlanView,
+                media_type=MARKDOWN_TYPE,
+                scopes=READ_SCOPES,
+                refusals=(404,),
+                tool=ToolOffer(
+                    "Read a battle plan",
+                    hint="Use it before talks; its id is in list_battle_plans. A stale one is made anew.",
+                ),
+                tag="plans",
+            ),
+        ]
+
+    async def make(self, call: Call[MakeBattlePlan]) -> dict[str, Any]:
+        """A new version, made from the negotiation as it stands. The model is asked before anything is written."""
+        owner, negotiation = call.caller.principal, call.input.id
+
+        def stand(tx: Transaction) -> tuple[NegotiationSession, list[OfferRow], tuple[Tactic, ...]]:
+            return *load_with_offers(owner, negotiation)(tx), tactic_queries.own_tactics(tx, owner)
+
+        session, rows, tactics = await read_current(self.store, owner, stand)
+        _plannable(session)
+        leads, past = await find_leads(self.scout, session), await self.past.about(owner, session)
+        plan, texts = await asyncio.to_thread(_work, session, rows, tactics, leads=leads, past=past)
+        worded = await self.advisor.word(texts)
+
+        def unit(tx: Transaction) -> dict[str, Any]:
+            return _keep(tx, call, session, plan=plan, worded=worded)
+
+        view: dict[str, Any] = await self.store.write(call.once(unit))
+        return view
+
+    async def list(self, call: Call[ListOf]) -> dict[str, Any]:
+        """A page of versions without their sections."""
+        asked, owner = call.input, call.caller.principal
+        bound = ("battle-plans", owner, asked.id)
+        before = self.cursors.open(asked.cursor, *bound) if asked.cursor else None
+
+        def unit(tx: Transaction) -> tuple[NegotiationSession, list[StoredPlan]]:
+            session = queries.load_for_reading(tx, owner, asked.id)
+            return session, plan_queries.page(
+                tx, owner, asked.id, before=before, limit=asked.limit + 1
+            )
+
+        session, found = await read_current(self.store, owner, unit)
+        more = len(found) > asked.limit
+        found = found[: asked.limit]
+        return {
+            "items": [plan_head(one, session) for one in found],
+            "next_cursor": self.cursors.seal(found[-1].version, *bound) if more else None,
+        }
+
+    async def get(self, call: Call[BattlePlanId]) -> Answer:
+        """One version, in the form that was asked for."""
+        asked, owner = call.input, call.caller.principal
+
+        def unit(tx: Transaction) -> tuple[NegotiationSession, StoredPlan]:
+            session = queries.load_for_reading(tx, owner, asked.id)
+            return session, plan_queries.find(tx, owner, asked.id, asked.plan_id)
+
+        session, found = await read_current(self.store, owner, unit)
+        view = {**plan_head(found, session), **found.document}
+        vary = {"vary": "Accept"}
+        if prefers_markdown(call.headers.get("accept", "")):
+            return Answer(
+                plan_markdown(view).encode(), 200, vary, f"{MARKDOWN_TYPE}; charset=utf-8"
+            )
+        return Answer(view, 200, vary)
+
+
+def plan_head(plan: StoredPlan, session: NegotiationSession) -> dict[str, Any]:
+    """Which version it is; stale once the negotiation or its ledger has another revision."""
+    return {
+        "id": plan.id,
+        "negotiation_id": session.id,
+        "version": plan.version,
+        "made_from_revision": plan.made_from,
+        "stale": plan.made_from != session.revision,
+        "worded_by": plan.worded_by,
+        "created_at": values.timestamp(plan.created_at),
+    }
+
+
+def prefers_markdown(accept: str) -> bool:
+    """Whether Markdown is named in an Accept header, and JSON is not wanted more (RFC 9110 §12.5.1)."""
+    wanted: dict[str, float] = {}
+    for part in accept.lower().split(","):
+        kind, *parameters = (piece.strip() for piece in part.split(";"))
+        quality = next((p[2:] for p in parameters if p.startswith("q=")), "1")
+        try:
+            wanted[kind] = float(quality)
+        except ValueError:
+            wanted[kind] = 0.0
+    return wanted.get(MARKDOWN_TYPE, 0.0) > 0 and wanted[MARKDOWN_TYPE] >= wanted.get(
+        "application/json", 0.0
+    )
+
+
+def _plannable(session: NegotiationSession) -> None:
+    if session.state not in states.LIVE_STATES:
+        raise Conflict(
+            f"The negotiation is {session.state}.",
+            error="not_active",
+            members={"state": session.state, "allowed": states.allowed_moves(session.state)},
+        )
+
+
+def _work(
+    session: NegotiationSession,
+    rows: list[OfferRow],
+    tactics: tuple[Tactic, ...],
+    *,
+    leads: tuple[AlternativeLead, ...],
+    past: PastEvidence,
+) -> tuple["PlanDocument", WordingRequest]:
+    # The engine loads numpy: a worker that never plans does without.
+    from negotiator.negotiations.plan_input import build_brief, wording_request
+    from negotiator.negotiations.plans.generator import make_plan
+
+    brief = build_brief(session, rows, now=values.now(), own=tactics, alternatives=leads, past=past)
+    plan = make_plan(brief)
+    return plan, wording_request(plan, brief)
+
+
+def _keep(
+    tx: Transaction,
+    call: Call[MakeBattlePlan],
+    seen: NegotiationSession,
+    *,
+    plan: "PlanDocument",
+    worded: WordingResult,
+) -> dict[str, Any]:
+    """Keep the plan and move a draft to planned; what changed since it was read leaves the plan stale at once."""
+    owner = call.caller.principal
+    session = queries.load_for_writing(tx, owner, seen.id)
+    _plannable(session)
+    made_from = seen.revision
+    if session.state == states.DRAFT:
+        revision = session.revision
+        moved = enter_state(tx, session, states.PLANNED, actor=actor_of_caller(call.caller))
+        queries.save(tx, moved)
+        session = queries.load_for_writing(tx, owner, seen.id)
+        made_from = session.revision if revision == seen.revision else seen.revision
+    from negotiator.negotiations.plan_input import apply_wording
+
+    document = apply_wording(plan, worded.texts)
+    added = plan_queries.add(
+        tx, owner, seen.id, document=document, made_from=made_from, worded_by=worded.by
+    )
+    return {**plan_head(added, session), **document}

@@ -1,0 +1,283 @@
+"""The packages a plan may speak of: inside every hard constraint, at or above the walk-away, undominated."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Final
+
+import numpy as np
+
+from negotiator.negotiations.issues import (
+    WHOLE_TYPES,
+    Issue,
+    IssueOption,
+    IssueRange,
+    Package,
+    Scalar,
+    coordinate,
+    is_gridded,
+    value_at_coordinate,
+    values_of,
+    worth_of,
+)
+from negotiator.negotiations.leverage.concessions import LedgerOffer, completed_offers
+from negotiator.negotiations.leverage.outcomes import (
+    OutcomeSpace,
+    ParetoFrontier,
+    outcome_space,
+    package_at,
+    pareto_frontier,
+)
+from negotiator.negotiations.limits import (
+    broken_constraints,
+    is_below_floor,
+    utility_floor,
+    within_limit,
+)
+from negotiator.negotiations.plans.brief import PlanBrief
+from negotiator.negotiations.terms import Terms
+from negotiator.negotiations.utility import (
+    Preferences,
+    opposed_preferences,
+    package_utility,
+    utility_of_alternative,
+    utility_of_worth,
+)
+
+MAX_VALUES: Final = 201
+MAX_OPTIONS: Final = 300
+TOLERANCE: Final = 1e-9
+OPENING_REACH: Final = 0.35
+"""How much of the way from the target to the best package the opening goes."""
+UNINFORMED_OPENING_REACH: Final = 0.9
+"""Where to open between the worst and the best package when neither target nor walk-away is known."""
+ROUND_STEPS: Final = (Decimal(1), Decimal(2), Decimal(5), Decimal(10))
+
+PackageUtility = tuple[float, Package]
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissiblePackages:
+    """What the sections of a plan stand on; `edge` is empty when no package can be agreed to.
+
+    `floor` is my least utility, `goal` what is aimed for (`goal_given` if it is the target), `opening` the level to
+    open at, `said` my last offer. `stand_ins` names issues whose range had to be put together.
+    """
+
+    terms: Terms
+    theirs: Preferences
+    space: OutcomeSpace
+    edge: ParetoFrontier
+    floor: float | None
+    goal: float | None
+    goal_given: bool
+    opening: float | None
+    said: LedgerOffer | None
+    stand_ins: tuple[str, ...]
+
+    @property
+    def top(self) -> float:
+        """The most that can be asked for."""
+        return float(self.edge.mine[0])
+
+    def package(self, place: int) -> dict[str, Scalar]:
+        """The package at a place of the edge."""
+        return package_at(self.space, self.edge.choices[place])
+
+    def worth(self, package: Package) -> float:
+        """What a package is worth to me; what it leaves out counts at its worst."""
+        return package_utility(self.terms.preferences, package).low
+
+    def their_gain(self, before: Package, after: Package) -> float:
+        """How much the other side is believed to win by a change of package."""
+        return package_utility(self.theirs, after).low - package_utility(self.theirs, before).low
+
+    def is_admissible(self, package: Package) -> bool:
+        """Whether a package keeps the walk-away, as a binding one, and every hard constraint."""
+        above = self.floor is None or self.worth(package) >= self.floor - TOLERANCE
+        terms = self.terms
+        return (
+            above
+            and not is_below_floor(terms, package, binding=True)
+            and not broken_constraints(terms, package)
+        )
+
+
+def admissible_packages(brief: PlanBrief) -> AdmissiblePackages:
+    """The ground of a brief."""
+    terms, stand_ins = _valued(brief.terms)
+    listed = Preferences(tuple(_listed(terms, issue) for issue in terms.issues))
+    open_ = all(issue.options for issue in listed.issues)
+    theirs = opposed_preferences(listed) if open_ else opposed_preferences(terms.preferences)
+    space = outcome_space(listed, theirs)
+    floor = utility_floor(terms)
+    if floor is None and not terms.unvalued:
+        floor = utility_of_alternative(terms.preferences, terms.batna)
+    edge = _edge(space, floor) if open_ else _nothing()
+    own = [row for row in completed_offers(brief.ledger) if row.by == "me"]
+    ground = AdmissiblePackages(
+        terms, theirs, space, edge, floor, None, False, None, own[-1] if own else None, stand_ins
+    )
+    return _aimed(ground, brief) if len(edge.mine) else ground
+
+
+def nearest_package(
+    ground: AdmissiblePackages, level: float, *, like: Package | None = None
+) -> int:
+    """The place of the edge that is worth most nearly `level`; among near ones the most like `like`."""
+    gaps = np.abs(ground.edge.mine - level)
+    least = float(gaps.min())
+    near = np.flatnonzero(gaps <= least + (0.01 if like is not None else TOLERANCE))
+    if like is None:
+        return int(near[0])
+    return min(
+        (int(place) for place in near[:400]),
+        key=lambda place: (count_changes(ground.package(place), like), float(gaps[place]), place),
+    )
+
+
+def count_changes(package: Package, other: Package) -> int:
+    """On how many issues two packages differ."""
+    return sum(other.get(name) != value for name, value in package.items())
+
+
+def _edge(space: OutcomeSpace, floor: float | None) -> ParetoFrontier:
+    return pareto_frontier(space) if floor is None else pareto_frontier(space, floor - TOLERANCE)
+
+
+def _nothing() -> ParetoFrontier:
+    none = np.zeros(0)
+    return ParetoFrontier(none, none, np.zeros((0, 0), dtype=np.int64))
+
+
+def _valued(terms: Terms) -> tuple[Terms, tuple[str, ...]]:
+    """Issues without a range run from the walk-away past the target, by half of the way between the two."""
+    found: list[str] = []
+    issues: list[Issue] = []
+    for issue in terms.issues:
+        span = _span(terms, issue) if issue.name in terms.unvalued else None
+        if span is not None:
+            found.append(issue.name)
+        issues.append(_thinned(terms, issue) if span is None else replace(issue, range=span))
+    left = tuple(name for name in terms.unvalued if name not in found)
+    return replace(terms, preferences=Preferences(tuple(issues)), unvalued=left), tuple(found)
+
+
+def _thinned(terms: Terms, issue: Issue) -> Issue:
+    """Of very many options an even choice, with those that were named: nobody reads on, and all must be weighed."""
+    if len(issue.options) <= MAX_OPTIONS:
+        return issue
+    given = (terms.target, terms.walk_away, terms.batna)
+    packages = [worth.package for worth in given if worth is not None and worth.package is not None]
+    named = {package[issue.name] for package in packages if issue.name in package}
+    stride = len(issue.options) // MAX_OPTIONS + 1
+    kept = [
+        option
+        for place, option in enumerate(issue.options)
+        if place % stride == 0 or option.utility in {0.0, 1.0} or option.value in named
+    ]
+    return replace(issue, options=tuple(kept[: 2 * MAX_OPTIONS]))
+
+
+def _span(terms: Terms, issue: Issue) -> IssueRange | None:
+    """From the worst value that was named to the target and half as far again, whole where values are."""
+    ends = [
+        coordinate(issue.type, given.package.get(issue.name))
+        for given in (terms.target, terms.walk_away or terms.batna)
+        if given is not None and given.package is not None
+    ]
+    if len(ends) < 2 or ends[0] is None or ends[1] is None or ends[0] == ends[1]:
+        return None
+    goal, worst = ends[0], ends[1]
+    best = goal + (goal - worst) / 2
+    if issue.type in WHOLE_TYPES:
+        best = best.to_integral_value()
+    best = max(best, Decimal(0)) if min(goal, worst) >= 0 else best
+    return IssueRange(min(best, worst), max(best, worst))
+
+
+def _listed(terms: Terms, issue: Issue) -> Issue:
+    """The issue as a list of its values that no hard rule forbids, each with its worth."""
+    pairs = ((value, worth_of(issue, value)) for value in _few(issue, _said(terms, issue)))
+    options = tuple(
+        IssueOption(value, worth)
+        for value, worth in pairs
+        if worth is not None and within_limit(terms, issue, value)
+    )
+    return replace(issue, range=None, value_points=(), options=options)
+
+
+def _said(terms: Terms, issue: Issue) -> list[Decimal]:
+    """Places on the issue's axis that the user named: they must not fall through the grid."""
+    given = (terms.target, terms.walk_away, terms.batna)
+    values = [w.package.get(issue.name) for w in given if w is not None and w.package is not None]
+    found = [coordinate(issue.type, value) for value in values]
+    found += [
+        coordinate(issue.type, value)
+        for rule in terms.constraints
+        if rule.issue == issue.name
+        for value in rule.values
+    ]
+    return [at for at in found if at is not None]
+
+
+def _few(issue: Issue, said: Sequence[Decimal]) -> Sequence[Scalar]:
+    """At most some two hundred values, round ones where the range is continuous or long."""
+    values = values_of(issue)
+    if issue.range is None or (len(values) <= MAX_VALUES and not is_gridded(issue)):
+        return values
+    low, high = issue.range.min, issue.range.max
+    grain = issue.range.step or (Decimal(1) if issue.type in WHOLE_TYPES else None)
+    step = _round_step((high - low) / 100, grain)
+    start = low if grain else (low / step).to_integral_value() * step
+    marks = (start + step * k for k in range(int((high - low) / step) + 2))
+    bends = [x for x, _ in issue.value_points]
+    kept: Iterable[Decimal] = {low, high, *marks, *(() if grain else bends)}
+    kept = {*kept, *(at for at in said if not grain or (at - low) % grain == 0)}
+    return [value_at_coordinate(issue.type, at) for at in sorted(kept) if low <= at <= high]
+
+
+def _round_step(raw: Decimal, grain: Decimal | None) -> Decimal:
+    """The next of 1, 2, 5 times a power of ten from `raw` up, or a round multiple of the grain."""
+    if grain is not None and raw <= grain:
+        return grain
+    unit = grain or Decimal(1)
+    power = Decimal(1).scaleb((raw / unit).adjusted())
+    least = next(step for step in ROUND_STEPS if step * power >= raw / unit)
+    return least * power * unit
+
+
+def _aimed(ground: AdmissiblePackages, brief: PlanBrief) -> AdmissiblePackages:
+    """The goal and the level to open at."""
+    terms, top = ground.terms, ground.top
+    bottom = float(ground.edge.mine[-1])
+    least = bottom if ground.floor is None else max(bottom, ground.floor)
+    goal = utility_of_worth(terms.preferences, terms.target, fill="high")
+    given = goal is not None
+    expected = brief.leverage.expected if brief.leverage else None
+    if goal is None and ground.floor is not None:
+        known = expected.utility_me if expected else None
+        goal = (least + top) / 2 if known is None else known
+    if goal is not None:
+        goal = min(top, max(least, goal))
+    if goal is None:
+        level = bottom + UNINFORMED_OPENING_REACH * (top - bottom)
+    else:
+        level = max(goal + OPENING_REACH * (top - goal), _past_their_limit(ground))
+    return replace(ground, goal=goal, goal_given=given, opening=min(top, max(least, level)))
+
+
+def _past_their_limit(ground: AdmissiblePackages) -> float:
+    """My utility at the better end of their estimated walk-away: opening short of it would be a gift."""
+    terms, estimate = ground.terms, ground.terms.their_walk_away
+    bottom = float(ground.edge.mine[-1])
+    if estimate is None:
+        return bottom
+    if estimate.unit == "utility":
+        taken = ground.edge.mine[ground.edge.theirs >= estimate.low]
+        return float(taken.max()) if len(taken) else bottom
+    if len(terms.issues) != 1:
+        return bottom
+    issue = terms.issues[0]
+    end = estimate.low if issue.direction == "lower" else estimate.high
+    return ground.worth({issue.name: end})

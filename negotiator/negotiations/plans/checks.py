@@ -1,0 +1,201 @@
+"""The promises a plan keeps; a plan that breaks one is a fault of the engine and is never handed out."""
+
+import re
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from itertools import pairwise
+from typing import Any, Final, cast
+
+from negotiator.negotiations.number_reading import normalise_text, number_readings, numbers_in
+from negotiator.negotiations.plans.admissible_packages import TOLERANCE, AdmissiblePackages
+from negotiator.negotiations.plans.brief import PlanBrief
+from negotiator.negotiations.plans.figure_sections import ChosenPackages
+from negotiator.negotiations.plans.rendering import package_figures, private_limits
+
+PlanPlace = tuple[str | int, ...]
+
+SOURCE_KINDS: Final = ("session", "offer", "leverage", "memory", "benchmark", "engine")
+OUTWARD_PLACES: Final = (
+    ("walk_away_script",),
+    ("script", "*"),
+    ("questions", "*", "question"),
+    ("tactics", "*", "line"),
+    ("objections", "*", "reply"),
+    ("trades", "*", "say"),
+)
+"""Where the plan holds sentences that are meant for the other side."""
+_CATALOGUE: Final = frozenset({"why", "when", "line", "how", "name"})
+_IDS: Final = "memories"
+_NAMES: Final = frozenset({"source", "tactic_id", "link", "missing", "issue", "op"})
+
+
+class BrokenPlan(Exception):
+    """A plan breaks one of its own promises."""
+
+
+def check_plan(
+    plan: dict[str, Any], brief: PlanBrief, ground: AdmissiblePackages, *, chosen: ChosenPackages
+) -> None:
+    """Raise `BrokenPlan` unless limits, schedule, sources and privacy all hold."""
+    _check_packages(ground, chosen)
+    _check_schedule(ground, chosen)
+    _check_figures(plan, ())
+    _check_sentences(plan, brief)
+    _check_outward(plan, brief, ground, chosen)
+
+
+def outward_texts(plan: dict[str, Any]) -> Iterator[tuple[PlanPlace, str]]:
+    """The sentences of a plan that are meant for the other side, with their places."""
+    for place, text in texts_in(plan):
+        if any(_fits(place, pattern) for pattern in OUTWARD_PLACES):
+            yield place, text
+
+
+def texts_in(part: Any, place: PlanPlace = ()) -> Iterator[tuple[PlanPlace, str]]:
+    """Every sentence of a plan with its place; figures hold values, not sentences."""
+    if isinstance(part, dict):
+        members = cast(dict[str, Any], part)
+        if set(members) == {"value", "source"}:
+            return
+        for name, value in members.items():
+            yield from texts_in(value, (*place, name))
+    elif isinstance(part, list):
+        for n, item in enumerate(cast(list[Any], part)):
+            yield from texts_in(item, (*place, n))
+    elif isinstance(part, str):
+        yield place, part
+
+
+def figures_in(part: Any) -> Iterator[dict[str, Any]]:
+    """Every figure of a plan."""
+    if isinstance(part, dict):
+        members = cast(dict[str, Any], part)
+        if set(members) == {"value", "source"}:
+            yield members
+            return
+        for value in members.values():
+            yield from figures_in(value)
+    elif isinstance(part, list):
+        for item in cast(list[Any], part):
+            yield from figures_in(item)
+
+
+def private_numbers(brief: PlanBrief) -> frozenset[Decimal]:
+    """The numbers that must not reach the other side: limits, the value of the alternative, weights, utilities."""
+    terms = brief.terms
+    found = {at for places in private_limits(terms).values() for at in places}
+    given = [terms.certain]
+    given += [worth.utility for worth in (terms.walk_away, terms.batna, terms.target) if worth]
+    given += [issue.weight for issue in terms.issues if len(terms.issues) > 1]
+    found |= {Decimal(repr(value)) for value in given if value is not None}
+    return frozenset(found)
+
+
+def _check_packages(ground: AdmissiblePackages, chosen: ChosenPackages) -> None:
+    trades = [trade.after for trade in chosen.trades]
+    steps = [*chosen.path, *chosen.alike, *([chosen.opening] if chosen.opening else [])]
+    for package in [*trades, *(step.package for step in steps)]:
+        if not ground.is_admissible(package):
+            raise BrokenPlan(f"a package breaks a limit: {package}")
+
+
+def _check_schedule(ground: AdmissiblePackages, chosen: ChosenPackages) -> None:
+    levels = [step.utility for step in chosen.path]
+    if chosen.path and any(b >= a for a, b in pairwise(levels)):
+        raise BrokenPlan("the schedule does not fall")
+    given = [step.given for step in chosen.path]
+    if any(b >= a for a, b in pairwise(given)) or any(step <= 0 for step in given):
+        raise BrokenPlan("the steps of the schedule do not shrink")
+    if ground.floor is not None and any(level < ground.floor - TOLERANCE for level in levels):
+        raise BrokenPlan("the schedule crosses the floor")
+
+
+def _check_figures(part: Any, place: PlanPlace) -> None:
+    if isinstance(part, dict):
+        members = cast(dict[str, Any], part)
+        if set(members) == {"value", "source"}:
+            source = str(members["source"])
+            kind, _, rest = source.partition(":")
+            if kind not in SOURCE_KINDS or not rest:
+                raise BrokenPlan(f"{place} has the source {source!r}")
+            return
+        for name, value in members.items():
+            _check_figures(value, (*place, name))
+    elif isinstance(part, list):
+        for n, item in enumerate(cast(list[Any], part)):
+            _check_figures(item, (*place, n))
+    elif isinstance(part, int | float) and not isinstance(part, bool):
+        raise BrokenPlan(f"{place} is a number without a source")
+
+
+def _check_sentences(plan: dict[str, Any], brief: PlanBrief) -> None:
+    """A number in a sentence repeats a figure, or stands in words that came with the brief."""
+    known = number_readings(one["value"] for one in figures_in(plan))
+    known |= {abs(value) for value in known}
+    given = _given_words(brief, [one["value"] for one in figures_in(plan)])
+    for place, text in texts_in(plan):
+        head, tail = place[0], place[-1]
+        catalogue = head in {"tactics", "their_tactics"} and tail in _CATALOGUE
+        if catalogue or tail in _NAMES or _IDS in place or head == "sources":
+            continue
+        for number in numbers_in(normalise_text(_masked(text, given))):
+            if not number.in_words and not number.readings & known:
+                raise BrokenPlan(f"{place} says a number nobody gave: {text!r}")
+
+
+def _check_outward(
+    plan: dict[str, Any], brief: PlanBrief, ground: AdmissiblePackages, chosen: ChosenPackages
+) -> None:
+    terms = ground.terms
+    packages = [row.package for row in brief.ledger]
+    packages += [chosen.opening.package] if chosen.opening else []
+    packages += [trade.after for trade in chosen.trades]
+    said = [
+        figure["value"]
+        for package in packages
+        for figure in package_figures(terms, package, "").values()
+    ]
+    public = number_readings([*said, *(mark.value for mark in brief.benchmarks if mark.public)])
+    hidden = private_numbers(brief) - public
+    given = _given_words(brief, said)
+    for place, text in outward_texts(plan):
+        found = numbers_in(normalise_text(_masked(text, given)))
+        if any(number.readings & hidden for number in found if not number.in_words):
+            raise BrokenPlan(f"{place} gives a limit away")
+        tactic = place[0] == "tactics"
+        if not tactic and any(not n.in_words and not n.readings & public for n in found):
+            raise BrokenPlan(f"{place} says a number that is not on the table: {text!r}")
+
+
+def _given_words(brief: PlanBrief, values: Iterable[object]) -> list[str]:
+    """Words that came with the brief, named options among `values`, longest first: numbers in them are theirs."""
+    terms, found = brief.terms, list[str]()
+    for issue in terms.issues:
+        found += [issue.name, issue.label, issue.unit or ""]
+    found += [terms.title, terms.category, terms.kind, terms.authority.approver or "", brief.them]
+    found += [str(value) for value in brief.counterparty.values() if value]
+    found += [v for v in values if isinstance(v, str) and any(map(str.isalpha, v))]
+    found += [note.text for note in brief.memories]
+    found += [text for mark in brief.benchmarks for text in (mark.label, mark.value)]
+    found += [text for lead in brief.alternatives for text in (lead.name, lead.why)]
+    found += brief.leverage.assumptions if brief.leverage else ()
+    return sorted(
+        {text for text in found if any(c.isnumeric() for c in text)}, key=len, reverse=True
+    )
+
+
+def _masked(text: str, given: list[str]) -> str:
+    """The text without the given words; a given number inside a longer one is not one of them."""
+    for words in given:
+        before = r"(?<![\d.,])" if words[0].isnumeric() else ""
+        after = r"(?!\d|[.,]\d)" if words[-1].isnumeric() else ""
+        if words.lower() in text.lower():
+            pattern = before + re.escape(words) + after
+            text = re.sub(pattern, " · ", text, flags=re.IGNORECASE)
+    return text
+
+
+def _fits(place: PlanPlace, pattern: tuple[str, ...]) -> bool:
+    return len(place) == len(pattern) and all(
+        wanted in {"*", part} for part, wanted in zip(place, pattern, strict=True)
+    )

@@ -1,0 +1,200 @@
+"""The path of concessions and the trades: packages chosen on the ground, each with its figures."""
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from negotiator.negotiations.issues import Issue, Package, Scalar, worth_of
+from negotiator.negotiations.leverage.outcomes import Indices
+from negotiator.negotiations.plans.admissible_packages import (
+    TOLERANCE,
+    AdmissiblePackages,
+    count_changes,
+    nearest_package,
+)
+
+STEP_RATIO: Final = 0.75
+"""Each concession is about this share of the one before (reference §5: shrinking steps signal a limit)."""
+RESERVED_SHARE: Final = 0.1
+"""The share of the way to the walk-away that the schedule keeps back."""
+MAX_STEPS: Final = 6
+MAX_TRADES: Final = 3
+MAX_PACKAGES: Final = 3
+MAX_PAIRED_ISSUES: Final = 6
+"""Issues tried on either end of a trade: those that pull furthest apart."""
+MIN_GAIN: Final = 1e-3
+EQUIVALENCE_TOLERANCE: Final = 0.02
+_TRIED: Final = 25
+
+
+@dataclass(frozen=True, slots=True)
+class ConcessionStep:
+    """One package of the path, what it is worth to me, and how much it gives against the one before."""
+
+    package: dict[str, Scalar]
+    utility: float
+    given: float
+
+
+@dataclass(frozen=True, slots=True)
+class IssueTrade:
+    """Giving on one issue and getting on another, from a starting package."""
+
+    give: Issue
+    get: Issue
+    before: Package
+    after: dict[str, Scalar]
+    mine: float
+    theirs: float
+
+
+def opening_package(ground: AdmissiblePackages) -> ConcessionStep | None:
+    """The package to open with: at the opening level the one they are believed to like best."""
+    if ground.opening is None or not len(ground.edge.mine):
+        return None
+    place = nearest_package(ground, ground.opening)
+    return ConcessionStep(ground.package(place), float(ground.edge.mine[place]), 0.0)
+
+
+def concession_steps(
+    ground: AdmissiblePackages, start: ConcessionStep | None, *, rounds: int | None
+) -> list[ConcessionStep]:
+    """Falling packages from `start` towards the walk-away, by ever smaller steps, never below it.
+
+    Without a walk-away the path ends at the target; without either there is none.
+    """
+    if start is None:
+        return []
+    end = _end(ground, start.utility)
+    if end is None or start.utility - end <= TOLERANCE:
+        return []
+    count = MAX_STEPS if rounds is None else max(1, min(MAX_STEPS, rounds - 1))
+    first = (start.utility - end) * (1 - STEP_RATIO) / (1 - STEP_RATIO**count)
+    path: list[ConcessionStep] = []
+    now, wished, most = start, start.utility, math.inf
+    for k in range(count):
+        wished -= first * STEP_RATIO**k
+        step = _next(ground, now, wished, end=end, most=most)
+        if step is None:
+            break
+        path.append(step)
+        now, most = step, step.given
+    return path
+
+
+def similar_packages(
+    ground: AdmissiblePackages, start: ConcessionStep | None
+) -> list[ConcessionStep]:
+    """Other packages worth about as much to me as `start`, to be offered side by side (MESO)."""
+    if start is None or len(ground.terms.issues) < 2:
+        return []
+    near = np.flatnonzero(np.abs(ground.edge.mine - start.utility) <= EQUIVALENCE_TOLERANCE)
+    found = list[ConcessionStep]()
+    spread: Indices = np.unique(
+        np.linspace(0, len(near) - 1, min(len(near), 60)).round().astype(np.int64)
+    )
+    for place in near[spread].tolist():
+        package = ground.package(place)
+        if all(count_changes(package, kept.package) > 1 for kept in (start, *found)):
+            found.append(ConcessionStep(package, float(ground.edge.mine[place]), 0.0))
+    return found[:MAX_PACKAGES]
+
+
+def find_trades(ground: AdmissiblePackages) -> list[IssueTrade]:
+    """Exchanges that cost me nothing and give them something, by their gain; needs their weights.
+
+    They start from the compromise that meets in the middle of every issue: what a talk drifts to without trading.
+    """
+    issues = [issue for issue in ground.terms.issues if issue.tradeable]
+    if not len(ground.edge.mine) or all(issue.their_weight is None for issue in issues):
+        return []
+    start = {issue.name: _middle_value(ground, issue) for issue in ground.terms.issues}
+    ratio = {issue.name: _pull(ground, issue) for issue in issues}
+    issues.sort(key=lambda issue: (-ratio[issue.name], issue.name))
+    found = [
+        trade
+        for give in issues[:MAX_PAIRED_ISSUES]
+        for get in issues[::-1][:MAX_PAIRED_ISSUES]
+        if give.name != get.name and (trade := _best_trade(ground, start, give, get))
+    ]
+    found.sort(key=lambda trade: (-trade.theirs, -trade.mine, trade.give.name, trade.get.name))
+    return found[:MAX_TRADES]
+
+
+def _end(ground: AdmissiblePackages, start: float) -> float | None:
+    if ground.floor is not None:
+        least = max(ground.floor, float(ground.edge.mine[-1]))
+        return least + RESERVED_SHARE * (start - least)
+    return ground.goal if ground.goal_given else None
+
+
+def _next(
+    ground: AdmissiblePackages, now: ConcessionStep, wished: float, *, end: float, most: float
+) -> ConcessionStep | None:
+    """The package nearest the wished level that gives something, less than the last step, and not too much."""
+    mine = ground.edge.mine
+    given = now.utility - mine
+    fits = np.flatnonzero((given > 1e-6) & (given < most - 1e-6) & (mine >= end - TOLERANCE))
+    if not len(fits):
+        return None
+    gaps = np.abs(mine[fits] - wished)
+    near = fits[gaps <= gaps.min() + 0.005][:400]
+    place = min(
+        (int(one) for one in near),
+        key=lambda one: (
+            count_changes(ground.package(one), now.package),
+            -int(mine[one] * 1e9),
+            one,
+        ),
+    )
+    level = float(mine[place])
+    return ConcessionStep(ground.package(place), level, now.utility - level)
+
+
+def _best_trade(
+    ground: AdmissiblePackages, before: Package, give: Issue, get: Issue
+) -> IssueTrade | None:
+    """The exchange on two issues that gives them most, among those that are lawful and cost me nothing."""
+    pairs = [
+        (their_loss + their_gain, my_loss + my_gain, given, got)
+        for given, my_loss, their_gain in _moves(ground, give, before)
+        if my_loss < -TOLERANCE
+        for got, my_gain, their_loss in _moves(ground, get, before)
+        if my_gain > TOLERANCE
+    ]
+    good = [pair for pair in pairs if pair[0] > MIN_GAIN and pair[1] >= -TOLERANCE]
+    good.sort(key=lambda pair: (-pair[0], -pair[1]))
+    for theirs, mine, given, got in good[:_TRIED]:
+        after = {**before, give.name: given, get.name: got}
+        if ground.is_admissible(after):
+            return IssueTrade(give, get, before, after, max(mine, 0.0), theirs)
+    return None
+
+
+def _moves(
+    ground: AdmissiblePackages, issue: Issue, before: Package
+) -> list[tuple[Scalar, float, float]]:
+    """Other values of an issue, and how each changes my utility and theirs."""
+    place = ground.space.names.index(issue.name)
+    values = ground.space.values[place]
+    mine, theirs = ground.space.mine[place], ground.space.theirs[place]
+    start = next(k for k, value in enumerate(values) if value == before[issue.name])
+    spots = np.unique(np.linspace(0, len(values) - 1, min(_TRIED, len(values))).round())
+    return [
+        (values[k], float(mine[k] - mine[start]), float(theirs[k] - theirs[start]))
+        for k in (int(spot) for spot in spots)
+    ]
+
+
+def _pull(ground: AdmissiblePackages, issue: Issue) -> float:
+    """How much more an issue is believed to matter to them than to me."""
+    place = ground.space.names.index(issue.name)
+    mine, theirs = (float(np.ptp(side[place])) for side in (ground.space.mine, ground.space.theirs))
+    return theirs - mine
+
+
+def _middle_value(ground: AdmissiblePackages, issue: Issue) -> Scalar:
+    values = ground.space.values[ground.space.names.index(issue.name)]
+    return min(values, key=lambda value: abs((worth_of(issue, value) or 0.0) - 0.5))

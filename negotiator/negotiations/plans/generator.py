@@ -1,0 +1,126 @@
+"""The generator: one brief in, one whole plan out (reference §2.5). Same brief, same plan."""
+
+from typing import Any, Final
+
+from negotiator.negotiations.plans import dialogue_sections, figure_sections, text_sections
+from negotiator.negotiations.plans.admissible_packages import (
+    AdmissiblePackages,
+    admissible_packages,
+)
+from negotiator.negotiations.plans.brief import PlanBrief
+from negotiator.negotiations.plans.checks import check_plan
+from negotiator.negotiations.plans.concession_path import (
+    ConcessionStep,
+    concession_steps,
+    find_trades,
+    opening_package,
+    similar_packages,
+)
+from negotiator.negotiations.plans.figure_sections import ChosenPackages
+from negotiator.negotiations.plans.rendering import may_be_said
+
+PlanDocument = dict[str, Any]
+
+ENGINE_SOURCES: Final[dict[str, str]] = {
+    "engine:opening": "An undominated package that keeps every limit, part of the way from the target to the best, "
+    "and not short of their likely walk-away.",
+    "engine:aggressiveness": "How far from the floor to the best package the opening lies, from nothing to all.",
+    "engine:equal_packages": "Undominated packages worth about as much to you as the opening.",
+    "engine:concession": "From the opening towards the floor by ever smaller steps, with a reserve kept back.",
+    "engine:utility": "Your additive utility of the package.",
+    "engine:logrolling": "The exchange that costs you nothing and gives them most, by the weights you gave them.",
+    "engine:target": "The expected agreement, or the middle between floor and best, as no target was given.",
+    "engine:tactic_score": "The sum of the parts that the tactic's reasons name.",
+}
+"""What each rule of the engine does; a plan carries those it used."""
+MAX_OPENINGS_TRIED: Final = 2000
+"""Better packages tried as an opening where the first would show a limit."""
+
+
+def make_plan(brief: PlanBrief) -> PlanDocument:
+    """A battle plan with every section; a section that lacks its input is null or empty and named as a gap.
+
+    Raises `BrokenPlan` when the plan breaks one of its own invariants, which is a fault of this code.
+    """
+    ground = admissible_packages(brief)
+    chosen = choose_packages(brief, ground)
+    floor_from = "session:/batna/value" if ground.floor is not None else None
+    plan: PlanDocument = {
+        "summary": text_sections.summary_section(brief, ground),
+        "objectives": text_sections.objective_rows(ground, chosen),
+        "zopa": figure_sections.zopa_section(brief),
+        "leverage": figure_sections.leverage_section(brief),
+        "opening_offer": figure_sections.opening_section(brief, ground, chosen),
+        "target": figure_sections.limit_section(ground, "target", ground.goal),
+        "floor": figure_sections.limit_section(
+            ground, "walk_away", ground.floor, fallback=floor_from
+        ),
+        "walk_away_script": dialogue_sections.WALK_AWAY_SCRIPT,
+        "concession_schedule": text_sections.schedule_rows(ground, chosen),
+        "trades": figure_sections.trade_rows(ground, chosen),
+        "questions": dialogue_sections.question_rows(brief, ground),
+        "tactics": dialogue_sections.tactic_rows(brief),
+        "objections": dialogue_sections.objection_rows(brief, ground),
+        "their_tactics": dialogue_sections.their_tactic_rows(brief),
+        "red_lines": figure_sections.red_line_rows(brief, ground),
+        "approvals": figure_sections.approval_rows(ground, chosen),
+        "information_gaps": text_sections.gap_rows(brief),
+        "alternatives": text_sections.lead_rows(brief),
+        "script": dialogue_sections.script_section(brief, ground, chosen),
+        "branches": text_sections.branch_rows(ground, chosen),
+        "next_actions": text_sections.next_action_rows(brief, ground, chosen),
+    }
+    plan["sources"] = _used(plan)
+    check_plan(plan, brief, ground, chosen=chosen)
+    return plan
+
+
+def choose_packages(brief: PlanBrief, ground: AdmissiblePackages) -> ChosenPackages:
+    """The packages of the plan: the opening (made already, where I have offered), those beside it, the path, trades."""
+    made = _said(ground)
+    first = made or _sayable_opening(ground)
+    path = concession_steps(ground, first, rounds=brief.terms.max_rounds)
+    alike = [one for one in similar_packages(ground, first) if may_be_said(ground, one)]
+    row = f"offer:{ground.said.seq}" if made and ground.said else None
+    return ChosenPackages(first, tuple(alike), tuple(path), tuple(find_trades(ground)), row)
+
+
+def _sayable_opening(ground: AdmissiblePackages) -> ConcessionStep | None:
+    """The opening; if saying it would show a limit, the next better package that does not."""
+    first = opening_package(ground)
+    if first is None or may_be_said(ground, first):
+        return first
+    last = int((ground.edge.mine >= first.utility).sum())
+    better = (
+        ConcessionStep(ground.package(place), float(ground.edge.mine[place]), 0.0)
+        for place in range(last - 1, max(-1, last - 1 - MAX_OPENINGS_TRIED), -1)
+    )
+    return next((step for step in better if may_be_said(ground, step)), first)
+
+
+def _said(ground: AdmissiblePackages) -> ConcessionStep | None:
+    """My last offer as the start of what is still to come, if it keeps every limit."""
+    if ground.said is None or not len(ground.edge.mine):
+        return None
+    package = dict(ground.said.package)
+    whole = all(issue.name in package for issue in ground.terms.issues)
+    if not whole or not ground.is_admissible(package):
+        return None
+    return ConcessionStep(package, ground.worth(package), 0.0)
+
+
+def _used(plan: PlanDocument) -> dict[str, str]:
+    found: set[str] = set()
+    _collect(plan, found)
+    return {rule: text for rule, text in ENGINE_SOURCES.items() if rule in found}
+
+
+def _collect(part: Any, found: set[str]) -> None:
+    if isinstance(part, dict):
+        for name, value in part.items():  # pyright: ignore[reportUnknownVariableType]
+            if name == "source" and isinstance(value, str) and value.startswith("engine:"):
+                found.add(":".join(value.split(":")[:2]))
+            _collect(value, found)
+    elif isinstance(part, list):
+        for item in part:  # pyright: ignore[reportUnknownVariableType]
+            _collect(item, found)

@@ -1,0 +1,322 @@
+"""Negotiations at rest: every statement carries the owner, so somebody else's id is simply not there.
+
+The clock ends a negotiation whose deadline has passed. Writing units see to it when they `load`; reading units raise
+`Due`, and the reader lets `expire` run first. A sweep does the same for those nobody looks at.
+"""
+
+from dataclasses import replace
+from typing import Any, Final
+
+import orjson
+from sqlalchemy import BigInteger, String, bindparam, delete, or_, select, update
+from sqlmodel import col
+
+from negotiator import values
+from negotiator.errors import NotFound, PreconditionFailed
+from negotiator.negotiations import event_queries, states
+from negotiator.negotiations import offer_queries as ledger
+from negotiator.negotiations import plan_queries as plans
+from negotiator.negotiations.event_queries import CLOCK_ACTOR, Actor, HistoryEvent
+from negotiator.negotiations.schemas_negotiations import ListNegotiations, NegotiationBody
+from negotiator.negotiations.session import NegotiationSession, negotiation_view, search_text
+from negotiator.negotiations.tables import Negotiation, NegotiationEvent, Offer
+from negotiator.negotiations.terms_parsing import parse_terms
+from negotiator.store.statement import Query, Statement, Transaction, insertion, table
+
+_LAST: Final = "neg_" + "z" * values.ID_LENGTH
+_SWEPT: Final = 200
+
+
+class DeadlinePassed(Exception):
+    """A reading unit came upon a negotiation whose deadline has passed; `expire` it and read again."""
+
+
+_mine = (
+    col(Negotiation.id) == bindparam("negotiation"),
+    col(Negotiation.owner) == bindparam("owner"),
+)
+_columns = [
+    table(Negotiation).c[name]
+    for name in (
+        *("id", "owner", "given", "created_at", "state", "kept"),
+        *("offers", "events", "revision", "due_at", "origin"),
+    )
+]
+_window = (
+    select(col(Negotiation.id), col(Negotiation.document), col(Negotiation.due_at))
+    .where(
+        col(Negotiation.owner) == bindparam("owner"),
+        col(Negotiation.id) < bindparam("before"),
+    )
+    .order_by(col(Negotiation.id).desc())
+    .limit(bindparam("limit"))
+)
+
+
+def _absent_or(name: str, condition: Any) -> Any:
+    return or_(bindparam(name, type_=String).is_(None), condition)
+
+
+_ADD = Statement(insertion(Negotiation))
+_LOAD = Query(select(*_columns).where(*_mine), tuple)
+_FIND = Query(
+    select(col(Negotiation.document), col(Negotiation.due_at)).where(*_mine),
+    tuple,
+)
+_PAGE = Query(_window, tuple)
+_FILTERED = Query(
+    _window.where(
+        _absent_or("state", col(Negotiation.state) == bindparam("state", type_=String)),
+        _absent_or("category", col(Negotiation.category) == bindparam("category", type_=String)),
+        _absent_or(
+            "pattern", col(Negotiation.search).like(bindparam("pattern", type_=String), escape="\\")
+        ),
+    ),
+    tuple,
+)
+_DUE_OF = Query(
+    select(col(Negotiation.id)).where(
+        col(Negotiation.owner) == bindparam("owner"),
+        col(Negotiation.due_at) <= bindparam("now", type_=BigInteger),
+    ),
+    lambda row: str(row[0]),
+)
+_DUE = Query(
+    select(col(Negotiation.id), col(Negotiation.owner))
+    .where(col(Negotiation.due_at) <= bindparam("now", type_=BigInteger))
+    .order_by(col(Negotiation.due_at))
+    .limit(_SWEPT),
+    tuple,
+)
+_SAVE = Statement(
+    update(Negotiation)
+    .where(
+        col(Negotiation.id) == bindparam("negotiation"),
+        col(Negotiation.owner) == bindparam("holder"),  # a column's own name is taken in an update
+    )
+    .values(
+        {
+            name: bindparam(f"new_{name}", type_=table(Negotiation).c[name].type)
+            for name in (
+                *("category", "state", "search", "given", "kept", "document"),
+                *("offers", "events", "due_at", "revision", "updated_at"),
+            )
+        }
+    )
+)
+_REMOVE = Statement(delete(Negotiation).where(*_mine))
+_MOVE = Statement(
+    update(Negotiation)
+    .where(col(Negotiation.owner) == bindparam("agent"))
+    .values(owner=bindparam("user"), origin=bindparam("agent"))
+)
+_EXISTS = Query(select(col(Negotiation.id)).where(*_mine), lambda row: str(row[0]))
+_OF_AGENT = Query(
+    select(
+        *(table(Negotiation).c[name] for name in ("id", "events", "revision", "document"))
+    ).where(col(Negotiation.owner) == bindparam("agent")),
+    tuple,
+)
+_MARK = Statement(
+    update(Negotiation)
+    .where(col(Negotiation.id) == bindparam("negotiation"))
+    .values(document=bindparam("new_document"), events=bindparam("new_events"))
+)
+_theirs = select(col(Negotiation.id)).where(col(Negotiation.owner) == bindparam("principal"))
+_ERASE = [
+    Statement(delete(NegotiationEvent).where(col(NegotiationEvent.negotiation).in_(_theirs))),
+    Statement(delete(Offer).where(col(Offer.negotiation).in_(_theirs))),
+    Statement(delete(Negotiation).where(col(Negotiation.owner) == bindparam("principal"))),
+]
+
+
+def page(
+    tx: Transaction, owner: str, asked: ListNegotiations, before: str | None
+) -> list[tuple[Any, ...]]:
+    """One more than `limit` of the principal's negotiations older than `before`, as (id, JSON, due), newest first."""
+    now = values.now()
+    window = {"owner": owner, "before": before or _LAST, "limit": asked.limit + 1}
+    if asked.state is asked.category is asked.query is None:
+        found = tx.all(_PAGE, **window)
+        if any(row[2] is not None and row[2] <= now for row in found):
+            raise DeadlinePassed
+        return found
+    if tx.one(_DUE_OF, owner=owner, now=now) is not None:
+        raise DeadlinePassed
+    pattern = _pattern(asked.query) if asked.query else None
+    return tx.all(_FILTERED, state=asked.state, category=asked.category, pattern=pattern, **window)
+
+
+def find(tx: Transaction, owner: str, negotiation: str) -> bytes:
+    """The JSON view of the principal's negotiation; 404 for everybody else's."""
+    found = tx.one(_FIND, negotiation=negotiation, owner=owner)
+    if found is None:
+        raise NotFound("There is no such negotiation.")
+    if found[1] is not None and found[1] <= values.now():
+        raise DeadlinePassed
+    return found[0]
+
+
+def require_negotiation(tx: Transaction, owner: str, negotiation: str) -> None:
+    """Refuse with 404 a reference to what is no negotiation of the principal's."""
+    if tx.one(_EXISTS, negotiation=negotiation, owner=owner) is None:
+        raise NotFound("negotiation_id: there is no such negotiation.")
+
+
+def load_for_reading(tx: Transaction, owner: str, negotiation: str) -> NegotiationSession:
+    """The principal's negotiation for a reading unit; `Due` when the clock has to end it first."""
+    session, due_at = _load(tx, owner, negotiation)
+    if due_at is not None and due_at <= values.now():
+        raise DeadlinePassed
+    return session
+
+
+def load_for_writing(
+    tx: Transaction, owner: str, negotiation: str, *, expected: int | None = None
+) -> NegotiationSession:
+    """The principal's negotiation for a writing unit, ended by the clock where it is due; 404, 412."""
+    session, due_at = _load(tx, owner, negotiation)
+    if due_at is not None and due_at <= values.now():
+        session = _end(tx, session)
+    if expected is not None and session.revision != expected:
+        raise PreconditionFailed(
+            "The negotiation has changed since that revision.",
+            members={"revision": session.revision},
+        )
+    return session
+
+
+def add_event(
+    tx: Transaction, session: NegotiationSession, actor: Actor, event: HistoryEvent
+) -> NegotiationSession:
+    """Add an event to the history; the session has to be saved afterwards."""
+    seq = session.events + 1
+    event_queries.append(
+        tx, session.id, seq, actor=actor, event=event, revision=session.revision + 1
+    )
+    return replace(session, events=seq)
+
+
+def save(tx: Transaction, session: NegotiationSession, *, new: bool = False) -> dict[str, Any]:
+    """Keep a session under its next revision; answers its view."""
+    now = session.created_at if new else values.now()
+    session = replace(session, revision=session.revision + 1)
+    seen = negotiation_view(session, now)
+    deadline = session.terms.deadline
+    ahead = session.state in states.LIVE_STATES and deadline is not None and deadline > now
+    row: dict[str, Any] = {
+        "category": session.terms.category,
+        "state": session.state,
+        "search": search_text(session),
+        "given": orjson.dumps(session.body.model_dump(mode="json", exclude_unset=True)),
+        "kept": orjson.dumps(
+            [session.state_reason, session.outcome, session.pending, list(session.baselines)]
+        ),
+        "document": orjson.dumps(seen),
+        "offers": session.offers,
+        "events": session.events,
+        "due_at": deadline if ahead else None,
+        "revision": session.revision,
+        "updated_at": now,
+    }
+    if new:
+        named = {"id": session.id, "owner": session.owner, "origin": None}
+        tx.run(_ADD, **named, **row, created_at=session.created_at)
+    else:
+        values_ = {f"new_{name}": value for name, value in row.items()}
+        tx.run(_SAVE, negotiation=session.id, holder=session.owner, **values_)
+    return seen
+
+
+def remove(tx: Transaction, owner: str, negotiation: str, *, expected: int | None) -> None:
+    """Erase a negotiation with its ledger, history and plans; 412 when `expected` is not the current revision."""
+    load_for_writing(tx, owner, negotiation, expected=expected)
+    event_queries.remove(tx, negotiation)
+    ledger.remove(tx, negotiation)
+    plans.remove(tx, owner, negotiation)
+    tx.run(_REMOVE, negotiation=negotiation, owner=owner)
+
+
+def expire(tx: Transaction, owner: str) -> None:
+    """Let the clock end whatever of the principal's is due."""
+    for negotiation in tx.all(_DUE_OF, owner=owner, now=values.now()):
+        load_for_writing(tx, owner, negotiation)
+
+
+def sweep(tx: Transaction, now: int) -> None:
+    """Let the clock end negotiations that nobody looks at, some hundred at a time."""
+    for negotiation, owner in tx.all(_DUE, now=now):
+        load_for_writing(tx, owner, negotiation)
+
+
+def move(tx: Transaction, agent_id: str, user_id: str) -> None:
+    """Give an agent's negotiations to the user who claims it, marked with their origin.
+
+    The claim is an event of each one's history: what comes before it was written by the unclaimed agent. The revision
+    stays, since the claim changes none of the terms.
+    """
+    taken = tx.all(_OF_AGENT, agent=agent_id)
+    tx.run(_MOVE, agent=agent_id, user=user_id)
+    actor, event = (
+        Actor("user", user_id),
+        HistoryEvent(kind="claimed", detail={"agent_id": agent_id}),
+    )
+    for key, events, revision, document in taken:
+        seq = events + 1
+        event_queries.append(tx, key, seq, actor=actor, event=event, revision=revision)
+        marked = orjson.dumps({**orjson.loads(document), "origin": agent_id})
+        tx.run(_MARK, negotiation=key, new_document=marked, new_events=seq)
+
+
+def erase(tx: Transaction, principal: str) -> None:
+    """Delete all of a principal's negotiations with their ledgers and histories."""
+    for statement in _ERASE:
+        tx.run(statement, principal=principal)
+
+
+def _load(tx: Transaction, owner: str, negotiation: str) -> tuple[NegotiationSession, int | None]:
+    found = tx.one(_LOAD, negotiation=negotiation, owner=owner)
+    if found is None:
+        raise NotFound("There is no such negotiation.")
+    key, holder, given, created_at, state, kept, offers, events, revision, due_at, origin = found
+    body = NegotiationBody.model_validate(orjson.loads(given))
+    reason, outcome, pending, baselines = orjson.loads(kept)
+    session = NegotiationSession(
+        id=key,
+        owner=holder,
+        body=body,
+        terms=parse_terms(body, lenient=True),
+        created_at=created_at,
+        state=state,
+        state_reason=reason,
+        outcome=outcome,
+        pending=pending,
+        baselines=tuple(baselines),
+        offers=offers,
+        events=events,
+        revision=revision,
+        origin=origin,
+    )
+    return session, due_at
+
+
+def _end(tx: Transaction, session: NegotiationSession) -> NegotiationSession:
+    """The clock's own move: expired, with whatever was held refused."""
+    if session.pending is not None:
+        ledger.decide(tx, session.pending["offer_id"], "refused")
+    event = HistoryEvent(
+        kind="state",
+        from_state=session.state,
+        to_state=states.EXPIRED,
+        reason="The deadline has passed.",
+    )
+    ended = add_event(tx, session, CLOCK_ACTOR, event).moved(states.EXPIRED, reason=event.reason)
+    outcome = {"result": states.EXPIRED, "closed_at": values.timestamp(values.now())}
+    ended = replace(ended, outcome=outcome, pending=None)
+    save(tx, ended)
+    return replace(ended, revision=ended.revision + 1)
+
+
+def _pattern(text: str) -> str:
+    escaped = text.lower().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{escaped}%"

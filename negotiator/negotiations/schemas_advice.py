@@ -1,0 +1,208 @@
+"""What leverage and the next move take and give (contract §3)."""
+
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import ConfigDict, Field
+from typing_extensions import TypedDict
+
+from negotiator.negotiations.leverage.power import FACTOR_NAMES
+from negotiator.negotiations.schemas_negotiations import (
+    NegotiationBody,
+    NegotiationId,
+    NegotiationRole,
+)
+from negotiator.negotiations.schemas_terms import IssueBody
+from negotiator.schema import (
+    SchemaKeyword,
+    Strict,
+    any_of_schemas,
+    exactly_one,
+    example_schema,
+    requires_non_null,
+)
+from negotiator.values import (
+    SCALAR_SCHEMA,
+    Number,
+    Scalar,
+    ShortText,
+    TitleText,
+    Utility,
+    ValuePackage,
+    Whole,
+)
+
+PartWorthPair = Annotated[
+    list[Scalar],
+    Field(min_length=2, max_length=2),
+    SchemaKeyword("prefixItems", [SCALAR_SCHEMA, {"type": "number"}]),
+]
+PartWorths = Annotated[
+    dict[ShortText, Annotated[list[PartWorthPair], Field(min_length=1, max_length=10_000)]],
+    SchemaKeyword("minProperties", 1),
+]
+Judgements = Annotated[
+    dict[str, Annotated[Number, Field(ge=-1, le=1)]],
+    Field(max_length=20),
+    SchemaKeyword("propertyNames", {"enum": [*FACTOR_NAMES]}),
+]
+Style = Literal["balanced", "firm", "cooperative"]
+
+
+_EXAMPLE: Final[dict[str, Any]] = {
+    "role": "buyer",
+    "issues": [{"name": "price", "type": "money", "range": {"min": "90", "max": "120"}}],
+    "walk_away": {"package": {"price": "115"}},
+}
+
+
+class FullPreferences(Strict):
+    """One side's whole utility: `part_worths` already weighted, or `issues` with value functions; one of the two."""
+
+    model_config = ConfigDict(json_schema_extra=exactly_one("part_worths", "issues"))
+
+    part_worths: PartWorths | None = Field(
+        None, description="Issue to [[value, utility], …]; a package is worth the sum."
+    )
+    constant: Utility = Field(0.0, description="Added to every package's sum of part worths.")
+    issues: list[IssueBody] | None = Field(None, min_length=1, max_length=50)
+    reservation_utility: Utility | None = Field(
+        None, description="What no agreement is worth to this side: its walk-away."
+    )
+
+
+class LeverageBody(NegotiationBody):
+    """A negotiation's body, with full preferences of either side where they are known."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            **example_schema(_EXAMPLE),
+            **any_of_schemas(
+                requires_non_null("my_preferences"),
+                {"required": ["issues"], "properties": {"issues": {"minItems": 1}}},
+            ),
+        }
+    )
+
+    title: TitleText = "Untitled"
+    role: NegotiationRole = Field(
+        "party", description="Your side; says which direction of money is good."
+    )
+    issues: list[IssueBody] = Field(
+        default_factory=list[IssueBody],
+        max_length=50,
+        description="What is negotiated; not needed beside `my_preferences`.",
+    )
+    my_preferences: FullPreferences | None = None
+    their_preferences: FullPreferences | None = Field(
+        None, description="Without them they are taken to want the opposite on every issue."
+    )
+    judgements: Judgements | None = Field(
+        None, description="Power factors set outright, each from -1 to 1."
+    )
+
+
+class IssueValues(Strict):
+    """A matter to settle and the values it may take."""
+
+    name: ShortText
+    values: list[Scalar] = Field(min_length=1, max_length=20_000)
+
+
+class AdditivePreferences(Strict):
+    """My utility: a constant and one part worth for each value of each issue."""
+
+    reservation_utility: Utility = Field(description="The floor: what no agreement is worth.")
+    constant: Utility | None = None
+    part_worths: dict[
+        ShortText, Annotated[list[PartWorthPair], Field(min_length=1, max_length=20_000)]
+    ]
+
+
+class ProgressBody(Strict):
+    """Where the talk stands. A step is a round in which each side speaks once, counted from 0."""
+
+    step: Whole = Field(0, ge=0, le=1_000_000)
+    n_steps: Whole | None = Field(
+        None, ge=1, le=1_000_000, description="Rounds in all, if limited."
+    )
+    relative_time: Number | None = Field(
+        None, ge=0, le=1, allow_inf_nan=False, description="Share of the time that is over."
+    )
+
+
+class PastOffer(Strict):
+    """An offer already made, and what it is worth to me."""
+
+    step: Whole = Field(ge=0, le=1_000_000)
+    by: Literal["me", "them"]
+    offer: ValuePackage
+    my_utility: Utility | None = None
+
+
+class TableOffer(Strict):
+    """Their offer that I could accept now."""
+
+    offer: ValuePackage
+    my_utility: Utility | None = None
+
+
+class NextMoveBody(Strict):
+    """One turn described in full, so that any benchmark can ask. Same request, same answer."""
+
+    model_config = ConfigDict(
+        json_schema_extra=example_schema(
+            {
+                "issues": [{"name": "price", "values": [10, 11, 12]}],
+                "my_preferences": {
+                    "reservation_utility": 0.2,
+                    "constant": 0,
+                    "part_worths": {"price": [[10, 1.0], [11, 0.5], [12, 0.0]]},
+                },
+                "progress": {"step": 1, "n_steps": 10, "relative_time": 0.1},
+                "history": [{"step": 0, "by": "them", "offer": {"price": 12}, "my_utility": 0.0}],
+                "on_table": {"offer": {"price": 12}, "my_utility": 0.0},
+            }
+        )
+    )
+
+    issues: list[IssueValues] = Field(min_length=1, max_length=50)
+    my_preferences: AdditivePreferences
+    progress: ProgressBody = Field(default_factory=lambda: ProgressBody.model_validate({}))
+    history: list[PastOffer] = Field(
+        default_factory=list[PastOffer], max_length=20_000, description="Oldest first."
+    )
+    on_table: TableOffer | None = None
+    style: Style = Field("balanced", description="How hard to bargain; none goes below the floor.")
+    session_id: str | None = Field(None, max_length=200, description="The asker's own; not used.")
+    protocol: str | None = Field(None, max_length=100, description="The asker's own; not used.")
+
+
+class StoredNextMove(NegotiationId):
+    """One turn of a stored negotiation."""
+
+    style: Style = Field("balanced", description="How hard to bargain.")
+
+
+class LeverageView(TypedDict):
+    """Where both sides stand, how power splits the surplus, and the agreements that follow."""
+
+    position: dict[str, Any]
+    power: dict[str, Any]
+    points: dict[str, Any]
+    expected: dict[str, Any] | None
+    assumptions: list[str]
+    approximate: bool
+
+
+class NextMoveView(TypedDict):
+    """What to do now, why, and what to say."""
+
+    action: Literal["accept", "counter", "walk_away"]
+    offer: dict[str, Any] | None
+    my_utility: float | None
+    alternatives: list[dict[str, Any]]
+    acceptance_probability: float
+    reasons: list[str]
+    say: str
+    opponent_utility: dict[str, list[list[str | float | bool]]]
+    floor: float

@@ -1,0 +1,105 @@
+"""Rows of the ledger on the wire (contract §3 Offer)."""
+
+from typing import Any, Literal
+
+from pydantic import AliasChoices, ConfigDict, Field
+from typing_extensions import TypedDict
+
+from negotiator.negotiations.schemas_negotiations import NegotiationId
+from negotiator.schema import example_schema
+from negotiator.values import LongText, Moment, ShortText, Truth, ValuePackage
+
+OfferKind = Literal["offer", "counter", "final", "withdrawal", "acceptance", "rejection"]
+OfferSource = Literal["typed", "detected_in_speech", "imported"]
+
+
+class RecordOffer(NegotiationId):
+    """What one side put on the table, or its answer to what the other side did."""
+
+    model_config = ConfigDict(
+        json_schema_extra=example_schema(
+            {"by": "them", "kind": "offer", "package": {"price": "52000.00", "payment_days": 30}}
+        )
+    )
+
+    by: Literal["me", "them"] = Field(description="Who made the move: the user or the other side.")
+    kind: OfferKind = Field("offer", description="What kind of move.")
+    package: ValuePackage | None = Field(
+        None,
+        max_length=50,
+        description="Values by issue; needed for offer, counter and final.",
+    )
+    conditions: list[LongText] = Field(
+        default_factory=list[str], max_length=50, description="What the offer depends on."
+    )
+    valid_until: Moment | None = Field(None, description="After it the offer cannot be accepted.")
+    claimed_final: Truth = Field(False, description="Whether they called it final.")
+    in_reply_to: ShortText | None = Field(
+        None, description="Offer id; an acceptance needs a live one."
+    )
+    rationale: LongText | None = Field(None, description="The reasons that were given.")
+    channel: ShortText | None = Field(None, description="Where it was said, such as email.")
+    source: OfferSource = Field("typed", description="Detected offers stay unconfirmed.")
+    confirms: ShortText | None = Field(
+        None, description="The detected offer that this row confirms."
+    )
+    override: Truth = Field(
+        False, description="If the user insists: below the walk-away or against a constraint."
+    )
+    reason: LongText | None = Field(
+        None,
+        validation_alias=AliasChoices("reason", "override_reason"),
+        description="Why the override is right.",
+    )
+
+
+class IntervalView(TypedDict):
+    """A utility between its worst and best fill; equal ends for a complete package."""
+
+    low: float
+    high: float
+
+
+class OfferView(TypedDict):
+    """A row of the ledger as its owner sees it. Concessions are utility given up since the same side's last offer."""
+
+    id: str
+    seq: int
+    at: str
+    by: str
+    kind: str
+    package: dict[str, Any] | None
+    complete: bool
+    conditions: list[str]
+    valid_until: str | None
+    claimed_final: bool
+    in_reply_to: str | None
+    rationale: str | None
+    channel: str | None
+    source: str
+    confirms: str | None
+    status: Literal[
+        "live",
+        "superseded",
+        "withdrawn",
+        "expired",
+        "accepted",
+        "unconfirmed",
+        "confirmed",
+        "awaiting_approval",
+        "not_approved",
+        "recorded",
+    ]
+    utility_me: IntervalView | None
+    utility_them_estimate: float | None
+    concession_me: float | None
+    concession_them: float | None
+    override: dict[str, Any] | None
+    approval: dict[str, Any] | None
+
+
+class OfferList(TypedDict):
+    """A page of the ledger, newest first."""
+
+    items: list[OfferView]
+    next_cursor: str | None

@@ -1,0 +1,66 @@
+"""A battle plan on the wire (contract §3, reference §2.5)."""
+
+from typing import Any
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from negotiator.negotiations.schemas_negotiations import NegotiationId
+
+SectionRows = list[dict[str, Any]]
+
+
+class MakeBattlePlan(NegotiationId):
+    """The negotiation to plan for; everything else is read from it."""
+
+
+class BattlePlanId(NegotiationId):
+    """One version of a plan."""
+
+    plan_id: str = Field(description="The plan's id, pln_….")
+
+
+class BattlePlanHead(TypedDict):
+    """Which version this is, and whether the negotiation has moved on since."""
+
+    id: str
+    negotiation_id: str
+    version: int
+    made_from_revision: int
+    stale: bool
+    worded_by: str
+    created_at: str
+
+
+class BattlePlanView(BattlePlanHead):
+    """A whole plan. Numbers are figures, `{"value", "source"}`; `sources` spells out the engine's rules."""
+
+    summary: dict[str, Any]
+    objectives: SectionRows
+    zopa: dict[str, Any]
+    leverage: dict[str, Any] | None
+    opening_offer: dict[str, Any] | None
+    target: dict[str, Any] | None
+    floor: dict[str, Any] | None
+    walk_away_script: str
+    concession_schedule: SectionRows
+    trades: SectionRows
+    questions: SectionRows
+    tactics: SectionRows
+    objections: SectionRows
+    their_tactics: SectionRows
+    red_lines: SectionRows
+    approvals: SectionRows
+    information_gaps: SectionRows
+    alternatives: SectionRows
+    script: dict[str, Any]
+    branches: SectionRows
+    next_actions: SectionRows
+    sources: dict[str, str]
+
+
+class BattlePlanList(TypedDict):
+    """A page of versions, newest first, without their sections."""
+
+    items: list[BattlePlanHead]
+    next_cursor: str | None

@@ -1,0 +1,167 @@
+"""Packages: all of them where they can be listed, a stated sample where they cannot.
+
+Up to `EXACT_LIMIT` packages every one is weighed. Beyond that the candidates are the supported
+efficient packages (per-issue best of a weighted sum, exact under additive utility), all
+one-issue changes of those, and a sample drawn with a seed made from the request.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from negotiator.negotiations.strategy.opponent_model import Floats, Indices, OpponentModel
+from negotiator.negotiations.strategy.situation import (
+    OfferValues,
+    Scalar,
+    StrategySituation,
+    ValueKey,
+    typed_key,
+)
+
+MAX_EXACT_PACKAGES = 1_000_000
+SAMPLE_SIZE = 40_000
+WEIGHT_BLENDS = 33
+REPEAT_COST = 0.04
+
+
+@dataclass(frozen=True, slots=True)
+class CandidatePackages:
+    """Candidate packages with my utility and their estimated one, both one number a package.
+
+    `choices` is None when the candidates are the whole space in row-major order; otherwise it
+    holds one row of value positions a candidate.
+    """
+
+    situation: StrategySituation
+    mine: Floats
+    theirs: Floats
+    choices: Indices | None
+
+    @property
+    def approximate(self) -> bool:
+        """Whether packages were sampled rather than all weighed."""
+        return self.choices is not None
+
+    def offer(self, index: int) -> dict[str, Scalar]:
+        """The package at a position, as issue and value."""
+        issues = self.situation.issues
+        row = self.rows(np.array([index]))[0]
+        return {issue.name: issue.values[int(k)] for issue, k in zip(issues, row, strict=True)}
+
+    def rows(self, indexes: Indices) -> Indices:
+        """Value positions of packages, one row a package."""
+        if self.choices is not None:
+            return self.choices[indexes]
+        sizes = [len(issue.values) for issue in self.situation.issues]
+        return np.stack(np.unravel_index(indexes, sizes), axis=1)
+
+
+def weigh_candidates(situation: StrategySituation, belief: OpponentModel) -> CandidatePackages:
+    """Lay out the candidates and weigh each for both sides."""
+    mine = [
+        np.array([situation.worths[issue.name][typed_key(v)] for v in issue.values], dtype=float)
+        for issue in situation.issues
+    ]
+    constant = situation.my_preferences.constant
+    if math.prod(len(table) for table in mine) <= MAX_EXACT_PACKAGES:
+        return CandidatePackages(situation, _sums(mine, constant), _sums(belief.mean, 0.0), None)
+    choices = _candidates(mine, belief.mean, _seed(situation))
+    return CandidatePackages(
+        situation, _rows(mine, choices) + constant, _rows(belief.mean, choices), choices
+    )
+
+
+def _sums(tables: Sequence[Floats], start: float) -> Floats:
+    total = np.array([start], dtype=float)
+    for table in tables:
+        total = (total[:, None] + table[None, :]).ravel()
+    return total
+
+
+def _rows(tables: Sequence[Floats], choices: Indices) -> Floats:
+    total = np.zeros(len(choices))
+    for k, table in enumerate(tables):
+        total += table[choices[:, k]]
+    return total
+
+
+def _candidates(mine: Sequence[Floats], theirs: Sequence[Floats], seed: int) -> Indices:
+    blends = np.linspace(0.0, 1.0, WEIGHT_BLENDS)
+    efficient = np.array(
+        [
+            [int(np.argmax((1 - b) * m + b * t)) for m, t in zip(mine, theirs, strict=True)]
+            for b in blends
+        ],
+        dtype=np.int64,
+    )
+    efficient = np.unique(efficient, axis=0)
+    parts = [efficient]
+    for k, table in enumerate(mine):
+        shown = np.unique(np.linspace(0, len(table) - 1, 50).astype(np.int64))
+        changed = np.repeat(efficient, len(shown), axis=0)
+        changed[:, k] = np.tile(shown, len(efficient))
+        parts.append(changed)
+    rng = np.random.default_rng(seed)
+    base = efficient[rng.integers(len(efficient), size=SAMPLE_SIZE)]
+    drawn = np.stack([rng.integers(len(table), size=SAMPLE_SIZE) for table in mine], axis=1)
+    keep = rng.random(drawn.shape) < rng.random((SAMPLE_SIZE, 1))
+    parts.append(np.where(keep, base, drawn))
+    return np.unique(np.concatenate(parts), axis=0)
+
+
+def _seed(situation: StrategySituation) -> int:
+    text = repr((situation.issues, situation.progress.step, len(situation.history)))
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+
+
+def _sign(situation: StrategySituation, offer: OfferValues) -> tuple[ValueKey | None, ...]:
+    return tuple(
+        typed_key(offer[issue.name]) if issue.name in offer else None for issue in situation.issues
+    )
+
+
+def best_for_them(packages: CandidatePackages, target: float) -> int | None:
+    """The package of at least `target` to me that they should like best, repeats marked down.
+
+    Returns its position, or None when no candidate reaches both target and floor. Ties go to
+    the better one for me, then to the first listed.
+    """
+    situation = packages.situation
+    least = max(target, situation.my_preferences.reservation_utility)
+    open_to = np.flatnonzero(packages.mine >= least)
+    if not len(open_to):
+        return None
+    theirs, mine = packages.theirs[open_to], packages.mine[open_to]
+    short = open_to[np.lexsort((-mine, -theirs))[:200]]
+    said: dict[tuple[ValueKey | None, ...], int] = {}
+    for past in situation.mine:
+        sign = _sign(situation, past.offer)
+        said[sign] = said.get(sign, 0) + 1
+    best, score = None, -math.inf
+    for index in short:
+        repeats = said.get(_sign(situation, packages.offer(int(index))), 0)
+        worth = float(packages.theirs[index]) - REPEAT_COST * min(repeats, 3)
+        if worth > score + 1e-12:
+            best, score = int(index), worth
+    return best
+
+
+def equivalent_packages(
+    packages: CandidatePackages, chosen: int, *, count: int = 3
+) -> list[dict[str, Scalar]]:
+    """Packages of about equal worth to me, best liked by them first (several offers at once).
+
+    Each differs from the chosen one and from the others; none lies below the floor.
+    """
+    floor = packages.situation.my_preferences.reservation_utility
+    span = float(np.ptp(packages.mine))
+    close = np.abs(packages.mine - packages.mine[chosen]) <= 0.03 * span + 1e-12
+    found = np.flatnonzero(close & (packages.mine >= floor))
+    found = found[found != chosen]
+    order = np.lexsort((-packages.mine[found], -packages.theirs[found]))
+    return [packages.offer(int(index)) for index in found[order[:count]]]

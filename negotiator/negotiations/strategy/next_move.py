@@ -1,0 +1,197 @@
+"""The next move: one situation in, one piece of advice out.
+
+Whether what is on the table is enough.
+
+Accept when it is worth at least what I would ask next (AC_next, Baarslag et al. 2014), when no
+further word of mine will be heard, or, in the closing round and in talks without an end, when it
+is worth at least what going on is expected to bring; never below the floor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from negotiator.negotiations.strategy.candidate_packages import (
+    CandidatePackages,
+    best_for_them,
+    equivalent_packages,
+    weigh_candidates,
+)
+from negotiator.negotiations.strategy.opponent_model import OpponentModel, learn_opponent_model
+from negotiator.negotiations.strategy.situation import (
+    OfferValues,
+    Scalar,
+    StandingOffer,
+    StrategySituation,
+)
+from negotiator.negotiations.strategy.target_utility import TargetPlan, plan_target
+
+CLOSING_ROUNDS = 1
+ACCEPTANCE_MARGIN = {"balanced": 0.0, "firm": 0.03, "cooperative": -0.03}
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptanceVerdict:
+    """Accept or not, and the plain reason."""
+
+    accept: bool
+    reason: str
+
+
+def judge_acceptance(
+    situation: StrategySituation, plan: TargetPlan, ask: float
+) -> AcceptanceVerdict:
+    """Weigh the offer on the table against asking for `ask` (my utility) and the plan's value."""
+    table = situation.on_table
+    floor = situation.my_preferences.reservation_utility
+    if table is None:
+        return AcceptanceVerdict(False, "There is no offer on the table yet.")
+    if not table.my_utility >= floor:
+        return AcceptanceVerdict(False, "Their offer is worth less to you than no agreement.")
+    if table.my_utility >= ask:
+        return AcceptanceVerdict(
+            True, "Their offer is worth at least as much as what you would ask next."
+        )
+    if situation.progress.has_end and situation.offers_left <= 0:
+        return AcceptanceVerdict(
+            True, "This is the last word in the talk, and it beats no agreement."
+        )
+    ending = situation.progress.remaining <= CLOSING_ROUNDS or not situation.progress.has_end
+    if ending and table.my_utility >= plan.value + ACCEPTANCE_MARGIN[situation.style]:
+        return AcceptanceVerdict(
+            True, "Going on is not expected to bring more than this offer does."
+        )
+    return AcceptanceVerdict(False, "Going on is expected to bring more than their offer does.")
+
+
+OpponentScores = dict[str, list[tuple[Scalar, float]]]
+
+
+@dataclass(frozen=True, slots=True)
+class NextMove:
+    """Advice in the shape of the contract's answer.
+
+    `action` is accept, counter or walk_away. `offer` is the package to propose or accept, None
+    when walking away. `my_utility` is what it is worth to me, `acceptance_probability` the
+    estimated chance of a yes (1 for an acceptance, 0 for leaving). `reasons` are for me; `say`
+    is for the other side and holds no private number. `opponent_utility` scores every value.
+    """
+
+    action: str
+    offer: OfferValues | None
+    my_utility: float | None
+    alternatives: list[dict[str, Scalar]]
+    acceptance_probability: float
+    reasons: list[str]
+    say: str
+    opponent_utility: OpponentScores
+    floor: float
+    approximate: bool = field(default=False)
+
+
+def next_move(situation: StrategySituation) -> NextMove:
+    """Advise one turn; never proposes or accepts below the reservation utility."""
+    belief = learn_opponent_model(situation)
+    packages = weigh_candidates(situation, belief)
+    floor = situation.my_preferences.reservation_utility
+    if not bool(np.any(packages.mine >= floor)):
+        return _without_room(situation, belief)
+    plan = plan_target(situation, packages, belief)
+    chosen = best_for_them(packages, plan.target) if plan.package is None else plan.package
+    if chosen is None:
+        chosen = int(np.argmax(packages.mine))
+    verdict = judge_acceptance(situation, plan, float(packages.mine[chosen]))
+    if verdict.accept and situation.on_table is not None:
+        return _accept(situation, situation.on_table, belief, verdict.reason)
+    if situation.progress.has_end and situation.offers_left <= 0:
+        return _leave(situation, belief, [verdict.reason, "No further offer would be answered."])
+    return _counter(packages, belief, plan, chosen, verdict.reason)
+
+
+def _without_room(situation: StrategySituation, belief: OpponentModel) -> NextMove:
+    table = situation.on_table
+    if table is not None and table.my_utility >= situation.my_preferences.reservation_utility:
+        return _accept(
+            situation, table, belief, "No package you listed does better than their offer."
+        )
+    return _leave(situation, belief, ["No package is worth as much to you as no agreement."])
+
+
+def _accept(
+    situation: StrategySituation, table: StandingOffer, belief: OpponentModel, reason: str
+) -> NextMove:
+    return NextMove(
+        action="accept",
+        offer=dict(table.offer),
+        my_utility=table.my_utility,
+        alternatives=[],
+        acceptance_probability=1.0,
+        reasons=[reason],
+        say="Thank you. That works for us; let us put it in writing.",
+        opponent_utility=_scores(situation, belief),
+        floor=situation.my_preferences.reservation_utility,
+    )
+
+
+def _leave(situation: StrategySituation, belief: OpponentModel, reasons: list[str]) -> NextMove:
+    return NextMove(
+        action="walk_away",
+        offer=None,
+        my_utility=None,
+        alternatives=[],
+        acceptance_probability=0.0,
+        reasons=reasons,
+        say="Thank you for your time. We do not see an agreement here today.",
+        opponent_utility=_scores(situation, belief),
+        floor=situation.my_preferences.reservation_utility,
+    )
+
+
+def _counter(
+    packages: CandidatePackages, belief: OpponentModel, plan: TargetPlan, chosen: int, reason: str
+) -> NextMove:
+    situation = packages.situation
+    offer = packages.offer(chosen)
+    reasons = [] if situation.on_table is None else [reason]
+    reasons.append("Among packages this good for you, it is the one they should like best.")
+    if packages.approximate:
+        reasons.append("There are too many packages to weigh each; a sample was searched.")
+    return NextMove(
+        action="counter",
+        offer=offer,
+        my_utility=float(packages.mine[chosen]),
+        alternatives=equivalent_packages(packages, chosen),
+        acceptance_probability=plan.chance,
+        reasons=reasons,
+        say=_line(situation, offer),
+        opponent_utility=_scores(situation, belief),
+        floor=situation.my_preferences.reservation_utility,
+        approximate=packages.approximate,
+    )
+
+
+def _line(situation: StrategySituation, offer: OfferValues) -> str:
+    """A sentence for the other side: the package, and what of theirs it keeps."""
+    terms = ", ".join(f"{name}: {value}" for name, value in offer.items())
+    table = situation.on_table
+    kept = (
+        []
+        if table is None
+        else [
+            name
+            for name, value in offer.items()
+            if len(offer) > 1 and name in table.offer and table.offer[name] == value
+        ]
+    )
+    if kept:
+        return f"We can meet you on {', '.join(kept)}. Our proposal is {terms}."
+    return f"Our proposal is {terms}."
+
+
+def _scores(situation: StrategySituation, belief: OpponentModel) -> OpponentScores:
+    return {
+        issue.name: [(v, float(s)) for v, s in zip(issue.values, table, strict=True)]
+        for issue, table in zip(situation.issues, belief.mean, strict=True)
+    }

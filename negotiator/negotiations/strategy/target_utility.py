@@ -1,0 +1,205 @@
+"""How much to ask now: the best plan for the rounds left, against what is believed.
+
+A plan is a falling path of targets. For each hypothesis about the other side the path is played
+out on the believed frontier; the plan with the best expected gain over the floor gives today's
+target and the value of going on (optimal stopping). It is made anew every turn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from negotiator.negotiations.strategy.candidate_packages import CandidatePackages
+from negotiator.negotiations.strategy.opponent_model import (
+    ANSWER_SPREAD,
+    Floats,
+    Indices,
+    OpponentModel,
+)
+from negotiator.negotiations.strategy.situation import StrategySituation
+
+FRONTIER_LEVELS = 61
+CLOSING_OFFERS = 1  # how many last offers are chosen one by one, not from the path
+MAX_CLOSING_CANDIDATES = 2000
+TARGET_LEVELS = 10
+MAX_PATH_POINTS = 16
+HOLD_EXPONENT = {"balanced": 4.0, "firm": 8.0, "cooperative": 2.0}
+ULTIMATUM_TRUST = 0.6
+PATH_SHAPES = (0.15, 0.6)
+STYLE_SHIFT = {"balanced": 0.0, "firm": 0.04, "cooperative": -0.04}
+
+
+@dataclass(frozen=True, slots=True)
+class TargetPlan:
+    """`target` is my utility to ask now; `value` the expected utility of not accepting now.
+
+    `chance` is the chance that this offer is accepted. `package` is the position of the package
+    to propose when that is settled already, as it is for the last offer they will answer.
+    """
+
+    target: float
+    value: float
+    chance: float
+    package: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BelievedFrontier:
+    """For falling levels of my utility, the package they should like best at that level or above.
+
+    `worth` is theirs, hypotheses by levels; `gains` is mine over the floor.
+    """
+
+    levels: Floats
+    gains: Floats
+    worth: Floats
+
+    def at(self, levels: Floats) -> Indices:
+        """Positions of the lowest frontier level at or above each of `levels`."""
+        found = np.searchsorted(-self.levels, -levels + 1e-9, side="right") - 1
+        return np.clip(found, 0, len(self.levels) - 1)
+
+
+def believed_frontier(packages: CandidatePackages, belief: OpponentModel) -> BelievedFrontier:
+    """The believed efficient edge above the floor."""
+    floor = packages.situation.my_preferences.reservation_utility
+    inside = np.flatnonzero(packages.mine >= floor)
+    mine = packages.mine[inside]
+    levels = np.linspace(float(mine.max()), max(floor, float(mine.min())), FRONTIER_LEVELS)
+    order = inside[np.lexsort((-packages.theirs[inside], -mine))]
+    theirs = packages.theirs[order]
+    record = np.maximum.accumulate(theirs)
+    first = np.searchsorted(record, record, side="left")
+    count = np.searchsorted(-packages.mine[order], -levels + 1e-9, side="right")
+    chosen = order[first[np.maximum(count, 1) - 1]]
+    return BelievedFrontier(
+        levels, packages.mine[chosen] - floor, belief.worth(packages.rows(chosen))
+    )
+
+
+def plan_target(
+    situation: StrategySituation, packages: CandidatePackages, belief: OpponentModel
+) -> TargetPlan:
+    """Choose the path of targets with the best expected outcome.
+
+    Needs at least one package at or above the floor.
+    """
+    floor = situation.my_preferences.reservation_utility
+    edge = believed_frontier(packages, belief)
+    top = float(edge.levels[0])
+    low = min(top, max(floor, _best_received(situation, floor)))
+    left = max(1, situation.offers_left)
+    times = _times(situation, left)
+    paths = _paths(low, top, len(times))
+    spots = edge.at(paths)
+    excess = edge.worth[:, spots] - belief.least(times)[:, None, :]
+    yes = 1.0 / (1.0 + np.exp(np.clip(-excess / ANSWER_SPREAD, -40, 40)))
+    fallback = _fallback(situation, edge, belief)
+    if situation.i_speak_last and situation.progress.remaining == 1:
+        fallback = np.zeros_like(fallback)
+        yes = yes * ULTIMATUM_TRUST
+    gains, survive = np.zeros(yes.shape[:2]), np.ones(yes.shape[:2])
+    for k in range(len(times)):
+        gains += survive * yes[:, :, k] * edge.gains[spots[:, k]][None, :]
+        survive = survive * (1.0 - yes[:, :, k])
+    gains += survive * fallback[:, None]
+    expected = gains.mean(axis=0)
+    best = int(np.flatnonzero(expected >= expected.max() - 1e-9)[0])
+    target = float(paths[best, 0]) + STYLE_SHIFT[situation.style] * (top - low)
+    target = max(target, _held(situation, low, top))
+    value, chance = floor + float(expected[best]), float(yes[:, best, 0].mean())
+    if situation.progress.has_end and situation.offers_left <= CLOSING_OFFERS:
+        bet, chance = _best_bet(packages, belief, time=times[:1], fallback=fallback, low=low)
+        return TargetPlan(float(packages.mine[bet]), value, chance, bet)
+    return TargetPlan(min(top, max(low, target)), value, chance)
+
+
+def _best_bet(
+    packages: CandidatePackages,
+    belief: OpponentModel,
+    *,
+    time: Floats,
+    fallback: Floats,
+    low: float,
+) -> tuple[int, float]:
+    """The package with the best mix of a yes now and the fallback after a no; its chance."""
+    floor = packages.situation.my_preferences.reservation_utility
+    open_to = np.flatnonzero(packages.mine >= low)
+    if len(open_to) > MAX_CLOSING_CANDIDATES:
+        open_to = open_to[
+            np.argsort(-packages.theirs[open_to], kind="stable")[:MAX_CLOSING_CANDIDATES]
+        ]
+    excess = belief.worth(packages.rows(open_to)) - belief.least(time)
+    yes = 1.0 / (1.0 + np.exp(np.clip(-excess / ANSWER_SPREAD, -40, 40)))
+    gains = packages.mine[open_to] - floor
+    expected = (yes * (gains[None, :] - fallback[:, None])).mean(axis=0)
+    best = int(np.argmax(expected))
+    return int(open_to[best]), float(yes[:, best].mean())
+
+
+def _held(situation: StrategySituation, low: float, top: float) -> float:
+    """The least to ask while there is time: no belief is firm enough to give in early.
+
+    Long talks hold longer still: each round of them costs less.
+    """
+    progress = situation.progress
+    if progress.remaining <= 1:
+        return low
+    late = HOLD_EXPONENT[situation.style] * max(1.0, progress.rounds / 10.0) ** 0.25
+    spent = min(1.0, (progress.step + 1.0) / (progress.rounds + 1.0))
+    return low + (top - low) * (1.0 - spent**late)
+
+
+def _times(situation: StrategySituation, left: int) -> Floats:
+    """When the coming offers of mine are answered, thinned to at most `POINTS`."""
+    progress = situation.progress
+    steps = progress.step + np.arange(left) + 1.0 + (0.0 if situation.i_speak_last else 1.0)
+    if left > MAX_PATH_POINTS:
+        near = np.unique(
+            np.round(np.linspace(0, 1, MAX_PATH_POINTS) ** 0.6 * (left - 1)).astype(int)
+        )
+        steps = steps[near]
+    return np.minimum(1.0, steps / (progress.rounds + 1.0))
+
+
+def _paths(low: float, top: float, count: int) -> Floats:
+    grid = np.linspace(top, low, TARGET_LEVELS)
+    share = np.arange(count) / max(1, count - 1)
+    return np.array(
+        [
+            end + (start - end) * (1.0 - share ** (1.0 / shape))
+            for a, start in enumerate(grid)
+            for end in grid[a:]
+            for shape in (PATH_SHAPES if end < start and count > 1 else PATH_SHAPES[:1])
+        ]
+    )
+
+
+def _best_received(situation: StrategySituation, floor: float) -> float:
+    return max((past.my_utility for past in situation.theirs), default=floor)
+
+
+def _fallback(
+    situation: StrategySituation, edge: BelievedFrontier, belief: OpponentModel
+) -> Floats:
+    """Gain from taking their last offer, by hypothesis; what they gave lately can be had again."""
+    floor = situation.my_preferences.reservation_utility
+    shares: list[float] = []
+    for past in situation.theirs[-5:]:
+        worth = belief.of(past.offer)
+        if worth is not None:
+            most = float(_most(edge, worth).mean())
+            gain = max(0.0, past.my_utility - floor)
+            shares.append(min(1.0, gain / most) if most > 0 else 0.0)
+    share = float(np.mean(shares)) if shares else 0.5
+    lately = max((past.my_utility - floor for past in situation.theirs[-3:]), default=0.0)
+    last = np.array([situation.progress.rounds / (situation.progress.rounds + 1.0)])
+    return np.maximum(max(0.0, lately), 0.7 * share * _most(edge, belief.least(last)[:, 0]))
+
+
+def _most(edge: BelievedFrontier, theirs: Floats) -> Floats:
+    """By hypothesis, the most I gain on the frontier where they get at least `theirs`."""
+    enough = edge.worth >= theirs[:, None] - 1e-9
+    return np.where(enough.any(axis=1), edge.gains[enough.argmax(axis=1)], 0.0)

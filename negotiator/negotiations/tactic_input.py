@@ -1,0 +1,218 @@
+"""What is known of a negotiation, as the facts tactics rest on. Unknown stays None: nothing is invented.
+
+No limit, alternative or weight enters a situation; only what is public already may be spoken.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, get_args
+
+from negotiator.negotiations.engine_input import described_leverage_input
+from negotiator.negotiations.issues import Package
+from negotiator.negotiations.leverage.assessment import Leverage, assess_leverage
+from negotiator.negotiations.leverage.concessions import LedgerOffer, completed_offers
+from negotiator.negotiations.leverage.power import FACTOR_NAMES, alternative_strength
+from negotiator.negotiations.plans.rendering import issue_label, package_in_words
+from negotiator.negotiations.schemas_tactics import MatchTactics
+from negotiator.negotiations.tactics.facts import NegotiationKind, PublicWords, TacticSituation
+from negotiator.negotiations.tactics.tactic import ROLES, Phase
+from negotiator.negotiations.terms import Terms
+from negotiator.negotiations.terms_parsing import days_left, parse_terms, validation_failure
+from negotiator.negotiations.utility import check_package, package_utility, utility_of_alternative
+
+STRONG_ALTERNATIVE_SHARE: Final = 0.7
+"""From this share of the way to the target on, an alternative is a strong one."""
+INFORMED_SHARE: Final = 0.6
+MIN_PRIORITY_DIFFERENCE: Final = 0.1
+"""Weights that differ by more than this in all are different priorities."""
+HALF_PRESSURE_DAYS: Final = 7.0
+"""Days to a deadline at which the pressure is one half."""
+OPEN_POINT_WORDS: Final[dict[str, tuple[str, ...]]] = {
+    "volume_open": ("volume", "quantity", "seats", "units", "committed"),
+    "term_open": ("term", "duration", "months", "years", "contract length"),
+    "payment_open": ("payment", "invoice", "up front", "upfront", "net days"),
+    "scope_open": ("scope", "support", "service", "feature", "deliverable"),
+}
+
+
+def stored_tactic_situation(
+    terms: Terms,
+    leverage: Leverage | None,
+    ledger: Sequence[LedgerOffer] | None,
+    *,
+    now: int,
+    counterparty: Mapping[str, Any] | None = None,
+    benchmarks: int | None = None,
+    phase: Phase | None = None,
+    utterance: str | None = None,
+) -> TacticSituation:
+    """The facts of a negotiation; a `ledger` of None is one nobody told us, an empty one holds no offers."""
+    rows = completed_offers(ledger or ())
+    mine, theirs = ([row for row in rows if row.by == side] for side in ("me", "them"))
+    other = counterparty or {}
+    known = ledger is not None
+    kinds: tuple[NegotiationKind, ...] = get_args(NegotiationKind)
+    decides = {"yes": True, "no": False}.get(str(other.get("decision_maker")))
+    return TacticSituation(
+        role=next((role for role in ROLES if role == terms.role), None),
+        kind=next((kind for kind in kinds if kind == terms.kind), None),
+        category=terms.category,
+        phase=phase or _phase(len(mine), len(theirs)),
+        n_issues=len(terms.issues),
+        price_only=len(terms.issues) == 1 and terms.issues[0].type == "money",
+        priorities_differ=_priorities_differ(terms),
+        volume_open=_names_one(terms, "volume_open"),
+        term_open=_names_one(terms, "term_open"),
+        payment_open=_names_one(terms, "payment_open"),
+        scope_open=_names_one(terms, "scope_open"),
+        has_batna=True if terms.batna is not None else None,
+        batna_known_to_be_strong=_strong(terms),
+        has_benchmark=None if benchmarks is None else benchmarks > 0,
+        well_informed=None
+        if terms.me.information is None
+        else terms.me.information >= INFORMED_SHARE,
+        zopa_probability=leverage.position.zopa.probability if leverage else None,
+        my_power=_power(leverage),
+        gap=_gap(terms, [r.package for r in mine], [r.package for r in theirs]),
+        has_deadline=True if terms.deadline is not None else None,
+        deadline_pressure_mine=_pressure(terms.deadline, now),
+        deadline_pressure_theirs=_pressure(terms.their_deadline, now),
+        rounds_left=max(0, terms.max_rounds - len(mine)) if known and terms.max_rounds else None,
+        my_offers=len(mine) if known else None,
+        their_offers=len(theirs) if known else None,
+        their_last_move=_last_move(leverage),
+        their_claimed_final=theirs[-1].claimed_final if theirs else None,
+        finals_moved=_finals_moved(leverage) if theirs else None,
+        their_decider=decides,
+        my_authority_limited=True if terms.authority.least or terms.authority.prices else None,
+        relationship=other.get("relationship"),
+        competition=terms.me.rivals,
+        utterance=utterance,
+        sayable=PublicWords(
+            topic=issue_label(max(terms.issues, key=lambda issue: issue.weight)),
+            my_offer=package_in_words(terms, mine[-1].package) if mine else None,
+            their_offer=package_in_words(terms, theirs[-1].package) if theirs else None,
+        ),
+    )
+
+
+def described_tactic_situation(
+    body: MatchTactics, now: int
+) -> tuple[Terms | None, TacticSituation]:
+    """The facts of a described talk; without issues only role, phase and words are known."""
+    other = body.counterparty.model_dump() if body.counterparty else None
+    if not body.issues and body.my_preferences is None:
+        return None, TacticSituation(
+            role=body.role if "role" in body.model_fields_set else None,
+            category=body.category if "category" in body.model_fields_set else None,
+            phase=body.phase,
+            relationship=other["relationship"] if other else None,
+            utterance=body.utterance,
+        )
+    valued = all(
+        issue.type in {"enum", "boolean"} or issue.range or issue.options or issue.value_points
+        for issue in body.issues
+    )
+    terms, given = (
+        described_leverage_input(body, now) if valued else (parse_terms(body, lenient=True), None)
+    )
+    ledger = _offers(body, terms)
+    leverage = None
+    if given is not None:
+        leverage = assess_leverage(replace(given, ledger=ledger or ()))
+    return terms, stored_tactic_situation(
+        terms,
+        leverage,
+        ledger,
+        now=now,
+        counterparty=other,
+        phase=body.phase,
+        utterance=body.utterance,
+    )
+
+
+def _offers(body: MatchTactics, terms: Terms) -> tuple[LedgerOffer, ...] | None:
+    """The offers of the talk; 422 for a value that an issue does not have."""
+    if body.offers is None:
+        return None
+    wrong = [
+        error
+        for place, offer in enumerate(body.offers)
+        for error in check_package(terms.issues, offer.package, f"/offers/{place}/package")
+    ]
+    if wrong:
+        raise validation_failure(wrong)
+    return tuple(
+        LedgerOffer(seq=place + 1, by=one.by, package=one.package, claimed_final=one.claimed_final)
+        for place, one in enumerate(body.offers)
+    )
+
+
+def _phase(mine: int, theirs: int) -> Phase | None:
+    """Bargaining once both have offered, opening while one has; before that it is not known."""
+    if mine and theirs:
+        return "bargain"
+    return "open" if mine or theirs else None
+
+
+def _names_one(terms: Terms, fact: str) -> bool | None:
+    """Whether an issue is named so; an issue that is not listed may still be open."""
+    named = (f"{issue.name} {issue.label}".lower().replace("_", " ") for issue in terms.issues)
+    return True if any(word in name for name in named for word in OPEN_POINT_WORDS[fact]) else None
+
+
+def _priorities_differ(terms: Terms) -> bool | None:
+    given = [issue.their_weight for issue in terms.issues if issue.their_weight is not None]
+    if len(terms.issues) < 2 or len(given) < len(terms.issues) or sum(given) <= 0:
+        return None
+    pairs = zip(terms.issues, given, strict=True)
+    return (
+        sum(abs(issue.weight - w / sum(given)) for issue, w in pairs) / 2 > MIN_PRIORITY_DIFFERENCE
+    )
+
+
+def _strong(terms: Terms) -> bool | None:
+    batna = None if terms.unvalued else terms.certain
+    if batna is None and not terms.unvalued:
+        batna = utility_of_alternative(terms.preferences, terms.batna)
+    if batna is None or terms.target is None:
+        return None
+    return alternative_strength(terms.preferences, batna, terms.target) >= STRONG_ALTERNATIVE_SHARE
+
+
+def _power(leverage: Leverage | None) -> float | None:
+    """The split of power, once at least one side of one factor is known."""
+    if leverage is None or len(leverage.power.missing) >= 2 * len(FACTOR_NAMES):
+        return None
+    return leverage.power.alpha
+
+
+def _gap(terms: Terms, mine: Sequence[Package], theirs: Sequence[Package]) -> float | None:
+    """The share of the first distance between both sides' offers that is left, in my utility."""
+    if not mine or not theirs or terms.unvalued:
+        return None
+    first = _middle(terms, mine[0]) - _middle(terms, theirs[0])
+    last = _middle(terms, mine[-1]) - _middle(terms, theirs[-1])
+    return min(1.0, max(0.0, last / first)) if first > 0 else None
+
+
+def _middle(terms: Terms, package: Package) -> float:
+    ends = package_utility(terms.preferences, package)
+    return (ends.low + ends.high) / 2.0
+
+
+def _pressure(deadline: int | None, now: int) -> float | None:
+    days = days_left(deadline, now)
+    return None if days is None else HALF_PRESSURE_DAYS / (HALF_PRESSURE_DAYS + days)
+
+
+def _last_move(leverage: Leverage | None) -> Any:
+    moves = leverage.concessions if leverage else None
+    return moves.them.steps[-1].kind if moves and moves.them.steps else None
+
+
+def _finals_moved(leverage: Leverage | None) -> int | None:
+    if leverage is None:
+        return None
+    signs = [s for s in leverage.signals if s.by == "them" and s.name == "moved_after_final"]
+    return sum(len(sign.evidence) for sign in signs)

@@ -1,0 +1,309 @@
+"""`/api/tactics` and the suggestions."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any, Final
+
+from negotiator import values
+from negotiator.http.cursors import Cursors
+from negotiator.http.operation import Answer, Call, Operation, ToolOffer
+from negotiator.negotiations import offer_history, tactic_queries, tactic_views
+from negotiator.negotiations.advice_routes import MAX_BODY_BYTES, TACTICS_SCOPES, load_with_offers
+from negotiator.negotiations.advisor import Advisor, WordingRequest
+from negotiator.negotiations.past_evidence import PastEvidenceReader
+from negotiator.negotiations.routes import NEGOTIATION_PATH, READ_SCOPES, read_current
+from negotiator.negotiations.schemas_tactics import (
+    EditTactic,
+    ListTactics,
+    MatchTactics,
+    NewTactic,
+    SuggestionsView,
+    SuggestTactics,
+    TacticId,
+    TacticList,
+    TacticView,
+)
+from negotiator.negotiations.tactic_queries import StoredTactic
+from negotiator.negotiations.tactics.catalogue import built_in_catalogue
+from negotiator.negotiations.terms import Terms
+from negotiator.store.statement import Transaction
+from negotiator.store.store import Store
+
+OWN_TACTICS_SCOPES: Final = frozenset({"memories:write"})
+TACTICS_PATH: Final = "/api/tactics"
+TACTIC_PATH: Final = f"{TACTICS_PATH}/{{id}}"
+
+
+@dataclass(frozen=True, slots=True)
+class Tactics:
+    """The shelf with the user's own tactics, and what fits now."""
+
+    store: Store
+    cursors: Cursors
+    advisor: Advisor
+    past: PastEvidenceReader
+
+    def operations(self) -> list[Operation]:
+        """What this slice offers."""
+        return [*self._suggesting(), *self._reading(), *self._writing()]
+
+    def _suggesting(self) -> list[Operation]:
+        return [
+            Operation(
+                name="suggest_tactics",
+                method="POST",
+                path=f"{NEGOTIATION_PATH}/suggestions",
+                summary="Tactics that fit a negotiation here and now, and the moves heard in what they said",
+                run=self.suggest,
+                input=SuggestTactics,
+                output=SuggestionsView,
+                scopes=TACTICS_SCOPES,
+                refusals=(404, 422),
+                tool=ToolOffer(
+                    "Suggest tactics",
+                    hint=(
+                        "Use it for what to say, above all to answer pressure or a trick: pass their words as "
+                        "`utterance`. For figures use next_move."
+                    ),
+                    leave_out=("phase",),
+                    reads=True,
+                ),
+                tag="tactics",
+            ),
+            Operation(
+                name="match_tactics",
+                method="POST",
+                path=f"{TACTICS_PATH}/suggest",
+                summary="The same for a described talk, nothing kept",
+                run=self.match,
+                input=MatchTactics,
+                output=SuggestionsView,
+                scopes=TACTICS_SCOPES,
+                refusals=(400, 422),
+                body_limit=MAX_BODY_BYTES,
+                tag="tactics",
+            ),
+        ]
+
+    def _reading(self) -> list[Operation]:
+        return [
+            Operation(
+                name="list_tactics",
+                method="GET",
+                path=TACTICS_PATH,
+                summary="List tactics: your own, then the built-in shelf",
+                run=self.list,
+                input=ListTactics,
+                output=TacticList,
+                scopes=READ_SCOPES,
+                refusals=(400, 422),
+                tool=ToolOffer(
+                    "List tactics",
+                    hint="Use it to browse; suggest_tactics picks for a negotiation, get_tactic reads one whole.",
+                    leave_out=("role", "owner", "phase"),
+                    brief=("id", "name", "family", "summary", "owner", "ethics", "risk", "phases"),
+                ),
+                tag="tactics",
+            ),
+            Operation(
+                name="get_tactic",
+                method="GET",
+                path=TACTIC_PATH,
+                summary="Read one tactic",
+                run=self.get,
+                input=TacticId,
+                output=TacticView,
+                scopes=READ_SCOPES,
+                refusals=(404,),
+                tool=ToolOffer(
+                    "Read a tactic",
+                    hint="Use it to explain one: when it works, what to say, its risk, what answers it.",
+                ),
+                tag="tactics",
+            ),
+        ]
+
+    def _writing(self) -> list[Operation]:
+        return [
+            Operation(
+                name="add_tactic",
+                method="POST",
+                path=TACTICS_PATH,
+                summary="Add a tactic of your own",
+                run=self.add,
+                input=NewTactic,
+                output=TacticView,
+                status=201,
+                scopes=OWN_TACTICS_SCOPES,
+                creates=True,
+                refusals=(400, 409, 422),
+                tool=ToolOffer(
+                    "Add a tactic",
+                    hint="Use it when the user has a move that suggest_tactics should know.",
+                    leave_out=(
+                        *(
+                            "aliases",
+                            "preconditions",
+                            "counter_to",
+                            "countered_by",
+                            "legality_notes",
+                        ),
+                        *(
+                            "roles",
+                            "seen_in",
+                            "sources",
+                            "risk",
+                            "phases",
+                            "avoid_when",
+                            "idempotency_key",
+                        ),
+                    ),
+                ),
+                tag="tactics",
+            ),
+            Operation(
+                name="edit_tactic",
+                method="PATCH",
+                path=TACTIC_PATH,
+                summary="Change a tactic of your own by a JSON merge patch",
+                run=self.edit,
+                input=EditTactic,
+                output=TacticView,
+                scopes=OWN_TACTICS_SCOPES,
+                refusals=(400, 403, 404, 412, 422),
+                tag="tactics",
+            ),
+            Operation(
+                name="delete_tactic",
+                method="DELETE",
+                path=TACTIC_PATH,
+                summary="Delete a tactic of your own",
+                run=self.delete,
+                input=TacticId,
+                status=204,
+                scopes=OWN_TACTICS_SCOPES,
+                refusals=(403, 404, 412),
+                tag="tactics",
+            ),
+        ]
+
+    async def suggest(self, call: Call[SuggestTactics]) -> dict[str, Any]:
+        """Suggestions for one of the caller's negotiations."""
+        owner, asked = call.caller.principal, call.input
+
+        def stand(tx: Transaction) -> Any:
+            return *load_with_offers(owner, asked.id)(tx), tactic_queries.own_tactics(tx, owner)
+
+        session, rows, mine = await read_current(self.store, owner, stand)
+        results = await self.past.results_by_tactic(owner)
+
+        def work() -> dict[str, Any]:
+            # The engine loads numpy: a worker that never advises does without.
+            from negotiator.negotiations.engine_input import stored_leverage_input
+            from negotiator.negotiations.leverage.assessment import assess_leverage
+            from negotiator.negotiations.tactic_input import stored_tactic_situation
+
+            terms, now = session.terms, values.now()
+            leverage = (
+                None if terms.unvalued else assess_leverage(stored_leverage_input(terms, rows, now))
+            )
+            other = session.body.counterparty
+            situation = stored_tactic_situation(
+                terms,
+                leverage,
+                offer_history.ledger_offers(rows),
+                now=now,
+                counterparty=other.model_dump() if other else None,
+                phase=asked.phase,
+                utterance=asked.utterance,
+            )
+            return tactic_views.suggestions_view(situation, mine, asked.limit, results=results)
+
+        return await self._worded(await asyncio.to_thread(work), session.terms, asked.utterance)
+
+    async def match(self, call: Call[MatchTactics]) -> dict[str, Any]:
+        """Suggestions for a described talk; the caller's own tactics count."""
+        owner, asked = call.caller.principal, call.input
+        from negotiator.negotiations.tactic_input import described_tactic_situation
+
+        mine = await self.store.read(lambda tx: tactic_queries.own_tactics(tx, owner))
+        results = await self.past.results_by_tactic(owner)
+        terms, situation = await asyncio.to_thread(described_tactic_situation, asked, values.now())
+        found = await asyncio.to_thread(
+            tactic_views.suggestions_view, situation, mine, asked.limit, results=results
+        )
+        return await self._worded(found, terms, asked.utterance)
+
+    async def list(self, call: Call[ListTactics]) -> dict[str, Any]:
+        """A page of tactics; the cursor names the last one seen."""
+        asked, owner = call.input, call.caller.principal
+        bound = ("tactics", owner, asked.family, asked.role, asked.phase, asked.query, asked.owner)
+        last = self.cursors.open(asked.cursor, *bound) if asked.cursor else None
+        mine = await self.store.read(lambda tx: tactic_queries.list_own_tactics(tx, owner))
+        found = tactic_views.selected_tactics(mine, asked)
+        keys = [view["id"] for view in found]
+        start = keys.index(last) + 1 if last in keys else 0
+        page = found[start : start + asked.limit]
+        more = start + asked.limit < len(found)
+        return {
+            "items": page,
+            "next_cursor": self.cursors.seal(page[-1]["id"], *bound) if more else None,
+        }
+
+    async def get(self, call: Call[TacticId]) -> dict[str, Any]:
+        """One tactic of the shelf or of the caller's, with its counters both ways."""
+        owner, key = call.caller.principal, call.input.id
+
+        def unit(tx: Transaction) -> list[StoredTactic]:
+            if built_in_catalogue().get(key) is None:
+                tactic_queries.find(tx, owner, key)
+            return tactic_queries.list_own_tactics(tx, owner)
+
+        mine = {one.tactic.id: one for one in await self.store.read(unit)}
+        whole = built_in_catalogue().with_own(one.tactic for one in mine.values())
+        return tactic_views.tactic_view(whole.by_id[key], mine.get(key))
+
+    async def add(self, call: Call[NewTactic]) -> dict[str, Any]:
+        """A new tactic of the caller's."""
+        owner = call.caller.principal
+
+        def unit(tx: Transaction) -> dict[str, Any]:
+            added = tactic_queries.add(tx, owner, call.input)
+            return tactic_views.tactic_view(added.tactic, added)
+
+        view: dict[str, Any] = await self.store.write(call.once(unit))
+        return view
+
+    async def edit(self, call: Call[EditTactic]) -> dict[str, Any]:
+        """Change a tactic of the caller's."""
+        owner, expected = call.caller.principal, call.expected
+        found = await self.store.write(
+            lambda tx: tactic_queries.edit(tx, owner, call.input, expected=expected)
+        )
+        return tactic_views.tactic_view(found.tactic, found)
+
+    async def delete(self, call: Call[TacticId]) -> Answer:
+        """Delete a tactic of the caller's."""
+        owner, expected = call.caller.principal, call.expected
+        await self.store.write(
+            lambda tx: tactic_queries.remove(tx, owner, call.input.id, expected=expected)
+        )
+        return Answer(None, 204)
+
+    async def _worded(
+        self, found: dict[str, Any], terms: Terms | None, heard: str | None
+    ) -> dict[str, Any]:
+        """The same with its lines in the advisor's words, where there is one and it behaves."""
+        from negotiator.negotiations.plans.brief import PlanBrief
+        from negotiator.negotiations.plans.checks import private_numbers
+
+        texts = {str(n): item["say"] for n, item in enumerate(found["items"]) if item["say"]}
+        secrets = private_numbers(PlanBrief(terms=terms)) if terms else ()
+        worded = await self.advisor.word(
+            WordingRequest(texts, tactic_views.LINE_PURPOSE, heard=heard, secrets=secrets)
+        )
+        items = [
+            {**item, "say": worded.texts.get(str(n), item["say"])}
+            for n, item in enumerate(found["items"])
+        ]
+        return {**found, "items": items, "worded_by": worded.by}

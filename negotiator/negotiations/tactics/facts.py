@@ -1,0 +1,200 @@
+"""The facts a suggestion may rest on, and how a condition on them is decided.
+
+A `TacticSituation` holds only what tactics need and nothing that must stay private: there is no
+field for the walk-away, the value of the alternative or the weights. `Sayable` is the only part
+that may be spoken to the counterpart.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Literal, TypeAlias, get_args
+
+from negotiator.negotiations.tactics.recognition import RecognisedTactic
+from negotiator.negotiations.tactics.tactic import (
+    PHASES,
+    ROLES,
+    NegotiationRole,
+    Phase,
+    TacticCondition,
+)
+
+NegotiationKind = Literal["new_purchase", "renewal", "sale", "salary", "lease", "dispute", "other"]
+LastMoveClass = Literal["fortunate", "nice", "concession", "selfish", "silent", "unfortunate"]
+Relationship = Literal["new", "ongoing", "strategic"]
+
+FactValue: TypeAlias = bool | float | str | frozenset[str]
+FactValues: TypeAlias = Mapping[str, FactValue]
+
+
+@dataclass(frozen=True, slots=True)
+class PublicWords:
+    """What may be said aloud: public words only, never a limit, an alternative or a weight."""
+
+    topic: str | None = None
+    my_offer: str | None = None
+    their_offer: str | None = None
+    criterion: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TacticSituation:
+    """What is known about the negotiation now; None means unknown and is never taken as true.
+
+    Shares and pressures lie in 0..1; `their_last_move` is a class of the DANS scheme (Hindriks,
+    Jonker and Tykhonov 2007) seen from my side: `concession` gives to me at their cost, `selfish`
+    takes from me, `silent` changes nothing. `gap` is the share of the opening distance that is
+    left, `competition` the number of real other offers I hold.
+    """
+
+    role: NegotiationRole | None = None
+    kind: NegotiationKind | None = None
+    category: str | None = None
+    phase: Phase | None = None
+    n_issues: int | None = None
+    price_only: bool | None = None
+    priorities_differ: bool | None = None
+    forecasts_differ: bool | None = None
+    volume_open: bool | None = None
+    term_open: bool | None = None
+    payment_open: bool | None = None
+    scope_open: bool | None = None
+    has_batna: bool | None = None
+    batna_known_to_be_strong: bool | None = None
+    has_benchmark: bool | None = None
+    well_informed: bool | None = None
+    zopa_probability: float | None = None
+    my_power: float | None = None
+    gap: float | None = None
+    has_deadline: bool | None = None
+    deadline_pressure_mine: float | None = None
+    deadline_pressure_theirs: float | None = None
+    rounds_left: int | None = None
+    my_offers: int | None = None
+    their_offers: int | None = None
+    their_last_move: LastMoveClass | None = None
+    their_claimed_final: bool | None = None
+    finals_moved: int | None = None
+    their_decider: bool | None = None
+    my_authority_limited: bool | None = None
+    relationship: Relationship | None = None
+    competition: int | None = None
+    tension: bool | None = None
+    utterance: str | None = None
+    recognised: tuple[RecognisedTactic, ...] = ()
+    sayable: PublicWords = field(default_factory=PublicWords)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One word of the vocabulary: its kind, its values if listed, and how it reads in a reason."""
+
+    kind: Literal["flag", "number", "word", "set"]
+    phrase: Callable[[FactValue], str]
+    values: tuple[str, ...] = ()
+
+
+def _flag(yes: str, no: str) -> Fact:
+    return Fact("flag", lambda value: yes if value else no)
+
+
+def _count(one: str, many: str) -> Fact:
+    return Fact("number", lambda value: f"{value} {one if value == 1 else many}")
+
+
+def _share(text: str) -> Fact:
+    return Fact("number", lambda value: f"{text} {float(str(value)):.0%}")
+
+
+def _word(text: str, values: tuple[str, ...] = ()) -> Fact:
+    return Fact("word", lambda value: text.format(str(value).replace("_", " ")), values)
+
+
+FACTS: Mapping[str, Fact] = {
+    "role": _word("you are the {}", ROLES),
+    "kind": _word("the kind of deal is {}", get_args(NegotiationKind)),
+    "category": _word("the category is {}"),
+    "phase": _word("you are in the {} phase", PHASES),
+    "n_issues": _count("issue is open", "issues are open"),
+    "price_only": _flag("only the price is open", "more than the price is open"),
+    "priorities_differ": _flag("your priorities differ", "your priorities are alike"),
+    "forecasts_differ": _flag("your forecasts differ", "your forecasts agree"),
+    "volume_open": _flag("volume is open", "volume is fixed"),
+    "term_open": _flag("the term is open", "the term is fixed"),
+    "payment_open": _flag("payment terms are open", "payment terms are fixed"),
+    "scope_open": _flag("scope is open", "scope is fixed"),
+    "has_batna": _flag("you have an alternative", "you have no alternative"),
+    "batna_known_to_be_strong": _flag(
+        "your alternative is strong", "your alternative is not strong"
+    ),
+    "has_benchmark": _flag("you hold comparison figures", "you hold no comparison figures"),
+    "well_informed": _flag("you know their range", "you do not know their range"),
+    "zopa_probability": _share("chance that a deal exists"),
+    "my_power": _share("your share of the power"),
+    "gap": _share("distance still open"),
+    "has_deadline": _flag("you have a deadline", "you have no deadline"),
+    "deadline_pressure_mine": _share("time pressure on you"),
+    "deadline_pressure_theirs": _share("time pressure on them"),
+    "rounds_left": _count("round is left", "rounds are left"),
+    "my_offers": _count("offer is out from you", "offers are out from you"),
+    "their_offers": _count("offer has come from them", "offers have come from them"),
+    "their_last_move": _word("their last move was {}", get_args(LastMoveClass)),
+    "their_claimed_final": _flag("they called it final", "they did not call it final"),
+    "finals_moved": _count("final word of theirs has moved", "final words of theirs have moved"),
+    "their_decider": _flag("their decider is at the table", "their decider is not at the table"),
+    "my_authority_limited": _flag("your authority is limited", "you can decide yourself"),
+    "relationship": _word("the relationship is {}", get_args(Relationship)),
+    "competition": _count("real other offer is in hand", "real other offers are in hand"),
+    "tension": _flag("the mood is tense", "the mood is calm"),
+    "pressure_seen": _count("pressure move was heard", "pressure moves were heard"),
+    "facing": Fact("set", lambda _: "heard in what they just said"),
+}
+
+_NOT_FACTS = {"utterance", "recognised", "sayable"}
+
+
+def facts_of(
+    situation: TacticSituation, moves: tuple[RecognisedTactic, ...], *, pressure: int
+) -> dict[str, FactValue]:
+    """The known facts by name. `moves` are the other side's, `pressure` how many of them press.
+
+    More than one open issue settles that it is not about the price alone. Without anything heard,
+    `facing` and `pressure_seen` stay unknown.
+    """
+    known: dict[str, FactValue] = {}
+    for item in fields(situation):
+        value: FactValue | None = getattr(situation, item.name)
+        if item.name not in _NOT_FACTS and value is not None:
+            known[item.name] = value
+    if situation.n_issues is not None and situation.n_issues > 1:
+        known.setdefault("price_only", False)
+    if moves or situation.utterance is not None:
+        known["facing"] = frozenset(move.tactic_id for move in moves)
+        known["pressure_seen"] = pressure
+    return known
+
+
+def condition_holds(condition: TacticCondition, facts: FactValues) -> bool | None:
+    """Whether the condition is met; None when the fact is not known."""
+    known = facts.get(condition.fact)
+    if known is None:
+        return None
+    match condition.operator:
+        case "is":
+            return known is condition.value
+        case "in":
+            wanted = condition.value if isinstance(condition.value, tuple) else ()
+            return (
+                bool(known.intersection(wanted))
+                if isinstance(known, frozenset)
+                else known in wanted
+            )
+        case "at_least":
+            return _number(known) >= _number(condition.value)
+        case "at_most":
+            return _number(known) <= _number(condition.value)
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError("a bound needs a number")
+    return value

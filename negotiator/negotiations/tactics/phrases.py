@@ -1,0 +1,291 @@
+"""Phrases and how they are found: a small pattern language on words, matched by a tree.
+
+A cue is a row of elements: a word, `a|b` for either, a trailing `?` for a word that may be
+missing, `...` for up to four words in between, `#` for a number, `%` for a percentage, `@set` for
+any word of a named set. Cues are ordinary English; contractions are expanded on both sides. Beyond
+the tokeniser no regular expression sees the text, so no input can make matching explode.
+"""
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from itertools import product
+from typing import Literal, cast, get_args
+
+from negotiator.negotiations.tactics.tactic import FAMILIES
+
+PhraseStrength = Literal["strong", "weak", "unless"]
+
+MAX_TEXT_CHARACTERS = 4000
+MAX_WORDS = 1000
+MAX_MATCH_STEPS = 4000
+MAX_GAP_WORDS = 4
+
+_TOKEN = re.compile(
+    r"(?P<word>[^\W\d_]+(?:'[^\W\d_]+)?)|(?P<num>\d+(?:[.,]\d+)*[km]?\b\s?%?)|(?P<stop>[.!?;\n])|(?P<comma>[,:\u2013\u2014])"
+)
+_WHOLE = {
+    "cannot": ("can", "not"),
+    "can't": ("can", "not"),
+    "won't": ("will", "not"),
+    "shan't": ("shall", "not"),
+    "i'm": ("i", "am"),
+    "let's": ("let", "us"),
+    "gonna": ("going", "to"),
+    "gotta": ("got", "to"),
+    "wanna": ("want", "to"),
+    "percent": ("%",),
+}
+_ENDINGS = {"n't": "not", "'re": "are", "'ll": "will", "'ve": "have", "'d": "would"}
+_IS = frozenset(
+    [
+        "that",
+        "it",
+        "he",
+        "she",
+        "there",
+        "here",
+        "what",
+        "who",
+        "where",
+        "how",
+        "this",
+        "everything",
+    ]
+)
+_NUMBER_WORDS = frozenset(
+    [
+        "two",
+        "three",
+        "four",
+        "five",
+        "six",
+        "seven",
+        "eight",
+        "nine",
+        "ten",
+        "eleven",
+        "twelve",
+        "thirteen",
+        "fourteen",
+        "fifteen",
+        "sixteen",
+        "seventeen",
+        "eighteen",
+        "nineteen",
+        "twenty",
+        "thirty",
+        "forty",
+        "fifty",
+        "sixty",
+        "seventy",
+        "eighty",
+        "ninety",
+        "hundred",
+        "thousand",
+        "million",
+        "dozen",
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PhraseWord:
+    """One normalised word: the keys it answers to, where it stands, its sentence and clause."""
+
+    keys: tuple[str, ...]
+    start: int
+    end: int
+    sentence: int
+    clause: int
+
+
+@dataclass(frozen=True, slots=True)
+class TacticPhrase:
+    """One phrase of one tactic; `unless` phrases silence the tactic in their sentence."""
+
+    tactic_id: str
+    strength: PhraseStrength
+    text: str
+
+
+@dataclass(slots=True)
+class _PhraseNode:
+    children: dict[str, "_PhraseNode"] = field(default_factory=dict[str, "_PhraseNode"])
+    over_gap: dict[str, "_PhraseNode"] = field(default_factory=dict[str, "_PhraseNode"])
+    ends: list[TacticPhrase] = field(default_factory=list[TacticPhrase])
+
+
+@dataclass(frozen=True, slots=True)
+class PhraseTree:
+    """All cues as one tree over words, with the named word sets."""
+
+    cues: tuple[TacticPhrase, ...]
+    sets: dict[str, tuple[str, ...]]
+    root: _PhraseNode
+
+    def find(self, words: Sequence[PhraseWord]) -> Iterator[tuple[TacticPhrase, int, int]]:
+        """Every cue found, with the first and one past the last word; never across sentences.
+
+        Stops after `STEP_LIMIT` steps; 4,000 characters of ordinary talk need about a third.
+        """
+        left = MAX_MATCH_STEPS
+        for at, word in enumerate(words):
+            open_ends = [
+                (child, at + 1) for key in word.keys if (child := self.root.children.get(key))
+            ]
+            while open_ends and left:
+                left -= 1
+                node, i = open_ends.pop()
+                for cue in node.ends:
+                    yield cue, at, i
+                _step(node, i, words, sentence=word.sentence, push=open_ends.append)
+
+
+def _step(
+    node: _PhraseNode,
+    i: int,
+    words: Sequence[PhraseWord],
+    *,
+    sentence: int,
+    push: Callable[[tuple[_PhraseNode, int]], None],
+) -> None:
+    """Push where the tree can go from word `i`: by the word itself, or over a gap."""
+    last = min(i + MAX_GAP_WORDS + 1, len(words)) if node.over_gap else min(i + 1, len(words))
+    for j in range(i, last):
+        if words[j].sentence != sentence:
+            return
+        for key in words[j].keys:
+            if (child := node.over_gap.get(key)) is not None:
+                push((child, j + 1))
+            if j == i and (child := node.children.get(key)) is not None:
+                push((child, j + 1))
+
+
+def clean_text(text: str) -> str:
+    """At most `TEXT_LIMIT` characters, compatibility forms folded, invisible ones gone."""
+    folded = ""
+    for at in range(0, MAX_TEXT_CHARACTERS, 500):
+        if len(folded) < MAX_TEXT_CHARACTERS:  # one character can unfold into eighteen
+            folded += unicodedata.normalize("NFKC", text[at : min(at + 500, MAX_TEXT_CHARACTERS)])
+    folded = folded[:MAX_TEXT_CHARACTERS].replace("\u2019", "'").replace("\u2018", "'")
+    return "".join(
+        char
+        for char in folded
+        if char == "\n" or unicodedata.category(char) not in {"Cf", "Cc", "Cs", "Co", "Cn"}
+    )
+
+
+def split_words(text: str, sets: dict[str, tuple[str, ...]]) -> list[PhraseWord]:
+    """The first `WORD_LIMIT` words of cleaned text, contractions expanded, with their positions.
+
+    English needs some 750 words for 4,000 characters; more is filler made to cost time.
+    """
+    classes = _classes(tuple(sets.items()))
+    words: list[PhraseWord] = []
+    sentence = clause = 0
+    for token in _TOKEN.finditer(text):
+        if len(words) >= MAX_WORDS:
+            break
+        if token.lastgroup == "stop":
+            sentence, clause = sentence + 1, clause + 1
+        elif token.lastgroup == "comma":
+            clause += 1
+        else:
+            for part in _parts(token):
+                if part in {"but", "because", "so"}:
+                    clause += 1
+                keys = (part, *classes.get(part, ()))
+                words.append(PhraseWord(keys, token.start(), token.end(), sentence, clause))
+    return words
+
+
+def _parts(token: re.Match[str]) -> tuple[str, ...]:
+    raw = token.group().casefold()
+    if token.lastgroup == "num":
+        return ("%",) if raw.endswith("%") else ("#",)
+    if raw in _WHOLE:
+        return _WHOLE[raw]
+    if "'" not in raw:
+        return (raw,)
+    for ending, meaning in _ENDINGS.items():
+        if raw.endswith(ending) and len(raw) > len(ending):
+            return (raw.removesuffix(ending), meaning)
+    stem, _, _ = raw.partition("'")
+    return (stem, "is") if raw.endswith("'s") and stem in _IS else (stem,)
+
+
+@cache
+def _classes(sets: tuple[tuple[str, tuple[str, ...]], ...]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {word: ["#"] for word in _NUMBER_WORDS}
+    for name, members in sets:
+        for member in members:
+            found.setdefault(member, []).append(f"@{name}")
+    return {word: tuple(keys) for word, keys in found.items()}
+
+
+@cache
+def built_in_phrases() -> PhraseTree:
+    """The shipped cues, read once; a malformed cue or an unknown word set is a ValueError."""
+    folder = files(__package__ or __name__).joinpath("recognition_phrases")
+    sets = {
+        name: tuple(cast("list[str]", members))
+        for name, members in tomllib.loads(folder.joinpath("words.toml").read_text("utf-8")).items()
+    }
+    cues = [
+        TacticPhrase(tactic_id, cast("PhraseStrength", strength), text)
+        for family in FAMILIES
+        for tactic_id, rows in tomllib.loads(
+            folder.joinpath(f"{family}.toml").read_text("utf-8")
+        ).items()
+        for strength, texts in cast("dict[str, list[str]]", rows).items()
+        for text in texts
+    ]
+    return build_phrase_tree(tuple(cues), sets)
+
+
+def build_phrase_tree(
+    cues: tuple[TacticPhrase, ...], sets: dict[str, tuple[str, ...]]
+) -> PhraseTree:
+    """The tree for these cues; see the module for the language."""
+    root = _PhraseNode()
+    for cue in cues:
+        if cue.strength not in get_args(PhraseStrength):
+            raise ValueError(f"{cue.tactic_id}: unknown strength {cue.strength}")
+        for variant in product(*(_choices(element, cue, sets) for element in cue.text.split())):
+            node, gap = root, False
+            for step in (step for steps in variant for step in steps):
+                if step == "...":
+                    gap = True
+                    continue
+                branch = node.over_gap if gap else node.children
+                node, gap = branch.setdefault(step, _PhraseNode()), False
+            if node is root:
+                raise ValueError(f"cue of {cue.tactic_id} matches nothing at all: {cue.text!r}")
+            if cue not in node.ends:
+                node.ends.append(cue)
+    return PhraseTree(cues, sets, root)
+
+
+def _choices(
+    element: str, cue: TacticPhrase, sets: dict[str, tuple[str, ...]]
+) -> list[tuple[str, ...]]:
+    if element in {"...", "#", "%"}:
+        return [(element,)]
+    may_miss = element.endswith("?")
+    choices: list[tuple[str, ...]] = [()] if may_miss else []
+    for word in element.removesuffix("?").split("|"):
+        if word.startswith("@") or word in {"#", "%"}:
+            if word.startswith("@") and word[1:] not in sets:
+                raise ValueError(f"{cue.tactic_id}: no word set {word}")
+            choices.append((word,))
+        else:
+            token = _TOKEN.fullmatch(word)
+            if token is None or token.lastgroup != "word":
+                raise ValueError(f"{cue.tactic_id}: not a word: {word!r}")
+            choices.append(_parts(token))
+    return choices

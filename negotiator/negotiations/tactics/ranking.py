@@ -1,0 +1,303 @@
+"""Which tactics fit here and now, why, and what to say: a sum of stated parts, no hidden weights.
+
+A tactic is offered only if a fact speaks for it: one of its reasons holds, or it answers a move
+just heard. General advice that fits any talk does worse than none, so it is not given.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from negotiator.negotiations.tactics.catalogue import TacticCatalogue
+from negotiator.negotiations.tactics.facts import (
+    FACTS,
+    FactValues,
+    PublicWords,
+    TacticSituation,
+    condition_holds,
+    facts_of,
+)
+from negotiator.negotiations.tactics.phrases import clean_text
+from negotiator.negotiations.tactics.recognition import RecognisedTactic, recognise_tactics
+from negotiator.negotiations.tactics.tactic import (
+    NegotiationRole,
+    Tactic,
+    TacticEffect,
+    TacticStats,
+)
+
+COUNTER_POINTS = 2.0
+LATER_ANSWER = 0.85
+REASON_POINTS = (0.5, 0.35, 0.25)
+PHASE_POINTS = 0.2
+SIZE_POINTS = {"small": 0.1, "medium": 0.2, "large": 0.3}
+GRADE_POINTS = {"practice": 0.05, "experiment": 0.1, "meta-analysis": 0.15}
+RISK_POINTS = -0.15
+CAUTION_POINTS = -0.25
+OWN_RESULT_POINTS = 1.0
+PRIOR_WINS, PRIOR_LOSSES = 2, 2
+MAX_PER_FAMILY = 2
+MAX_PUBLIC_WORDS_CHARACTERS = 80
+_KIN: Mapping[NegotiationRole, NegotiationRole] = {
+    "employer": "buyer",
+    "tenant": "buyer",
+    "candidate": "seller",
+    "landlord": "seller",
+}
+_UNSAID = {
+    "topic": "this",
+    "my_offer": "our last proposal",
+    "their_offer": "that figure",
+    "criterion": "what comparable deals look like",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TacticReference:
+    """A tactic by id and name."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScorePart:
+    """One term of the score, in words and points."""
+
+    text: str
+    points: float
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestionEvidence:
+    """What the suggestion rests on: the parts that add up to the score, the effect, the works."""
+
+    parts: tuple[ScorePart, ...]
+    effect: TacticEffect
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TacticSuccessRate:
+    """The user's own results with this tactic; `rate` is shrunken towards one half."""
+
+    used: int
+    wins: int
+    n: int
+    rate: float
+
+
+@dataclass(frozen=True, slots=True)
+class TacticResult:
+    """What the user's memory says about one tactic: counts, and the memories they rest on."""
+
+    stats: TacticStats
+    memories: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TacticSuggestion:
+    """One item of the answer; the members are the contract's (§3, suggestions)."""
+
+    tactic: TacticReference
+    score: float
+    why: str
+    when: str
+    say: str
+    risk: int
+    counters: tuple[TacticReference, ...]
+    evidence: SuggestionEvidence
+    memories: tuple[str, ...]
+    wins: TacticSuccessRate | None
+
+
+def rank_tactics(
+    situation: TacticSituation,
+    *,
+    shelf: TacticCatalogue,
+    own: Iterable[Tactic] = (),
+    results: Mapping[str, TacticResult] | None = None,
+    limit: int = 5,
+) -> list[TacticSuggestion]:
+    """At most `limit` tactics, best first, at most two of a family; same input, same answer.
+
+    `own` are the user's tactics, `results` the user's record by tactic id. A deceptive tactic is
+    never returned, nor one whose precondition is not known to hold, nor one with a reason against
+    it that is known to hold.
+    """
+    whole = shelf.with_own(own)
+    moves = tuple(move for move in recognised_moves(situation) if move.tactic_id in whole.by_id)
+    pressing = sum(whole.by_id[move.tactic_id].ethics != "fine" for move in moves)
+    facts = facts_of(situation, moves, pressure=pressing)
+    record = results or {}
+    made: list[TacticSuggestion] = []
+    for tactic in whole.tactics:
+        answering = any(move.tactic_id in tactic.counter_to for move in moves)
+        if _allowed(tactic, situation, facts=facts, answering=answering):
+            item = _suggestion(
+                tactic, situation, facts=facts, moves=moves, shelf=whole, own=record.get(tactic.id)
+            )
+            made += [item] if item else []
+    made.sort(key=lambda item: (-item.score, item.tactic.id))
+    return _varied(made, whole)[: max(limit, 0)]
+
+
+def recognised_moves(situation: TacticSituation) -> tuple[RecognisedTactic, ...]:
+    """The other side's moves, already recognised or in the utterance; the surest of each."""
+    found = situation.recognised
+    if situation.utterance is not None:
+        found += recognise_tactics(situation.utterance)
+    surest: dict[str, RecognisedTactic] = {}
+    for move in sorted(found, key=lambda one: (-one.confidence, one.tactic_id)):
+        surest.setdefault(move.tactic_id, move)
+    return tuple(surest.values())
+
+
+def shrunken_win_rate(stats: TacticStats) -> float:
+    """The mean of the beta posterior: (wins + 2) / (n + 4), so that few uses say little."""
+    return (stats.wins + PRIOR_WINS) / (stats.n + PRIOR_WINS + PRIOR_LOSSES)
+
+
+def _allowed(
+    tactic: Tactic, situation: TacticSituation, *, facts: FactValues, answering: bool
+) -> bool:
+    """Whether nothing known speaks against it. A move just heard is answered in whatever phase it came."""
+    return (
+        tactic.ethics != "deceptive"
+        and tactic.suits(situation.role)
+        and (answering or situation.phase is None or situation.phase in tactic.phases)
+        and all(condition_holds(test, facts) is True for test in tactic.preconditions)
+        and not any(
+            clause.condition and condition_holds(clause.condition, facts)
+            for clause in tactic.avoid_when
+        )
+    )
+
+
+def _suggestion(
+    tactic: Tactic,
+    situation: TacticSituation,
+    *,
+    facts: FactValues,
+    moves: Sequence[RecognisedTactic],
+    shelf: TacticCatalogue,
+    own: TacticResult | None,
+) -> TacticSuggestion | None:
+    answers = [
+        _answer(tactic, move, shelf) for move in moves if move.tactic_id in tactic.counter_to
+    ][:1]
+    fired = [c for c in tactic.use_when if c.condition and condition_holds(c.condition, facts)]
+    if not answers and not fired:
+        return None
+    reasons = [
+        ScorePart(f"{c.text} ({_phrase(c.condition.fact, facts)})", points)
+        for c, points in zip(fired, REASON_POINTS, strict=False)
+        if c.condition
+    ]
+    stats = own.stats if own else tactic.stats
+    wins = (
+        TacticSuccessRate(stats.used, stats.wins, stats.n, round(shrunken_win_rate(stats), 3))
+        if stats
+        else None
+    )
+    parts = (*answers, *reasons, *_standing(tactic, situation), *_own_part(wins))
+    said = [part.text for part in (*answers, *reasons, *_own_part(wins))]
+    return TacticSuggestion(
+        tactic=TacticReference(tactic.id, tactic.name),
+        score=round(sum(part.points for part in parts), 3),
+        why="; ".join(said) + ".",
+        when=_when(tactic, situation, answering=bool(answers)),
+        say=_say(tactic, situation),
+        risk=tactic.risk,
+        counters=tuple(
+            TacticReference(answer, shelf.by_id[answer].name) for answer in tactic.countered_by
+        ),
+        evidence=SuggestionEvidence(
+            parts, tactic.effect, tuple(f"{s.author}, {s.title}, {s.year}" for s in tactic.sources)
+        ),
+        memories=own.memories if own else (),
+        wins=wins,
+    )
+
+
+def _answer(tactic: Tactic, move: RecognisedTactic, shelf: TacticCatalogue) -> ScorePart:
+    """What it earns as an answer: more for a sure recognition and an early place."""
+    faced = shelf.by_id[move.tactic_id]
+    place = faced.countered_by.index(tactic.id)
+    points = COUNTER_POINTS * move.confidence * LATER_ANSWER**place
+    return ScorePart(f"It answers “{faced.name}”, heard in “{move.quote}”", round(points, 3))
+
+
+def _standing(tactic: Tactic, situation: TacticSituation) -> list[ScorePart]:
+    """What the tactic brings along by itself: fit to the phase, effect, evidence, risk, ethics."""
+    effect = tactic.effect
+    parts = [
+        ScorePart(
+            f"{effect.size} effect on the power to {effect.on}"
+            if effect.on != "relationship"
+            else f"{effect.size} effect on the relationship",
+            SIZE_POINTS[effect.size],
+        ),
+        ScorePart(f"backed by {effect.evidence}", GRADE_POINTS[effect.evidence]),
+    ]
+    if situation.phase in tactic.phases:
+        parts.append(ScorePart(f"made for the {situation.phase} phase", PHASE_POINTS))
+    if tactic.risk:
+        parts.append(ScorePart(f"risk {tactic.risk} of 3", round(RISK_POINTS * tactic.risk, 3)))
+    if tactic.ethics == "caution":
+        parts.append(ScorePart("to be used with care", CAUTION_POINTS))
+    return parts
+
+
+def _own_part(wins: TacticSuccessRate | None) -> list[ScorePart]:
+    if wins is None or not wins.n:
+        return []
+    text = f"You used it {wins.used} times and it helped in {wins.wins} of {wins.n} known outcomes"
+    return [ScorePart(text, round(OWN_RESULT_POINTS * (wins.rate - 0.5), 3))]
+
+
+def _when(tactic: Tactic, situation: TacticSituation, *, answering: bool) -> str:
+    """The moment, the first thing to do, and the caution that no fact has settled."""
+    moment = (
+        "Right after their move" if answering else f"In the {situation.phase or 'coming'} phase"
+    )
+    first = f": {tactic.steps[0][0].lower()}{tactic.steps[0][1:]}" if tactic.steps else ""
+    open_doubt = next((c.text for c in tactic.avoid_when if c.condition is None), None)
+    return f"{moment}{first}." + (f" Not if: {open_doubt}." if open_doubt else "")
+
+
+def _phrase(fact: str, facts: FactValues) -> str:
+    return FACTS[fact].phrase(facts[fact])
+
+
+def _say(tactic: Tactic, situation: TacticSituation) -> str:
+    by_role = {line.role: line.text for line in reversed(tactic.lines)}
+    role = situation.role or "party"
+    ladder = (role, "party", _KIN.get(role, "party"))
+    text = next((by_role[step] for step in ladder if step in by_role), "")
+    return re.sub(
+        r"\{(topic|my_offer|their_offer|criterion)\}",
+        lambda m: _sayable(situation.sayable, m[1]),
+        text,
+    )
+
+
+def _sayable(sayable: PublicWords, name: str) -> str:
+    value = getattr(sayable, name)
+    return (
+        " ".join(clean_text(value).split())[:MAX_PUBLIC_WORDS_CHARACTERS]
+        if value
+        else _UNSAID[name]
+    )
+
+
+def _varied(ranked: Sequence[TacticSuggestion], shelf: TacticCatalogue) -> list[TacticSuggestion]:
+    """The ranking with no more than `PER_FAMILY` of one family."""
+    counts: dict[str, int] = {}
+    first: list[TacticSuggestion] = []
+    for item in ranked:
+        family = shelf.by_id[item.tactic.id].family
+        counts[family] = counts.get(family, 0) + 1
+        if counts[family] <= MAX_PER_FAMILY:
+            first.append(item)
+    return first

@@ -1,0 +1,161 @@
+"""JSON Schema 2020-12 of pydantic models, without the generator's known slips.
+
+JSON merge patch (RFC 7396).
+
+The base models of request bodies.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final, cast
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.config import JsonDict
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
+
+_KEYWORDS: Final = {
+    "ge": "minimum",
+    "gt": "exclusiveMinimum",
+    "le": "maximum",
+    "lt": "exclusiveMaximum",
+    "multiple_of": "multipleOf",
+}
+
+
+class JsonSchema(GenerateJsonSchema):
+    """Schemas whose bounds are JSON Schema's keywords, whose defaults are values, and whose members have no titles,
+    which only repeat their names.
+
+    A bound on a type behind a validator (`Annotated[float, BeforeValidator(…), Field(ge=0)]`) leaves pydantic 2.14
+    under its Python name, `ge`, which no schema reader knows.
+    """
+
+    def generate_inner(self, schema: Any) -> JsonSchemaValue:
+        """The schema of a part, in JSON Schema's own keywords."""
+        found = super().generate_inner(schema)
+        for name in _KEYWORDS.keys() & found.keys():
+            found[_KEYWORDS[name]] = found.pop(name)
+        return found
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        """The schema with its default, unless that is null: it says no more than that the member may be left out."""
+        found = super().default_schema(schema)
+        if found.get("default", "") is None:
+            del found["default"]
+        return found
+
+    def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
+        """The schema of a mapping, with a pattern of its keys where client generators look: beside the values."""
+        found = super().dict_schema(schema)
+        for pattern, values in found.pop("patternProperties", {}).items():
+            found["additionalProperties"] = values
+            found["propertyNames"] = {**found.get("propertyNames", {}), "pattern": pattern}
+        return found
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        """Never: a member's title would only repeat its name."""
+        return False
+
+
+NOT_NULL: Final[JsonSchemaValue] = {"not": {"type": "null"}}
+IS_NULL: Final[JsonSchemaValue] = {"type": "null"}
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaKeyword:
+    """An annotation that adds a keyword to a type's schema: what a validator enforces and pydantic cannot know."""
+
+    keyword: str
+    value: Any = field(hash=False)
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> JsonSchemaValue:
+        return {**handler(schema), self.keyword: self.value}
+
+
+def exactly_one(first: str, second: str) -> JsonSchemaValue:
+    """Keywords of an object that has one of two members, and not both; null stands for absence."""
+    return {
+        "if": requires_non_null(first),
+        "then": {"properties": {second: IS_NULL}},
+        "else": requires_non_null(second),
+    }
+
+
+def requires_non_null(*names: str) -> JsonSchemaValue:
+    """Keywords of an object that has these members, none of them null."""
+    return {"required": list(names), "properties": dict.fromkeys(names, NOT_NULL)}
+
+
+def any_of_schemas(*options: JsonSchemaValue) -> JsonSchemaValue:
+    """Keywords of a value that fits at least one of the options.
+
+    They are nested conditions, since generators of clients take `anyOf` for alternative types.
+    """
+    *others, rule = options
+    for option in reversed(others):
+        rule = {"if": option, "else": rule}
+    return rule
+
+
+def takes_null(schema: JsonSchemaValue) -> bool:
+    """Whether null fits the schema, as far as it says so itself; one without a type takes anything."""
+    if "type" in schema:
+        kinds: Any = schema["type"]
+        return "null" in (cast("list[str]", kinds) if isinstance(kinds, list) else [kinds])
+    if "const" in schema or "enum" in schema:
+        return None in schema.get("enum", [schema.get("const")])
+    for name in ("anyOf", "oneOf"):
+        if name in schema:
+            return any(takes_null(option) for option in schema[name])
+    return "$ref" not in schema and "allOf" not in schema
+
+
+def apply_merge_patch(target: object, patch: object) -> Any:
+    """The target with the patch applied: objects merge, null removes, anything else replaces (RFC 7396 §2)."""
+    if not isinstance(patch, Mapping):
+        return patch
+    changes = cast(Mapping[str, object], patch)
+    result = dict(cast(Mapping[str, object], target)) if isinstance(target, Mapping) else {}
+    for name, value in changes.items():
+        if value is None:
+            result.pop(name, None)
+        else:
+            result[name] = apply_merge_patch(result.get(name), value)
+    return result
+
+
+class Strict(BaseModel):
+    """An input whose unknown members are refused (contract §0, JSON)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class MergePatch(Strict):
+    """A JSON merge patch (RFC 7396): members left out stay, null removes; the result is checked whole.
+
+    `patched` is the model of the merged result: OpenAPI describes the members of the patch by it. Members themselves
+    are unchecked until they are merged.
+    """
+
+    patched: ClassVar[type[BaseModel]]
+
+    @property
+    def patch(self) -> dict[str, Any]:
+        """The members that were sent, without the one in the path."""
+        return {name: getattr(self, name) for name in self.model_fields_set if name != "id"}
+
+
+def example_schema(example: JsonDict) -> JsonDict:
+    """The part of a model's schema that carries its example."""
+    return {"examples": [example]}
+
+
+class Lenient(BaseModel):
+    """A seed-defined input: unknown members are ignored."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class NoInput(Strict):
+    """The input of an operation that takes none."""

@@ -1,0 +1,91 @@
+"""The atomic moves: one conditional statement each, so that of any number at once exactly one wins."""
+# pyright: reportAssignmentType=false
+# SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
+
+from typing import Final
+
+from sqlalchemy import BigInteger, bindparam, case, delete
+from sqlmodel import Field, SQLModel, col, select
+
+from negotiator.store.statement import Query, Statement, Transaction, insertion, table
+
+_LEEWAY: Final = 1_000_000
+
+
+class SpentValue(SQLModel, table=True):
+    """What may be used once: an assertion's `jti`, a proof's, a ticket's. Kept until it could not be used anyway."""
+
+    __tablename__ = "spent"
+    __table_args__ = {"sqlite_with_rowid": False}
+
+    kind: str = Field(primary_key=True)
+    value: str = Field(primary_key=True)
+    expires_at: int = Field(sa_type=BigInteger, index=True)
+
+
+class StoredRateBudget(SQLModel, table=True):
+    """A rate budget as GCRA keeps it: the theoretical arrival time, microseconds (ITU-T I.371)."""
+
+    __tablename__ = "budgets"
+
+    key: str = Field(primary_key=True)
+    arrival: int = Field(sa_type=BigInteger, index=True)
+
+
+_SPEND = Statement(insertion(SpentValue).on_conflict_do_nothing())
+_FORGET_SPENT = Statement(delete(SpentValue).where(col(SpentValue.expires_at) < bindparam("now")))
+_FORGET_BUDGETS = Statement(
+    delete(StoredRateBudget).where(col(StoredRateBudget.arrival) < bindparam("now"))
+)
+
+_arrival = table(StoredRateBudget).c.arrival
+_now = bindparam("now", type_=BigInteger)
+_later = case((_arrival > _now, _arrival), else_=_now)
+_BUMP = Query(
+    insertion(StoredRateBudget)
+    .values(key=bindparam("key"), arrival=bindparam("first"))
+    .on_conflict_do_update(
+        index_elements=["key"],
+        set_={"arrival": _later + bindparam("interval", type_=BigInteger)},
+        where=_later <= bindparam("latest", type_=BigInteger),
+    )
+    .returning(_arrival),
+    lambda row: int(row[0]),
+)
+_PEEK = Query(
+    select(StoredRateBudget.arrival).where(col(StoredRateBudget.key) == bindparam("key")),
+    lambda row: int(row[0]),
+)
+
+
+def spend(tx: Transaction, kind: str, value: str, *, expires_at: int) -> bool:
+    """Use up `value`; False when it was used before. Remembered until `expires_at` (milliseconds)."""
+    return tx.run(_SPEND, kind=kind, value=value, expires_at=expires_at) == 1
+
+
+def charge_budget(tx: Transaction, key: str, *, now: int, interval: int, burst: int) -> int | None:
+    """Take one from a budget that refills every `interval` µs up to `burst`; the new arrival time, None when empty.
+
+    Who asks later may have read his clock earlier, here or on another machine. So a call that is early by less than
+    a quarter of an interval, and no more than a second, is not refused: a full burst at once stays exact.
+    """
+    leeway = min(interval // 4, _LEEWAY)
+    return tx.one(
+        _BUMP,
+        key=key,
+        now=now,
+        first=now + interval,
+        interval=interval,
+        latest=now + interval * (burst - 1) + leeway,
+    )
+
+
+def read_budget(tx: Transaction, key: str) -> int | None:
+    """The arrival time of a budget, without taking from it."""
+    return tx.one(_PEEK, key=key)
+
+
+def sweep(tx: Transaction, now: int) -> None:
+    """Forget what could not be used any more; `now` in milliseconds."""
+    tx.run(_FORGET_SPENT, now=now)
+    tx.run(_FORGET_BUDGETS, now=now * 1000)

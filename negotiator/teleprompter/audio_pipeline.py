@@ -1,0 +1,272 @@
+"""A pace that may be exceeded for a moment, not for long: a bucket that fills as time passes. Pure.
+
+How far the sound of each channel came: the audio clock goes on over lost connections.
+
+The channels of one socket that sends sound.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
+
+from negotiator.caller import Caller
+from negotiator.errors import Refusal
+from negotiator.teleprompter import session_transitions, websocket_messages
+from negotiator.teleprompter.audio_reader import AudioReader
+from negotiator.teleprompter.cues.catalogue import Speaker
+from negotiator.teleprompter.session_queries import LiveSession
+from negotiator.teleprompter.session_transitions import Transition
+from negotiator.teleprompter.speech.recognizer import (
+    Recognizer,
+    RecognizerBusy,
+    SpeechRecognition,
+    StreamConfig,
+)
+from negotiator.teleprompter.utterances import UtteranceService
+from negotiator.teleprompter.websocket_messages import BYTES_PER_MS
+
+
+@dataclass(slots=True)
+class TokenBucket:
+    """`rate` a second, and `burst` beyond that at once; `at` is the clock's time at the start, seconds."""
+
+    rate: float
+    burst: float
+    at: float
+    _left: float = -1.0
+
+    def take(self, amount: float, now: float) -> bool:
+        """Whether there was still so much; nothing is taken otherwise."""
+        left = self.burst if self._left < 0 else self._left
+        left = min(self.burst, left + max(0.0, now - self.at) * self.rate)
+        self.at = max(self.at, now)
+        fits = amount <= left
+        self._left = left - amount if fits else left
+        return fits
+
+
+_REMEMBERED: Final = 4096
+
+
+@dataclass(slots=True)
+class AudioClock:
+    """Milliseconds received, by session and channel, as this process saw them."""
+
+    _seen: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
+
+    def resume(self, session: str, channel: str, kept_ms: int) -> int:
+        """Where a channel goes on. What the session's row says counts unless this process saw more since."""
+        seen = self._seen.get(session, {})
+        return seen.get(channel, 0) if max(seen.values(), default=0) >= kept_ms > 0 else kept_ms
+
+    def note(self, session: str, channel: str, ms: int) -> None:
+        """So much was received."""
+        if session not in self._seen and len(self._seen) >= _REMEMBERED:
+            del self._seen[next(iter(self._seen))]
+        self._seen.setdefault(session, {})[channel] = ms
+
+
+MAX_AUDIO_SPEED: Final = 1.5
+BURST_MS: Final = 10_000
+SETTLE_SECONDS: Final = 5.0
+"""Seconds that what was sent is still heard after somebody stopped sending."""
+_LEVEL_EVERY_MS: Final = 1000
+_KEPT_EVERY_MS: Final = 2000
+_COMPLAINS_EVERY_MS: Final = 5000
+_SILENT: Final = -96.0
+
+
+class AudioTooFast(Exception):
+    """Sound came faster than anybody speaks, for longer than a burst."""
+
+
+@dataclass(slots=True)
+class AudioChannel:
+    """One channel: its audio clock, its pace, and who hears it now."""
+
+    channel: Speaker
+    received: int
+    pace: TokenBucket
+    recognition: SpeechRecognition | None = None
+    reading: asyncio.Task[None] | None = None
+    level_at: int = 0
+    complained_at: int = -_COMPLAINS_EVERY_MS
+
+    @property
+    def ms(self) -> int:
+        """The audio clock."""
+        return self.received // BYTES_PER_MS
+
+
+@dataclass(slots=True)
+class AudioPipeline:
+    """What the sound of all sockets of a process goes through; `after` are those still heard after their socket."""
+
+    listening: UtteranceService
+    recognizer: Recognizer
+    clocks: AudioClock = field(default_factory=AudioClock)
+    after: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
+
+    async def close(self) -> None:
+        """Hear out who just left, then let go of the recogniser."""
+        if self.after:
+            await asyncio.wait(self.after, timeout=SETTLE_SECONDS)
+        await self.recognizer.close()
+
+
+class AudioChannels:
+    """The channels, numbered as `start` named them; `who` is the caller as he is known now."""
+
+    def __init__(self, stage: AudioPipeline, session: str, who: Callable[[], Caller]) -> None:
+        self._stage = stage
+        self._session = session
+        self._who = who
+        self._language = "en"
+        self._seq = 0
+        self._kept_ms = 0
+        self._voices: list[AudioChannel] = []
+        self.paused = False
+
+    @property
+    def audio_ms(self) -> dict[str, int]:
+        """How much of each channel was received."""
+        return {voice.channel: voice.ms for voice in self._voices}
+
+    async def open(self, session: LiveSession, channels: Sequence[Speaker], now: float) -> None:
+        """Have these channels heard; `Busy`, `Unavailable`, and then nothing is left open."""
+        clocks, stage = self._stage.clocks, self._stage
+        self._language, self._seq = session.given["language"], session.seq
+        self._kept_ms = session.heard_ms
+        opened: list[AudioChannel] = []
+        try:
+            for channel in channels:
+                at = clocks.resume(session.id, channel, session.heard_ms) * BYTES_PER_MS
+                pace = TokenBucket(MAX_AUDIO_SPEED * 1000, BURST_MS, now)
+                recognition = await stage.recognizer.open(StreamConfig(self._language))
+                opened.append(AudioChannel(channel, at, pace, recognition))
+        except BaseException:
+            for voice in opened:
+                await _drop(voice)
+            raise
+        self.leave()
+        self._voices = opened
+        for voice in opened:
+            self._attach(voice)
+
+    async def take(self, number: int, pcm: bytes, now: float) -> None:
+        """Sound of a channel. `Bad` for a channel that was not named, `TooFast`."""
+        if number >= len(self._voices):
+            raise websocket_messages.ProtocolError(f"there is no channel {number}")
+        voice = self._voices[number]
+        if not voice.pace.take(len(pcm) / BYTES_PER_MS, now):
+            raise AudioTooFast
+        voice.received += len(pcm)
+        self._stage.clocks.note(self._session, voice.channel, voice.ms)
+        if not self.paused:
+            self._show_level(voice, pcm)
+            await self._push(voice, pcm)
+        if voice.ms - self._kept_ms >= _KEPT_EVERY_MS:
+            await self._keep()
+
+    async def settle(self) -> None:
+        """Have all that was sent heard to its end, as far as that takes no longer than it may."""
+        heard = [pair for voice in self._voices if (pair := await _finish(voice))]
+        if heard:
+            await asyncio.wait([reading for _, reading in heard], timeout=SETTLE_SECONDS)
+        for recognition, reading in heard:
+            if not reading.done():
+                reading.cancel()
+                await recognition.close()
+
+    def leave(self) -> None:
+        """Nothing more is sent; what was is heard out beside whatever comes next."""
+        if self._voices:
+            left = AudioChannels(self._stage, self._session, self._who)
+            left._voices, left._kept_ms = self._voices, self._kept_ms
+            self._voices = []
+            task = asyncio.create_task(left._hear_out())
+            self._stage.after.add(task)
+            task.add_done_callback(self._stage.after.discard)
+
+    async def _hear_out(self) -> None:
+        await self._keep()
+        await self.settle()
+
+    async def _push(self, voice: AudioChannel, pcm: bytes) -> None:
+        try:
+            if voice.recognition is None:
+                config = StreamConfig(self._language)
+                voice.recognition = await self._stage.recognizer.open(config)
+                self._attach(voice, skipped=len(pcm))
+            await voice.recognition.push(pcm)
+        except RecognizerBusy as busy:
+            if voice.ms - voice.complained_at >= _COMPLAINS_EVERY_MS:
+                voice.complained_at = voice.ms
+                detail = {"channel": voice.channel, "at_ms": voice.ms, "reason": str(busy)}
+                await self._change(
+                    partial(
+                        session_transitions.add_recognizer_notice, code="not_heard", detail=detail
+                    )
+                )
+
+    def _attach(self, voice: AudioChannel, *, skipped: int = 0) -> None:
+        """Have somebody read what is heard of it from now on; `skipped` bytes were counted already."""
+        if voice.recognition is None:
+            return
+        base = (voice.received - skipped) // BYTES_PER_MS
+        hearing = AudioReader(
+            self._stage.listening,
+            self._session,
+            self._who,
+            voice.channel,
+            # A final raises the session's number, so that no two recognitions with a final share a name.
+            f"{voice.channel}-{self._seq}.{base}",
+            base,
+        )
+        voice.reading = asyncio.create_task(hearing.follow(voice.recognition))
+
+    def _show_level(self, voice: AudioChannel, pcm: bytes) -> None:
+        if voice.ms - voice.level_at >= _LEVEL_EVERY_MS:
+            voice.level_at = voice.ms
+            told = websocket_messages.level_message(voice.channel, level_db(pcm))
+            self._stage.listening.log.bus.tell(self._session, told)
+
+    async def _keep(self) -> None:
+        """Remember in the session how far the sound came."""
+        self._kept_ms = max((voice.ms for voice in self._voices), default=0)
+        await self._change(
+            partial(session_transitions.record_audio_position, until_ms=self._kept_ms)
+        )
+
+    async def _change(self, change: Transition) -> None:
+        try:
+            await self._stage.listening.change(self._who(), self._session, change)
+        except Refusal:
+            return
+
+
+def level_db(pcm: bytes) -> float:
+    """The level of some samples, dB below full scale."""
+    # A process that hears no sound need not load it.
+    import numpy as np
+
+    samples = np.frombuffer(pcm, dtype="<i2").astype(np.float64)
+    power = float(np.mean(samples * samples)) / 32768.0**2
+    return round(max(_SILENT, 10 * float(np.log10(power))), 1) if power else _SILENT
+
+
+async def _finish(voice: AudioChannel) -> tuple[SpeechRecognition, asyncio.Task[None]] | None:
+    """Let go of the recognition, which hears its channel to the end; it and its reader, if there is one."""
+    recognition, reading = voice.recognition, voice.reading
+    voice.recognition = voice.reading = None
+    if recognition is None or reading is None:
+        return None
+    await recognition.finish()
+    return recognition, reading
+
+
+async def _drop(voice: AudioChannel) -> None:
+    if voice.recognition is not None:
+        await voice.recognition.close()

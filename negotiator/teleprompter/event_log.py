@@ -1,0 +1,158 @@
+"""One who follows a session: every numbered event after the last he has, in order, none twice; and volatile ones."""
+
+import time
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from negotiator.caller import Caller
+from negotiator.errors import NotFound, Unauthorized
+from negotiator.http.guard import Guard
+from negotiator.store.statement import Transaction
+from negotiator.store.store import Store
+from negotiator.teleprompter import session_queries
+from negotiator.teleprompter.bus import POLL_SECONDS, Bus, revocation_topic
+from negotiator.teleprompter.session_events import PublishedEvent
+from negotiator.teleprompter.session_queries import NumberedEvent
+
+BATCH_SIZE: Final = 200
+_UNKEPT: Final = 512
+
+
+@dataclass(frozen=True, slots=True)
+class EventBatch:
+    """What a follower is told at one moment, nothing after a while without news. `over` is why it is the last.
+
+    `state` and `producer` are the session's own at that moment; a change of them is news too.
+    """
+
+    events: Sequence[NumberedEvent] = ()
+    volatile: Sequence[bytes] = ()
+    state: str = ""
+    producer: str = ""
+    over: Literal["", "ended", "expired"] = ""
+
+
+@dataclass(slots=True)
+class EventLog:
+    """The numbered events as this process has them to tell.
+
+    Where nothing said is kept, the words of the last events are in this process's memory only, and go with it.
+    """
+
+    store: Store
+    bus: Bus
+    guard: Guard
+    _unkept: dict[str, dict[int, NumberedEvent]] = field(
+        default_factory=dict[str, dict[int, NumberedEvent]]
+    )
+
+    def told(
+        self, session: str, told: Sequence[PublishedEvent], *, silent: bool, over: bool
+    ) -> None:
+        """Wake those who follow; remember for a while what is not kept."""
+        if silent and not over:
+            remembered = self._unkept.setdefault(session, {})
+            for each in told:
+                remembered[each.live.seq] = each.live
+            while len(remembered) > _UNKEPT:
+                del remembered[next(iter(remembered))]
+        elif over:
+            self._unkept.pop(session, None)
+        if told:
+            self.bus.tell(session)
+
+    def unkept(self, session: str) -> dict[int, NumberedEvent]:
+        """The events of a session whose words are in this process's memory only, by number."""
+        return self._unkept.get(session, {})
+
+    async def after(
+        self, owner: str, session: str, seq: int, limit: int
+    ) -> tuple[session_queries.LiveSession, list[NumberedEvent]]:
+        """The session and up to `limit` of its events after this number; 404."""
+        found, events = await self.store.read(
+            lambda tx: (
+                session_queries.find(tx, owner, session),
+                session_queries.events_after(tx, session, seq, limit),
+            )
+        )
+        remembered = self.unkept(session)
+        return found, [remembered.get(event.seq, event) for event in events]
+
+    async def wait(
+        self, caller: Caller, session: str, seq: int, *, limit: int, seconds: float
+    ) -> tuple[session_queries.LiveSession, list[NumberedEvent]]:
+        """The same, once there is an event or the session is over, or after so many seconds.
+
+        401 as soon as the caller's credential ends, 404.
+        """
+        until = time.monotonic() + seconds
+        with self.bus.following(session, *await self.topics(caller)) as ears:
+            while True:
+                found, events = await self._look(caller, session, seq, limit)
+                left = until - time.monotonic()
+                if events or found.state == "ended" or left <= 0:
+                    return found, events
+                await ears.listen(min(left, POLL_SECONDS))
+
+    async def stands(self, caller: Caller) -> bool:
+        """Whether the caller's credential would be believed now."""
+        return await self.store.read(lambda tx: self.guard.stands(tx, caller))
+
+    async def topics(self, caller: Caller) -> list[str]:
+        """The names on the bus under which the end of the caller's credential is told."""
+        subjects = await self.store.read(lambda tx: self.guard.subjects(tx, caller))
+        return [revocation_topic(subject) for subject in subjects]
+
+    async def follow(
+        self, caller: Caller, session: str, seq: int, *, quiet: float = 15.0
+    ) -> AsyncGenerator[EventBatch]:
+        """What happens after this number, as it does; an empty batch after `quiet` seconds without anything.
+
+        Ends after the session's last event, when the session is gone, and when the caller's credential ends: the
+        credential is checked together with every look at the events.
+        """
+        spoke = time.monotonic()
+        known: tuple[str, str] | None = None
+        with self.bus.following(session, *await self.topics(caller)) as ears:
+            volatile: list[bytes] = []
+            while True:
+                try:
+                    found, events = await self._look(caller, session, seq, BATCH_SIZE)
+                except Unauthorized:
+                    yield EventBatch(over="expired")
+                    return
+                except NotFound:
+                    return
+                more = len(events) == BATCH_SIZE
+                over = "ended" if found.state == "ended" and not more else ""
+                stands_so = (found.state, found.producer)
+                news = events or volatile or over or stands_so != known
+                if news or time.monotonic() - spoke >= quiet:
+                    yield EventBatch(events, volatile, *stands_so, over)
+                    known, spoke = stands_so, time.monotonic()
+                if over:
+                    return
+                if events:
+                    seq = events[-1].seq
+                volatile = [] if more else await ears.listen(POLL_SECONDS)
+
+    async def _look(
+        self, caller: Caller, session: str, seq: int, limit: int
+    ) -> tuple[session_queries.LiveSession, list[NumberedEvent]]:
+        """The session and its events, 401 and 404 as in `wait`.
+
+        The credential is checked after the events are read: an event later than a revocation is never among them.
+        """
+
+        def unit(tx: Transaction) -> tuple[session_queries.LiveSession, list[NumberedEvent]]:
+            try:
+                found = session_queries.find(tx, caller.principal, session)
+                events = session_queries.events_after(tx, session, seq, limit)
+            finally:
+                self.guard.check(tx, caller)
+            return found, events
+
+        found, events = await self.store.read(unit)
+        remembered = self.unkept(session)
+        return found, [remembered.get(event.seq, event) for event in events]

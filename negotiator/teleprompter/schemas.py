@@ -1,0 +1,281 @@
+"""A teleprompter session on the wire (contract §5)."""
+
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import ConfigDict, Field, StringConstraints
+from typing_extensions import TypedDict
+
+from negotiator.http.cursors import Cursor
+from negotiator.negotiations.tactics.tactic import NegotiationRole
+from negotiator.schema import Strict, example_schema
+from negotiator.teleprompter.consent import ConsentBasis, Retention
+from negotiator.teleprompter.cues.catalogue import Speaker
+from negotiator.values import LongText, Moment, Origin, ShortText, Truth
+
+SessionState = Literal["ready", "live", "paused", "ended"]
+FeedbackAction = Literal["used", "dismissed", "wrong"]
+UtteranceText = Annotated[
+    str, StringConstraints(min_length=1, max_length=2000, strip_whitespace=True)
+]
+UtteranceId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._:-]{1,64}$")]
+MAX_EVENTS = 20_000
+
+
+class ConsentBody(Strict):
+    """Why the people on the call may be listened to. Who opens the session answers for it."""
+
+    basis: ConsentBasis = Field(
+        description="`own_side_only` hears nobody but `me`; `test` is for no real call."
+    )
+    confirmed_by: LongText = Field(description="Who made sure of it, as a name or an id.")
+    at: Moment | None = Field(None, description="When; now if absent.")
+    jurisdiction: ShortText | None = Field(
+        None, description="Whose law was looked at, as in US-CA."
+    )
+
+
+class OpenSession(Strict):
+    """A call that is about to be listened to."""
+
+    model_config = ConfigDict(
+        json_schema_extra=example_schema(
+            {
+                "source": "text",
+                "role": "buyer",
+                "consent": {"basis": "all_parties", "confirmed_by": "Ada Lovelace"},
+            }
+        )
+    )
+
+    source: Literal["audio", "text"] = Field("text", description="What will be sent.")
+    language: Literal["en"] = Field("en", description="What is spoken. Only English is understood.")
+    negotiation_id: ShortText | None = Field(
+        None, description="The negotiation whose limits spoken figures are checked against."
+    )
+    role: NegotiationRole | None = Field(
+        None, description="Your side; the negotiation's own if absent."
+    )
+    consent: ConsentBody = Field(description="Why the call may be listened to; ask the user.")
+    keep: Retention = Field(
+        "session",
+        description="How long what was said is kept: not at all, a day or 30 days past the end, or until deleted.",
+    )
+
+
+class SessionId(Strict):
+    """One session of yours."""
+
+    id: ShortText = Field(description="The session, live_….")
+
+
+class ListSessions(Strict):
+    """Your sessions, newest first."""
+
+    state: SessionState | None = Field(None, description="Only those in this state.")
+    limit: int = Field(20, ge=1, le=100, description="How many at most.")
+    cursor: Cursor = None
+
+
+class Utterance(SessionId):
+    """One utterance, whole or still growing."""
+
+    model_config = ConfigDict(
+        json_schema_extra=example_schema(
+            {"utterance_id": "u1", "speaker": "them", "text": "That is way over our budget."}
+        )
+    )
+
+    utterance_id: UtteranceId = Field(
+        description="Your id for it; partial texts and the final one share it."
+    )
+    speaker: Speaker = Field("them", description="Who speaks.")
+    text: UtteranceText = Field(
+        description="What was heard so far; it replaces what was sent before."
+    )
+    final: Truth = Field(True, description="Whether it will not change any more.")
+    start_ms: int | None = Field(None, ge=0, le=2**40, description="When it began, on your clock.")
+    end_ms: int | None = Field(None, ge=0, le=2**40, description="When it ended, on your clock.")
+
+
+class FollowSession(SessionId):
+    """The numbered events after a number, as JSON or as an event stream."""
+
+    after: int = Field(0, ge=0, le=2**31 - 1, description="The last number you have.")
+    wait: float = Field(
+        0, ge=0, le=25, description="Seconds to wait for the first event; ignored by a stream."
+    )
+    limit: int = Field(200, ge=1, le=1000, description="How many at most.")
+
+
+class Feedback(SessionId):
+    """What became of a card."""
+
+    model_config = ConfigDict(json_schema_extra=example_schema({"action": "used"}))
+
+    cue: ShortText = Field(description="The card, from `cues`.")
+    action: FeedbackAction = Field(description="`wrong`: it does not belong to what was said.")
+
+
+class JudgedView(TypedDict):
+    """What became of a card, and whether the owner's cues learn from it."""
+
+    id: str
+    action: FeedbackAction
+    taught: bool
+
+
+class ConsentView(TypedDict):
+    """The consent as it was given."""
+
+    basis: ConsentBasis
+    confirmed_by: str
+    at: str
+    jurisdiction: str | None
+
+
+class LimitsView(TypedDict):
+    """What a session can take; seconds, bytes, characters, counts."""
+
+    frame_bytes: int
+    utterance_characters: int
+    session_seconds: int
+    idle_seconds: int
+    viewers: int
+    events: int
+
+
+class EngineView(TypedDict):
+    """Who hears: `none` for text. `processor` is the third party that gets the sound, null if it stays here."""
+
+    id: str
+    interim: bool
+    processor: str | None
+    quality_note: str
+
+
+class SessionView(TypedDict):
+    """A session as its owner sees it."""
+
+    id: str
+    state: SessionState
+    source: Literal["audio", "text"]
+    language: str
+    negotiation_id: str | None
+    role: str | None
+    consent: ConsentView
+    keep: Retention
+    origin: Origin
+    last_seq: int
+    created_at: str
+    ended_at: str | None
+    ends_at: str | None
+    forget_at: str | None
+    stream_url: str
+    events_url: str
+    notice_text: str
+    limits: LimitsView
+    engine: EngineView
+
+
+class SessionList(TypedDict):
+    """A page of sessions."""
+
+    items: list[SessionView]
+    next_cursor: str | None
+
+
+class EvidenceView(TypedDict):
+    """The words that raised a card."""
+
+    utterance_id: str
+    quote: str
+
+
+class CueView(TypedDict):
+    """A card: what to say and why. `maybe` cards have no number and no id, since they are not shown."""
+
+    seq: int | None
+    id: str | None
+    cue: str
+    kind: str
+    family: str
+    title: str
+    say: str
+    why: str
+    evidence: EvidenceView
+    confidence: float
+    source: Literal["rule", "model", "memory", "plan"]
+    tactic_id: str
+    memory_ids: list[str]
+    count: int
+    ttl_ms: int
+    stage: Literal["early", "final"]
+
+
+class HeardView(TypedDict):
+    """What an utterance led to: cards now shown, the best of the rest, and the offer noted in the ledger."""
+
+    seq: int
+    cues: list[CueView]
+    maybe: list[CueView]
+    retracted: list[str]
+    offer_id: str | None
+
+
+class CallEventView(TypedDict):
+    """A numbered event: `type` says which of the other members it has."""
+
+    seq: int
+    type: Literal[
+        "transcript.final",
+        "offer",
+        "cue",
+        "cue.update",
+        "cue.retract",
+        "cue.feedback",
+        "notice",
+        "error",
+        "ended",
+    ]
+    at: str
+    utterance_id: NotRequired[str]
+    speaker: NotRequired[str]
+    text: NotRequired[str | None]
+    start_ms: NotRequired[int | None]
+    end_ms: NotRequired[int | None]
+    confidence: NotRequired[float | None]
+    cue: NotRequired[CueView]
+    id: NotRequired[str]
+    action: NotRequired[FeedbackAction]
+    offer_id: NotRequired[str]
+    code: NotRequired[str]
+    detail: NotRequired[dict[str, Any]]
+    reason: NotRequired[str]
+
+
+class EventPage(TypedDict):
+    """Events in their order. `more` says that there are more already."""
+
+    items: list[CallEventView]
+    last_seq: int
+    state: SessionState
+    more: bool
+
+
+class TranscriptLine(TypedDict):
+    """One utterance of the transcript, or a gap (`speaker` is then null)."""
+
+    seq: int
+    at: str
+    speaker: str | None
+    text: str | None
+    start_ms: int | None
+    end_ms: int | None
+
+
+class TranscriptView(TypedDict):
+    """What was said, as far as it is kept."""
+
+    id: str
+    keep: Retention
+    lines: list[TranscriptLine]

@@ -1,0 +1,277 @@
+"""Sessions and events at rest: every statement carries the owner or a session that was found by one."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import orjson
+from sqlalchemy import BigInteger, String, bindparam, delete, or_, select, update
+from sqlmodel import col
+
+from negotiator import values
+from negotiator.errors import NotFound
+from negotiator.store.statement import Query, Statement, Transaction, insertion, table
+from negotiator.teleprompter.tables import TeleprompterEvent, TeleprompterSession
+
+NEWEST_SESSION_ID: Final = "live_" + "z" * values.ID_LENGTH
+_SWEPT: Final = 200
+_CHANGING: Final = (
+    *("state", "screen", "seq", "producer", "heard_ms", "active_at"),
+    *("ended_at", "ends_at", "forget_at"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSession:
+    """A session as a unit works with it; `given` and `screen` are JSON values."""
+
+    id: str
+    owner: str
+    negotiation: str | None
+    state: str
+    given: dict[str, Any]
+    screen: dict[str, Any]
+    seq: int
+    producer: str
+    heard_ms: int
+    created_at: int
+    active_at: int
+    ended_at: int | None
+    ends_at: int | None
+    forget_at: int | None
+    origin: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedEvent:
+    """A numbered event; `body` is JSON without `seq`."""
+
+    seq: int
+    type: str
+    body: bytes
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """The event on the wire."""
+        return {"seq": self.seq, **orjson.loads(self.body)}
+
+    @property
+    def line(self) -> bytes:
+        """The same as JSON text."""
+        return b'{"seq":%d,%b' % (self.seq, self.body[1:])
+
+
+_mine = (
+    col(TeleprompterSession.id) == bindparam("session"),
+    col(TeleprompterSession.owner) == bindparam("holder"),
+)
+_columns = [table(TeleprompterSession).c[name] for name in LiveSession.__dataclass_fields__]
+_theirs = col(TeleprompterSession.owner) == bindparam("principal")
+_of_theirs = select(col(TeleprompterSession.id)).where(_theirs)
+_of_session = col(TeleprompterEvent.session) == bindparam("session")
+_event = (
+    col(TeleprompterEvent.seq),
+    col(TeleprompterEvent.type),
+    col(TeleprompterEvent.body),
+)
+
+
+def _session(row: Any) -> LiveSession:
+    found = LiveSession(*row)
+    given, screen = orjson.loads(row[4]), orjson.loads(row[5])
+    return replace(found, given=given, screen=screen)
+
+
+def _read_event(row: Any) -> NumberedEvent:
+    return NumberedEvent(row[0], row[1], bytes(row[2]))
+
+
+_ADD = Statement(insertion(TeleprompterSession))
+_FIND = Query(select(*_columns).where(*_mine), _session)
+_PAGE = Query(
+    select(*_columns)
+    .where(
+        _theirs,
+        col(TeleprompterSession.id) < bindparam("before"),
+        or_(
+            bindparam("state", type_=String).is_(None),
+            col(TeleprompterSession.state) == bindparam("state", type_=String),
+        ),
+    )
+    .order_by(col(TeleprompterSession.id).desc())
+    .limit(bindparam("limit")),
+    _session,
+)
+_OPEN = Query(
+    select(col(TeleprompterSession.id)).where(_theirs, col(TeleprompterSession.state) != "ended"),
+    lambda row: str(row[0]),
+)
+_SAVE = Statement(
+    update(TeleprompterSession)
+    .where(*_mine)
+    .values(
+        {
+            name: bindparam(f"new_{name}", type_=table(TeleprompterSession).c[name].type)
+            for name in _CHANGING
+        }
+    )
+)
+_DUE = Query(
+    select(*_columns)
+    .where(col(TeleprompterSession.ends_at) <= bindparam("now", type_=BigInteger))
+    .order_by(col(TeleprompterSession.ends_at))
+    .limit(_SWEPT),
+    _session,
+)
+_STALE = Query(
+    select(col(TeleprompterSession.id), col(TeleprompterSession.owner))
+    .where(col(TeleprompterSession.forget_at) <= bindparam("now", type_=BigInteger))
+    .order_by(col(TeleprompterSession.forget_at))
+    .limit(_SWEPT),
+    tuple,
+)
+_REMOVE = Statement(delete(TeleprompterSession).where(*_mine))
+_REMOVE_EVENTS = Statement(delete(TeleprompterEvent).where(_of_session))
+_APPEND = Statement(insertion(TeleprompterEvent))
+_AFTER = Query(
+    select(*_event)
+    .where(_of_session, col(TeleprompterEvent.seq) > bindparam("after"))
+    .order_by(col(TeleprompterEvent.seq))
+    .limit(bindparam("limit")),
+    _read_event,
+)
+_ABOUT = Query(
+    select(*_event)
+    .where(_of_session, col(TeleprompterEvent.utterance) == bindparam("utterance"))
+    .order_by(col(TeleprompterEvent.seq)),
+    _read_event,
+)
+_AT = Query(
+    select(*_event).where(_of_session, col(TeleprompterEvent.seq) == bindparam("seq")), _read_event
+)
+_SPOKEN = Query(
+    select(*_event)
+    .where(
+        _of_session,
+        or_(
+            col(TeleprompterEvent.type) == "transcript.final",
+            col(TeleprompterEvent.type) == "notice",
+        ),
+    )
+    .order_by(col(TeleprompterEvent.seq)),
+    _read_event,
+)
+_MOVE = Statement(
+    update(TeleprompterSession)
+    .where(col(TeleprompterSession.owner) == bindparam("agent"))
+    .values(owner=bindparam("user"), origin=bindparam("agent"))
+)
+_ERASE = [
+    Statement(delete(TeleprompterEvent).where(col(TeleprompterEvent.session).in_(_of_theirs))),
+    Statement(delete(TeleprompterSession).where(_theirs)),
+]
+
+
+def add(tx: Transaction, session: LiveSession) -> None:
+    """Keep a new session."""
+    row = {name: getattr(session, name) for name in LiveSession.__dataclass_fields__}
+    packed = {"given": orjson.dumps(session.given), "screen": orjson.dumps(session.screen)}
+    tx.run(_ADD, **{**row, **packed})
+
+
+def find(tx: Transaction, owner: str, session: str) -> LiveSession:
+    """The owner's session; 404 for everybody else's."""
+    found = tx.one(_FIND, session=session, holder=owner)
+    if found is None:
+        raise NotFound("There is no such teleprompter session.")
+    return found
+
+
+def save(tx: Transaction, session: LiveSession) -> LiveSession:
+    """Keep what may change of a session."""
+    row = {f"new_{name}": getattr(session, name) for name in _CHANGING}
+    tx.run(
+        _SAVE,
+        session=session.id,
+        holder=session.owner,
+        **{**row, "new_screen": orjson.dumps(session.screen)},
+    )
+    return session
+
+
+def page(
+    tx: Transaction, owner: str, *, state: str | None, before: str | None, limit: int
+) -> list[LiveSession]:
+    """Up to `limit` of the owner's sessions older than `before`, newest first."""
+    return tx.all(
+        _PAGE, principal=owner, state=state, before=before or NEWEST_SESSION_ID, limit=limit
+    )
+
+
+def open_session_ids(tx: Transaction, owner: str) -> list[str]:
+    """The ids of the owner's sessions that have not ended."""
+    return tx.all(_OPEN, principal=owner)
+
+
+def add_event(
+    tx: Transaction, session: str, event: NumberedEvent, *, utterance: str | None = None
+) -> None:
+    """Keep an event under its number."""
+    tx.run(
+        _APPEND,
+        session=session,
+        seq=event.seq,
+        type=event.type,
+        utterance=utterance,
+        body=event.body,
+    )
+
+
+def events_after(tx: Transaction, session: str, seq: int, limit: int) -> list[NumberedEvent]:
+    """Up to `limit` events after this number, in their order."""
+    return tx.all(_AFTER, session=session, after=seq, limit=limit)
+
+
+def events_of_utterance(tx: Transaction, session: str, utterance: str) -> list[NumberedEvent]:
+    """The events that an utterance led to, its final among them."""
+    return tx.all(_ABOUT, session=session, utterance=utterance)
+
+
+def event_at(tx: Transaction, session: str, seq: int) -> NumberedEvent | None:
+    """The event of this number."""
+    return tx.one(_AT, session=session, seq=seq)
+
+
+def transcript_events(tx: Transaction, session: str) -> list[NumberedEvent]:
+    """What was said, and the notices between."""
+    return tx.all(_SPOKEN, session=session)
+
+
+def remove(tx: Transaction, owner: str, session: str) -> None:
+    """Erase a session with all that was said in it; 404 when it is not there."""
+    find(tx, owner, session)
+    tx.run(_REMOVE_EVENTS, session=session)
+    tx.run(_REMOVE, session=session, holder=owner)
+
+
+def due_sessions(tx: Transaction, now: int) -> list[LiveSession]:
+    """Sessions that the clock ends, some hundred at a time."""
+    return tx.all(_DUE, now=now)
+
+
+def delete_expired(tx: Transaction, now: int) -> bool:
+    """Erase sessions that are kept no longer; whether there was one."""
+    stale = tx.all(_STALE, now=now)
+    for session, owner in stale:
+        remove(tx, owner, session)
+    return bool(stale)
+
+
+def move(tx: Transaction, agent_id: str, user_id: str) -> None:
+    """Give an agent's sessions to the user who claimed it."""
+    tx.run(_MOVE, agent=agent_id, user=user_id)
+
+
+def erase(tx: Transaction, principal: str) -> None:
+    """Erase all of a principal's sessions and events."""
+    for statement in _ERASE:
+        tx.run(statement, principal=principal)

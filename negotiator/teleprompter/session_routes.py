@@ -1,0 +1,391 @@
+"""A session as server-sent events (WHATWG HTML §9.2): `id` is the number, a comment keeps idle proxies awake.
+
+`/api/teleprompter/sessions`: a call that is listened to, and what it is told.
+
+`/api/teleprompter/sessions`: opened, found, paused, ended, erased.
+"""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+import orjson
+
+from negotiator import values
+from negotiator.errors import InsufficientScope, Unavailable
+from negotiator.http.cursors import Cursors
+from negotiator.http.operation import Answer, Call, Operation, ToolOffer
+from negotiator.negotiations import queries as negotiations
+from negotiator.store.statement import Transaction
+from negotiator.store.store import Store
+from negotiator.teleprompter import session_queries, session_transitions
+from negotiator.teleprompter.event_log import EventBatch
+from negotiator.teleprompter.schemas import (
+    EventPage,
+    FollowSession,
+    HeardView,
+    ListSessions,
+    OpenSession,
+    SessionId,
+    SessionList,
+    SessionView,
+    TranscriptView,
+    Utterance,
+)
+from negotiator.teleprompter.session_view import SESSIONS_PATH, TEXT_SOURCE, SessionViews
+from negotiator.teleprompter.utterances import UtteranceService
+
+EVENT_STREAM_TYPE: Final = "text/event-stream"
+_EXPIRED: Final = b'event: error\ndata: {"type":"error","code":"token_expired"}\n\n'
+
+
+async def event_stream(batches: AsyncIterator[EventBatch]) -> AsyncIterator[bytes]:
+    """The chunks of the stream: a first comment at once, so that the client knows it is connected."""
+    yield b": following\n\n"
+    async for batch in batches:
+        chunks = [_event(event.type, event.line, number=event.seq) for event in batch.events]
+        chunks += [_event(_type(message), message) for message in batch.volatile]
+        if batch.over == "expired":
+            chunks.append(_EXPIRED)
+        yield b"".join(chunks) or b": still here\n\n"
+
+
+def _event(kind: str, data: bytes, *, number: int | None = None) -> bytes:
+    name = b"" if number is None else b"id: %d\n" % number
+    return b"%bevent: %b\ndata: %b\n\n" % (name, kind.encode(), data)
+
+
+def _type(message: bytes) -> str:
+    body: dict[str, Any] = orjson.loads(message)
+    return str(body["type"])
+
+
+STREAM_SCOPE: Final = frozenset({"teleprompter:stream"})
+SESSION_PATH: Final = f"{SESSIONS_PATH}/{{id}}"
+TELEPROMPTER_BUDGET: Final = "teleprompter"
+
+
+@dataclass(frozen=True, slots=True)
+class UtteranceRoutes:
+    """What is said in a session and what it led to, over HTTP and MCP; the socket is in `streams`."""
+
+    store: Store
+    listening: UtteranceService
+
+    def operations(self) -> list[Operation]:
+        """What this slice offers; the hottest first."""
+        return [*self._hearing(), *self._after()]
+
+    def _hearing(self) -> list[Operation]:
+        return [
+            Operation(
+                name="hear_utterance",
+                method="POST",
+                path=f"{SESSION_PATH}/utterances",
+                summary="Send what was said, whole or growing; the cards it raises are answered",
+                run=self.hear,
+                input=Utterance,
+                output=HeardView,
+                scopes=STREAM_SCOPE,
+                budget=lambda _said: TELEPROMPTER_BUDGET,
+                refusals=(400, 404, 409, 422, 503),
+                tool=ToolOffer(
+                    "Hear an utterance",
+                    hint=(
+                        "Use it for each utterance of a call, after open_teleprompter_session; show the user what "
+                        "the cards `say`."
+                    ),
+                    leave_out=("start_ms", "end_ms"),
+                ),
+                tag="teleprompter",
+            ),
+            Operation(
+                name="follow_session",
+                method="GET",
+                path=f"{SESSION_PATH}/events",
+                summary="The events of a session after a number: utterances, cards, notices",
+                run=self.follow,
+                input=FollowSession,
+                output=EventPage,
+                scopes=STREAM_SCOPE,
+                budget=lambda _asked: TELEPROMPTER_BUDGET,
+                media_type=EVENT_STREAM_TYPE,
+                refusals=(400, 404, 422),
+                tool=ToolOffer(
+                    "Follow a teleprompter session",
+                    hint="Use it when another program sends the call and you watch for cards.",
+                    foreign=True,
+                    leave_out=("limit",),
+                ),
+                tag="teleprompter",
+            ),
+        ]
+
+    def _after(self) -> list[Operation]:
+        return [
+            Operation(
+                name="get_transcript",
+                method="GET",
+                path=f"{SESSION_PATH}/transcript",
+                summary="What was said in a session, as far as it is kept",
+                run=self.transcript,
+                input=SessionId,
+                output=TranscriptView,
+                scopes=STREAM_SCOPE,
+                refusals=(404,),
+                tool=ToolOffer("Read a transcript", hint="Use it to sum up a call.", foreign=True),
+                tag="teleprompter",
+            ),
+        ]
+
+    async def hear(self, call: Call[Utterance]) -> Any:
+        """Take in what was said."""
+        return await self.listening.hear(call.caller, call.input)
+
+    async def follow(self, call: Call[FollowSession]) -> Any:
+        """A page of events, or the stream of them."""
+        owner, asked, log = call.caller.principal, call.input, self.listening.log
+        if EVENT_STREAM_TYPE in call.headers.get("accept", ""):
+            last = call.headers.get("last-event-id", "")
+            after = int(last[:18]) if last.isascii() and last.isdigit() else asked.after
+            await self.store.read(lambda tx: session_queries.find(tx, owner, asked.id))
+            batches = log.follow(call.caller, asked.id, after)
+            return Answer(event_stream(batches), media_type=EVENT_STREAM_TYPE)
+        session, events = await log.after(owner, asked.id, asked.after, asked.limit)
+        if not events and asked.wait and session.state != "ended":
+            session, events = await log.wait(
+                call.caller, asked.id, asked.after, limit=asked.limit, seconds=asked.wait
+            )
+        return {
+            "items": [event.shown for event in events],
+            "last_seq": session.seq,
+            "state": session.state,
+            "more": bool(events) and events[-1].seq < session.seq,
+        }
+
+    async def transcript(self, call: Call[SessionId]) -> TranscriptView:
+        """The finals in their order, with the gaps between."""
+        owner, asked = call.caller.principal, call.input
+
+        def unit(
+            tx: Transaction,
+        ) -> tuple[session_queries.LiveSession, list[session_queries.NumberedEvent]]:
+            return session_queries.find(tx, owner, asked.id), session_queries.transcript_events(
+                tx, asked.id
+            )
+
+        session, spoken = await self.store.scan(unit)
+        return {
+            "id": session.id,
+            "keep": session.given["keep"],
+            "lines": [_line(event.shown) for event in spoken],
+        }
+
+
+def _line(event: dict[str, Any]) -> Any:
+    """One line of the transcript; a notice is a gap, whose text says which."""
+    spoken = event["type"] == "transcript.final"
+    return {
+        "seq": event["seq"],
+        "at": event["at"],
+        "speaker": event["speaker"] if spoken else None,
+        "text": event["text"] if spoken else event["code"],
+        "start_ms": event.get("start_ms"),
+        "end_ms": event.get("end_ms"),
+    }
+
+
+_BINDING: Final = frozenset({"negotiations:read"})
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRoutes:
+    """The life of a session; what is said in it is beside this, in `routes`."""
+
+    store: Store
+    cursors: Cursors
+    listening: UtteranceService
+    views: SessionViews
+
+    def operations(self) -> list[Operation]:
+        """What this slice offers."""
+        return [*self._life(), *self._reading(), *self._switches()]
+
+    def _life(self) -> list[Operation]:
+        return [
+            Operation(
+                name="open_teleprompter_session",
+                method="POST",
+                path=SESSIONS_PATH,
+                summary="Open a session for a call, with the consent it is listened to under",
+                run=self.open,
+                input=OpenSession,
+                output=SessionView,
+                status=201,
+                scopes=STREAM_SCOPE,
+                creates=True,
+                refusals=(400, 404, 409, 422, 503),
+                tool=ToolOffer(
+                    "Open a teleprompter session",
+                    hint=(
+                        "Use it before a live call, and ask the user who agreed to be listened to. Then send each "
+                        "utterance to hear_utterance."
+                    ),
+                    leave_out=(
+                        *("source", "language", "role", "consent.at", "consent.jurisdiction"),
+                        "idempotency_key",
+                    ),
+                ),
+                tag="teleprompter",
+            ),
+            Operation(
+                name="delete_teleprompter_session",
+                method="DELETE",
+                path=SESSION_PATH,
+                summary="Erase a session with all that was said in it, so that no byte of it is left",
+                run=self.delete,
+                input=SessionId,
+                status=204,
+                scopes=STREAM_SCOPE,
+                refusals=(404,),
+                tag="teleprompter",
+            ),
+        ]
+
+    def _reading(self) -> list[Operation]:
+        return [
+            Operation(
+                name="list_teleprompter_sessions",
+                method="GET",
+                path=SESSIONS_PATH,
+                summary="List your sessions, newest first",
+                run=self.list,
+                input=ListSessions,
+                output=SessionList,
+                scopes=STREAM_SCOPE,
+                refusals=(400, 422),
+                tag="teleprompter",
+            ),
+            Operation(
+                name="get_teleprompter_session",
+                method="GET",
+                path=SESSION_PATH,
+                summary="Read one session: its state, who hears, and until when it is kept",
+                run=self.get,
+                input=SessionId,
+                output=SessionView,
+                scopes=STREAM_SCOPE,
+                refusals=(404,),
+                tag="teleprompter",
+            ),
+        ]
+
+    def _switches(self) -> list[Operation]:
+        """Pausing, resuming and ending: alike but for the change."""
+        switches: tuple[tuple[str, session_transitions.Transition, str], ...] = (
+            (
+                "pause",
+                session_transitions.pause_session,
+                "Stop listening for a while; the gap is marked",
+            ),
+            ("resume", session_transitions.resume_session, "Listen again"),
+            (
+                "end",
+                partial(session_transitions.end_session, reason="asked"),
+                "End a teleprompter session",
+            ),
+        )
+
+        def run(change: session_transitions.Transition) -> Any:
+            async def switch(call: Call[SessionId]) -> SessionView:
+                changed = await self.listening.change(call.caller, call.input.id, change)
+                return self.views.of(changed)
+
+            return switch
+
+        return [
+            Operation(
+                name=f"{word}_teleprompter_session",
+                method="POST",
+                path=f"{SESSION_PATH}/{word}",
+                summary=summary,
+                run=run(change),
+                input=SessionId,
+                output=SessionView,
+                scopes=STREAM_SCOPE,
+                refusals=(400, 404, 409),
+                tag="teleprompter",
+                tool=ToolOffer("End a teleprompter session", hint="Use it when the call is over.")
+                if word == "end"
+                else None,
+            )
+            for word, change, summary in switches
+        ]
+
+    async def open(self, call: Call[OpenSession]) -> SessionView:
+        """Open a session; a negotiation has to be the caller's own and readable to him."""
+        asked, owner, now = call.input, call.caller.principal, values.now()
+        named = asked.negotiation_id
+        if asked.source == "audio" and self.views.engine["id"] == TEXT_SOURCE:
+            raise Unavailable(self.views.engine["quality_note"], error="no_engine")
+        if named is not None and not call.caller.scopes >= _BINDING:
+            raise InsufficientScope(sorted(STREAM_SCOPE | _BINDING))
+        given = asked.model_dump(mode="json")
+        given["consent"]["at"] = given["consent"]["at"] or values.timestamp(now)
+
+        def unit(tx: Transaction) -> SessionView:
+            if named is not None:
+                talk = negotiations.load_for_writing(tx, owner, named)
+                given["role"] = given["role"] or talk.body.role
+            session = session_queries.LiveSession(
+                id=values.new_id("live"),
+                owner=owner,
+                negotiation=named,
+                state="ready",
+                given=given,
+                screen={},
+                seq=0,
+                producer="",
+                heard_ms=0,
+                created_at=now,
+                active_at=now,
+                ended_at=None,
+                ends_at=now + session_transitions.IDLE_MS,
+                forget_at=None,
+            )
+            return self.views.of(session_transitions.open_session(tx, session))
+
+        opened = await self.store.write(call.once(unit))
+        self.listening.analyser.prepare()
+        return opened
+
+    async def list(self, call: Call[ListSessions]) -> Any:
+        """One page of the caller's sessions."""
+        asked, owner = call.input, call.caller.principal
+        bound = ("teleprompter sessions", owner, asked.state)
+        before = None if asked.cursor is None else self.cursors.open(asked.cursor, *bound)
+        found = await self.store.read(
+            lambda tx: session_queries.page(
+                tx, owner, state=asked.state, before=before, limit=asked.limit + 1
+            )
+        )
+        listed = found[: asked.limit]
+        more = len(found) > asked.limit
+        cursor = self.cursors.seal(listed[-1].id, *bound) if more else None
+        return {"items": [self.views.of(each) for each in listed], "next_cursor": cursor}
+
+    async def get(self, call: Call[SessionId]) -> SessionView:
+        """One of the caller's sessions."""
+        owner, asked = call.caller.principal, call.input
+        return self.views.of(
+            await self.store.read(lambda tx: session_queries.find(tx, owner, asked.id))
+        )
+
+    async def delete(self, call: Call[SessionId]) -> Answer:
+        """Erase it; those who follow are told nothing more."""
+        owner, asked = call.caller.principal, call.input
+        await self.store.write(lambda tx: session_queries.remove(tx, owner, asked.id))
+        self.listening.log.bus.tell(asked.id)
+        await self.store.scrub()
+        return Answer(None, 204)

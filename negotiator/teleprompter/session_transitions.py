@@ -1,0 +1,304 @@
+"""What happens to a session: opened, heard, paused, ended. Units, each one transaction.
+
+What a socket changes about a session beside what is said: who sends sound, how much came, a moment to remember.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from negotiator import values
+from negotiator.errors import Conflict
+from negotiator.store.statement import Transaction
+from negotiator.teleprompter import consent, session_queries
+from negotiator.teleprompter.consent import SessionConsent
+from negotiator.teleprompter.cues import policy
+from negotiator.teleprompter.cues.catalogue import CueCatalogue, Speaker
+from negotiator.teleprompter.cues.matcher import (
+    SILENCE_SECONDS,
+    CueMatch,
+    monologue_matches,
+    silence_matches,
+)
+from negotiator.teleprompter.cues.policy import Card, HeardUtterance
+from negotiator.teleprompter.schemas import MAX_EVENTS
+from negotiator.teleprompter.session_events import EventBuilder, PublishedEvent, card_view
+from negotiator.teleprompter.session_queries import LiveSession
+
+MAX_OPEN_SESSIONS: Final = 10
+"""Sessions of one owner that have not ended."""
+MAX_SESSION_MS: Final = 4 * 3600 * 1000
+IDLE_MS: Final = 15 * 60 * 1000
+_REMEMBERED_IDS: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysedUtterance:
+    """One utterance, or a part of it, ready to be taken in: redacted, and with what it may mean."""
+
+    heard: HeardUtterance
+    matches: Sequence[CueMatch] = ()
+    cards: Sequence[Card] = ()
+    start_ms: int | None = None
+    end_ms: int | None = None
+    confidence: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TransitionResult:
+    """What a change left: the session, what to tell those who follow, and what to answer."""
+
+    session: LiveSession
+    told: Sequence[PublishedEvent] = ()
+    answer: Any = None
+
+
+def consent_of(session: LiveSession) -> SessionConsent:
+    """The consent that a session was opened under."""
+    given = session.given["consent"]
+    at, where = values.parse_timestamp(given["at"]), given["jurisdiction"] or ""
+    return SessionConsent(given["basis"], given["confirmed_by"], at, where)
+
+
+def open_session(tx: Transaction, session: LiveSession) -> LiveSession:
+    """Keep a new session; 409 beyond what one owner may have open."""
+    if len(session_queries.open_session_ids(tx, session.owner)) >= MAX_OPEN_SESSIONS:
+        raise Conflict(
+            f"{MAX_OPEN_SESSIONS} sessions are open; end one first.", error="too_many_sessions"
+        )
+    session_queries.add(tx, session)
+    return session
+
+
+def hear_utterance(
+    tx: Transaction,
+    session: LiveSession,
+    piece: AnalysedUtterance,
+    *,
+    catalogue: CueCatalogue,
+    note: Callable[[Transaction], str | None] = lambda _tx: None,
+) -> TransitionResult:
+    """Take a piece in and decide what is shown. A final counts once; what comes after it changes nothing.
+
+    `note` enters what a final said about money or terms into the ledger; answers the row's id.
+    409 `session_ended`, `session_paused`, `not_consented`, `transcript_full`.
+    """
+    heard = piece.heard
+    check_may_hear(session, heard.speaker)
+    known = session_queries.events_of_utterance(tx, session.id, heard.utterance_id)
+    if any(event.type == "transcript.final" for event in known):
+        return TransitionResult(session, answer=_again(known))
+    telling = EventBuilder(session.seq, int(heard.at * 1000), session.given["keep"] == "none")
+    if heard.final:
+        telling.tell("transcript.final", _said(piece), utterance=heard.utterance_id)
+        if (offer := note(tx)) is not None:
+            body = {"offer_id": offer, "utterance_id": heard.utterance_id}
+            telling.tell("offer", body, utterance=heard.utterance_id)
+    session, news = _step(session, piece, telling, catalogue)
+    session = save_events(tx, replace(session, state="live"), telling)
+    maybe = [card_view(card) for each in news if each.news == "maybe" for card in each.cards]
+    answer = _answer([told.live for told in telling.told], session.seq, maybe=maybe)
+    return TransitionResult(session, telling.told, answer)
+
+
+def show_silence_card(
+    tx: Transaction, session: LiveSession, *, since: int, catalogue: CueCatalogue
+) -> TransitionResult:
+    """Tell that they are silent after a figure of mine; nothing, if anybody spoke after `since` (milliseconds)."""
+    if session.state != "live" or session.active_at != since:
+        return TransitionResult(session)
+    now = values.now()
+    heard = HeardUtterance(f"lull.{session.seq}", "them", "", final=True, at=now / 1000)
+    telling = EventBuilder(session.seq, now, silent=False)
+    found = silence_matches(SILENCE_SECONDS, after_my_figure=True)
+    session, _ = _step(session, AnalysedUtterance(heard, matches=found), telling, catalogue)
+    return (
+        TransitionResult(save_events(tx, session, telling), telling.told)
+        if telling.told
+        else TransitionResult(session)
+    )
+
+
+def check_may_hear(session: LiveSession, speaker: Speaker) -> None:
+    """Refuse what this session may not hear, or not now: 409, as in `hear`."""
+    _check_open(session)
+    if session.state == "paused":
+        raise Conflict("The session is paused.", error="session_paused")
+    if not consent.may_hear(consent_of(session), speaker):
+        raise Conflict(
+            "The consent covers your own side only; they may not be heard.", error="not_consented"
+        )
+    if session.seq >= MAX_EVENTS:
+        raise Conflict(f"A session holds {MAX_EVENTS} events.", error="transcript_full")
+
+
+def pause_session(tx: Transaction, session: LiveSession) -> TransitionResult:
+    """Stop listening; what is said until `resume` leaves a gap. Nothing, if it is paused already."""
+    return _switch(tx, session, "paused", "paused")
+
+
+def resume_session(tx: Transaction, session: LiveSession) -> TransitionResult:
+    """Listen again. Nothing, if it is not paused."""
+    _check_open(session)
+    if session.state != "paused":
+        return TransitionResult(session)
+    return _switch(tx, session, "live", "resumed")
+
+
+def add_notice(
+    tx: Transaction, session: LiveSession, code: str, detail: dict[str, Any]
+) -> TransitionResult:
+    """Tell those who follow, under a number, what they have to know: lag, a gap, another engine."""
+    telling = EventBuilder(session.seq, values.now(), silent=False)
+    telling.tell("notice", {"code": code, "detail": detail})
+    return TransitionResult(save_events(tx, session, telling), telling.told)
+
+
+def end_session(tx: Transaction, session: LiveSession, reason: str) -> TransitionResult:
+    """Nothing is heard any more; ended once, however often. What is not kept is erased at once."""
+    if session.state == "ended":
+        return TransitionResult(session)
+    now = values.now()
+    telling = EventBuilder(session.seq, now, silent=False)
+    telling.tell("ended", {"reason": reason})
+    forget_at = consent.transcript_expires_at(
+        session.given["keep"], created_at=session.created_at, ended_at=now
+    )
+    over = replace(
+        session, state="ended", ended_at=now, ends_at=None, forget_at=forget_at, screen={}
+    )
+    return TransitionResult(save_events(tx, over, telling), telling.told)
+
+
+def sweep(tx: Transaction, now: int) -> bool:
+    """End what nobody speaks in any more, forget what is kept no longer; whether something was erased."""
+    for session in session_queries.due_sessions(tx, now):
+        end_session(tx, session, "idle" if session.active_at + IDLE_MS <= now else "limit")
+    return session_queries.delete_expired(tx, now)
+
+
+def ends_at(session: LiveSession, now: int) -> int:
+    """When the clock ends it unless something is heard before: idle, or at its greatest length."""
+    return min(now + IDLE_MS, session.created_at + MAX_SESSION_MS)
+
+
+def _step(
+    session: LiveSession, piece: AnalysedUtterance, telling: EventBuilder, catalogue: CueCatalogue
+) -> tuple[LiveSession, Sequence[policy.CardChange]]:
+    """What stands on the screen after a piece; its news are told."""
+    heard, before = piece.heard, session.screen
+    since: float | None = None
+    matches = piece.matches
+    if heard.speaker == "me":
+        began: float = before.get("talking_since") or heard.at
+        long = monologue_matches(heard.at - began)
+        matches, since = (*long, *matches), heard.at if long else began
+    ids: dict[str, str] = dict(before.get("ids", {}))
+    after, news = policy.advance_screen(
+        policy.restore_screen(before), heard, matches, catalogue=catalogue, outside=piece.cards
+    )
+    telling.news(news, ids)
+    remembered = dict(list(ids.items())[-_REMEMBERED_IDS:])
+    kept = {**policy.dump_screen(after), "ids": remembered, "talking_since": since}
+    return replace(session, screen=kept), news
+
+
+def _check_open(session: LiveSession) -> None:
+    if session.state == "ended":
+        raise Conflict("The session has ended.", error="session_ended")
+
+
+def _switch(tx: Transaction, session: LiveSession, state: str, code: str) -> TransitionResult:
+    _check_open(session)
+    if session.state == state:
+        return TransitionResult(session)
+    return add_notice(tx, replace(session, state=state), code, {})
+
+
+def save_events(tx: Transaction, session: LiveSession, telling: EventBuilder) -> LiveSession:
+    """Keep what was told and the session as it is after it."""
+    for told in telling.told:
+        session_queries.add_event(tx, session.id, told.kept, utterance=told.utterance)
+    now = values.now()
+    ends = None if session.state == "ended" else ends_at(session, now)
+    return session_queries.save(tx, replace(session, seq=telling.seq, active_at=now, ends_at=ends))
+
+
+def _said(piece: AnalysedUtterance) -> dict[str, Any]:
+    return {
+        "utterance_id": piece.heard.utterance_id,
+        "speaker": piece.heard.speaker,
+        "text": piece.heard.text,
+        "start_ms": piece.start_ms,
+        "end_ms": piece.end_ms,
+        "confidence": piece.confidence,
+    }
+
+
+def _again(known: Sequence[session_queries.NumberedEvent]) -> dict[str, Any]:
+    """The answer to a final that was heard before, from its events."""
+    number = next(event.seq for event in known if event.type == "transcript.final")
+    return _answer(known, number, maybe=[])
+
+
+def _answer(
+    events: Sequence[session_queries.NumberedEvent], seq: int, *, maybe: list[Any]
+) -> dict[str, Any]:
+    views = [event.shown for event in events]
+    number = next((view["seq"] for view in views if view["type"] == "transcript.final"), seq)
+    return {
+        "seq": number,
+        "cues": [view["cue"] for view in views if view["type"] in {"cue", "cue.update"}],
+        "maybe": maybe,
+        "retracted": [view["id"] for view in views if view["type"] == "cue.retract"],
+        "offer_id": next((view["offer_id"] for view in views if view["type"] == "offer"), None),
+    }
+
+
+Transition = Callable[[Transaction, LiveSession], TransitionResult]
+
+
+def check_may_send_audio(session: LiveSession, channels: Iterable[Speaker]) -> None:
+    """409 unless sound of these sides may be sent: `session_ended`, `text_session`, `not_consented`."""
+    _check_open(session)
+    if session.given["source"] != "audio":
+        raise Conflict("The session was opened for text, not for sound.", error="text_session")
+    given = consent_of(session)
+    if not all(consent.may_hear(given, each) for each in channels):
+        raise Conflict(
+            "The consent covers your own side only; they may not be heard.", error="not_consented"
+        )
+
+
+def take_over_audio(
+    tx: Transaction, session: LiveSession, *, producer: str, channels: Iterable[Speaker]
+) -> TransitionResult:
+    """Have this connection, and no other, send sound."""
+    check_may_send_audio(session, channels)
+    return TransitionResult(session_queries.save(tx, replace(session, producer=producer)))
+
+
+def record_audio_position(
+    tx: Transaction, session: LiveSession, *, until_ms: int
+) -> TransitionResult:
+    """Remember how far the sound came, for whoever goes on after a lost connection."""
+    if session.state == "ended" or session.heard_ms >= until_ms:
+        return TransitionResult(session)
+    return TransitionResult(session_queries.save(tx, replace(session, heard_ms=until_ms)))
+
+
+def add_recognizer_notice(
+    tx: Transaction, session: LiveSession, *, code: str, detail: dict[str, Any]
+) -> TransitionResult:
+    """Tell under a number what a recogniser has to say; nothing in a session that takes no more."""
+    if session.state == "ended" or session.seq >= MAX_EVENTS:
+        return TransitionResult(session)
+    return add_notice(tx, session, code, detail)
+
+
+def add_mark(tx: Transaction, session: LiveSession, *, ref: str) -> TransitionResult:
+    """Remember this moment under the client's own name; 409 `session_ended`, `transcript_full`."""
+    _check_open(session)
+    if session.seq >= MAX_EVENTS:
+        raise Conflict(f"A session holds {MAX_EVENTS} events.", error="transcript_full")
+    return add_notice(tx, session, "mark", {"ref": ref})

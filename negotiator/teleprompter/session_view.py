@@ -1,0 +1,70 @@
+"""A session as its owner sees it."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from negotiator import values
+from negotiator.teleprompter import consent, session_transitions
+from negotiator.teleprompter.schemas import MAX_EVENTS, EngineView, LimitsView, SessionView
+from negotiator.teleprompter.session_queries import LiveSession
+
+SESSIONS_PATH: Final = "/api/teleprompter/sessions"
+TEXT_SOURCE: Final = "text"
+"""The id of an engine that hears nothing."""
+MAX_FRAME_BYTES: Final = 64 * 1024
+MAX_UTTERANCE_CHARACTERS: Final = 2000
+MAX_VIEWERS: Final = 8
+SESSION_LIMITS: Final[LimitsView] = {
+    "frame_bytes": MAX_FRAME_BYTES,
+    "utterance_characters": MAX_UTTERANCE_CHARACTERS,
+    "session_seconds": session_transitions.MAX_SESSION_MS // 1000,
+    "idle_seconds": session_transitions.IDLE_MS // 1000,
+    "viewers": MAX_VIEWERS,
+    "events": MAX_EVENTS,
+}
+TEXT_ENGINE: Final[EngineView] = {
+    "id": "none",
+    "interim": True,
+    "processor": None,
+    "quality_note": "You send the words; nothing is heard.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SessionViews:
+    """Shows sessions; `engine` is what hears those of sound."""
+
+    base: str
+    engine: EngineView
+
+    def of(self, session: LiveSession) -> SessionView:
+        """The view of one."""
+        given = session.given
+        engine = self.engine if given["source"] == "audio" else TEXT_ENGINE
+        where = f"{SESSIONS_PATH}/{session.id}"
+        socket = self.base.replace("http", "ws", 1)
+        return {
+            "id": session.id,
+            "state": session.state,  # pyright: ignore[reportReturnType]
+            "source": given["source"],
+            "language": given["language"],
+            "negotiation_id": session.negotiation,
+            "role": given["role"],
+            "consent": given["consent"],
+            "keep": given["keep"],
+            "origin": session.origin,
+            "last_seq": session.seq,
+            "created_at": values.timestamp(session.created_at),
+            "ended_at": values.timestamp_or_none(session.ended_at),
+            "ends_at": values.timestamp_or_none(session.ends_at),
+            "forget_at": values.timestamp_or_none(session.forget_at),
+            "stream_url": f"{socket}{where}/stream",
+            "events_url": f"{self.base}{where}/events",
+            "notice_text": consent.notice_text(
+                session_transitions.consent_of(session),
+                given["language"],
+                engine["processor"] or "",
+            ),
+            "limits": SESSION_LIMITS,
+            "engine": engine,
+        }

@@ -1,0 +1,172 @@
+"""The workers of one server process: started when wanted, shared by channels, replaced when they die, ended when
+idle.
+
+An engine on this machine as a recogniser.
+"""
+
+import asyncio
+from collections.abc import Coroutine
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from negotiator.errors import Unavailable
+from negotiator.teleprompter.speech import endpointer
+from negotiator.teleprompter.speech.engine import ENGINE_KINDS
+from negotiator.teleprompter.speech.recognition_channel import RecognitionChannel
+from negotiator.teleprompter.speech.recognizer import (
+    EngineCapabilities,
+    RecognizerBusy,
+    SpeechRecognition,
+    StreamConfig,
+)
+from negotiator.teleprompter.speech.worker import SpeechWorker
+from negotiator.teleprompter.speech.worker_recognition import ConfidenceMonitor, WorkerRecognition
+
+_IDLE_SECONDS: Final = 300.0
+
+
+class WorkerPool:
+    """At most `size` processes and `most` channels; `load` is what each process is told to load."""
+
+    idle_seconds = _IDLE_SECONDS
+    """How long processes outlive the last channel: each holds 90 MB and more."""
+
+    def __init__(
+        self, load: dict[str, Any], *, size: int, most: int, doubtful: float | None
+    ) -> None:
+        self._load = load
+        self._doubtful = doubtful
+        self._size = size
+        self._most = most
+        self.workers: list[SpeechWorker] = []
+        self._hearings: set[WorkerRecognition] = set()
+        self._starting = asyncio.Lock()
+        self._repairs: set[asyncio.Task[None]] = set()
+        self._idle: asyncio.TimerHandle | None = None
+        self._closed = False
+
+    @property
+    def pids(self) -> list[int]:
+        """The processes."""
+        return [worker.pid for worker in self.workers]
+
+    async def open(self, channel: RecognitionChannel, language: str) -> WorkerRecognition:
+        """A worker for this channel; `Busy` when all streams are taken."""
+        if self._closed:
+            raise Unavailable("The speech engine is closing.")
+        if len(self._hearings) >= self._most:
+            raise RecognizerBusy("every speech stream is taken")
+        hearing = WorkerRecognition(
+            channel, language, doubt=ConfidenceMonitor(self._doubtful), over=self._over
+        )
+        self._hearings.add(hearing)  # before the first wait, so that the bound holds
+        try:
+            hearing.attach(await self._worker())
+        except BaseException:
+            self._over(hearing)
+            raise
+        return hearing
+
+    async def close(self) -> None:
+        """End every channel, then every process."""
+        self._closed = True
+        for hearing in list(self._hearings):
+            await hearing.close()
+        if self._idle is not None:
+            self._idle.cancel()
+        for repair in self._repairs:
+            repair.cancel()
+        await asyncio.gather(*self._repairs, return_exceptions=True)
+        async with self._starting:
+            await asyncio.gather(*(worker.close() for worker in self.workers))
+            self.workers.clear()
+
+    async def _worker(self) -> SpeechWorker:
+        """The one with the fewest channels; a new one while there is room and none is idle."""
+        async with self._starting:
+            least = min(self.workers, key=lambda worker: len(worker.attached), default=None)
+            if least is None or (least.attached and len(self.workers) < self._size):
+                least = await SpeechWorker.start(self._load, self._gone)
+                self.workers.append(least)
+            return least
+
+    def _over(self, hearing: WorkerRecognition) -> None:
+        self._hearings.discard(hearing)
+        if self._idle is not None:
+            self._idle.cancel()
+        self._idle = asyncio.get_running_loop().call_later(self.idle_seconds, self._rest)
+
+    def _rest(self) -> None:
+        if not self._hearings:
+            workers, self.workers = self.workers, []
+            for worker in workers:
+                self._aside(worker.close())
+
+    def _aside(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._repairs.add(task)
+        task.add_done_callback(self._repairs.discard)
+
+    def _gone(self, worker: SpeechWorker) -> None:
+        self.workers.remove(worker)
+        lost = [
+            channel
+            for channel in worker.attached.values()
+            if isinstance(channel, WorkerRecognition)
+        ]
+        waiting = [hearing for hearing in lost if hearing.worker_lost()]
+        if waiting and not self._closed:
+            self._aside(self._repair(waiting))
+
+    async def _repair(self, waiting: list[WorkerRecognition]) -> None:
+        for hearing in waiting:
+            try:
+                worker = await self._worker()
+            except Unavailable:
+                hearing.fail("engine_failed", "The speech engine cannot be started again.")
+            else:
+                if hearing in self._hearings:  # it may have been closed meanwhile
+                    hearing.attach(worker)
+
+
+class LocalRecognizer:
+    """Hears in worker processes, which are started with the first channel."""
+
+    def __init__(
+        self, engine: str, model: Path | None, *, hangover_ms: int, workers: int, streams: int
+    ) -> None:
+        load = {
+            "engine": engine,
+            "model": str(model.absolute()) if model else "",
+            "hangover_ms": hangover_ms,
+        }
+        kind = ENGINE_KINDS[engine]
+        self.pool = WorkerPool(load, size=workers, most=streams, doubtful=kind.doubtful)
+        self._caps = _honest(kind.caps)
+
+    @property
+    def caps(self) -> EngineCapabilities:
+        """What it is."""
+        return self._caps
+
+    async def open(self, config: StreamConfig) -> SpeechRecognition:
+        """A new channel."""
+        language = config.language.partition("-")[0].lower()
+        if self._caps.languages and language not in self._caps.languages:
+            known = ", ".join(self._caps.languages)
+            raise Unavailable(f"The speech engine here hears only: {known}.")
+        channel = RecognitionChannel(interim=config.interim and self._caps.interim)
+        return await self.pool.open(channel, language)
+
+    async def close(self) -> None:
+        """End the processes."""
+        await self.pool.close()
+
+
+def _honest(caps: EngineCapabilities) -> EngineCapabilities:
+    """With what is lesser on this machine said as well."""
+    if endpointer.silero_model_path() is not None:
+        return caps
+    note = f"{caps.quality_note} Ends of speech are found by loudness, since silero-vad is not installed."
+    return replace(caps, quality_note=note)

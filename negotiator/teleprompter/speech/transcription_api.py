@@ -1,0 +1,226 @@
+"""Hearing by whole utterances: endpointing cuts, `transcribe` answers over the network, finals come in order.
+
+While one utterance is being transcribed the next is gathered, and no third: what comes then waits in the backlog, where
+it is counted as lag. The two and the backlog together never hold more than ten seconds.
+
+An OpenAI-compatible endpoint: `POST {url}/audio/transcriptions` with one utterance as a WAV made in memory.
+"""
+
+import asyncio
+import json
+import struct
+from collections.abc import Awaitable, Callable
+from functools import partial
+from http import HTTPStatus
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import httpx2
+
+from negotiator.teleprompter.speech.endpointer import (
+    Endpointer,
+    EndpointEvent,
+    UtteranceAudio,
+    UtteranceCutter,
+    UtteranceEnd,
+    UtteranceStart,
+    VoiceDetector,
+    detector_factory,
+)
+from negotiator.teleprompter.speech.engine import (
+    MAX_WHOLE_UTTERANCE_MS,
+    Transcription,
+    without_inventions,
+)
+from negotiator.teleprompter.speech.events import RecognitionProblem
+from negotiator.teleprompter.speech.recognition_channel import (
+    MAX_HELD_MS,
+    SAMPLES_PER_MS,
+    RecognitionChannel,
+)
+from negotiator.teleprompter.speech.recognizer import (
+    SAMPLE_RATE,
+    EngineCapabilities,
+    RecognizerBusy,
+    SpeechRecognition,
+    StreamConfig,
+)
+from negotiator.teleprompter.speech.remote_recognition import RecognitionFailed, RemoteRecognition
+
+_PIECE: Final = 500 * SAMPLES_PER_MS
+_FAILURES: Final = 3
+"""Utterances in a row that could not be transcribed, after which nobody pretends to listen."""
+
+Transcribe = Callable[[bytes], Awaitable[Transcription]]
+"""16 kHz s16le of one utterance in, what was said out; raises `Deaf` when that failed."""
+
+
+class UtteranceTranscriber:
+    """What hears one channel; `hear` is run by `Driven`."""
+
+    def __init__(self, cutter: UtteranceCutter, transcribe: Transcribe) -> None:
+        self._cutter = cutter
+        self._transcribe = transcribe
+        self._name = ""
+        self._utterance = bytearray()
+        self._asked: asyncio.Task[None] | None = None
+        self._asked_samples = 0
+        self._failures = 0
+
+    async def hear(self, driven: RemoteRecognition) -> None:
+        """Until the channel is finished."""
+        backlog = driven.channel.backlog
+        try:
+            while await driven.more() and backlog.untaken:
+                if self._held() + _PIECE > MAX_HELD_MS * SAMPLES_PER_MS:
+                    await self._answered()
+                at, pcm = backlog.take(_PIECE)
+                # The network that finds voices lets go of the interpreter while it computes.
+                cuts = await asyncio.to_thread(self._cutter.hear, at, pcm)
+                await self._follow(cuts, driven)
+                driven.channel.heard(at + len(pcm) // 2)
+            await self._follow(self._cutter.finish(), driven)
+            await self._answered()
+        finally:
+            if self._asked is not None:
+                self._asked.cancel()
+                await asyncio.gather(self._asked, return_exceptions=True)
+
+    async def _follow(self, cuts: list[EndpointEvent], driven: RemoteRecognition) -> None:
+        for cut in cuts:
+            match cut:
+                case UtteranceStart(at_ms):
+                    self._name = driven.channel.telling.began(at_ms)
+                case UtteranceAudio(pcm):
+                    self._utterance += pcm
+                case UtteranceEnd(at_ms, forced):
+                    driven.channel.telling.voice_ended(self._name, at_ms, forced=forced)
+                    await self._answered()
+                    self._ask(driven, at_ms)
+        driven.channel.holds(self._held())
+
+    def _ask(self, driven: RemoteRecognition, until: int) -> None:
+        pcm, name = bytes(self._utterance), self._name
+        self._utterance.clear()
+        self._asked_samples = len(pcm) // 2
+        self._asked = asyncio.create_task(self._tell(driven, name, pcm=pcm, until=until))
+
+    async def _tell(self, driven: RemoteRecognition, name: str, *, pcm: bytes, until: int) -> None:
+        heard = Transcription("")
+        try:
+            heard = await self._transcribe(pcm)
+            self._failures = 0
+        except RecognitionFailed as deaf:
+            self._failures += 1
+            if self._failures >= _FAILURES:
+                raise
+            driven.channel.telling.say(RecognitionProblem("utterance_lost", str(deaf)))
+        finally:
+            self._asked_samples = 0
+            driven.channel.holds(self._held())
+        driven.channel.telling.final(name, heard, until)
+
+    async def _answered(self) -> None:
+        """Wait for the utterance that was asked for."""
+        if self._asked is not None:
+            await self._asked
+            self._asked = None
+
+    def _held(self) -> int:
+        return len(self._utterance) // 2 + self._asked_samples
+
+
+TIMEOUT_SECONDS: Final = 10.0
+_MOST_RECEIVED: Final = 256 * 1024
+_LOST: Final = "The speech service did not answer; what was just said is missing."
+
+
+class TranscriptionApiRecognizer:
+    """Hears by asking `url`, for example `https://host/v1`, one utterance at a time on each channel."""
+
+    def __init__(self, url: str, *, key: str, model: str, hangover_ms: int, streams: int) -> None:
+        host = urlsplit(url).hostname or url
+        self._caps = EngineCapabilities(
+            "openai-compatible",
+            "segmented",
+            interim=False,
+            word_times=False,
+            languages=(),
+            offline=False,
+            quality_note=(
+                f"Audio goes to {host} ({model}) after each pause: quality is that model's, words come late, and it may"
+                " invent some in noise."
+            ),
+            third_party=host,
+        )
+        self._url = f"{url.rstrip('/')}/audio/transcriptions"
+        self._model = model
+        self._hangover_ms = hangover_ms
+        self._most = streams
+        self._open: set[RemoteRecognition] = set()
+        self._detector: Callable[[], VoiceDetector] | None = None
+        headers = {"authorization": f"Bearer {key}"} if key else {}
+        self._client = httpx2.AsyncClient(
+            follow_redirects=False, trust_env=False, timeout=TIMEOUT_SECONDS, headers=headers
+        )
+
+    @property
+    def caps(self) -> EngineCapabilities:
+        """What it is."""
+        return self._caps
+
+    async def open(self, config: StreamConfig) -> SpeechRecognition:
+        """A new channel; nothing is sent before somebody speaks."""
+        if len(self._open) >= self._most:
+            raise RecognizerBusy("every speech stream is taken")
+        if self._detector is None:
+            self._detector = await asyncio.to_thread(detector_factory)
+        endpointer = Endpointer(
+            self._detector(), hangover_ms=self._hangover_ms, longest_ms=MAX_WHOLE_UTTERANCE_MS
+        )
+        language = config.language.partition("-")[0].lower()
+        segmented = UtteranceTranscriber(
+            UtteranceCutter(endpointer), partial(self._transcribe, language)
+        )
+        driven = RemoteRecognition(
+            RecognitionChannel(again_ms=0), segmented.hear, self._open.discard
+        )
+        self._open.add(driven)
+        return driven
+
+    async def close(self) -> None:
+        """End every channel and the connections."""
+        for driven in list(self._open):
+            await driven.close()
+        await self._client.aclose()
+
+    async def _transcribe(self, language: str, pcm: bytes) -> Transcription:
+        try:
+            async with asyncio.timeout(TIMEOUT_SECONDS):
+                answer = await self._ask(language, pcm)
+            return Transcription(without_inventions(str(answer["text"])))
+        except (httpx2.HTTPError, OSError, TimeoutError, ValueError, KeyError, TypeError) as fault:
+            raise RecognitionFailed(_LOST, detail=str(fault)) from fault
+
+    async def _ask(self, language: str, pcm: bytes) -> Any:
+        form = {"model": self._model, "language": language, "response_format": "json"}
+        files = {"file": ("utterance.wav", wav_bytes(pcm), "audio/wav")}
+        received = b""
+        async with self._client.stream("POST", self._url, data=form, files=files) as reply:
+            async for chunk in reply.aiter_bytes():
+                received += chunk
+                if len(received) > _MOST_RECEIVED:
+                    raise ValueError("the answer is too large")
+            if reply.status_code != HTTPStatus.OK:
+                raise ValueError(f"status {reply.status_code}")
+        return json.loads(received)
+
+
+def wav_bytes(pcm: bytes) -> bytes:
+    """16 kHz mono s16le with the 44 bytes of a RIFF header in front."""
+    head = struct.pack(
+        "<4sI4s4sIHHIIHH4sI",
+        *(b"RIFF", 36 + len(pcm), b"WAVE", b"fmt ", 16, 1, 1, SAMPLE_RATE, SAMPLE_RATE * 2, 2, 16),
+        *(b"data", len(pcm)),
+    )
+    return head + pcm

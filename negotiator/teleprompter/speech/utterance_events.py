@@ -1,0 +1,145 @@
+"""From what an engine reports to the events that `events` promises, in a queue where they wait for their reader."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Final
+
+from negotiator.teleprompter.speech.engine import Transcription
+from negotiator.teleprompter.speech.events import FinalTranscript as FinalEvent
+from negotiator.teleprompter.speech.events import (
+    PartialTranscript,
+    RecognitionEvent,
+    RecognitionLag,
+    SpeechEnd,
+    SpeechStart,
+)
+
+MAX_WAITING_EVENTS: Final = 256
+"""Unread events past which no more audio is taken: whoever reads none has gone."""
+
+
+@dataclass(slots=True)
+class _Open:
+    began: int
+    rev: int = 0
+    text: str = ""
+    until: int = 0
+    voice_ended: bool = False
+
+
+class UtteranceEventQueue:
+    """Names utterances `u1`, `u2`, …; whatever an engine does, each id is opened once and closed once, in order."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[RecognitionEvent] = deque()
+        self._news = asyncio.Event()
+        self._open: dict[str, _Open] = {}
+        self._count = 0
+        self._again: str | None = None
+        self.ended = False
+
+    @property
+    def full(self) -> bool:
+        """Whether too much waits for a reader."""
+        return len(self._waiting) >= MAX_WAITING_EVENTS
+
+    @property
+    def open_since(self) -> int | None:
+        """Where the oldest open utterance began, in ms."""
+        return min((entry.began for entry in self._open.values()), default=None)
+
+    def say(self, event: RecognitionEvent) -> None:
+        """One more event; of partials and lags only the newest waits."""
+        if self.ended:
+            return
+        if isinstance(event, PartialTranscript | RecognitionLag):
+            self._forget_older(event)
+        self._waiting.append(event)
+        self._news.set()
+
+    def began(self, at_ms: int) -> str:
+        """An utterance begins; its id. After a restart it is the one that was open, heard again."""
+        if self._again in self._open:
+            name, self._again = self._again, None
+            return name
+        self._count += 1
+        name = f"u{self._count}"
+        self._open[name] = _Open(at_ms, until=at_ms)
+        self.say(SpeechStart(name, at_ms))
+        return name
+
+    def partial(self, name: str, text: str, until_ms: int) -> None:
+        """What it sounds like so far."""
+        if entry := self._open.get(name):
+            entry.rev += 1
+            entry.text, entry.until = text, max(entry.until, until_ms)
+            self.say(PartialTranscript(name, entry.rev, text, entry.began, entry.until))
+
+    def voice_ended(self, name: str, at_ms: int, *, forced: bool) -> None:
+        """The voice stopped."""
+        if (entry := self._open.get(name)) and not entry.voice_ended:
+            entry.voice_ended = True
+            entry.until = max(at_ms, entry.began)
+            self.say(SpeechEnd(name, entry.until, forced))
+
+    def final(self, name: str, heard: Transcription, until_ms: int) -> None:
+        """What was heard, on the channel's clock; closes the id, and before it any that began earlier."""
+        while self._open and name in self._open:
+            oldest = next(iter(self._open))
+            entry = self._open.pop(oldest)
+            if oldest == name:
+                until = max(until_ms, entry.began)
+                self._close(oldest, entry, heard, until=until)
+            else:
+                self._close(oldest, entry, Transcription(entry.text), until=entry.until)
+
+    def resume(self) -> None:
+        """The engine starts anew: the utterance that is open now, if any, is the one it will hear first."""
+        self._again = next(reversed(self._open), None)
+
+    def end(self) -> None:
+        """Nothing more comes: what is open closes with what was heard of it, then the events end."""
+        for name, entry in list(self._open.items()):
+            self.final(name, Transcription(entry.text), entry.until)
+        self.ended = True
+        self._news.set()
+
+    def drop(self) -> None:
+        """Nothing more comes, and nothing that waits matters."""
+        self._open.clear()
+        self._waiting.clear()
+        self.ended = True
+        self._news.set()
+
+    async def events(self) -> AsyncIterator[RecognitionEvent]:
+        """Events in order, until the end."""
+        while True:
+            while self._waiting:
+                yield self._waiting.popleft()
+            if self.ended:
+                return
+            self._news.clear()
+            await self._news.wait()
+
+    def _close(self, name: str, entry: _Open, heard: Transcription, *, until: int) -> None:
+        if not entry.voice_ended:
+            self.say(SpeechEnd(name, until, forced=True))
+        self.say(
+            FinalEvent(
+                name, entry.rev + 1, heard.text, entry.began, until, heard.words, heard.confidence
+            )
+        )
+
+    def _forget_older(self, event: PartialTranscript | RecognitionLag) -> None:
+        for waiting in reversed(self._waiting):
+            if _replaces(event, waiting):
+                self._waiting.remove(waiting)
+                return
+
+
+def _replaces(event: PartialTranscript | RecognitionLag, waiting: RecognitionEvent) -> bool:
+    if isinstance(event, RecognitionLag) or isinstance(waiting, RecognitionLag):
+        return type(event) is type(waiting)
+    return isinstance(waiting, PartialTranscript) and waiting.utterance_id == event.utterance_id

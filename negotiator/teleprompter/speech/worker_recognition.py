@@ -1,0 +1,197 @@
+"""Whether an engine doubts most of what it hears, so that the person on the call can be told.
+
+Measured with pocketsphinx: the median confidence of a final is 0.8 for a clear voice, 0.24 at 20 dB of noise (47 % of
+words wrong) and 0.11 at 10 dB (97 %).
+
+A recognition in a worker: it outlives the worker that hears it.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from statistics import median
+from typing import Any, Final
+
+from negotiator.telemetry import logger
+from negotiator.teleprompter.speech.engine import Transcription, words_from_rows
+from negotiator.teleprompter.speech.events import RecognitionEvent, RecognitionProblem
+from negotiator.teleprompter.speech.recognition_channel import SAMPLES_PER_MS, RecognitionChannel
+from negotiator.teleprompter.speech.worker import SpeechWorker
+from negotiator.teleprompter.speech.worker_frames import FrameKind, PipeFrame, encode_frame
+
+_FINALS: Final = 5
+HARD_TO_HEAR: Final = RecognitionProblem(
+    "hard_to_hear",
+    "Most of what is said is not heard well: noise, or a voice this engine does not know. Do not rely on it.",
+)
+
+
+class ConfidenceMonitor:
+    """Of one channel; below `threshold` a final is likely wrong, and None is for engines where nobody measured it."""
+
+    def __init__(self, threshold: float | None) -> None:
+        self._threshold = threshold
+        self._last: deque[float] = deque(maxlen=_FINALS)
+        self._told = False
+
+    def heard(self, confidence: float | None) -> RecognitionProblem | None:
+        """What to tell after one more final: said once, and again only after it was better in between."""
+        if self._threshold is None or confidence is None:
+            return None
+        self._last.append(confidence)
+        if len(self._last) < _FINALS:
+            return None
+        before, self._told = self._told, median(self._last) < self._threshold
+        return HARD_TO_HEAR if self._told and not before else None
+
+
+_WINDOW: Final = 400 * SAMPLES_PER_MS
+"""Samples on their way to a worker at once: enough to keep it busy, little enough to drop elsewhere."""
+_PIECE: Final = 100 * SAMPLES_PER_MS
+_HANGS_SECONDS: Final = 30.0
+_RESTARTS: Final = 3
+_WITHIN_SECONDS: Final = 60.0
+log = logger(__name__)
+
+
+class WorkerRecognition:
+    """One channel; `over` is called once, when it needs no worker any more."""
+
+    def __init__(
+        self,
+        channel: RecognitionChannel,
+        language: str,
+        *,
+        doubt: ConfidenceMonitor,
+        over: Callable[["WorkerRecognition"], None],
+    ) -> None:
+        self._channel = channel
+        self._language = language
+        self._doubt = doubt
+        self._over = over
+        self._worker: SpeechWorker | None = None
+        self._number = 0
+        self._names: dict[int, str] = {}
+        self._finishing = False
+        self._asked_to_finish = False
+        self._again_until = 0
+        self._moved = 0.0
+        self._restarts: list[float] = []
+
+    def attach(self, worker: SpeechWorker) -> None:
+        """This worker hears it from now on, beginning with what is still to be heard."""
+        self._worker = worker
+        self._names = {}
+        self._asked_to_finish = False
+        self._number = worker.attach(self, self._language)
+        self._moved = asyncio.get_running_loop().time()
+        self._pump()
+
+    def worker_lost(self) -> bool:
+        """The worker is gone; whether another should be found."""
+        self._worker = None
+        now = asyncio.get_running_loop().time()
+        self._restarts = [at for at in self._restarts if now - at < _WITHIN_SECONDS] + [now]
+        if len(self._restarts) > _RESTARTS:
+            self.fail("engine_failed", "The speech engine keeps failing; nothing more is heard.")
+            return False
+        self._again_until = self._channel.backlog.heard_until
+        description = "The speech engine was restarted; the last seconds are heard again."
+        self._channel.again(RecognitionProblem("engine_restarted", description))
+        return True
+
+    def fail(self, code: str, description: str) -> None:
+        """Nothing more will be heard: say so and end."""
+        self._channel.telling.say(RecognitionProblem(code, description, fatal=True))
+        self._end()
+
+    async def push(self, pcm16k: bytes) -> None:
+        """Take audio; see `Recognition`."""
+        self._channel.put(pcm16k)
+        self._pump()
+        self._watch()
+
+    async def caught_up(self, within_ms: int = 0) -> None:
+        """Wait until it was heard."""
+        await self._channel.caught_up(within_ms)
+
+    async def finish(self) -> None:
+        """Have the rest heard; the events end after it."""
+        self._finishing = True
+        self._pump()
+
+    async def close(self) -> None:
+        """Drop everything."""
+        if not self._channel.telling.ended:
+            self._channel.drop()
+            self._leave()
+
+    def events(self) -> AsyncIterator[RecognitionEvent]:
+        """What is heard."""
+        return self._channel.telling.events()
+
+    def on(self, told: PipeFrame) -> None:
+        """What the worker says."""
+        match told.kind:
+            case FrameKind.HEARD:
+                self._moved = asyncio.get_running_loop().time()
+                self._channel.heard(told.position)
+                self._pump()
+            case FrameKind.REPORT:
+                self._report(*told.json())
+            case FrameKind.OVER:
+                self._end()
+            case _:
+                log.warning("a speech engine failed", detail=told.payload.decode(errors="replace"))
+                self.fail("engine_failed", "The speech engine failed; nothing more is heard.")
+
+    def _pump(self) -> None:
+        backlog, worker = self._channel.backlog, self._worker
+        if worker is None or self._channel.telling.ended:
+            return
+        while backlog.untaken and backlog.in_flight < _WINDOW:
+            at, pcm = backlog.take(_PIECE)
+            # What is heard again would first take back what was already read.
+            interim = bytes([self._channel.interim and at >= self._again_until])
+            worker.send(
+                encode_frame(FrameKind.AUDIO, self._number, position=at, payload=interim + pcm)
+            )
+        if self._finishing and not self._asked_to_finish and not backlog.untaken:
+            self._asked_to_finish = True
+            worker.send(encode_frame(FrameKind.FINISH, self._number))
+
+    def _watch(self) -> None:
+        """A worker that answers nothing is ended, and what follows is what follows any death."""
+        hangs = asyncio.get_running_loop().time() - self._moved > _HANGS_SECONDS
+        if self._worker is not None and self._channel.backlog.in_flight >= _WINDOW and hangs:
+            self._worker.kill()
+
+    def _report(self, kind: str, number: int, *rest: Any) -> None:
+        telling = self._channel.telling
+        if kind == "start":
+            self._names[number] = telling.began(rest[0])
+            return
+        name = self._names[number]
+        match kind:
+            case "partial":
+                telling.partial(name, *rest)
+            case "end":
+                telling.voice_ended(name, rest[0], forced=rest[1])
+            case _:
+                text, _began, until, words, confidence = rest
+                telling.final(name, Transcription(text, words_from_rows(words), confidence), until)
+                del self._names[number]
+                self._channel.settled(until)
+                if notice := self._doubt.heard(confidence):
+                    telling.say(notice)
+
+    def _end(self) -> None:
+        self._channel.end()
+        self._leave()
+
+    def _leave(self) -> None:
+        if self._worker is not None:
+            if self._worker.attached.pop(self._number, None):
+                self._worker.send(encode_frame(FrameKind.CLOSE, self._number))
+            self._worker = None
+        self._over(self)

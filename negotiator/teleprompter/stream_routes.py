@@ -1,0 +1,90 @@
+"""`…/stream` and `…/tickets`: the socket's place in the description of the service."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from negotiator.errors import UpgradeRequired
+from negotiator.http.operation import Answer, Call, Operation
+from negotiator.teleprompter import session_queries
+from negotiator.teleprompter.schemas import SessionId
+from negotiator.teleprompter.session_view import SESSIONS_PATH
+from negotiator.teleprompter.tickets import TICKET_SECONDS, Tickets
+from negotiator.teleprompter.websocket_messages import SUBPROTOCOL
+
+STREAM_PATH: Final = f"{SESSIONS_PATH}/{{id}}/stream"
+_SCOPES: Final = frozenset({"teleprompter:stream"})
+
+
+class OpenStream(SessionId):
+    """A WebSocket of one of your sessions."""
+
+    after: int | None = Field(
+        None,
+        ge=0,
+        le=2**31 - 1,
+        description="Follow from this number on at once; if absent, `start` says from where.",
+    )
+
+
+class TicketView(TypedDict):
+    """A ticket, shown once; seconds."""
+
+    ticket: str
+    expires_in: int
+
+
+@dataclass(frozen=True, slots=True)
+class StreamRoutes:
+    """The operations beside the socket; the socket itself is `door`."""
+
+    tickets: Tickets
+
+    def operations(self) -> list[Operation]:
+        """What this slice offers."""
+        return [
+            self.stream,
+            Operation(
+                name="make_stream_ticket",
+                method="POST",
+                path=f"{SESSIONS_PATH}/{{id}}/tickets",
+                summary="Make a ticket that opens this session's socket once, within 30 seconds",
+                run=self.make,
+                input=SessionId,
+                output=TicketView,
+                status=201,
+                scopes=_SCOPES,
+                refusals=(404,),
+                tag="teleprompter",
+            ),
+        ]
+
+    @property
+    def stream(self) -> Operation:
+        """The socket, as far as plain HTTP can tell of it."""
+        return Operation(
+            name="stream_session",
+            method="GET",
+            path=STREAM_PATH,
+            summary=f"Speak and listen over a WebSocket, subprotocol {SUBPROTOCOL}",
+            run=self.upgrade,
+            input=OpenStream,
+            status=101,
+            scopes=_SCOPES,
+            refusals=(404, 426),
+            tag="teleprompter",
+        )
+
+    async def upgrade(self, call: Call[OpenStream]) -> Answer:
+        """426: who comes here did not ask for a WebSocket; 404 where there would be none."""
+        owner, asked = call.caller.principal, call.input
+        await self.tickets.store.read(lambda tx: session_queries.find(tx, owner, asked.id))
+        raise UpgradeRequired(f"Ask for a WebSocket of the subprotocol {SUBPROTOCOL}.")
+
+    async def make(self, call: Call[SessionId]) -> Any:
+        """A ticket for the session, and for pages of the origin that asks."""
+        origin = call.headers.get("origin", "")
+        ticket = await self.tickets.make(call.caller, call.input.id, origin)
+        return Answer({"ticket": ticket, "expires_in": TICKET_SECONDS}, 201)

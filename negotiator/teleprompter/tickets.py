@@ -1,0 +1,126 @@
+"""Tickets: one socket each, within half a minute, for clients that cannot send a header (reference A6)."""
+# pyright: reportAssignmentType=false
+# SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
+
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+import orjson
+from sqlalchemy import BigInteger, LargeBinary, bindparam, delete
+from sqlmodel import Field, SQLModel, col
+
+from negotiator import values
+from negotiator.caller import Caller, CallerRate
+from negotiator.errors import Unauthorized
+from negotiator.http.guard import Guard
+from negotiator.store.statement import Query, Statement, Transaction, insertion
+from negotiator.store.store import Store
+from negotiator.teleprompter import session_queries
+
+TICKET_SECONDS: Final = 30
+"""Seconds."""
+
+
+class TeleprompterTicket(SQLModel, table=True):
+    """A ticket that was not used yet. `caller` is who asked for it, as JSON; `origin` where his page came from."""
+
+    __tablename__ = "teleprompter_tickets"
+    __table_args__ = {"sqlite_with_rowid": False}
+
+    digest: str = Field(primary_key=True)
+    session: str
+    owner: str
+    caller: bytes = Field(sa_type=LargeBinary)
+    origin: str
+    expires_at: int = Field(sa_type=BigInteger, index=True)
+
+
+_ticket = TeleprompterTicket
+_ADD = Statement(insertion(_ticket))
+_TAKE = Query(
+    delete(_ticket)
+    .where(col(_ticket.digest) == bindparam("presented"))
+    .returning(
+        col(_ticket.session), col(_ticket.caller), col(_ticket.origin), col(_ticket.expires_at)
+    ),
+    tuple,
+)
+_FORGET = Statement(
+    delete(_ticket).where(col(_ticket.expires_at) <= bindparam("now", type_=BigInteger))
+)
+_ERASE = Statement(delete(_ticket).where(col(_ticket.owner) == bindparam("principal")))
+
+
+@dataclass(frozen=True, slots=True)
+class Tickets:
+    """Makes them and takes them, each once, on whatever worker."""
+
+    store: Store
+    guard: Guard
+
+    async def make(self, caller: Caller, session: str, origin: str) -> str:
+        """A ticket for the caller's own session, for a page of this origin if one is named; 404."""
+        ticket, now = values.new_secret(), values.now()
+
+        def unit(tx: Transaction) -> str:
+            session_queries.find(tx, caller.principal, session)
+            tx.run(
+                _ADD,
+                digest=values.digest(ticket),
+                session=session,
+                owner=caller.principal,
+                caller=_packed(caller),
+                origin=origin,
+                expires_at=now + TICKET_SECONDS * 1000,
+            )
+            return ticket
+
+        return await self.store.write(unit)
+
+    async def take(self, ticket: str, session: str, origin: str) -> Caller:
+        """Who asked for the ticket; 401 unless it is good here and now, and its maker's credential still stands.
+
+        It is used up either way.
+        """
+        presented = values.digest(ticket)
+
+        def unit(tx: Transaction) -> Caller | None:
+            found = tx.one(_TAKE, presented=presented)
+            if found is None:
+                return None
+            meant, packed, bound, expires_at = found
+            if meant != session or expires_at <= values.now() or (bound and bound != origin):
+                return None
+            caller = _unpacked(packed)
+            return caller if self.guard.stands(tx, caller) else None
+
+        caller = await self.store.write(unit)
+        if caller is None:
+            raise Unauthorized(
+                "The ticket is unknown, used or expired, or its credential has ended."
+            )
+        return caller
+
+
+def sweep(tx: Transaction, now: int) -> None:
+    """Forget what nobody came with; `now` in milliseconds."""
+    tx.run(_FORGET, now=now)
+
+
+def erase(tx: Transaction, principal: str) -> None:
+    """Erase all of a principal's tickets."""
+    tx.run(_ERASE, principal=principal)
+
+
+def _packed(caller: Caller) -> bytes:
+    """A caller as JSON: what limits, scopes and the look whether his credential still stands need."""
+    kept: dict[str, Any] = {each.name: getattr(caller, each.name) for each in fields(Caller)}
+    kept |= {"scopes": sorted(caller.scopes), "retiring": None}
+    return orjson.dumps(kept)
+
+
+def _unpacked(packed: bytes) -> Caller:
+    kept: dict[str, Any] = orjson.loads(packed)
+    kept["scopes"] = frozenset(kept["scopes"])
+    kept["rate"] = CallerRate(**kept["rate"]) if kept["rate"] else None
+    return Caller(**kept)

@@ -1,0 +1,159 @@
+"""The head of each owner as it is now: the shipped lessons, learned once, with the owner's own examples."""
+
+import asyncio
+import fcntl
+from collections import OrderedDict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from negotiator import telemetry
+from negotiator.errors import Unavailable
+from negotiator.memory.embedding.embedder import Embedder
+from negotiator.store.statement import Transaction
+from negotiator.store.store import Store
+from negotiator.teleprompter import example_queries
+from negotiator.teleprompter.cues.catalogue import SPEAKERS, CueCatalogue, Speaker
+from negotiator.teleprompter.example_queries import ExampleLabel, ExamplesVersion
+
+if TYPE_CHECKING:
+    from negotiator.teleprompter.classifier_training import ShippedClassifiers, UserClassifier
+    from negotiator.teleprompter.cues.classifier import Vectors
+
+CACHED_USERS: Final = 64
+"""Owners' heads kept in a process; one takes 400 kB."""
+_PART: Final = 64
+log = telemetry.logger(__name__)
+
+
+class UserClassifiers:
+    """Answers heads; `folder` is where the shipped lessons are kept for all processes of this machine."""
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder,
+        *,
+        catalogue: CueCatalogue,
+        folder: Path,
+        room: int = CACHED_USERS,
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._catalogue = catalogue
+        self._folder = folder
+        self._room = room
+        self._shipped: ShippedClassifiers | None = None
+        self._learning: asyncio.Task[ShippedClassifiers] | None = None
+        self._kept: OrderedDict[tuple[str, Speaker], tuple[ExamplesVersion, UserClassifier]] = (
+            OrderedDict()
+        )
+
+    async def of(
+        self, owner: str, speaker: Speaker, *, patience: float | None = None
+    ) -> "UserClassifier | None":
+        """The owner's head for this speaker, with every lesson that was committed before the call.
+
+        None while the shipped lessons are still being learned after `patience` seconds (none given: it waits), or when
+        they cannot be: 503 of the embedder is logged, and tried again at the next call.
+        """
+        shipped = await self._learned(patience)
+        if shipped is None:
+            return None
+        version = await self._store.read(lambda tx: example_queries.examples_version(tx, owner))
+        if version[0] == 0:
+            self._kept.pop((owner, speaker), None)
+            return shipped.taught[speaker]
+        held = self._kept.get((owner, speaker))
+        if held is None or held[0] != version:
+            model = self._embedder.model
+            version, own = await self._store.scan(
+                lambda tx: example_queries.examples_of(tx, owner, model)
+            )
+            held = version, await asyncio.to_thread(shipped.with_own, speaker, own)
+        self._kept[owner, speaker] = held
+        self._kept.move_to_end((owner, speaker))
+        while len(self._kept) > self._room:
+            self._kept.popitem(last=False)
+        return held[1]
+
+    async def vector(self, text: str) -> bytes:
+        """A sentence, redacted, as an example keeps it; asked before a transaction. 503 without the embedder."""
+        [vector] = await self._embedder.embed([text])
+        return vector.astype("float32").tobytes()
+
+    def teach(self, tx: Transaction, owner: str, lesson: ExampleLabel, *, vector: bytes) -> str:
+        """Let a sentence teach its owner's head, from the commit on; answers the example's id."""
+        return example_queries.add_example(
+            tx, owner, lesson, vector=vector, model=self._embedder.model
+        )
+
+    def forget(self, owner: str) -> None:
+        """Let go of everything kept of an owner in this process."""
+        for speaker in SPEAKERS:
+            self._kept.pop((owner, speaker), None)
+
+    async def close(self) -> None:
+        """Give up learning, if it is under way."""
+        if self._learning is not None and not self._learning.done():
+            self._learning.cancel()
+            await asyncio.wait([self._learning])
+
+    async def _learned(self, patience: float | None) -> "ShippedClassifiers | None":
+        if self._shipped is not None:
+            return self._shipped
+        if self._learning is None:
+            self._learning = asyncio.create_task(self._learn())
+        task = self._learning
+        done, _ = await asyncio.wait([task], timeout=patience)
+        if not done:
+            return None
+        if self._learning is task:
+            self._learning = None
+        if task.cancelled():
+            return None
+        fault = task.exception()
+        if isinstance(fault, Unavailable | OSError):
+            log.warning("cues are heard by their patterns alone", detail=str(fault))
+            return None
+        self._shipped = task.result()
+        return self._shipped
+
+    async def _learn(self) -> "ShippedClassifiers":
+        """Read the lessons, or learn them: one process learns, the others wait for its file."""
+        from negotiator.teleprompter import classifier_training
+
+        file = classifier_training.shipped_file(self._folder, self._catalogue, self._embedder.model)
+        if (kept := await asyncio.to_thread(classifier_training.read_shipped, file)) is not None:
+            return kept
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with file.with_suffix(".lock").open("w") as lock:
+            await asyncio.to_thread(fcntl.flock, lock, fcntl.LOCK_EX)
+            if (
+                kept := await asyncio.to_thread(classifier_training.read_shipped, file)
+            ) is not None:
+                return kept
+            vectors: dict[Speaker, Vectors] = {
+                speaker: await self._embedded(
+                    [text for text, _ in self._catalogue.examples(speaker)]
+                )
+                for speaker in SPEAKERS
+            }
+            fresh = await asyncio.to_thread(
+                classifier_training.train_shipped, self._catalogue, vectors
+            )
+            try:
+                await asyncio.to_thread(classifier_training.write_shipped, file, fresh)
+            except OSError as fault:
+                log.warning("the lessons are not kept", detail=str(fault))
+            return fresh
+
+    async def _embedded(self, texts: Sequence[str]) -> "Vectors":
+        """Their vectors, in parts, so that others' sentences get a turn."""
+        import numpy as np
+
+        parts = [
+            await self._embedder.embed(texts[start : start + _PART])
+            for start in range(0, len(texts), _PART)
+        ]
+        return np.vstack(parts)

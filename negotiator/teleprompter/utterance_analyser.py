@@ -1,0 +1,220 @@
+"""One utterance heard: redacted, matched, its figures read, memories recalled. Everything asked, nothing written."""
+
+import asyncio
+import hashlib
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from negotiator import telemetry
+from negotiator.errors import Unavailable
+from negotiator.memory.embedding.embedder import Embedder
+from negotiator.memory.search import MemorySearch
+from negotiator.negotiations.session import NegotiationSession
+from negotiator.negotiations.tactics.tactic import NegotiationRole
+from negotiator.teleprompter.cards import (
+    PreparedAnswer,
+    RecalledMemory,
+    figure_card,
+    memory_card,
+    own_figure_card,
+    plan_card,
+    prepared_answers,
+    recall_memories,
+)
+from negotiator.teleprompter.cues.catalogue import CueCatalogue, Speaker
+from negotiator.teleprompter.cues.matcher import CueMatch, Matcher, text_pieces
+from negotiator.teleprompter.cues.policy import (
+    Card,
+    HeardUtterance,
+    PolicySettings,
+    card_from_match,
+)
+from negotiator.teleprompter.example_queries import ExampleAction, ExampleLabel, label_from_feedback
+from negotiator.teleprompter.figure_limits import compare_with_relevant_limits, negotiation_limits
+from negotiator.teleprompter.redaction import redact
+from negotiator.teleprompter.spoken_figures import SpokenFigure, find_figures
+from negotiator.teleprompter.user_classifiers import UserClassifiers
+
+if TYPE_CHECKING:
+    from negotiator.teleprompter.classifier_training import UserClassifier
+    from negotiator.teleprompter.cues.classifier import Vectors
+
+CLASSIFIER_WAIT_SECONDS: Final = 10.0
+"""Seconds an utterance waits for heads that are still being learned; then its patterns are heard alone."""
+MIN_ANSWER_CONFIDENCE: Final = 0.15
+"""From which confidence a prepared objection is taken for a cue."""
+_OBJECTIONS: Final = 256
+log = telemetry.logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class UtteranceAnalysis:
+    """What was found out before a transaction. `text` is redacted, `marks` are the kinds of what was taken out.
+
+    `matches` suit the listener's role, surest first; `figures` and `memories` are of finals only; `answers` are what
+    the plan prepared, by cue. The text of a memory is data for whoever may read memories, and in no card.
+    """
+
+    text: str
+    matches: tuple[CueMatch, ...] = ()
+    marks: tuple[str, ...] = ()
+    figures: tuple[SpokenFigure, ...] = ()
+    memories: tuple[RecalledMemory, ...] = ()
+    answers: Mapping[str, PreparedAnswer] = field(default_factory=dict[str, PreparedAnswer])
+
+
+class UtteranceAnalyser:
+    """Hears utterances of every owner."""
+
+    def __init__(
+        self,
+        matcher: Matcher,
+        heads: UserClassifiers,
+        embedder: Embedder,
+        recall: MemorySearch,
+        *,
+        patience: float | None = CLASSIFIER_WAIT_SECONDS,
+    ) -> None:
+        self.heads = heads
+        self._matcher = matcher
+        self._embedder = embedder
+        self._recall = recall
+        self._patience = patience
+        self._objections: OrderedDict[bytes, str] = OrderedDict()
+        self._warming: asyncio.Task[None] | None = None
+
+    @property
+    def catalogue(self) -> CueCatalogue:
+        """The cues it listens for."""
+        return self._matcher.catalogue
+
+    async def listen(
+        self,
+        owner: str,
+        text: str,
+        speaker: Speaker,
+        *,
+        final: bool,
+        role: NegotiationRole | None,
+        session: NegotiationSession | None = None,
+        plan: Mapping[str, Any] | None = None,
+        remembers: bool = True,
+    ) -> UtteranceAnalysis:
+        """Everything that has to be asked about an utterance or a part of one; never refuses.
+
+        `plan` is the document of the bound negotiation's plan; `remembers` whether the owner's memories may be asked.
+        An embedder that is away leaves the patterns and the figures.
+        """
+        plain = redact(text)
+        taught = await self.heads.of(owner, speaker, patience=self._patience)
+        vectors = await self._vectors(plain.text) if taught is not None else None
+        found = self._matches(plain.text, speaker, taught, vectors)
+        suited = tuple(one for one in found if self.catalogue.cues[one.cue_id].suits(role))
+        ahead = UtteranceAnalysis(plain.text, suited, plain.marks)
+        if not final:
+            return ahead
+        memories: tuple[RecalledMemory, ...] = ()
+        if remembers and speaker == "them" and vectors is not None:
+            lesser = bool(self._embedder.lesser)
+            memories = await recall_memories(
+                self._recall, owner, vectors, session=session, lesser=lesser
+            )
+        answers = await self._answers(prepared_answers(plan)) if suited else {}
+        return replace(ahead, figures=find_figures(plain.text), memories=memories, answers=answers)
+
+    def lesson(self, action: ExampleAction, cue: str) -> ExampleLabel | None:
+        """What feedback on a card teaches; nothing, where its cue is a figure, a memory or no more."""
+        return label_from_feedback(action, cue) if cue in self.catalogue.cues else None
+
+    def prepare(self) -> None:
+        """Get ready beside whatever is done now, so that the first word of a call need not wait."""
+        if self._warming is None:
+            self._warming = asyncio.create_task(self._warm())
+
+    async def close(self) -> None:
+        """Give up getting ready."""
+        if self._warming is not None and not self._warming.done():
+            self._warming.cancel()
+            await asyncio.wait([self._warming])
+        await self.heads.close()
+
+    async def _warm(self) -> None:
+        await self.heads.of("", "them")
+        await self._vectors("hello")
+
+    def _matches(
+        self,
+        text: str,
+        speaker: Speaker,
+        taught: "UserClassifier | None",
+        vectors: "Vectors | None",
+    ) -> tuple[CueMatch, ...]:
+        if taught is None or vectors is None:
+            return self._matcher.match_rules(text, speaker)
+        found = self._matcher.match(text, speaker, head=taught.head, vectors=vectors)
+        return taught.with_refusals(found, vectors)
+
+    async def _vectors(self, text: str) -> "Vectors | None":
+        try:
+            return await self._embedder.embed(text_pieces(text))
+        except Unavailable as away:
+            log.warning("cues are heard by their patterns alone", detail=away.detail)
+            return None
+
+    async def _answers(self, answers: Iterable[PreparedAnswer]) -> dict[str, PreparedAnswer]:
+        """Prepared answers by the cue that their objection is an example of."""
+        found: dict[str, PreparedAnswer] = {}
+        for answer in answers:
+            if cue := await self._cue_of(answer.objection):
+                found.setdefault(cue, answer)
+        return found
+
+    async def _cue_of(self, objection: str) -> str:
+        """The cue that the shipped head takes an objection for; remembered by its digest, since many plans say it."""
+        key = hashlib.sha256(objection.encode()).digest()
+        if key in self._objections:
+            self._objections.move_to_end(key)
+            return self._objections[key]
+        shipped = await self.heads.of("", "them", patience=0.0)
+        vectors = await self._vectors(objection) if shipped is not None else None
+        found = self._matches(objection, "them", shipped, vectors)
+        cue = next((one.cue_id for one in found[:1] if one.confidence >= MIN_ANSWER_CONFIDENCE), "")
+        if vectors is not None:
+            self._objections[key] = cue
+            if len(self._objections) > _OBJECTIONS:
+                self._objections.popitem(last=False)
+        return cue
+
+
+def cards_beyond_phrases(
+    ahead: UtteranceAnalysis,
+    session: NegotiationSession | None,
+    heard: HeardUtterance,
+    *,
+    catalogue: CueCatalogue,
+) -> tuple[Card, ...]:
+    """The cards that a final makes beyond its phrases, for `policy.step`'s `outside`; pure.
+
+    First what is past or within a limit of the bound negotiation, worst first. Then the surest phrase, if the plan has
+    words for it or a memory bears on it; without a phrase that would be shown, the memory's own card.
+    """
+    if not heard.final:
+        return ()
+    cards: list[Card] = []
+    if session is not None:
+        for held in compare_with_relevant_limits(ahead.figures, negotiation_limits(session)):
+            of_mine = heard.speaker == "me"
+            card = own_figure_card(held, heard) if of_mine else figure_card(held, heard)
+            if card is not None and card.id not in {one.id for one in cards}:
+                cards.append(card)
+    best = next((one for one in ahead.matches if one.confidence >= PolicySettings().shown), None)
+    answer = ahead.answers.get(best.cue_id) if best is not None else None
+    if best is not None and (ahead.memories or answer is not None):
+        card = card_from_match(best, catalogue.cues[best.cue_id], heard)
+        card = replace(card, memory_ids=tuple(one.id for one in ahead.memories))
+        cards.append(card if answer is None else plan_card(card, answer))
+    elif ahead.memories:
+        cards.append(memory_card(ahead.memories, heard))
+    return tuple(cards)

@@ -1,0 +1,237 @@
+"""What is not said: a silence of theirs after my figure is told while it lasts, whoever breaks it ends the wait.
+
+One way in for what is said, whoever brings it: a request, a socket, a recogniser.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from functools import partial as partial_of
+from typing import Any, Final
+
+from negotiator import values
+from negotiator.caller import Caller
+from negotiator.errors import NotFound, Refusal
+from negotiator.negotiations import queries as negotiations
+from negotiator.negotiations.event_queries import actor_of_caller
+from negotiator.negotiations.routes import read_current
+from negotiator.negotiations.session import NegotiationSession as Negotiation
+from negotiator.store.statement import Transaction, write_condition
+from negotiator.store.store import Store
+from negotiator.teleprompter import detected_offers, session_queries, session_transitions
+from negotiator.teleprompter.cards import newest_plan
+from negotiator.teleprompter.cues.matcher import SILENCE_SECONDS
+from negotiator.teleprompter.cues.policy import HeardUtterance
+from negotiator.teleprompter.event_log import EventLog
+from negotiator.teleprompter.figure_limits import compare_with_relevant_limits, negotiation_limits
+from negotiator.teleprompter.schemas import Utterance
+from negotiator.teleprompter.session_transitions import (
+    AnalysedUtterance,
+    Transition,
+    TransitionResult,
+)
+from negotiator.teleprompter.utterance_analyser import (
+    UtteranceAnalyser,
+    UtteranceAnalysis,
+    cards_beyond_phrases,
+)
+from negotiator.teleprompter.websocket_messages import partial_message
+
+
+class SilenceTimers:
+    """The waits of this process, one a session. A wait that is lost with its process costs one card."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, asyncio.Task[None]] = {}
+
+    def broken(self, session: str) -> None:
+        """Somebody spoke."""
+        if (waiting := self._waiting.pop(session, None)) is not None:
+            waiting.cancel()
+
+    def begun(self, session: str, tell: Callable[[], Awaitable[object]]) -> None:
+        """A figure of mine was said: `tell` once nobody has spoken for a while."""
+        self.broken(session)
+
+        async def wait() -> None:
+            await asyncio.sleep(SILENCE_SECONDS)
+            self._waiting.pop(session, None)
+            await tell()
+
+        self._waiting[session] = asyncio.create_task(wait())
+
+    async def close(self) -> None:
+        """Wait for nobody any more."""
+        waiting = list(self._waiting.values())
+        for session in list(self._waiting):
+            self.broken(session)
+        await asyncio.gather(*waiting, return_exceptions=True)
+
+
+NEGOTIATIONS_READ: Final = "negotiations:read"
+NEGOTIATIONS_WRITE: Final = "negotiations:write"
+MEMORIES_READ: Final = "memories:read"
+
+
+@dataclass(frozen=True, slots=True)
+class BoundNegotiation:
+    """The negotiation that a session is bound to, and its newest plan."""
+
+    negotiation: Negotiation
+    plan: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class UtteranceService:
+    """Takes what was said into a session, and tells those who follow."""
+
+    store: Store
+    analyser: UtteranceAnalyser
+    log: EventLog
+    silence_timers: SilenceTimers = field(default_factory=SilenceTimers)
+
+    async def hear(
+        self, caller: Caller, said: Utterance, *, confidence: float | None = None
+    ) -> Any:
+        """Take one utterance in; answers what it led to. 404, 409.
+
+        What it may mean is found before the transaction. A caller who may not read negotiations gets no card of limits,
+        one who may not write them notes no offer, one who may not read memories gets none of theirs.
+        """
+        owner = caller.principal
+        session = await self.store.read(lambda tx: session_queries.find(tx, owner, said.id))
+        session_transitions.check_may_hear(
+            session, said.speaker
+        )  # before any engine, here or elsewhere, sees a word
+        bound = await self._bound(caller, session) if said.final else None
+        talk = bound and bound.negotiation
+        ahead = await self.analyser.listen(
+            owner,
+            said.text,
+            said.speaker,
+            final=said.final,
+            role=session.given["role"],
+            session=talk,
+            plan=bound and bound.plan,
+            remembers=MEMORIES_READ in caller.scopes,
+        )
+        heard = HeardUtterance(
+            said.utterance_id, said.speaker, ahead.text, said.final, values.now() / 1000
+        )
+        piece = AnalysedUtterance(
+            heard,
+            matches=ahead.matches,
+            cards=cards_beyond_phrases(ahead, talk, heard, catalogue=self.analyser.catalogue),
+            start_ms=said.start_ms,
+            end_ms=said.end_ms,
+            confidence=confidence,
+        )
+        note = _noting(caller, session, bound, heard=heard, ahead=ahead)
+        change = partial_of(
+            session_transitions.hear_utterance,
+            piece=piece,
+            catalogue=self.analyser.catalogue,
+            note=note,
+        )
+        answer = await self.change(caller, said.id, change)
+        await self._attend(caller, said, ahead)
+        return answer
+
+    async def _attend(self, caller: Caller, said: Utterance, ahead: UtteranceAnalysis) -> None:
+        """Show what is still growing, redacted; begin to wait for their answer to a figure of mine."""
+        self.silence_timers.broken(said.id)
+        if not said.final:
+            about = said.model_dump(include={"utterance_id", "speaker", "start_ms", "end_ms"})
+            self.log.bus.tell(said.id, partial_message(ahead.text, **about))
+        if not (ahead.figures and said.speaker == "me"):
+            return
+        owner = caller.principal
+        since = (
+            await self.store.read(lambda tx: session_queries.find(tx, owner, said.id))
+        ).active_at
+
+        async def tell() -> None:
+            with contextlib.suppress(Refusal):
+                await self.change(
+                    caller,
+                    said.id,
+                    partial_of(
+                        session_transitions.show_silence_card,
+                        since=since,
+                        catalogue=self.analyser.catalogue,
+                    ),
+                )
+
+        self.silence_timers.begun(said.id, tell)
+
+    async def change(self, caller: Caller, session: str, change: Transition) -> Any:
+        """Apply a change to the caller's session and tell those who follow; answers the change's answer.
+
+        401 once the caller's credential has ended, checked in the transaction of the change; 404.
+        """
+        owner = caller.principal
+
+        def unit(tx: Transaction) -> TransitionResult:
+            return change(tx, session_queries.find(tx, owner, session))
+
+        with write_condition(partial_of(self.log.guard.check, caller=caller)):
+            outcome = await self.store.write(unit)
+        after = outcome.session
+        self.log.told(
+            session,
+            outcome.told,
+            silent=after.given["keep"] == "none",
+            over=after.state == "ended",
+        )
+        return outcome.session if outcome.answer is None else outcome.answer
+
+    async def _bound(
+        self, caller: Caller, session: session_queries.LiveSession
+    ) -> BoundNegotiation | None:
+        """The bound negotiation, if it is still there and the caller may read it."""
+        named, owner = session.negotiation, caller.principal
+        if named is None or NEGOTIATIONS_READ not in caller.scopes:
+            return None
+
+        def unit(tx: Transaction) -> BoundNegotiation:
+            return BoundNegotiation(
+                negotiations.load_for_reading(tx, owner, named), newest_plan(tx, owner, named)
+            )
+
+        try:
+            return await read_current(self.store, owner, unit)
+        except NotFound:
+            return None
+
+
+def _noting(
+    caller: Caller,
+    session: session_queries.LiveSession,
+    bound: BoundNegotiation | None,
+    *,
+    heard: HeardUtterance,
+    ahead: UtteranceAnalysis,
+) -> Callable[[Transaction], str | None]:
+    """What enters the figures of a final into the ledger, unconfirmed; answers the row's id if there is one."""
+    if bound is None or not ahead.figures or NEGOTIATIONS_WRITE not in caller.scopes:
+        return lambda _tx: None
+    talk = bound.negotiation
+    offer = detected_offers.detected_offer(
+        talk,
+        compare_with_relevant_limits(ahead.figures, negotiation_limits(talk)),
+        found=ahead.figures,
+        speaker=heard.speaker,
+        utterance_id=heard.utterance_id,
+        quoted=session.given["keep"] != "none",
+    )
+    if offer is None:
+        return lambda _tx: None
+
+    def enter(tx: Transaction) -> str | None:
+        row = detected_offers.record_detected_offer(
+            tx, caller.principal, offer, actor=actor_of_caller(caller)
+        )
+        return None if row is None else str(row["id"])
+
+    return enter

@@ -1,0 +1,261 @@
+"""The messages of the socket, `negotiator.teleprompter.v1`: what a client may send, what it is told, why it is closed.
+
+A client sends JSON texts and, for sound, binary frames: one byte with the number of the channel, then s16le samples.
+What the log of a session has numbered goes out as it is there; everything below is about this socket alone, has no
+number and is never repeated (reference A6). Pure.
+
+One WebSocket connection as ASGI has it: texts and bytes in, texts out, a close code.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, Final, Literal
+
+import orjson
+from pydantic import Field
+from starlette.types import Receive, Send
+
+from negotiator.http.input import validate
+from negotiator.schema import Strict
+from negotiator.strict_json import read_object
+from negotiator.teleprompter.cues.catalogue import Speaker
+from negotiator.teleprompter.schemas import UtteranceId, UtteranceText
+from negotiator.values import Truth
+
+SUBPROTOCOL: Final = "negotiator.teleprompter.v1"
+TICKET_PREFIX: Final = "ticket."
+SAMPLE_RATE: Final = 16_000
+BYTES_PER_MS: Final = SAMPLE_RATE * 2 // 1000
+_DEPTH: Final = 4
+
+
+class CloseCode(IntEnum):
+    """Why a socket is closed (RFC 6455 §7.4). With 4400, 4401 and 4403 it is no use to try again as before."""
+
+    OVER = 1000
+    GOING = 1001
+    FAULT = 1011
+    FULL = 1013
+    BAD = 4400
+    UNBELIEVED = 4401
+    FORBIDDEN = 4403
+    IDLE = 4408
+    TAKEN_OVER = 4409
+    TOO_LARGE = 4413
+    TOO_FAST = 4429
+
+
+class ProtocolError(Exception):
+    """A message that is none of the protocol's; the text says why."""
+
+
+class ChannelRequest(Strict):
+    """One voice: `me` or `them`. Its number in binary frames is its place in `start`, from 0."""
+
+    id: Speaker
+    encoding: Literal["pcm_s16le"] = "pcm_s16le"
+    rate: Literal[16000] = 16_000
+
+
+class StartMessage(Strict):
+    """The first message: follow from a number on; with channels, be the one who sends sound."""
+
+    type: Literal["start"]
+    channels: tuple[ChannelRequest, ...] = Field((), max_length=2)
+    after: int = Field(0, ge=0, le=2**31 - 1)
+
+
+class TextMessage(Strict):
+    """What was said, as in `POST …/utterances`."""
+
+    type: Literal["text"]
+    utterance_id: UtteranceId
+    speaker: Speaker = "them"
+    text: UtteranceText
+    final: Truth = True
+    start_ms: int | None = Field(None, ge=0, le=2**40)
+    end_ms: int | None = Field(None, ge=0, le=2**40)
+
+
+class FlushMessage(Strict):
+    """Hear what was sent to its end now."""
+
+    type: Literal["flush"]
+
+
+class MarkMessage(Strict):
+    """Remember this moment under a name of yours."""
+
+    type: Literal["mark"]
+    ref: UtteranceId
+
+
+class PauseMessage(Strict):
+    """Stop listening."""
+
+    type: Literal["pause"]
+
+
+class ResumeMessage(Strict):
+    """Listen again."""
+
+    type: Literal["resume"]
+
+
+class PingMessage(Strict):
+    """Still here."""
+
+    type: Literal["ping"]
+
+
+class StopMessage(Strict):
+    """End the session."""
+
+    type: Literal["stop"]
+
+
+class AuthMessage(Strict):
+    """Who this is, for clients that could not say it before, and for when a credential ends."""
+
+    type: Literal["auth"]
+    ticket: str = Field(max_length=200)
+
+
+ClientMessage = (
+    StartMessage
+    | TextMessage
+    | FlushMessage
+    | MarkMessage
+    | PauseMessage
+    | ResumeMessage
+    | PingMessage
+    | StopMessage
+    | AuthMessage
+)
+_KINDS: Final[dict[str, type[ClientMessage]]] = {
+    "start": StartMessage,
+    "text": TextMessage,
+    "flush": FlushMessage,
+    "mark": MarkMessage,
+    "pause": PauseMessage,
+    "resume": ResumeMessage,
+    "ping": PingMessage,
+    "stop": StopMessage,
+    "auth": AuthMessage,
+}
+
+
+def read_message(text: str) -> ClientMessage:
+    """The message that a text frame is. `Bad` for another form, `ValidationFailed` for a value that is refused."""
+    try:
+        members = read_object(text.encode(), _DEPTH)
+    except ValueError as fault:
+        raise ProtocolError(f"not a JSON object: {fault}") from None
+    named = members.get("type")
+    kind = _KINDS.get(named) if isinstance(named, str) else None
+    if kind is None:
+        raise ProtocolError("`type` names no message of this protocol")
+    if unknown := sorted(members.keys() - kind.model_fields.keys()):
+        raise ProtocolError(f"`{named}` has no member `{unknown[0][:40]}`")
+    needed = {name for name, field in kind.model_fields.items() if field.is_required()}
+    if missing := sorted(needed - members.keys()):
+        raise ProtocolError(f"`{named}` needs `{missing[0]}`")
+    message: ClientMessage = validate(kind, members)
+    if isinstance(message, StartMessage) and len({each.id for each in message.channels}) < len(
+        message.channels
+    ):
+        raise ProtocolError("a channel is named twice")
+    return message
+
+
+def read_audio_frame(frame: bytes) -> tuple[int, bytes]:
+    """The number of the channel and the samples of a binary frame; `Bad` for half a sample or none."""
+    if len(frame) < 3 or len(frame) % 2 == 0:
+        raise ProtocolError("a sound frame is one byte of channel number and whole 16-bit samples")
+    return frame[0], frame[1:]
+
+
+def ready_message(*, seq: int, replay_from: int, audio_ms: dict[str, int], limits: Any) -> bytes:
+    """The session is followed from `replay_from` on; its last event is `seq`; so much of each channel was received."""
+    told = {"seq": seq, "replay_from": replay_from, "audio_ms": audio_ms, "limits": limits}
+    return orjson.dumps({"type": "ready", **told})
+
+
+def ack_message(of: str, **about: Any) -> bytes:
+    """A message was taken in."""
+    return orjson.dumps({"type": "ack", "of": of, **about})
+
+
+def error_message(code: str, description: str, **about: Any) -> bytes:
+    """Something was refused: `code` is the word that the API uses for it."""
+    return orjson.dumps({"type": "error", "code": code, "description": description, **about})
+
+
+def partial_message(text: str, **about: Any) -> bytes:
+    """What an utterance sounds like so far."""
+    return orjson.dumps({"type": "transcript.partial", **about, "text": text})
+
+
+def level_message(channel: str, dbfs: float) -> bytes:
+    """How loud a channel is."""
+    return orjson.dumps({"type": "level", "channel": channel, "dbfs": dbfs})
+
+
+def lag_message(channel: str, behind_ms: int) -> bytes:
+    """How far hearing is behind a channel."""
+    return orjson.dumps({"type": "lag", "channel": channel, "behind_ms": behind_ms})
+
+
+PONG_MESSAGE: Final = b'{"type":"pong"}'
+REVOKED_MESSAGE: Final = error_message("invalid_token", "The holder of the credential was revoked.")
+EXPIRED_MESSAGE: Final = error_message(
+    "token_expired", "The credential ended; send auth with a fresh ticket within 30 seconds."
+)
+
+
+class SocketDisconnected(Exception):
+    """The client is gone, or the server is about to be."""
+
+
+class WebSocketClosing(Exception):
+    """The socket is to be closed; `said` goes out before, if there is something to say."""
+
+    def __init__(self, code: CloseCode, reason: str, said: bytes = b"") -> None:
+        super().__init__(reason)
+        self.code = code
+        self.reason = reason
+        self.said = said
+
+
+@dataclass(frozen=True, slots=True)
+class AsgiWebSocket:
+    """The two callables of a connection."""
+
+    receive: Receive
+    send: Send
+
+    async def accept(self, subprotocol: str | None) -> None:
+        """Upgrade."""
+        await self.send({"type": "websocket.accept", "subprotocol": subprotocol})
+
+    async def read(self) -> str | bytes:
+        """The next frame; `Left` when there is none any more."""
+        message = await self.receive()
+        if message["type"] != "websocket.receive":
+            raise SocketDisconnected
+        text = message.get("text")
+        return text if text is not None else message.get("bytes") or b""
+
+    async def write(self, message: bytes) -> None:
+        """Send one text frame; waits while the connection is full."""
+        try:
+            await self.send({"type": "websocket.send", "text": message.decode()})
+        except OSError as gone:
+            raise SocketDisconnected from gone
+
+    async def close(self, code: CloseCode, reason: str) -> None:
+        """Say goodbye, to whoever is still there."""
+        try:
+            await self.send({"type": "websocket.close", "code": int(code), "reason": reason})
+        except OSError as gone:
+            raise SocketDisconnected from gone

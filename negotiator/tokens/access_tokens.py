@@ -1,0 +1,407 @@
+"""What a token is good for: resource indicators (RFC 8707), the `aud` they become, and the paths that it opens.
+
+A resource is the base of the service, which opens everything, or a part of it such as `{base}/mcp`. Several are written
+space-delimited; none means the whole service.
+
+What a token is before its row is kept: whom it is for, what it stands on, its text.
+
+When the tokens that act for a user last came by: kept in memory, written down once in a while.
+
+A write for every request would cost more than it tells. A crash loses what was not written yet, a minute or so.
+
+Access tokens: issued as RFC 9068 JWTs, believed only while their row and all they stand on are live.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from sqlalchemy import bindparam, delete, exists, update
+from sqlmodel import col, select
+
+from negotiator import audit, values
+from negotiator.caller import Caller
+from negotiator.errors import InvalidRequest, Refusal
+from negotiator.keys import ALGORITHM, Keyring
+from negotiator.scopes import ASSISTANT, DIRECTORY
+from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
+from negotiator.store.store import Store
+from negotiator.strict_json import is_array
+from negotiator.tokens import api_key_queries, api_keys
+from negotiator.tokens.api_keys import FindEntitlement
+from negotiator.tokens.tables import AccessToken
+from negotiator.trust.tables import Revocation
+
+
+def narrow_resources(granted: str, asked: str | None, *, base: str) -> str:
+    """The resources of a new token: those asked for, else those granted; empty for the whole service.
+
+    400 `invalid_target` for a resource beyond what was granted (RFC 8707 §2.2).
+    """
+    limit, wanted = set(granted.split()), set((asked or "").split())
+    if limit and base not in limit and not wanted <= limit:
+        raise InvalidRequest("The grant is for another resource.", error="invalid_target")
+    found = wanted or limit
+    return "" if base in found else " ".join(sorted(found))
+
+
+def audience_claim(resource: str, *, base: str) -> str | list[str]:
+    """The `aud` claim of a token for these resources (RFC 9068 §2.2)."""
+    named = resource.split() or [base]
+    return named[0] if len(named) == 1 else named
+
+
+def audience_paths(claim: object, *, base: str) -> tuple[str, ...] | None:
+    """The path prefixes that a token with this `aud` opens, () for all; None when it is for another service."""
+    named = claim if is_array(claim) else [claim]
+    if not named or not all(
+        isinstance(each, str) and (each == base or each.startswith(f"{base}/")) for each in named
+    ):
+        return None
+    found = {str(each).removeprefix(base) for each in named}
+    return () if "" in found else tuple(sorted(found))
+
+
+@dataclass(frozen=True, slots=True)
+class TokenSubject:
+    """Whom a token is for and what it stands on.
+
+    `key` is the thumbprint of the key it is bound to (RFC 9449 §6), `resource` what it is limited to (see `audience`).
+    """
+
+    client_id: str
+    user_id: str | None = None
+    issuer: str | None = None
+    identity: str | None = None
+    authorization: str | None = None
+    key: str | None = None
+    resource: str = ""
+
+    @property
+    def principal(self) -> str:
+        """Who owns what is made with the token."""
+        return self.user_id or self.client_id
+
+    @property
+    def token_type(self) -> str:
+        """How a token for it is presented."""
+        return "DPoP" if self.key else "Bearer"
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedToken:
+    """A token that was made and not yet recorded; `life` in seconds."""
+
+    subject: TokenSubject
+    scopes: list[str]
+    jti: str
+    text: str
+    life: int
+    issued_at: int
+
+    def members(self) -> dict[str, Any]:
+        """The seed's five members (assistant §2)."""
+        return {
+            "client_id": self.subject.client_id,
+            "access_token": self.text,
+            "token_type": self.subject.token_type,
+            "expires_in": self.life,
+            "scopes": self.scopes,
+        }
+
+
+class TokenUseTracker:
+    """What came by in this process since it was last asked."""
+
+    def __init__(self) -> None:
+        self._when: dict[str, int] = {}
+
+    def note(self, caller: Caller | None) -> Caller | None:
+        """Remember the caller, if there is one and it acts for a user; answers it as it came."""
+        if caller is not None and caller.user_id is not None:
+            self._when[caller.client_id] = values.now()
+        return caller
+
+    def take(self) -> dict[str, int]:
+        """Everybody who came by and when (milliseconds); the next asker hears only of what comes later."""
+        taken, self._when = self._when, {}
+        return taken
+
+
+ACCESS_TOKEN_TYPE: Final = "at+jwt"  # noqa: S105
+IDENTITY_ASSERTION_TYPE: Final = "agent-identity+jwt"
+"""An agent's own assertion of who it is here, good for access tokens only; never an ID-JAG's `typ` (ID-JAG §9.3)."""
+_LONGEST: Final = 4096
+_REMEMBERED: Final = 8192
+_REQUIRED: Final = {"iss", "aud", "sub", "client_id", "jti", "iat", "exp", "scope"}
+"""The claims of every token made here (RFC 9068 §2.2)."""
+
+_token = AccessToken
+_RECORD = Statement(insertion(AccessToken))
+WITHDRAWN: Final = exists().where(
+    col(Revocation.subject).in_(
+        [
+            col(_token.client_id),
+            col(_token.user_id),
+            col(_token.issuer),
+            col(_token.identity),
+            col(_token.authorization),
+        ]
+    ),
+    col(Revocation.before) >= col(_token.issued_at),
+)
+_LIVE = Query(
+    select(_token.jti, _token.identity).where(
+        col(_token.jti) == bindparam("jti"),
+        col(_token.expires_at) > bindparam("now"),
+        col(_token.revoked_at).is_(None),
+        ~WITHDRAWN,
+    ),
+    tuple,
+)
+_IS_WITHDRAWN = Query(
+    select(_token.jti).where(col(_token.jti) == bindparam("jti"), WITHDRAWN), tuple
+)
+_FIND = Query(select(_token).where(col(_token.jti) == bindparam("jti")), entity(AccessToken))
+_REVOKE = Statement(
+    update(_token)
+    .where(col(_token.jti) == bindparam("token"), col(_token.revoked_at).is_(None))
+    .values(revoked_at=bindparam("at"))
+)
+_FORGET = Statement(delete(_token).where(col(_token.expires_at) < bindparam("at")))
+
+
+class AccessTokens:
+    """Makes, records, believes and revokes access tokens.
+
+    `find_standing` tells what the holder of a key may do, for the tokens that were got with one.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        keyring: Keyring,
+        *,
+        issuer: str,
+        pepper: bytes,
+        find_standing: FindEntitlement,
+        offered: Iterable[str] = (*ASSISTANT, *DIRECTORY),
+    ) -> None:
+        self.offered = frozenset(offered)
+        self._store = store
+        self._keyring = keyring
+        self.issuer = issuer
+        self._pepper = pepper
+        self._find_standing = find_standing
+        self._believed: dict[bytes, tuple[int, Caller]] = {}
+        self.seen = TokenUseTracker()
+
+    def make(
+        self, subject: TokenSubject, scopes: list[str], *, life: int, typ: str = ACCESS_TOKEN_TYPE
+    ) -> IssuedToken:
+        """A signed token for `life` seconds; it counts once `record` has kept its row.
+
+        400 `invalid_scope` for a scope of a service that does not run here.
+        """
+        self._check_offered(scopes)
+        subject = self._limited(subject)
+        at = values.now()
+        jti = values.new_ulid()
+        claims = {
+            "iss": self.issuer,
+            # An assertion of ours is for us alone; the limit is for the tokens that it is exchanged for.
+            "aud": self.issuer
+            if typ == IDENTITY_ASSERTION_TYPE
+            else audience_claim(subject.resource, base=self.issuer),
+            "sub": subject.principal,
+            "client_id": subject.client_id,
+            "jti": jti,
+            "iat": at // 1000,
+            "exp": at // 1000 + life,
+            "scope": " ".join(scopes),
+            **({"cnf": {"jkt": subject.key}} if subject.key else {}),
+        }
+        return IssuedToken(subject, scopes, jti, self._keyring.sign(claims, typ), life, at)
+
+    def make_opaque(self, subject: TokenSubject, scopes: list[str], *, life: int) -> IssuedToken:
+        """The same without a word of content: a text that means something only here."""
+        self._check_offered(scopes)
+        jti = values.new_ulid()
+        text = api_keys.write_bearer(jti, self._pepper)
+        return IssuedToken(self._limited(subject), scopes, jti, text, life, values.now())
+
+    def record(self, tx: Transaction, token: IssuedToken) -> None:
+        """Keep the token's row, in the unit that gives it a reason to be."""
+        subject = token.subject
+        tx.run(
+            _RECORD,
+            jti=token.jti,
+            client_id=subject.client_id,
+            user_id=subject.user_id,
+            issuer=subject.issuer,
+            identity=subject.identity,
+            authorization=subject.authorization,
+            key=subject.key,
+            scope=" ".join(token.scopes),
+            resource=subject.resource,
+            issued_at=token.issued_at,
+            # To the millisecond, while a JWT's `exp` has lost a part of a second: who counts `expires_in` from when
+            # the token came would bring a dead one at the end, and many clients then bother their user.
+            expires_at=token.issued_at + token.life * 1000,
+            revoked_at=None,
+        )
+
+    async def authenticate(self, credential: str) -> Caller | None:
+        """The caller behind a live token of ours (RFC 9068 §4, RFC 6750); None for anything else."""
+        if credential.startswith(api_keys.BEARER_PREFIX):
+            return await self._authenticate_opaque(credential)
+        key = hashlib.sha256(credential.encode()).digest()
+        found = self._believed.get(key)
+        if found is None:
+            found = self._believe(credential)
+            if found is None:
+                return None
+            if len(self._believed) >= _REMEMBERED:
+                del self._believed[next(iter(self._believed))]
+            self._believed[key] = found
+        expires_at, caller = found
+        if expires_at <= values.now():
+            return None
+        return self.seen.note(await self._store.read(lambda tx: self._stands(tx, caller)))
+
+    def stands(self, tx: Transaction, caller: Caller) -> bool:
+        """Whether the token behind this caller is live, with everything it depends on."""
+        return self._stands(tx, caller) is not None
+
+    def subjects(self, tx: Transaction, caller: Caller) -> frozenset[str]:
+        """Whose revocation ends the token behind this caller: its id, and what its watermarks are kept under."""
+        row = tx.one(_FIND, jti=caller.credential)
+        if row is None:
+            return frozenset({caller.credential})
+        named = (row.client_id, row.user_id, row.issuer, row.identity, row.authorization)
+        return frozenset({row.jti, *(name for name in named if name is not None)})
+
+    def is_withdrawn(self, tx: Transaction, caller: Caller) -> bool:
+        """Whether what the token depends on was revoked, not the token alone: no other of its kind can follow."""
+        row = tx.one(_FIND, jti=caller.credential)
+        return row is None or tx.one(_IS_WITHDRAWN, jti=caller.credential) is not None
+
+    async def _authenticate_opaque(self, credential: str) -> Caller | None:
+        jti = api_keys.read_bearer(credential, self._pepper)
+        if jti is None:
+            return None
+
+        def unit(tx: Transaction) -> Caller | None:
+            row = tx.one(_FIND, jti=jti)
+            limit = row and audience_paths(
+                audience_claim(row.resource, base=self.issuer), base=self.issuer
+            )
+            if row is None or limit is None:
+                return None
+            subject, scopes = row.user_id or row.client_id, frozenset(row.scope.split())
+            caller = _caller(jti, row.client_id, subject, scopes, key=row.key, limit=limit)
+            return self._stands(tx, caller)
+
+        return await self._store.read(unit)
+
+    def _stands(self, tx: Transaction, caller: Caller) -> Caller | None:
+        """The caller, if all that its token stands on stands; with what its client may do now."""
+        live = tx.one(_LIVE, jti=caller.credential, now=values.now())
+        if live is None:
+            return None
+        if not api_key_queries.is_from_key(live[1]):
+            return caller
+        standing = self._find_standing(tx, caller.client_id)
+        return standing and replace(caller, level=standing.level, rate=standing.rate)
+
+    def find(self, tx: Transaction, credential: str) -> AccessToken | None:
+        """The row of a token that we made, dead or alive."""
+        if credential.startswith(api_keys.BEARER_PREFIX):
+            jti = api_keys.read_bearer(credential, self._pepper)
+        else:
+            claims = self._claims(credential)
+            jti = claims["jti"] if claims else None
+        return tx.one(_FIND, jti=jti) if jti else None
+
+    def identity(self, tx: Transaction, text: str) -> AccessToken | None:
+        """The row of a live identity assertion of ours; what it stands on is what its tokens will stand on."""
+        claims = self._claims(text, IDENTITY_ASSERTION_TYPE)
+        row = tx.one(_FIND, jti=claims["jti"]) if claims else None
+        return row if row and self.is_live(tx, row) else None
+
+    def is_live(self, tx: Transaction, token: AccessToken) -> bool:
+        """Whether the token would be believed now."""
+        return tx.one(_LIVE, jti=token.jti, now=values.now()) is not None
+
+    def revoke(self, tx: Transaction, token: AccessToken, *, actor: str) -> None:
+        """Kill one token; nothing happens to a dead one."""
+        if tx.run(_REVOKE, token=token.jti, at=values.now()):
+            tx.announce(token.jti)
+            audit.record(tx, "token.revoked", token.client_id, actor=actor, jti=token.jti)
+
+    def revoke_id(self, tx: Transaction, jti: str) -> None:
+        """Kill the token of this id, as part of something larger that leaves its own trail."""
+        tx.run(_REVOKE, token=jti, at=values.now())
+        tx.announce(jti)
+
+    def _limited(self, subject: TokenSubject) -> TokenSubject:
+        return replace(subject, resource=narrow_resources(subject.resource, None, base=self.issuer))
+
+    def _check_offered(self, scopes: list[str]) -> None:
+        if not self.offered.issuperset(scopes):
+            raise Refusal("A scope was asked for that is not offered here.", error="invalid_scope")
+
+    def _believe(self, credential: str) -> tuple[int, Caller] | None:
+        """Whom a text of ours speaks for, and when it is over at the latest; its row says when exactly."""
+        claims = self._claims(credential)
+        limit = None if claims is None else audience_paths(claims["aud"], base=self.issuer)
+        if claims is None or limit is None:
+            return None
+        scopes = frozenset(claims["scope"].split())
+        key = claims.get("cnf", {}).get("jkt")
+        caller = _caller(
+            claims["jti"], claims["client_id"], claims["sub"], scopes, key=key, limit=limit
+        )
+        return (claims["exp"] + 1) * 1000, caller
+
+    def _claims(self, credential: str, typ: str = ACCESS_TOKEN_TYPE) -> dict[str, Any] | None:
+        """The claims of a token, live or not, that we signed for this service; None for any other text."""
+        claims = self._keyring.verify(credential, typ, longest=_LONGEST, algorithms=(ALGORITHM,))
+        if claims is None or not claims.keys() >= _REQUIRED:
+            return None
+        # Expiry is not checked here: `authenticate` and `is_live` compare it with the service's own clock.
+        ours = (
+            claims["iss"] == self.issuer
+            and audience_paths(claims["aud"], base=self.issuer) is not None
+        )
+        return claims if ours else None
+
+
+def _caller(
+    jti: str,
+    client_id: str,
+    subject: str,
+    scopes: frozenset[str],
+    *,
+    key: str | None,
+    limit: tuple[str, ...],
+) -> Caller:
+    """Whom a token speaks for; of the clients of OAuth, which may have come by themselves, nothing more is known."""
+    is_agent = client_id.startswith("agt_")
+    return Caller(
+        kind="agent" if is_agent else "client",
+        principal=subject,
+        credential=jti,
+        scopes=scopes,
+        client_id=client_id,
+        user_id=subject if subject != client_id else None,
+        level=0 if is_agent else 1,
+        key=key,
+        paths=limit,
+    )
+
+
+def sweep(tx: Transaction, now: int) -> None:
+    """Forget tokens a day after they expired."""
+    tx.run(_FORGET, at=now - 86_400_000)

@@ -1,0 +1,184 @@
+"""Keys as rows: made, found by their id, retired by a successor, ended, forgotten."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import BigInteger, and_, bindparam, delete, func, or_, update
+from sqlmodel import col, select
+
+from negotiator import audit, values
+from negotiator.store.statement import Query, Statement, Transaction, insertion
+from negotiator.tokens import api_keys
+from negotiator.tokens.tables import ApiKey
+from negotiator.trust import revocations
+
+DAY: Final = 86_400_000
+_KEPT_AFTER_ITS_END: Final = 30 * DAY
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKeyRow:
+    """A key's row, read at every request: a plain value is made in a tenth of the time of a table class."""
+
+    id: str
+    client_id: str
+    digest: str
+    created_at: int
+    retired_at: int | None
+    expires_at: int | None
+    revoked_at: int | None
+    last_used_at: int | None
+    last_used_from: str | None
+
+
+_key = ApiKey
+_now = bindparam("now", type_=BigInteger)
+_ADD = Statement(insertion(ApiKey))
+_FIND = Query(select(ApiKey).where(col(_key.id) == bindparam("key")), lambda row: ApiKeyRow(*row))
+_OF_CLIENT = Query(
+    select(ApiKey)
+    .where(
+        col(_key.client_id) == bindparam("client"),
+        col(_key.revoked_at).is_(None),
+        or_(col(_key.expires_at).is_(None), col(_key.expires_at) > _now),
+    )
+    .order_by(col(_key.created_at), col(_key.id)),
+    lambda row: ApiKeyRow(*row),
+)
+_RETIRE = Statement(
+    update(ApiKey)
+    .where(
+        col(_key.id) == bindparam("key"),
+        or_(
+            col(_key.expires_at).is_(None),
+            col(_key.expires_at) > bindparam("until", type_=BigInteger),
+        ),
+    )
+    .values(
+        retired_at=func.coalesce(col(_key.retired_at), bindparam("at", type_=BigInteger)),
+        expires_at=bindparam("until", type_=BigInteger),
+    )
+)
+_REVOKE = Statement(
+    update(ApiKey)
+    .where(col(_key.id) == bindparam("key"), col(_key.revoked_at).is_(None))
+    .values(revoked_at=bindparam("at", type_=BigInteger))
+)
+_USED = Statement(
+    update(ApiKey)
+    .where(col(_key.id) == bindparam("key"))
+    .values(last_used_at=bindparam("at", type_=BigInteger), last_used_from=bindparam("network"))
+)
+_FORGET = Statement(
+    delete(ApiKey).where(
+        or_(
+            col(_key.revoked_at) < bindparam("before", type_=BigInteger),
+            and_(
+                col(_key.expires_at).is_not(None),
+                col(_key.expires_at) < bindparam("before", type_=BigInteger),
+            ),
+        )
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NewApiKey:
+    """A key that was just made, with the text that is shown once; times in milliseconds."""
+
+    id: str
+    text: str
+    created_at: int
+
+
+def key_identity(key_id: str) -> str:
+    """What a token that was got with this key stands on: its watermark kills them all."""
+    return f"key:{key_id}"
+
+
+def is_from_key(token_identity: str | None) -> bool:
+    """Whether a token was got with a key."""
+    return token_identity is not None and token_identity.startswith("key:")
+
+
+def add(tx: Transaction, pepper: bytes, client_id: str) -> NewApiKey:
+    """Keep a new key of a client; only its digest stays here."""
+    at, key_id = values.now(), api_keys.new_id()
+    text = api_keys.write_key(key_id, api_keys.new_secret())
+    tx.run(
+        _ADD,
+        id=key_id,
+        client_id=client_id,
+        digest=values.keyed_digest(pepper, text),
+        created_at=at,
+        retired_at=None,
+        expires_at=None,
+        revoked_at=None,
+        last_used_at=None,
+        last_used_from=None,
+    )
+    return NewApiKey(key_id, text, at)
+
+
+def find(tx: Transaction, pepper: bytes, text: str) -> ApiKeyRow | None:
+    """The row of this very key, dead or alive; a wrong secret takes as long as a right one."""
+    read = api_keys.read_key(text)
+    if read is None:
+        return None
+    row, presented = tx.one(_FIND, key=read[0]), values.keyed_digest(pepper, text)
+    known = values.equal_in_constant_time(presented, row.digest if row else "0" * len(presented))
+    return row if known else None
+
+
+def by_id(tx: Transaction, key_id: str) -> ApiKeyRow | None:
+    """The row of this id, dead or alive."""
+    return tx.one(_FIND, key=key_id)
+
+
+def has_any(tx: Transaction, client_id: str) -> bool:
+    """Whether a client has a key that was not ended."""
+    return bool(tx.all(_OF_CLIENT, client=client_id, now=values.now()))
+
+
+def is_live(key: ApiKeyRow, *, unused_after: int | None) -> bool:
+    """Whether the key works now; `unused_after` milliseconds of idleness end one that may idle only so long."""
+    now = values.now()
+    if key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= now):
+        return False
+    idle = now - (key.last_used_at or key.created_at)
+    return unused_after is None or idle < unused_after
+
+
+def rotate(tx: Transaction, pepper: bytes, key: ApiKeyRow, *, overlap: int) -> NewApiKey:
+    """A successor of this key, which works for `overlap` more seconds; any other key of its client ends now.
+
+    So a client has two live keys at most, and whoever lost the answer can ask again.
+    """
+    now = values.now()
+    for other in tx.all(_OF_CLIENT, client=key.client_id, now=now):
+        if other.id != key.id or overlap == 0:
+            revoke(tx, other, actor=key.client_id)
+    if overlap:
+        tx.run(_RETIRE, key=key.id, at=now, until=now + overlap * 1000)
+    made = add(tx, pepper, key.client_id)
+    audit.record(
+        tx, "key.rotated", key.client_id, actor=key.client_id, key=key.id, successor=made.id
+    )
+    return made
+
+
+def revoke(tx: Transaction, key: ApiKeyRow, *, actor: str) -> None:
+    """Kill a key and every token that was got with it; nothing happens to a dead one."""
+    if tx.run(_REVOKE, key=key.id, at=values.now()):
+        revocations.revoke(tx, key_identity(key.id))
+        audit.record(tx, "key.revoked", key.client_id, actor=actor, key=key.id)
+
+
+def note_use(tx: Transaction, key_id: str, *, at: int, network: str) -> None:
+    """Write down when and from which network a key was used."""
+    tx.run(_USED, key=key_id, at=at, network=network)
+
+
+def sweep(tx: Transaction, now: int) -> None:
+    """Forget keys a month after their end."""
+    tx.run(_FORGET, before=now - _KEPT_AFTER_ITS_END)

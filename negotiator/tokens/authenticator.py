@@ -1,0 +1,155 @@
+"""From a presented key to a Caller, and for the rest to `Credentials`: the Authenticator of the whole house."""
+
+import asyncio
+from dataclasses import dataclass
+from ipaddress import ip_address, ip_network
+from typing import Final
+
+from negotiator import telemetry, values
+from negotiator.caller import Caller, RetiringCredential
+from negotiator.errors import Refusal
+from negotiator.store.statement import Transaction
+from negotiator.store.store import Store
+from negotiator.tokens import api_key_queries, api_keys
+from negotiator.tokens.access_tokens import AccessTokens
+from negotiator.tokens.api_keys import ClientEntitlement, FindEntitlement
+
+_NOTED_EVERY: Final = 300_000
+_REMEMBERED: Final = 8192
+log = telemetry.logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class LiveApiKey:
+    """A key that works now, and what its client may do."""
+
+    row: api_key_queries.ApiKeyRow
+    standing: ClientEntitlement
+
+
+class ApiKeyAuthenticator:
+    """Believes keys by their rows, at every request, and notes their use now and then."""
+
+    def __init__(
+        self, store: Store, pepper: bytes, find_standing: FindEntitlement, *, unused_days: int
+    ) -> None:
+        self._store = store
+        self._pepper = pepper
+        self._find_standing = find_standing
+        self._unused_after = unused_days * api_key_queries.DAY
+        self._noted: dict[str, int] = {}
+        self._notes: set[asyncio.Task[None]] = set()
+
+    def live(self, tx: Transaction, text: str) -> LiveApiKey | None:
+        """The key of this text, if it and its client are alive."""
+        return self._live(tx, api_key_queries.find(tx, self._pepper, text))
+
+    def stands(self, tx: Transaction, caller: Caller) -> bool:
+        """Whether the key behind this caller still works."""
+        return self._live(tx, api_key_queries.by_id(tx, caller.credential)) is not None
+
+    def _live(self, tx: Transaction, key: api_key_queries.ApiKeyRow | None) -> LiveApiKey | None:
+        standing = self._find_standing(tx, key.client_id) if key else None
+        if key is None or standing is None:
+            return None
+        idle = self._unused_after if standing.level == 1 else None
+        return (
+            LiveApiKey(key, standing) if api_key_queries.is_live(key, unused_after=idle) else None
+        )
+
+    def admit(self, tx: Transaction, text: str, address: str) -> LiveApiKey | None:
+        """The same inside a unit that writes, its use noted there."""
+        found, now = self.live(tx, text), values.now()
+        if found and now - (found.row.last_used_at or 0) >= _NOTED_EVERY:
+            api_key_queries.note_use(tx, found.row.id, at=now, network=client_network(address))
+        return found
+
+    async def authenticate(self, text: str, address: str) -> Caller | None:
+        """The caller behind a live key; nothing is read for a text with a wrong checksum."""
+        if api_keys.read_key(text) is None:
+            return None
+        found = await self._store.read(lambda tx: self.live(tx, text))
+        if found is None:
+            return None
+        key, standing = found.row, found.standing
+        self._note(key, address)
+        return Caller(
+            kind="agent",
+            principal=key.client_id,
+            credential=key.id,
+            scopes=standing.scopes,
+            client_id=key.client_id,
+            level=standing.level,
+            rate=standing.rate,
+            retiring=RetiringCredential(key.retired_at, key.expires_at)
+            if key.retired_at is not None and key.expires_at is not None
+            else None,
+        )
+
+    async def close(self) -> None:
+        """Finish the notes under way."""
+        await asyncio.gather(*self._notes)
+
+    def _note(self, key: api_key_queries.ApiKeyRow, address: str) -> None:
+        """Write down the use beside the request, unless some worker did so within five minutes."""
+        now = values.now()
+        last = max(key.last_used_at or 0, self._noted.get(key.id, 0))
+        if now - last < _NOTED_EVERY:
+            return
+        if len(self._noted) >= _REMEMBERED:
+            del self._noted[next(iter(self._noted))]
+        self._noted[key.id] = now
+        task = asyncio.create_task(self._write_note(key.id, now, client_network(address)))
+        self._notes.add(task)
+        task.add_done_callback(self._notes.discard)
+
+    async def _write_note(self, key_id: str, now: int, seen_from: str) -> None:
+        try:
+            await self._store.write(
+                lambda tx: api_key_queries.note_use(tx, key_id, at=now, network=seen_from)
+            )
+        except Refusal as refusal:
+            log.warning("use of a key was not noted", detail=refusal.detail)
+
+
+@dataclass(frozen=True, slots=True)
+class BearerAuthenticator:
+    """Believes whatever may stand behind `Bearer`: a key, an opaque bearer, a JWT."""
+
+    keys: ApiKeyAuthenticator
+    credentials: AccessTokens
+
+    async def authenticate(self, credential: str, address: str = "") -> Caller | None:
+        """The caller behind a live credential; None for anything else."""
+        if credential.startswith(api_keys.KEY_PREFIX):
+            return await self.keys.authenticate(credential, address)
+        return await self.credentials.authenticate(credential)
+
+    def stands(self, tx: Transaction, caller: Caller) -> bool:
+        """Whether the credential behind this caller is live: its own row, and everything it depends on."""
+        if _is_key(caller):
+            return self.keys.stands(tx, caller)
+        return self.credentials.stands(tx, caller)
+
+    def subjects(self, tx: Transaction, caller: Caller) -> frozenset[str]:
+        """Whose revocation ends the credential behind this caller."""
+        if _is_key(caller):
+            return frozenset({api_key_queries.key_identity(caller.credential), caller.client_id})
+        return self.credentials.subjects(tx, caller)
+
+    def is_withdrawn(self, tx: Transaction, caller: Caller) -> bool:
+        """Whether the holder was revoked rather than this one credential."""
+        return _is_key(caller) or self.credentials.is_withdrawn(tx, caller)
+
+
+def _is_key(caller: Caller) -> bool:
+    return len(caller.credential) == api_keys.KEY_ID_LENGTH
+
+
+def client_network(address: str) -> str:
+    """The network around a client address, by which nobody is found again: IPv4 /24, IPv6 /48."""
+    try:
+        first = ip_address(address.partition("/")[0].partition("%")[0])
+    except ValueError:
+        return ""
+    return str(ip_network((first, 24 if first.version == 4 else 48), strict=False))

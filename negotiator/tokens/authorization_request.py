@@ -1,0 +1,189 @@
+"""An authorization request, from a query string to an `Asked` (RFC 6749 §4.1.1, 7636, 8707, 9449 §10; OpenID Core
+§3.1.2.1).
+
+Until client and redirect URI are known to belong together nothing is ever sent to that URI.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import parse_qsl
+
+from negotiator.errors import InvalidRequest
+from negotiator.scopes import ANONYMOUS, READING, ordered
+from negotiator.tokens.clients import RegisteredClient
+
+MAX_QUERY_LENGTH: Final = 8000
+_FIELDS: Final = 60
+_DIGEST: Final = re.compile(r"[A-Za-z0-9_-]{43}")
+_PROMPTS: Final = frozenset({"none", "login", "consent", "select_account"})
+_SECONDS: Final = re.compile(r"[0-9]{1,10}")
+_SCOPE: Final = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+(?: +[\x21\x23-\x5b\x5d-\x7e]+)*")
+_SCOPE_FAULT: Final = ("invalid_scope", "A scope was asked for that cannot be granted.")
+_LONGEST_NONCE: Final = 512
+_UNSUPPORTED: Final = {
+    "request": "request_not_supported",
+    "request_uri": "request_uri_not_supported",
+    "registration": "registration_not_supported",
+}
+BACK_FROM_SIGN_IN: Final = "signed_in_after"
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorizationRequest:
+    """What a client asks a user for. `key` is the thumbprint of the key that the code is to be bound to.
+
+    `max_age` and `signed_in_after` (seconds, the latter since the epoch) say how fresh a sign-in it takes; the latter
+    is how this service asks itself, and tells that the user comes from its sign-in page.
+    """
+
+    client: RegisteredClient
+    redirect_uri: str
+    state: str | None
+    scopes: list[str]
+    resource: str
+    nonce: str
+    challenge: str
+    key: str | None
+    prompts: frozenset[str]
+    max_age: int | None
+    signed_in_after: int | None
+
+
+class AuthorizationRequestRefused(Exception):
+    """The request cannot be granted, and the client is told so at a redirect URI that is its own."""
+
+    def __init__(
+        self, error: str, description: str, *, redirect_uri: str, state: str | None
+    ) -> None:
+        super().__init__(description)
+        self.error = error
+        self.description = description
+        self.redirect_uri = redirect_uri
+        self.state = state
+
+
+class RequestParameters(Mapping[str, str]):
+    """The request's parameters; a name that is repeated counts as absent and is kept in `repeated`."""
+
+    def __init__(self, query: str) -> None:
+        try:
+            if len(query) > MAX_QUERY_LENGTH or not query.isascii():
+                raise ValueError("too long, or not ASCII")
+            pairs = parse_qsl(
+                query, keep_blank_values=True, errors="strict", max_num_fields=_FIELDS
+            )
+        except ValueError as fault:
+            raise InvalidRequest("The request is malformed.", detail=str(fault)) from None
+        if any("\0" in name or "\0" in value for name, value in pairs):
+            raise InvalidRequest("The request is malformed.")
+        values: dict[str, list[str]] = {}
+        for name, value in pairs:
+            if value:
+                values.setdefault(name, []).append(value)
+        self.resources = values.pop("resource", [])
+        self.repeated = {name for name, found in values.items() if len(found) > 1}
+        self._values = {name: found[0] for name, found in values.items() if len(found) == 1}
+
+    def __getitem__(self, name: str) -> str:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+def redirect_target(members: RequestParameters, client: RegisteredClient) -> str:
+    """The redirect URI, once it is known to be the client's; a plain refusal, shown to the user, when it is not."""
+    uri = members.get("redirect_uri")
+    if uri is None or not client.check_redirect_uri(uri):
+        raise InvalidRequest("The request names no redirect URI that this client registered.")
+    return uri
+
+
+def parse_request(
+    members: RequestParameters,
+    client: RegisteredClient,
+    *,
+    resources: frozenset[str],
+    offered: set[str],
+) -> AuthorizationRequest:
+    """The request of a client, for these resources and scopes of ours; raises `AskedWrongly`, or refuses plainly."""
+    uri, state = redirect_target(members, client), members.get("state")
+    scopes = _scopes(members.get("scope"), client, offered)
+    fault = _fault(members, client, resources)
+    if fault is not None or scopes is None:
+        error, description = fault or _SCOPE_FAULT
+        raise AuthorizationRequestRefused(error, description, redirect_uri=uri, state=state)
+    return AuthorizationRequest(
+        client,
+        uri,
+        state,
+        scopes,
+        " ".join(dict.fromkeys(members.resources)),
+        members.get("nonce", ""),
+        members["code_challenge"],
+        members.get("dpop_jkt"),
+        frozenset(members.get("prompt", "").split()),
+        int(members["max_age"]) if "max_age" in members else None,
+        int(members[BACK_FROM_SIGN_IN]) if BACK_FROM_SIGN_IN in members else None,
+    )
+
+
+def _fault(
+    members: RequestParameters, client: RegisteredClient, resources: frozenset[str]
+) -> tuple[str, str] | None:
+    """The error and its sentence, for all but scopes."""
+    if members.repeated:
+        return "invalid_request", "A parameter is repeated."
+    for name, error in _UNSUPPORTED.items():
+        if name in members:
+            return error, f"The parameter {name} is not supported."
+    if "response_type" not in members:
+        return "invalid_request", "The parameter response_type is missing."
+    if members["response_type"] != "code":
+        return "unsupported_response_type", "Only response_type=code is supported."
+    if members.get("response_mode", "query") != "query":
+        return "invalid_request", "Only response_mode=query is supported."
+    if not client.check_grant_type("authorization_code"):
+        return "unauthorized_client", "This client may not use the code flow."
+    challenge = members.get("code_challenge", "")
+    if members.get("code_challenge_method") != "S256" or not _DIGEST.fullmatch(challenge):
+        return "invalid_request", "PKCE is required, with code_challenge_method=S256."
+    if "dpop_jkt" in members and not _DIGEST.fullmatch(members["dpop_jkt"]):
+        return "invalid_request", "The parameter dpop_jkt is no SHA-256 thumbprint of a key."
+    if not set(members.resources) <= resources:
+        return "invalid_target", "A resource is not one of this service's."
+    return _openid_fault(members)
+
+
+def _openid_fault(members: RequestParameters) -> tuple[str, str] | None:
+    if len(members.get("nonce", "")) > _LONGEST_NONCE:
+        return "invalid_request", f"A nonce has at most {_LONGEST_NONCE} characters."
+    prompts = set(members.get("prompt", "").split())
+    if not prompts <= _PROMPTS or ("none" in prompts and len(prompts) > 1):
+        return "invalid_request", "The parameter prompt is unknown or contradicts itself."
+    for name in ("max_age", BACK_FROM_SIGN_IN):
+        if name in members and not _SECONDS.fullmatch(members[name]):
+            return "invalid_request", f"The parameter {name} is no number of seconds."
+    return None
+
+
+def _scopes(asked: str | None, client: RegisteredClient, offered: set[str]) -> list[str] | None:
+    """What may be granted at most; None when something was asked for that may not.
+
+    Unknown scopes are ignored in OpenID requests (Core §3.1.2.1), and `offline_access` always: whoever may renew can.
+    """
+    own = [name for name in client.row.scope.split() if name in offered]
+    if asked is None:
+        usual = {*ANONYMOUS} if set(ANONYMOUS) & offered else {*READING}
+        return [name for name in own if name in usual] or own or None
+    if not _SCOPE.fullmatch(asked):
+        return None
+    wanted = set(asked.split()) - {"offline_access"}
+    if "openid" in wanted:
+        wanted &= offered
+    return ordered(wanted) if wanted and wanted <= set(own) else None

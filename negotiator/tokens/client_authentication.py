@@ -1,0 +1,93 @@
+"""Clients that prove themselves by a key: a JWT they signed for one request (RFC 7523 §2.2, §3; 7523bis)."""
+
+import json
+from collections.abc import Mapping
+from typing import Final
+
+from negotiator import values
+from negotiator.store import atomic_updates
+from negotiator.store.statement import Transaction
+from negotiator.strict_json import UnverifiedJws, is_object, read_object
+from negotiator.trust import assertions, keysets
+from negotiator.trust.claims import (
+    AssertionRefused,
+    Reason,
+    optional_moment,
+    required_moment,
+    required_text,
+)
+from negotiator.trust.issuers import ALGORITHMS
+from negotiator.trust.keysets import KeysRefused
+from negotiator.trust.signatures import read_compact, read_header
+
+ASSERTION_TYPE: Final = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+CLIENT_ASSERTION_TYPE: Final = "client-authentication+jwt"
+_LONGEST_ID: Final = 1024
+
+
+def claimed_client_id(form: Mapping[str, str]) -> str | None:
+    """Whom the assertion in this form says its sender is; None when there is none, or none that can be read."""
+    if form.get("client_assertion_type") != ASSERTION_TYPE:
+        return None
+    try:
+        return _named(read_compact(form.get("client_assertion", "")))
+    except AssertionRefused:
+        return None
+
+
+def read_client_keys(document: object) -> str:
+    """The JWK Set of a client as it is kept; raises `KeysRefused` for one without a key that could be used."""
+    found = keysets.parse(document, ALGORITHMS) if is_object(document) else None
+    if found is None or not found.keys:
+        raise KeysRefused("has no key that could be used")
+    return json.dumps(document, separators=(",", ":"))
+
+
+def verify_client_assertion(
+    tx: Transaction, text: str, *, client_id: str, jwks: str, audience: str
+) -> None:
+    """Believe that whoever sent this assertion is this client, once; raises `AssertionRefused`.
+
+    The audience is the issuer and nothing else: an assertion for a token endpoint could be one that another server
+    talked the client into (7523bis §4).
+    """
+    unverified = read_compact(text)
+    _check_signature(unverified, jwks)
+    claims = unverified.unverified_claims
+    if _named(unverified) != client_id:
+        raise AssertionRefused(Reason.CLIENT, "The assertion speaks for another client.")
+    assertions.check_audience(claims, audience)
+    now, expires_at = values.now(), required_moment(claims, "exp")
+    issued_at = optional_moment(claims, "iat")
+    issued_at = min(now, expires_at - 1) if issued_at is None else issued_at
+    assertions.check_times(claims, now, issued_at=issued_at, expires_at=expires_at)
+    once = values.digest(f"{client_id}\x1f{required_text(claims, 'jti')}")
+    if not atomic_updates.spend(tx, "client", once, expires_at=expires_at + assertions.SKEW):
+        raise AssertionRefused(Reason.REPLAY, "The assertion was used before.")
+
+
+def _named(unverified: UnverifiedJws) -> str:
+    """Who made the assertion, and for whom: a client speaks for itself alone."""
+    claims = unverified.unverified_claims
+    issuer, subject = (
+        required_text(claims, name, limit=_LONGEST_ID, reason=Reason.CLIENT)
+        for name in ("iss", "sub")
+    )
+    if issuer != subject:
+        raise AssertionRefused(Reason.CLIENT, "The issuer of the assertion is not its subject.")
+    return subject
+
+
+def _check_signature(unverified: UnverifiedJws, jwks: str) -> None:
+    """Its type, where it states one, and the one key of the client that can have signed it."""
+    header = unverified.unverified_header
+    stated = header.get("typ", CLIENT_ASSERTION_TYPE)
+    kid, algorithm = read_header(
+        {**header, "typ": CLIENT_ASSERTION_TYPE if stated == "JWT" else stated},
+        CLIENT_ASSERTION_TYPE,
+    )
+    key = keysets.parse(read_object(jwks.encode()), (algorithm,)).find(kid, algorithm)
+    if key is None:
+        raise AssertionRefused(Reason.SIGNATURE, "The client has no such key.")
+    if not key.Algorithm.verify(unverified.signing_input, key.key, unverified.signature):
+        raise AssertionRefused(Reason.SIGNATURE, "The signature does not verify.")

@@ -1,0 +1,172 @@
+"""What a client says of itself, believed field by field (RFC 7591 §2, OpenID Registration §2, CIMD -01).
+
+What we cannot do and a client may live without is left out of the answer, as RFC 7591 §2 allows; what a client would
+count on is refused.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from negotiator.errors import Refusal
+from negotiator.keys import ALGORITHM, RS256
+from negotiator.scopes import ordered
+from negotiator.strict_json import is_array
+from negotiator.tokens import client_authentication, redirect_uris
+from negotiator.tokens.clients import (
+    AUTH_METHODS,
+    AUTHORIZATION_CODE,
+    CODE_FLOW_GRANTS,
+    PRIVATE_KEY_JWT,
+    NewClient,
+)
+from negotiator.trust.issuers import ALGORITHMS
+from negotiator.trust.keysets import KeysRefused
+from negotiator.values import has_invisible_characters
+
+_MOST_REDIRECTS: Final = 10
+_LONGEST_NAME: Final = 100
+_LONGEST_URI: Final = 2000
+_COUNTED_ON: Final = (
+    "dpop_bound_access_tokens",
+    "id_token_encrypted_response_alg",
+    "request_object_signing_alg",
+    "require_pushed_authorization_requests",
+    "require_signed_request_object",
+    "tls_client_certificate_bound_access_tokens",
+    "userinfo_encrypted_response_alg",
+    "userinfo_signed_response_alg",
+)
+
+
+class MetadataRefused(Refusal):
+    """The client's word on itself cannot be taken (RFC 7591 §3.2.2)."""
+
+    default_error = "invalid_client_metadata"
+
+
+def read_metadata(
+    members: Mapping[str, Any], *, offered: Iterable[str], otherwise: str = "client_secret_basic"
+) -> NewClient:
+    """The client behind this metadata, with no more scopes than are `offered`; raises `MetadataRefused`.
+
+    `otherwise` is how it authenticates when it says nothing.
+    """
+    members = {name: value for name, value in members.items() if value is not None}
+    for name in _COUNTED_ON:
+        if members.get(name):
+            raise MetadataRefused(f"{name} is not supported.")
+    if members.get("subject_type", "public") != "public":
+        raise MetadataRefused("Only subject_type public is supported.")
+    uris = _redirect_uris(members.get("redirect_uris"))
+    if "code" not in _words(members, "response_types", ("code",)):
+        raise MetadataRefused("response_types has code in it, the only one that is supported.")
+    grants = tuple(
+        name
+        for name in CODE_FLOW_GRANTS
+        if name in _words(members, "grant_types", (AUTHORIZATION_CODE,))
+    )
+    if AUTHORIZATION_CODE not in grants:
+        raise MetadataRefused("grant_types has authorization_code in it.")
+    method = members.get("token_endpoint_auth_method", otherwise)
+    if method not in AUTH_METHODS:
+        raise MetadataRefused(f"token_endpoint_auth_method is one of {', '.join(AUTH_METHODS)}.")
+    signing = members.get("id_token_signed_response_alg", RS256)
+    if signing not in (RS256, ALGORITHM):
+        raise MetadataRefused("id_token_signed_response_alg is RS256 or ES256.")
+    return NewClient(
+        _name(members, otherwise=redirect_uris.display_host(uris[0])),
+        grants,
+        _scopes(members, offered),
+        uris,
+        method,
+        signing,
+        _uri(members),
+        "registered",
+        _keys(members) if method == PRIVATE_KEY_JWT else None,
+    )
+
+
+def _redirect_uris(given: Any) -> tuple[str, ...]:
+    if not is_array(given) or not 1 <= len(given) <= _MOST_REDIRECTS:
+        raise MetadataRefused(
+            f"redirect_uris is a list of 1 to {_MOST_REDIRECTS} URIs.", error="invalid_redirect_uri"
+        )
+    uris: list[str] = []
+    for uri in given:
+        why = (
+            redirect_uris.registration_fault(uri)
+            if isinstance(uri, str)
+            else "A redirect URI is a string."
+        )
+        if why or not isinstance(uri, str):
+            raise MetadataRefused(why, error="invalid_redirect_uri")
+        uris.append(uri)
+    return tuple(dict.fromkeys(uris))
+
+
+def _keys(members: Mapping[str, Any]) -> str:
+    """The keys of a client that proves itself by one; they stand in its metadata, nothing is fetched for them."""
+    algorithm = members.get("token_endpoint_auth_signing_alg")
+    if algorithm is not None and algorithm not in ALGORITHMS:
+        raise MetadataRefused(f"token_endpoint_auth_signing_alg is one of {', '.join(ALGORITHMS)}.")
+    try:
+        return client_authentication.read_client_keys(members.get("jwks"))
+    except KeysRefused as refused:
+        raise MetadataRefused(
+            f"{PRIVATE_KEY_JWT} needs jwks, a set of public keys; jwks_uri is not read.",
+            detail=refused.detail,
+        ) from None
+
+
+def _words(members: Mapping[str, Any], name: str, otherwise: tuple[str, ...]) -> list[str]:
+    given = members.get(name, otherwise)
+    if isinstance(given, tuple):
+        return list(otherwise)
+    if not is_array(given) or not all(isinstance(word, str) for word in given):
+        raise MetadataRefused(f"{name} is a list of strings.")
+    return [str(word) for word in given]
+
+
+def _scopes(members: Mapping[str, Any], offered: Iterable[str]) -> tuple[str, ...]:
+    known, given = set(offered), members.get("scope")
+    if given is None or given == "":
+        return tuple(ordered(known))
+    if not isinstance(given, str):
+        raise MetadataRefused("scope is a string.")
+    scopes = ordered(set(given.split()) & known)
+    if not scopes:
+        raise MetadataRefused("No scope among these is offered here.")
+    return tuple(scopes)
+
+
+def _name(members: Mapping[str, Any], *, otherwise: str) -> str:
+    given = members.get("client_name")
+    if given is None:
+        return otherwise[:_LONGEST_NAME]
+    if not isinstance(given, str) or not given.strip() or len(given) > _LONGEST_NAME:
+        raise MetadataRefused(f"client_name is a string of 1 to {_LONGEST_NAME} characters.")
+    if has_invisible_characters(given):
+        raise MetadataRefused("client_name has control, bidirectional or invisible characters.")
+    return given.strip()
+
+
+def _uri(members: Mapping[str, Any]) -> str:
+    given = members.get("client_uri", "")
+    if given == "":
+        return ""
+    if (
+        not isinstance(given, str)
+        or len(given) > _LONGEST_URI
+        or not given.isascii()
+        or not given.isprintable()
+        or " " in given
+    ):
+        raise MetadataRefused("client_uri is an https URL.")
+    try:
+        parts = urlsplit(given)
+    except ValueError:
+        raise MetadataRefused("client_uri is an https URL.") from None
+    if parts.scheme not in {"https", "http"} or not parts.hostname:
+        raise MetadataRefused("client_uri is an https URL.")
+    return given if parts.scheme == "https" else ""

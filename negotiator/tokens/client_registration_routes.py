@@ -1,0 +1,131 @@
+"""`/oauth/register` (RFC 7591): a client introduces itself and gets an id, and a secret if it can keep one."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, NotRequired
+
+import orjson
+from pydantic import ConfigDict, WithJsonSchema
+from typing_extensions import TypedDict
+
+from negotiator import values
+from negotiator.http.operation import REGISTRATION_BODY_LIMIT, Answer, Call, Operation
+from negotiator.schema import Lenient, example_schema
+from negotiator.store.store import Store
+from negotiator.tokens import client_metadata, clients
+from negotiator.tokens.clients import NewClient
+
+CLIENT_BUDGET: Final = "client-registration"
+_NO_CACHE: Final = {"cache-control": "no-store", "pragma": "no-cache"}
+_STRINGS: Final = WithJsonSchema({"type": "array", "items": {"type": "string"}})
+_URIS: Final = WithJsonSchema(
+    {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 10}
+)
+_STRING: Final = WithJsonSchema({"type": "string"})
+_OBJECT: Final = WithJsonSchema({"type": "object"})
+
+
+class RegisterClient(Lenient):
+    """RFC 7591 §2, as far as it is heeded here; `metadata.read` believes the members one by one."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            **example_schema(
+                {
+                    "client_name": "My assistant",
+                    "redirect_uris": ["http://127.0.0.1/callback"],
+                    "grant_types": ["authorization_code", "refresh_token"],
+                    "token_endpoint_auth_method": "none",
+                }
+            ),
+            "required": ["redirect_uris"],
+        },
+        extra="allow",
+    )
+
+    redirect_uris: Annotated[Any, _URIS] = None
+    client_name: Annotated[Any, _STRING] = None
+    client_uri: Annotated[Any, _STRING] = None
+    grant_types: Annotated[Any, _STRINGS] = None
+    response_types: Annotated[Any, _STRINGS] = None
+    scope: Annotated[Any, _STRING] = None
+    token_endpoint_auth_method: Annotated[Any, _STRING] = None
+    token_endpoint_auth_signing_alg: Annotated[Any, _STRING] = None
+    jwks: Annotated[Any, _OBJECT] = None
+    id_token_signed_response_alg: Annotated[Any, _STRING] = None
+
+
+class ClientInformation(TypedDict):
+    """RFC 7591 §3.2.1."""
+
+    client_id: str
+    client_id_issued_at: int
+    client_secret: NotRequired[str]
+    client_secret_expires_at: NotRequired[int]
+    client_name: str
+    client_uri: NotRequired[str]
+    redirect_uris: list[str]
+    grant_types: list[str]
+    response_types: list[str]
+    scope: str
+    token_endpoint_auth_method: str
+    jwks: NotRequired[dict[str, Any]]
+    id_token_signed_response_alg: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClientRegistrationRoutes:
+    """Takes clients in. `offered` are the scopes that this service has."""
+
+    store: Store
+    offered: tuple[str, ...]
+
+    def operations(self) -> list[Operation]:
+        """What this slice offers."""
+        return [
+            Operation(
+                name="register_client",
+                method="POST",
+                path="/oauth/register",
+                summary="Register an OAuth client for the code flow",
+                run=self.register,
+                input=RegisterClient,
+                output=ClientInformation,
+                status=201,
+                access="open",
+                body_limit=REGISTRATION_BODY_LIMIT,
+                refusals=(400, 413, 415),
+                budget=lambda _: CLIENT_BUDGET,
+                tag="tokens",
+            )
+        ]
+
+    async def register(self, call: Call[RegisterClient]) -> Answer:
+        """RFC 7591 §3: whoever registers gets what any user may then let it do, and nothing before."""
+        given = call.input.model_dump(exclude_none=True)
+        told = client_metadata.read_metadata(given, offered=self.offered)
+        client_id, secret = await self.store.write(
+            lambda tx: clients.add(tx, told, actor=call.address)
+        )
+        return Answer(_information(client_id, secret, told), 201, _NO_CACHE)
+
+
+def _information(client_id: str, secret: str, told: NewClient) -> ClientInformation:
+    information: ClientInformation = {
+        "client_id": client_id,
+        "client_id_issued_at": values.now() // 1000,
+        "client_name": told.name,
+        "redirect_uris": list(told.redirect_uris),
+        "grant_types": list(told.grants),
+        "response_types": ["code"],
+        "scope": " ".join(told.scopes),
+        "token_endpoint_auth_method": told.auth_method,
+        "id_token_signed_response_alg": told.id_token_alg,
+    }
+    if told.uri:
+        information["client_uri"] = told.uri
+    if told.jwks:
+        information["jwks"] = orjson.loads(told.jwks)
+    if secret:
+        information["client_secret"] = secret
+        information["client_secret_expires_at"] = 0
+    return information

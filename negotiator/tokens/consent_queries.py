@@ -1,0 +1,96 @@
+"""Consents: what a user lets which client do, one row a pair, his to see and to withdraw."""
+
+from typing import Final
+
+from sqlalchemy import BigInteger, String, bindparam, delete
+from sqlmodel import col, select
+
+from negotiator import audit, values
+from negotiator.scopes import ordered
+from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
+from negotiator.tokens import authorization_codes
+from negotiator.tokens.tables import ClientConsent
+
+_MOST: Final = 200
+_row = ClientConsent
+_KEEP = Statement(
+    insertion(ClientConsent).on_conflict_do_update(
+        index_elements=["user_id", "client_id"],
+        set_={
+            "client_name": bindparam("called", type_=String),
+            "place": bindparam("at_place", type_=String),
+            "scope": bindparam("all_scopes", type_=String),
+            "remembered": bindparam("all_remembered", type_=String),
+            "granted_at": bindparam("at", type_=BigInteger),
+        },
+    )
+)
+_this = (col(_row.user_id) == bindparam("user"), col(_row.client_id) == bindparam("client"))
+_FIND = Query(select(_row).where(*_this), entity(ClientConsent))
+_OF = Query(
+    select(_row)
+    .where(col(_row.user_id) == bindparam("user"))
+    .order_by(col(_row.granted_at).desc())
+    .limit(_MOST),
+    entity(ClientConsent),
+)
+_DROP = Statement(delete(_row).where(*_this))
+_ERASE = Statement(delete(_row).where(col(_row.user_id) == bindparam("user")))
+
+
+def save(
+    tx: Transaction,
+    user_id: str,
+    *,
+    client_id: str,
+    client_name: str,
+    place: str,
+    scopes: list[str],
+    remembered: bool,
+) -> None:
+    """A user let a client in; `remembered` when these scopes need not be asked for again."""
+    before, now = tx.one(_FIND, user=user_id, client=client_id), values.now()
+    scope = " ".join(ordered([*scopes, *(before.scope.split() if before else ())]))
+    spared = before.remembered.split() if before else []
+    known = " ".join(ordered([*spared, *scopes] if remembered else spared))
+    tx.run(
+        _KEEP,
+        user_id=user_id,
+        client_id=client_id,
+        client_name=client_name,
+        place=place,
+        scope=scope,
+        remembered=known,
+        granted_at=now,
+        called=client_name,
+        at_place=place,
+        all_scopes=scope,
+        all_remembered=known,
+        at=now,
+    )
+
+
+def covers(tx: Transaction, user_id: str, client_id: str, scopes: list[str]) -> bool:
+    """Whether the user said yes to all of this before, in a way that counts again."""
+    found = tx.one(_FIND, user=user_id, client=client_id)
+    return found is not None and set(scopes) <= set(found.remembered.split())
+
+
+def of_user(tx: Transaction, user_id: str) -> list[ClientConsent]:
+    """Whom the user let in, the newest first; at most 200."""
+    return tx.all(_OF, user=user_id)
+
+
+def withdraw(tx: Transaction, user_id: str, client_id: str, *, actor: str) -> bool:
+    """The client may do nothing for the user any more: all its codes and tokens die. False if it never might."""
+    if not tx.run(_DROP, user=user_id, client=client_id):
+        return False
+    authorization_codes.end_all(tx, user_id, client_id)
+    audit.record(tx, "consent.withdrawn", client_id, actor=actor, user=user_id)
+    return True
+
+
+def erase(tx: Transaction, owner: str) -> None:
+    """Forget every consent of a user, and what he granted."""
+    tx.run(_ERASE, user=owner)
+    authorization_codes.erase(tx, owner)

@@ -1,0 +1,118 @@
+"""Redirect URIs: which may be registered, which match, and the answers that are sent to them.
+
+A URI is never normalised: it is one of the registered ones byte for byte, a loopback one but for its port (RFC 8252
+§7.3, RFC 9700 §4.1.3).
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import quote, urlencode, urlsplit
+
+_LONGEST: Final = 2000
+# No space, quote, backslash, caret, backtick, brace or bar, and no byte beyond ASCII: RFC 3986 has none of them, and
+# browsers and parsers disagree on what they would mean.
+_CHARACTERS: Final = re.compile(r"[A-Za-z0-9\-._~:/?\[\]@!$&'()*+,;=%]+")
+_ESCAPES: Final = re.compile(r"(?:[^%]|%[0-9A-Fa-f]{2})*")
+_SCHEME: Final = re.compile(r"([a-z][a-z0-9+.-]*):")
+_HOST: Final = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])")
+_LOOPBACK: Final = re.compile(r"http://(127\.0\.0\.1|\[::1\]|localhost)(?::(\d{1,5}))?(|[/?].*)")
+# Schemes that browsers act on themselves, or that lead into a file system or a script.
+_NEVER: Final = {
+    *(
+        "about",
+        "blob",
+        "chrome",
+        "data",
+        "file",
+        "filesystem",
+        "ftp",
+        "intent",
+        "javascript",
+        "mailto",
+    ),
+    *("moz-extension", "resource", "sms", "tel", "urn", "vbscript", "view-source", "ws", "wss"),
+}
+
+
+def registration_fault(uri: str, *, private_schemes: bool = False) -> str:
+    """Why this URI may not be registered, as a sentence; empty when it may.
+
+    https anywhere; http on loopback only; an app's own scheme if it is a reversed domain name (RFC 8252 §7.1), or, with
+    `private_schemes`, any that means nothing to a browser.
+    """
+    if not 1 <= len(uri) <= _LONGEST:
+        return f"A redirect URI has 1 to {_LONGEST} characters."
+    if not _CHARACTERS.fullmatch(uri) or not _ESCAPES.fullmatch(uri):
+        return "A redirect URI has no fragment and no character that a URI must escape."
+    scheme = _SCHEME.match(uri)
+    if scheme is None:
+        return "A redirect URI is absolute, its scheme in lower case."
+    if scheme[1] in {"http", "https"}:
+        return _web_refusal(uri)
+    if scheme[1] in _NEVER or not (private_schemes or "." in scheme[1].strip(".")):
+        return "An app's own scheme is a reversed domain name, such as com.example.app."
+    return ""
+
+
+def _web_refusal(uri: str) -> str:
+    try:
+        parts = urlsplit(uri)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return "The host or port of a redirect URI is malformed."
+    named = parts.netloc.removesuffix(f":{port}") if port is not None else parts.netloc
+    if "@" in parts.netloc:
+        return "A redirect URI carries no user name."
+    if not host or not _HOST.fullmatch(named) or port == 0:
+        return "The host or port of a redirect URI is malformed."
+    if parts.scheme == "http" and not is_loopback(uri):
+        return "Only loopback redirect URIs may use http."
+    return ""
+
+
+def is_loopback(uri: str) -> bool:
+    """Whether the URI leads to a program on the user's own machine: 127.0.0.1, [::1] or localhost, by http."""
+    return _LOOPBACK.fullmatch(uri) is not None
+
+
+def is_https_only(uri: str) -> bool:
+    """Whether only the owner of a host can receive what is sent there: https, and nothing a machine is its own for."""
+    return uri.startswith("https://") and display_host(uri) not in {"localhost", "127.0.0.1", "::1"}
+
+
+def matches(registered: str, given: str) -> bool:
+    """Whether an authorization request may name `given` when `registered` was registered."""
+    if registered == given:
+        return True
+    ours, theirs = _LOOPBACK.fullmatch(registered), _LOOPBACK.fullmatch(given)
+    if ours is None or theirs is None or not _CHARACTERS.fullmatch(given):
+        return False
+    port = theirs[2]
+    return (ours[1], ours[3]) == (theirs[1], theirs[3]) and (
+        port is None or (0 < int(port) < 65_536 and not port.startswith("0"))
+    )
+
+
+def display_host(uri: str) -> str:
+    """Where the URI leads, in a word for people: a host, or an app's own scheme."""
+    parts = urlsplit(uri)
+    return (parts.hostname or "") if parts.scheme in {"http", "https"} else f"{parts.scheme}:"
+
+
+def origin(uri: str) -> str:
+    """What a content security policy calls the place: `https://host:port`, or a scheme with its colon.
+
+    The policy's grammar has no name for an IPv6 address (CSP 3 §2.3.1): its scheme has to do.
+    """
+    parts = urlsplit(uri)
+    named = parts.scheme in {"http", "https"} and "[" not in parts.netloc
+    return f"{parts.scheme}://{parts.netloc}" if named else f"{parts.scheme}:"
+
+
+def add_parameters(uri: str, told: Mapping[str, str | None]) -> str:
+    """The URI with these parameters added to its query; None leaves one out (RFC 6749 §4.1.2)."""
+    added = urlencode(
+        {name: value for name, value in told.items() if value is not None}, quote_via=quote
+    )
+    return f"{uri}{'&' if '?' in uri else '?'}{added}"

@@ -1,0 +1,112 @@
+"""Refresh tokens: each is good for one use and answers the next; a second use ends the whole grant (RFC 9700 §4.14).
+
+There is no grace for a second use: a client that lost an answer sends its user through the code flow again, which
+costs him a moment; a grace would let a thief's copy live beside the owner's.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import BigInteger, bindparam, delete, update
+from sqlmodel import col, select
+
+from negotiator import values
+from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
+from negotiator.tokens import authorization_codes
+from negotiator.tokens.authorization_codes import invalid_grant_refusal, replay_refusal
+from negotiator.tokens.tables import AuthorizationGrant, RefreshToken
+
+_row = RefreshToken
+_LONGEST: Final = 64
+_ADD = Statement(insertion(RefreshToken))
+_FIND = Query(
+    select(_row).where(col(_row.digest) == bindparam("fingerprint")), entity(RefreshToken)
+)
+_USE = Statement(
+    update(_row)
+    .where(col(_row.digest) == bindparam("token"), col(_row.used_at).is_(None))
+    .values(used_at=bindparam("now", type_=BigInteger))
+)
+_FORGET = Statement(delete(_row).where(col(_row.expires_at) < bindparam("at", type_=BigInteger)))
+
+
+@dataclass(frozen=True, slots=True)
+class NewRefreshToken:
+    """A refresh token, readable this once; `expires_at` in milliseconds."""
+
+    text: str
+    expires_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshTokens:
+    """Issues, rotates and finds refresh tokens.
+
+    `life` is counted from the last use, `longest` from the grant (both in seconds): no family of refresh tokens
+    outlives that, however often it is used.
+    """
+
+    pepper: bytes
+    life: int
+    longest: int
+
+    def issue(
+        self, tx: Transaction, grant_id: str, *, granted_at: int, key: str | None = None
+    ) -> NewRefreshToken:
+        """A new refresh token of a grant (made at `granted_at`, ms), bound to the key of this thumbprint if given."""
+        token, now = values.new_secret(), values.now()
+        until = min(now + self.life * 1000, granted_at + self.longest * 1000)
+        tx.run(
+            _ADD,
+            digest=values.keyed_digest(self.pepper, token),
+            authorization=grant_id,
+            key=key,
+            issued_at=now,
+            expires_at=until,
+            used_at=None,
+        )
+        authorization_codes.extend(tx, grant_id, until=until)
+        return NewRefreshToken(token, until)
+
+    def find(self, tx: Transaction, token: str) -> tuple[RefreshToken, AuthorizationGrant] | None:
+        """The row of this refresh token and its grant, dead or alive."""
+        if len(token) > _LONGEST:
+            return None
+        found = tx.one(_FIND, fingerprint=values.keyed_digest(self.pepper, token))
+        grant = authorization_codes.find(tx, found.authorization) if found else None
+        return (found, grant) if found and grant else None
+
+    def is_live(self, tx: Transaction, token: RefreshToken) -> bool:
+        """Whether the token could be used now."""
+        return (
+            token.used_at is None
+            and token.expires_at > values.now()
+            and authorization_codes.is_live(tx, token.authorization)
+        )
+
+    def rotate(
+        self, tx: Transaction, token: str, *, client_id: str, key: str | None = None
+    ) -> tuple[AuthorizationGrant, NewRefreshToken]:
+        """Use the token up and answer its grant and the next one; `invalid_grant` for anything wrong with it.
+
+        `key` is the one that the client has proven to hold, if it did: a bound token wants the very one it is bound
+        to, and one that is not is bound from here on.
+        """
+        found = self.find(tx, token)
+        if found is None or found[1].client_id != client_id:
+            raise invalid_grant_refusal("The refresh token is not valid.")
+        row, grant = found
+        if row.key not in (None, key):
+            raise invalid_grant_refusal("The refresh token is bound to another key.")
+        if row.used_at is not None:
+            raise replay_refusal(grant)
+        if not self.is_live(tx, row):
+            raise invalid_grant_refusal("The refresh token is not valid.")
+        if not tx.run(_USE, token=row.digest, now=values.now()):
+            raise replay_refusal(grant)
+        return grant, self.issue(tx, grant.id, granted_at=grant.created_at, key=key)
+
+
+def sweep(tx: Transaction, now: int) -> None:
+    """Forget refresh tokens that have expired."""
+    tx.run(_FORGET, at=now)

@@ -1,0 +1,141 @@
+"""Readers of single claims: from a hostile JSON object to a value with a type and a bound.
+
+A claim that is present must have its type; `null` is not absence. Every text is printable, so that
+neither a log, a page nor a database meets a control character, a bidi mark or a NUL that an issuer
+let through.
+"""
+
+import re
+from enum import StrEnum
+from typing import Any, Final, TypeGuard
+
+from negotiator.strict_json import is_array, is_object
+
+_SCOPES = re.compile(r"[\x21\x23-\x5b\x5d-\x7e ]*")
+# A dot-string (RFC 5321 §4.1.2) that is no encoded word: exactly what an account can have (`users.people`).
+_EMAIL = re.compile(
+    r"(?!.*=\?)[!#-'*+./0-9=?A-Z^-~-]{1,64}@((?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z0-9-]{2,63})"
+)
+_LATEST: Final = 253_402_300_799
+
+
+class Reason(StrEnum):
+    """Why an assertion is not believed; the caller adds `replay`, `not_entitled`, `scope`."""
+
+    MALFORMED = "malformed"
+    TYPE = "type"
+    SIGNATURE = "signature"
+    ISSUER = "issuer"
+    AUDIENCE = "audience"
+    EXPIRED = "expired"
+    REPLAY = "replay"
+    CLIENT = "client"
+    UNVERIFIED_EMAIL = "unverified_email"
+    LOGIN_REQUIRED = "login_required"
+    NOT_ENTITLED = "not_entitled"
+    SCOPE = "scope"
+    RESOURCE = "resource"
+    PROOF = "proof"
+    INTERACTION = "interaction"
+    KEYS_UNAVAILABLE = "keys_unavailable"
+
+
+class AssertionRefused(Exception):
+    """A reason, a sentence for the wire, and a detail for the log.
+
+    `max_age` comes with a stale login: how many seconds ago the issuer's policy lets it be.
+    """
+
+    def __init__(
+        self, reason: Reason, description: str, *, detail: str = "", max_age: int | None = None
+    ) -> None:
+        super().__init__(f"{reason}: {description}")
+        self.reason = reason
+        self.description = description
+        self.detail = detail
+        self.max_age = max_age
+
+
+def is_text(value: object, limit: int) -> TypeGuard[str]:
+    """Whether this is a string of 1 to `limit` printable characters."""
+    return isinstance(value, str) and 0 < len(value) <= limit and value.isprintable()
+
+
+def required_text(
+    claims: dict[str, Any], name: str, *, limit: int = 255, reason: Reason = Reason.MALFORMED
+) -> str:
+    """The text of a claim that has to be there."""
+    value = claims.get(name)
+    if is_text(value, limit):
+        return value
+    raise AssertionRefused(
+        reason, f"The claim {name} must be a string of 1 to {limit} printable characters."
+    )
+
+
+def optional_text(claims: dict[str, Any], name: str) -> str | None:
+    """The text of a claim, or None when it is absent."""
+    return required_text(claims, name) if name in claims else None
+
+
+def texts(claims: dict[str, Any], name: str, *, single: bool = False) -> tuple[str, ...] | None:
+    """An array of texts (with `single`, also one alone) or None when absent; never empty."""
+    if name not in claims:
+        return None
+    value: object = claims[name]
+    values: object = [value] if single and isinstance(value, str) else value
+    if not is_array(values) or not values or not all(is_text(entry, 2048) for entry in values):
+        raise AssertionRefused(
+            Reason.MALFORMED, f"The claim {name} must be an array of printable strings."
+        )
+    return tuple(values)
+
+
+def is_moment(value: Any) -> TypeGuard[int | float]:
+    """Whether this is a NumericDate (RFC 7519 §2) before the year 10000; never a boolean."""
+    return type(value) in (int, float) and 0 <= value <= _LATEST
+
+
+def required_moment(claims: dict[str, Any], name: str) -> int:
+    """A NumericDate as milliseconds."""
+    value = claims.get(name)
+    if is_moment(value):
+        return int(value * 1000)
+    raise AssertionRefused(Reason.MALFORMED, f"The claim {name} must be a number of seconds.")
+
+
+def optional_moment(claims: dict[str, Any], name: str) -> int | None:
+    """A NumericDate as milliseconds, or None when absent."""
+    return required_moment(claims, name) if name in claims else None
+
+
+def optional_scopes(claims: dict[str, Any]) -> tuple[str, ...] | None:
+    """The scopes named (RFC 6749 §3.3), each once; None without a claim, () from an empty one."""
+    if "scope" not in claims:
+        return None
+    value = claims["scope"]
+    if not isinstance(value, str) or not _SCOPES.fullmatch(value):
+        raise AssertionRefused(
+            Reason.MALFORMED, "The claim scope must be a string of scopes with spaces between."
+        )
+    return tuple(dict.fromkeys(word for word in value.split(" ") if word))
+
+
+def optional_object(claims: dict[str, Any], name: str) -> dict[str, Any] | None:
+    """The object in a claim, or None when absent."""
+    if name not in claims:
+        return None
+    value: object = claims[name]
+    if is_object(value):
+        return value
+    raise AssertionRefused(Reason.MALFORMED, f"The claim {name} must be an object.")
+
+
+def mail_domain(address: str) -> str | None:
+    """The lower-case domain of an ASCII e-mail address up to 254 long; None for other texts.
+
+    Only ASCII: in a wider alphabet two addresses can fold into one, and an address is an identity
+    here.
+    """
+    found = _EMAIL.fullmatch(address) if len(address) <= 254 else None
+    return found[1].lower() if found else None

@@ -1,0 +1,138 @@
+"""Documents at URLs that clients name: DID documents, metadata of agents and of clients, their key sets.
+
+They are fetched by a pool of their own, so that slow hosts do not delay the keys of configured issuers. One client
+address causes at most a budget's worth of fetches, and so does one host over all clients; a URL that failed is not
+fetched again for a minute.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from negotiator import values
+from negotiator.errors import TooManyRequests, Unavailable
+from negotiator.trust.fetch import FetchedDocument, Fetcher, FetchFailed
+
+AT_ONCE: Final = 32
+"""Fetches for clients that run at once."""
+_OWN: Final = 2
+"""Connections beside them for this service's own looks."""
+_SOON: Final = 2
+CONNECTIONS: Final = AT_ONCE + _OWN
+FAILURE_SECONDS: Final = 60
+REMEMBERED: Final = 1024
+"""URLs of which a failure, or a success, is remembered in one process."""
+FETCHES: Final = "fetches"
+HOSTS: Final = "hosts"
+
+Charge = Callable[[str, str], Awaitable[int]]
+"""Takes one call of a budget for a key; answers 0, or the seconds to wait when the budget is empty."""
+
+
+class ClientUrlFetcher:
+    """Fetches JSON documents from hosts that clients name; `clock` answers milliseconds."""
+
+    def __init__(
+        self, pool: Fetcher, charge: Charge, *, clock: Callable[[], int] = lambda: values.now()
+    ) -> None:
+        self._pool = pool
+        self._charge = charge
+        self._clock = clock
+        self._failures: OrderedDict[str, tuple[int, str]] = OrderedDict()
+        self._good: OrderedDict[str, None] = OrderedDict()
+        self._flights: dict[tuple[str, int], asyncio.Task[FetchedDocument | FetchFailed]] = {}
+
+    async def document(self, url: str, *, limit: int, address: str | None) -> FetchedDocument:
+        """The document, at most `limit` bytes; raises `FetchFailed`, `TooManyRequests` for an empty budget, and
+        `Unavailable` while too many fetches run.
+
+        `address` is the client's that asks. None stands for this service's own look at a document that it knows,
+        which is charged to no budget and is not answered from memory.
+        """
+        if address is not None and (failure := self._remembered(url)):
+            raise FetchFailed(failure)
+        flight = self._flights.get((url, limit))
+        if flight is None:
+            if address is not None:
+                await self._pay(url, address)
+            # Another call may have begun the same fetch while this one was charged.
+            flight = self._flights.get((url, limit))
+        if flight is None:
+            if address is not None and len(self._flights) >= AT_ONCE:
+                # A fetch that waited for a connection would look like a failure of its host.
+                raise Unavailable("Too many documents are being fetched now.", retry_after=_SOON)
+            flight = self._flights[url, limit] = asyncio.create_task(self._fetch(url, limit))
+        found = await asyncio.shield(flight)
+        if isinstance(found, FetchFailed):
+            raise found
+        return found
+
+    async def json(self, url: str, *, limit: int, address: str | None) -> dict[str, Any]:
+        """The same, the object alone."""
+        return (await self.document(url, limit=limit, address=address)).body
+
+    def accept(self, url: str) -> None:
+        """Remember that the document at this URL was believed: new URLs of its host no longer crowd it out."""
+        _keep(self._good, url, None)
+
+    def reject(self, url: str, detail: str) -> None:
+        """Remember that the document cannot be had or believed."""
+        self._good.pop(url, None)
+        until = self._clock() + FAILURE_SECONDS * 1000
+        _keep(self._failures, url, (until, f"{detail} (remembered)"))
+
+    async def close(self) -> None:
+        """Give up the fetches under way."""
+        flights = list(self._flights.values())
+        for flight in flights:
+            flight.cancel()
+        await asyncio.gather(*flights, return_exceptions=True)
+        await self._pool.close()
+
+    def _remembered(self, url: str) -> str | None:
+        until, failure = self._failures.get(url, (0, ""))
+        if until <= self._clock():
+            self._failures.pop(url, None)
+            return None
+        return failure
+
+    async def _pay(self, url: str, address: str) -> None:
+        host = _host(url)
+        # URLs that were believed before have a budget of the host apart from URLs that are new.
+        host_key = f"{host} believed" if url in self._good else host
+        for budget, key in ((FETCHES, address), (HOSTS, host_key)):
+            if wait := await self._charge(budget, key):
+                raise TooManyRequests(
+                    "Too many documents were asked for; wait as long as Retry-After says.",
+                    retry_after=wait,
+                )
+
+    async def _fetch(self, url: str, limit: int) -> FetchedDocument | FetchFailed:
+        try:
+            found = await self._pool.document(url, limit=limit)
+        except FetchFailed as failed:
+            self.reject(url, failed.detail)
+            return failed
+        finally:
+            self._flights.pop((url, limit), None)
+        self._failures.pop(url, None)
+        return found
+
+
+def _host(url: str) -> str:
+    try:
+        host = urlsplit(url).hostname
+    except ValueError:
+        host = None
+    if not host:
+        raise FetchFailed("the URL has no host")
+    return host.rstrip(".")
+
+
+def _keep(entries: OrderedDict[str, Any], url: str, entry: Any) -> None:
+    entries[url] = entry
+    entries.move_to_end(url)
+    while len(entries) > REMEMBERED:
+        entries.popitem(last=False)

@@ -1,0 +1,210 @@
+"""The trusted issuers: added, listed and removed by the operator, looked up at every assertion."""
+
+from functools import lru_cache
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from sqlalchemy import BigInteger, bindparam, update
+from sqlmodel import col, select
+
+from negotiator import audit, values
+from negotiator.errors import FieldError, NotFound, ValidationFailed
+from negotiator.scopes import ASSISTANT, ordered
+from negotiator.store.statement import Query, Statement, Transaction, insertion, table
+from negotiator.store.store import Store
+from negotiator.trust import revocations
+from negotiator.trust.issuers import Issuer
+from negotiator.trust.tables import TrustedIssuer
+
+_COLUMNS: Final = (
+    "algorithms",
+    "jwks",
+    "jwks_uri",
+    "clients",
+    "scope",
+    "email_domains",
+    "email_verifier",
+    "max_auth_age",
+    "tenanted",
+)
+_columns = [table(TrustedIssuer).c[name] for name in ("issuer", *_COLUMNS)]
+
+
+@lru_cache(maxsize=256)
+def _read(*row: Any) -> Issuer:
+    (
+        issuer,
+        algorithms,
+        jwks,
+        jwks_uri,
+        clients,
+        scope,
+        domains,
+        verifier,
+        max_auth_age,
+        tenanted,
+    ) = row
+    return Issuer(
+        issuer,
+        tuple(algorithms.split()),
+        jwks=jwks,
+        jwks_uri=jwks_uri,
+        clients=frozenset(clients.split()),
+        scopes=tuple(scope.split()),
+        email_domains=tuple(domains.split()),
+        email_verifier=bool(verifier),
+        max_auth_age=max_auth_age,
+        tenanted=bool(tenanted),
+    )
+
+
+_live = col(TrustedIssuer.removed_at).is_(None)
+_FIND = Query(
+    select(*_columns).where(col(TrustedIssuer.issuer) == bindparam("issuer"), _live),
+    lambda row: _read(*row),
+)
+_LIST = Query(
+    select(*_columns).where(_live).order_by(col(TrustedIssuer.issuer)),
+    lambda row: _read(*row),
+)
+_parameters = {
+    name: bindparam(f"new_{name}", type_=table(TrustedIssuer).c[name].type)
+    for name in (*_COLUMNS, "removed_at")
+}
+_KEEP = Statement(
+    insertion(TrustedIssuer).on_conflict_do_update(index_elements=["issuer"], set_=_parameters)
+)
+_KNOWN = Query(
+    select(TrustedIssuer.removed_at).where(col(TrustedIssuer.issuer) == bindparam("issuer")),
+    lambda row: row[0],
+)
+_REMOVE = Statement(
+    update(TrustedIssuer)
+    .where(col(TrustedIssuer.issuer) == bindparam("name"), _live)
+    .values(removed_at=bindparam("at", type_=BigInteger))
+)
+
+
+class Issuers:
+    """The verifier's view of the table: one short read per assertion, so that a removal counts at once."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def find(self, issuer: str) -> Issuer | None:
+        """The trusted issuer of exactly this name."""
+        return await self._store.read(lambda tx: tx.one(_FIND, issuer=issuer))
+
+
+def add(
+    tx: Transaction, issuer: Issuer, *, own: str, allow_loopback: bool, discovered: str = ""
+) -> None:
+    """Trust an issuer, or change how; 422 as `check` says.
+
+    `discovered` is the `jwks_uri` that its metadata names, for the audit trail.
+    """
+    check_issuer(issuer, own=own, allow_loopback=allow_loopback)
+    row = _row(issuer)
+    was_removed = bool(tx.one(_KNOWN, issuer=issuer.issuer))
+    tx.run(
+        _KEEP,
+        issuer=issuer.issuer,
+        added_at=values.now(),
+        **row,
+        **{f"new_{name}": value for name, value in row.items()},
+    )
+    if was_removed:
+        revocations.restore(tx, issuer.issuer)
+    audit.record(
+        tx,
+        "issuer.added",
+        issuer.issuer,
+        actor="operator",
+        algorithms=list(issuer.algorithms),
+        **({"jwks_uri": discovered} if discovered else {}),
+    )
+
+
+def check_issuer(issuer: Issuer, *, own: str, allow_loopback: bool) -> None:
+    """422 for our own name, an address that is no https URL, an unknown scope."""
+    if issuer.issuer == own:
+        raise ValidationFailed(
+            [FieldError("/issuer", "We cannot be our own identity provider (ID-JAG §9.3).")]
+        )
+    for name, url in (("issuer", issuer.issuer), ("jwks_uri", issuer.jwks_uri)):
+        if url and not _is_fetchable(url, allow_loopback):
+            raise ValidationFailed([FieldError(f"/{name}", f"{url} is no https URL.")])
+    if unknown := set(issuer.scopes) - set(ASSISTANT):
+        raise ValidationFailed([FieldError("/scope", f"{min(unknown)} is not a scope.")])
+
+
+def list_issuers(tx: Transaction) -> list[Issuer]:
+    """All trusted issuers by name."""
+    return tx.all(_LIST)
+
+
+def remove(tx: Transaction, issuer: str) -> None:
+    """Stop trusting an issuer: its assertions and every token that stands on one are dead; 404 when unknown."""
+    if not tx.run(_REMOVE, name=issuer, at=values.now()):
+        raise NotFound(f"{issuer} is not a trusted issuer.")
+    revocations.revoke(tx, issuer)
+    audit.record(tx, "issuer.removed", issuer, actor="operator")
+
+
+def revoke_subject(tx: Transaction, issuer: str, subject: str, *, tenant: str = "") -> None:
+    """The kill switch for one person: every token and every assertion issued up to now is dead."""
+    if tx.one(_FIND, issuer=issuer) is None:
+        raise NotFound(f"{issuer} is not a trusted issuer.")
+    revocations.revoke(tx, revocations.identity_key(issuer, tenant, subject), before=values.now())
+    audit.record(
+        tx,
+        "issuer.subject_revoked",
+        issuer,
+        actor="operator",
+        identity=values.digest(subject)[:16],
+    )
+
+
+def summary(issuer: Issuer) -> dict[str, Any]:
+    """What an operator sees of an issuer."""
+    source = "file" if issuer.jwks else issuer.jwks_uri or "discovery"
+    return {
+        "issuer": issuer.issuer,
+        "algorithms": list(issuer.algorithms),
+        "keys": source,
+        "clients": sorted(issuer.clients),
+        "scopes": list(issuer.scopes),
+        "email_domains": list(issuer.email_domains),
+        "email_verifier": issuer.email_verifier,
+        "max_auth_age": issuer.max_auth_age,
+    }
+
+
+def _row(issuer: Issuer) -> dict[str, Any]:
+    return {
+        "algorithms": " ".join(issuer.algorithms),
+        "jwks": issuer.jwks,
+        "jwks_uri": issuer.jwks_uri,
+        "clients": " ".join(sorted(issuer.clients)),
+        "scope": " ".join(ordered(issuer.scopes or ASSISTANT)),
+        "email_domains": " ".join(issuer.email_domains),
+        "email_verifier": int(issuer.email_verifier),
+        "max_auth_age": issuer.max_auth_age,
+        "tenanted": int(issuer.tenanted),
+        "removed_at": None,
+    }
+
+
+def _is_fetchable(url: str, allow_loopback: bool) -> bool:
+    parts = urlsplit(url)
+    local = (
+        allow_loopback
+        and parts.scheme == "http"
+        and parts.hostname in {"127.0.0.1", "localhost", "::1"}
+    )
+    return (
+        bool(parts.hostname)
+        and (parts.scheme == "https" or local)
+        and not parts.query
+        and not parts.fragment
+    )

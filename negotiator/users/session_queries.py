@@ -1,0 +1,177 @@
+"""Browser sessions: begun at a sign-in, over when idle, old, ended, or when what they stand on is.
+
+The cookie holds 256 random bits, the row their digest. Reading one costs one indexed query; that it was seen is
+written once in five minutes.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import BigInteger, bindparam, delete, exists, or_, select, update
+from sqlmodel import col
+
+from negotiator import audit, values
+from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
+from negotiator.trust.tables import Revocation
+from negotiator.users.tables import BrowserSession, User
+
+IDLE: Final = 12 * 3_600_000
+LIFE: Final = 7 * 86_400_000
+_TOUCH: Final = 300_000
+
+_session = BrowserSession
+_WITHDRAWN = exists().where(
+    col(Revocation.subject).in_(
+        [col(_session.user_id), col(_session.issuer), col(_session.identity)]
+    ),
+    col(Revocation.before) >= col(_session.signed_in_at),
+)
+_live = (
+    col(_session.expires_at) > bindparam("now", type_=BigInteger),
+    col(_session.seen_at) > bindparam("idle", type_=BigInteger),
+    col(User.disabled_at).is_(None),
+    ~_WITHDRAWN,
+)
+_ADD = Statement(insertion(BrowserSession))
+_FIND = Query(
+    select(
+        col(_session.id),
+        col(_session.user_id),
+        col(User.email),
+        col(User.name),
+        col(User.is_admin),
+        col(_session.signed_in_at),
+        col(_session.seen_at),
+    )
+    .join(User, col(User.id) == col(_session.user_id))
+    .where(col(_session.digest) == bindparam("digest"), *_live),
+    lambda row: ActiveSession(*row),
+)
+_OF_USER = Query(
+    select(_session)
+    .join(User, col(User.id) == col(_session.user_id))
+    .where(col(_session.user_id) == bindparam("user"), *_live)
+    .order_by(col(_session.seen_at).desc()),
+    entity(BrowserSession),
+)
+_STANDING = Query(
+    select(col(_session.issuer), col(_session.identity)).where(
+        col(_session.id) == bindparam("session")
+    ),
+    lambda row: (row[0], row[1]),
+)
+_SEEN = Statement(
+    update(_session)
+    .where(col(_session.id) == bindparam("session"))
+    .values(seen_at=bindparam("now", type_=BigInteger))
+)
+_END = Statement(
+    delete(_session).where(
+        col(_session.id) == bindparam("session"), col(_session.user_id) == bindparam("user")
+    )
+)
+_END_OTHERS = Statement(
+    delete(_session).where(
+        col(_session.user_id) == bindparam("user"), col(_session.id) != bindparam("kept")
+    )
+)
+_END_BY_SECRET = Statement(delete(_session).where(col(_session.digest) == bindparam("digest")))
+_FORGET = Statement(
+    delete(_session).where(
+        or_(
+            col(_session.expires_at) < bindparam("now", type_=BigInteger),
+            col(_session.seen_at) < bindparam("idle", type_=BigInteger),
+        )
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveSession:
+    """A live session and its user; times in milliseconds."""
+
+    session_id: str
+    user_id: str
+    email: str | None
+    name: str
+    is_admin: int
+    signed_in_at: int
+    seen_at: int
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether that it is in use should be written down again."""
+        return values.now() - self.seen_at > _TOUCH
+
+
+@dataclass(frozen=True, slots=True)
+class SignInDetails:
+    """How and where somebody signed in. `issuer` and `identity` are set when a provider vouched for him."""
+
+    browser: str = ""
+    address: str = ""
+    issuer: str | None = None
+    identity: str | None = None
+
+
+def begin(tx: Transaction, secret: str, user_id: str, *, means: SignInDetails) -> str:
+    """A new session behind this secret; answers its id."""
+    now, session_id = values.now(), values.new_id("ses")
+    tx.run(
+        _ADD,
+        id=session_id,
+        digest=values.digest(secret),
+        user_id=user_id,
+        issuer=means.issuer,
+        identity=means.identity,
+        browser=means.browser,
+        address=means.address,
+        signed_in_at=now,
+        seen_at=now,
+        expires_at=now + LIFE,
+    )
+    audit.record(tx, "user.signed_in", user_id, actor=means.address, issuer=means.issuer or "")
+    return session_id
+
+
+def find(tx: Transaction, secret: str) -> ActiveSession | None:
+    """The live session behind this secret."""
+    now = values.now()
+    return tx.one(_FIND, digest=values.digest(secret), now=now, idle=now - IDLE)
+
+
+def provider_identity(tx: Transaction, session_id: str) -> tuple[str | None, str | None]:
+    """The issuer and the identity that a session stands on, when a provider vouched for its user."""
+    found: tuple[str | None, str | None] | None = tx.one(_STANDING, session=session_id)
+    return found or (None, None)
+
+
+def mark_seen(tx: Transaction, session_id: str) -> None:
+    """Remember that the session is in use."""
+    tx.run(_SEEN, session=session_id, now=values.now())
+
+
+def of_user(tx: Transaction, user_id: str) -> list[BrowserSession]:
+    """A user's live sessions, the one last seen first."""
+    now = values.now()
+    return tx.all(_OF_USER, user=user_id, now=now, idle=now - IDLE)
+
+
+def end(tx: Transaction, session_id: str, *, user_id: str) -> bool:
+    """End one session of this user; False when it is not his."""
+    return tx.run(_END, session=session_id, user=user_id) == 1
+
+
+def end_by_secret(tx: Transaction, secret: str) -> None:
+    """End the session behind this secret, if there is one."""
+    tx.run(_END_BY_SECRET, digest=values.digest(secret))
+
+
+def end_all(tx: Transaction, user_id: str, *, but: str = "") -> int:
+    """End every session of this user, or every other one; answers how many."""
+    return tx.run(_END_OTHERS, user=user_id, kept=but)
+
+
+def sweep(tx: Transaction, now: int) -> None:
+    """Forget sessions that are over."""
+    tx.run(_FORGET, now=now, idle=now - IDLE)

@@ -1,0 +1,196 @@
+"""Accounts: made by an operator or just in time, disabled for good measure, matched by e-mail in lower case."""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Final, NoReturn
+
+from argon2 import PasswordHasher
+from argon2.exceptions import Argon2Error
+from sqlalchemy import BigInteger, bindparam, update
+from sqlmodel import col, select
+
+from negotiator import audit, values
+from negotiator.errors import Conflict, FieldError, NotFound, ValidationFailed
+from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
+from negotiator.trust import revocations
+from negotiator.users import session_queries
+from negotiator.users.tables import User
+
+SHORTEST_PASSWORD: Final = 12
+_EASY: Final = 1_000_000
+_LOOKED_AT: Final = 24
+_LONGEST_EMAIL: Final = 254
+
+_hasher = PasswordHasher(
+    time_cost=2, memory_cost=19 * 1024, parallelism=1
+)  # OWASP's argon2id minimum
+_ADD = Statement(insertion(User).on_conflict_do_nothing())
+_BY_EMAIL = Query(select(User).where(col(User.email) == bindparam("email")), entity(User))
+_BY_ID = Query(select(User).where(col(User.id) == bindparam("user")), entity(User))
+_LIST = Query(select(User).order_by(col(User.id)), entity(User))
+_ANY = Query(select(User.id).limit(1), lambda row: str(row[0]))
+_DISABLE = Statement(
+    update(User)
+    .where(col(User.id) == bindparam("user"), col(User.disabled_at).is_(None))
+    .values(disabled_at=bindparam("at", type_=BigInteger))
+)
+_RENAME = Statement(
+    update(User).where(col(User.id) == bindparam("user")).values(name=bindparam("called"))
+)
+_SET_PASSWORD = Statement(
+    update(User).where(col(User.id) == bindparam("user")).values(password_hash=bindparam("hashed"))
+)
+
+
+def normalise_email(text: str) -> str:
+    """An e-mail address in the one form we compare; 422 for what is none.
+
+    An encoded word (RFC 2047) is none: it would be decoded on its way out, and one mailbox have many names here.
+    """
+    email = text.strip().lower()
+    local, at, domain = email.rpartition("@")
+    plain = email.isprintable() and not any(mark in email for mark in ' <>()[],;:"\\')
+    if not (
+        at
+        and local
+        and "." in domain.strip(".")
+        and plain
+        and len(email) <= _LONGEST_EMAIL
+        and "@" not in local
+        and "=?" not in email
+    ):
+        raise ValidationFailed([FieldError("/email", "This is no e-mail address.")])
+    return email
+
+
+def hash_password(password: str, *, about: Sequence[str] = ()) -> str:
+    """An argon2id hash, for the database; takes some 30 ms, so call it off the event loop.
+
+    422 for a password that is too short, or common (NIST SP 800-63B-4 §3.1.1.2). `about` is what a guesser knows of
+    the user: the e-mail address, the name.
+    """
+    if len(password) < SHORTEST_PASSWORD:
+        _refuse_password(f"A password has at least {SHORTEST_PASSWORD} characters.")
+    if is_common(password, about=about):
+        _refuse_password(
+            "This password is among the first that a guesser tries. Choose another, such as several unrelated words."
+        )
+    return _hasher.hash(password)
+
+
+def is_common(password: str, *, about: Sequence[str] = ()) -> bool:
+    """Whether a guesser who knows common passwords, words, keyboard rows and `about` finds it within a million tries.
+
+    A million is what zxcvbn's authors hold against guessing online (Wheeler, USENIX Security 2016). Its time grows
+    faster than the text, so the beginning and the end of a long password are looked at, and both have to be easy.
+    """
+    from zxcvbn import zxcvbn  # a megabyte of lists, for the few who set a password
+
+    names = [part for text in (*about, "negotiator") for part in (text, text.partition("@")[0])]
+    known = [end for name in names for end in _ends(name)]
+    return all(zxcvbn(end, user_inputs=known)["guesses"] < _EASY for end in _ends(password))
+
+
+def _ends(text: str) -> set[str]:
+    return {text[:_LOOKED_AT], text[-_LOOKED_AT:]}
+
+
+def _refuse_password(sentence: str) -> NoReturn:
+    raise ValidationFailed([FieldError("/password", sentence)])
+
+
+def verify_password(hashed: str, password: str) -> bool:
+    """Whether this is the password; as slow for an account without one, so that timing tells nothing."""
+    try:
+        return _hasher.verify(hashed or _no_password(), password) and bool(hashed)
+    except Argon2Error:
+        return False
+
+
+def add(
+    tx: Transaction,
+    email: str | None,
+    *,
+    name: str = "",
+    is_admin: bool = False,
+    password_hash: str = "",
+    actor: str,
+) -> str:
+    """Make a user and answer his id; 409 when the e-mail is taken."""
+    user_id = values.new_id("usr")
+    added = tx.run(
+        _ADD,
+        id=user_id,
+        email=email,
+        name=name,
+        password_hash=password_hash,
+        is_admin=int(is_admin),
+        created_at=values.now(),
+        disabled_at=None,
+    )
+    if not added:
+        raise Conflict(f"There is a user {email} already.")
+    audit.record(tx, "user.created", user_id, actor=actor)
+    return user_id
+
+
+def by_email(tx: Transaction, email: str) -> User | None:
+    """The user with this normal e-mail."""
+    return tx.one(_BY_EMAIL, email=email)
+
+
+def by_id(tx: Transaction, user_id: str) -> User | None:
+    """The user of this id."""
+    return tx.one(_BY_ID, user=user_id)
+
+
+def list_users(tx: Transaction) -> list[User]:
+    """All users, oldest first."""
+    return tx.all(_LIST)
+
+
+def any_exist(tx: Transaction) -> bool:
+    """Whether there is any user yet."""
+    return tx.one(_ANY) is not None
+
+
+def disable(tx: Transaction, email: str) -> None:
+    """Close an account: all its agents' tokens and browser sessions die at once; 404 when unknown."""
+    user = by_email(tx, email)
+    if user is None:
+        raise NotFound(f"There is no user {email}.")
+    tx.run(_DISABLE, user=user.id, at=values.now())
+    revocations.revoke(tx, user.id)
+    session_queries.end_all(tx, user.id)
+    audit.record(tx, "user.disabled", user.id, actor="operator")
+
+
+def rename(tx: Transaction, user_id: str, name: str) -> None:
+    """How to greet the user from now on."""
+    tx.run(_RENAME, user=user_id, called=name)
+
+
+def set_password(
+    tx: Transaction, user_id: str, password_hash: str, *, kept: str = "", actor: str
+) -> None:
+    """Another password; every browser session ends, but the one `kept`."""
+    tx.run(_SET_PASSWORD, user=user_id, hashed=password_hash)
+    session_queries.end_all(tx, user_id, but=kept)
+    audit.record(tx, "user.password_changed", user_id, actor=actor)
+
+
+def summary(user: User) -> dict[str, Any]:
+    """What an operator sees of a user."""
+    return {
+        "id": user.id,
+        "email": user.email,
+        "name": user.name,
+        "is_admin": bool(user.is_admin),
+        "created_at": values.timestamp(user.created_at),
+        "disabled_at": values.timestamp_or_none(user.disabled_at),
+    }
+
+
+@cache
+def _no_password() -> str:
+    return _hasher.hash("")

@@ -1,0 +1,178 @@
+"""Keys: one successor, one overlap, one end; what was got with a key ends with it."""
+
+from typing import Any
+
+import httpx2
+import pytest
+from starlette.applications import Starlette
+
+from negotiator.directory import accounts_queries
+from negotiator.store.statement import Transaction
+from negotiator.tokens import api_key_queries, api_keys
+from tests.conftest import PEPPER, Change, Clock, connect
+from tests.helpers.answer_checks import refused
+from tests.helpers.directory_identity import (
+    REVOKE,
+    ROTATE,
+    TOKEN,
+    is_accepted,
+    key_header,
+    register_account,
+)
+
+pytestmark = pytest.mark.asyncio
+DAY = 86_400
+
+
+async def rotated(
+    client: httpx2.AsyncClient, record: dict[str, Any], **sent: int
+) -> dict[str, Any]:
+    answer = await client.post(ROTATE, json=sent, headers=key_header(record))
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+async def token(client: httpx2.AsyncClient, record: dict[str, Any], **more: str) -> str:
+    form_ = {"grant_type": "client_credentials", **more}
+    answer = await client.post(TOKEN, data=form_, auth=(record["client_id"], record["api_key"]))
+    assert answer.status_code == 200, answer.text
+    return answer.json()["access_token"]
+
+
+async def test_a_rotated_key_says_when_it_ends_and_then_does(
+    client: httpx2.AsyncClient, clock: Clock
+) -> None:
+    record = await register_account(client)
+    successor = await rotated(client, record)
+    assert successor["previous_key_expires_at"] == "2027-01-16T08:00:00.000Z"
+    old = await client.get("/api/health", headers=key_header(record))
+    assert old.headers["deprecation"] == f"@{clock.at // 1000}"
+    assert old.headers["sunset"] == "Sat, 16 Jan 2027 08:00:00 GMT"
+    new = await client.get("/api/health", headers=key_header(successor))
+    assert not {"deprecation", "sunset"} & set(new.headers)
+    clock.advance(DAY - 1)
+    assert await is_accepted(client, record["api_key"])
+    clock.advance(1)
+    assert not await is_accepted(client, record["api_key"])
+    assert await is_accepted(client, successor["api_key"])
+
+
+async def test_no_overlap_ends_the_old_key_and_its_tokens_at_once(
+    client: httpx2.AsyncClient,
+) -> None:
+    record = await register_account(client)
+    derived = await token(client, record)
+    successor = await rotated(client, record, overlap_seconds=0)
+    assert not await is_accepted(client, record["api_key"])
+    assert not await is_accepted(client, derived)
+    assert await is_accepted(client, successor["api_key"])
+
+
+async def test_there_are_two_live_keys_at_most_and_a_lost_answer_can_be_asked_again(
+    client: httpx2.AsyncClient,
+) -> None:
+    record = await register_account(client)
+    lost, kept = await rotated(client, record), await rotated(client, record)
+    assert [await is_accepted(client, each["api_key"]) for each in (record, lost, kept)] == [
+        True,
+        False,
+        True,
+    ]
+
+
+async def test_rotating_again_never_lengthens_an_overlap(
+    client: httpx2.AsyncClient, clock: Clock
+) -> None:
+    record = await register_account(client)
+    await rotated(client, record, overlap_seconds=60)
+    again = await rotated(client, record, overlap_seconds=600)
+    assert again["previous_key_expires_at"] == "2027-01-15T08:01:00.000Z"
+    clock.advance(61)
+    assert not await is_accepted(client, record["api_key"])
+
+
+async def test_only_the_key_itself_makes_another(client: httpx2.AsyncClient) -> None:
+    record = await register_account(client)
+    derived = {"authorization": f"Bearer {await token(client, record)}"}
+    refused(await client.post(ROTATE, json={}, headers=derived), 403, "access_denied")
+
+
+async def test_an_overlap_lasts_a_week_at_most(client: httpx2.AsyncClient) -> None:
+    headers = key_header(await register_account(client))
+    for seconds in (-1, 604_801, "soon"):
+        answer = await client.post(ROTATE, json={"overlap_seconds": seconds}, headers=headers)
+        refused(answer, 422, "validation_failed")
+
+
+async def test_tokens_are_opaque_unless_a_jwt_is_asked_for_and_die_with_their_key(
+    application: Starlette, client: httpx2.AsyncClient
+) -> None:
+    record = await register_account(client)
+    opaque = await token(client, record)
+    plain = "urn:ietf:params:oauth:token-type:"
+    signed = await token(client, record, requested_token_type=f"{plain}jwt")
+    assert opaque.startswith(api_keys.BEARER_PREFIX)
+    assert signed.count(".") == 2
+    narrow = await token(client, record, scope="tools:read")
+    assert all([await is_accepted(client, each) for each in (opaque, signed, narrow)])
+    strange = {"grant_type": "client_credentials", "requested_token_type": f"{plain}saml2"}
+    basic = (record["client_id"], record["api_key"])
+    refused(await client.post(TOKEN, data=strange, auth=basic), 400, "invalid_request")
+    await client.post(REVOKE, json={"token": record["api_key"]})
+    async with connect(application) as elsewhere:
+        assert not any([await is_accepted(elsewhere, each) for each in (opaque, signed, narrow)])
+    answer = await client.post(TOKEN, data={"grant_type": "client_credentials"}, auth=basic)
+    refused(answer, 401, "invalid_client")
+
+
+async def test_one_token_can_be_ended_alone(client: httpx2.AsyncClient) -> None:
+    record = await register_account(client)
+    first, second = await token(client, record), await token(client, record)
+    assert (await client.post(REVOKE, data={"token": first})).json() == {"status": "revoked"}
+    assert [await is_accepted(client, each) for each in (first, second, record["api_key"])] == [
+        False,
+        True,
+        True,
+    ]
+
+
+async def test_an_agent_that_is_ended_takes_keys_and_tokens_along(
+    client: httpx2.AsyncClient, change: Change
+) -> None:
+    record = await register_account(client)
+    derived = await token(client, record)
+    await change(lambda tx: accounts_queries.revoke(tx, record["client_id"], actor="operator"))
+    assert not await is_accepted(client, record["api_key"])
+    assert not await is_accepted(client, derived)
+
+
+async def test_use_is_noted_every_five_minutes_by_network_only(
+    application: Starlette, client: httpx2.AsyncClient, change: Change, clock: Clock
+) -> None:
+    record = await register_account(client)
+
+    def note(tx: Transaction) -> api_key_queries.ApiKeyRow:
+        found = api_key_queries.find(tx, PEPPER.encode(), record["api_key"])
+        assert found
+        return found
+
+    assert (await change(note)).last_used_at is None
+    async with connect(application, "2001:db8:7:8:9::1") as visitor:
+        first = clock.at
+        for _ in range(3):
+            await is_accepted(visitor, record["api_key"])
+            clock.advance(100)
+        await _settled(change, note, first)
+        clock.advance(1)
+        await is_accepted(visitor, record["api_key"])
+    noted = await _settled(change, note, clock.at)
+    assert noted.last_used_from == "2001:db8:7::/48"
+
+
+async def _settled(change: Change, note: Any, at: int) -> api_key_queries.ApiKeyRow:
+    """The row once its note, which is written beside the request, has come to rest."""
+    for _ in range(100):
+        found: api_key_queries.ApiKeyRow = await change(note)
+        if found.last_used_at == at:
+            return found
+    raise AssertionError("the use was never noted")

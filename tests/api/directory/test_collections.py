@@ -1,0 +1,200 @@
+"""Collections: made, read, changed under their revision, listed, deleted."""
+
+from typing import Any
+
+import pytest
+
+from negotiator.directory import catalogue_queries
+from tests.conftest import Change
+from tests.helpers.answer_checks import refused
+from tests.helpers.directory_agents import DirectoryAgent, JoinDirectory, add_tool
+from tests.helpers.form_browser import BASE
+
+
+@pytest.mark.asyncio
+async def test_a_collection_is_what_was_saved(agent: DirectoryAgent, change: Change) -> None:
+    first, second = await add_tool(change, "Notion"), await add_tool(change, "Linear")
+    body = {
+        "name": "Work",
+        "description": "For the team",
+        "items": [{"tool_id": second, "note": "first choice"}, {"tool_id": first}],
+    }
+    answer = await agent.post("/bookmarks", body)
+    view = answer.json()
+    assert answer.status_code == 201, answer.text
+    assert answer.headers["location"] == f"{BASE}/api/v1/bookmarks/{view['id']}"
+    assert answer.headers["etag"] == '"1"'
+    assert [(item["tool_id"], item["note"], item["position"]) for item in view["items"]] == [
+        (second, "first choice", 0),
+        (first, "", 1),
+    ]
+    assert {item["status"] for item in view["items"]} == {"active"}
+    assert (view["visibility"], view["share_url"], view["revision"]) == ("private", None, 1)
+    again = await agent.get(f"/bookmarks/{view['id']}")
+    assert again.json() == view
+    unchanged = await agent.get(f"/bookmarks/{view['id']}", if_none_match='"1"')
+    assert unchanged.status_code == 304
+
+
+@pytest.mark.asyncio
+async def test_the_other_name_of_the_path_is_the_same_place(agent: DirectoryAgent) -> None:
+    view = (await agent.post("/collections", {"name": "Work"})).json()
+    assert (await agent.get(f"/bookmarks/{view['id']}")).json() == view
+    assert (await agent.get(f"/collections/{view['id']}")).json() == view
+    assert (await agent.get("/collections")).json() == (await agent.get("/bookmarks")).json()
+    gone = await agent.call("DELETE", f"/collections/{view['id']}", if_match='"1"')
+    assert gone.status_code == 204
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE"])
+async def test_a_change_names_the_revision_it_is_made_to(
+    agent: DirectoryAgent, method: str
+) -> None:
+    path = f"/bookmarks/{(await agent.saved())['id']}"
+    body: Any = None if method == "DELETE" else {"name": "Other"}
+    refused(await agent.call(method, path, body), 428, "precondition_required")
+    await agent.call("PATCH", path, {"name": "Newer"}, if_match='"1"')
+    stale = await agent.call(method, path, body, if_match='"1"')
+    assert refused(stale, 412, "precondition_failed")["revision"] == 2
+    assert stale.headers["etag"] == '"2"'
+    assert (await agent.call(method, path, body, if_match='"2"')).is_success
+
+
+@pytest.mark.asyncio
+async def test_a_patch_changes_what_it_names(agent: DirectoryAgent, change: Change) -> None:
+    tool = await add_tool(change, "Notion")
+    view = await agent.saved(description="old", items=[{"tool_id": tool}])
+    path = f"/bookmarks/{view['id']}"
+    patched = await agent.call("PATCH", path, {"description": None}, if_match="*")
+    assert patched.json()["description"] == ""
+    assert patched.json()["items"] == view["items"]
+    emptied = (await agent.call("PATCH", path, {"items": []}, if_match='"2"')).json()
+    assert (emptied["items"], emptied["item_count"], emptied["revision"]) == ([], 0, 3)
+    same = await agent.call("PATCH", path, {"items": []}, if_match='"3"')
+    assert same.json() == emptied, "nothing changed, so nothing is newer"
+    refused(await agent.call("PATCH", path, {"name": None}, if_match="*"), 422, "validation_failed")
+    refused(await agent.call("PATCH", path, {"owner": "x"}, if_match="*"), 422, "validation_failed")
+
+
+@pytest.mark.asyncio
+async def test_a_put_replaces_all_but_when_things_were_added(
+    agent: DirectoryAgent, change: Change, clock: Any
+) -> None:
+    first, second = await add_tool(change, "Notion"), await add_tool(change, "Linear")
+    view = await agent.saved(description="old", items=[{"tool_id": first, "note": "n"}])
+    clock.advance(60)
+    body = {"name": "New", "items": [{"tool_id": second}, view["items"][0]]}
+    after = (await agent.call("PUT", f"/bookmarks/{view['id']}", body, if_match='"1"')).json()
+    assert (after["name"], after["description"]) == ("New", "")
+    assert [item["tool_id"] for item in after["items"]] == [second, first]
+    assert after["items"][1]["added_at"] == view["items"][0]["added_at"]
+    assert after["items"][0]["added_at"] > after["items"][1]["added_at"]
+
+
+@pytest.mark.asyncio
+async def test_a_put_makes_no_collection(agent: DirectoryAgent) -> None:
+    answer = await agent.call("PUT", "/bookmarks/col_mine", {"name": "x"}, if_none_match="*")
+    refused(answer, 428, "precondition_required")
+    answer = await agent.call("PUT", "/bookmarks/col_mine", {"name": "x"}, if_match="*")
+    refused(answer, 404, "not_found")
+
+
+@pytest.mark.asyncio
+async def test_tools_are_put_moved_and_taken_out_again_and_again(
+    agent: DirectoryAgent, change: Change
+) -> None:
+    first, second = await add_tool(change, "Notion"), await add_tool(change, "Linear")
+    view = await agent.saved(items=[{"tool_id": first}])
+    path = f"/bookmarks/{view['id']}/items/{second}"
+    put = await agent.call("PUT", path, {"note": "try", "position": 0})
+    assert [item["tool_id"] for item in put.json()["items"]] == [second, first]
+    assert (await agent.call("PUT", path)).json() == put.json(), "idempotent, and the note stays"
+    dropped = await agent.call("DELETE", path)
+    assert (dropped.status_code, dropped.headers["etag"]) == (204, '"3"')
+    again = await agent.call("DELETE", path)
+    assert (again.status_code, again.headers["etag"]) == (204, '"3"')
+    stale = await agent.call("PUT", path, {}, if_match='"1"')
+    refused(stale, 412, "precondition_failed")
+    nowhere = await agent.call("PUT", f"/bookmarks/{view['id']}/items/tool_nothing", {})
+    refused(nowhere, 404, "not_found")
+
+
+@pytest.mark.asyncio
+async def test_a_tool_that_is_gone_stays_in_its_place(
+    agent: DirectoryAgent, change: Change
+) -> None:
+    first, second = await add_tool(change, "Notion"), await add_tool(change, "Linear")
+    view = await agent.saved(items=[{"tool_id": first}, {"tool_id": second}])
+    await change(
+        lambda tx: catalogue_queries.withdraw(tx, first, "deleted", message="", actor="operator")
+    )
+    path = f"/bookmarks/{view['id']}"
+    found = (await agent.get(path)).json()["items"]
+    assert [(item["tool_id"], item["status"]) for item in found] == [
+        (first, "deleted"),
+        (second, "active"),
+    ]
+    body = {"name": "Tools", "items": list(reversed(found))}
+    kept = await agent.call("PUT", path, body, if_match="*")
+    assert kept.status_code == 200, "what was in it may stay"
+    await agent.call("DELETE", f"{path}/items/{first}")
+    refused(await agent.call("PUT", f"{path}/items/{first}", {}), 404, "not_found")
+
+
+@pytest.mark.asyncio
+async def test_tools_that_do_not_exist_or_come_twice_are_named(
+    agent: DirectoryAgent, change: Change
+) -> None:
+    tool = await add_tool(change, "Notion")
+    items = [{"tool_id": tool}, {"tool_id": "tool_x"}, {"tool_id": tool}]
+    body = refused(
+        await agent.post("/bookmarks", {"name": "x", "items": items}), 422, "validation_failed"
+    )
+    assert [entry["pointer"] for entry in body["errors"]] == [
+        "/items/1/tool_id",
+        "/items/2/tool_id",
+    ]
+
+
+@pytest.mark.asyncio
+async def test_the_list_has_the_newest_first_and_goes_on_by_cursor(agent: DirectoryAgent) -> None:
+    made = [(await agent.saved(name=f"n{place}"))["id"] for place in range(5)]
+    page = (await agent.get("/bookmarks?limit=3")).json()
+    assert [each["id"] for each in page["items"]] == made[:1:-1]
+    assert "items" not in page["items"][0]
+    rest = (await agent.get(f"/bookmarks?limit=3&cursor={page['next_cursor']}")).json()
+    assert [each["id"] for each in rest["items"]] == made[1::-1]
+    assert rest["next_cursor"] is None
+    refused(await agent.get("/bookmarks?cursor=abc"), 400, "invalid_cursor")
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(("level", "most"), [(1, 20), (2, 100)])
+async def test_a_level_has_so_many_collections(
+    joining: JoinDirectory, level: int, most: int
+) -> None:
+    agent = await joining(level=level)
+    for _ in range(most):
+        await agent.saved()
+    refused(await agent.post("/bookmarks", {"name": "more"}), 409, "too_many_collections")
+
+
+@pytest.mark.asyncio
+async def test_a_collection_has_so_many_tools(agent: DirectoryAgent, change: Change) -> None:
+    keys = [await add_tool(change, f"Tool {place}") for place in range(501)]
+    view = await agent.saved(items=[{"tool_id": key} for key in keys[:500]])
+    assert view["item_count"] == 500
+    more = await agent.call("PUT", f"/bookmarks/{view['id']}/items/{keys[500]}", {})
+    refused(more, 409, "collection_full")
+    over = {"name": "x", "items": [{"tool_id": key} for key in keys]}
+    refused(await agent.post("/bookmarks", over), 422, "validation_failed")
+    long = {"name": "x", "items": [{"tool_id": key, "note": "n" * 600} for key in keys[:500]]}
+    refused(await agent.post("/bookmarks", long), 413, "invalid_request")
+
+
+@pytest.mark.asyncio
+async def test_text_is_plain(agent: DirectoryAgent) -> None:
+    view = await agent.saved(name="\u202eev\u200bil\u2066 na\x07me", description="a\r\nb")
+    assert (view["name"], view["description"]) == ("evil name", "a\nb")
+    refused(await agent.post("/bookmarks", {"name": "\u200b"}), 422, "validation_failed")

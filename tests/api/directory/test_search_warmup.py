@@ -1,0 +1,60 @@
+"""The index is there before anybody asks."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from negotiator.directory import catalogue_queries
+from negotiator.directory.catalogue_index import CatalogueIndex
+from negotiator.store.statement import Transaction
+from negotiator.store.store import Store
+from tests.helpers.directory_agents import record
+
+pytestmark = pytest.mark.asyncio
+
+
+async def test_a_catalogue_is_read_once_and_an_empty_one_never(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scans, scan = list[int](), store.scan
+
+    async def counted(unit: Callable[[Transaction], Any]) -> Any:
+        found: list[Any] = await scan(unit)
+        scans.append(len(found))
+        return found
+
+    monkeypatch.setattr(store, "scan", counted)
+    following = CatalogueIndex(store)
+    await following.warm()
+    assert scans == []
+    await store.write(lambda tx: catalogue_queries.put(tx, record("Notion"), actor="t"))
+    await following.warm()
+    assert scans == [1, 0]
+    await store.write(lambda tx: catalogue_queries.put(tx, record("Qdrant"), actor="t"))
+    await following.warm()
+    index, seq = await following.current()
+    assert scans == [1, 0]
+    assert (len(index), seq) == (2, 2)
+
+
+async def test_a_tool_that_changes_while_the_catalogue_is_read_is_there_once(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await store.write(
+        lambda tx: catalogue_queries.put(tx, record("Notion", summary="Old words"), actor="t")
+    )
+    scan = store.scan
+
+    async def overtaken(unit: Callable[[Transaction], Any]) -> Any:
+        found: list[Any] = await scan(unit)
+        if len(found) == 1 and found[0].seq == 1:
+            new = record("Notion", summary="New words", id=found[0].id)
+            await store.write(lambda tx: catalogue_queries.put(tx, new, actor="t"))
+        return found
+
+    monkeypatch.setattr(store, "scan", overtaken)
+    index, seq = await CatalogueIndex(store).current()
+    assert (len(index), seq) == (1, 2)
+    assert len(index.postings.find("old")[0]) == 0
+    assert index.postings.find("new")[0].tolist() == [0]

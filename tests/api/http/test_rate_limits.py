@@ -1,0 +1,151 @@
+"""Limits through the application: GCRA's arithmetic in the headers, and whom they are kept by."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx2
+import pytest
+
+from negotiator.http import limit_stores
+from negotiator.settings import Settings
+from tests.conftest import bearer, connect, make_settings, running
+from tests.helpers.answer_checks import refused
+
+START = 1_800_000_000
+
+
+class Hand:
+    """The limiters' clock, in microseconds, turned by hand."""
+
+    def __init__(self) -> None:
+        self.at = START * 1_000_000
+
+    def __call__(self) -> int:
+        return self.at
+
+    def advance(self, seconds: float) -> None:
+        self.at += int(seconds * 1_000_000)
+
+
+@pytest.fixture
+def hand(monkeypatch: pytest.MonkeyPatch) -> Hand:
+    """A clock for rate limits that moves when told."""
+    turned = Hand()
+    monkeypatch.setattr(limit_stores, "_microseconds", turned)
+    return turned
+
+
+@asynccontextmanager
+async def served(
+    chosen: Settings, address: str = "203.0.113.7", **overrides: Any
+) -> AsyncGenerator[httpx2.AsyncClient]:
+    """A client of the application with these settings."""
+    made = make_settings(chosen.data_dir, chosen.keys_dir, **overrides)
+    async with running(made) as application, connect(application, address) as client:
+        yield client
+
+
+def said(answer: httpx2.Response) -> tuple[int, int, int]:
+    """Status, what remains, and in how many seconds the budget is whole again."""
+    reset = int(answer.headers["x-ratelimit-reset"]) - START
+    return answer.status_code, int(answer.headers["x-ratelimit-remaining"]), reset
+
+
+@pytest.mark.asyncio
+async def test_remaining_and_reset_follow_the_arrival_time_exactly(
+    chosen: Settings, hand: Hand
+) -> None:
+    async with served(chosen, limit_rpm=6, limit_burst=3) as client:
+        body = {"agent_name": "a", "identity_type": "anonymous"}
+        agent = bearer((await client.post("/api/agent/register", json=body)).json())
+
+        async def call() -> httpx2.Response:
+            return await client.get("/api/negotiations", headers=agent)
+
+        assert [said(await call()) for _ in range(3)] == [(200, 2, 10), (200, 1, 20), (200, 0, 30)]
+        empty = await call()
+        assert said(empty) == (429, 0, 30)
+        assert empty.headers["retry-after"] == "10"
+        assert empty.headers["ratelimit"] == '"default";r=0;t=10'
+        assert empty.headers["ratelimit-policy"] == '"default";q=6;w=60'
+        hand.advance(9.999_999)
+        late = await call()
+        assert (late.status_code, late.headers["retry-after"]) == (429, "1")
+        hand.advance(0.000_001)
+        assert said(await call()) == (200, 0, 40)
+        hand.advance(25)
+        assert said(await call()) == (200, 1, 50)
+        hand.advance(3600)
+        assert said(await call())[:2] == (200, 2)
+
+
+@pytest.mark.asyncio
+async def test_a_claimed_agent_s_new_token_has_a_budget_of_its_own(
+    chosen: Settings, hand: Hand
+) -> None:
+    del hand
+    async with served(chosen, limit_rpm=2) as client:
+        for _ in range(2):
+            body = {"agent_name": "a", "identity_type": "anonymous"}
+            agent = bearer((await client.post("/api/agent/register", json=body)).json())
+            statuses = [
+                (await client.get("/api/negotiations", headers=agent)).status_code for _ in range(3)
+            ]
+            assert statuses == [200, 200, 429]
+
+
+async def probes(client: httpx2.AsyncClient, *forwarded: str) -> list[int]:
+    """One call of health for each forwarded header; an empty one sends none."""
+    return [
+        (
+            await client.get("/api/health", headers={"x-forwarded-for": value} if value else {})
+        ).status_code
+        for value in forwarded
+    ]
+
+
+@pytest.mark.asyncio
+async def test_a_forwarded_header_counts_from_a_configured_proxy_only(
+    chosen: Settings, hand: Hand
+) -> None:
+    del hand
+    async with served(chosen, limit_health_rpm=1) as client:
+        assert await probes(client, "198.51.100.1", "198.51.100.2") == [200, 429]
+    proxied: dict[str, Any] = {"limit_health_rpm": 1, "trusted_proxies": "10.0.0.0/8"}
+    async with served(chosen, "10.0.0.1", **proxied) as client:
+        assert await probes(client, "198.51.100.1", "198.51.100.2") == [200, 200]
+        assert await probes(client, "198.51.100.1", "198.51.100.2") == [429, 429]
+        # What a client wrote itself stands left of what the proxies added.
+        assert await probes(client, "1.1.1.1, 198.51.100.1", "2.2.2.2, 198.51.100.2") == [429, 429]
+        assert await probes(client, "198.51.100.3, 10.9.9.9", "198.51.100.3") == [200, 429]
+        assert await probes(client, "", "nonsense", "unknown, 10.9.9.9") == [200, 429, 200]
+    async with served(chosen, "192.0.2.55", **proxied) as client:
+        assert await probes(client, "198.51.100.8", "198.51.100.9") == [200, 429]
+
+
+@pytest.mark.asyncio
+async def test_ipv6_is_counted_by_its_64_and_mapped_ipv4_as_ipv4(
+    chosen: Settings, hand: Hand
+) -> None:
+    del hand
+    proxied: dict[str, Any] = {"limit_health_rpm": 1, "trusted_proxies": "10.0.0.0/8"}
+    async with served(chosen, "10.0.0.1", **proxied) as client:
+        household = ("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", "2001:DB8:1:2::1")
+        assert await probes(client, *household) == [200, 429, 429]
+        assert await probes(client, "2001:db8:1:3::1") == [200]
+        assert await probes(client, "198.51.100.1", "::ffff:198.51.100.1") == [200, 429]
+
+
+@pytest.mark.asyncio
+async def test_a_refused_credential_is_charged_to_its_address_not_to_its_owner(
+    chosen: Settings, hand: Hand
+) -> None:
+    del hand
+    async with served(chosen, limit_baseline_rpm=2, limit_rpm=3) as client:
+        forged = {"authorization": "Bearer a.b.c"}
+        for status in (401, 401, 429):
+            answer = await client.get("/api/negotiations", headers=forged)
+            assert answer.status_code == status
+        refused(answer, 429, "rate_limit_exceeded")
+        assert answer.headers["ratelimit-policy"] == '"baseline";q=2;w=60'

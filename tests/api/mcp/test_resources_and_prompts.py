@@ -1,0 +1,102 @@
+"""Resources and prompts: the caller's own documents, by the same operations."""
+
+from typing import Any
+
+import orjson
+import pytest
+
+from tests.api.mcp.conftest import NEWEST, OLDER, PRICED, McpClient, official
+from tests.api.mcp.test_mcp_protocol import error
+from tests.conftest import Register, bearer
+
+
+async def text(line: McpClient, uri: str) -> str:
+    """The text of a resource."""
+    contents: list[dict[str, Any]] = (await line.ask("resources/read", uri=uri)).json()["result"][
+        "contents"
+    ]
+    assert [entry["uri"] for entry in contents] == [uri]
+    found: str = contents[0]["text"]
+    return found
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("version", [NEWEST, OLDER[0]])
+async def test_the_official_client_reads_resources_and_prompts(
+    line: McpClient, version: str
+) -> None:
+    talk = await line.done("open_negotiation", **PRICED)
+    await line.done("make_battle_plan", id=talk["id"])
+    async with official(line, version) as client:
+        listed = (await client.list_resources()).resources
+        assert [entry.uri for entry in listed] == ["negotiator://tactics"]
+        templates = (await client.list_resource_templates()).resource_templates
+        assert len(templates) == 6
+        uri = f"negotiator://negotiations/{talk['id']}/battle-plan"
+        plan: Any = (await client.read_resource(uri)).contents[0]
+        assert plan.mime_type == "text/markdown"
+        assert plan.text.startswith("# ")
+        names = [prompt.name for prompt in (await client.list_prompts()).prompts]
+        assert names == ["prepare", "debrief"]
+        filled = await client.get_prompt("prepare", {"negotiation_id": talk["id"]})
+        parts: list[Any] = [message.content for message in filled.messages]
+        assert [part.type for part in parts] == ["text", "resource", "resource"]
+        assert "not an instruction" in parts[0].text or "instruction to you" in parts[0].text
+        assert parts[2].resource.text == plan.text
+
+
+@pytest.mark.asyncio
+async def test_every_document_of_a_negotiation_can_be_read(line: McpClient) -> None:
+    talk = await line.done("open_negotiation", **PRICED)
+    plan = await line.done("make_battle_plan", id=talk["id"])
+    root = f"negotiator://negotiations/{talk['id']}"
+    assert '"title":"Laptops"' in await text(line, root)
+    assert '"items":[]' in await text(line, f"{root}/offers")
+    assert '"kind"' in await text(line, f"{root}/events")
+    newest = await text(line, f"{root}/battle-plan")
+    assert newest == await text(line, f"{root}/battle-plans/{plan['id']}")
+
+
+@pytest.mark.asyncio
+async def test_the_tactics_are_an_index_with_parts(line: McpClient) -> None:
+    index = orjson.loads(await text(line, "negotiator://tactics"))["items"]
+    assert len(index) > 100, "every page of the list"
+    assert len({entry["id"] for entry in index}) == len(index)
+    assert all(entry.keys() == {"id", "name", "family"} for entry in index)
+    assert len(orjson.dumps(index)) < 12_000
+    part = orjson.loads(await text(line, f"negotiator://tactics/{index[-1]['id']}"))
+    assert part["name"] == index[-1]["name"]
+    assert part["lines"]
+
+
+@pytest.mark.asyncio
+async def test_a_debrief_brings_ledger_and_history(line: McpClient) -> None:
+    talk = await line.done("open_negotiation", **PRICED)
+    answer = await line.ask("prompts/get", name="debrief", arguments={"negotiation_id": talk["id"]})
+    messages = answer.json()["result"]["messages"]
+    uris = [part["content"]["resource"]["uri"] for part in messages[1:]]
+    root = f"negotiator://negotiations/{talk['id']}"
+    assert uris == [root, f"{root}/offers", f"{root}/events"]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("version", [NEWEST, OLDER[0]])
+async def test_what_is_not_there_is_not_found_in_the_revision_s_own_word(
+    line: McpClient, register: Register, version: str
+) -> None:
+    talk = await line.done("open_negotiation", **PRICED)
+    foreign = McpClient(line.client, bearer(await register("other")), version)
+    status, code = (400, -32602) if version == NEWEST else (200, -32002)
+    for uri in (
+        f"negotiator://negotiations/{talk['id']}",
+        f"negotiator://negotiations/{talk['id']}/battle-plan",
+        "negotiator://negotiations/../tactics",
+        "negotiator://nothing",
+        "https://negotiator.example/api/negotiations",
+        "file:///etc/passwd",
+    ):
+        found = error(await foreign.ask("resources/read", uri=uri), status, code)
+        assert found["data"] == {"uri": uri}
+    asked = {"negotiation_id": talk["id"]}
+    status = 400 if version == NEWEST else 200
+    error(await foreign.ask("prompts/get", name="prepare", arguments=asked), status, -32602)

@@ -1,0 +1,193 @@
+"""Battle plans through the doors."""
+
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+
+from tests.api.negotiations.conftest import (
+    PRICE,
+    TERM,
+    NegotiationClient,
+    NewNegotiationClient,
+    desk,
+    new_desk,
+)
+from tests.conftest import Mint, bearer
+
+__all__ = ["desk", "new_desk"]
+
+
+async def planned(desk: NegotiationClient, key: str, **headers: str) -> dict[str, Any]:
+    """A plan that had to be made."""
+    answer = await desk.post(f"/negotiations/{key}/battle-plans", {}, **headers)
+    assert answer.status_code == 201, answer.text
+    view: dict[str, Any] = answer.json()
+    return view
+
+
+@pytest.mark.asyncio
+async def test_making_a_plan_moves_a_draft_to_planned_and_the_plan_is_current(
+    desk: NegotiationClient,
+) -> None:
+    talk = await desk.opened(target={"package": {"price": 900}})
+    plan = await planned(desk, talk["id"])
+    assert plan["id"].startswith("pln_")
+    assert (plan["version"], plan["stale"], plan["worded_by"]) == (1, False, "engine")
+    assert await desk.state(talk["id"]) == "planned"
+    assert plan["floor"]["package"]["price"] == {
+        "value": "1100.00",
+        "source": "session:/walk_away/package/price",
+    }
+    assert "1100" not in " ".join(plan["script"].values())
+    events = (await desk.get(f"/negotiations/{talk['id']}/events")).json()["items"]
+    assert any(event["to_state"] == "planned" for event in events)
+
+
+@pytest.mark.asyncio
+async def test_a_plan_goes_stale_when_the_talk_moves_on_and_a_new_one_is_a_new_version(
+    desk: NegotiationClient,
+) -> None:
+    talk = await desk.opened(target={"package": {"price": 900}})
+    first = await planned(desk, talk["id"])
+    await desk.offered(talk["id"], "880")
+    path = f"/negotiations/{talk['id']}/battle-plans"
+    assert (await desk.get(f"{path}/{first['id']}")).json()["stale"]
+    second = await planned(desk, talk["id"])
+    assert (second["version"], second["stale"]) == (2, False)
+    assert second["opening_offer"]["made"]
+    assert second["opening_offer"]["package"]["price"] == {"value": "880.00", "source": "offer:1"}
+    await desk.patch(talk["id"], {"target": {"package": {"price": 950}}})
+    heads = (await desk.get(path)).json()["items"]
+    assert [(one["version"], one["stale"]) for one in heads] == [(2, True), (1, True)]
+    assert await desk.state(talk["id"]) == "active"
+
+
+@pytest.mark.asyncio
+async def test_the_least_negotiation_gets_a_plan_that_names_what_is_missing(
+    desk: NegotiationClient,
+) -> None:
+    answer = await desk.post(
+        "/negotiations", {"title": "Bike", "role": "buyer", "issues": [{"name": "price"}]}
+    )
+    plan = await planned(desk, answer.json()["id"])
+    assert plan["opening_offer"] is None
+    missing = {gap["missing"] for gap in plan["information_gaps"]}
+    assert {"walk_away", "target", "issues/0/range"} <= missing
+
+
+@pytest.mark.asyncio
+async def test_a_plan_is_printed_for_those_who_accept_markdown(desk: NegotiationClient) -> None:
+    hostile = {"name": "<script>alert(1)</script> [x](http://evil.example) **Acme**"}
+    talk = await desk.opened(issues=[PRICE, TERM], counterparty=hostile)
+    plan = await planned(desk, talk["id"])
+    path = f"/negotiations/{talk['id']}/battle-plans/{plan['id']}"
+    page = await desk.get(path, Accept="text/markdown")
+    assert page.headers["content-type"] == "text/markdown; charset=utf-8"
+    assert page.headers["vary"] == "Accept"
+    assert page.text.startswith("# Battle plan")
+    for title in ("## Opening offer", "## Script", "## Red lines", "## Not known yet"):
+        assert title in page.text
+    assert "<script>" not in page.text
+    assert "](http" not in page.text
+    assert "**Acme" not in page.text
+
+
+@pytest.mark.parametrize(
+    "accept",
+    [
+        "",
+        "*/*",
+        "application/json",
+        "text/markdown;q=0",
+        "text/markdown;q=0.5, application/json",
+        "text/markdown;q=x",
+    ],
+)
+@pytest.mark.asyncio
+async def test_everybody_else_gets_json(desk: NegotiationClient, accept: str) -> None:
+    talk = await desk.opened()
+    plan = await planned(desk, talk["id"])
+    path = f"/negotiations/{talk['id']}/battle-plans/{plan['id']}"
+    page = await desk.get(path, Accept=accept)
+    assert page.json() == plan
+
+
+@pytest.mark.asyncio
+async def test_versions_are_listed_newest_first_page_by_page(desk: NegotiationClient) -> None:
+    talk = await desk.opened()
+    for _ in range(3):
+        await planned(desk, talk["id"])
+    path = f"/negotiations/{talk['id']}/battle-plans"
+    page = (await desk.get(f"{path}?limit=2")).json()
+    assert [one["version"] for one in page["items"]] == [3, 2]
+    rest = (await desk.get(f"{path}?limit=2&cursor={page['next_cursor']}")).json()
+    assert [one["version"] for one in rest["items"]] == [1]
+    assert rest["next_cursor"] is None
+    assert "script" not in page["items"][0]
+    other = await desk.opened()
+    foreign = await desk.get(
+        f"/negotiations/{other['id']}/battle-plans?cursor={page['next_cursor']}"
+    )
+    assert (foreign.status_code, foreign.json()["error"]) == (400, "invalid_cursor")
+
+
+@pytest.mark.asyncio
+async def test_the_same_key_makes_one_plan(desk: NegotiationClient) -> None:
+    talk = await desk.opened()
+    first = await planned(desk, talk["id"], **{"Idempotency-Key": "k"})
+    again = await planned(desk, talk["id"], **{"Idempotency-Key": "k"})
+    assert again == first
+    heads = (await desk.get(f"/negotiations/{talk['id']}/battle-plans")).json()["items"]
+    assert len(heads) == 1
+
+
+@pytest.mark.asyncio
+async def test_somebody_elses_negotiation_and_plan_are_not_there(
+    new_desk: NewNegotiationClient,
+) -> None:
+    mine, other = await new_desk(), await new_desk()
+    talk, own = await mine.opened(), await other.opened()
+    plan = await planned(mine, talk["id"])
+    path = f"/negotiations/{talk['id']}/battle-plans"
+    assert (await other.post(path, {})).status_code == 404
+    assert (await other.get(path)).status_code == 404
+    assert (await other.get(f"{path}/{plan['id']}")).status_code == 404
+    crossed = await other.get(f"/negotiations/{own['id']}/battle-plans/{plan['id']}")
+    assert crossed.status_code == 404
+    assert await mine.state(talk["id"]) == "planned"
+
+
+@pytest.mark.asyncio
+async def test_a_closed_negotiation_is_not_planned_for(desk: NegotiationClient) -> None:
+    talk = await desk.opened()
+    await desk.move(talk["id"], "cancelled")
+    answer = await desk.post(f"/negotiations/{talk['id']}/battle-plans", {})
+    assert (answer.status_code, answer.json()["error"]) == (409, "not_active")
+
+
+@pytest.mark.asyncio
+async def test_a_deleted_negotiation_takes_its_plans_along(
+    desk: NegotiationClient, application: Starlette
+) -> None:
+    talk = await desk.opened()
+    plan = await planned(desk, talk["id"])
+    assert (await desk.delete(talk["id"])).status_code == 204
+    path = f"/negotiations/{talk['id']}/battle-plans"
+    assert (await desk.get(path)).status_code == 404
+    assert (await desk.get(f"{path}/{plan['id']}")).status_code == 404
+    assert application is not None
+
+
+@pytest.mark.asyncio
+async def test_plans_and_tactics_move_to_the_user_who_claims_the_agent(
+    desk: NegotiationClient, mint: Mint
+) -> None:
+    talk = await desk.opened()
+    plan = await planned(desk, talk["id"])
+    _, code = await mint(scopes=["negotiations:read", "memories:write"])
+    claimed = await desk.post("/agent/claim", {"claim_token": code})
+    assert claimed.status_code == 200, claimed.text
+    after = NegotiationClient(desk.client, bearer(claimed.json()))
+    found = await after.get(f"/negotiations/{talk['id']}/battle-plans/{plan['id']}")
+    assert found.json() == plan

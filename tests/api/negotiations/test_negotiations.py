@@ -1,0 +1,302 @@
+"""Negotiations through the application: fields, validation, revisions, lists, ownership."""
+
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.api.negotiations.conftest import (
+    PRICE,
+    TERM,
+    NegotiationClient,
+    NewNegotiationClient,
+    negotiation_body,
+)
+from tests.conftest import Clock, Mint
+
+MEMBERS = set(
+    "id title category kind role counterparty currency issues target walk_away batna their_estimate "  # noqa: SIM905
+    "deadline max_rounds constraints authority baseline state outcome missing revision created_at updated_at".split()
+)
+
+
+def pointers(answer: httpx2.Response) -> set[str]:
+    """Where a 422 says the faults are."""
+    assert answer.status_code == 422, answer.text
+    body = answer.json()
+    assert body["error"] == "validation_failed"
+    return {error["pointer"] for error in body["errors"]}
+
+
+@pytest.mark.asyncio
+async def test_a_title_a_role_and_one_issue_are_enough(desk: NegotiationClient) -> None:
+    body = {"title": "Rent", "role": "tenant", "issues": [{"name": "rent", "type": "money"}]}
+    answer = await desk.post("/negotiations", body)
+    assert answer.status_code == 201
+    view = answer.json()
+    assert set(view) >= MEMBERS
+    assert view["state"] == "draft"
+    assert view["revision"] == 1
+    assert view["constraints"] == []
+    assert view["walk_away"] is view["batna"] is view["deadline"] is view["outcome"] is None
+    assert {"walk_away", "batna", "target", "their_estimate", "currency", "issues/0/range"} <= set(
+        view["missing"]
+    )
+    assert answer.headers["etag"] == '"1"'
+
+
+@pytest.mark.asyncio
+async def test_every_member_comes_back_with_money_as_decimal_strings(
+    desk: NegotiationClient,
+) -> None:
+    view = await desk.opened(
+        issues=[{**PRICE, "weight": 3}, {**TERM, "weight": 1, "their_weight": 2}],
+        counterparty="Acme",
+        target={"package": {"price": 850.5, "term": "1 year"}},
+        walk_away={"utility": 0.2},
+        batna={"description": "Other shop", "value": {"utility": 0.1}, "cost": 20},
+        their_estimate={"walk_away": {"low": 0.1, "likely": 0.2, "high": 0.3}},
+        deadline="2099-01-01T00:00:00+01:00",
+        max_rounds=5,
+        constraints=[{"issue": "price", "op": "<=", "value": 1150}],
+        authority={"limit": 1000, "approver": "Ada"},
+        baseline={"kind": "list_price", "value": "1200", "evidence": "catalogue"},
+        facts={"me": {"rivals": 2}},
+    )
+    price, term = view["issues"]
+    assert (price["weight"], price["weight_given"], term["weight"]) == (0.75, 3, 0.25)
+    assert price["direction"] == "lower"
+    assert price["range"] == {"min": "800.00", "max": "1200.00", "step": None}
+    assert view["counterparty"]["name"] == "Acme"
+    assert view["target"] == {"package": {"price": "850.50", "term": "1 year"}}
+    assert view["batna"]["cost"] == "20.00"
+    assert view["their_estimate"]["walk_away"]["unit"] == "utility"
+    assert view["deadline"] == "2098-12-31T23:00:00.000Z"
+    assert view["constraints"][0]["value"] == "1150.00"
+    assert view["authority"]["limit"] == "1000.00"
+    assert view["baseline"]["value"] == "1200.00"
+    assert view["facts"] == {"me": {"rivals": 2}}
+    assert "issues/0/their_weight" in view["missing"]
+    assert "walk_away" not in view["missing"]
+    again = await desk.get(f"/negotiations/{view['id']}")
+    assert again.json() == view
+
+
+@pytest.mark.asyncio
+async def test_yen_have_no_cents(desk: NegotiationClient) -> None:
+    issue = {"name": "price", "range": {"min": 1000, "max": 2000}}
+    view = await desk.opened(issues=[issue], currency="JPY", walk_away=None)
+    assert view["issues"][0]["range"]["max"] == "2000"
+
+
+@pytest.mark.asyncio
+async def test_one_answer_names_every_fault(desk: NegotiationClient) -> None:
+    broken = {"name": "term", "type": "enum"}
+    answer = await desk.post(
+        "/negotiations", negotiation_body(issues=[PRICE, broken, PRICE], max_rounds=0, surprise=1)
+    )
+    assert {"/max_rounds", "/surprise", "/issues/1/options", "/issues/2/name"} <= pointers(answer)
+    bare = {"title": "t", "role": "buyer", "issues": [{"name": "price"}], "surprise": 1}
+    assert pointers(await desk.post("/negotiations", bare)) == {"/surprise"}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("members", "pointer"),
+    [
+        ({"currency": "XXY"}, "/currency"),
+        ({"issues": [{**PRICE, "unit": "USD"}]}, "/issues/0/unit"),
+        ({"issues": [{**PRICE, "range": {"min": 2, "max": 1}}]}, "/issues/0/range/max"),
+        ({"target": {"package": {"price": 700}}}, "/target/package/price"),
+        ({"target": {"package": {"prize": 900}}}, "/target/package/prize"),
+        ({"target": {}}, "/target"),
+        ({"target": {"package": {"price": 1150}}}, "/target"),
+        ({"batna": {"value": {"package": {"price": 1000}}}}, "/walk_away"),
+        (
+            {"their_estimate": {"walk_away": {"low": 3, "likely": 2, "high": 1}}},
+            "/their_estimate/walk_away",
+        ),
+        ({"their_estimate": {"priorities": ["colour"]}}, "/their_estimate/priorities/0"),
+        ({"deadline": "2001-01-01T00:00:00Z"}, "/deadline"),
+        ({"deadline": "2099-01-01"}, "/deadline"),
+        ({"constraints": [{"issue": "term", "op": "==", "value": 1}]}, "/constraints/0/issue"),
+        ({"constraints": [{"issue": "price", "op": "in", "value": 1}]}, "/constraints/0/value"),
+        ({"constraints": [{"issue": "price", "op": "<=", "value": "x"}]}, "/constraints/0/value"),
+        ({"issues": [TERM], "walk_away": None, "authority": {"limit": 5}}, "/authority/limit"),
+        ({"baseline": {"value": "1e99"}}, "/baseline/value"),
+        ({"target": {"package": {"price": 2**60}}}, "/target/package/price"),
+    ],
+)
+async def test_what_cannot_be_is_refused_where_it_is(
+    desk: NegotiationClient, members: dict[str, Any], pointer: str
+) -> None:
+    assert pointer in pointers(await desk.post("/negotiations", negotiation_body(**members)))
+
+
+@pytest.mark.asyncio
+async def test_a_walk_away_below_the_alternative_needs_a_reason(desk: NegotiationClient) -> None:
+    batna = {"value": {"package": {"price": 1000}}}
+    walk_away = {"package": {"price": 1100}, "override_reason": "The other shop is slow."}
+    view = await desk.opened(batna=batna, walk_away=walk_away)
+    assert view["walk_away"]["override_reason"] == "The other shop is slow."
+    doubtful = await desk.opened(batna={**batna, "probability": 0.1})
+    assert doubtful["batna"]["probability"] == 0.1
+
+
+@pytest.mark.asyncio
+async def test_a_merge_patch_changes_removes_and_is_checked_whole(desk: NegotiationClient) -> None:
+    view = await desk.opened(counterparty={"name": "Acme", "role": "sales"}, max_rounds=5)
+    changed = await desk.patch(
+        view["id"], {"title": "Tablets", "max_rounds": None, "counterparty": {"role": None}}
+    )
+    assert changed.status_code == 200
+    after = changed.json()
+    assert (after["title"], after["max_rounds"]) == ("Tablets", None)
+    assert (after["counterparty"]["name"], after["counterparty"]["role"]) == ("Acme", None)
+    assert after["revision"] == 2
+    assert changed.headers["etag"] == '"2"'
+    refused = await desk.patch(view["id"], {"issues": [TERM]})
+    assert "/walk_away/package/price" in pointers(refused)
+    assert "/title" in pointers(await desk.patch(view["id"], {"title": None}))
+    assert "/state" in pointers(await desk.patch(view["id"], {"state": "won"}))
+    assert (await desk.get(f"/negotiations/{view['id']}")).json() == after
+
+
+@pytest.mark.asyncio
+async def test_what_is_cancelled_is_not_edited_any_more(desk: NegotiationClient) -> None:
+    key = (await desk.opened())["id"]
+    await desk.move(key, "cancelled")
+    assert (await desk.patch(key, {"title": "B"})).json()["error"] == "closed"
+
+
+@pytest.mark.asyncio
+async def test_what_was_read_can_be_sent_back(desk: NegotiationClient) -> None:
+    view = await desk.opened(issues=[{**PRICE, "weight": 2}, TERM])
+    back = await desk.patch(view["id"], {"issues": view["issues"], "walk_away": view["walk_away"]})
+    assert back.status_code == 200, back.text
+    assert [i["weight"] for i in back.json()["issues"]] == [i["weight"] for i in view["issues"]]
+
+
+@pytest.mark.asyncio
+async def test_a_merge_patch_may_come_under_its_own_media_type(desk: NegotiationClient) -> None:
+    view = await desk.opened()
+    answer = await desk.client.patch(
+        f"/api/negotiations/{view['id']}",
+        content=b'{"category": "software"}',
+        headers={**desk.headers, "content-type": "application/merge-patch+json"},
+    )
+    assert answer.json()["category"] == "software"
+
+
+@pytest.mark.asyncio
+async def test_an_old_baseline_is_kept(desk: NegotiationClient) -> None:
+    view = await desk.opened(baseline={"kind": "budget", "value": 1000})
+    await desk.offered(view["id"], 900)
+    after = (await desk.patch(view["id"], {"baseline": {"value": 1050}})).json()
+    assert after["baseline"]["value"] == "1050.00"
+    assert [old["value"] for old in after["baseline_history"]] == ["1000.00"]
+    events = (await desk.get(f"/negotiations/{view['id']}/events")).json()["items"]
+    assert events[0]["kind"] == "baseline_changed"
+    assert events[0]["detail"]["after_offers"] is True
+
+
+@pytest.mark.asyncio
+async def test_revisions_guard_against_lost_changes(desk: NegotiationClient) -> None:
+    key = (await desk.opened())["id"]
+    assert (await desk.patch(key, {"title": "B"}, **{"If-Match": '"1"'})).status_code == 200
+    stale = await desk.patch(key, {"title": "C"}, **{"If-Match": '"1"'})
+    assert stale.status_code == 412
+    assert stale.json()["revision"] == 2
+    assert (await desk.delete(key, **{"If-Match": '"1"'})).status_code == 412
+    unchanged = await desk.get(f"/negotiations/{key}", **{"If-None-Match": '"2"'})
+    assert unchanged.status_code == 304
+
+
+@pytest.mark.asyncio
+async def test_deleting_erases_offers_and_events(desk: NegotiationClient) -> None:
+    key = (await desk.opened())["id"]
+    await desk.offered(key, 900)
+    assert (await desk.delete(key)).status_code == 204
+    for path in ("", "/events", "/offers"):
+        assert (await desk.get(f"/negotiations/{key}{path}")).status_code == 404
+
+
+@pytest.mark.asyncio
+async def test_lists_filter_and_page(desk: NegotiationClient) -> None:
+    for place in range(5):
+        name = f"Übersee {place}" if place % 2 else f"Laptops {place}"
+        await desk.opened(title=name, category="freight" if place % 2 else "hardware")
+    first = (await desk.get("/negotiations?limit=2")).json()
+    assert [item["title"] for item in first["items"]] == ["Laptops 4", "Übersee 3"]
+    rest = (await desk.get(f"/negotiations?limit=3&cursor={first['next_cursor']}")).json()
+    assert [item["title"] for item in rest["items"]] == ["Laptops 2", "Übersee 1", "Laptops 0"]
+    assert rest["next_cursor"] is None
+    freight = (await desk.get("/negotiations?category=freight")).json()["items"]
+    assert len(freight) == 2
+    found = (await desk.get("/negotiations?query=üBERSEE 3")).json()["items"]
+    assert [item["title"] for item in found] == ["Übersee 3"]
+    await desk.move(found[0]["id"], "cancelled")
+    gone = (await desk.get("/negotiations?state=cancelled")).json()["items"]
+    assert [item["id"] for item in gone] == [found[0]["id"]]
+    foreign = await desk.get(f"/negotiations?state=draft&cursor={first['next_cursor']}")
+    assert foreign.json()["error"] == "invalid_cursor"
+
+
+@pytest.mark.asyncio
+async def test_somebody_elses_negotiation_is_not_there(new_desk: NewNegotiationClient) -> None:
+    mine, other = await new_desk(), await new_desk()
+    key = (await mine.opened())["id"]
+    assert (await other.get("/negotiations")).json()["items"] == []
+    answers = [
+        await other.get(f"/negotiations/{key}"),
+        await other.patch(key, {"title": "x"}),
+        await other.delete(key),
+        await other.move(key, "cancelled"),
+        await other.offer(key, 900),
+        await other.get(f"/negotiations/{key}/offers"),
+        await other.get(f"/negotiations/{key}/events"),
+        await other.post(f"/negotiations/{key}/leverage", {}),
+        await other.post(f"/negotiations/{key}/next-move", {}),
+    ]
+    assert [answer.status_code for answer in answers] == [404] * len(answers)
+
+
+@pytest.mark.asyncio
+async def test_the_same_key_opens_one_negotiation(desk: NegotiationClient) -> None:
+    key = {"Idempotency-Key": "once"}
+    first = await desk.post("/negotiations", negotiation_body(), **key)
+    second = await desk.post("/negotiations", negotiation_body(), **key)
+    assert first.json() == second.json()
+    assert len((await desk.get("/negotiations")).json()["items"]) == 1
+
+
+@pytest.mark.asyncio
+async def test_claiming_moves_everything_to_the_user(desk: NegotiationClient, mint: Mint) -> None:
+    key = (await desk.opened())["id"]
+    await desk.offered(key, 900)
+    _, code = await mint()
+    claimed = await desk.post("/agent/claim", {"claim_token": code})
+    assert claimed.status_code == 200, claimed.text
+    desk.headers = {"Authorization": f"Bearer {claimed.json()['access_token']}"}
+    assert (await desk.get(f"/negotiations/{key}")).json()["state"] == "active"
+    assert len((await desk.get(f"/negotiations/{key}/offers")).json()["items"]) == 1
+    events = (await desk.get(f"/negotiations/{key}/events")).json()["items"]
+    assert events[0]["kind"] == "claimed"
+    assert len(events) == 4
+
+
+@pytest.mark.asyncio
+async def test_the_clock_expires_what_is_overdue(clock: Clock, desk: NegotiationClient) -> None:
+    view = await desk.opened(deadline="2027-01-15T08:10:00Z")
+    assert view["deadline"] == "2027-01-15T08:10:00.000Z"
+    clock.advance(601)
+    listed = (await desk.get("/negotiations?state=expired")).json()["items"]
+    assert [item["id"] for item in listed] == [view["id"]]
+    after = (await desk.get(f"/negotiations/{view['id']}")).json()
+    assert (after["state"], after["outcome"]["result"]) == ("expired", "expired")
+    assert (await desk.offer(view["id"], 900)).status_code == 409
+    event = (await desk.get(f"/negotiations/{view['id']}/events")).json()["items"][0]
+    assert event["actor"]["kind"] == "clock"
+    reopened = await desk.move(view["id"], "active", reason="They called again.")
+    assert reopened.json()["state"] == "active"
+    assert await desk.state(view["id"]) == "active"

@@ -1,0 +1,228 @@
+"""Who is let in: tokens, tickets, first messages, origins."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+
+from negotiator.teleprompter.websocket_messages import SUBPROTOCOL
+from tests.conftest import Clock, bearer
+from tests.helpers.asgi_websocket import AsgiWebSocket, WebSocketRefused, connect
+from tests.helpers.teleprompter_client import NewTeleprompterClient, TeleprompterClient
+
+
+async def ticket_of(desk: TeleprompterClient, session: str) -> str:
+    """A fresh ticket."""
+    answer = await desk.send("POST", f"{session}/tickets")
+    assert answer.status_code == 201, answer.text
+    assert answer.json()["expires_in"] == 30
+    assert answer.headers["cache-control"] == "no-store"
+    ticket: str = answer.json()["ticket"]
+    return ticket
+
+
+async def refused(application: Starlette, path: str, **options: Any) -> WebSocketRefused:
+    """The refusal of an upgrade."""
+    with pytest.raises(WebSocketRefused) as caught:
+        async with connect(application, path, **options):
+            pass
+    return caught.value
+
+
+@pytest.mark.asyncio
+async def test_plain_http_is_told_to_upgrade(desk: TeleprompterClient) -> None:
+    one = await desk.open()
+    answer = await desk.send("GET", f"{one}/stream")
+    assert (answer.status_code, answer.json()["error"]) == (426, "upgrade_required")
+    assert answer.headers["upgrade"] == "websocket"
+
+
+@pytest.mark.asyncio
+async def test_nobody_gets_in_with_a_bad_token(
+    application: Starlette, desk: TeleprompterClient
+) -> None:
+    one = await desk.open()
+    headers = {"authorization": "Bearer nonsense"}
+    said = await refused(application, f"{one}/stream", headers=headers)
+    assert (said.status, said.body["error"]) == (401, "invalid_token")
+    assert "www-authenticate" in said.headers
+    assert said.headers["x-request-id"] == said.body["request_id"]
+    assert "x-ratelimit-remaining" in said.headers
+
+
+@pytest.mark.asyncio
+async def test_the_scope_is_needed(
+    application: Starlette, desk: TeleprompterClient, new_desk: NewTeleprompterClient
+) -> None:
+    one = await desk.open()
+    other = await new_desk(scopes=["negotiations:read"])
+    said = await refused(application, f"{one}/stream", headers=other.headers)
+    assert (said.status, said.body["error"]) == (403, "insufficient_scope")
+
+
+@pytest.mark.asyncio
+async def test_somebody_else_s_session_is_not_there(
+    application: Starlette, desk: TeleprompterClient, new_desk: NewTeleprompterClient
+) -> None:
+    one = await desk.open()
+    other = await new_desk(email="bob@example.com")
+    said = await refused(application, f"{one}/stream", headers=other.headers)
+    assert said.status == 404
+
+
+@pytest.mark.asyncio
+async def test_another_path_has_no_socket(application: Starlette, desk: TeleprompterClient) -> None:
+    assert (await refused(application, "/api/negotiations", headers=desk.headers)).status == 404
+
+
+@pytest.mark.asyncio
+async def test_a_ticket_opens_one_socket_and_is_never_echoed(
+    application: Starlette, desk: TeleprompterClient
+) -> None:
+    one = await desk.open()
+    ticket = await ticket_of(desk, one)
+    offered = [SUBPROTOCOL, f"ticket.{ticket}"]
+    async with connect(application, f"{one}/stream", subprotocols=offered) as socket:
+        assert socket.subprotocol == SUBPROTOCOL
+        await socket.send("start")
+        assert (await socket.next())["type"] == "ready"
+    said = await refused(application, f"{one}/stream", subprotocols=offered)
+    assert said.status == 401
+
+
+@pytest.mark.asyncio
+async def test_of_many_who_bring_one_ticket_at_once_one_gets_in(
+    application: Starlette, desk: TeleprompterClient
+) -> None:
+    one = await desk.open()
+    offered = [SUBPROTOCOL, f"ticket.{await ticket_of(desk, one)}"]
+
+    async def enter() -> bool:
+        try:
+            async with connect(application, f"{one}/stream", subprotocols=offered):
+                return True
+        except WebSocketRefused:
+            return False
+
+    assert sorted(await asyncio.gather(*(enter() for _ in range(20)))) == [False] * 19 + [True]
+
+
+@pytest.mark.asyncio
+async def test_a_ticket_is_good_for_half_a_minute(
+    clock: Clock, application: Starlette, desk: TeleprompterClient
+) -> None:
+    one = await desk.open()
+    offered = [SUBPROTOCOL, f"ticket.{await ticket_of(desk, one)}"]
+    clock.advance(30)
+    assert (await refused(application, f"{one}/stream", subprotocols=offered)).status == 401
+
+
+@pytest.mark.asyncio
+async def test_a_ticket_of_another_session_is_refused(
+    application: Starlette, desk: TeleprompterClient
+) -> None:
+    one, other = await desk.open(), await desk.open()
+    offered = [SUBPROTOCOL, f"ticket.{await ticket_of(desk, other)}"]
+    assert (await refused(application, f"{one}/stream", subprotocols=offered)).status == 401
+
+
+@pytest.mark.asyncio
+async def test_a_ticket_for_nobody_s_session_is_not_made(
+    desk: TeleprompterClient, new_desk: NewTeleprompterClient
+) -> None:
+    one = await desk.open()
+    other = await new_desk(email="bob@example.com")
+    assert (await other.send("POST", f"{one}/tickets")).status_code == 404
+
+
+@pytest.mark.asyncio
+async def test_who_cannot_say_it_before_says_it_first(
+    application: Starlette, desk: TeleprompterClient
+) -> None:
+    one = await desk.open()
+    ticket = await ticket_of(desk, one)
+    async with connect(application, f"{one}/stream") as socket:
+        await socket.send("auth", ticket=ticket)
+        await socket.send("start")
+        assert (await socket.next())["type"] == "ready"
+
+
+async def _says_something_else(socket: AsgiWebSocket) -> None:
+    await socket.send("start")
+
+
+async def _brings_a_bad_ticket(socket: AsgiWebSocket) -> None:
+    await socket.send("auth", ticket="nonsense")
+
+
+async def _says_nothing(_socket: AsgiWebSocket) -> None:
+    return
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    "do", [_says_something_else, _brings_a_bad_ticket, _says_nothing], ids=lambda do: do.__name__
+)
+async def test_who_does_not_is_told_nothing(
+    hasty: None, application: Starlette, desk: TeleprompterClient, do: Any
+) -> None:
+    del hasty
+    one = await desk.open()
+    async with connect(application, f"{one}/stream", query="after=0") as socket:
+        await do(socket)
+        assert await socket.closed() == 4401
+        assert {each["type"] for each in socket.said} <= {"error"}
+
+
+@pytest.mark.asyncio
+async def test_pages_of_foreign_origins_are_kept_out(
+    application: Starlette, desk: TeleprompterClient
+) -> None:
+    one = await desk.open()
+    for origin in ("https://evil.example", "null", "http://testserver.evil.example"):
+        headers = {**desk.headers, "origin": origin}
+        assert (await refused(application, f"{one}/stream", headers=headers)).status == 403
+
+
+@pytest.mark.asyncio
+async def test_a_ticket_made_for_one_origin_is_good_there_only(
+    application: Starlette, desk: TeleprompterClient
+) -> None:
+    one = await desk.open()
+    headers = {**desk.headers, "origin": "https://elsewhere.example"}
+    answer = await desk.client.post(f"{one}/tickets", headers=headers)
+    offered = [SUBPROTOCOL, f"ticket.{answer.json()['ticket']}"]
+    assert (await refused(application, f"{one}/stream", subprotocols=offered)).status == 401
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("query", ["access_token={token}", "token={token}", "ticket=x", "after=-1"])
+async def test_no_credential_is_taken_from_the_query(
+    application: Starlette, desk: TeleprompterClient, query: str
+) -> None:
+    one = await desk.open()
+    token = desk.headers["Authorization"].removeprefix("Bearer ")
+    said = await refused(application, f"{one}/stream", query=query.format(token=token))
+    assert said.status == 422
+    assert token not in str(said.body)
+
+
+@pytest.mark.asyncio
+async def test_another_protocol_is_not_spoken(
+    application: Starlette, desk: TeleprompterClient
+) -> None:
+    one = await desk.open()
+    said = await refused(
+        application, f"{one}/stream", headers=desk.headers, subprotocols=["graphql-ws"]
+    )
+    assert said.status == 400
+
+
+@pytest.mark.asyncio
+async def test_an_anonymous_agent_has_no_sockets(
+    application: Starlette, desk: TeleprompterClient, register: Any
+) -> None:
+    one = await desk.open()
+    headers = bearer(await register())
+    assert (await refused(application, f"{one}/stream", headers=headers)).status == 403

@@ -1,0 +1,292 @@
+"""Hostile registrations (identity.md §6.2): bodies, names, mails, limits, and what an answer may give away."""
+
+import json
+from collections.abc import AsyncGenerator
+from email import message_from_bytes
+from email.message import Message
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from negotiator.settings import Settings
+from tests.attack.conftest import MAILS, AssertionStage, Forgery, refused
+from tests.conftest import Mint, connect, make_settings, running
+from tests.helpers.fake_issuer import ID_JAG, registration
+
+REGISTER = "/api/agent/register"
+REQUEST = (400, "invalid_request")
+GOOD: dict[str, Any] = {"agent_name": "walker", "identity_type": "anonymous"}
+JSON = {"content-type": "application/json"}
+
+
+def _body(**changes: Any) -> bytes:
+    return json.dumps({**GOOD, **changes}).encode()
+
+
+BODIES: dict[str, bytes] = {
+    "1 no identity_type": b'{"agent_name": "x"}',
+    "1 an unknown identity_type": _body(identity_type="root"),
+    "1 identity_type in another case": _body(identity_type="Anonymous"),
+    "1 identity_type as an array": _body(identity_type=["anonymous"]),
+    "2 identity_type and type disagree": _body(type="identity_assertion"),
+    "3 identity_type twice": b'{"identity_type": "x", "agent_name": "x", "identity_type": "anonymous"}',
+    "3 twice by an escape": rb'{"identity_type": "x", "agent_name": "x", "\u0069dentity_type": "anonymous"}',
+    "4 nested": b'{"agent_name": "x", "identity_type": "anonymous", "x": '
+    + b"[" * 4000
+    + b"]" * 4000,
+    "4 a number of 5000 digits": b'{"identity_type": "anonymous", "agent_name": "x", "n": '
+    + b"9" * 5000,
+    "4 not a number": b'{"identity_type": "anonymous", "agent_name": "x", "n": NaN}',
+    "4 not UTF-8": b'{"identity_type": "anonymous", "agent_name": "\xff\xfe"}',
+    "4 UTF-16": json.dumps(GOOD).encode("utf-16"),
+    "4 an array": b"[]",
+    "4 nothing": b"",
+    "4 a string": b'"anonymous"',
+    "8 an assertion too": _body(assertion="x"),
+    "8 an assertion_type too": _body(assertion_type=ID_JAG),
+    "8 no assertion": _body(identity_type="identity_assertion", assertion_type=ID_JAG),
+    "8 no assertion_type": _body(identity_type="identity_assertion", assertion="x.y.z"),
+}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("name", BODIES)
+async def test_a_body_that_is_no_registration_is_refused(stage: AssertionStage, name: str) -> None:
+    before = stage.counts()
+    refused(await stage.client.post(REGISTER, content=BODIES[name], headers=JSON), REQUEST)
+    assert stage.counts() == before
+    assert (await stage.client.post(REGISTER, content=_body(), headers=JSON)).status_code == 201
+
+
+@pytest.mark.asyncio
+async def test_a_body_that_never_ends_is_cut_off_while_it_is_read(stage: AssertionStage) -> None:
+    """4: the chunks stop being taken soon after the limit; nothing is collected first."""
+    sent = 0
+
+    async def drip() -> AsyncGenerator[bytes]:
+        nonlocal sent
+        for _ in range(10_000):
+            sent += 1024
+            yield b" " * 1024
+
+    answer = await stage.client.post(REGISTER, content=drip(), headers=JSON)
+    refused(answer, (413, "invalid_request"))
+    assert sent < 64 * 1024
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    "media_type", ["text/plain", "application/x-www-form-urlencoded", "", "json"]
+)
+async def test_a_body_of_another_type_is_refused(stage: AssertionStage, media_type: str) -> None:
+    headers = {"content-type": media_type}
+    answer = await stage.client.post(REGISTER, content=_body(), headers=headers)
+    refused(answer, (415, "invalid_request"))
+    charset = {"content-type": "application/json; charset=utf-8"}
+    assert (await stage.client.post(REGISTER, content=_body(), headers=charset)).status_code == 201
+
+
+NAMES = {
+    "a NUL": "a\x00b",
+    "a line break": "a\nb",
+    "an escape": "a\x1b[2Jb",
+    "a right-to-left override": "agent\u202etxt.exe",
+    "an isolate": "a\u2066b",
+    "a zero-width joiner": "a\u200db",
+    "a byte-order mark": "\ufeffagent",
+    "a tag character": "a\U000e0041",
+    "half a character": "a\ud800",
+    "private use": "\ue000",
+    "nothing but blanks": " \u3000 ",
+    "nothing": "",
+    "101 characters": "x" * 101,
+    "a paragraph separator": "a\u2029b",
+}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("name", NAMES)
+async def test_a_name_that_deceives_the_eye_is_refused(stage: AssertionStage, name: str) -> None:
+    before = stage.counts()
+    answer = await stage.client.post(REGISTER, content=_body(agent_name=NAMES[name]), headers=JSON)
+    refused(answer, REQUEST)
+    assert stage.counts() == before
+    plain = _body(agent_name="Jörg's 代理 <b>agent</b> #1")
+    assert (await stage.client.post(REGISTER, content=plain, headers=JSON)).status_code == 201
+
+
+@pytest.mark.asyncio
+async def test_nothing_asked_for_widens_an_anonymous_grant(stage: AssertionStage) -> None:
+    """7, 11: scopes, ids and users in the body are passed over."""
+    wish = {
+        "scope": "memories:write",
+        "scopes": ["openid"],
+        "client_id": "agt_mine",
+        "user_id": "usr_x",
+    }
+    answer = await stage.client.post(REGISTER, json={**GOOD, **wish, "expires_in": 10**9})
+    plain = await stage.client.post(REGISTER, json=GOOD)
+    assert answer.status_code == 201
+    for member in ("scopes", "expires_in", "token_type"):
+        assert answer.json()[member] == plain.json()[member]
+    assert answer.json()["client_id"].startswith("agt_")
+    assert answer.json()["client_id"] != "agt_mine"
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("kind", ["saml2", "jwt", "access_token", "id_token", "ID-JAG"])
+async def test_another_assertion_type_is_refused(stage: AssertionStage, kind: str) -> None:
+    before = stage.counts()
+    text = stage.forge(Forgery(), "register")
+    body = {**registration(text), "assertion_type": f"urn:ietf:params:oauth:token-type:{kind}"}
+    answer = await stage.client.post(REGISTER, json=body)
+    refused(answer, (400, "unsupported_assertion_type"), text)
+    assert stage.counts() == before
+    assert (await stage.client.post(REGISTER, json=registration(text))).status_code == 201
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE"])
+async def test_another_method_is_told_the_right_one(stage: AssertionStage, method: str) -> None:
+    answer = await stage.client.request(method, REGISTER)
+    assert answer.status_code == 405
+    assert answer.headers["allow"] == "POST"
+
+
+VERIFIED = {"iss": MAILS, "email": "ada@corp.example", "email_verified": True}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    "claim",
+    [
+        {"email_verified": None},
+        {"email_verified": False},
+        {"email_verified": "true"},
+        {"email_verified": 1},
+        {"email": "ada@evil.example"},
+        {"email": "ada@corp.example.evil.example"},
+        {"email": "ada@evil.example,ada@corp.example"},
+        {"email": '"ada<x>"@corp.example'},
+        {"email": None},
+    ],
+    ids=repr,
+)
+async def test_an_address_nobody_vouches_for_is_no_identity(
+    stage: AssertionStage, claim: dict[str, Any]
+) -> None:
+    """60: the boolean true, of a domain the issuer may speak for, and nothing else."""
+    before = stage.counts()
+    claims = {name: value for name, value in {**VERIFIED, **claim}.items() if value is not None}
+    text = stage.forge(Forgery(claims=claims), "register")
+    body = {**registration(text), "assertion_type": "verified_email"}
+    answer = await stage.client.post(REGISTER, json=body)
+    assert answer.json()["error"] in {"missing_verified_email", "invalid_request"}
+    refused(answer, (400, answer.json()["error"]), text)
+    assert stage.counts() == before
+    good = stage.forge(Forgery(claims=VERIFIED), "register")
+    answer = await stage.client.post(REGISTER, json={**body, "assertion": good})
+    assert answer.json()["identity"]["email"] == "ada@corp.example"
+
+
+def _mail_to(address: str) -> dict[str, Any]:
+    return {
+        "agent_name": "scout",
+        "identity_type": "identity_assertion",
+        "assertion_type": "verified_email",
+        "assertion": address,
+    }
+
+
+def _outbox(chosen: Settings) -> list[Message]:
+    folder: Path = chosen.data_dir / "outbox"
+    return [message_from_bytes(path.read_bytes()) for path in sorted(folder.glob("*.eml"))]
+
+
+@pytest.mark.asyncio
+async def test_an_answer_does_not_tell_whether_an_account_exists(
+    stage: AssertionStage, mint: Mint, chosen: Settings
+) -> None:
+    """12: the same shape and length, and no account is made or touched."""
+    await mint("ada@example.com")
+    before = stage.counts()
+    answers = [
+        await stage.client.post(REGISTER, json=_mail_to(address))
+        for address in ("ada@example.com", "eve@example.com")
+    ]
+    known, unknown = (answer.json() for answer in answers)
+    assert [answer.status_code for answer in answers] == [201, 201]
+    assert list(known) == list(unknown)
+    assert known["verification"] == unknown["verification"]
+    assert known["scopes"] == unknown["scopes"]
+    assert answers[0].headers.keys() == answers[1].headers.keys()
+    after = stage.counts()
+    assert (after["users"], after["delegations"]) == (before["users"], before["delegations"])
+    assert [mail["To"] for mail in _outbox(chosen)] == ["ada@example.com", "eve@example.com"]
+
+
+@pytest.mark.asyncio
+async def test_a_mailbox_cannot_be_flooded_under_any_spelling(
+    stage: AssertionStage, chosen: Settings
+) -> None:
+    """One mail in ten minutes, however the address is written, and the answer stays the same."""
+    spellings = [
+        *["victim@example.com"] * 5,
+        "VICTIM@Example.com",
+        " victim@example.com ",
+        "=?utf-8?q?victim?=@example.com",
+        "=?utf-8?q?v=69ctim?=@example.com",
+        "=?us-ascii?b?dmljdGlt?=@example.com",
+    ]
+    for address in spellings:
+        answer = await stage.client.post(REGISTER, json=_mail_to(address))
+        assert answer.status_code in {201, 400}, answer.text
+    assert len(_outbox(chosen)) == 1
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    "address",
+    [
+        "a@b.example\r\nBcc: all@corp.example",
+        "a@b.example, c@d.example",
+        "Ada <a@b.example>",
+        "a@b",
+        "@b.example",
+        "a@b@c.example",
+        "a\x00@b.example",
+        f"{'a' * 250}@b.example",
+    ],
+)
+async def test_an_address_that_would_steer_the_mail_is_refused(
+    stage: AssertionStage, chosen: Settings, address: str
+) -> None:
+    before = stage.counts()
+    refused(await stage.client.post(REGISTER, json=_mail_to(address)), REQUEST)
+    assert stage.counts() == before
+    assert _outbox(chosen) == []
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("trusted", "spoofed_count"), [([], 3), (["192.0.2.0/24"], 3), (["203.0.113.7/32"], 5)]
+)
+async def test_a_forwarded_address_counts_only_from_a_configured_proxy(
+    chosen: Settings, trusted: list[str], spoofed_count: int
+) -> None:
+    """9: three are allowed per address; five come, each with another X-Forwarded-For."""
+    limited = make_settings(
+        chosen.data_dir, chosen.keys_dir, register_limit_anonymous=3, trusted_proxies=trusted
+    )
+    async with running(limited) as application, connect(application) as client:
+        answers: list[httpx2.Response] = []
+        for number in range(5):
+            headers = {"x-forwarded-for": f"198.51.100.{number}, 198.51.100.{number}"}
+            answers.append(await client.post(REGISTER, json=GOOD, headers=headers))
+    assert sum(answer.status_code == 201 for answer in answers) == spoofed_count
+    for answer in answers:
+        if answer.status_code == 429:
+            refused(answer, (429, "rate_limit_exceeded"))
+            assert int(answer.headers["retry-after"]) > 0

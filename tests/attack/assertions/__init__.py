@@ -1,1 +1,0 @@
-"""Assertions at both doors: forged, replayed, and after trust was withdrawn."""

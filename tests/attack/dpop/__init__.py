@@ -1,1 +1,0 @@
-"""Attacks on proof of possession (RFC 9449)."""

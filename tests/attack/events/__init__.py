@@ -1,1 +1,0 @@
-"""Attacks on the receiver of security events (RFC 8935, RFC 8417)."""

@@ -1,1 +1,0 @@
-"""Mail: servers that lie, and names that would point somewhere."""

@@ -1,0 +1,213 @@
+"""Two owners: on no path does one see, change, delay or notice what is the other's."""
+
+import json
+import re
+import sqlite3
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final, cast
+
+import pytest
+
+from negotiator.memory import index_cache, memories_queries, transfer_queries, vector_queries
+from negotiator.store.statement import Query, Statement
+from tests.helpers.answer_checks import refused
+from tests.helpers.memory_client import MemoryClient, NewMemoryClient
+
+SECRET: Final = "Hers: the reservation price for Project Falcon is 77,123 EUR."
+HOSTILE: Final = (
+    "Falcon",
+    "reservation price Falcon 77,123",
+    'price" OR owner:usr_ OR text:("Falcon',
+    "x' OR '1'='1",
+    "*",
+    "Falcon*",
+    "owner:*",
+    "NEAR(Falcon, 5)",
+    "%' UNION SELECT document FROM memories --",
+    '{"owner": {"ne": ""}}',
+)
+
+
+@pytest.mark.asyncio
+async def test_no_id_of_hers_opens_anything_for_him(
+    notebook: MemoryClient, new_notebook: NewMemoryClient
+) -> None:
+    him = await new_notebook("eve@example.com")
+    hers = (await notebook.said(SECRET))["id"]
+    for method, path, body in (
+        ("GET", f"/{hers}", None),
+        ("GET", f"/{hers}?at=2030-01-01T00:00:00Z", None),
+        ("GET", f"/{hers}/history", None),
+        ("PATCH", f"/{hers}", {"text": "Mine."}),
+        ("DELETE", f"/{hers}", None),
+    ):
+        there = await him.call(method, path, body)
+        nowhere = await him.call(method, path.replace(hers, "mem_" + "0" * 26), body)
+        refused(there, 404, "not_found")
+        gone = ("request_id",)
+        assert _without(there.json(), gone) == _without(nowhere.json(), gone)
+    answer = await him.call("POST", "", {"text": "Mine.", "supersedes": hers})
+    other = await him.call("POST", "", {"text": "Mine.", "supersedes": "mem_" + "0" * 26})
+    assert refused(answer, 422, "validation_failed")["errors"] == other.json()["errors"]
+    assert (await notebook.call("GET", f"/{hers}")).json()["text"] == SECRET
+
+
+def _without(body: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: value for name, value in body.items() if name not in names}
+
+
+@pytest.mark.asyncio
+async def test_no_search_of_his_finds_what_is_hers(
+    notebook: MemoryClient, new_notebook: NewMemoryClient
+) -> None:
+    him = await new_notebook("eve@example.com")
+    await notebook.said(SECRET, counterparty="Falcon", tags=["falcon"], attributes={"p": 1})
+    await him.said("His: nothing.")
+    for query in (*HOSTILE, SECRET):
+        for mode in ("hybrid", "semantic", "keyword"):
+            found = await him.found(query, mode=mode, include=["superseded", "pending"])
+            assert set(found) <= {"His: nothing."}, (query, mode)
+    filters: tuple[dict[str, Any], ...] = (
+        {"counterparty": "Falcon"},
+        {"NOT": {"counterparty": "nobody"}},
+        {"OR": [{"trust": {"gte": 0}}, {"tags": {"exists": True}}]},
+        {"attributes.p": 1},
+        {"source.client_id": notebook.agent},
+    )
+    for each in filters:
+        assert set(await him.found("price", filters=each)) <= {"His: nothing."}
+    for unknown in (
+        {"owner": notebook.owner},
+        {"owner": {"ne": ""}},
+        {"attributes": {"exists": 1}},
+    ):
+        answer = await him.call("POST", "/search", {"query": "x", "filters": unknown})
+        refused(answer, 422, "validation_failed")
+
+
+@pytest.mark.asyncio
+async def test_lists_cursors_exports_and_imports_are_each_one_s_own(
+    notebook: MemoryClient, new_notebook: NewMemoryClient
+) -> None:
+    him = await new_notebook("eve@example.com")
+    made = await notebook.said(SECRET)
+    for number in range(3):
+        await notebook.call("PATCH", f"/{made['id']}", {"tags": [str(number)]})
+        await notebook.said(f"Another of hers, {number}.")
+        await him.said(f"His, {number}.")
+    hers = (await notebook.call("GET", "?limit=1")).json()["next_cursor"]
+    refused(await him.call("GET", f"?limit=1&cursor={hers}"), 400, "invalid_cursor")
+    past = (await notebook.call("GET", f"/{made['id']}/history?limit=1")).json()["next_cursor"]
+    his = (await him.listed())[0]["id"]
+    refused(await him.call("GET", f"/{his}/history?cursor={past}"), 400, "invalid_cursor")
+    for status in ("", "status=active", "kind=fact", "trust=2", f"counterparty={SECRET[:20]}"):
+        assert all("His" in one["text"] for one in await him.listed(status))
+    assert "Falcon" not in (await him.call("GET", "/export")).text
+    carried = (await notebook.call("GET", "/export")).text.splitlines()
+    stolen = [json.loads(line) for line in carried]
+    await him.call("POST", "/import", {"lines": stolen})
+    assert (await notebook.call("GET", f"/{made['id']}")).json()["revision"] == 4
+    assert made["id"] not in {one["id"] for one in await him.listed()}
+
+
+@pytest.mark.asyncio
+async def test_the_same_key_and_text_of_two_owners_are_two_memories(
+    notebook: MemoryClient, new_notebook: NewMemoryClient
+) -> None:
+    him = await new_notebook("eve@example.com")
+    hers = await notebook.call("POST", "", {"text": SECRET}, idempotency_key="k")
+    his = await him.call("POST", "", {"text": SECRET}, idempotency_key="k")
+    assert (hers.status_code, his.status_code) == (201, 201)
+    assert hers.json()["id"] != his.json()["id"]
+    assert his.json()["similar_to"] is None
+    assert (await him.erased()).json() == {"erased": 1}
+    assert await notebook.found("Falcon") == [SECRET]
+    again = await notebook.call("POST", "", {"text": SECRET}, idempotency_key="k")
+    assert again.content == hers.content
+
+
+@pytest.mark.asyncio
+async def test_two_agents_of_one_user_share_and_an_unclaimed_one_has_nothing(
+    notebook: MemoryClient, new_notebook: NewMemoryClient
+) -> None:
+    await notebook.said(SECRET)
+    second = await new_notebook("ada@example.com")
+    assert await second.found("Falcon") == [SECRET]
+    narrow = await new_notebook("ada@example.com", scopes=["memories:read"])
+    for method, path, body in (
+        ("POST", "", {"text": "x"}),
+        ("DELETE", "?confirm=1", None),
+        ("POST", "/import", {"lines": [{"text": "x"}]}),
+    ):
+        refused(await narrow.call(method, path, body), 403, "insufficient_scope")
+
+
+def _statements() -> list[tuple[str, Statement]]:
+    modules: tuple[ModuleType, ...] = (memories_queries, index_cache, transfer_queries)
+    found: list[tuple[str, Statement]] = []
+    for module in modules:
+        for name, value in vars(module).items():
+            listed = cast("tuple[Any, ...]", value if isinstance(value, tuple) else (value,))
+            found += [
+                (f"{module.__name__}.{name}", one) for one in listed if isinstance(one, Statement)
+            ]
+    return found
+
+
+def test_every_statement_on_memories_names_the_owner() -> None:
+    listed = [(name, one.sql.lower()) for name, one in _statements()]
+    assert len(listed) >= 15
+    for name, sql in listed:
+        if not sql.startswith("insert"):
+            assert "owner =" in sql, name
+    named = {name for name in vars(vector_queries) if isinstance(vars(vector_queries)[name], Query)}
+    assert named == {"_OUTDATED", "_COUNT"}, (
+        "only re-embedding, a command of the operator, looks at all owners"
+    )
+
+
+def test_no_statement_walks_through_the_rows_of_others(migrated: Path) -> None:
+    """The cost of what an owner does is counted in steps of the database's machine: others do not add to it."""
+
+    def steps(others: int) -> dict[str, int]:
+        connection = sqlite3.connect(migrated.as_uri() + "?mode=ro", uri=True)
+        memory = sqlite3.connect(":memory:")
+        connection.backup(memory)
+        connection.close()
+        columns = [row[1] for row in memory.execute("pragma table_info(memories)")]
+        marks = ",".join("?" * len(columns))
+        for number in range(others + 5):
+            owner = "me" if number < 5 else f"other{number % 7}"
+            values: dict[str, Any] = dict.fromkeys(columns, 0)
+            values |= {"id": f"mem_{number:09}", "owner": owner, "digest": f"d{number}"}
+            values |= {"status": "active", "document": b"{}", "vector": b"", "stamp": number}
+            row = [values[column] for column in columns]
+            memory.execute("insert into memories values (" + marks + ")", row)  # noqa: S608  only marks
+        memory.execute("analyze")
+        return {name: _counted(memory, one) for name, one in _statements()}
+
+    few, many = steps(20), steps(4000)
+    grown = {name: (few[name], many[name]) for name in few if many[name] > few[name] + 40}
+    assert grown == {}
+
+
+def _counted(connection: sqlite3.Connection, statement: Statement) -> int:
+    count = 0
+
+    def step() -> int:
+        nonlocal count
+        count += 1
+        return 0
+
+    values: dict[str, Any] = dict.fromkeys(re.findall(r":(\w+)", statement.sql), 0)
+    values |= {"holder": "me", "owner": "me", "limit": 10, "before": "mem_z", "stamp": 0}
+    values |= {"newest": 99, "memory": "mem_000000001"}
+    if statement.sql.lower().startswith("insert"):
+        return 0
+    connection.execute("savepoint measured")
+    connection.set_progress_handler(step, 1)
+    connection.execute(statement.sql, statement.bind(values)).fetchall()
+    connection.set_progress_handler(None, 1)
+    connection.execute("rollback to measured")
+    return count

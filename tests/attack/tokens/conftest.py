@@ -1,0 +1,14 @@
+"""The stage: a user with a browser, clients that ask her."""
+
+import pytest
+
+from negotiator.settings import Settings
+from tests.helpers.code_flow import ada, public_app, web_app
+
+__all__ = ["ada", "public_app", "web_app"]
+
+
+@pytest.fixture
+def database(chosen: Settings) -> str:
+    """The file behind the service."""
+    return str(chosen.data_dir / "negotiator.db")

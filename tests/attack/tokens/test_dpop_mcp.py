@@ -1,0 +1,74 @@
+"""Bound tokens at the MCP endpoint: worth something with a proof of the request, and nothing as a bearer's."""
+
+import httpx2
+import pytest
+
+from tests.api.mcp.conftest import McpClient
+from tests.attack.conftest import refused
+from tests.contract.requirements import covers
+from tests.helpers.dpop_proofs import DpopProver, register_bound
+
+MCP = "/mcp"
+
+
+async def _call(line: McpClient, tool: str, headers: dict[str, str]) -> httpx2.Response:
+    line.headers = headers
+    return await line.call(tool)
+
+
+@covers("contract:1.3:dpop", "contract:7:same")
+@pytest.mark.asyncio
+async def test_a_bound_token_calls_tools_with_proofs_only(client: httpx2.AsyncClient) -> None:
+    prover, thief, line = DpopProver(), DpopProver(), McpClient(client)
+    token = (await register_bound(client, prover))["access_token"]
+    good = prover.headers(token, "POST", MCP)
+    answer = await _call(line, "list_negotiations", good)
+    assert answer.json()["result"]["isError"] is False, answer.text
+
+    bearer = {"Authorization": f"Bearer {token}"}
+    spoilt = {
+        "as a bearer's": (bearer, "invalid_token"),
+        "as a bearer's beside a proof": (
+            {**bearer, "DPoP": prover.proof("POST", MCP, token=token)},
+            "invalid_token",
+        ),
+        "with another's proof": (thief.headers(token, "POST", MCP), "invalid_token"),
+        "with a proof that was used": (good, "invalid_dpop_proof"),
+        "with a proof for another path": (
+            prover.headers(token, "POST", "/api/negotiations"),
+            "invalid_dpop_proof",
+        ),
+        "with a proof for another method": (
+            prover.headers(token, "GET", MCP),
+            "invalid_dpop_proof",
+        ),
+        "without a proof": ({"Authorization": f"DPoP {token}"}, "invalid_dpop_proof"),
+    }
+    for case, (headers, error) in spoilt.items():
+        answer = await _call(line, "list_negotiations", headers)
+        refused(answer, (401, error), token)
+        challenge = answer.headers["www-authenticate"]
+        assert challenge.startswith("DPoP "), case
+        assert 'algs="RS256 PS256 ES256 ES384 EdDSA"' in challenge, case
+        assert 'oauth-protected-resource/mcp"' in challenge, case
+
+
+@covers("contract:1.3:dpop", "contract:7:same")
+@pytest.mark.asyncio
+async def test_a_bound_token_that_lacks_a_scope_is_told_so_in_its_own_scheme(
+    client: httpx2.AsyncClient,
+) -> None:
+    """RFC 9449 §7.1: a client that steps up has to bring a proof again, at both doors."""
+    prover, line = DpopProver(), McpClient(client)
+    token = (await register_bound(client, prover))["access_token"]
+    over_mcp = await _call(line, "remember", prover.headers(token, "POST", MCP))
+    path = "/api/memories"
+    over_http = await client.post(
+        path, json={"text": "x"}, headers=prover.headers(token, "POST", path)
+    )
+    for answer in (over_mcp, over_http):
+        refused(answer, (403, "insufficient_scope"), token)
+        challenge = answer.headers["www-authenticate"]
+        assert challenge.startswith("DPoP ")
+        assert 'error="insufficient_scope", scope="memories:write"' in challenge
+        assert 'algs="RS256 PS256 ES256 ES384 EdDSA"' in challenge

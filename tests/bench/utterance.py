@@ -1,0 +1,90 @@
+"""What hearing one utterance costs: `python -m tests.bench.utterance`.
+
+A buyer's talk with limits, an owner without memories, SQLite; the embedder that is installed. The lessons are learned
+first if this machine has not learned them yet.
+"""
+
+import asyncio
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Final
+
+from negotiator.memory.embedding.embedder_selection import choose_embedder
+from negotiator.memory.index_cache import MemoryIndexCache
+from negotiator.memory.search import MemorySearch
+from negotiator.store.migrate import migrate
+from negotiator.store.store import Store, make_store
+from negotiator.teleprompter.cues.catalogue import cue_catalogue
+from negotiator.teleprompter.cues.matcher import build_matcher
+from negotiator.teleprompter.cues.policy import HeardUtterance
+from negotiator.teleprompter.example_queries import label_from_feedback
+from negotiator.teleprompter.user_classifiers import UserClassifiers
+from negotiator.teleprompter.utterance_analyser import UtteranceAnalyser, cards_beyond_phrases
+from tests.conftest import MODELS
+from tests.helpers.example_session import example_session
+
+OBJECTION: Final = "we could do fifty two thousand, but that is really too expensive for our team"
+SMALL_TALK: Final = "good morning everybody thanks for joining"
+TIMES: Final = 300
+
+
+async def heard(ear: UtteranceAnalyser, said: str, *, final: bool) -> str:
+    """Milliseconds of CPU, and of the clock at the median and the 95th percentile."""
+    session, waits = example_session(), list[float]()
+    began = time.process_time()
+    for _ in range(TIMES):
+        start = time.perf_counter()
+        ahead = await ear.listen("usr", said, "them", final=final, role="buyer", session=session)
+        what = HeardUtterance("u", "them", ahead.text, final, 0.0)
+        cards_beyond_phrases(ahead, session, what, catalogue=ear.catalogue)
+        waits.append(1000 * (time.perf_counter() - start))
+    cpu = 1000 * (time.process_time() - began) / TIMES
+    waits.sort()
+    middle, late = waits[TIMES // 2], waits[TIMES * 95 // 100]
+    return f"{cpu:.2f} ms CPU, p50 {middle:.2f} ms, p95 {late:.2f} ms"
+
+
+async def measured(store: Store) -> None:
+    """Print every figure."""
+    embedder, matcher = (
+        choose_embedder("", key="", model="", models=MODELS),
+        build_matcher(cue_catalogue()),
+    )
+    recall = MemorySearch(MemoryIndexCache(store, embedder.model), embedder)
+    out = sys.stdout.write
+    for name in ("learned, or read", "read"):
+        start, began = time.process_time(), time.perf_counter()
+        heads = UserClassifiers(store, embedder, catalogue=matcher.catalogue, folder=MODELS)
+        await heads.of("usr", "them")
+        took = time.process_time() - start, time.perf_counter() - began
+        out(f"lessons {name}: {took[0]:.2f} s CPU, {took[1]:.2f} s\n")
+    ear = UtteranceAnalyser(matcher, heads, embedder, recall, patience=None)
+    await ear.heads.of("", "them")
+    out(f"final, an objection with a figure: {await heard(ear, OBJECTION, final=True)}\n")
+    out(f"partial of it: {await heard(ear, OBJECTION, final=False)}\n")
+    out(f"final, small talk: {await heard(ear, SMALL_TALK, final=True)}\n")
+    vector = await heads.vector(OBJECTION)
+    lesson = label_from_feedback("wrong", "price_too_high")
+    await store.write(lambda tx: heads.teach(tx, "usr", lesson, vector=vector))
+    start, began = time.process_time(), time.perf_counter()
+    await heads.of("usr", "them")
+    took = time.process_time() - start, time.perf_counter() - began
+    out(f"the head after feedback: {took[0]:.2f} s CPU, {took[1]:.2f} s\n")
+    await embedder.close()
+
+
+async def main() -> None:
+    """Over an empty database."""
+    with tempfile.TemporaryDirectory() as folder:
+        url = f"sqlite+aiosqlite:///{Path(folder, 'ear.db')}"
+        await migrate(url)
+        store = make_store(url)
+        await store.start()
+        await measured(store)
+        await store.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

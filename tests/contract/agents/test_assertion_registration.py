@@ -1,0 +1,284 @@
+"""Registration by ID-JAG: whom it makes, and each reason to refuse it."""
+
+from typing import Any
+
+import httpx2
+import jwt
+import pytest
+
+from negotiator.trust import issuer_queries
+from tests.conftest import Change, Clock, Mint, bearer
+from tests.contract.requirements import covers
+from tests.helpers.answer_checks import refused
+from tests.helpers.fake_issuer import FakeIssuer, registration
+from tests.helpers.form_browser import BASE
+
+REGISTER = "/api/agent/register"
+EIGHT = [
+    "openid",
+    "profile",
+    "negotiations:read",
+    "negotiations:write",
+    "memories:read",
+    "memories:write",
+    "teleprompter:stream",
+    "ai:tactics",
+]
+FIVE = ["client_id", "access_token", "token_type", "expires_in", "scopes"]
+
+
+async def present(client: httpx2.AsyncClient, assertion: str) -> httpx2.Response:
+    """Register by this assertion."""
+    return await client.post(REGISTER, json=registration(assertion))
+
+
+async def trust(change: Change, idp: FakeIssuer, **policy: Any) -> None:
+    """Trust the provider under this policy."""
+    issuer = idp.issuer(**policy)
+    await change(lambda tx: issuer_queries.add(tx, issuer, own=BASE, allow_loopback=False))
+
+
+@pytest.mark.asyncio
+@covers(
+    "assistant:1:assertion",
+    "assistant:5.3:id-jag",
+    "contract:1.1:jag-answer",
+    "contract:1.1:jag-policy",
+    "contract:1.1:jag-no-refresh",
+    "contract:1.1:created",
+)
+async def test_an_id_jag_makes_an_agent_of_its_user(
+    client: httpx2.AsyncClient, idp: FakeIssuer
+) -> None:
+    assertion = idp.assertion(email="ada@corp.example", email_verified=True)
+    answer = await present(client, assertion)
+    assert answer.status_code == 201, answer.text
+    assert answer.headers["cache-control"] == "no-store"
+    result = answer.json()
+    assert list(result) == [*FIVE, "identity"]
+    assert result["scopes"] == EIGHT
+    identity = result["identity"]
+    assert set(identity) == {"user_id", "issuer", "subject", "email"}
+    assert identity["user_id"].startswith("usr_")
+    assert (identity["issuer"], identity["subject"]) == (idp.name, "u-1001")
+    assert identity["email"] == "ada@corp.example"
+    claims = jwt.decode(result["access_token"], options={"verify_signature": False})
+    assert (claims["sub"], claims["client_id"]) == (identity["user_id"], result["client_id"])
+    assert (await client.get("/api/negotiations", headers=bearer(result))).status_code == 200
+
+
+@pytest.mark.asyncio
+@covers("contract:1.1:jag-user")
+async def test_the_same_subject_is_the_same_user_and_another_another(
+    client: httpx2.AsyncClient, idp: FakeIssuer
+) -> None:
+    first, again, other = [
+        (await present(client, idp.assertion(sub=subject))).json()
+        for subject in ("u-1", "u-1", "u-2")
+    ]
+    assert first["identity"]["user_id"] == again["identity"]["user_id"]
+    assert first["client_id"] != again["client_id"]
+    assert other["identity"]["user_id"] != first["identity"]["user_id"]
+
+
+@pytest.mark.asyncio
+@covers("contract:1.1:jag-policy", "contract:1.1:jag-scope")
+async def test_scopes_are_the_issuer_s_cut_to_the_assertion_s(
+    client: httpx2.AsyncClient, idp: FakeIssuer, change: Change
+) -> None:
+    narrow = idp.assertion(scope="ai:tactics negotiations:read unheard:of")
+    assert (await present(client, narrow)).json()["scopes"] == ["negotiations:read", "ai:tactics"]
+    await trust(change, idp, scopes=("negotiations:read",))
+    assert (await present(client, idp.assertion())).json()["scopes"] == ["negotiations:read"]
+    wide = idp.assertion(scope="negotiations:read negotiations:write")
+    assert (await present(client, wide)).json()["scopes"] == ["negotiations:read"]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("headers", "claims", "error"),
+    [
+        ({"typ": "JWT"}, {}, "invalid_request"),
+        ({"typ": None}, {}, "invalid_request"),
+        ({"typ": "at+jwt"}, {}, "invalid_request"),
+        ({}, {"sub": None}, "invalid_request"),
+        ({}, {"sub": 7}, "invalid_request"),
+        ({}, {"jti": None}, "invalid_request"),
+        ({}, {"exp": "soon"}, "invalid_request"),
+        ({"kid": "unknown"}, {}, "invalid_signature"),
+        ({"crit": ["exp"]}, {}, "invalid_request"),
+        ({}, {"iss": "https://evil.example"}, "issuer_not_enabled"),
+        ({}, {"iss": "https://idp.corp.example/"}, "issuer_not_enabled"),
+        ({}, {"iss": BASE}, "issuer_not_enabled"),
+        ({}, {"aud": "https://other.example"}, "invalid_audience"),
+        ({}, {"aud": f"{BASE}/"}, "invalid_audience"),
+        ({}, {"aud": [BASE, "https://other.example"]}, "invalid_audience"),
+        ({}, {"client_id": "stranger"}, "invalid_client_id"),
+    ],
+)
+@covers(
+    "contract:1.1:invalid_request",
+    "contract:1.1:invalid_signature",
+    "contract:1.1:issuer_not_enabled",
+    "contract:1.1:invalid_audience",
+    "contract:1.1:invalid_client_id",
+)
+async def test_each_fault_has_its_word(
+    client: httpx2.AsyncClient,
+    idp: FakeIssuer,
+    headers: dict[str, Any],
+    claims: dict[str, Any],
+    error: str,
+) -> None:
+    assertion = idp.assertion(headers=headers, **claims)
+    answer = await present(client, assertion)
+    refused(answer, 400, error)
+    assert assertion not in answer.text
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    "assertion",
+    ["x", "a.b", "a.b.c", "a.b.c.d.e", '{"payload": "x"}', "\u00e9.b.c", "a b.c.d", "=.=.="],
+)
+@covers("contract:1.1:invalid_request")
+async def test_what_is_no_jwt_is_malformed(
+    client: httpx2.AsyncClient, idp: FakeIssuer, assertion: str
+) -> None:
+    del idp
+    refused(await present(client, assertion), 400, "invalid_request")
+
+
+@pytest.mark.asyncio
+@covers("contract:1.1:invalid_signature")
+async def test_only_the_issuer_s_own_key_signs(client: httpx2.AsyncClient, idp: FakeIssuer) -> None:
+    stranger = FakeIssuer(BASE)
+    refused(await present(client, stranger.assertion()), 400, "invalid_signature")
+    good = idp.assertion()
+    head, payload, signature = good.split(".")
+    for forged in (
+        f"{head}.{payload}.",
+        f"{head}.{payload}.{signature[::-1]}",
+        f"{jwt.encode({}, 'k' * 32, 'HS256').split('.')[0]}.{payload}.{signature}",
+    ):
+        answer = await present(client, forged)
+        assert answer.status_code == 400
+        assert answer.json()["error"] in {"invalid_signature", "invalid_request"}
+    unsigned = jwt.encode(idp.claims(), "", "none", headers={"typ": "oauth-id-jag+jwt"})
+    refused(await present(client, unsigned), 400, "invalid_signature")
+    assert (await present(client, good)).status_code == 201
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("issued", "expires", "right"),
+    [
+        (0, 600, True),
+        (0, 601, False),
+        (-600, -60, False),
+        (-600, -59, True),
+        (60, 300, True),
+        (61, 300, False),
+        (-700, 100, False),
+        (10, 5, False),
+    ],
+)
+@covers("contract:1.1:expired")
+async def test_an_assertion_is_fresh_and_short_lived(
+    clock: Clock,
+    client: httpx2.AsyncClient,
+    idp: FakeIssuer,
+    issued: int,
+    expires: int,
+    right: bool,
+) -> None:
+    now = clock.at // 1000
+    answer = await present(client, idp.assertion(iat=now + issued, exp=now + expires))
+    if right:
+        assert answer.status_code == 201, answer.text
+    else:
+        refused(answer, 400, "expired")
+
+
+@pytest.mark.asyncio
+@covers("contract:1.1:replay_detected")
+async def test_an_assertion_is_used_once(client: httpx2.AsyncClient, idp: FakeIssuer) -> None:
+    assertion = idp.assertion(jti="once")
+    assert (await present(client, assertion)).status_code == 201
+    refused(await present(client, assertion), 400, "replay_detected")
+    resigned = idp.assertion(jti="once", sub="u-2")
+    refused(await present(client, resigned), 400, "replay_detected")
+
+
+@pytest.mark.asyncio
+@covers("contract:1.1:replay-undone", "contract:1.1:jag-link")
+async def test_an_account_is_never_linked_silently_and_nothing_is_spent(
+    client: httpx2.AsyncClient, idp: FakeIssuer, mint: Mint
+) -> None:
+    await mint("ada@corp.example")
+    assertion = idp.assertion(email="ADA@corp.example", email_verified=True, jti="kept")
+    for _ in range(2):
+        answer = await present(client, assertion)
+        body = refused(answer, 401, "interaction_required")
+        assert answer.headers["www-authenticate"] == 'AgentAuth error="interaction_required"'
+        assert set(body["interaction"]) == {"verification_uri", "expires_in"}
+        assert body["interaction"]["verification_uri"].startswith(f"{BASE}/")
+        assert body["interaction"]["expires_in"] == 3600
+
+
+@pytest.mark.asyncio
+@covers("contract:1.1:missing_verified_email")
+async def test_an_email_whose_verification_is_no_boolean_is_refused(
+    client: httpx2.AsyncClient, idp: FakeIssuer
+) -> None:
+    for verified in ("true", 1, [True]):
+        assertion = idp.assertion(email="ada@corp.example", email_verified=verified)
+        refused(await present(client, assertion), 400, "missing_verified_email")
+
+
+@pytest.mark.asyncio
+@covers("contract:1.1:jag-user")
+async def test_an_unverified_email_in_an_id_jag_is_not_believed(
+    client: httpx2.AsyncClient, idp: FakeIssuer, mint: Mint
+) -> None:
+    await mint("ada@corp.example")
+    for verified in (False, None):
+        assertion = idp.assertion(email="ada@corp.example", email_verified=verified)
+        refused(await present(client, assertion), 400, "missing_verified_email")
+
+
+@pytest.mark.asyncio
+@covers("contract:1.1:login_required")
+async def test_a_stale_login_names_the_age_that_is_allowed(
+    clock: Clock, client: httpx2.AsyncClient, idp: FakeIssuer, change: Change
+) -> None:
+    await trust(change, idp, max_auth_age=900)
+    now = clock.at // 1000
+    for auth_time in (now - 2000, None):
+        answer = await present(client, idp.assertion(auth_time=auth_time))
+        body = refused(answer, 401, "login_required")
+        assert body["max_age"] == 900
+        assert answer.headers["www-authenticate"] == (
+            'AgentAuth error="login_required", max_age="900"'
+        )
+    assert (await present(client, idp.assertion(auth_time=now - 800))).status_code == 201
+
+
+@pytest.mark.asyncio
+@covers("contract:1.1:temporarily_unavailable")
+async def test_keys_out_of_reach_are_no_bad_signature(
+    client: httpx2.AsyncClient, change: Change
+) -> None:
+    away = FakeIssuer(BASE, "https://127.0.0.1:9")
+    await trust(change, away, jwks="", jwks_uri="https://127.0.0.1:9/jwks.json")
+    answer = await present(client, away.assertion())
+    refused(answer, 503, "temporarily_unavailable")
+    assert int(answer.headers["retry-after"]) >= 1
+
+
+@pytest.mark.asyncio
+@covers("contract:1.1:unsupported_assertion_type")
+async def test_another_assertion_type_is_named(client: httpx2.AsyncClient, idp: FakeIssuer) -> None:
+    for kind in ("urn:ietf:params:oauth:token-type:jwt", "id-jag", "VERIFIED_EMAIL", ""):
+        body = {**registration(idp.assertion()), "assertion_type": kind}
+        refused(await client.post(REGISTER, json=body), 400, "unsupported_assertion_type")

@@ -1,0 +1,109 @@
+"""One service alone: only its own scopes, paths and metadata."""
+
+from collections.abc import AsyncGenerator
+from typing import Any, Final
+
+import httpx2
+import pytest
+import pytest_asyncio
+
+from negotiator.scopes import ASSISTANT, DIRECTORY
+from negotiator.settings import Settings
+from negotiator.tokens import clients
+from negotiator.tokens.clients import NewClient
+from tests.conftest import Change, connect, make_settings, running
+from tests.contract.requirements import covers
+from tests.helpers.answer_checks import refused
+
+SERVER: Final = "/.well-known/oauth-authorization-server"
+RESOURCE: Final = "/.well-known/oauth-protected-resource"
+OWN: Final[dict[str, tuple[dict[str, str], dict[str, str]]]] = {
+    "assistant": (ASSISTANT, DIRECTORY),
+    "directory": (DIRECTORY, ASSISTANT),
+}
+PREFIXES: Final = {
+    "assistant": ("/api/agent/", "/api/negotiations", "/api/tactics", "/api/leverage"),
+    "directory": ("/api/v1/", "/api/auth/", "/v0.1/"),
+}
+
+
+@pytest.fixture(params=["assistant", "directory"])
+def alone(request: pytest.FixtureRequest) -> str:
+    """The service that runs, in turn."""
+    name: str = request.param
+    return name
+
+
+@pytest.fixture
+def other(alone: str) -> str:
+    """The service that does not."""
+    return "directory" if alone == "assistant" else "assistant"
+
+
+@pytest_asyncio.fixture
+async def lone(alone: str, chosen: Settings) -> AsyncGenerator[httpx2.AsyncClient]:
+    """A client of that service alone."""
+    settings = make_settings(chosen.data_dir, chosen.keys_dir, services=[alone])
+    async with running(settings) as application, connect(application) as client:
+        yield client
+
+
+async def told(client: httpx2.AsyncClient, path: str) -> dict[str, Any]:
+    """A JSON document."""
+    answer = await client.get(path)
+    assert answer.status_code == 200, path
+    document: dict[str, Any] = answer.json()
+    return document
+
+
+@pytest.mark.asyncio
+@covers("contract:0:services")
+async def test_alone_it_names_its_own_scopes_only(lone: httpx2.AsyncClient, alone: str) -> None:
+    own, foreign = OWN[alone]
+    for path in (SERVER, RESOURCE):
+        assert (await told(lone, path))["scopes_supported"] == list(own)
+    assert (await told(lone, "/api/health"))["services"] == [alone]
+    for path in ("/auth.md", "/docs", "/llms.txt", "/llms-full.txt", "/openapi.json"):
+        text = (await lone.get(path)).text
+        assert not [scope for scope in foreign if ":" in scope and scope in text], path
+
+
+@pytest.mark.asyncio
+@covers("contract:0:services")
+async def test_the_other_s_paths_are_not_there(
+    lone: httpx2.AsyncClient, client: httpx2.AsyncClient, other: str
+) -> None:
+    everything = (await told(client, "/openapi.json"))["paths"]
+    described = (await told(lone, "/openapi.json"))["paths"]
+    foreign = [path for path in everything if path.startswith(PREFIXES[other])]
+    assert other != "assistant" or len(foreign) > 5
+    for path in foreign:
+        assert path not in described
+        for method in everything[path]:
+            refused(await lone.request(method, path), 404, "not_found")
+    for path in ("/", "/docs", "/llms.txt", "/.well-known/api-catalog", "/webmcp.js", SERVER):
+        text = (await lone.get(path)).text
+        assert not [prefix for prefix in PREFIXES[other] if prefix in text], path
+
+
+@pytest.mark.asyncio
+@covers("contract:0:services")
+async def test_the_other_s_scopes_are_unknown(
+    lone: httpx2.AsyncClient, change: Change, alone: str
+) -> None:
+    own, foreign = OWN[alone]
+    both = NewClient("both", ("client_credentials",), (next(reversed(own)), next(iter(foreign))))
+    client_id, secret = await change(lambda tx: clients.add(tx, both))
+    for scope, status in ((both.scopes[0], 200), (both.scopes[1], 400)):
+        form = {"grant_type": "client_credentials", "scope": scope}
+        answer = await lone.post("/oauth/token", data=form, auth=(client_id, secret))
+        assert answer.status_code == status, answer.text
+        assert status == 200 or answer.json()["error"] == "invalid_scope"
+
+
+@pytest.mark.asyncio
+@covers("contract:0:services")
+async def test_together_they_name_the_union(client: httpx2.AsyncClient) -> None:
+    for path in (SERVER, RESOURCE):
+        assert (await told(client, path))["scopes_supported"] == [*ASSISTANT, *DIRECTORY]
+    assert (await told(client, "/api/health"))["services"] == ["assistant", "directory"]

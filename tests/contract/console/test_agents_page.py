@@ -1,0 +1,82 @@
+"""The Agents page as the contract wants it: make, see, revoke; codes and agents (contract §1.2)."""
+
+import re
+from typing import Any
+
+import httpx2
+import pytest
+
+from negotiator.scopes import ASSISTANT
+from tests.conftest import Account, Browsers, Register, bearer
+from tests.contract.requirements import covers
+from tests.helpers.form_browser import FormBrowser, redirect_path
+
+CODE = re.compile("([BCDFGHJKLMNPQRSTVWXZ]{4}-){2}[BCDFGHJKLMNPQRSTVWXZ]{4}")
+CLAIM = "/api/agent/claim"
+
+
+async def made(browser: FormBrowser, **fields: str) -> str:
+    """A code made by the form."""
+    told = {"label": "the laptop", "life": "600", "scope__negotiations:read": "on", **fields}
+    page = await browser.send("/agents/codes", on="/agents", **told)
+    assert page.status_code == 200, page.text
+    found = CODE.search(page.text)
+    assert found
+    return found[0]
+
+
+async def claimed(client: httpx2.AsyncClient, agent: dict[str, Any], code: str) -> dict[str, Any]:
+    """The agent bound by the code."""
+    answer = await client.post(CLAIM, json={"claim_token": code}, headers=bearer(agent))
+    assert answer.status_code == 200, answer.text
+    result: dict[str, Any] = answer.json()
+    return result
+
+
+@pytest.mark.asyncio
+@covers("contract:1.2:console")
+async def test_a_user_makes_a_code_sees_what_it_bound_and_cuts_it_off_at_once(
+    client: httpx2.AsyncClient, browsers: Browsers, account: Account, register: Register
+) -> None:
+    await account()
+    browser = browsers()
+    await browser.sign_in()
+    assert "No agent works for you yet" in (await browser.open("/agents")).text
+    code = await made(browser)
+    page = (await browser.open("/agents")).text
+    assert code not in page, "a code is shown once"
+    assert "the laptop" in page
+    assert '<span class="state open">open</span>' in page
+    bound = await claimed(client, await register("scout"), code)
+    assert bound["scopes"] == ["negotiations:read"]
+    page = (await browser.open("/agents")).text
+    assert '<span class="state used">used</span>' in page
+    assert "<h3>scout</h3>" in page
+    assert f"<li>{ASSISTANT['negotiations:read']}</li>" in page.partition("Make a delegation")[0]
+    assert (await client.get("/api/negotiations", headers=bearer(bound))).status_code == 200
+    ended = await browser.send(f"/agents/{bound['client_id']}/revoke", on="/agents")
+    assert redirect_path(ended) == "/agents?told=agent"
+    assert (await client.get("/api/negotiations", headers=bearer(bound))).status_code == 401
+    page = (await browser.open("/agents?told=agent")).text
+    assert "<h3>scout</h3>" not in page
+    assert "The agent is cut off." in page
+
+
+@pytest.mark.asyncio
+@covers("contract:1.2:console")
+async def test_a_revoked_code_binds_nobody(
+    client: httpx2.AsyncClient, browsers: Browsers, account: Account, register: Register
+) -> None:
+    await account()
+    browser = browsers()
+    await browser.sign_in()
+    code = await made(browser)
+    found = re.search("/agents/codes/dlg_[0-9a-z]{26}/revoke", (await browser.open("/agents")).text)
+    assert found
+    assert redirect_path(await browser.send(found[0], on="/agents")) == "/agents?told=code"
+    page = (await browser.open("/agents?told=code")).text
+    assert '<span class="state revoked">revoked</span>' in page
+    agent = await register()
+    answer = await client.post(CLAIM, json={"claim_token": code}, headers=bearer(agent))
+    assert (answer.status_code, answer.json()["error"]) == (410, "claim_revoked")
+    assert (await browser.send(found[0], on="/agents")).status_code == 404

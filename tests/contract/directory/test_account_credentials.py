@@ -1,0 +1,207 @@
+"""Keys and tokens on the wire: one header, one revocation, the limits that were promised (seed §5, §7, §8)."""
+
+import time
+from typing import Any
+
+import httpx2
+import pytest
+from starlette.applications import Starlette
+
+from negotiator.directory import accounts_queries
+from negotiator.settings import Settings
+from tests.conftest import Change, connect, running
+from tests.contract.requirements import covers
+from tests.helpers.answer_checks import CHALLENGE as HEADER
+from tests.helpers.answer_checks import limited, refused
+from tests.helpers.directory_identity import (
+    CHALLENGE,
+    REVOKE,
+    ROTATE,
+    TOKEN,
+    StatementSigner,
+    is_accepted,
+    key_header,
+    prove,
+    register_account,
+)
+
+pytestmark = pytest.mark.asyncio
+JWT = "urn:ietf:params:oauth:token-type:jwt"
+
+
+async def bought(client: httpx2.AsyncClient, record: dict[str, Any], **more: str) -> dict[str, Any]:
+    sent = {"grant_type": "client_credentials", **more}
+    answer = await client.post(TOKEN, data=sent, auth=(record["client_id"], record["api_key"]))
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["cache-control"] == "no-store"
+    return answer.json()
+
+
+@covers("directory:5.1:bearer", "directory:5.3:credentials", "contract:6:client-credentials")
+async def test_a_key_an_opaque_bearer_and_a_jwt_go_into_the_same_header(
+    client: httpx2.AsyncClient,
+) -> None:
+    record = await register_account(
+        client, "did", StatementSigner().did, requested_scopes=["tools:write"]
+    )
+    opaque, signed = (
+        await bought(client, record),
+        await bought(client, record, requested_token_type=JWT),
+    )
+    assert opaque["token_type"] == signed["token_type"] == "Bearer"
+    assert opaque["expires_in"] == 3600
+    assert opaque["scope"] == signed["scope"] == "tools:write"
+    assert signed["access_token"].count(".") == 2
+    assert opaque["access_token"].count(".") == 0
+    for credential in (record["api_key"], opaque["access_token"], signed["access_token"]):
+        headers = {"authorization": f"bearer {credential}"}
+        answer = await client.post(CHALLENGE, headers=headers)
+        assert (answer.status_code, answer.json()["client_id"]) == (200, record["client_id"])
+    posted = {"client_id": record["client_id"], "client_secret": record["api_key"]}
+    answer = await client.post(TOKEN, data={"grant_type": "client_credentials", **posted})
+    assert answer.status_code == 200
+
+
+@covers("directory:7:401", "contract:6:public-credential", "directory:4.2:health")
+async def test_without_or_with_a_bad_credential_it_is_401(client: httpx2.AsyncClient) -> None:
+    record = await register_account(client)
+    answer = await client.post(ROTATE, json={})
+    refused(answer, 401, "invalid_token")
+    assert answer.headers["www-authenticate"] == HEADER
+    assert (await client.get("/api/health")).status_code == 200
+    wrong = record["api_key"][:-1] + ("a" if record["api_key"][-1] != "a" else "b")
+    for method, path in (("GET", "/api/health"), ("POST", ROTATE), ("POST", REVOKE)):
+        headers = {"authorization": f"Bearer {wrong}"}
+        answer = await client.request(method, path, json={"token": "x"}, headers=headers)
+        refused(answer, 401, "invalid_token")
+        assert answer.headers["www-authenticate"] == f'{HEADER}, error="invalid_token"'
+        assert wrong not in answer.text
+
+
+@covers("directory:5.6:revocation", "contract:6:revoke")
+async def test_revocation_says_the_same_of_everything(
+    application: Starlette, client: httpx2.AsyncClient
+) -> None:
+    record = await register_account(client)
+    told: set[tuple[int, bytes]] = set()
+    for token in (record["api_key"], record["api_key"], "unknown", "ngt_live_x", "a.b.c", " "):
+        hinted = {"token": token, "token_type_hint": "api_key"}
+        sendings: list[dict[str, Any]] = [{"json": hinted}, {"data": {"token": token}}]
+        for sent in sendings:
+            answer = await client.post(REVOKE, **sent)
+            told.add((answer.status_code, answer.content))
+            limited(answer)
+    assert told == {(200, b'{"status":"revoked"}')}
+    async with connect(application) as elsewhere:
+        assert not await is_accepted(elsewhere, record["api_key"])
+
+
+@covers("contract:6:revoke")
+async def test_any_hint_will_do_and_a_credential_may_come_along(client: httpx2.AsyncClient) -> None:
+    record, other = await register_account(client), await register_account(client)
+    for hint in ("api_key", "access_token", "nonsense", 7, None, ["x"]):
+        sent = {"token": "unknown", "token_type_hint": hint}
+        assert (await client.post(REVOKE, json=sent)).status_code == 200
+    answer = await client.post(REVOKE, json={"token": record["api_key"]}, headers=key_header(other))
+    assert answer.json() == {"status": "revoked"}
+    assert [await is_accepted(client, each["api_key"]) for each in (record, other)] == [False, True]
+
+
+@covers("contract:6:revoke-malformed")
+async def test_revocation_without_a_token_is_400(client: httpx2.AsyncClient) -> None:
+    bodies: list[dict[str, Any]] = [{}, {"token": ""}, {"token": 1}]
+    for body in bodies:
+        refused(await client.post(REVOKE, json=body), 400, "invalid_request")
+    refused(await client.post(REVOKE, data={"token": ""}), 400, "invalid_request")
+    refused(await client.post(REVOKE, data={"token_type_hint": "api_key"}), 400, "invalid_request")
+    plain = {"content-type": "text/plain"}
+    refused(await client.post(REVOKE, content=b"token=x", headers=plain), 415, "invalid_request")
+
+
+@covers("contract:6:rotate")
+async def test_rotation_answers_the_new_key_and_when_the_old_one_ends(
+    client: httpx2.AsyncClient,
+) -> None:
+    record = await register_account(client)
+    answer = await client.post(ROTATE, json={"overlap_seconds": 60}, headers=key_header(record))
+    told = answer.json()
+    assert answer.headers["cache-control"] == "no-store"
+    assert (told["status"], told["client_id"]) == ("rotated", record["client_id"])
+    assert (told["scopes"], told["rate_limit"]) == (record["scopes"], record["rate_limit"])
+    assert told["previous_key_expires_at"] > told["created_at"]
+    assert await is_accepted(client, told["api_key"])
+    old = await client.get("/api/health", headers=key_header(record))
+    assert old.headers["sunset"].endswith(" GMT")
+    assert old.headers["deprecation"].startswith("@")
+
+
+@covers("directory:8.1:rate-limit", "directory:8.2:headers", "directory:8.3:retry-after")
+async def test_the_promised_rate_is_the_one_that_holds(chosen: Settings) -> None:
+    async with (
+        running(chosen.model_copy(update={"limit_unproven_rpm": 3})) as application,
+        connect(application) as client,
+    ):
+        record = await register_account(client)
+        assert record["rate_limit"] == {"requests_per_minute": 3, "burst": 3}
+        for left in (2, 1, 0):
+            answer = await client.post(CHALLENGE, headers=key_header(record))
+            limited(answer)
+            assert answer.headers["x-ratelimit-limit"] == "3"
+            assert answer.headers["x-ratelimit-remaining"] == str(left)
+            reset = int(answer.headers["x-ratelimit-reset"])
+            assert time.time() <= reset <= time.time() + 61
+        answer = await client.post(CHALLENGE, headers=key_header(record))
+        refused(answer, 429, "rate_limit_exceeded")
+        assert 1 <= int(answer.headers["retry-after"]) <= 20
+        assert answer.headers["x-ratelimit-remaining"] == "0"
+
+
+@covers("directory:5.4:baseline", "directory:7:429")
+async def test_health_and_revocation_have_budgets_of_their_own(chosen: Settings) -> None:
+    small = {"limit_health_rpm": 2, "limit_directory_rpm": 1}
+    async with (
+        running(chosen.model_copy(update=small)) as application,
+        connect(application) as client,
+    ):
+        for status in (200, 200, 429):
+            assert (await client.get("/api/health")).status_code == status
+        for status in (200, 429):
+            assert (await client.post(REVOKE, json={"token": "x"})).status_code == status
+        answer = await client.post(REVOKE, json={"token": "x"})
+        assert answer.headers["ratelimit-policy"] == '"directory";q=1;w=60'
+        await register_account(client)
+
+
+@covers("contract:6:levels")
+async def test_proof_and_vetting_raise_the_same_client_on_every_worker_at_once(
+    chosen: Settings, change: Change
+) -> None:
+    rates = {"limit_unproven_rpm": 60, "limit_proven_rpm": 120, "limit_vetted_rpm": 600}
+    settings = chosen.model_copy(update=rates)
+    async with (
+        running(settings) as one,
+        running(settings) as other,
+        connect(one) as client,
+        connect(other) as elsewhere,
+    ):
+        signer = StatementSigner()
+        record = await register_account(client, "did", signer.did)
+        opaque = (await bought(elsewhere, record))["access_token"]
+        bearer = {"authorization": f"Bearer {opaque}"}
+
+        async def limits() -> list[str]:
+            answers = [
+                await each.post(CHALLENGE, headers=headers)
+                for each in (client, elsewhere)
+                for headers in (key_header(record), bearer)
+            ]
+            return [answer.headers["x-ratelimit-limit"] for answer in answers]
+
+        answer = await prove(client, record, signer.statement(record))
+        assert answer.json()["rate_limit"] == {"requests_per_minute": 120, "burst": 120}
+        assert await limits() == ["120"] * 4
+        agent = record["client_id"]
+        await change(lambda tx: accounts_queries.vet(tx, agent, vetted=True))
+        assert await limits() == ["600"] * 4
+        await change(lambda tx: accounts_queries.vet(tx, agent, vetted=False))
+        assert await limits() == ["120"] * 4

@@ -1,0 +1,163 @@
+"""The tools directory's seed and contract §6, read side, as a stranger sees it."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+import pytest_asyncio
+
+from negotiator.directory import exchange_import
+from negotiator.settings import Settings
+from tests.conftest import Change, Register, bearer
+from tests.contract.requirements import covers
+from tests.helpers.answer_checks import is_instant, limited, refused
+from tests.helpers.command_line import CommandLine
+
+pytestmark = pytest.mark.asyncio
+PATHS = ("/api/v1/tools", "/api/v1/categories", "/api/health")
+
+
+@pytest_asyncio.fixture(autouse=True)
+async def stocked(change: Change) -> None:
+    """The catalogue as it is after the first start."""
+    await change(exchange_import.import_bundled_content)
+
+
+async def read(client: httpx2.AsyncClient, path: str, **params: Any) -> Any:
+    """The body of a successful answer."""
+    answer = await client.get(path, params=params)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+@covers("directory:1:search", "directory:4:query", "directory:9:version")
+async def test_tools_are_searched_retrieved_and_filtered(client: httpx2.AsyncClient) -> None:
+    found = await read(client, "/api/v1/tools", query="Postgres")
+    assert found["items"]
+    assert found["count"] == len(found["items"]) <= found["total"]
+    first = found["items"][0]
+    assert (await read(client, f"/api/v1/tools/{first['id']}"))["id"] == first["id"]
+    filtered = await read(client, "/api/v1/tools", query="Postgres", kind="mcp_server")
+    assert {item["kind"] for item in filtered["items"]} == {"mcp_server"}
+
+
+@covers("directory:1:taxonomy", "directory:4:categories", "contract:6:categories")
+async def test_categories_are_the_taxonomy_with_counts(client: httpx2.AsyncClient) -> None:
+    found = await read(client, "/api/v1/categories")
+    assert found["total"] == len(found["categories"]) == 19
+    assert [each["position"] for each in found["categories"]] == list(range(1, 20))
+    assert min(each["tool_count"] for each in found["categories"]) >= 10
+    whole = (await read(client, "/api/v1/tools", limit=1))["total"]
+    assert sum(each["tool_count"] for each in found["categories"]) == whole
+    for each in found["categories"]:
+        assert is_instant(each["updated_at"])
+        assert {"slug", "name", "description", "subcategories"} <= each.keys()
+
+
+@covers(
+    "directory:1:public", "directory:4:no-header", "directory:5:public", "directory:8:headers"
+)  # fmt: skip
+async def test_public_endpoints_take_requests_without_a_credential(
+    client: httpx2.AsyncClient,
+) -> None:
+    for path in PATHS:
+        answer = await client.get(path)
+        assert answer.status_code == 200
+        limited(answer)
+
+
+@covers("directory:5:bearer")
+async def test_a_credential_that_is_sent_is_looked_at(
+    client: httpx2.AsyncClient, register: Register
+) -> None:
+    for path in ("/api/v1/tools", "/api/v1/categories", "/v0.1/servers", "/api/v1/changes"):
+        bad = await client.get(path, headers={"authorization": "Bearer nobody"})
+        refused(bad, 401, "invalid_token")
+        good = await client.get(path, headers=bearer(await register()))
+        assert good.status_code == 200
+        limited(good)
+
+
+@covers("contract:6:tools")
+async def test_a_list_is_filtered_sorted_counted_and_turned_page_by_page(
+    client: httpx2.AsyncClient,
+) -> None:
+    params: dict[str, Any] = {"category": "coding", "sort": "name", "limit": 3, "facets": "kind"}
+    first = await read(client, "/api/v1/tools", **params)
+    names = [item["name"].casefold() for item in first["items"]]
+    assert names == sorted(names)
+    assert sum(each["count"] for each in first["facets"]["kind"]) == first["total"]
+    second = await read(client, "/api/v1/tools", **params, cursor=first["next_cursor"])
+    assert second["items"][0]["name"].casefold() >= names[-1]
+    strange = await client.get("/api/v1/tools?page=2")
+    assert "cursor" in refused(strange, 400, "unknown_parameter")["accepted"]
+
+
+@covers("contract:6:tool")
+async def test_a_tool_many_tools_and_the_whole_catalogue_are_read(
+    client: httpx2.AsyncClient,
+) -> None:
+    tool = (await read(client, "/api/v1/tools", limit=1))["items"][0]
+    by_slug = await client.get(f"/api/v1/tools/{tool['slug']}")
+    assert by_slug.json()["id"] == tool["id"]
+    assert by_slug.headers["etag"] == f'"{tool["revision"]}"'
+    many = await client.post("/api/v1/tools/batch-get", json={"ids": [tool["id"]]})
+    assert many.json()["items"] == [by_slug.json()]
+    whole = (await read(client, "/api/v1/tools", limit=1))["total"]
+    feed = await read(client, "/api/v1/changes", since=whole - 1)
+    assert [each["seq"] for each in feed["items"]] == [whole]
+    lines = (await client.get("/api/v1/export.ndjson")).text.splitlines()
+    assert len(lines) == whole
+
+
+@covers("contract:6:registry")
+async def test_the_registry_surface_answers_in_the_registry_s_shape(
+    client: httpx2.AsyncClient,
+) -> None:
+    listed = await read(client, "/v0.1/servers", limit=5)
+    assert listed["metadata"]["count"] == len(listed["servers"])
+    assert listed["servers"] == [], (
+        "no registry names a server of the content, nor a version of one"
+    )
+    assert (await read(client, "/v0/servers", limit=5))["servers"] == []
+
+
+@covers("contract:6:content")
+async def test_every_entry_says_where_it_is_from(client: httpx2.AsyncClient) -> None:
+    lines = (await client.get("/api/v1/export.ndjson")).text.splitlines()
+    assert len(lines) >= 250
+    for line in lines:
+        tool = json.loads(line)
+        assert tool["evidence"]
+        assert all(each["source"] for each in tool["evidence"])
+        assert tool["homepage_url"].startswith("https://")
+        assert tool["publisher"]["verified"] is False
+
+
+@covers("contract:2:directory-import")
+async def test_the_operator_takes_a_file_over(
+    client: httpx2.AsyncClient, chosen: Settings, tmp_path: Path
+) -> None:
+    machine = CommandLine(
+        {
+            "NEGOTIATOR_DATA_DIR": str(chosen.data_dir),
+            "NEGOTIATOR_KEYS_DIR": str(chosen.keys_dir),
+            "NEGOTIATOR_SECRET": chosen.secret,
+        }
+    )
+    file = tmp_path / "servers.ndjson"
+    file.write_text('{"name": "io.github.acme/pelican", "description": "Counts pelicans"}\nbad\n')
+    dry = ("directory", "import", str(file), "--dry-run", "--json")
+    said = await asyncio.to_thread(machine.run, *dry)
+    assert said.value["counts"] == {"created": 1, "refused": 1}
+    assert (await client.get("/api/v1/tools/pelican")).status_code == 404
+    said = await asyncio.to_thread(machine.run, "directory", "import", str(file))
+    assert said.exit_code == 0
+    assert "1 created, 1 refused" in said.out
+    assert "not JSON" in said.out
+    assert (await client.get("/api/v1/tools/pelican")).status_code == 200
+    found = await read(client, "/api/v1/tools", query="pelicans")
+    assert [item["slug"] for item in found["items"]] == ["pelican"]

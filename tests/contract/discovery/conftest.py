@@ -1,0 +1,47 @@
+"""One application for all generated requests of a process."""
+
+import asyncio
+import shutil
+from collections.abc import Callable, Generator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from negotiator.compose import assistant as wiring
+from negotiator.compose.application import build_application
+from negotiator.memory.embedding.embedder import HashingEmbedder
+from negotiator.store.statement import Transaction
+from negotiator.store.store import make_store
+from tests.conftest import connect, make_settings, running
+from tests.helpers.request_stage import RequestStage
+
+
+@pytest.fixture(scope="session")
+def stage(
+    tmp_path_factory: pytest.TempPathFactory, migrated: Path, signing_keys: Path
+) -> Generator[RequestStage]:
+    """The application, and the database beside it for what only an operator can do."""
+    folder = tmp_path_factory.mktemp("schemas")
+    shutil.copy(migrated, folder / "negotiator.db")
+    chosen = make_settings(folder, signing_keys)
+    store = make_store(chosen.database_url)
+
+    async def change(unit: Callable[[Transaction], Any]) -> Any:
+        return await store.write(unit)
+
+    with pytest.MonkeyPatch.context() as patch, asyncio.Runner() as runner:
+        # A generator that likes a thousand lines of memories; by which model they are embedded is no part of a schema.
+        patch.setattr(wiring, "choose_embedder", _quick)
+        held = AsyncExitStack()
+        application = runner.run(held.enter_async_context(running(chosen)))
+        client = runner.run(held.enter_async_context(connect(application)))
+        runner.run(store.start())
+        yield RequestStage(runner, client, change, build_application(chosen).delegations)
+        runner.run(store.close())
+        runner.run(held.aclose())
+
+
+def _quick(_url: str, **_rest: Any) -> HashingEmbedder:
+    return HashingEmbedder("tests are in a hurry")

@@ -1,0 +1,211 @@
+"""The machine-readable documents, held against their standards and the running service."""
+
+import re
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import httpx2
+import pytest
+from authlib.oauth2.rfc8414 import AuthorizationServerMetadata
+
+from negotiator.scopes import ASSISTANT
+from negotiator.settings import Settings
+from tests.conftest import connect, make_settings, running
+from tests.contract.requirements import covers
+from tests.helpers.form_browser import BASE
+
+RESOURCE: Final = "/.well-known/oauth-protected-resource"
+SERVER: Final = "/.well-known/oauth-authorization-server"
+OPENID: Final = "/.well-known/openid-configuration"
+CATALOG: Final = "/.well-known/api-catalog"
+DOCUMENTS: Final = {
+    RESOURCE: "application/json",
+    SERVER: "application/json",
+    OPENID: "application/json",
+    CATALOG: "application/linkset+json",
+    "/.well-known/jwks.json": "application/jwk-set+json",
+    "/openapi.json": "application/vnd.oai.openapi+json",
+    "/auth.md": "text/markdown",
+    "/llms.txt": "text/plain",
+    "/robots.txt": "text/plain",
+}
+
+
+async def read(client: httpx2.AsyncClient, path: str) -> dict[str, Any]:
+    """A JSON document."""
+    answer = await client.get(path)
+    assert answer.status_code == 200
+    document: dict[str, Any] = answer.json()
+    return document
+
+
+async def addresses(client: httpx2.AsyncClient, path: str) -> set[str]:
+    """Every URL of ours in a document."""
+    return set(re.findall(rf'"({re.escape(BASE)}[^"]*)"', (await client.get(path)).text))
+
+
+@pytest.mark.asyncio
+@covers("contract:0:one-base", "assistant:1:one-identifier")
+async def test_issuer_resource_and_server_are_the_base_byte_for_byte(chosen: Settings) -> None:
+    for base in ("https://negotiator.example", "http://127.0.0.1:8123", "https://x.example/sub"):
+        other = make_settings(chosen.data_dir, chosen.keys_dir, base_url=base)
+        async with running(other) as application, connect(application) as client:
+            resource = await read(client, RESOURCE)
+            assert resource["resource"] == base
+            assert resource["authorization_servers"] == [base]
+            assert (await read(client, SERVER))["issuer"] == base
+            assert (await read(client, OPENID))["issuer"] == base
+            challenge = (await client.get("/api/negotiations")).headers["www-authenticate"]
+            assert f'resource_metadata="{base}{RESOURCE}"' in challenge
+
+
+@pytest.mark.asyncio
+@covers("contract:0:base")
+async def test_no_header_of_a_request_changes_a_document(client: httpx2.AsyncClient) -> None:
+    forged = {
+        "host": "evil.example",
+        "x-forwarded-host": "evil.example",
+        "x-forwarded-proto": "http",
+        "x-forwarded-for": "1.2.3.4",
+        "forwarded": "host=evil.example;proto=http",
+    }
+    for path in (*DOCUMENTS, "/api/nothing", "/api/negotiations", "/auth.md/", "/api"):
+        plain = await client.get(path)
+        lured = await client.get(path, headers=forged)
+        assert lured.status_code == plain.status_code
+        assert "evil.example" not in lured.text + str(lured.headers)
+        assert "location" not in lured.headers
+        if plain.status_code == 200:
+            assert lured.content == plain.content
+
+
+@pytest.mark.asyncio
+@covers("contract:1.4:resource", "assistant:5:scopes")
+async def test_the_resource_describes_itself(client: httpx2.AsyncClient) -> None:
+    document = await read(client, RESOURCE)
+    assert document["bearer_methods_supported"] == ["header"]
+    assert set(ASSISTANT) <= set(document["scopes_supported"])
+    assert document["jwks_uri"] == f"{BASE}/.well-known/jwks.json"
+    assert document["resource_name"]
+    assert [] not in document.values()
+    assert None not in document.values()
+
+
+@pytest.mark.asyncio
+@covers("contract:1.4:server")
+async def test_authlib_finds_nothing_wrong_with_the_server_metadata(
+    client: httpx2.AsyncClient,
+) -> None:
+    document = await read(client, SERVER)
+    AuthorizationServerMetadata(document).validate()
+    assert "urn:ietf:params:oauth:grant-type:jwt-bearer" in document["grant_types_supported"]
+    assert "client_credentials" in document["grant_types_supported"]
+    assert document["authorization_grant_profiles_supported"] == [
+        "urn:ietf:params:oauth:grant-profile:id-jag"
+    ]
+    assert set(document["token_endpoint_auth_methods_supported"]) == {
+        "client_secret_basic",
+        "client_secret_post",
+        "private_key_jwt",
+        "none",
+    }
+    assert set(ASSISTANT) <= set(document["scopes_supported"])
+    assert None not in document.values()
+
+
+@pytest.mark.asyncio
+@covers("contract:1.4:openid")
+async def test_the_openid_document_says_nothing_else(client: httpx2.AsyncClient) -> None:
+    server, openid = await read(client, SERVER), await read(client, OPENID)
+    assert server.items() <= openid.items()
+    assert openid["subject_types_supported"] == ["public"]
+
+
+@pytest.mark.asyncio
+@covers("contract:1.4:agent-auth", "assistant:5.5:types")
+async def test_the_agent_auth_block_names_the_doors(client: httpx2.AsyncClient) -> None:
+    block = (await read(client, SERVER))["agent_auth"]
+    assert block["skill"] == f"{BASE}/auth.md"
+    assert block["register_uri"] == f"{BASE}/api/agent/register"
+    assert block["claim_uri"] == f"{BASE}/api/agent/claim"
+    assert block["revocation_uri"] == f"{BASE}/oauth/revoke"
+    types = ["anonymous", "identity_assertion", "service_auth", "did", "agent_id", "email"]
+    assert block["identity_types_supported"] == types
+    assert block["identity_assertion"]["assertion_types_supported"] == [
+        "urn:ietf:params:oauth:token-type:id-jag",
+        "verified_email",
+    ]
+
+
+@pytest.mark.asyncio
+@covers("contract:1.4:agent-auth", "assistant:5.5:types")
+async def test_the_assistant_alone_has_these_two_ways_in(chosen: Settings) -> None:
+    settings = make_settings(chosen.data_dir, chosen.keys_dir, services=["assistant"])
+    async with running(settings) as application, connect(application) as client:
+        block = (await read(client, SERVER))["agent_auth"]
+    ways = ["anonymous", "identity_assertion", "service_auth"]
+    assert block["identity_types_supported"] == ways
+    assert block["credential_types_supported"] == ["access_token"]
+
+
+@pytest.mark.asyncio
+@covers("contract:1.4:catalog")
+async def test_the_catalogue_links_every_api(client: httpx2.AsyncClient) -> None:
+    answer = await client.get(CATALOG)
+    assert answer.headers["content-type"] == (
+        'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
+    )
+    looked = await client.head(CATALOG)
+    for found in (answer, looked):
+        assert found.headers["link"] == f'<{CATALOG}>; rel="api-catalog"'
+    catalogue, *described = answer.json()["linkset"]
+    assert catalogue["anchor"] == f"{BASE}{CATALOG}"
+    items = {item["href"] for item in catalogue["item"]}
+    assert f"{BASE}/api/negotiations" in items
+    relations = {name for link in described for name in link if name != "anchor"}
+    assert {"service-desc", "service-doc", "status"} <= relations
+    for link in described:
+        for name, targets in link.items():
+            assert name == "anchor" or all(target["href"] for target in targets)
+
+
+@pytest.mark.asyncio
+@covers("contract:1.4:exists", "assistant:1:documents")
+async def test_everything_that_is_advertised_is_there(client: httpx2.AsyncClient) -> None:
+    found = set[str]()
+    for path in (RESOURCE, SERVER, OPENID, CATALOG):
+        found |= await addresses(client, path)
+    assert len(found) > 8
+    for address in sorted(found - {BASE, f"{BASE}/api", f"{BASE}/api/v1"}):
+        parts = urlsplit(address)
+        statuses = {
+            (await client.request(method, parts.path)).status_code for method in ("GET", "POST")
+        }
+        assert 404 not in statuses, address
+        assert 500 not in statuses, address
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("path", DOCUMENTS)
+@covers("contract:1.4:transport", "contract:0:cors")
+async def test_a_document_answers_get_head_and_304_for_any_origin(
+    client: httpx2.AsyncClient, path: str
+) -> None:
+    origin = {"origin": "https://page.example"}
+    read_ = await client.get(path, headers=origin)
+    looked = await client.head(path, headers=origin)
+    assert (read_.status_code, looked.status_code) == (200, 200)
+    assert read_.headers["content-type"].startswith(DOCUMENTS[path])
+    assert looked.content == b""
+    tag = read_.headers["etag"]
+    assert tag.startswith('"')
+    assert tag.endswith('"')
+    for answer in (read_, looked):
+        assert answer.headers["etag"] == tag
+        assert answer.headers["access-control-allow-origin"] == "*"
+        assert answer.headers["content-length"] == str(len(read_.content))
+    for known in (tag, f"W/{tag}", f'"other", {tag}', "*"):
+        again = await client.get(path, headers={"if-none-match": known})
+        assert (again.status_code, again.content) == (304, b"")
+        assert again.headers["etag"] == tag
+    assert (await client.get(path, headers={"if-none-match": '"other"'})).status_code == 200

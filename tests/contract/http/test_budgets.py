@@ -1,0 +1,301 @@
+"""Every documented budget, held against what a running application answers."""
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import httpx2
+import pytest
+from starlette.applications import Starlette
+
+from negotiator.caller import anonymous_caller
+from negotiator.compose.application import build_application
+from negotiator.compose.rate_budgets import rate_budgets
+from negotiator.directory import accounts_queries
+from negotiator.settings import Settings
+from tests.conftest import Change, Mint, Register, bearer, connect, make_settings, running
+from tests.contract.requirements import covers
+from tests.helpers.directory_identity import (
+    CHALLENGE,
+    REGISTER,
+    FakeWeb,
+    StatementSigner,
+    key_header,
+    prove,
+    register_account,
+    registration_body,
+)
+
+DOCS: Final = Path(__file__).parents[3] / "docs"
+HOUR, DAY = 3600, 86_400
+WINDOWS: Final = {"per minute": 60, "per hour": HOUR, "per day": DAY}
+ANONYMOUS: Final = {"agent_name": "a", "identity_type": "anonymous"}
+ASSERTED: Final = {
+    "agent_name": "a",
+    "identity_type": "identity_assertion",
+    "assertion_type": "urn:ietf:params:oauth:token-type:id-jag",
+    "assertion": "a.b.c",
+}
+CLIENT: Final = {"client_name": "App", "redirect_uris": ["https://app.example/cb"]}
+SPOKEN: Final = {"utterance_id": "u1", "speaker": "them", "text": "Hello."}
+WRONG: Final = {"claim_token": "BBBB-BBBB-BBBB"}
+
+
+@dataclass
+class Stage:
+    """A running application and short ways into it."""
+
+    application: Starlette
+    client: httpx2.AsyncClient
+    register: Register
+    mint: Mint
+    change: Change
+    web: FakeWeb
+    calls: int = 0
+
+    async def agent(self) -> dict[str, str]:
+        """The headers of a fresh agent."""
+        return bearer((await self.client.post("/api/agent/register", json=ANONYMOUS)).json())
+
+    async def claimed(self, *scopes: str) -> dict[str, str]:
+        """The headers of an agent that a user lets do this."""
+        _, code = await self.mint(scopes=list(scopes))
+        sent = {"claim_token": code}
+        agent = await self.agent()
+        return bearer((await self.client.post("/api/agent/claim", json=sent, headers=agent)).json())
+
+    async def level(self, level: int) -> dict[str, str]:
+        """The headers of an agent of the directory."""
+        signer = StatementSigner()
+        record = await register_account(self.client, "did", signer.did)
+        if level >= accounts_queries.PROVEN:
+            await prove(self.client, record, signer.statement(record))
+        if level == accounts_queries.VETTED:
+            await self.change(lambda tx: accounts_queries.vet(tx, record["client_id"], vetted=True))
+        return key_header(record)
+
+
+Probe = Callable[[Stage], Awaitable[httpx2.Response]]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A budget that the headers of an answer show: its documented setting, and a call that is charged to it."""
+
+    setting: str
+    window: int
+    probe: Probe
+    policy: str = ""
+    burst_part: int = 1
+    overrides: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A budget that no header shows: calls go through until it is empty, then the answer is 429."""
+
+    setting: str
+    window: int
+    probe: Probe | None = None
+    burst_part: int = 1
+
+
+def get(path: str) -> Probe:
+    return lambda stage: stage.client.get(path)
+
+
+def post(path: str, sent: dict[str, Any]) -> Probe:
+    return lambda stage: stage.client.post(path, json=sent)
+
+
+async def reading(stage: Stage) -> httpx2.Response:
+    return await stage.client.get("/api/negotiations", headers=await stage.agent())
+
+
+async def hearing(stage: Stage) -> httpx2.Response:
+    who = await stage.claimed("teleprompter:stream")
+    path = "/api/teleprompter/sessions/live_1/utterances"
+    return await stage.client.post(path, json=SPOKEN, headers=who)
+
+
+async def telling(stage: Stage) -> httpx2.Response:
+    sent = {"content-type": "application/secevent+jwt"}
+    return await stage.client.post("/api/agent/events", content=b"a.b.c", headers=sent)
+
+
+def challenged(level: int) -> Probe:
+    async def probe(stage: Stage) -> httpx2.Response:
+        return await stage.client.post(CHALLENGE, headers=await stage.level(level))
+
+    return probe
+
+
+async def guessing(stage: Stage) -> httpx2.Response:
+    return await stage.client.post("/api/agent/claim", json=WRONG, headers=await stage.agent())
+
+
+async def guessing_from_everywhere(stage: Stage) -> httpx2.Response:
+    stage.calls += 1
+    async with connect(stage.application, f"198.51.100.{stage.calls}") as client:
+        agent = bearer((await client.post("/api/agent/register", json=ANONYMOUS)).json())
+        return await client.post("/api/agent/claim", json=WRONG, headers=agent)
+
+
+async def naming_hosts(stage: Stage) -> httpx2.Response:
+    stage.calls += 1
+    named = {"client_id": f"https://host{stage.calls}.example/c", "response_type": "code"}
+    return await stage.client.get("/oauth/authorize", params=named)
+
+
+async def naming_one_host(stage: Stage) -> httpx2.Response:
+    stage.calls += 1
+    named = {"client_id": f"https://one.example/{stage.calls}", "response_type": "code"}
+    async with connect(stage.application, f"198.51.100.{stage.calls}") as client:
+        return await client.get("/oauth/authorize", params=named)
+
+
+SHOWN: Final[dict[str, Shown]] = {
+    "default": Shown("limit_rpm", 60, reading),
+    "baseline": Shown("limit_baseline_rpm", 60, get("/api/negotiations")),
+    "registrations": Shown(
+        "register_limit_anonymous", HOUR, post("/api/agent/register", ANONYMOUS)
+    ),
+    "assertions": Shown("register_limit_assertion", HOUR, post("/api/agent/register", ASSERTED)),
+    "teleprompter": Shown("limit_teleprompter_rpm", 60, hearing, burst_part=10),
+    "events": Shown("limit_events_rpm", 60, telling),
+    "client-registration": Shown("register_limit_clients", HOUR, post("/oauth/register", CLIENT)),
+    "health": Shown("limit_health_rpm", 60, get("/api/health")),
+    "directory": Shown("limit_directory_rpm", 60, get("/api/v1/categories")),
+    "accounts": Shown("register_limit_directory", HOUR, post(REGISTER, registration_body())),
+    "daily": Shown(
+        "register_limit_directory_daily",
+        DAY,
+        post(REGISTER, registration_body()),
+        overrides={"register_limit_directory": 1000},
+    ),
+}
+LEVELS: Final[dict[str, Shown]] = {
+    "unproven": Shown("limit_unproven_rpm", 60, challenged(1), "default"),
+    "proven": Shown("limit_proven_rpm", 60, challenged(2), "default"),
+    "vetted": Shown("limit_vetted_rpm", 60, challenged(3), "default"),
+}
+COUNTED: Final[dict[str, Counted]] = {
+    "wrongcodes": Counted("claim_failures_per_address", HOUR, guessing),
+    "allwrongcodes": Counted("claim_failures_per_hour", HOUR, guessing_from_everywhere),
+    "fetches": Counted("limit_fetch_rpm", 60, naming_hosts, 4),
+    "hosts": Counted("limit_fetch_rpm", 60, naming_one_host, 4),
+    "signins": Counted("sign_in_limit_address", HOUR, burst_part=6),
+    "passwords": Counted("sign_in_limit_account", HOUR, burst_part=6),
+}
+ROWS: Final = {**SHOWN, **LEVELS, **COUNTED}
+BESIDE: Final = {"limit_burst"}
+"""Settings of the same kind that are no budget of their own."""
+
+
+def documented() -> dict[str, tuple[str, str]]:
+    """Default and meaning of every setting, as docs/reference/settings.md has them."""
+    text = (DOCS / "reference" / "settings.md").read_text()
+    found = re.findall(r"^\| `NEGOTIATOR_(\w+)` \| `?([^|`]*)`? \|[^|]*\| (.*) \|$", text, re.M)
+    return {name.lower(): (default, meaning) for name, default, meaning in found}
+
+
+def defaults(chosen: Settings, **overrides: Any) -> Settings:
+    """Settings in which every budget has its default."""
+    plain = {row.setting: Settings.model_fields[row.setting].default for row in ROWS.values()}
+    return make_settings(chosen.data_dir, chosen.keys_dir, **{**plain, **overrides})
+
+
+def test_every_budget_has_a_row_and_every_documented_rate_a_budget(chosen: Settings) -> None:
+    assert {budget.name for budget in rate_budgets(chosen)} == SHOWN.keys() | COUNTED.keys()
+    rates = {name for name, (_, said) in documented().items() if re.search("|".join(WINDOWS), said)}
+    assert rates - BESIDE == {row.setting for row in ROWS.values()}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("name", [*SHOWN, *LEVELS])
+@covers("contract:0:budgets")
+async def test_the_headers_show_the_documented_budget(
+    chosen: Settings,
+    name: str,
+    register: Register,
+    mint: Mint,
+    change: Change,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    row = {**SHOWN, **LEVELS}[name]
+    default, meaning = documented()[row.setting]
+    assert [window for word, window in WINDOWS.items() if word in meaning] == [row.window]
+    async with (
+        running(defaults(chosen, **row.overrides)) as application,
+        connect(application, "192.0.2.7") as client,
+    ):
+        stage = Stage(application, client, register, mint, change, FakeWeb(monkeypatch))
+        answer = await row.probe(stage)
+    assert (
+        answer.headers["ratelimit-policy"] == f'"{row.policy or name}";q={default};w={row.window}'
+    )
+    assert answer.headers["x-ratelimit-limit"] == default
+    burst, left = int(default) // row.burst_part, int(answer.headers["x-ratelimit-remaining"])
+    # An agent of the directory has made some calls to get to its level.
+    assert burst - (20 if name in LEVELS else 2) <= left < burst
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("name", COUNTED)
+@covers("contract:0:budgets")
+async def test_a_budget_without_headers_is_empty_after_as_many_calls_as_documented(
+    chosen: Settings,
+    name: str,
+    register: Register,
+    mint: Mint,
+    change: Change,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    row = COUNTED[name]
+    default, meaning = documented()[row.setting]
+    assert [window for word, window in WINDOWS.items() if word in meaning] == [row.window]
+    whole = next(budget for budget in rate_budgets(defaults(chosen)) if budget.name == name)
+    assert (str(whole.quota), whole.window) == (default, row.window)
+    quota, passed = 12, 0
+    small = make_settings(chosen.data_dir, chosen.keys_dir, **{row.setting: quota})
+    if row.probe is None:
+        house = build_application(small)
+        while (await house.doorway.limits.charge(anonymous_caller("somebody"), name)).taken:
+            passed += 1
+        await house.doorway.limits.close()
+    else:
+        async with running(small) as application, connect(application, "192.0.2.7") as client:
+            stage = Stage(application, client, register, mint, change, FakeWeb(monkeypatch))
+            while (answer := await row.probe(stage)).status_code != 429:
+                passed += 1
+                assert passed <= quota
+        assert 1 <= int(answer.headers["retry-after"]) <= row.window // quota
+    assert passed == quota // row.burst_part
+
+
+@pytest.mark.asyncio
+async def test_the_decisions_and_the_page_for_agents_name_the_same_rates(
+    chosen: Settings,
+) -> None:
+    said = {name: default for name, (default, _) in documented().items()}
+    levels = [said[f"limit_{name}_rpm"] for name in ("unproven", "proven", "vetted")]
+    decisions = (DOCS / "contract" / "decisions.md").read_text()
+    (rate,) = re.findall(r"^\| The rate without a credential \| (.*)$", decisions, re.M)
+    assert f"{said['limit_directory_rpm']} a minute and address" in rate
+    assert f"{said['limit_baseline_rpm']} elsewhere" in rate
+    assert f"burst = rate, {', '.join(levels)} for levels 1, 2, 3" in decisions
+    (codes,) = re.findall(r"^\| Wrong delegation codes \| (.*)$", decisions, re.M)
+    assert f"({said['claim_failures_per_address']} an hour)" in codes
+    assert f"({said['claim_failures_per_hour']} an hour)" in codes
+    (fetches,) = re.findall(r"^\| Documents at URLs that clients name .*$", decisions, re.M)
+    assert fetches.count(f"{said['limit_fetch_rpm']} a minute") == 2
+    guide = (DOCS / "guide" / "directory-agents.md").read_text()
+    assert f"{said['limit_directory_rpm']} requests a minute from one address" in guide
+    assert f"A key allows {levels[0]}," in guide
+    assert f"({levels[1]} a minute)" in guide
+    async with running(defaults(chosen)) as application, connect(application) as client:
+        page = (await client.get("/auth.md")).text
+    table = re.findall(r"^\| [^|]+ \| (\d+) \|$", page, re.M)
+    assert table == [said["limit_directory_rpm"], *levels]

@@ -1,0 +1,210 @@
+"""How the service says no."""
+
+import httpx2
+import pytest
+
+from negotiator.values import new_id
+from tests.conftest import Mint, Register, bearer
+from tests.contract.requirements import covers
+from tests.helpers.answer_checks import CHALLENGE, OPENING, limited, refused
+
+NEGOTIATIONS = "/api/negotiations"
+
+
+@pytest.mark.asyncio
+@covers("contract:0:challenge-none", "contract:0:refusal-shape", "assistant:5.1:bearer")
+async def test_without_a_credential_the_challenge_names_no_error(
+    client: httpx2.AsyncClient,
+) -> None:
+    for headers in ({}, {"authorization": "Basic YTpi"}, {"authorization": "Digest x"}):
+        answer = await client.get(NEGOTIATIONS, headers=headers)
+        refused(answer, 401, "invalid_token")
+        assert answer.headers["www-authenticate"] == CHALLENGE
+        limited(answer)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("credential", ["x", "a.b.c", "x" * 5000, "eyJhbGciOiJub25lIn0.e30."])
+@covers("contract:0:challenge-token", "contract:0:no-echo")
+async def test_a_bad_credential_is_told_so_and_never_repeated(
+    client: httpx2.AsyncClient, credential: str
+) -> None:
+    answer = await client.get(NEGOTIATIONS, headers={"authorization": f"Bearer {credential}"})
+    refused(answer, 401, "invalid_token")
+    assert answer.headers["www-authenticate"] == f'{CHALLENGE}, error="invalid_token"'
+    assert credential == "x" or credential not in answer.text
+    limited(answer)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    "value", ["Bearer", "Bearer ", "Bearer a b", "Bearer a,Bearer b", 'Bearer "a"']
+)
+@covers("contract:0:refusal-shape", "contract:0:never-500")
+async def test_a_malformed_authorization_header_is_400(
+    client: httpx2.AsyncClient, value: str
+) -> None:
+    refused(
+        await client.get(NEGOTIATIONS, headers={"authorization": value}), 400, "invalid_request"
+    )
+
+
+@pytest.mark.asyncio
+@covers("assistant:5.1:bearer")
+async def test_the_scheme_has_no_case_and_a_token_in_the_query_is_none(
+    client: httpx2.AsyncClient, register: Register
+) -> None:
+    token = (await register())["access_token"]
+    for scheme in ("bearer", "BEARER", "Bearer"):
+        headers = {"authorization": f"{scheme} {token}"}
+        assert (await client.get(NEGOTIATIONS, headers=headers)).status_code == 200
+    refused(await client.get(f"{NEGOTIATIONS}?access_token={token}"), 401, "invalid_token")
+
+
+@pytest.mark.asyncio
+@covers("contract:0:challenge-scope", "assistant:5:scope-read", "assistant:5:scope-write")
+async def test_a_lack_of_scope_names_every_scope_that_is_needed(
+    client: httpx2.AsyncClient, register: Register, mint: Mint
+) -> None:
+    reader, writer = [
+        bearer(
+            (
+                await client.post(
+                    "/api/agent/claim",
+                    json={"claim_token": (await mint(scopes=[f"negotiations:{right}"]))[1]},
+                    headers=bearer(await register()),
+                )
+            ).json()
+        )
+        for right in ("read", "write")
+    ]
+    opened = await client.post(NEGOTIATIONS, json=OPENING, headers=writer)
+    assert opened.status_code == 201
+    path = f"{NEGOTIATIONS}/{opened.json()['id']}"
+    assert (await client.get(path, headers=reader)).status_code == 200
+    for method, where, headers, needed in (
+        ("GET", NEGOTIATIONS, writer, "read"),
+        ("GET", path, writer, "read"),
+        ("POST", NEGOTIATIONS, reader, "write"),
+        ("PATCH", path, reader, "write"),
+        ("DELETE", path, reader, "write"),
+    ):
+        answer = await client.request(method, where, headers=headers)
+        refused(answer, 403, "insufficient_scope")
+        assert answer.headers["www-authenticate"] == (
+            f'{CHALLENGE}, error="insufficient_scope", scope="negotiations:{needed}"'
+        )
+        limited(answer)
+
+
+@pytest.mark.asyncio
+@covers("contract:0:refusal-405", "contract:0:limit-headers")
+async def test_a_method_that_is_not_there_names_those_that_are(client: httpx2.AsyncClient) -> None:
+    for method, path, allowed in (
+        ("PUT", NEGOTIATIONS, {"GET", "HEAD", "POST"}),
+        ("DELETE", NEGOTIATIONS, {"GET", "HEAD", "POST"}),
+        ("OPTIONS", NEGOTIATIONS, {"GET", "HEAD", "POST"}),
+        ("POST", f"{NEGOTIATIONS}/neg_1", {"GET", "HEAD", "PATCH", "DELETE"}),
+        ("GET", "/api/agent/register", {"POST"}),
+        ("GET", "/api/agent/claim", {"POST"}),
+        ("GET", "/oauth/token", {"POST"}),
+        ("POST", "/api/health", {"GET", "HEAD"}),
+    ):
+        answer = await client.request(method, path)
+        refused(answer, 405, "method_not_allowed")
+        assert set(answer.headers["allow"].split(", ")) == allowed
+        limited(answer)
+    for path in ("/.well-known/oauth-protected-resource", "/openapi.json", "/auth.md"):
+        answer = await client.post(path)
+        refused(answer, 405, "method_not_allowed")
+        assert set(answer.headers["allow"].split(", ")) == {"GET", "HEAD"}
+
+
+@pytest.mark.asyncio
+@covers("contract:0:refusal-404", "contract:0:ownership")
+async def test_somebody_else_s_object_is_as_one_that_never_was(
+    client: httpx2.AsyncClient, register: Register
+) -> None:
+    mine, theirs = bearer(await register()), bearer(await register())
+    opened = (await client.post(NEGOTIATIONS, json=OPENING, headers=mine)).json()
+    foreign, missing = f"{NEGOTIATIONS}/{opened['id']}", f"{NEGOTIATIONS}/{new_id('neg')}"
+    for method in ("GET", "PATCH", "DELETE"):
+        body = {"title": "mine now"} if method == "PATCH" else None
+        said = {
+            refused(
+                await client.request(method, path, headers=theirs, json=body), 404, "not_found"
+            )["error_description"]
+            for path in (foreign, missing)
+        }
+        assert len(said) == 1
+    assert (await client.get(NEGOTIATIONS, headers=theirs)).json()["items"] == []
+    assert (await client.get(foreign, headers=mine)).json() == opened
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    "path", ["/nothing", "/api", "/api/", "/api/nothing", "/api/negotiations/", "/x/y"]
+)
+@covers("contract:0:refusal-shape")
+async def test_a_path_that_is_not_there_is_404_in_the_one_shape(
+    client: httpx2.AsyncClient, path: str
+) -> None:
+    answer = await client.get(path)
+    refused(answer, 404, "not_found")
+    if path.startswith("/api/"):
+        limited(answer)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/negotiations/%00",
+        "/api/negotiations/%ff%fe",
+        "/api/negotiations/..%2f..%2fetc",
+        f"/api/negotiations/{'x' * 5000}",
+        "/api/negotiations?limit=%ff",
+        "/api/negotiations?limit=1&limit=2",
+        "/api/negotiations?limit=%D9%A1",
+        "/api/negotiations?query=%00",
+        "/api/negotiations?query=%25%5C_",
+        "/api/negotiations?state=%F0%9F%98%80",
+        "/api/negotiations?" + "&".join(f"a{n}=1" for n in range(200)),
+        "/api/negotiations?cursor=%00",
+    ],
+)
+@covers("contract:0:never-500")
+async def test_odd_addresses_are_answered_in_kind(
+    client: httpx2.AsyncClient, register: Register, path: str
+) -> None:
+    answer = await client.get(path, headers=bearer(await register()))
+    assert answer.status_code in {200, 400, 404, 422}
+    limited(answer)
+
+
+@pytest.mark.asyncio
+@covers("contract:0:refusal-fields")
+async def test_a_refused_field_is_pointed_to(
+    client: httpx2.AsyncClient, register: Register
+) -> None:
+    body = {"title": "", "role": "spy", "issues": [1]}
+    answer = await client.post(NEGOTIATIONS, json=body, headers=bearer(await register()))
+    refusal = refused(answer, 422, "validation_failed")
+    assert {entry["pointer"] for entry in refusal["errors"]} == {"/title", "/role", "/issues/0"}
+
+
+@pytest.mark.asyncio
+@covers("contract:0:no-echo")
+async def test_no_refusal_repeats_a_secret_that_was_sent(
+    client: httpx2.AsyncClient, register: Register
+) -> None:
+    body = {"agent_name": "a", "identity_type": "identity_assertion", "assertion_type": "x"}
+    secret = "BCDFGHJKLMNP.secret.secret"
+    answer = await client.post("/api/agent/register", json={**body, "assertion": secret})
+    assert "secret" not in answer.text
+    answer = await client.post(
+        "/api/agent/claim", json={"claim_token": secret}, headers=bearer(await register())
+    )
+    assert "secret" not in answer.text
+    form = {"grant_type": "client_credentials", "client_id": "cli_x", "client_secret": secret}
+    assert "secret.secret" not in (await client.post("/oauth/token", data=form)).text

@@ -1,0 +1,127 @@
+"""A call about a negotiation: limits, the ledger, the plan's words, and what feedback teaches (contract §5)."""
+
+from typing import Any
+
+import pytest
+
+from tests.contract.requirements import covers
+from tests.helpers.answer_checks import refused
+from tests.helpers.teleprompter_client import NewTeleprompterClient, TeleprompterClient
+
+TALK: dict[str, Any] = {
+    "title": "CRM",
+    "role": "buyer",
+    "currency": "EUR",
+    "issues": [{"name": "price", "type": "money", "range": {"min": "8000", "max": "30000"}}],
+    "target": {"package": {"price": "12000"}},
+    "walk_away": {"package": {"price": "18000"}},
+}
+FIGURE = "We could do it for twenty five thousand euros a year."
+
+
+async def bound(desk: TeleprompterClient, **members: Any) -> tuple[str, str]:
+    """The paths of a negotiation and of a session about it."""
+    talk = await desk.send("POST", "/api/negotiations", TALK)
+    assert talk.status_code == 201, talk.text
+    name = talk.json()["id"]
+    return f"/api/negotiations/{name}", await desk.open(negotiation_id=name, role=None, **members)
+
+
+@covers("contract:5:limits", "contract:5:offers")
+@pytest.mark.asyncio
+async def test_a_figure_past_the_limit_beats_every_phrase_and_waits_in_the_ledger(
+    desk: TeleprompterClient,
+) -> None:
+    talk, one = await bound(desk)
+    assert (await desk.send("GET", one)).json()["role"] == "buyer"
+    heard = await desk.say(one, f"Honestly, that is over our budget. {FIGURE}")
+    [card, *_] = heard["cues"]
+    assert (card["source"], card["cue"]) == ("plan", "figure:price")
+    assert not any(limit in str(card) for limit in ("18000", "18,000", "12000", "12,000"))
+    [offer] = (await desk.send("GET", f"{talk}/offers")).json()["items"]
+    assert offer["id"] == heard["offer_id"]
+    assert (offer["by"], offer["status"], offer["source"]) == (
+        "them",
+        "unconfirmed",
+        "detected_in_speech",
+    )
+    assert offer["package"] == {"price": "25000.00"}
+    again = await desk.say(one, "Whatever.")
+    assert again["offer_id"] == heard["offer_id"]
+    assert len((await desk.send("GET", f"{talk}/offers")).json()["items"]) == 1
+    types = [event["type"] for event in (await desk.events(one))["items"]]
+    assert types[:3] == ["transcript.final", "offer", "cue"]
+    floor = (await desk.send("GET", talk)).json()["walk_away"]
+    assert floor["package"] == {"price": "18000.00"}, "nothing that is said moves a limit"
+
+
+@pytest.mark.asyncio
+async def test_who_may_not_write_negotiations_writes_no_ledger(
+    new_desk: NewTeleprompterClient,
+) -> None:
+    owner = await new_desk()
+    talk, one = await bound(owner)
+    reader = await new_desk(scopes=["teleprompter:stream", "negotiations:read"])
+    heard = await reader.say(one, FIGURE)
+    assert heard["cues"][0]["source"] == "plan"
+    assert heard["offer_id"] is None
+    blind = await new_desk(scopes=["teleprompter:stream"])
+    heard = await blind.say(one, FIGURE, "u2")
+    assert all(card["source"] != "plan" for card in heard["cues"])
+    assert (await owner.send("GET", f"{talk}/offers")).json()["items"] == []
+
+
+@pytest.mark.asyncio
+async def test_a_negotiation_that_went_leaves_the_call_as_it_is(desk: TeleprompterClient) -> None:
+    talk, one = await bound(desk)
+    assert (await desk.send("DELETE", talk)).status_code == 204
+    heard = await desk.say(one, f"Honestly, that is over our budget. {FIGURE}")
+    assert [card["family"] for card in heard["cues"]] == ["budget"]
+    assert heard["offer_id"] is None
+    gone = {
+        "negotiation_id": talk.rpartition("/")[2],
+        "consent": {"basis": "test", "confirmed_by": "A"},
+    }
+    refused(await desk.send("POST", "/api/teleprompter/sessions", gone), 404, "not_found")
+
+
+@pytest.mark.asyncio
+async def test_what_may_not_be_kept_is_in_no_ledger_either(desk: TeleprompterClient) -> None:
+    talk, one = await bound(desk, keep="none")
+    await desk.say(one, FIGURE)
+    [offer] = (await desk.send("GET", f"{talk}/offers")).json()["items"]
+    assert offer["package"] == {"price": "25000.00"}
+    assert offer["rationale"] is None
+
+
+@covers("contract:5:feedback")
+@pytest.mark.asyncio
+async def test_a_card_that_was_wrong_thrice_is_not_shown_again_to_him_alone(
+    new_desk: NewTeleprompterClient,
+) -> None:
+    mine, other = await new_desk(), await new_desk(email="grace@example.com")
+    said = "Could you sharpen your pencil a little on that quote?"
+    for number in range(3):
+        one = await mine.open()
+        heard = await mine.say(one, said)
+        if not heard["cues"]:
+            break
+        path = f"{one}/cues/{heard['cues'][0]['id']}/feedback"
+        answer = await mine.send("POST", path, {"action": "wrong"})
+        card = heard["cues"][0]["id"]
+        assert answer.json() == {"id": card, "action": "wrong", "taught": True}, number
+        assert (await mine.events(one))["items"][-1]["type"] == "cue.feedback"
+        seq = (await mine.events(one))["last_seq"]
+        assert (await mine.send("POST", path, {"action": "wrong"})).status_code == 200
+        assert (await mine.events(one))["last_seq"] == seq
+    assert (await mine.say(await mine.open(), said))["cues"] == []
+    assert (await other.say(await other.open(), said))["cues"] != []
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("name", ["cue_1", "cue_99", "cue_", "cue_x", "1", "cue_99999999999"])
+async def test_feedback_on_what_is_no_card_is_404(desk: TeleprompterClient, name: str) -> None:
+    one = await desk.open()
+    await desk.say(one, "Honestly, that is way over our budget.")
+    answer = await desk.send("POST", f"{one}/cues/{name}/feedback", {"action": "used"})
+    refused(answer, 404, "not_found")

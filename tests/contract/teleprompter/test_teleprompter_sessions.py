@@ -1,0 +1,256 @@
+"""A call from its opening to its end (contract §5)."""
+
+import asyncio
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from negotiator.settings import Settings
+from tests.contract.requirements import covers
+from tests.helpers.answer_checks import refused
+from tests.helpers.teleprompter_client import (
+    CONSENT,
+    PATH,
+    NewTeleprompterClient,
+    TeleprompterClient,
+)
+
+OBJECTION = "Honestly, that is way over our budget."
+
+
+@covers("assistant:1:teleprompter", "contract:0:ids", "contract:5:open")
+@pytest.mark.asyncio
+async def test_a_session_is_opened_under_a_consent(desk: TeleprompterClient) -> None:
+    answer = await desk.send("POST", PATH, {"consent": CONSENT, "keep": "30_days"})
+    view = answer.json()
+    assert (answer.status_code, view["state"], view["last_seq"]) == (201, "ready", 0)
+    assert re.fullmatch("live_[0-9a-hjkmnp-tv-z]{26}", view["id"])
+    assert view["stream_url"].startswith("wss://")
+    assert view["stream_url"].endswith(f"{PATH}/{view['id']}/stream")
+    assert view["events_url"].endswith(f"{PATH}/{view['id']}/events")
+    assert "Is everybody fine with that?" in view["notice_text"]
+    assert view["engine"] == {
+        "id": "none",
+        "interim": True,
+        "processor": None,
+        "quality_note": "You send the words; nothing is heard.",
+    }
+    assert (await desk.send("GET", f"{PATH}/{view['id']}")).json() == view
+    assert (await desk.send("GET", PATH)).json()["items"] == [view]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({}, "/consent"),
+        ({"consent": {"basis": "somehow", "confirmed_by": "Ada"}}, "/consent/basis"),
+        ({"consent": {"basis": "test"}}, "/consent/confirmed_by"),
+        ({"consent": CONSENT, "language": "de"}, "/language"),
+        ({"consent": CONSENT, "source": "telepathy"}, "/source"),
+        ({"consent": CONSENT, "keep": "forever"}, "/keep"),
+        ({"consent": CONSENT, "invisible": True}, "/invisible"),
+    ],
+)
+async def test_what_cannot_be_opened_is_refused_by_field(
+    desk: TeleprompterClient, body: Any, pointer: str
+) -> None:
+    answer = await desk.send("POST", PATH, body)
+    refused(answer, 422, "validation_failed")
+    assert [entry["pointer"] for entry in answer.json()["errors"]] == [pointer]
+
+
+@covers("assistant:5:scope-stream")
+@pytest.mark.asyncio
+async def test_the_scope_opens_and_nothing_else_does(new_desk: NewTeleprompterClient) -> None:
+    without = await new_desk(scopes=["negotiations:read", "negotiations:write", "memories:read"])
+    refused(await without.send("POST", PATH, {"consent": CONSENT}), 403, "insufficient_scope")
+    alone = await new_desk(email="grace@example.com", scopes=["teleprompter:stream"])
+    assert (await alone.say(await alone.open(), OBJECTION))["cues"]
+    bound = await alone.send("POST", PATH, {"consent": CONSENT, "negotiation_id": "neg_1"})
+    refused(bound, 403, "insufficient_scope")
+
+
+@covers("contract:5:utterances", "contract:5:cue")
+@pytest.mark.asyncio
+async def test_an_objection_is_answered_with_its_card(desk: TeleprompterClient) -> None:
+    one = await desk.open()
+    heard = await desk.say(one, OBJECTION)
+    [cue] = heard["cues"]
+    assert heard["seq"] == 1
+    assert cue["evidence"] == {"utterance_id": "u1", "quote": "over our budget"}
+    assert cue | {"title": "", "say": "", "why": "", "confidence": 1} == {
+        "seq": 2,
+        "id": "cue_2",
+        "cue": "no_budget",
+        "kind": "objection",
+        "family": "budget",
+        "title": "",
+        "say": "",
+        "why": "",
+        "evidence": cue["evidence"],
+        "confidence": 1,
+        "source": "rule",
+        "tactic_id": "tac_budget_probe",
+        "memory_ids": [],
+        "count": 1,
+        "ttl_ms": 20_000,
+        "stage": "final",
+    }
+    assert (await desk.send("GET", f"/api/tactics/{cue['tactic_id']}")).status_code == 200
+
+
+@covers("contract:5:once", "contract:5:events")
+@pytest.mark.asyncio
+async def test_a_final_counts_once_and_events_are_numbered(desk: TeleprompterClient) -> None:
+    one = await desk.open()
+    first = await desk.say(one, OBJECTION)
+    again = await desk.say(one, "Something else entirely.")
+    late = await desk.say(one, OBJECTION, final=False)
+    assert again["seq"] == late["seq"] == first["seq"] == 1
+    assert again["cues"] == first["cues"]
+    await desk.say(one, "Our competitor charges half of that.", "u2")
+    page = await desk.events(one)
+    assert [event["seq"] for event in page["items"]] == [1, 2, 3, 4]
+    assert [event["type"] for event in page["items"]] == ["transcript.final", "cue"] * 2
+    assert (page["last_seq"], page["more"], page["state"]) == (4, False, "live")
+    part = await desk.events(one, after=1, limit=2)
+    assert [event["seq"] for event in part["items"]] == [2, 3]
+    assert part["more"] is True
+
+
+@pytest.mark.asyncio
+async def test_one_final_sent_by_many_at_once_counts_once(desk: TeleprompterClient) -> None:
+    one = await desk.open()
+    answers = await asyncio.gather(*(desk.say(one, OBJECTION) for _ in range(12)))
+    assert {answer["seq"] for answer in answers} == {1}
+    assert len((await desk.events(one))["items"]) == 2
+
+
+@covers("contract:5:poll")
+@pytest.mark.asyncio
+async def test_a_long_poll_wakes_with_the_first_event(desk: TeleprompterClient) -> None:
+    one = await desk.open()
+    asked = asyncio.create_task(desk.events(one, wait=20))
+    await asyncio.sleep(0)
+    await desk.say(one, OBJECTION)
+    page = await asyncio.wait_for(asked, 5)
+    assert page["items"][0]["seq"] == 1
+    assert (await desk.events(one, after=2, wait=0.01))["items"] == []
+
+
+@covers("contract:5:sse")
+@pytest.mark.asyncio
+async def test_the_stream_goes_on_where_the_last_one_broke(desk: TeleprompterClient) -> None:
+    one = await desk.open()
+    await desk.say(one, OBJECTION)
+    await desk.send("POST", f"{one}/end")
+    whole = await desk.stream(one)
+    assert [event["seq"] for event in whole] == [1, 2, 3]
+    assert whole == (await desk.events(one))["items"]
+    assert await desk.stream(one, last_event_id="2") == whole[2:]
+
+
+@covers("contract:5:pause")
+@pytest.mark.asyncio
+async def test_a_pause_marks_a_gap_and_hears_nothing(desk: TeleprompterClient) -> None:
+    one = await desk.open()
+    await desk.say(one, OBJECTION)
+    assert (await desk.send("POST", f"{one}/pause")).json()["state"] == "paused"
+    assert (await desk.send("POST", f"{one}/pause")).json()["last_seq"] == 3
+    said = {"utterance_id": "u2", "text": "Between us, we would pay double."}
+    refused(await desk.send("POST", f"{one}/utterances", said), 409, "session_paused")
+    assert (await desk.send("POST", f"{one}/resume")).json()["state"] == "live"
+    await desk.say(one, "Shall we go on?", "u3")
+    lines = (await desk.send("GET", f"{one}/transcript")).json()["lines"]
+    assert [line["text"] for line in lines] == [OBJECTION, "paused", "resumed", "Shall we go on?"]
+    assert [line["speaker"] for line in lines] == ["them", None, None, "them"]
+
+
+@covers("contract:5:consent")
+@pytest.mark.asyncio
+async def test_without_their_consent_they_are_not_heard(desk: TeleprompterClient) -> None:
+    mine = await desk.open(consent={"basis": "own_side_only", "confirmed_by": "Ada"})
+    said = {"utterance_id": "u1", "speaker": "them", "text": OBJECTION}
+    refused(await desk.send("POST", f"{mine}/utterances", said), 409, "not_consented")
+    await desk.say(mine, "I could come down a little.", "u2", speaker="me")
+    assert (await desk.events(mine))["items"][0]["utterance_id"] == "u2"
+
+
+@covers("contract:5:end", "contract:5:transcript")
+@pytest.mark.asyncio
+async def test_an_ended_session_hears_nothing_and_is_still_read(desk: TeleprompterClient) -> None:
+    one = await desk.open()
+    await desk.say(one, OBJECTION, start_ms=100, end_ms=1900)
+    ended = (await desk.send("POST", f"{one}/end")).json()
+    assert (ended["state"], ended["last_seq"]) == ("ended", 3)
+    assert ended["ended_at"] < ended["forget_at"]
+    assert (await desk.send("POST", f"{one}/end")).json() == ended
+    said = {"utterance_id": "u2", "text": "And another thing."}
+    refused(await desk.send("POST", f"{one}/utterances", said), 409, "session_ended")
+    refused(await desk.send("POST", f"{one}/resume"), 409, "session_ended")
+    [line] = (await desk.send("GET", f"{one}/transcript")).json()["lines"]
+    assert (line["speaker"], line["text"], line["end_ms"]) == ("them", OBJECTION, 1900)
+
+
+@covers("contract:5:delete")
+@pytest.mark.asyncio
+async def test_what_is_deleted_is_in_no_file(desk: TeleprompterClient, chosen: Settings) -> None:
+    one = await desk.open(keep="until_deleted")
+    await desk.say(one, f"The zebracorn clause. {OBJECTION}")
+    assert (await desk.send("DELETE", one)).status_code == 204
+    refused(await desk.send("GET", one), 404, "not_found")
+    refused(await desk.send("GET", f"{one}/events"), 404, "not_found")
+    # A reader at that moment keeps the log from being cut; it is tried again five times a second.
+    async with asyncio.timeout(10):
+        while _found(chosen.data_dir, b"zebracorn"):
+            await asyncio.sleep(0.1)
+
+
+@covers("contract:5:keep")
+@pytest.mark.asyncio
+async def test_what_may_not_be_kept_is_never_written(
+    desk: TeleprompterClient, chosen: Settings
+) -> None:
+    one = await desk.open(keep="none")
+    await desk.say(one, f"The zebracorn clause: {OBJECTION}")
+    [final, cue] = (await desk.events(one))["items"]
+    assert "zebracorn" in final["text"], "who follows now is told"
+    assert cue["cue"]["evidence"]["quote"]
+    assert _found(chosen.data_dir, b"zebracorn") == []
+    await desk.send("POST", f"{one}/end")
+    assert (await desk.events(one))["items"][0]["text"] is None
+
+
+@covers("contract:5:redact")
+@pytest.mark.asyncio
+async def test_what_nobody_needs_is_taken_out_before_it_is_kept(desk: TeleprompterClient) -> None:
+    one = await desk.open()
+    await desk.say(one, "Charge 4111 1111 1111 1111 and mail ada@example.com, at $52,000.")
+    text = (await desk.events(one))["items"][0]["text"]
+    assert text == "Charge [card] and mail [email], at $52,000."
+
+
+@covers("contract:5:owner")
+@pytest.mark.asyncio
+async def test_somebody_else_s_session_is_not_there(new_desk: NewTeleprompterClient) -> None:
+    mine, other = await new_desk(), await new_desk(email="grace@example.com")
+    one = await mine.open()
+    await mine.say(one, OBJECTION)
+    said = {"utterance_id": "u9", "text": "Hello."}
+    tries = [
+        *(("GET", f"{one}{rest}", None) for rest in ("", "/events", "/transcript")),
+        *(("POST", f"{one}/{word}", None) for word in ("pause", "resume", "end")),
+        ("POST", f"{one}/utterances", said),
+        ("DELETE", one, None),
+    ]
+    for method, path, body in tries:
+        refused(await other.send(method, path, body), 404, "not_found")
+    assert (await other.send("GET", PATH)).json()["items"] == []
+    assert (await mine.send("GET", one)).json()["last_seq"] == 2
+
+
+def _found(folder: Path, word: bytes) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file() and word in path.read_bytes()]

@@ -1,0 +1,96 @@
+"""The live socket (contract §5, reference A6)."""
+
+import pytest
+from starlette.applications import Starlette
+
+from negotiator.teleprompter.websocket_messages import SUBPROTOCOL
+from tests.contract.requirements import covers
+from tests.helpers.answer_checks import refused
+from tests.helpers.asgi_websocket import WebSocketRefused, connect
+from tests.helpers.fake_recognizer import FakeRecognizer, sentence_as_audio
+from tests.helpers.fake_recognizer import reader as reader
+from tests.helpers.teleprompter_client import TeleprompterClient
+
+
+@covers("contract:5:socket")
+@pytest.mark.asyncio
+async def test_the_stream_speaks_its_subprotocol_and_plain_http_is_told_so(
+    application: Starlette, desk: TeleprompterClient
+) -> None:
+    one = await desk.open()
+    refused(await desk.send("GET", f"{one}/stream"), 426, "upgrade_required")
+    assert SUBPROTOCOL == "negotiator.teleprompter.v1"
+    async with connect(
+        application, f"{one}/stream", headers=desk.headers, subprotocols=[SUBPROTOCOL]
+    ) as socket:
+        assert socket.subprotocol == SUBPROTOCOL
+        await socket.send("start", after=0)
+        assert {"seq", "replay_from", "audio_ms", "limits"} <= (await socket.next()).keys()
+
+
+@covers("contract:5:tickets")
+@pytest.mark.asyncio
+async def test_a_ticket_opens_its_session_once(
+    application: Starlette, desk: TeleprompterClient
+) -> None:
+    one = await desk.open()
+    made = await desk.send("POST", f"{one}/tickets")
+    assert (made.status_code, made.json()["expires_in"]) == (201, 30)
+    offered = [SUBPROTOCOL, f"ticket.{made.json()['ticket']}"]
+    async with connect(application, f"{one}/stream", subprotocols=offered) as socket:
+        assert socket.subprotocol == SUBPROTOCOL
+    with pytest.raises(WebSocketRefused) as again:
+        async with connect(application, f"{one}/stream", subprotocols=offered):
+            pass
+    assert again.value.status == 401
+
+
+@covers("contract:5:resume")
+@pytest.mark.asyncio
+async def test_who_comes_back_goes_on_after_his_number(
+    application: Starlette, desk: TeleprompterClient
+) -> None:
+    one = await desk.open()
+    for number in range(3):
+        await desk.say(one, f"Sentence {number}.", f"u{number}")
+    async with connect(application, f"{one}/stream", headers=desk.headers) as socket:
+        await socket.send("start", after=1)
+        await socket.send("ping")
+        await socket.until("transcript.final", seq=3)
+        assert [each["seq"] for each in socket.said if "at" in each] == [2, 3]
+
+
+@covers("contract:5:close-codes")
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("frame", "code"),
+    [('{"type":"ping","x":1}', 4400), (" " * 65_537, 4413), ('{"type":"stop"}', 1000)],
+)
+async def test_the_close_code_says_why(
+    application: Starlette, desk: TeleprompterClient, frame: str, code: int
+) -> None:
+    one = await desk.open()
+    async with connect(application, f"{one}/stream", headers=desk.headers) as socket:
+        await socket.send_text(frame)
+        assert await socket.closed() == code
+
+
+@covers("contract:5:producer")
+@pytest.mark.asyncio
+async def test_one_connection_sends_sound_and_the_newest_is_it(
+    reader: FakeRecognizer, application: Starlette, desk: TeleprompterClient
+) -> None:
+    one, them = await desk.open(source="audio"), [{"id": "them"}]
+    path, headers = f"{one}/stream", desk.headers
+    async with (
+        connect(application, path, headers=headers) as first,
+        connect(application, path, headers=headers) as second,
+    ):
+        await first.send("start", channels=them)
+        await first.until("ready")
+        await second.send("start", channels=them)
+        assert await first.closed() == 4409
+        await second.send_bytes(b"\0" + sentence_as_audio("Hello there"))
+        await second.send("flush")
+        assert (await second.until("transcript.final"))["text"] == "Hello there"
+    assert len(reader.opened) == 2

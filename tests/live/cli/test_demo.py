@@ -1,0 +1,125 @@
+"""The demo as a reader starts it: a process of its own, real servers, the exit code."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from negotiator.cli.demo.server import run_own_server
+from tests.contract.requirements import covers
+
+ROOT = Path(__file__).parents[3]
+MILESTONES = {
+    "discovery": ["Resource and authorization server are one name, byte for byte"],
+    "anonymous": [
+        "The list holds that negotiation and nobody else's",
+        "What stays needs somebody it stays with: the refusal names memories:write",
+    ],
+    "enterprise": ["An assertion is good for one use"],
+    "claim": ["The old token is dead: whoever saw it inherits nothing"],
+    "negotiation": [
+        "No step of the plan lies below the walk-away",
+        "The factors add up to the split of power, to six places",
+        "It recognises the final-offer bluff by the words that gave it away",
+        "Below the walk-away nothing is offered by mistake",
+        "In the last round, what beats no deal is accepted",
+        "The acceptance alone made it agreed, on exactly that offer",
+        "It is kept word for word, and says that it is stale",
+    ],
+    "memory": ["It is found by what it means", "What was saved is computed, to the cent"],
+    "teleprompter": [
+        "A figure past the limit beats every phrase",
+        "What was heard waits in the ledger until somebody confirms it",
+        "Deleted, the call and every word of it are gone",
+    ],
+    "directory": ["A job in plain words finds tools that do it"],
+    "mcp": ["Over MCP it sees what it sees over HTTP"],
+    "clients": ["The token is Ada's, held by the client"],
+    "revocation": ["Her agent's token and the client's token for her died together"],
+    "audit": ["And not one secret is in it"],
+}
+
+
+def _run(
+    *arguments: str,
+    environment: Mapping[str, str] | None = None,
+    folder: Path = ROOT,
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "negotiator", *arguments],
+        env=environment,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+@covers("contract:2:demo")
+def test_the_demo_reaches_every_milestone_on_a_server_of_its_own() -> None:
+    done = _run("demo", "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["ok"] is True
+    assert list(told["chapters"]) == list(MILESTONES)
+    missed = {name: {*MILESTONES[name]} - {*shown} for name, shown in told["chapters"].items()}
+    assert not any(missed.values()), missed
+
+
+def test_the_demo_tells_a_reader_and_leaves_no_trust_behind_on_somebodys_server() -> None:
+    with run_own_server(allow_loopback_fetch="false") as site:
+        done = _run("demo", "--url", site.url, environment=site.environment, folder=site.folder)
+        assert done.returncode == 0, done.stderr
+        sentences = [sentence for each in MILESTONES.values() for sentence in each]
+        assert [sentence for sentence in sentences if sentence not in done.stdout] == []
+        secrets = [word for word in done.stdout.split() if "eyJ" in word]
+        assert secrets
+        assert all(len(word) < 20 for word in secrets)
+        assert site.operate("issuers", "list") == []
+        assert site.operate("clients", "list") == []
+        assert all(user["disabled_at"] for user in site.operate("users", "list"))
+
+
+def test_the_demo_ends_with_exit_1_and_one_line_when_nobody_answers() -> None:
+    done = _run("demo", "--url", "http://127.0.0.1:1", environment=dict(os.environ))
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "got no answer" in done.stderr
+
+
+def test_the_first_start_names_the_command_that_makes_the_first_user() -> None:
+    with run_own_server() as site:
+        assert "negotiator users add you@example.com --admin --password-stdin" in site.log()
+        site.operate(
+            "users",
+            "add",
+            "you@example.com",
+            "--admin",
+            "--password-stdin",
+            text="a long enough password\n",
+        )
+        assert [user["email"] for user in site.operate("users", "list")] == ["you@example.com"]
+
+
+def test_an_interrupted_demo_takes_its_server_with_it() -> None:
+    command = [sys.executable, "-m", "negotiator", "demo"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as demo:
+        assert demo.stdout is not None
+        told = ""
+        while (found := re.search(r"http://127\.0\.0\.1:\d+", told)) is None:
+            line = demo.stdout.readline()
+            assert line, told
+            told += line
+        assert httpx2.get(f"{found[0]}/api/health").is_success
+        demo.send_signal(signal.SIGTERM)
+        assert demo.wait(timeout=60) == 130
+    with pytest.raises(httpx2.ConnectError):
+        httpx2.get(f"{found[0]}/api/health")

@@ -1,0 +1,251 @@
+"""The pages in a real browser: the whole way of a person, with nothing loaded from elsewhere and nothing refused."""
+
+import re
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+import httpx2
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
+
+from tests.helpers.fake_openid_provider import (
+    CLIENT,
+    SECRET,
+    FakeOpenIdProvider,
+    fake_openid_provider,
+)
+from tests.helpers.missing_tools import missing as lacking
+from tests.live.conftest import Server
+
+CHROMIUM: Final = Path("/usr/bin/chromium")
+PASSWORD: Final = "a long enough password"
+CODE: Final = re.compile("^([BCDFGHJKLMNPQRSTVWXZ]{4}-){2}[BCDFGHJKLMNPQRSTVWXZ]{4}$")
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Generator[Browser]:
+    """A browser without a window."""
+    if not CHROMIUM.exists():
+        lacking(f"{CHROMIUM} is missing: apt-get install chromium (make test does it for root)")
+    with sync_playwright() as player:
+        browser = player.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def provider() -> Generator[FakeOpenIdProvider]:
+    """An organisation's OpenID provider."""
+    with fake_openid_provider() as started:
+        started.claims = {"email": "grace@corp.example", "email_verified": True}
+        yield started
+
+
+@dataclass
+class Tab:
+    """A page, and what the browser said about it."""
+
+    page: Page
+    base: str
+    said: list[str] = field(default_factory=list[str])
+    outside: list[str] = field(default_factory=list[str])
+
+    def open(self, path: str) -> None:
+        """Go there."""
+        self.page.goto(path if path.startswith("http") else f"{self.base}{path}")
+
+    def at(self, path: str) -> None:
+        """The browser gets there."""
+        self.page.wait_for_url(re.compile(f"^{re.escape(self.base + path)}([?].*)?$"))
+
+    def press(self, name: str) -> None:
+        """Press the button of this name."""
+        self.page.get_by_role("button", name=name, exact=True).click()
+
+    def fill(self, label: str, text: str) -> None:
+        """Type into the field of this label."""
+        self.page.get_by_label(label).fill(text)
+
+    def sees(self, text: str) -> bool:
+        """Whether the page says it."""
+        return text in self.page.inner_text("main")
+
+
+def tab(context: BrowserContext, base: str, *, others: tuple[str, ...] = ()) -> Tab:
+    """A tab that remembers what was complained about and what was asked of others than us."""
+    page = context.new_page()
+    made = Tab(page, base)
+
+    def asked(request: Request) -> None:
+        if not request.url.startswith((f"{base}/", *others)):
+            made.outside.append(request.url)
+
+    page.on("console", lambda message: made.said.append(message.text))
+    page.on("pageerror", lambda error: made.said.append(str(error)))
+    page.on("request", asked)
+    return made
+
+
+def claim(base: str, code: str) -> tuple[str, str]:
+    """An agent bound by a code: its id and its token."""
+    body = {"agent_name": "scout <b>", "identity_type": "anonymous"}
+    agent = httpx2.post(f"{base}/api/agent/register", json=body).json()
+    bearer = {"Authorization": f"Bearer {agent['access_token']}"}
+    bound = httpx2.post(f"{base}/api/agent/claim", json={"claim_token": code}, headers=bearer)
+    assert bound.status_code == 200, bound.text
+    return bound.json()["client_id"], bound.json()["access_token"]
+
+
+def works(base: str, token: str) -> bool:
+    """Whether the token opens anything."""
+    bearer = {"Authorization": f"Bearer {token}"}
+    return httpx2.get(f"{base}/api/negotiations", headers=bearer).status_code == 200
+
+
+def first_user(house: Server, one: Tab) -> None:
+    """Follow the link that the first start printed."""
+    printed = (house.folder / "log").read_text()
+    found = re.search(f"{re.escape(house.base)}/first-user/[0-9a-f-]+", printed)
+    assert found, printed
+    one.open(found[0])
+    one.fill("E-mail", "ada@example.com")
+    one.fill("Name", "Ada")
+    one.fill("Password", PASSWORD)
+    one.press("Make the account")
+    one.at("/agents")
+    one.open(found[0])
+    assert one.sees("This link was used")
+
+
+def enter(one: Tab) -> None:
+    """Sign in as Ada."""
+    one.open("/sign-in?again")
+    one.fill("E-mail", "ada@example.com")
+    one.fill("Password", PASSWORD)
+    one.page.keyboard.press("Enter")
+    one.at("/agents")
+
+
+@pytest.fixture(scope="module")
+def house(
+    tmp_path_factory: pytest.TempPathFactory, chromium: Browser, provider: FakeOpenIdProvider
+) -> Generator[Server]:
+    """A service of two workers whose first user, Ada, followed the link that its first start printed."""
+    told = {"oidc_issuer": provider.name, "oidc_client_id": CLIENT, "oidc_client_secret": SECRET}
+    more = {**told, "oidc_name": "Corp", "allow_loopback_fetch": "true"}
+    started = Server(tmp_path_factory.mktemp("house"), workers=2, settings=more)
+    started.start()
+    with chromium.new_context() as context:
+        first_user(started, tab(context, started.base))
+    yield started
+    started.stop()
+
+
+def test_a_person_s_whole_way(chromium: Browser, house: Server) -> None:
+    with chromium.new_context() as context:
+        one = tab(context, house.base)
+        enter(one)
+        one.fill("Label", "the laptop")
+        for scope in ("openid", "profile", "memories:write", "teleprompter:stream"):
+            one.page.locator(f'input[name="scope:{scope}"]').uncheck()
+        one.page.get_by_label("The code works for").select_option("1 hour")
+        one.press("Make the code")
+        code = one.page.locator(".code").inner_text()
+        assert CODE.match(code)
+        agent_id, token = claim(house.base, code)
+        assert works(house.base, token)
+        one.open("/agents")
+        assert one.sees("scout <b>")
+        assert one.sees(agent_id)
+        assert not one.sees(code)
+        one.press("Revoke scout <b>")
+        assert one.sees("The agent is cut off.")
+        assert not works(house.base, token), "at once, on both workers"
+        one.press("Sign out")
+        one.at("/sign-in")
+        one.open("/account")
+        one.fill("E-mail", "ada@example.com")
+        one.fill("Password", PASSWORD)
+        one.page.keyboard.press("Enter")
+        one.at("/account")
+        assert one.sees("Chrome on Linux")
+        assert one.said == []
+        assert one.outside == []
+
+
+def test_the_cookie_is_out_of_a_script_s_reach(chromium: Browser, house: Server) -> None:
+    with chromium.new_context() as context:
+        one = tab(context, house.base)
+        enter(one)
+        kept = {str(each.get("name")): each for each in context.cookies()}
+        session = kept["negotiator-session"]
+        assert session.get("httpOnly") is True
+        assert session.get("sameSite") == "Lax"
+        assert one.page.evaluate("document.cookie") == ""
+
+
+def test_another_site_can_neither_frame_nor_post(chromium: Browser, house: Server) -> None:
+    with chromium.new_context() as context:
+        one = tab(context, house.base)
+        enter(one)
+        evil = context.new_page()
+        host = house.base.replace("127.0.0.1", "localhost")
+        evil.goto(f"{host}/api/health")
+        evil.set_content(
+            f'<iframe src="{house.base}/account"></iframe>'
+            f'<form method="post" action="{house.base}/account/name">'
+            '<input name="name" value="Mallory"><button>win</button></form>'
+        )
+        evil.wait_for_load_state("networkidle")
+        assert all("Account" not in frame.content() for frame in evil.frames[1:])
+        evil.click("button")
+        assert "/account" not in evil.url or "came from elsewhere" in evil.content()
+        one.open("/account")
+        assert one.page.get_by_label("How to greet you").input_value() == "Ada"
+
+
+def test_an_organisation_s_provider_signs_people_in(
+    chromium: Browser, house: Server, provider: FakeOpenIdProvider
+) -> None:
+    with chromium.new_context() as context:
+        one = tab(context, house.base, others=(f"{provider.name}/authorize?",))
+        one.open("/account")
+        one.page.get_by_role("link", name="Sign in with Corp").click()
+        one.at("/account")
+        assert one.sees("grace@corp.example")
+        assert one.sees("through " + provider.name)
+        assert one.said == []
+        assert one.outside == []
+
+
+def test_an_authorization_is_gone_on_with_after_signing_in(
+    chromium: Browser, house: Server
+) -> None:
+    with chromium.new_context() as context:
+        one = tab(context, house.base)
+        onward = (
+            "/oauth/nothing-yet?client_id=a&redirect_uri=https%3A%2F%2Fapp.example%2Fcb%3Fx%3D1"
+        )
+        one.page.goto(f"{house.base}/sign-in?next={quote(onward, safe='')}")
+        one.fill("E-mail", "ada@example.com")
+        one.fill("Password", PASSWORD)
+        one.press("Sign in")
+        one.page.wait_for_url(f"{house.base}{onward}")
+
+
+def test_it_can_be_used_by_keyboard_on_a_phone(chromium: Browser, house: Server) -> None:
+    small = {"width": 360, "height": 640}
+    with chromium.new_context(viewport={"width": 360, "height": 640}) as context:
+        one = tab(context, house.base)
+        enter(one)
+        for path in ("/agents", "/account", "/sign-in?again"):
+            one.open(path)
+            wide = one.page.evaluate("document.documentElement.scrollWidth")
+            assert wide <= small["width"], f"{path} scrolls sideways"
+            one.page.keyboard.press("Tab")
+            assert one.page.evaluate("document.activeElement.tagName") in {"A", "INPUT", "BUTTON"}
+            outline = "getComputedStyle(document.activeElement).outlineStyle"
+            assert one.page.evaluate(outline) != "none", f"{path}: nobody sees where he is"

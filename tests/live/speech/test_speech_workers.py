@@ -1,0 +1,293 @@
+"""Worker processes die, hang on to nothing, write nothing, and end with the server."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Final
+
+import psutil
+import pytest
+import pytest_asyncio
+
+from negotiator.errors import Unavailable
+from negotiator.teleprompter.speech.events import (
+    AudioGap,
+    PartialTranscript,
+    RecognitionEvent,
+    RecognitionProblem,
+)
+from negotiator.teleprompter.speech.local_recognizer import LocalRecognizer, WorkerPool
+from negotiator.teleprompter.speech.recognition_channel import RecognitionChannel
+from negotiator.teleprompter.speech.recognizer import BYTES_PER_MS, StreamConfig
+from negotiator.teleprompter.speech.worker_recognition import HARD_TO_HEAR
+from tests.helpers.synthetic_speech import (
+    check_event_order,
+    collected,
+    feed,
+    finals,
+    heard,
+    sentences,
+    silence,
+    synthesise,
+)
+from tests.live.speech.conftest import model, stand_in
+
+ROOT: Final = Path(__file__).parents[3]
+SAID: Final = ("your price is too high for us", "we need ten percent less")
+
+
+def local(engine: str, folder: Path | None = None, *, streams: int = 4) -> LocalRecognizer:
+    return LocalRecognizer(engine, folder, hangover_ms=500, workers=1, streams=streams)
+
+
+@pytest_asyncio.fixture
+async def sphinx() -> AsyncGenerator[LocalRecognizer]:
+    """The embedded engine, with one worker that no other test uses."""
+    made = local("pocketsphinx")
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+def vosk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The stand-in's model; it loads in no time."""
+    stand_in(monkeypatch)
+    return model(tmp_path)
+
+
+def problems(events: list[RecognitionEvent]) -> list[RecognitionProblem]:
+    return [event for event in events if isinstance(event, RecognitionProblem)]
+
+
+@pytest.mark.asyncio
+async def test_a_killed_worker_is_replaced_and_not_a_word_is_lost(sphinx: LocalRecognizer) -> None:
+    pcm = sentences(*SAID)
+    recognition = await sphinx.open(StreamConfig())
+    reading = asyncio.create_task(collected(recognition))
+    middle = 1_500 * BYTES_PER_MS
+    await feed(recognition, pcm[:middle], within_ms=0)
+    (first,) = sphinx.pool.pids
+    os.kill(first, signal.SIGKILL)
+    await feed(recognition, pcm[middle:])
+    await recognition.finish()
+    events = await reading
+    check_event_order(events, len(pcm) // 32)
+    assert [problem.code for problem in problems(events)] == ["engine_restarted"]
+    assert [final.text for final in finals(events)] == list(SAID)
+    assert sphinx.pool.pids != [first]
+    at = events.index(problems(events)[0])
+    before, after = (
+        [event for event in part if isinstance(event, PartialTranscript)]
+        for part in (events[:at], events[at:])
+    )
+    assert after[0].end_ms >= before[-1].end_ms, "nothing that was read is taken back"
+
+
+@pytest.mark.asyncio
+async def test_every_channel_of_a_dead_worker_goes_on(vosk: Path) -> None:
+    recognizer = local("vosk", vosk)
+    channels = [await recognizer.open(StreamConfig()) for _ in range(3)]
+    pcm = sentences(*SAID)
+
+    async def call(number: int) -> list[RecognitionEvent]:
+        reading = asyncio.create_task(collected(channels[number]))
+        await feed(channels[number], pcm[:64_000])
+        if number == 1:
+            os.kill(recognizer.pool.pids[0], signal.SIGKILL)
+        await feed(channels[number], pcm[64_000:])
+        await channels[number].finish()
+        return await reading
+
+    for events in await asyncio.gather(*(call(number) for number in range(3))):
+        check_event_order(events, len(pcm) // 32)
+        assert [problem.fatal for problem in problems(events)] == [False]
+        assert len(finals(events)) == 2
+    await recognizer.close()
+
+
+@pytest.mark.asyncio
+async def test_an_engine_that_keeps_dying_is_given_up(vosk: Path) -> None:
+    recognizer = local("vosk", vosk)
+    recognition = await recognizer.open(StreamConfig())
+    reading = asyncio.create_task(collected(recognition))
+    for _ in range(4):
+        await recognition.push(silence(100))
+        await recognition.caught_up()
+        os.kill(recognizer.pool.pids[0], signal.SIGKILL)
+        await noticed(recognizer)
+    events = await reading
+    assert [problem.code for problem in problems(events)] == ["engine_restarted"] * 3 + [
+        "engine_failed"
+    ]
+    assert problems(events)[-1].fatal
+    await recognizer.close()
+
+
+async def noticed(recognizer: LocalRecognizer) -> None:
+    """Wait until the pool has noticed."""
+    before = recognizer.pool.pids
+    while recognizer.pool.pids == before:
+        await asyncio.sleep(0.005)
+
+
+@pytest.mark.asyncio
+async def test_a_worker_that_talks_nonsense_is_replaced(vosk: Path) -> None:
+    recognizer = local("vosk", vosk)
+    recognition = await recognizer.open(StreamConfig())
+    reading = asyncio.create_task(collected(recognition))
+    (worker,) = recognizer.pool.workers
+    first = worker.pid
+    channel = next(iter(worker.attached.values()))
+
+    def on(_told: object) -> None:
+        raise ValueError("nonsense")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(channel, "on", on)
+        await recognition.push(silence(200))
+        await noticed(recognizer)
+    await recognition.finish()
+    assert [problem.code for problem in problems(await reading)] == ["engine_restarted"]
+    assert first not in recognizer.pool.pids
+    await recognizer.close()
+
+
+@pytest.mark.asyncio
+async def test_a_long_utterance_that_is_cut_by_a_death_names_what_is_missing(vosk: Path) -> None:
+    recognizer = local("vosk", vosk)
+    recognition = await recognizer.open(StreamConfig())
+    reading = asyncio.create_task(collected(recognition))
+    long = (
+        synthesise(
+            "we have been told by our board that the price which you quoted last week is far too high"
+        )
+        * 2
+    )
+    await feed(recognition, long[: 8_000 * BYTES_PER_MS], within_ms=0)
+    os.kill(recognizer.pool.pids[0], signal.SIGKILL)
+    await recognition.finish()
+    events = await reading
+    check_event_order(events, 8_000)
+    (gap,) = [event for event in events if isinstance(event, AudioGap)]
+    assert gap.reason == "restart"
+    assert gap.to_ms == 3_000
+    await recognizer.close()
+
+
+@pytest.mark.asyncio
+async def test_a_model_that_cannot_be_loaded_is_said_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in(monkeypatch)
+    recognizer = local("sherpa-onnx", tmp_path)
+    with pytest.raises(Unavailable) as refused:
+        await recognizer.open(StreamConfig())
+    assert "encoder" in refused.value.detail
+    assert str(tmp_path) not in refused.value.description
+    assert recognizer.pool.pids == []
+    await recognizer.close()
+
+
+@pytest.mark.asyncio
+async def test_a_language_that_the_engine_lacks_is_refused() -> None:
+    with pytest.raises(Unavailable, match="en"):
+        await local("pocketsphinx").open(StreamConfig(language="de"))
+
+
+@pytest.mark.asyncio
+async def test_no_file_with_audio_appears_and_none_is_open(
+    sphinx: LocalRecognizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.delenv(
+        "CI", raising=False
+    )  # build machines get a more discreet runtime than people do
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")  # compiled modules are no sound
+    for name in ("TMPDIR", "TEMP", "TMP", "HOME"):
+        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    recognition = await sphinx.open(StreamConfig())
+    reading = asyncio.create_task(collected(recognition))
+    await feed(recognition, synthesise(SAID[0])[: 1_500 * BYTES_PER_MS])
+    child = psutil.Process(sphinx.pool.pids[0])
+    open_files = [opened.path for opened in child.open_files() if opened.mode != "r"]
+    written = child.io_counters().write_bytes
+    child_limit = child.rlimit(psutil.RLIMIT_CORE)
+    await recognition.finish()
+    assert finals(await reading)
+    assert open_files == []
+    assert written == 0
+    assert child_limit == (0, 0), "nor could a dump of its memory"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.asyncio
+async def test_a_worker_knows_none_of_the_server_s_secrets(
+    vosk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NEGOTIATOR_SECRET", "pepper")
+    recognizer = local("vosk", vosk)
+    await recognizer.open(StreamConfig())
+    assert "NEGOTIATOR_SECRET" not in psutil.Process(recognizer.pool.pids[0]).environ()
+    await recognizer.close()
+
+
+@pytest.mark.asyncio
+async def test_who_is_heard_badly_is_told_so(vosk: Path) -> None:
+    load = {"engine": "vosk", "model": str(vosk), "hangover_ms": 500}
+    pool = WorkerPool(
+        load, size=1, most=1, doubtful=0.8
+    )  # the stand-in is sure by 0.75, whatever it hears
+    recognition = await pool.open(RecognitionChannel(), "en")
+    events = await heard(recognition, (synthesise(SAID[1]) + silence(700)) * 6)
+    assert problems(events) == [HARD_TO_HEAR]
+    assert len(finals(events[: events.index(HARD_TO_HEAR)])) == 5
+    await pool.close()
+
+
+@pytest.mark.asyncio
+async def test_workers_that_nobody_needs_end_and_come_back(vosk: Path) -> None:
+    recognizer = local("vosk", vosk)
+    recognizer.pool.idle_seconds = 0
+    first = await recognizer.open(StreamConfig())
+    second = await recognizer.open(StreamConfig())
+    child = psutil.Process(recognizer.pool.pids[0])
+    await first.close()
+    await asyncio.sleep(0.01)
+    assert child.is_running()
+    await second.close()
+    await asyncio.to_thread(child.wait, 10)
+    assert recognizer.pool.pids == []
+    assert finals(await heard(await recognizer.open(StreamConfig()), sentences(SAID[0])))
+    await recognizer.close()
+
+
+SERVER: Final = """
+import asyncio, sys
+from pathlib import Path
+from negotiator.teleprompter.speech.recognizer import StreamConfig
+from negotiator.teleprompter.speech.recognition_channel import Channel
+from negotiator.teleprompter.speech.local_recognizer import Local
+from negotiator.teleprompter.speech.local_recognizer import Pool
+
+async def main():
+    recognizer = Local("vosk", Path(sys.argv[1]), hangover_ms=500, workers=1, streams=1)
+    await recognizer.open(StreamConfig())
+    print(recognizer.pool.pids[0], flush=True)
+    await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+
+
+def test_a_worker_ends_when_the_server_is_killed(vosk: Path) -> None:
+    command = [sys.executable, "-c", SERVER, str(vosk)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT, text=True) as server:
+        assert server.stdout is not None
+        child = psutil.Process(int(server.stdout.readline()))
+        server.kill()
+    child.wait(timeout=10)

@@ -1,0 +1,93 @@
+"""Viewers on any worker are told at once, over every bus."""
+
+import asyncio
+import json
+import shutil
+import time
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.conftest import connect as client_of
+from tests.conftest import make_settings, running
+from tests.helpers.asgi_websocket import connect
+from tests.helpers.phrase_analyser import quick_ear as quick_ear
+from tests.live.conftest import Server
+from tests.live.teleprompter.socket_client import TeleprompterUser, bound, let_in
+
+_VIEWERS: Final = 8
+_SENTENCES: Final = 6
+_AT_ONCE: Final = 1.0
+
+
+@pytest.mark.asyncio
+async def test_everybody_is_told_within_a_second(pair: Server) -> None:
+    caller = await bound(pair)
+    said: dict[str, float] = {}
+    late: list[float] = []
+    partials = 0
+
+    async def look(connection: Any) -> None:
+        nonlocal partials
+        numbers: list[int] = []
+        async for text in connection:
+            message = json.loads(text)
+            if message["type"] == "transcript.final":
+                late.append(time.monotonic() - said[message["utterance_id"]])
+            partials += message["type"] == "transcript.partial"
+            if "at" in message:
+                numbers.append(message["seq"])
+        assert numbers == list(range(1, len(numbers) + 1))
+
+    async with pair.connect() as client:
+        one = await caller.open(client)
+        await caller.say(client, one, "warm", "Good morning.")
+        said["warm"] = float("inf")
+        viewers = [await caller.socket(one, 0) for _ in range(_VIEWERS)]
+        looking = [asyncio.create_task(look(viewer)) for viewer in viewers]
+        for number in range(_SENTENCES):
+            name = f"u{number}"
+            await caller.say(client, one, name, "Sentence", final=False)
+            said[name] = time.monotonic()
+            await caller.say(client, one, name, f"Sentence {number}.")
+        await client.post(f"{one}/end", headers=caller.headers)
+        await asyncio.wait_for(asyncio.gather(*looking), 10)
+    assert len(late) == _VIEWERS * (_SENTENCES + 1)
+    assert max(late) < _AT_ONCE
+    assert partials >= _VIEWERS, "what is still said reaches other workers too"
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("bus", ["datagrams", "redis", "notify"])
+async def test_another_process_is_told_within_a_second(
+    request: pytest.FixtureRequest,
+    quick_ear: None,
+    tmp_path: Path,
+    migrated: Path,
+    signing_keys: Path,
+    bus: str,
+) -> None:
+    """Two whole applications that share nothing but what two processes would."""
+    del quick_ear
+    shutil.copy(migrated, tmp_path / "negotiator.db")
+    shared: dict[str, str] = {}
+    if bus == "redis":
+        shared["redis_url"] = request.getfixturevalue("redis_url")
+    elif bus == "notify":
+        shared["database_url"] = request.getfixturevalue("postgres")()
+    chosen = make_settings(tmp_path, signing_keys, **shared)
+    async with running(chosen) as here, running(chosen) as there, client_of(here) as client:
+        caller = TeleprompterUser(chosen.base_url, await let_in(client, chosen))
+        one = await caller.open(client)
+        path, headers = f"{one}/stream", caller.headers
+        async with connect(there, path, headers=headers, query="after=0") as viewer:
+            await viewer.until("ready")
+            for number in range(3):
+                name, began = f"u{number}", time.monotonic()
+                await caller.say(client, one, name, "Half a", final=False)
+                assert (await viewer.until("transcript.partial"))["text"] == "Half a"
+                await caller.say(client, one, name, "Half a sentence.")
+                await viewer.until("transcript.final", utterance_id=name)
+                if number:  # the first word opens the connections
+                    assert time.monotonic() - began < _AT_ONCE

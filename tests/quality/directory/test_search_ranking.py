@@ -1,0 +1,146 @@
+"""How good the ranking is, held against judged queries; weights may be tuned on `tune` only.
+
+nDCG@10 (Järvelin and Kekäläinen 2002) with gains 2^grade - 1, beside SQLite's FTS5 with the same weights over the
+same entries. `pytest -s` prints the table that docs/decisions/0009-search.md shows.
+"""
+
+import random
+import re
+import sqlite3
+import string
+from collections.abc import Callable
+from math import log2
+from typing import Any, Final
+
+import orjson
+import pytest
+
+from negotiator import values
+from negotiator.directory import exchange_entries
+from negotiator.directory.catalogue_index import SYNONYMS_FILE
+from negotiator.directory.search import terms
+from negotiator.directory.search.index import IndexEntry, SearchIndex
+from negotiator.directory.search.search import SearchRequest, search_page
+from negotiator.directory.tool_record import ToolView
+from tests.quality.directory.test_search_judgements import QUERIES
+
+Search = Callable[[str], list[str]]
+AT: Final = 1_800_000_000_000
+GRADES: Final = {"perfect": 3, "good": 2, "related": 1}
+
+
+def entries() -> list[IndexEntry]:
+    """The content as the catalogue keeps it."""
+    moment, made = values.timestamp(AT), list[IndexEntry]()
+    for incoming in exchange_entries.read_content():
+        ours = {"id": values.new_id("tool"), "slug": incoming.wanted_slug, "revision": 1}
+        times = {"status_changed_at": moment, "created_at": moment, "updated_at": moment}
+        view = ToolView.model_validate(
+            {**incoming.record.model_dump(exclude={"id", "slug"}), **ours, **times}
+        )
+        made.append(IndexEntry(view.id, orjson.loads(view.document()), 0, AT, AT))
+    return made
+
+
+ENTRIES: Final = entries()
+
+
+@pytest.fixture(scope="module")
+def ours() -> Search:
+    """Our search over the content."""
+    index = SearchIndex(terms.load_synonyms(SYNONYMS_FILE))
+    index.put(ENTRIES)
+    slugs = {entry.id: str(entry.document["slug"]) for entry in ENTRIES}
+
+    def search(text: str) -> list[str]:
+        wanted = SearchRequest(query=text, sort="relevance", limit=10, now=AT)
+        return [slugs[hit.id] for hit in search_page(index, wanted).hits]
+
+    return search
+
+
+@pytest.fixture(scope="module")
+def plain() -> Search:
+    """FTS5 with porter stems and the same field weights: all words, else any."""
+    database = sqlite3.connect(":memory:")
+    fields = ("name", "tags", "category", "summary", "description")
+    database.execute(
+        f"create virtual table t using fts5(slug unindexed, {', '.join(fields)}, tokenize='porter unicode61')"
+    )
+    for entry in ENTRIES:
+        said = entry.document
+        texts = [" ".join(said[f]) if f == "tags" else said[f] or "" for f in fields]
+        database.execute("insert into t values (?, ?, ?, ?, ?, ?)", (said["slug"], *texts))
+
+    def search(text: str) -> list[str]:
+        words = [f'"{word}"' for word in re.findall(r"\w+", text)]
+        for join in (" AND ", " OR "):
+            asked = (
+                "select slug from t where t match ? order by bm25(t, 0, 10, 4, 3, 2, 1) limit 10"
+            )
+            if found := database.execute(asked, (join.join(words),)).fetchall():
+                return [str(row[0]) for row in found]
+        return []
+
+    return search
+
+
+def gain(grades: list[int]) -> float:
+    """Discounted cumulative gain."""
+    return sum((2**grade - 1) / log2(place + 2) for place, grade in enumerate(grades))
+
+
+def ndcg(found: list[str], query: dict[str, Any]) -> float:
+    """The gain of what was found against the best there is, over ten places."""
+    grades = {slug: grade for name, grade in GRADES.items() for slug in query.get(name, [])}
+    best = gain(sorted(grades.values(), reverse=True)[:10])
+    return gain([grades.get(slug, 0) for slug in found[:10]]) / best
+
+
+def mean(search: Search, **only: str) -> float:
+    """Mean nDCG@10 over the queries of a split, of a type."""
+    asked = [query for query in QUERIES if only.items() <= query.items()]
+    return sum(ndcg(search(query["text"]), query) for query in asked) / len(asked)
+
+
+def test_the_ranking_is_good_on_what_it_was_never_tuned_on(ours: Search, plain: Search) -> None:
+    for split in ("tune", "held_out"):
+        for kind in ("exact", "typo", "synonym", "task"):
+            of = {"split": split, "type": kind}
+            print(f"{split:9}{kind:9}{mean(ours, **of):.3f}  {mean(plain, **of):.3f}")  # noqa: T201
+        print(f"{split:18}{mean(ours, split=split):.3f}  {mean(plain, split=split):.3f}")  # noqa: T201
+    assert mean(ours, split="tune") >= 0.88
+    assert mean(ours, split="held_out") >= 0.85
+    assert mean(ours, split="held_out") > mean(plain, split="held_out") + 0.2
+
+
+def test_a_tool_asked_for_by_its_name_comes_first(ours: Search) -> None:
+    for entry in ENTRIES:
+        name = entry.document["name"]
+        for text in (name, name.upper(), name.replace(" ", "-"), name.replace(" ", "")):
+            first = ours(text)[0]
+            assert first == entry.document["slug"], text
+
+
+def slipped(word: str, rng: random.Random) -> str:
+    """A word with one slip: a letter lost, added, changed or changed places with its neighbour."""
+    at, letter = rng.randrange(1, len(word)), rng.choice(string.ascii_lowercase)
+    before, here, after = word[:at], word[at], word[at + 1 :]
+    return rng.choice(
+        [before + after, before + letter + here + after, before + letter + after,
+         word[: at - 1] + here + word[at - 1] + after]
+    )  # fmt: skip
+
+
+def test_a_misspelt_name_still_comes_first(ours: Search) -> None:
+    rng, tried, found = random.Random(7), 0, 0  # noqa: S311  not a secret
+    for entry in ENTRIES:
+        name = str(entry.document["name"]).lower().split()
+        place = max(range(len(name)), key=lambda each: len(name[each]))
+        if len(name[place]) < 5 or not name[place].isalpha():
+            continue
+        wrong = [*name[:place], slipped(name[place], rng), *name[place + 1 :]]
+        tried += 1
+        found += ours(" ".join(wrong))[:1] == [entry.document["slug"]]
+    assert tried > 300
+    assert found / tried >= 0.95

@@ -1,0 +1,215 @@
+"""The index and its words: what must hold for any tools and any query."""
+
+import random
+from typing import Any
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rapidfuzz.distance import OSA
+
+from negotiator import values
+from negotiator.directory.search.index import IndexEntry, SearchIndex
+from negotiator.directory.search.query import parse_query
+from negotiator.directory.search.search import SearchPage, SearchRequest, search_page
+from negotiator.directory.search.spelling import SpellingVocabulary, allowed_edits, phonetic_key
+from negotiator.directory.search.terms import Synonyms, joined, words
+
+WORDS = ["vector", "database", "mail", "agent", "speech", "graph", "cloud", "notes"]
+AT = 1_800_000_000_000
+GROWING_PAGES = 25
+
+
+def entry(name: str, summary: str, *, key: str = "", at: int = AT, **members: Any) -> IndexEntry:
+    """A tool for the index."""
+    document: dict[str, Any] = {
+        "name": name, "slug": joined(name) or "x", "kind": "app", "category": "coding",
+        "subcategories": [], "tags": [], "summary": summary, "description": None,
+        "homepage_url": None, "docs_url": None, "repository": None, "interfaces": [],
+        "packages": [], "auth": {"type": "none"}, "pricing": {"model": "free"}, "licence": None,
+        "open_source": None, "publisher": None, "health": None, "status": "active", **members,
+    }  # fmt: skip
+    return IndexEntry(key or values.new_id("tool"), document, 0, at, at)
+
+
+def indexed(*entries: IndexEntry, synonyms: Synonyms | None = None) -> SearchIndex:
+    """An index of these tools."""
+    index = SearchIndex(synonyms or Synonyms())
+    index.put(entries)
+    return index
+
+
+def ids(found: SearchPage) -> list[str]:
+    """The ids of a page."""
+    return [hit.id for hit in found.hits]
+
+
+@given(st.text(max_size=200))
+def test_words_are_folded_once_and_for_all(text: str) -> None:
+    found = words(text)
+    assert words(" ".join(found)) == found
+    assert all(0 < len(word) <= 40 for word in found)
+    asked = parse_query(text, Synonyms())
+    assert len(asked.words) <= 16
+    assert len(asked.units) <= len(asked.words)
+
+
+@given(
+    st.text("abcdef", min_size=1, max_size=10), st.lists(st.text("abcdef", min_size=3, max_size=10))
+)
+def test_the_nearest_word_is_the_nearest_there_is(word: str, known: list[str]) -> None:
+    vocabulary = SpellingVocabulary()
+    vocabulary.add(known)
+    found = vocabulary.nearest(word, lambda _: 1)
+    distances = {other: OSA.distance(word, other) for other in known}
+    within = [
+        distance
+        for other, distance in distances.items()
+        if distance <= allowed_edits(word)
+        and (
+            distance < 2
+            or len(word) >= 8
+            or other[0] == word[0]
+            or phonetic_key(other) == phonetic_key(word)
+        )
+    ]
+    if len(word) < 4:
+        assert found is None
+    elif found is None:
+        assert within == []
+    else:
+        assert found.slips == distances[found.word] == min([*within, found.slips])
+        assert found.slips <= allowed_edits(word) + (phonetic_key(found.word) == phonetic_key(word))
+
+
+def test_of_equally_near_words_the_likelier_and_then_the_more_frequent_is_meant() -> None:
+    vocabulary = SpellingVocabulary()
+    vocabulary.add(["slack", "stack", "slash", "server", "surfer"])
+
+    def nearest(word: str, **tools: int) -> str | None:
+        found = vocabulary.nearest(word, lambda each: tools.get(each, 0))
+        return found and found.word
+
+    assert nearest("slakc", slack=1, stack=9, slash=1) == "slack"
+    assert nearest("slask", slack=3, stack=1, slash=9) == "slash"
+    assert nearest("slask", slack=3, stack=1, slash=0) == "slack"
+    assert nearest("surver", server=1, surfer=9) == "server"
+
+
+def test_what_sounds_alike_is_found_over_one_slip_more() -> None:
+    vocabulary = SpellingVocabulary()
+    vocabulary.add(["codex", "phrase"])
+    for wrong, right in (("codeks", "codex"), ("frase", "phrase"), ("codeling", None)):
+        found = vocabulary.nearest(wrong, lambda _: 1)
+        assert (found and found.word) == right
+    assert [phonetic_key(word) for word in ("video", "vdeo", "kwik", "quick")] == [
+        "vd",
+        "vd",
+        "kwk",
+        "kwk",
+    ]
+
+
+def test_words_written_apart_or_together_by_mistake_are_mended() -> None:
+    index = indexed(entry("Alpha", "production cluster"), entry("Beta", "vector database"))
+    assert index.correct_words(["pro", "duction", "cluster"]) == {"pro duction": "production"}
+    assert index.correct_words(["vectordatabase"]) == {"vectordatabase": "vector database"}
+    found = search_page(index, SearchRequest(query="clust er production", sort="relevance", now=AT))
+    assert ids(found) == [index.ids[0]]
+    assert found.frozen is not None
+    assert (found.frozen.step, found.frozen.corrected) == (
+        "repaired", (("clust er", "cluster"),),
+    )  # fmt: skip
+
+
+def test_a_changed_tool_still_says_which_fields_have_the_words() -> None:
+    first, second = entry("A", "vector", key="tool_1"), entry("B", "vector", key="tool_2")
+    index = indexed()
+    index.gather([first, second])
+    index.settle()
+    index.put([entry("A", "vector", key="tool_1", at=AT + 1)])
+    found = search_page(index, SearchRequest(query="vector", sort="relevance", now=AT))
+    assert [hit.matched_on for hit in found.hits] == [("summary",), ("summary",)]
+
+
+@settings(max_examples=40)
+@given(st.data())
+def test_pages_skip_and_repeat_nothing_while_the_catalogue_grows(data: st.DataObject) -> None:
+    rng = random.Random(data.draw(st.integers(0, 10_000)))  # noqa: S311  not a secret
+
+    def some(number: int) -> IndexEntry:
+        return entry(f"T{number}", " ".join(rng.sample(WORDS, rng.randint(1, 4))), at=AT + number)
+
+    first = [some(number) for number in range(rng.randint(1, 40))]
+    index = indexed(*first)
+    query = " ".join(rng.sample(WORDS, data.draw(st.integers(0, 2))))
+    orders = ["popularity", "updated", "created", "name", *(["relevance"] if query else [])]
+    sort: Any = data.draw(st.sampled_from(orders))
+    wanted: dict[str, Any] = {"query": query, "sort": sort, "limit": rng.randint(1, 7), "now": AT}
+    got = search_page(index, SearchRequest(**wanted))
+    every: dict[str, Any] = {**wanted, "limit": 1000}
+    whole = set(ids(search_page(index, SearchRequest(**every))))
+    seen, number = ids(got), 1000
+    turned = 0
+    while got.last is not None:
+        # It stops growing at some time: pages of one, in an order where what is new comes last, would never end.
+        if (turned := turned + 1) <= GROWING_PAGES:
+            index.put([some(number := number + 1) for _ in range(rng.randint(0, 3))])
+        got = search_page(index, SearchRequest(**wanted, after=got.last, frozen=got.frozen))
+        seen += ids(got)
+    assert len(seen) == len(set(seen))
+    assert whole <= set(seen)
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10_000))
+def test_how_a_tool_got_into_the_index_does_not_matter(seed: int) -> None:
+    rng = random.Random(seed)  # noqa: S311  not a secret
+    keys = [values.new_id("tool") for _ in range(30)]
+
+    def some(key: str) -> IndexEntry:
+        return entry(f"T{key[-4:]}", " ".join(rng.sample(WORDS, 3)), key=key)
+
+    newest = {key: some(key) for key in keys}
+    fresh, grown = indexed(*newest.values()), indexed()
+    for key in rng.sample(keys, len(keys)):
+        grown.put([some(key)])
+        if rng.random() < 0.2:
+            grown.postings.bulk([], len(grown))
+    grown.put(list(newest.values()))
+    job = grown.postings.begin()
+    late = some(keys[0])
+    grown.put([late])
+    fresh.put([late])
+    grown.postings.adopt(grown.postings.merged(job), len(grown))
+    for query in ("vector", "graph mail", "notes cloud speech", "vectr"):
+        wanted = SearchRequest(query=query, sort="relevance", limit=100, now=AT, facets=("kind",))
+        ours, theirs = search_page(grown, wanted), search_page(fresh, wanted)
+        assert [(hit.id, hit.score) for hit in ours.hits] == [
+            (hit.id, hit.score) for hit in theirs.hits
+        ]
+        assert (ours.total, ours.facets) == (theirs.total, theirs.facets)
+
+
+def test_a_synonym_counts_less_than_the_word_and_a_wider_one_goes_one_way() -> None:
+    synonyms = Synonyms([["tts", "text to speech"]], {"invoice": ["accounting"]})
+    index = indexed(
+        entry("A", "does tts"), entry("B", "does text to speech"), entry("C", "accounting"),
+        entry("D", "invoice"), synonyms=synonyms,
+    )  # fmt: skip
+
+    def names(query: str) -> list[str]:
+        found = search_page(index, SearchRequest(query=query, sort="relevance", now=AT))
+        return [str(index.ids.index(hit.id)) for hit in found.hits]
+
+    assert names("tts") == ["0", "1"]
+    assert set(names("text to speech")) == {"0", "1"}
+    assert names("invoice") == ["3", "2"]
+    assert names("accounting") == ["2"]
+
+
+def test_a_score_is_between_nought_and_one_and_a_deprecated_tool_has_half() -> None:
+    index = indexed(entry("A", "vector"), entry("B", "vector", status="deprecated"))
+    first, second = search_page(index, SearchRequest(query="vector", sort="relevance", now=AT)).hits
+    assert 0 < second.score < first.score < 1
+    assert np.isclose(second.score, first.score / 2, atol=0.001)

@@ -1,0 +1,144 @@
+"""A shelf: rows that change, statuses, models apart, and the sketch that large ones are looked through by."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from negotiator.memory import index as shelves
+from negotiator.memory.index import IndexedMemory, IndexQuery, KeywordIndex, MemoryIndex
+from negotiator.memory.search_ranking import RankingMode
+
+NOW = 1_800_000_000_000
+DAY = 86_400_000
+
+
+def shelved(
+    key: str, words: str, vector: list[float] | None = None, **rest: object
+) -> IndexedMemory:
+    """A memory of these words."""
+    plain: dict[str, object] = {
+        "id": key,
+        "terms": words.split(),
+        "vector": None if vector is None else np.array(vector, np.float32).tobytes(),
+        "document": b'{"kind":"%b"}' % key.encode(),
+        "status": "active",
+        "trust": 2,
+        "ageless": False,
+        "created": NOW,
+        "expires": None,
+    }
+    return IndexedMemory(**{**plain, **rest})  # pyright: ignore[reportArgumentType]
+
+
+def ask(
+    shelf: MemoryIndex, words: str, vector: list[float] | None = None, **rest: object
+) -> list[str]:
+    """The ids that answer."""
+    asked: dict[str, object] = {
+        "text": words,
+        "vector": None if vector is None else np.array(vector, np.float32),
+        "mode": "keyword" if vector is None else "hybrid",
+        "now": NOW,
+        "statuses": frozenset({"active"}),
+    }
+    question = IndexQuery(**{**asked, **rest})  # pyright: ignore[reportArgumentType]
+    return [memory for memory, _ in shelf.search(question)]
+
+
+def test_a_changed_memory_is_found_by_what_it_says_now() -> None:
+    shelf = MemoryIndex(1)
+    shelf.put([shelved("a", "rent", [1, 0]), shelved("b", "steel", [0, 1])])
+    shelf.put([shelved("a", "freight", [0, 1])])
+    assert (ask(shelf, "rent"), ask(shelf, "freight")) == ([], ["a"])
+    assert len(shelf) == 2
+    assert ask(shelf, "nothing", [0, 1]) == ["a", "b"] or ask(shelf, "nothing", [0, 1]) == [
+        "b",
+        "a",
+    ]
+
+
+def test_only_what_may_be_shown_is_shown() -> None:
+    shelf = MemoryIndex(1)
+    shelf.put(
+        [
+            shelved("ended", "rent", expires=NOW - 1),
+            shelved("ends", "rent", expires=NOW + 1),
+            shelved("hidden", "rent", status="quarantined"),
+            shelved("waiting", "rent", status="pending"),
+        ]
+    )
+    assert ask(shelf, "rent") == ["ends"]
+    assert set(ask(shelf, "rent", statuses=frozenset({"active", "pending"}))) == {"ends", "waiting"}
+
+    def is_waiting(facts: Mapping[str, Any]) -> bool:
+        return facts["kind"] == "waiting"
+
+    assert ask(shelf, "rent", keep=is_waiting) == []
+
+
+def test_vectors_of_another_model_are_not_compared_but_words_are() -> None:
+    shelf = MemoryIndex(1)
+    shelf.put([shelved("old", "rent"), shelved("new", "steel", [1, 0])])
+    assert ask(shelf, "zzz", [1, 0], mode="semantic") == ["new"]
+    assert ask(shelf, "zzz", [1, 0, 0], mode="semantic") == []
+    assert set(ask(shelf, "rent", [1, 0])) == {"old", "new"}
+    shelf.put([shelved("old", "rent", [1, 0])])
+    assert len(ask(shelf, "zzz", [1, 0], mode="semantic")) == 2
+
+
+def test_age_pales_and_trust_weighs_but_neither_hides() -> None:
+    shelf = MemoryIndex(1)
+    shelf.put(
+        [
+            shelved("old", "rent", created=NOW - 360 * DAY),
+            shelved("pinned", "rent", created=NOW - 360 * DAY, ageless=True),
+            shelved("doubtful", "rent", trust=0),
+            shelved("sure", "rent", trust=3),
+            shelved("plain", "rent"),
+        ]
+    )
+    order = ask(shelf, "rent")
+    assert order[0] == "sure"
+    assert order.index("plain") < order.index("old") < order.index("doubtful")
+    assert abs(order.index("pinned") - order.index("plain")) == 1
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "semantic", "keyword"])
+def test_an_empty_shelf_and_an_empty_question_answer_nothing(mode: RankingMode) -> None:
+    assert ask(MemoryIndex(1), "rent", [1, 0], mode=mode) == []
+    shelf = MemoryIndex(1)
+    shelf.put([])
+    assert ask(shelf, "", [1, 0], mode=mode) == []
+
+
+def test_the_sketch_finds_what_is_near(monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = np.random.default_rng(3)
+    vectors = chance.standard_normal((6000, 128)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    shelf = MemoryIndex(1)
+    shelf.put([shelved(f"{n}", "", list(map(float, vector))) for n, vector in enumerate(vectors)])
+    near = vectors[::300] + 0.05 * chance.standard_normal((20, 128)).astype(np.float32)
+    exact = [ask(shelf, "", list(map(float, each)), mode="semantic")[:5] for each in near]
+    monkeypatch.setattr(shelves, "_SKETCHED", 2000)
+    sketched = [ask(shelf, "", list(map(float, each)), mode="semantic")[:5] for each in near]
+    assert [each[0] for each in sketched] == [each[0] for each in exact]
+    shared = [len({*left} & {*right}) for left, right in zip(exact, sketched, strict=True)]
+    assert sum(shared) >= 90
+
+
+@given(st.lists(st.lists(st.sampled_from("abcdef"), max_size=8), max_size=700), st.integers(0, 700))
+def test_words_count_the_same_in_one_go_and_bit_by_bit(texts: list[list[str]], cut: int) -> None:
+    whole, parted = KeywordIndex(), KeywordIndex()
+    whole.extend(texts)
+    parted.extend(texts[:cut])
+    for text in texts[cut:]:
+        parted.extend([text])
+    for question in ("a", "ab", "fz"):
+        left, right = whole.scores(question), parted.scores(question)
+        assert np.allclose(left, right)
+        has = np.array([bool({*question} & {*text}) for text in texts], bool)
+        assert ((left > 0) == has).all()

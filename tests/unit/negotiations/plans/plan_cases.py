@@ -1,0 +1,74 @@
+"""Briefs from readable cases."""
+
+import tomllib
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from negotiator.negotiations.engine_input import stored_leverage_input
+from negotiator.negotiations.leverage.assessment import assess_leverage
+from negotiator.negotiations.leverage.concessions import LedgerOffer
+from negotiator.negotiations.plans.brief import PlanBrief
+from negotiator.negotiations.plans.evidence import AlternativeLead, BenchmarkFigure, RelevantMemory
+from negotiator.negotiations.schemas_negotiations import NegotiationBody
+from negotiator.negotiations.tactic_input import stored_tactic_situation
+from negotiator.negotiations.terms_parsing import parse_terms
+
+FOLDER = Path(__file__).parent / "cases"
+CASES = sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A negotiation as it was sent, the brief made of it, and what its plan has to show."""
+
+    body: NegotiationBody
+    brief: PlanBrief
+    expect: dict[str, Any]
+
+
+def case(name: str) -> Case:
+    """The case of this name."""
+    with (FOLDER / f"{name}.toml").open("rb") as file:
+        page = tomllib.load(file)
+    body = NegotiationBody.model_validate(page["negotiation"])
+    now: datetime = page["now"]
+    ledger = tuple(
+        LedgerOffer(
+            seq=n + 1,
+            by=row["by"],
+            package=row["package"],
+            at=datetime.fromtimestamp(now.timestamp() + 60 * n, UTC),
+            claimed_final=row.get("claimed_final", False),
+        )
+        for n, row in enumerate(page.get("ledger", []))
+    )
+    outside = {
+        "benchmarks": tuple(BenchmarkFigure(**row) for row in page.get("benchmarks", [])),
+        "memories": tuple(RelevantMemory(**row) for row in page.get("memories", [])),
+        "alternatives": tuple(AlternativeLead(**row) for row in page.get("alternatives", [])),
+    }
+    return Case(
+        body, brief_of(body, ledger, int(now.timestamp() * 1000), **outside), page["expect"]
+    )
+
+
+def brief_of(
+    body: NegotiationBody, ledger: tuple[LedgerOffer, ...] = (), now: int = 0, **outside: Any
+) -> PlanBrief:
+    """The brief of a body, with the leverage that goes with it when it can be assessed."""
+    terms = parse_terms(body)
+    leverage = None
+    if not terms.unvalued:
+        leverage = assess_leverage(replace(stored_leverage_input(terms, [], now), ledger=ledger))
+    other = body.counterparty.model_dump() if body.counterparty else {}
+    return PlanBrief(
+        terms=terms,
+        counterparty=other,
+        batna_description=body.batna.description if body.batna else None,
+        ledger=ledger,
+        leverage=leverage,
+        situation=stored_tactic_situation(terms, leverage, ledger, now=now, counterparty=other),
+        **outside,
+    )

@@ -1,0 +1,103 @@
+"""What a model may and may not do to a sentence."""
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from negotiator.negotiations.advisor import WordingRejected, mask_numbers, unmask_numbers
+
+TEXTS = {
+    "opening": "What we have in mind is a price of 8300.00 EUR, payment of 30 days. How does that sound?",
+    "pivot": "If price is hard for you, what could you do on payment?",
+}
+GOOD = {
+    "opening": "Our idea is a price of {{n0}} EUR with payment of {{n1}} days. How does it sound?",
+    "pivot": "If the price is hard for you, what could you do about payment instead?",
+}
+SECRETS = frozenset({Decimal(9400), Decimal("0.62")})
+
+
+def test_no_number_leaves_the_house() -> None:
+    sent = mask_numbers(TEXTS)
+    assert not any(
+        char.isdigit()
+        for text in sent.texts.values()
+        for char in text.replace("{{n0}}", "").replace("{{n1}}", "")
+    )
+    assert sent.hidden["opening"] == {"{{n0}}": "8300.00", "{{n1}}": "30"}
+
+
+def test_a_faithful_wording_gets_its_numbers_back() -> None:
+    worded = unmask_numbers(mask_numbers(TEXTS), GOOD, secrets=SECRETS)
+    assert (
+        worded["opening"]
+        == "Our idea is a price of 8300.00 EUR with payment of 30 days. How does it sound?"
+    )
+
+
+@pytest.mark.parametrize(
+    "pivot",
+    [
+        "If price is hard for you, what could you do on payment? We could pay 9400.",
+        "If price is hard for you, what could you do on payment? Nine thousand four hundred works.",
+        "If price is hard for you, what could you do on payment? We can go to 9.4k.",
+        "If price is hard for you, what could you do on payment, by half?",
+        "If price is hard for you, what could you do on payment of ⅓?",
+        "If price is hard for you, what could you do on payment ②?",
+        "If price is hard for you, what could you do on payment? Our BATNA is strong.",
+        "If price is hard for you, what could you do on payment? Our walk-away price is close.",
+        "If price is hard for you, what could you do on payment? This is our bottom line.",
+        "If price is hard for you, what could you do on payment? We accept.",
+        "If price is hard for you, what could you do on payment? See https://evil.example/x",
+        "If price is hard for you, what could you do on payment? See evil.com",
+        "If price is hard for you, what could you do on payment? <b>now</b>",
+        "If price is hard for you, what could you do on payment? {{n0}}",
+        "If price is hard for you,\nwhat could you do on payment?",
+        "HACKED",
+        "",
+        "   ",
+        "price payment " * 40,
+        7,
+        None,
+        ["If price is hard for you, what could you do on payment?"],
+    ],
+)
+def test_a_wording_that_says_more_or_something_else_is_refused(pivot: object) -> None:
+    with pytest.raises(WordingRejected):
+        unmask_numbers(mask_numbers(TEXTS), {**GOOD, "pivot": pivot}, secrets=SECRETS)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {},
+        {"opening": GOOD["opening"]},
+        {**GOOD, "extra": "more"},
+        [],
+        "text",
+        None,
+        {**GOOD, "opening": GOOD["opening"].replace("{{n1}}", "{{n0}}")},
+        {**GOOD, "opening": GOOD["opening"].replace("{{n1}} days", "some days")},
+        {**GOOD, "opening": GOOD["opening"] + " {{n2}}"},
+    ],
+)
+def test_other_fields_or_other_placeholders_are_refused(answer: object) -> None:
+    with pytest.raises(WordingRejected):
+        unmask_numbers(mask_numbers(TEXTS), answer)
+
+
+def test_a_sentence_that_holds_braces_is_not_sent() -> None:
+    assert mask_numbers({"a": "Pay {{n0}} now", "b": "Pay 5 now"}).texts == {"b": "Pay {{n0}} now"}
+
+
+@given(text=st.text(max_size=200))
+def test_a_masked_text_unmasks_to_itself_as_a_reader_sees_it(text: str) -> None:
+    sent = mask_numbers({"one": text})
+    for name, shown in sent.texts.items():
+        back = shown
+        for key, number in sent.hidden[name].items():
+            assert back.count(key) == 1
+            back = back.replace(key, number)
+        assert "{{" not in back

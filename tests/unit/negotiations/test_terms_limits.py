@@ -1,0 +1,115 @@
+"""The walk-away as an invariant, constraints and authority."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from negotiator.negotiations import limits
+from negotiator.negotiations.schemas_negotiations import NegotiationBody
+from negotiator.negotiations.terms import Terms
+from negotiator.negotiations.terms_parsing import parse_terms
+from negotiator.negotiations.utility import package_utility
+
+PRICE: dict[str, Any] = {"name": "price", "range": {"min": 0, "max": 100}, "weight": 2}
+SEATS: dict[str, Any] = {
+    "name": "seats",
+    "type": "integer",
+    "range": {"min": 1, "max": 11},
+    "direction": "higher",
+    "weight": 1,
+}
+prices, seats = st.integers(0, 100), st.integers(1, 11)
+
+
+def terms(**members: Any) -> Terms:
+    body = {"title": "t", "role": "buyer", "issues": [PRICE, SEATS], **members}
+    return parse_terms(NegotiationBody.model_validate(body))
+
+
+@given(prices, seats, st.floats(0, 1))
+def test_a_complete_package_is_below_exactly_when_its_utility_is(
+    price: int, count: int, floor: float
+) -> None:
+    given_terms = terms(walk_away={"utility": floor})
+    package = {"price": price, "seats": count}
+    worth = package_utility(given_terms.preferences, package).low
+    for binding in (False, True):
+        assert limits.is_below_floor(given_terms, package, binding=binding) == (
+            worth < floor - limits.TOLERANCE
+        )
+
+
+@given(prices, prices, seats)
+def test_a_walk_away_price_is_a_limit_whatever_else_is_offered(
+    limit: int, price: int, count: int
+) -> None:
+    given_terms = terms(walk_away={"package": {"price": limit}})
+    below = limits.is_below_floor(given_terms, {"price": price, "seats": count}, binding=False)
+    assert below if price > limit else True
+
+
+@given(prices)
+def test_a_partial_package_counts_at_its_best_offered_and_at_its_worst_accepted(price: int) -> None:
+    given_terms = terms(walk_away={"utility": 0.5})
+    ends = package_utility(given_terms.preferences, {"price": price})
+    assert limits.is_below_floor(given_terms, {"price": price}, binding=False) == (
+        ends.high < 0.5 - 1e-9
+    )
+    assert limits.is_below_floor(given_terms, {"price": price}, binding=True) == (
+        ends.low < 0.5 - 1e-9
+    )
+
+
+@pytest.mark.parametrize(
+    ("op", "value", "kept"),
+    [
+        ("<=", 50, {40, 50}),
+        ("<", 50, {40}),
+        (">=", 50, {50, 60}),
+        (">", 50, {60}),
+        ("==", "50.0", {50}),
+        ("!=", 50, {40, 60}),
+        ("in", [40, 60], {40, 60}),
+        ("not_in", [40, 60], {50}),
+    ],
+)
+def test_each_operator_keeps_what_it_says(op: str, value: Any, kept: set[int]) -> None:
+    given_terms = terms(constraints=[{"issue": "price", "op": op, "value": value}])
+    found = {
+        price
+        for price in (40, 50, 60)
+        if not limits.broken_constraints(given_terms, {"price": price})
+    }
+    assert found == kept
+    assert not limits.broken_constraints(given_terms, {"seats": 3})
+
+
+def test_a_soft_constraint_refuses_nothing() -> None:
+    rule = {"issue": "price", "op": "<=", "value": 50, "hard": False}
+    assert not limits.broken_constraints(terms(constraints=[rule]), {"price": 60})
+
+
+def test_authority_follows_the_good_direction_of_the_price() -> None:
+    buying = terms(authority={"limit": 50})
+    selling = terms(role="seller", authority={"limit": 50})
+    assert limits.needs_approval(buying, {"price": 51})
+    assert not limits.needs_approval(buying, {"price": 50})
+    assert limits.needs_approval(selling, {"price": 49})
+    assert not limits.needs_approval(selling, {"price": 51})
+
+
+def test_a_digest_is_of_the_package_and_not_of_its_spelling() -> None:
+    given_terms = terms()
+    one = limits.package_digest(given_terms, {"price": "50", "seats": 3})
+    assert one == limits.package_digest(given_terms, {"seats": 3, "price": 50.0})
+    assert one != limits.package_digest(given_terms, {"seats": 3, "price": 50.01})
+
+
+def test_without_a_walk_away_the_certain_alternative_is_the_floor() -> None:
+    batna = {"value": {"package": {"price": 40, "seats": 11}}, "probability": 0.5}
+    found = terms(batna=batna)
+    sure = package_utility(found.preferences, {"price": 40, "seats": 11}).low
+    assert limits.utility_floor(found) == pytest.approx(sure / 2)
+    assert limits.utility_floor(terms()) is None

@@ -1,0 +1,88 @@
+"""What is shipped is checked: short questions, real tactics, enough wordings, none used twice."""
+
+from typing import Any
+
+import pytest
+
+from negotiator.negotiations.tactics.catalogue import built_in_catalogue
+from negotiator.teleprompter.cues.catalogue import SPEAKERS, build_catalogue, cue_catalogue
+from negotiator.teleprompter.cues.matcher import build_matcher
+from negotiator.teleprompter.figure_limits import FIGURE_ADVICE
+
+NAMED = (
+    "price", "budget", "timing", "authority", "competitor", "anchoring", "deadline", "ultimatum", "nibble",
+    "silence", "good_cop_bad_cop", "split", "scope", "trust", "incumbent",
+)  # fmt: skip
+
+
+def row(**changes: object) -> dict[str, Any]:
+    return {
+        "id": "too_dear",
+        "family": "price",
+        "kind": "objection",
+        "title": "Too dear",
+        "say": "Compared with what?",
+        "why": "A price is high beside something.",
+        "tactic_id": "tac_reframe_value",
+        "phrasings": [f"it is too dear {number}" for number in range(25)],
+        **changes,
+    }
+
+
+def test_there_are_families_enough_and_the_named_ones_among_them() -> None:
+    cues = cue_catalogue().cues.values()
+    families = {cue.family for cue in cues}
+    assert len(families) >= 25
+    assert len(cues) >= 28
+    assert families >= set(NAMED)
+
+
+def test_each_speaker_has_cues_and_at_least_a_hundred_and_fifty_ordinary_sentences() -> None:
+    book = cue_catalogue()
+    for speaker in SPEAKERS:
+        assert book.of(speaker)
+        assert len(book.neutral[speaker]) >= 150
+    assert {cue.kind for cue in book.of("me")} == {"coaching"}
+
+
+def test_a_rule_is_raised_by_no_more_than_one_ordinary_sentence_in_a_hundred() -> None:
+    matcher = build_matcher(cue_catalogue())
+    for speaker in SPEAKERS:
+        said = matcher.catalogue.neutral[speaker]
+        raised = [text for text in said if matcher.match_rules(text, speaker)]
+        assert len(raised) <= len(said) // 100
+
+
+def test_advice_about_figures_points_to_the_shelf() -> None:
+    known = {tactic.id for tactic in built_in_catalogue().tactics}
+    assert {advice.tactic_id for advice in FIGURE_ADVICE.values()} <= known
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"kind": "joke"}, "unknown kind"),
+        ({"say": "word " * 15 + "more?"}, "says too much"),
+        ({"say": "Why? What for?"}, "one question"),
+        ({"say": "Tell me more."}, "one question"),
+        ({"why": ""}, "short reason"),
+        ({"tactic_id": "tac_none"}, "not on the shelf"),
+        ({"move_id": "tac_none"}, "not on the shelf"),
+        ({"roles": ["jester"]}, "unknown role"),
+        ({"must_hear": ["a core of far too many words"]}, "no short phrase"),
+        ({"phrasings": ["once"]}, "too few or too many"),
+        ({"phrasings": ["again"] * 25}, "used twice"),
+        ({"colour": "red"}, "unknown \\['colour'\\]"),
+    ],
+)
+def test_a_cue_that_would_embarrass_is_refused(changes: dict[str, object], problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        build_catalogue([row(**changes)], {"both": [], "them": [], "me": []})
+
+
+def test_a_sound_cue_is_accepted_and_suits_its_roles() -> None:
+    book = build_catalogue([row(roles=["buyer"])], {"both": ["hello"], "them": ["x"], "me": []})
+    cue = book.cues["too_dear"]
+    assert (cue.suits("buyer"), cue.suits("seller"), cue.suits(None)) == (True, False, False)
+    assert book.neutral == {"them": ("hello", "x"), "me": ("hello",)}
+    assert ("hello", "") in book.examples("them")

@@ -1,0 +1,164 @@
+"""Rules and the head: found, silenced, learned, and taught by a user."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from negotiator.teleprompter.cues.catalogue import NEUTRAL, cue_catalogue
+from negotiator.teleprompter.cues.classifier import Vectors, train, training_sums
+from negotiator.teleprompter.cues.matcher import (
+    MONOLOGUE_SECONDS,
+    PIECE_WORDS,
+    PIECES,
+    SILENCE_SECONDS,
+    build_matcher,
+    monologue_matches,
+    silence_matches,
+    text_pieces,
+)
+
+MATCHER = build_matcher(cue_catalogue())
+
+
+class Letters:
+    """Vectors of letter counts: near for texts with the same letters."""
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """One unit vector for each text."""
+        rows = np.array([[1 + text.count(chr(97 + n)) for n in range(26)] for text in texts])
+        return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+def embedded(*texts: str) -> Vectors:
+    return asyncio.run(Letters().embed(texts))
+
+
+@pytest.mark.parametrize(
+    ("said", "cue_id"),
+    [
+        ("that is too expensive for a team like ours", "price_too_high"),
+        ("shall we split the difference", "split_difference"),
+        ("take it or leave it", "take_it_or_leave_it"),
+        ("i have to ask my boss about that", "ask_the_boss"),
+        ("this is our final offer", "final_offer"),
+        ("we pay net sixty", "payment_terms"),
+    ],
+)
+def test_a_pattern_is_heard_with_its_words(said: str, cue_id: str) -> None:
+    hits = {match.cue_id: match for match in MATCHER.match_rules(said, "them")}
+    assert hits[cue_id].quote in said
+    assert hits[cue_id].source == "rule"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "our budget meeting is on monday",
+        "the deadline for registration was fine",
+        "it is not too expensive",
+        "this is not our final offer",
+        "we don't have to split the difference",
+    ],
+)
+def test_what_borrows_or_negates_the_words_is_not_heard(said: str) -> None:
+    assert MATCHER.match_rules(said, "them") == ()
+
+
+def test_what_is_taken_back_makes_the_head_less_sure() -> None:
+    ids = [cue.id for cue in MATCHER.catalogue.of("them")]
+    said = "we never said this is our final offer"
+    lessons = asyncio.run(train(Letters(), ids, [(said, "final_offer"), ("good day", NEUTRAL)]))
+    head = lessons.head(1e-3)
+    assert MATCHER.rules["them"].find(said)[0].negated
+    plain = MATCHER.match("we gladly say so", "them", head=head, vectors=embedded(said))
+    taken_back = MATCHER.match(said, "them", head=head, vectors=embedded(said))
+    assert taken_back[0].confidence < plain[0].confidence
+    assert taken_back[0].source == "model"
+
+
+def test_my_words_raise_no_objection_and_theirs_no_coaching() -> None:
+    assert MATCHER.match_rules("that is too expensive", "me") == ()
+    assert MATCHER.match_rules("the price is not set in stone", "them") == ()
+
+
+@given(st.text(max_size=400))
+def test_pieces_are_few_and_short_and_never_none(text: str) -> None:
+    parts = text_pieces(text)
+    assert 1 <= len(parts) <= PIECES
+    assert all(len(part.split()) <= PIECE_WORDS for part in parts)
+
+
+def test_every_word_of_a_long_sentence_is_in_a_piece() -> None:
+    words = [f"w{number}" for number in range(60)]
+    assert {word for part in text_pieces(" ".join(words)) for word in part.split()} == set(words)
+
+
+def test_the_head_knows_its_examples_and_leaves_the_rest() -> None:
+    lessons = asyncio.run(
+        train(Letters(), ["a", "b"], [("aaaa", "a"), ("bbbb", "b"), ("zzzz", "")])
+    )
+    head = lessons.head(1e-3)
+    assert head.labels == ("a", "b", NEUTRAL)
+    scores = head.scores(embedded("aaaa", "bbbb", "zzzz"))
+    assert scores == pytest.approx(np.eye(3), abs=0.05)
+
+
+def test_a_user_s_example_turns_the_head_in_milliseconds_and_leaves_the_shipped_one() -> None:
+    shipped = asyncio.run(
+        train(Letters(), ["a", "b"], [("aaaa", "a"), ("bbbb", "b"), ("zzzz", "")])
+    )
+    before = shipped.head().scores(embedded("zzza"))[0]
+    own = shipped.adding(embedded("zzza"), ["b"], weight=5.0)
+    after = own.head().scores(embedded("zzza"))[0]
+    assert after[1] > before[1] + 0.2
+    assert shipped.head().scores(embedded("zzza"))[0] == pytest.approx(before)
+
+
+def test_a_refit_of_the_full_size_is_quick() -> None:
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(1200, 64))
+    vectors = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    lessons = training_sums(["a"], vectors, ["a"] * 600 + [NEUTRAL] * 600)
+    started = time.process_time()
+    lessons.adding(vectors[:1], [NEUTRAL], weight=3.0).head()
+    assert time.process_time() - started < 2.0
+
+
+def test_nothing_is_learned_from_nothing_and_unknown_cues_are_named() -> None:
+    with pytest.raises(ValueError, match="no examples"):
+        asyncio.run(train(Letters(), ["a"], []))
+    lessons = asyncio.run(train(Letters(), ["a"], [("aaaa", "a")]))
+    with pytest.raises(KeyError, match="c"):
+        lessons.adding(embedded("x"), ["c"])
+
+
+def test_rule_and_head_together_are_surer_than_either() -> None:
+    ids = [cue.id for cue in MATCHER.catalogue.of("them")]
+    said = "take it or leave it"
+    lessons = asyncio.run(
+        train(Letters(), ids, [(said, "take_it_or_leave_it"), ("good day", NEUTRAL)])
+    )
+    matches = MATCHER.match(said, "them", head=lessons.head(), vectors=embedded(said))
+    alone = MATCHER.match_rules(said, "them")[0]
+    assert matches[0].cue_id == "take_it_or_leave_it"
+    assert matches[0].confidence > alone.confidence
+    assert [m.confidence for m in matches] == sorted((m.confidence for m in matches), reverse=True)
+
+
+def test_one_vector_for_each_piece_is_insisted_on() -> None:
+    lessons = asyncio.run(train(Letters(), ["a"], [("aaaa", "a")]))
+    with pytest.raises(ValueError, match="one vector"):
+        MATCHER.match("one. two.", "them", head=lessons.head(), vectors=embedded("one"))
+
+
+def test_a_lull_after_my_figure_and_a_monologue_are_heard_as_cues() -> None:
+    assert silence_matches(SILENCE_SECONDS, after_my_figure=True)[0].cue_id == "silence"
+    assert silence_matches(SILENCE_SECONDS, after_my_figure=False) == ()
+    assert silence_matches(SILENCE_SECONDS - 1, after_my_figure=True) == ()
+    assert monologue_matches(MONOLOGUE_SECONDS)[0].cue_id == "talking_too_long"
+    assert monologue_matches(1.0) == ()

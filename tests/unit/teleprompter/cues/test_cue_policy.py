@@ -1,0 +1,184 @@
+"""Few cards, at the right moment, taken back when wrong."""
+
+from collections import Counter
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from negotiator.teleprompter.cues.catalogue import Speaker, cue_catalogue
+from negotiator.teleprompter.cues.matcher import CueMatch, MatchSource
+from negotiator.teleprompter.cues.policy import (
+    Card,
+    CardChange,
+    HeardUtterance,
+    PolicySettings,
+    Screen,
+    advance_screen,
+)
+
+BOOK = cue_catalogue()
+PLAN = Card(
+    id="u:plan", family="figures", cue_id="plan:price", kind="manoeuvre", title="Past your limit",
+    say="What would have to change?", why="It is past your limit.", tactic_id="tac_re_anchor",
+    utterance_id="u", quote="twelve five", confidence=0.99, source="plan", stage="final", at=0.0,
+)  # fmt: skip
+
+
+def match(cue_id: str, confidence: float = 0.6, source: MatchSource = "model") -> CueMatch:
+    return CueMatch(cue_id, confidence, source, "as said")
+
+
+def final(at: float, utterance: str = "", speaker: Speaker = "them") -> HeardUtterance:
+    return HeardUtterance(utterance or f"u{at}", speaker, "text", final=True, at=at)
+
+
+def partial(at: float, utterance: str) -> HeardUtterance:
+    return replace(final(at, utterance), final=False)
+
+
+def play(
+    *scenes: tuple[HeardUtterance, list[CueMatch]], patience: PolicySettings | None = None
+) -> tuple[Screen, list[CardChange]]:
+    screen, told = Screen(), list[CardChange]()
+    for heard, matches in scenes:
+        screen, events = advance_screen(screen, heard, matches, catalogue=BOOK, patience=patience)
+        told += events
+    return screen, told
+
+
+def names(events: list[CardChange]) -> list[tuple[str, str]]:
+    return [(event.news, event.cards[0].cue_id) for event in events]
+
+
+def test_a_sure_final_shows_and_unsure_ones_are_listed_quietly() -> None:
+    rules = PolicySettings(shown=0.3, maybe=0.1, maybes=2)
+    unsure = [
+        match("trust", 0.2),
+        match("guilt", 0.15),
+        match("anchor", 0.12),
+        match("split_difference", 0.05),
+    ]
+    screen, told = play((final(0), [match("not_now"), *unsure]), patience=rules)
+    assert names(told) == [("shown", "not_now"), ("maybe", "trust")]
+    assert [card.cue_id for card in told[1].cards] == ["trust", "guilt"]
+    assert [card.cue_id for card in screen.cards] == ["not_now"]
+
+
+def test_below_every_threshold_nothing_is_told() -> None:
+    _, told = play((final(0), [match("not_now", 0.01)]))
+    assert told == []
+
+
+def test_a_rule_shows_at_once_on_a_partial_and_the_final_confirms_it() -> None:
+    hit = [match("final_offer", source="rule")]
+    _, told = play((partial(0, "u"), hit), (partial(0.3, "u"), hit), (final(0.6, "u"), hit))
+    assert names(told) == [("shown", "final_offer"), ("updated", "final_offer")]
+    assert [event.cards[0].stage for event in told] == ["early", "final"]
+    assert told[-1].cards[0].count == 1
+
+
+def test_the_model_must_say_the_same_twice_running_on_partials() -> None:
+    sure, other = [match("no_budget", 0.5)], [match("trust", 0.5)]
+    _, told = play((partial(0, "u"), sure), (partial(0.2, "u"), other), (partial(0.4, "u"), sure))
+    assert told == []
+    _, told = play((partial(0, "u"), sure), (partial(0.2, "u"), sure))
+    assert names(told) == [("shown", "no_budget")]
+
+
+def test_an_early_card_that_the_final_contradicts_is_retracted() -> None:
+    early, late = [match("final_offer", source="rule")], [match("need_to_think")]
+    screen, told = play((partial(0, "u"), early), (final(1, "u"), late))
+    assert names(told) == [
+        ("shown", "final_offer"),
+        ("retracted", "final_offer"),
+        ("shown", "need_to_think"),
+    ]
+    _, again = advance_screen(screen, final(2), early, catalogue=BOOK)
+    assert names(list(again)) == [("shown", "final_offer")], (
+        "what was taken back does not hold its family"
+    )
+
+
+def test_a_family_speaks_once_in_its_pause() -> None:
+    first, second = [match("price_too_high")], [match("discount_demand")]
+    pause = PolicySettings().family_pause
+    _, told = play((final(0), first), (final(5), second), (final(pause + 1), second))
+    assert names(told) == [("shown", "price_too_high"), ("shown", "discount_demand")]
+    assert told[1].cards[0].at == pause + 1
+
+
+def test_the_same_cue_again_only_counts() -> None:
+    screen, told = play(*((final(float(at)), [match("trust")]) for at in range(3)))
+    assert [news for news, _ in names(told)] == ["shown", "updated", "updated"]
+    assert screen.cards[0].count == 3
+
+
+def test_two_are_on_the_screen_and_the_newest_wins() -> None:
+    three = ("trust", "not_now", "guilt")
+    screen, _ = play(*((final(float(at)), [match(cue)]) for at, cue in enumerate(three)))
+    assert [card.cue_id for card in screen.cards] == ["not_now", "guilt"]
+
+
+def test_only_the_speaker_s_own_cues_are_shown() -> None:
+    _, told = play(
+        (final(0, speaker="me"), [match("trust")]),
+        (final(1, speaker="them"), [match("revealing_limit")]),
+        (final(2, speaker="me"), [match("revealing_limit")]),
+    )
+    assert names(told) == [("shown", "revealing_limit")]
+
+
+def test_a_card_of_the_plan_beats_every_phrase() -> None:
+    screen, events = advance_screen(
+        Screen(), final(0, "u"), [match("anchor", 0.95)], catalogue=BOOK, outside=[PLAN]
+    )
+    assert names(list(events)) == [("shown", "plan:price"), ("maybe", "anchor")]
+    for at, cue in enumerate(("trust", "not_now", "guilt"), start=1):
+        screen, _ = advance_screen(screen, final(float(at)), [match(cue)], catalogue=BOOK)
+    assert {card.cue_id for card in screen.cards} == {"plan:price", "guilt"}
+
+
+def test_a_plan_s_card_takes_back_the_early_card_of_its_utterance() -> None:
+    screen, _ = play((partial(0, "u"), [match("final_offer", source="rule")]))
+    _, events = advance_screen(
+        screen, final(1, "u"), [match("final_offer", source="rule")], catalogue=BOOK, outside=[PLAN]
+    )
+    assert names(list(events))[:2] == [("retracted", "final_offer"), ("shown", "plan:price")]
+
+
+heard = st.tuples(
+    st.floats(0, 10),
+    st.integers(0, 3),
+    st.booleans(),
+    st.lists(
+        st.tuples(
+            st.sampled_from(sorted(BOOK.cues)), st.floats(0, 1), st.sampled_from(["rule", "model"])
+        ),
+        max_size=4,
+    ),
+)
+
+
+@given(st.lists(heard, max_size=30))
+def test_whatever_is_heard_the_screen_keeps_its_rules(
+    scenes: list[tuple[float, int, bool, list[tuple[str, float, MatchSource]]]],
+) -> None:
+    screen, at, rules = Screen(), 0.0, PolicySettings()
+    seen = Counter[str]()
+    for wait, utterance, is_final, found in scenes:
+        at += wait
+        matches = sorted(
+            (match(cue, sure, source) for cue, sure, source in found),
+            key=lambda one: -one.confidence,
+        )
+        said = HeardUtterance(f"u{utterance}", "them", "x", final=is_final, at=at)
+        screen, events = advance_screen(screen, said, matches, catalogue=BOOK)
+        assert len(screen.cards) <= rules.on_screen
+        assert len({card.cue_id for card in screen.cards}) == len(screen.cards)
+        assert len(screen.rising) <= 9
+        for event in events:
+            seen[event.news] += 1
+            assert all(card.kind != "coaching" for card in event.cards)
+            assert len(event.cards) <= rules.maybes
+    assert seen["retracted"] <= seen["shown"]

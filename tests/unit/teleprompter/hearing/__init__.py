@@ -1,1 +1,0 @@
-"""What one utterance means beyond its phrases."""

@@ -1,1 +1,0 @@
-"""What is taken out of what was said, and how long the rest is kept."""

@@ -1,0 +1,108 @@
+"""The settings choose who hears; nobody outside hears by default, and without an engine there is text only."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from negotiator.errors import Unavailable
+from negotiator.settings import SettingsError, load
+from negotiator.teleprompter.speech import endpointer, recognizer_factory
+from negotiator.teleprompter.speech.recognizer import Recognizer, StreamConfig
+from negotiator.teleprompter.speech.recognizer_factory import TextOnlyRecognizer, make_recognizer
+from negotiator.teleprompter.speech.voice_detectors import EnergyDetector
+
+
+@pytest.fixture(autouse=True)
+def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No settings but the test's own."""
+    monkeypatch.chdir(tmp_path)
+
+
+def chosen(**settings: Any) -> Recognizer:
+    return make_recognizer(load(**settings))
+
+
+def only(*packages: str) -> Any:
+    """As if just these were installed."""
+
+    def find(name: str) -> object:
+        return object() if name in packages else None
+
+    return find
+
+
+def test_the_embedded_engine_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recognizer_factory, "find_spec", only("pocketsphinx", "vosk"))
+    caps = chosen().caps
+    assert (caps.id, caps.kind, caps.offline, caps.third_party) == (
+        "pocketsphinx",
+        "streaming",
+        True,
+        "",
+    )
+    assert "better engine" in caps.quality_note
+
+
+@pytest.mark.asyncio
+async def test_without_an_engine_there_is_text_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recognizer_factory, "find_spec", only())
+    recognizer = chosen()
+    assert recognizer.caps.kind == "text"
+    assert "pocketsphinx is not installed" in recognizer.caps.quality_note
+    with pytest.raises(Unavailable, match="text only"):
+        await recognizer.open(StreamConfig())
+    await recognizer.close()
+
+
+def test_an_operator_can_turn_audio_off() -> None:
+    assert isinstance(chosen(speech_engine="none"), TextOnlyRecognizer)
+
+
+def test_a_named_engine_needs_its_package_and_a_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recognizer_factory, "find_spec", only("vosk"))
+    assert chosen(speech_engine="vosk", speech_model_path=tmp_path).caps.id == "vosk"
+    assert chosen(speech_engine="sherpa-onnx", speech_model_path=tmp_path).caps.kind == "text"
+
+
+@pytest.mark.asyncio
+async def test_a_remote_engine_names_who_hears() -> None:
+    for engine, url in (
+        ("openai", "https://ears.example/v1"),
+        ("deepgram", "wss://ears.example/v1"),
+    ):
+        recognizer = chosen(speech_engine=engine, speech_url=url, speech_model="m", speech_key="k")
+        assert recognizer.caps.third_party == "ears.example"
+        assert not recognizer.caps.offline
+        assert "ears.example" in recognizer.caps.quality_note
+        await recognizer.close()
+
+
+@pytest.mark.parametrize(
+    ("settings", "fault"),
+    [
+        ({"speech_engine": "openai"}, "speech_url"),
+        ({"speech_engine": "openai", "speech_url": "https://a.example/v1"}, "speech_model"),
+        ({"speech_engine": "deepgram", "speech_url": "https://a.example/v1"}, "wss"),
+        ({"speech_url": "https://a.example/v1", "speech_model": "m"}, "speech_engine"),
+        ({"speech_engine": "vosk"}, "speech_model_path"),
+        ({"speech_engine": "whisper"}, "SPEECH_ENGINE"),
+        ({"speech_pause_ms": 100}, "SPEECH_PAUSE_MS"),
+    ],
+)
+def test_settings_that_do_not_go_together_stop_the_start(
+    settings: dict[str, Any], fault: str
+) -> None:
+    with pytest.raises(SettingsError, match=fault):
+        load(**settings)
+
+
+def test_without_the_network_loudness_tells_and_the_note_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(endpointer, "find_spec", only())
+    monkeypatch.setattr(recognizer_factory, "find_spec", only("pocketsphinx"))
+    assert isinstance(endpointer.detector_factory()(), EnergyDetector)
+    assert "silero-vad is not installed" in chosen().caps.quality_note

@@ -1,0 +1,190 @@
+"""Whatever an engine reports, the events keep their promises."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from negotiator.teleprompter.speech.engine import Transcription, without_inventions
+from negotiator.teleprompter.speech.events import (
+    FinalTranscript,
+    PartialTranscript,
+    RecognitionEvent,
+    RecognitionLag,
+    SpeechEnd,
+    SpeechStart,
+    TranscriptWord,
+)
+from negotiator.teleprompter.speech.utterance_events import UtteranceEventQueue
+from negotiator.teleprompter.speech.worker_frames import (
+    FrameKind,
+    PipeFrame,
+    PipeFrameReader,
+    encode_frame,
+)
+from negotiator.teleprompter.speech.worker_process import ChannelListener, Report
+from negotiator.teleprompter.speech.worker_recognition import HARD_TO_HEAR, ConfidenceMonitor
+from tests.helpers.synthetic_speech import check_event_order
+from tests.unit.teleprompter.speech.test_endpointing import cutter, frames
+
+
+async def told(telling: UtteranceEventQueue) -> list[RecognitionEvent]:
+    return [event async for event in telling.events()]
+
+
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["began", "partial", "ended", "final", "resume"]), st.integers(0, 5)),
+    max_size=40,
+)
+
+
+@pytest.mark.asyncio
+@given(STEPS)
+async def test_every_utterance_is_opened_once_and_closed_once(steps: list[tuple[str, int]]) -> None:
+    telling, names, now = UtteranceEventQueue(), ["u0"], 0
+    for step, which in steps:
+        now += 100
+        name = names[-1 - which % len(names)]
+        match step:
+            case "began":
+                names.append(telling.began(now))
+            case "partial":
+                telling.partial(name, f"at {now}", now)
+            case "ended":
+                telling.voice_ended(name, now, forced=False)
+            case "final":
+                telling.final(name, Transcription("said"), now)
+            case _:
+                telling.resume()
+    telling.end()
+    telling.say(RecognitionLag(1))
+    check_event_order(await told(telling), now)
+
+
+@pytest.mark.asyncio
+async def test_of_unread_partials_only_the_newest_waits() -> None:
+    telling = UtteranceEventQueue()
+    name = telling.began(0)
+    for count in range(5):
+        telling.partial(name, "word " * (count + 1), count * 100)
+    telling.end()
+    kinds = [type(event) for event in await told(telling)]
+    assert kinds == [SpeechStart, PartialTranscript, SpeechEnd, FinalTranscript]
+
+
+@pytest.mark.asyncio
+async def test_what_was_never_heard_to_its_end_closes_with_what_was_heard() -> None:
+    telling = UtteranceEventQueue()
+    telling.partial(telling.began(100), "we need a", 900)
+    telling.end()
+    assert (await told(telling))[-1] == FinalTranscript("u1", 2, "we need a", 100, 900)
+
+
+@pytest.mark.asyncio
+async def test_after_a_restart_the_open_utterance_is_the_same_one() -> None:
+    telling = UtteranceEventQueue()
+    name = telling.began(100)
+    telling.resume()
+    assert telling.began(140) == name
+    assert telling.began(900) != name
+
+
+class Parrot:
+    """A decoder that says how much it was fed."""
+
+    def __init__(self, *, whole: bool = False) -> None:
+        self._whole = whole
+        self.fed = 0
+
+    def begin(self) -> None:
+        self.fed = 0
+
+    def feed(self, pcm: bytes) -> None:
+        self.fed += len(pcm) // 32
+
+    def partial(self) -> str:
+        return "" if self._whole else f"{self.fed} ms"
+
+    def end(self) -> Transcription:
+        return Transcription(f"{self.fed} ms", (TranscriptWord("ms", 0, 99_999, 0.5),), 0.5)
+
+
+def listened(decoder: Parrot, *, interim: bool = True) -> list[Report]:
+    reports: list[Report] = []
+    listener = ChannelListener(cutter(), decoder, reports.append)
+    pcm = frames("." * 12 + "v" * 9 + "." * 9 + "vvv")
+    for start in range(0, len(pcm), 2048):
+        listener.hear(start // 2, pcm[start : start + 2048], interim=interim)
+    listener.finish()
+    return reports
+
+
+def test_an_engine_that_hears_along_has_partials() -> None:
+    reports = listened(Parrot())
+    assert [report[0] for report in reports if report[0] != "partial"] == [
+        "start",
+        "end",
+        "final",
+    ] * 2
+    partials = [report[2] for report in reports if report[0] == "partial"]
+    assert len(partials) > 4
+    assert len(set(partials)) == len(partials)
+
+
+def test_an_engine_that_hears_it_whole_has_none_and_neither_has_one_that_is_late() -> None:
+    assert {report[0] for report in listened(Parrot(whole=True))} == {"start", "end", "final"}
+    assert {report[0] for report in listened(Parrot(), interim=False)} == {"start", "end", "final"}
+
+
+def test_words_lie_within_their_utterance() -> None:
+    first = next(report for report in listened(Parrot()) if report[0] == "final")
+    _, _, text, began, until, words, _ = first
+    assert text.endswith("ms")
+    assert words == [["ms", began, until, 0.5]]
+
+
+@given(
+    st.lists(
+        st.builds(
+            PipeFrame,
+            st.sampled_from(FrameKind),
+            st.integers(0, 2**32 - 1),
+            st.integers(0, 2**64 - 1),
+            st.binary(max_size=50),
+        ),
+        max_size=10,
+    ),
+    st.integers(1, 40),
+)
+def test_frames_survive_any_cutting(sent: list[PipeFrame], size: int) -> None:
+    data = b"".join(
+        encode_frame(one.kind, one.stream, position=one.position, payload=one.payload)
+        for one in sent
+    )
+    frames = PipeFrameReader()
+    got = [one for at in range(0, len(data), size) for one in frames.feed(data[at : at + size])]
+    assert got == sent
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("[BLANK_AUDIO]", ""),
+        (" (upbeat music) ", ""),
+        ("Thanks for watching!", ""),
+        ("...", ""),
+        ("Ten percent (laughs) is too much.", "Ten percent is too much."),
+        ("Thank you for your offer.", "Thank you for your offer."),
+    ],
+)
+def test_inventions_are_no_speech(written: str, meant: str) -> None:
+    assert without_inventions(written) == meant
+
+
+def test_doubt_is_told_once_and_again_only_after_it_was_better() -> None:
+    doubt = ConfidenceMonitor(0.35)
+    assert [doubt.heard(0.2) for _ in range(4)] == [None] * 4
+    assert doubt.heard(0.1) is HARD_TO_HEAR
+    assert [doubt.heard(0.1) for _ in range(4)] == [None] * 4
+    assert [doubt.heard(0.8) for _ in range(4)] == [None] * 4
+    assert [doubt.heard(0.1) for _ in range(3)].count(HARD_TO_HEAR) == 1
+    assert [ConfidenceMonitor(None).heard(0.1), doubt.heard(None)] == [None, None]

@@ -1,0 +1,64 @@
+"""Pace, audio clocks, levels, and the words between processes."""
+
+import math
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from negotiator.teleprompter.audio_pipeline import AudioClock, TokenBucket, level_db
+from negotiator.teleprompter.bus import MAX_BUS_MESSAGE_BYTES, BusMessageCodec
+
+
+@given(st.lists(st.tuples(st.floats(0, 5), st.floats(1, 2000)), min_size=1, max_size=60))
+def test_no_more_comes_through_than_rate_and_burst_allow(pieces: list[tuple[float, float]]) -> None:
+    pace, now, through = TokenBucket(1500, 10_000, 0.0), 0.0, 0.0
+    for wait, amount in pieces:
+        now += wait
+        if pace.take(amount, now):
+            through += amount
+        assert through <= 10_000 + 1500 * now + 1e-6
+
+
+@given(st.lists(st.floats(0.02, 1), min_size=1, max_size=60))
+def test_who_sends_as_fast_as_people_speak_is_never_held(pieces: list[float]) -> None:
+    pace, now = TokenBucket(1500, 10_000, 0.0), 0.0
+    for seconds in pieces:
+        now += seconds
+        assert pace.take(seconds * 1000, now)
+
+
+def test_a_clock_goes_on_where_somebody_saw_it_last() -> None:
+    clocks = AudioClock()
+    assert clocks.resume("s", "them", 0) == 0
+    assert clocks.resume("s", "them", 700) == 700, "another process saw it"
+    clocks.note("s", "them", 900)
+    clocks.note("s", "me", 500)
+    assert clocks.resume("s", "them", 700) == 900
+    assert clocks.resume("s", "me", 700) == 500
+    assert clocks.resume("s", "them", 2000) == 2000, "it went on elsewhere"
+
+
+def test_the_level_is_in_decibels_below_full_scale() -> None:
+    tone = (np.sin(np.arange(1600) * 2 * math.pi * 440 / 16_000) * 32767).astype("<i2").tobytes()
+    assert -3.2 < level_db(tone) < -2.8
+    assert level_db(bytes(320)) == -96.0
+
+
+@given(st.from_regex(r"live_[a-z0-9]{26}", fullmatch=True), st.binary(max_size=200))
+def test_words_are_read_by_the_others_and_not_by_oneself(session: str, message: bytes) -> None:
+    one, other = BusMessageCodec(), BusMessageCodec()
+    word = one.write(session, message)
+    assert other.read(word) == (session, message)
+    assert one.read(word) is None
+
+
+@given(st.binary(max_size=64))
+def test_any_datagram_is_a_word_or_nothing(word: bytes) -> None:
+    heard = BusMessageCodec().read(word)
+    assert heard is None or isinstance(heard[0], str)
+
+
+def test_a_long_message_goes_as_a_wake_up() -> None:
+    one, other = BusMessageCodec(), BusMessageCodec()
+    assert other.read(one.write("live_1", b"x" * MAX_BUS_MESSAGE_BYTES)) == ("live_1", b"")

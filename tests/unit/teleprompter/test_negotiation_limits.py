@@ -1,0 +1,179 @@
+"""Limits come from the terms alone, and a figure is held against the limit it is about."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from negotiator.teleprompter.detected_offers import detected_offer
+from negotiator.teleprompter.figure_limits import (
+    compare_with_relevant_limits,
+    negotiation_limits,
+    negotiation_scales,
+)
+from negotiator.teleprompter.spoken_figures import find_figures
+from tests.helpers.example_session import DELIVERY, FLOOR, PAYMENT, PRICE, example_session
+
+
+def held(said: str, **members: Any) -> list[tuple[str, Decimal, str]]:
+    """What is held of a sentence: topic, value, standing."""
+    found = compare_with_relevant_limits(
+        find_figures(said), negotiation_limits(example_session(**members))
+    )
+    return [(one.limit.topic, one.value, one.standing) for one in found]
+
+
+def heard(said: str, *, speaker: Any = "them", quoted: bool = True, **members: Any) -> Any:
+    """The offer that a sentence makes."""
+    session = example_session(**members)
+    found = find_figures(said)
+    return detected_offer(
+        session,
+        compare_with_relevant_limits(found, negotiation_limits(session)),
+        found=found,
+        speaker=speaker,
+        utterance_id="u7",
+        quoted=quoted,
+    )
+
+
+def test_walk_away_and_target_are_the_limit() -> None:
+    days, price = negotiation_limits(example_session())
+    assert (price.topic, price.floor, price.target) == ("price", Decimal(56000), Decimal(45000))
+    assert (price.currency, price.more, price.measure) == ("EUR", False, "money")
+    assert (days.topic, days.floor, days.target, days.more) == ("payment_days", 14, 60, True)
+
+
+def test_without_a_floor_there_is_no_limit_and_without_a_target_the_best_of_the_range_is_one() -> (
+    None
+):
+    assert negotiation_limits(example_session(walk_away=None)) == ()
+    assert [one.topic for one in negotiation_scales(example_session(walk_away=None))] == [
+        "payment_days",
+        "price",
+    ]
+    (price,) = negotiation_limits(
+        example_session(walk_away={"package": {"price": "56000"}}, target=None)
+    )
+    assert price.target == Decimal(40000)
+
+
+def test_an_issue_without_a_range_is_inside_and_never_at_a_target_nobody_named() -> None:
+    bare = {"name": "price", "type": "money"}
+    terms = {"issues": [bare], "walk_away": {"package": {"price": "56000"}}, "target": None}
+    assert held("we could do fifty thousand", **terms) == [("price", Decimal(50000), "inside")]
+    assert held("it is sixty thousand", **terms) == [("price", Decimal(60000), "past_limit")]
+
+
+def test_the_stricter_of_walk_away_and_hard_constraint_binds() -> None:
+    rules = [
+        {"issue": "price", "op": "<=", "value": "52000"},
+        {"issue": "price", "op": "<=", "value": "30000", "hard": False},
+    ]
+    assert negotiation_limits(example_session(constraints=rules))[1].floor == Decimal(52000)
+
+
+def test_the_alternative_is_the_floor_only_where_it_is_sure_and_no_walk_away_is_set() -> None:
+    sure = {"value": {"package": {"price": "50000"}}}
+    unsure = {**sure, "probability": 0.5}
+    assert [
+        one.floor for one in negotiation_limits(example_session(walk_away=None, batna=sure))
+    ] == [Decimal(50000)]
+    assert negotiation_limits(example_session(walk_away=None, batna=unsure)) == ()
+    assert negotiation_limits(example_session(batna=sure))[1].floor == Decimal(56000)
+
+
+def test_a_walk_away_in_utility_is_a_price_where_price_is_all() -> None:
+    (price,) = negotiation_limits(
+        example_session(issues=[PRICE], walk_away={"utility": 0.25}, target=None)
+    )
+    assert price.floor == Decimal(55000)
+
+
+def test_a_discount_is_taken_off_a_price_that_was_asked_and_off_no_budget() -> None:
+    asked = {"kind": "list_price", "value": "60000"}
+    assert held("we could give you ten percent off", baseline=asked) == [
+        ("price", Decimal(54000), "on_the_way")
+    ]
+    assert held("we could give you ten percent off", baseline={**asked, "kind": "budget"}) == []
+
+
+def test_currency_and_period_are_those_of_the_issue() -> None:
+    rent = {"name": "rent", "type": "money", "unit": "EUR/month", "range": {"min": 1, "max": 2000}}
+    terms = {"issues": [rent], "walk_away": {"package": {"rent": "900"}}, "target": None}
+    (limit,) = negotiation_limits(example_session(**terms))
+    assert (limit.currency, limit.per) == ("EUR", "month")
+    assert held("that is 950 euros a month", **terms) == [("rent", Decimal(950), "past_limit")]
+    assert held("that is 950 euros a week", **terms) == []
+    assert held("that is 950 dollars a month", **terms) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "topics"),
+    [
+        ("we pay net sixty", ["payment_days"]),
+        ("we need payment in thirty days", ["payment_days"]),
+        ("delivery takes thirty days", ["delivery"]),
+        ("the warranty covers sixty days", []),
+        ("you would have it in thirty days", []),
+        ("fifty thousand, and we deliver in ten days", ["price", "delivery"]),
+    ],
+)
+def test_days_are_held_against_what_they_are_about(said: str, topics: list[str]) -> None:
+    walk_away = {"package": {**FLOOR["package"], "delivery": 30}}
+    found = held(said, issues=[PRICE, PAYMENT, DELIVERY], walk_away=walk_away, target=None)
+    assert sorted(topic for topic, _, _ in found) == sorted(topics)
+
+
+def test_what_is_heard_is_an_unconfirmed_offer_in_the_units_of_the_issues() -> None:
+    offer = heard("we could do fifty two thousand, net thirty")
+    assert offer.package == {"price": Decimal(52000), "payment_days": 30}
+    assert (offer.by, offer.kind, offer.source) == ("them", "offer", "detected_in_speech")
+    assert (offer.channel, offer.claimed_final, offer.override) == ("call", False, False)
+    assert offer.rationale.startswith("Heard in u7: “")
+    assert "fifty two thousand" in offer.rationale
+    assert heard("fifty two thousand", quoted=False).rationale is None
+
+
+@pytest.mark.parametrize("speaker", ["me", "them"])
+def test_agreeing_to_a_figure_aloud_accepts_nothing(speaker: str) -> None:
+    offer = heard("deal, we accept fifty thousand and that is final", speaker=speaker)
+    assert (offer.by, offer.kind, offer.claimed_final) == (speaker, "offer", False)
+
+
+def test_of_two_figures_for_one_issue_the_last_said_counts() -> None:
+    assert heard("not fifty five thousand but fifty two thousand").package == {"price": 52000}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "we have thirty people",
+        "good morning",
+        "it would be seventy thousand",  # beyond the range: the ledger has no such value
+        "a bonus of ten percent",
+    ],
+)
+def test_a_figure_that_fits_no_issue_makes_no_offer(said: str) -> None:
+    assert heard(said) is None
+
+
+def test_an_issue_without_a_floor_still_hears_its_figures() -> None:
+    assert heard("we could do fifty thousand", walk_away=None).package == {"price": 50000}
+
+
+@given(st.text(max_size=200))
+def test_nothing_said_moves_a_limit(said: str) -> None:
+    session = example_session()
+    before = negotiation_limits(session)
+    found = find_figures(said)
+    detected_offer(
+        session,
+        compare_with_relevant_limits(found, before),
+        found=found,
+        speaker="them",
+        utterance_id="u",
+    )
+    assert negotiation_limits(session) == before

@@ -1,0 +1,82 @@
+"""Number words and digits become values."""
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from negotiator.teleprompter.number_words import number_runs, number_tokens
+
+_SMALL = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
+fifteen sixteen seventeen eighteen nineteen"""
+_ROUND = "_ _ twenty thirty forty fifty sixty seventy eighty ninety"
+SMALL = _SMALL.split()
+ROUND = _ROUND.split()
+
+
+def spelled(value: int) -> str:
+    """A cardinal as it is spoken in British English."""
+    if value < 20:
+        return SMALL[value]
+    if value < 100:
+        return ROUND[value // 10] + (f" {SMALL[value % 10]}" if value % 10 else "")
+    for size, name in ((1_000_000, "million"), (1_000, "thousand"), (100, "hundred")):
+        if value >= size:
+            rest = value % size
+            link = " and " if 0 < rest < 100 else " "
+            return f"{spelled(value // size)} {name}" + (f"{link}{spelled(rest)}" if rest else "")
+    raise AssertionError(value)
+
+
+def values(text: str) -> list[Decimal]:
+    return [run.value for run in number_runs(number_tokens(text))]
+
+
+@given(st.integers(2, 999_999_999))
+def test_every_cardinal_in_words_is_read_back(value: int) -> None:
+    assert values(f"we say {spelled(value)} for now") == [Decimal(value)]
+
+
+@given(st.integers(0, 999_999_999))
+def test_digits_with_and_without_commas_are_the_same(value: int) -> None:
+    assert values(f"it is {value:,} now") == values(f"it is {value} now") == [Decimal(value)]
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_read_without_an_error(text: str) -> None:
+    assert all(run.first < run.last for run in number_runs(number_tokens(text)))
+
+
+@pytest.mark.parametrize(
+    ("said", "readings"),
+    [
+        ("twelve five", ["12500", "12.5"]),
+        ("two fifty", ["250", "2.5", "250000"]),
+        ("forty two thousand five", ["42500", "42005"]),
+        ("two million five", ["2500000", "2000005"]),
+        ("half a million", ["500000"]),
+        ("a million and a half", ["1500000"]),
+        ("two and a half thousand", ["2500"]),
+        ("one point two five", ["1.25"]),
+        ("twelve hundred", ["1200"]),
+        ("a hundred and fifty", ["150"]),
+        ("a grand", ["1000"]),
+        ("42k", ["42000"]),
+        ("1.2m", ["1200000"]),
+        ("two thousand and eight", ["2008"]),
+    ],
+)
+def test_short_forms_have_their_readings(said: str, readings: list[str]) -> None:
+    (run,) = number_runs(number_tokens(said))
+    assert run.readings == tuple(Decimal(one) for one in readings)
+
+
+@pytest.mark.parametrize("said", ["four seven two one", "one of them", "the first", "a man"])
+def test_what_counts_nothing_is_no_number(said: str) -> None:
+    assert values(said) == []
+
+
+def test_two_numbers_side_by_side_stay_two() -> None:
+    assert values("between ten and twelve") == [10, 12]
+    assert values("10 12") == [10, 12]

@@ -1,0 +1,139 @@
+"""Everything asked about an utterance before anything is written."""
+
+from collections.abc import AsyncGenerator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from negotiator.errors import Unavailable
+from negotiator.memory.embedding.embedder import HashingEmbedder
+from negotiator.memory.index_cache import MemoryIndexCache
+from negotiator.memory.search import MemorySearch
+from negotiator.store.sqlite import SqliteStore
+from negotiator.teleprompter.cues.catalogue import CueCatalogue, Speaker, cue_catalogue
+from negotiator.teleprompter.cues.classifier import Vectors
+from negotiator.teleprompter.cues.matcher import build_matcher
+from negotiator.teleprompter.example_queries import ExampleLabel
+from negotiator.teleprompter.user_classifiers import UserClassifiers
+from negotiator.teleprompter.utterance_analyser import UtteranceAnalyser
+from tests.helpers.example_session import example_session
+
+CHOSEN = ("price_too_high", "ask_the_boss", "competitor_cheaper", "talking_too_long")
+PLAN = {
+    "objections": [
+        {"objection": "Your price is too high for us.", "reply": "Compared with what?"},
+        {"objection": "The moon is made of cheese.", "reply": "Is it?"},
+    ]
+}
+
+
+class Embedder(HashingEmbedder):
+    """The embedder that is always there, remembering what it was asked; `away` when told."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[str] = []
+        self.away = False
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """As it is."""
+        if self.away:
+            raise Unavailable("not now")
+        self.asked += texts
+        return await super().embed(texts)
+
+
+@pytest.fixture
+def embedder() -> Embedder:
+    """One that is there."""
+    return Embedder()
+
+
+@pytest_asyncio.fixture
+async def ear(
+    tmp_path: Path, migrated: Path, embedder: Embedder
+) -> AsyncGenerator[UtteranceAnalyser]:
+    """An ear over a small catalogue, warm."""
+    path = tmp_path / "ear.db"
+    path.write_bytes(migrated.read_bytes())
+    store = SqliteStore(f"sqlite+aiosqlite:///{path}")
+    await store.start()
+    whole = cue_catalogue()
+    neutral: dict[Speaker, tuple[str, ...]] = {
+        speaker: texts[:40] for speaker, texts in whole.neutral.items()
+    }
+    book = CueCatalogue({name: whole.cues[name] for name in CHOSEN}, neutral)
+    heads = UserClassifiers(store, embedder, catalogue=book, folder=tmp_path / "lessons")
+    recall = MemorySearch(MemoryIndexCache(store, embedder.model), embedder)
+    made = UtteranceAnalyser(build_matcher(book), heads, embedder, recall, patience=None)
+    await made.heads.of("", "them")
+    yield made
+    await store.close()
+
+
+async def hear(ear: UtteranceAnalyser, said: str, speaker: Speaker = "them", **asked: Any) -> Any:
+    options: dict[str, Any] = {"final": True, "role": "seller", **asked}
+    return await ear.listen("usr_a", said, speaker, **options)
+
+
+@pytest.mark.asyncio
+async def test_nothing_that_is_taken_out_reaches_the_embedder_or_the_caller(
+    ear: UtteranceAnalyser, embedder: Embedder
+) -> None:
+    ahead = await hear(ear, "take my card 4111 1111 1111 1111 it is too expensive")
+    assert ahead.text == "take my card [card] it is too expensive"
+    assert ahead.marks == ("card",)
+    assert not any("4111" in text for text in embedder.asked)
+    assert ahead.matches[0].cue_id == "price_too_high"
+
+
+@pytest.mark.asyncio
+async def test_figures_are_read_of_finals_only(ear: UtteranceAnalyser) -> None:
+    said = "we could do fifty two thousand"
+    assert [one.low for one in (await hear(ear, said)).figures] == [52000]
+    assert (await hear(ear, said, final=False)).figures == ()
+
+
+@pytest.mark.asyncio
+async def test_the_plan_s_answer_goes_to_the_cue_that_its_objection_is(
+    ear: UtteranceAnalyser, embedder: Embedder
+) -> None:
+    ahead = await hear(ear, "that is too expensive for us", plan=PLAN, session=example_session())
+    assert {cue: one.reply for cue, one in ahead.answers.items()} == {
+        "price_too_high": "Compared with what?"
+    }
+    before = len(embedder.asked)
+    await hear(ear, "that is too expensive for us", plan=PLAN)
+    assert len(embedder.asked) == before + 1
+
+
+@pytest.mark.asyncio
+async def test_who_has_no_such_role_is_not_shown_its_cues(ear: UtteranceAnalyser) -> None:
+    buyers = [one.cue_id for one in (await hear(ear, "you're too expensive", role="buyer")).matches]
+    sellers = [one.cue_id for one in (await hear(ear, "you're too expensive")).matches]
+    cues = ear.catalogue.cues
+    assert all(cues[name].suits("buyer") for name in buyers)
+    assert all(cues[name].suits("seller") for name in sellers)
+    assert all(
+        cues[one.cue_id].suits(None)
+        for one in (await hear(ear, "you're too expensive", role=None)).matches
+    )
+
+
+@pytest.mark.asyncio
+async def test_with_the_embedder_away_patterns_and_figures_are_still_heard(
+    ear: UtteranceAnalyser, embedder: Embedder
+) -> None:
+    embedder.away = True
+    ahead = await hear(ear, "that is too expensive, fifty thousand", plan=PLAN)
+    assert [(one.cue_id, one.source) for one in ahead.matches] == [("price_too_high", "rule")]
+    assert len(ahead.figures) == 1
+    assert ahead.memories == ()
+
+
+@pytest.mark.asyncio
+async def test_feedback_on_a_figure_or_a_memory_teaches_no_head(ear: UtteranceAnalyser) -> None:
+    assert ear.lesson("wrong", "price_too_high") == ExampleLabel("", "price_too_high", 1.0)
+    assert ear.lesson("wrong", "figure:price") is ear.lesson("used", "memory:mem_1") is None
