@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from docs import generate
+from negotiator.settings import Settings
 
 
 def test_every_reference_page_is_fresh() -> None:
@@ -77,3 +78,10 @@ def test_every_file_named_in_the_security_page_exists() -> None:
     named = re.findall(r"`((?:[a-z]+/)*[a-z]+\.py)`", text)
     assert len(named) > 15
     assert [name for name in named if not (ROOT / "negotiator" / name).exists()] == []
+
+
+def test_every_setting_is_documented() -> None:
+    page = generate.pages()[generate.FOLDER / "settings.md"]
+    assert len(Settings.model_fields) > 15
+    names = [f"NEGOTIATOR_{name.upper()}" for name in Settings.model_fields]
+    assert [name for name in names if name not in page] == []

@@ -7,10 +7,17 @@ import pytest
 from negotiator.memory.embedding.embedder import HashingEmbedder
 from negotiator.teleprompter import classifier_training
 from negotiator.teleprompter.cues.catalogue import cue_catalogue
+from negotiator.teleprompter.websocket_context import WebSocketTimeouts
 from tests.conftest import MODELS
+from tests.helpers.fake_recognizer import reader as reader
 from tests.helpers.memory_client import hashed as hashed
+from tests.helpers.phrase_analyser import quick_ear as quick_ear
 from tests.helpers.teleprompter_client import desk as desk
 from tests.helpers.teleprompter_client import new_desk as new_desk
+
+SHORT_TIMEOUTS = WebSocketTimeouts(
+    auth=0.3, idle=0.6, renewal=0.5, believed=0.05, look=0.02, goodbye=0.5
+)
 
 
 @pytest.fixture(scope="session")
@@ -34,3 +41,9 @@ def lessons() -> None:
 def quick(hashed: None, lessons: None) -> None:
     """Every test here."""
     del hashed, lessons
+
+
+@pytest.fixture
+def short_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The application that is made next closes idle sockets within a second."""
+    monkeypatch.setattr("negotiator.compose.assistant.WebSocketTimeouts", lambda: SHORT_TIMEOUTS)

@@ -11,6 +11,8 @@ from tests.conftest import Clock, bearer
 from tests.helpers.asgi_websocket import AsgiWebSocket, WebSocketRefused, connect
 from tests.helpers.teleprompter_client import NewTeleprompterClient, TeleprompterClient
 
+pytestmark = pytest.mark.usefixtures("quick_ear")
+
 
 async def ticket_of(desk: TeleprompterClient, session: str) -> str:
     """A fresh ticket."""
@@ -165,9 +167,9 @@ async def _says_nothing(_socket: AsgiWebSocket) -> None:
     "do", [_says_something_else, _brings_a_bad_ticket, _says_nothing], ids=lambda do: do.__name__
 )
 async def test_who_does_not_is_told_nothing(
-    hasty: None, application: Starlette, desk: TeleprompterClient, do: Any
+    short_timeouts: None, application: Starlette, desk: TeleprompterClient, do: Any
 ) -> None:
-    del hasty
+    del short_timeouts
     one = await desk.open()
     async with connect(application, f"{one}/stream", query="after=0") as socket:
         await do(socket)

@@ -9,6 +9,8 @@ from tests.helpers.fake_recognizer import SILENCE, FakeRecognizer, sentence_as_a
 from tests.helpers.phrase_analyser import OBJECTION
 from tests.helpers.teleprompter_client import TeleprompterClient
 
+pytestmark = pytest.mark.usefixtures("quick_ear")
+
 THEM = [{"id": "them"}]
 BOTH = [{"id": "them"}, {"id": "me"}]
 SECOND = bytes(32_000)

@@ -7,6 +7,8 @@ from tests.helpers.asgi_websocket import connect
 from tests.helpers.phrase_analyser import OBJECTION
 from tests.helpers.teleprompter_client import TeleprompterClient
 
+pytestmark = pytest.mark.usefixtures("quick_ear")
+
 
 @pytest.mark.asyncio
 async def test_what_is_said_on_the_socket_raises_its_card(

@@ -1,1 +1,0 @@
-"""The socket through the ASGI application."""
