@@ -1,7 +1,7 @@
-"""What was learned stays: memories, the vectors they are found by, wins and benchmarks.
+"""Memories, wins and benchmarks of one owner, an agent or a user.
 
-`memories` keeps them under `/api/memories` (tables `memories`, `memory_versions`, `memory_owners`), `recall` finds
-them, `embedding` turns sentences into vectors. All of it belongs to one principal; no statement leaves the owner out.
-`references` checks ids that bodies name.
-Neighbours: `negotiations` above cites memories in plans and suggestions; claiming an agent hands its memories over.
+`memories_routes` serves `/api/memories` over the tables in `tables`; `search` finds memories by meaning and by words;
+`embedding` turns sentences into vectors; `wins_routes` and `benchmarks_routes` serve closed deals and figures over
+them. Every statement names the owner, so no one reads another owner's rows. The slice `negotiations` above cites
+memories in plans and advice; claiming an agent moves its memories to the user.
 """

@@ -1,4 +1,4 @@
-"""The figures of a cell: one's own deals exactly, others' above the privacy floor and rounded."""
+"""The figures of a benchmark cell: exact for the owner's own deals, rounded and above the privacy floor for others'."""
 
 from dataclasses import replace
 from decimal import Decimal
@@ -24,12 +24,12 @@ STATISTICAL_METHOD: Final = (
 
 
 def own_figures(tx: Transaction, owner: str, cell: BenchmarkCell, now: int) -> dict[str, Any]:
-    """The owner's own figures, however few the deals."""
+    """The owner's own figures, however few deals there are."""
     return compute_figures(benchmarks_queries.own_deals(tx, owner, cell, now), cell, scope="mine")
 
 
 def pooled_figures(tx: Transaction, owner: str, cell: BenchmarkCell, now: int) -> dict[str, Any]:
-    """Others' figures, over all kinds when one kind would show somebody; or why there are none."""
+    """Others' figures. Over all kinds when one kind has too few contributors; empty with a `reason` when all have."""
     reason = benchmarks_queries.missing_dimension(cell)
     others = [] if reason else benchmarks_queries.contributed_deals(tx, owner, cell, now)
     widened: list[str] = []
@@ -46,10 +46,10 @@ def pooled_figures(tx: Transaction, owner: str, cell: BenchmarkCell, now: int) -
 def compute_figures(
     deals: list[BenchmarkDeal], cell: BenchmarkCell, *, scope: str
 ) -> dict[str, Any]:
-    """The figures over these deals; rounded to half a point unless they are one's own."""
+    """The figures over these deals, rates rounded to half a percentage point unless `scope` is "mine"."""
     rates = sorted(deal.rate for deal in deals)
 
-    def told(rate: Decimal | None) -> float | None:
+    def shown_rate(rate: Decimal | None) -> float | None:
         return _number(rate if scope == "mine" else round_rate(rate))
 
     interval = median_interval(rates)
@@ -60,12 +60,12 @@ def compute_figures(
         "scope": scope,
         "n_deals": len(deals),
         "n_contributors": len({deal.owner for deal in deals}),
-        **{name: told(value) for name, value in percentiles(rates).items()},
-        "spend_weighted_rate": told(weighted) if one_currency else None,
+        **{name: shown_rate(value) for name, value in percentiles(rates).items()},
+        "spend_weighted_rate": shown_rate(weighted) if one_currency else None,
         "median_rounds": _median([deal.rounds for deal in deals]),
         "median_days": _median([deal.days for deal in deals]),
         "confidence_interval": interval
-        and {"low": told(interval[0]), "high": told(interval[1]), "level": interval[2]},
+        and {"low": shown_rate(interval[0]), "high": shown_rate(interval[1]), "level": interval[2]},
         "period": cell.period,
         "method": STATISTICAL_METHOD,
         "widened": [],

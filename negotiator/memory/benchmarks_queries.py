@@ -1,4 +1,4 @@
-"""The deals of a cell, read from the wins."""
+"""Reads the deals of a benchmark cell from the wins."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -18,7 +18,7 @@ _MONTH_DAYS: Final = Decimal("30.4375")
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkCell:
-    """Which deals: None means any."""
+    """Which deals to count; None means any."""
 
     category: str | None
     kind: str | None
@@ -67,20 +67,22 @@ _CONTRIBUTED = Query(
 
 
 def own_deals(tx: Transaction, owner: str, cell: BenchmarkCell, now: int) -> list[BenchmarkDeal]:
-    """The owner's deals in the cell."""
     return tx.all(_OWN, holder=owner, **_bound(cell, now))
 
 
 def contributed_deals(
     tx: Transaction, owner: str, cell: BenchmarkCell, now: int
 ) -> list[BenchmarkDeal]:
-    """What others contributed to the cell, none of it younger than ninety days."""
+    """Deals of other owners that they contributed to the cell, closed at least `MIN_DEAL_AGE_DAYS` ago."""
     until = now - MIN_DEAL_AGE_DAYS * _DAY
     return tx.all(_CONTRIBUTED, holder=owner, until=until, **_bound(cell, now))
 
 
 def missing_dimension(cell: BenchmarkCell) -> str | None:
-    """What has to be named before others are counted, so that no question splits or joins cells at will."""
+    """The dimension that a query must name before others' deals are counted, as a reason word; None when it names all.
+
+    Fixed cells keep a caller from splitting or joining cells until one contributor shows.
+    """
     for name in ("category", "currency", "side"):
         if getattr(cell, name) is None:
             return f"name_the_{'role' if name == 'side' else name}"

@@ -21,7 +21,7 @@ BenchmarkPeriod = Literal["12m", "24m", "36m", "all"]
 
 
 class BenchmarkQuery(Strict):
-    """Which deals: every member narrows. Others' deals are counted in whole cells only."""
+    """Which deals to count: every member narrows. Others' deals are counted in whole cells only."""
 
     category: ShortText | None = Field(None, description="Only deals of this category.")
     kind: ShortText | None = Field(None, description="Only deals of this kind, such as renewal.")
@@ -33,7 +33,7 @@ class BenchmarkQuery(Strict):
 
 
 class MedianInterval(TypedDict):
-    """Where the true median lies with at least this confidence."""
+    """The true median lies in this interval with at least this confidence."""
 
     low: float
     high: float
@@ -41,7 +41,7 @@ class MedianInterval(TypedDict):
 
 
 class BenchmarkFigures(TypedDict):
-    """Rates are fractions of the baseline; what cannot be told is null, with the reason."""
+    """Rates are fractions of the baseline. A figure that may not be shown is null, with the reason."""
 
     id: str
     scope: str
@@ -64,25 +64,22 @@ class BenchmarkFigures(TypedDict):
 
 
 class BenchmarksView(BenchmarkFigures):
-    """The caller's own figures, and those of contributors besides."""
+    """The caller's own figures, with those of other contributors."""
 
     contributors: BenchmarkFigures
 
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkRoutes:
-    """Compares over the wins that are kept."""
-
     store: Store
 
     def operations(self) -> list[Operation]:
-        """What this slice offers."""
         return [
             Operation(
                 name="get_benchmarks",
                 method="GET",
                 path="/api/benchmarks",
-                summary="How deals like this one usually end: yours, and others' where nobody can be seen",
+                summary="How deals like this one usually end: yours, and others' if no contributor is identifiable",
                 run=self.get,
                 input=BenchmarkQuery,
                 output=BenchmarksView,
@@ -97,7 +94,7 @@ class BenchmarkRoutes:
         ]
 
     async def get(self, call: Call[BenchmarkQuery]) -> dict[str, Any]:
-        """Both answers over one snapshot."""
+        """The caller's figures and the contributors', read in one snapshot."""
         owner, cell, now = call.caller.principal, cell_for(call.input), values.now()
 
         def unit(tx: Transaction) -> dict[str, Any]:
@@ -110,7 +107,6 @@ class BenchmarkRoutes:
         return await self.store.scan(unit)
 
 
-def cell_for(asked: BenchmarkQuery) -> BenchmarkCell:
-    """The cell that is asked for."""
-    side = None if asked.role is None else "sell" if gains_when_higher(asked.role, "") else "buy"
-    return BenchmarkCell(asked.category, asked.kind, asked.currency, side, asked.period)
+def cell_for(query: BenchmarkQuery) -> BenchmarkCell:
+    side = None if query.role is None else "sell" if gains_when_higher(query.role, "") else "buy"
+    return BenchmarkCell(query.category, query.kind, query.currency, side, query.period)

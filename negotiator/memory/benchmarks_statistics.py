@@ -1,10 +1,8 @@
-"""What of others' deals may be told: only what shows nobody.
+"""Statistics of benchmarks, and the privacy floor under which others' deals are not shown.
 
-The floor is the antitrust agencies' former safety zone for exchanging prices (1996, withdrawn 2023), still a sensible
-one: five contributors besides the asker, none with more than a quarter of the value, nothing younger than ninety days.
-Cells are fixed and figures rounded to half a point, so that two questions cannot be subtracted from each other.
-
-Percentiles and the confidence of a median, in decimals.
+The floor follows the antitrust agencies' former safety zone for exchanging prices (1996, withdrawn 2023): at least five
+contributors besides the caller, none with more than a quarter of the value, no deal younger than ninety days. Cells are
+fixed and figures rounded to half a percentage point, so that two answers cannot be subtracted from each other.
 """
 
 from collections import defaultdict
@@ -22,7 +20,7 @@ _HALF_POINT: Final = Decimal("0.005")
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkDeal:
-    """A closed deal as benchmarks see it: the fraction saved, the baseline's value in its currency, rounds and days."""
+    """A closed deal: the fraction saved (`rate`), the baseline's value in its currency (`weight`), rounds and days."""
 
     owner: str
     currency: str
@@ -33,7 +31,7 @@ class BenchmarkDeal:
 
 
 def suppression_reason(deals: Sequence[BenchmarkDeal]) -> str | None:
-    """Why these deals of others may not be told of; None when they may."""
+    """Why figures over these deals of others may not be shown; None when they may."""
     by_owner: defaultdict[str, Decimal] = defaultdict(Decimal)
     for deal in deals:
         by_owner[deal.owner] += deal.weight
@@ -46,7 +44,7 @@ def suppression_reason(deals: Sequence[BenchmarkDeal]) -> str | None:
 
 
 def round_rate(rate: Decimal | None) -> Decimal | None:
-    """A rate to half a percentage point."""
+    """The rate rounded to half a percentage point."""
     if rate is None:
         return None
     return (rate / _HALF_POINT).quantize(Decimal(1), ROUND_HALF_EVEN) * _HALF_POINT
@@ -58,7 +56,7 @@ _TAILS: Final = frozenset({10, 90})
 
 
 def percentile(ordered: Sequence[Decimal], percent: int) -> Decimal:
-    """Linear between the two nearest of at least one ordered value (Hyndman and Fan 1996, definition 7)."""
+    """The percentile of at least one ordered value, interpolated linearly (Hyndman and Fan 1996, definition 7)."""
     place = Decimal(len(ordered) - 1) * percent / 100
     below = int(place)
     above = min(below + 1, len(ordered) - 1)
@@ -66,7 +64,7 @@ def percentile(ordered: Sequence[Decimal], percent: int) -> Decimal:
 
 
 def percentiles(ordered: Sequence[Decimal]) -> dict[str, Decimal | None]:
-    """p10 to p90; the tails only from twenty values on, none of nothing."""
+    """p10 to p90, None without values. p10 and p90 need at least `MIN_DEALS_FOR_TAILS` values."""
     return {
         f"p{percent}": percentile(ordered, percent)
         if ordered and (percent not in _TAILS or len(ordered) >= MIN_DEALS_FOR_TAILS)
@@ -76,9 +74,9 @@ def percentiles(ordered: Sequence[Decimal]) -> dict[str, Decimal | None]:
 
 
 def median_interval(ordered: Sequence[Decimal]) -> tuple[Decimal, Decimal, float] | None:
-    """The narrowest pair of order statistics that holds the median with at least 95 %, and how surely it does.
+    """The narrowest pair of order statistics that holds the median with at least 95 %, and its confidence.
 
-    It assumes nothing of the distribution (David and Nagaraja 2003, §7.1); None when there are fewer than six values.
+    It assumes no distribution (David and Nagaraja 2003, §7.1). None for fewer than six values.
     """
     count = len(ordered)
     for inner in range(count // 2, 0, -1):
@@ -89,7 +87,7 @@ def median_interval(ordered: Sequence[Decimal]) -> tuple[Decimal, Decimal, float
 
 
 def weighted_mean(values: Sequence[Decimal], weights: Sequence[Decimal]) -> Decimal | None:
-    """The mean by weight; None when nothing weighs anything."""
+    """The weighted mean; None when the weights add up to zero."""
     total = sum(weights, Decimal(0))
     if not total:
         return None

@@ -1,12 +1,9 @@
-"""Texts as people see them, whatever marks they are made of.
+"""What the server thinks of a memory's text: attempts to instruct a model, trust of its author, repetitions.
 
-Crude attempts to speak to a model through a memory (OWASP's agentic top ten calls them memory poisoning).
-
-What is caught here is kept out of sight, not thrown away. It is a filter, not a proof: whatever is recalled is handed
-on as data with its source and its trust. Business prose is full of "always" and "never": an order counts only where it
-is given to the reader, and only for things a reader of memories could do.
-
-How far an author is believed, and whether two texts say the same.
+Texts that address a model, give orders, imitate markup or hold secrets are quarantined (OWASP's agentic top ten calls
+the attack memory poisoning). It is a filter, not a proof: a recalled memory always carries its source and its trust.
+Business prose is full of "always" and "never", so an order counts only where it addresses the reader and names an
+action that a model with tools could take. Texts are compared as people see them: without invisible or look-alike marks.
 """
 
 import hashlib
@@ -31,28 +28,28 @@ _BARRED: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Cn"})
 
 
 def strip_invisible(text: str) -> str:
-    """The text composed (NFC), without marks that are not seen; line breaks stay.
+    """The text composed (NFC) and trimmed, without characters that are not visible; line breaks stay.
 
-    Control, format, private and unassigned characters go: zero widths, direction marks and tags among them. The joiner
-    in an emoji goes too, which leaves its parts.
+    Control, format, private and unassigned characters go, among them zero widths, direction marks and tags. The joiner
+    in an emoji goes too, which leaves the emoji's parts.
     """
-    seen = "".join(
+    folded = "".join(
         mark
         for mark in unicodedata.normalize("NFC", text)
         if mark in "\n\t" or unicodedata.category(mark) not in _BARRED
     )
-    return seen.strip()
+    return folded.strip()
 
 
 def fold_lookalikes(text: str) -> str:
-    """The text as a reader sees it: one case, no accents, look-alikes as Latin, spelled-out words put together."""
+    """The text in lower case, without accents, look-alikes as Latin letters, spelled-out words joined."""
     plain = fold_text(fold_text(text).translate(_LOOKALIKES))
     joined = _SPELLED.sub(lambda found: f" {_BETWEEN.sub('', found[0])} ", plain)
     return joined.replace("’", "'")
 
 
 def text_digest(text: str, counterparty: str | None) -> str:
-    """One value for texts about the same party that differ in case, spacing and composition only."""
+    """SHA-256 of text and counterparty, equal for texts that differ only in case, spacing and composition."""
     parts = (unicodedata.normalize("NFKC", part).casefold() for part in (text, counterparty or ""))
     plain = "\0".join(_SPACE.sub(" ", part).strip() for part in parts)
     return hashlib.sha256(plain.encode()).hexdigest()
@@ -108,11 +105,11 @@ _CARD: Final = re.compile(r"(?<!\d)(?:4|5[1-5]|2[2-7]|3[47]|6)(?:[ -]?\d){11,18}
 
 
 def suspicion_reason(texts: Iterable[str], kind: str) -> str | None:
-    """Why the texts of a memory are better kept out of sight, as one word; None when nothing is wrong with them."""
+    """One word that says why the texts of a memory should be quarantined; None when they look harmless."""
     for text in texts:
-        seen = fold_lookalikes(text)
+        folded = fold_lookalikes(text)
         for reason, pattern in _PATTERNS.items():
-            if pattern.search(seen):
+            if pattern.search(folded):
                 return reason
         if _SECRET.search(text):
             return "secret"
@@ -124,7 +121,7 @@ def suspicion_reason(texts: Iterable[str], kind: str) -> str | None:
 
 
 def _is_card(digits: str) -> bool:
-    """Luhn's check (ISO/IEC 7812-1)."""
+    """Luhn's check digit (ISO/IEC 7812-1)."""
     figures = [int(mark) for mark in digits if mark.isdigit()]
     doubled = [2 * figure - 9 * (figure > 4) for figure in figures[-2::-2]]
     return (sum(figures[-1::-2]) + sum(doubled)) % 10 == 0
@@ -145,7 +142,7 @@ _WORD: Final = re.compile(r"[a-z]+(?:['’]t)?")
 
 
 def trust_level(author: AuthorKind, *, bound: bool) -> int:
-    """How far an author is believed: a person 3, their agent 2, an agent of nobody's 1, what was heard or read 0."""
+    """How far an author is trusted: a user 3, their agent 2, an unclaimed agent 1, transcripts and imports 0."""
     if author == "user":
         return TRUST_CONFIRMED
     if author == "agent":
@@ -154,18 +151,18 @@ def trust_level(author: AuthorKind, *, bound: bool) -> int:
 
 
 def is_repetition(left: str, right: str) -> bool:
-    """Whether two texts are one in all but spelling: the same telling words in the same order."""
+    """Whether two texts have the same significant words in the same order, the same numbers and negations."""
     return stemmed_terms(left) == stemmed_terms(right) and has_same_numbers_and_negations(
         left, right
     )
 
 
 def has_same_numbers_and_negations(left: str, right: str) -> bool:
-    """Whether two texts have the same numbers and deny as much: others cannot say nearly the same."""
-    return _held(left) == _held(right)
+    """Whether two texts have the same numbers and an equal parity of negations; otherwise they contradict."""
+    return _numbers_and_negation(left) == _numbers_and_negation(right)
 
 
-def _held(text: str) -> tuple[list[str], int]:
+def _numbers_and_negation(text: str) -> tuple[list[str], int]:
     denials = sum(
         word in _NEGATIONS or word.endswith(("'t", "’t")) for word in _WORD.findall(text.casefold())
     )

@@ -1,9 +1,7 @@
-"""BM25 over one owner's texts (Robertson and Zaragoza 2009).
+"""An in-memory search index over one owner's memories: BM25 over the words, cosine over the vectors.
 
-Every term of every text is kept as a pair of numbers. The pairs that were there when the index was packed lie sorted by
-term; the few that came since are looked through, until there are enough of them to pack again.
-
-One owner's memories, ready to be searched.
+BM25 after Robertson and Zaragoza (2009). The keyword index keeps every term of every text as a pair of numbers. Packed
+pairs are sorted by term; newer pairs are scanned until there are enough of them to pack again.
 """
 
 from array import array
@@ -32,7 +30,7 @@ KeywordArray = Any
 
 
 class KeywordIndex:
-    """An inverted index whose rows are added at the end; a changed text is a new row."""
+    """An inverted index. Rows are only appended: a changed text is a new row."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -47,7 +45,7 @@ class KeywordIndex:
         return len(self._lengths)
 
     def extend(self, texts: Sequence[Sequence[str]]) -> None:
-        """Index more texts, each by its terms."""
+        """Add texts, each as its list of terms."""
         numbers = self._numbers
         for terms in texts:
             self._rows.extend([len(self._lengths)] * len(terms))
@@ -58,13 +56,13 @@ class KeywordIndex:
             self._packed = _Postings.packed(self._terms, self._rows, len(self))
 
     def scores(self, terms: Iterable[str]) -> KeywordArray:
-        """What share of the question each row has: float32 [rows].
+        """The share of the query that each row matches: float32 [rows].
 
-        1 is a text of usual length in which every term occurs once, 0 one in which none does; a rare term weighs more
-        than a common one, and one that no text has the most.
+        1 is a text of average length in which every term occurs once, 0 a text without any. A rare term weighs more
+        than a common one; a term that occurs in no text weighs most.
         """
         found = np.zeros(len(self), np.float32)
-        norm, whole = self._lengths_weighed(), 0.0
+        norm, whole = self._length_norm(), 0.0
         for term in dict.fromkeys(terms):
             rows, counts = self._of(self._numbers.get(term))
             rarity = log(1 + (len(self) - len(rows) + 0.5) / (len(rows) + 0.5))
@@ -73,7 +71,7 @@ class KeywordIndex:
         return found / np.float32(whole) if whole else found
 
     def _of(self, number: int | None) -> tuple[KeywordArray, KeywordArray]:
-        """The rows that a term occurs in, and how often."""
+        """The rows in which a term occurs, and how often."""
         if number is None:
             return _NOWHERE
         rows, counts = self._packed.of(number)
@@ -86,8 +84,8 @@ class KeywordIndex:
         newer, often = np.unique(places[terms == number], return_counts=True)
         return np.concatenate([rows, newer]), np.concatenate([counts, often.astype(np.float32)])
 
-    def _lengths_weighed(self) -> KeywordArray:
-        """What a text's length does to its terms' saturation."""
+    def _length_norm(self) -> KeywordArray:
+        """BM25's length normalisation of each row."""
         if len(self._norm) != len(self):
             lengths = np.array(self._lengths, np.float32)
             ratio = lengths / max(1.0, float(lengths.mean()))
@@ -97,7 +95,7 @@ class KeywordIndex:
 
 @dataclass(frozen=True, slots=True)
 class _Postings:
-    """Rows and counts by term, of the first `texts` texts; `starts` says where a term's begin."""
+    """Rows and counts by term, of the first `texts` texts; `starts` says where those of each term begin."""
 
     texts: int
     pairs: int
@@ -107,7 +105,6 @@ class _Postings:
 
     @classmethod
     def packed(cls, terms: "array[int]", rows: "array[int]", texts: int) -> "_Postings":
-        """The postings of all pairs there are."""
         pairs = np.array(terms, np.int64) << 32 | np.array(rows, np.int64)
         found, counts = np.unique(pairs, return_counts=True)
         by_term = found >> 32
@@ -117,7 +114,7 @@ class _Postings:
         return cls(texts, len(terms), starts, places, counts.astype(np.float32))
 
     def of(self, number: int) -> tuple[KeywordArray, KeywordArray]:
-        """One term's rows and counts."""
+        """The rows and counts of one term."""
         if number + 1 >= len(self.starts):
             return _NOWHERE
         span = slice(self.starts[number], self.starts[number + 1])
@@ -144,10 +141,10 @@ IndexPredicate = Callable[[Mapping[str, Any]], bool]
 
 @dataclass(frozen=True, slots=True)
 class IndexedMemory:
-    """One memory as the shelf takes it: its terms, its vector, its view as JSON, and what every search reads of it.
+    """A memory for the index: its terms, its vector, its JSON view, and the columns that every search reads.
 
-    `vector` is None when it is by another model than the one that questions are put to: it is found by its words.
-    `created` and `expires` in milliseconds; `ageless` ones do not pale with time.
+    `vector` is None when another model made it; the memory is then found by its words only. `created` and `expires` are
+    milliseconds. The score of an `ageless` memory does not fall with time.
     """
 
     id: str
@@ -163,7 +160,7 @@ class IndexedMemory:
 
 @dataclass(frozen=True, slots=True)
 class IndexQuery:
-    """What is asked of a shelf: the words, their vector (None in keyword mode), what may be shown."""
+    """A query: the words, their vector (None in keyword mode), and which memories may be found."""
 
     text: str
     vector: IndexArray | None
@@ -174,7 +171,7 @@ class IndexQuery:
 
 
 class MemoryIndex:
-    """Rows in the order of their arrival; a changed memory leaves its old row and takes a new one."""
+    """Rows in order of arrival; a changed memory leaves its old row and takes a new one."""
 
     def __init__(self, stamp: int) -> None:
         self.stamp = stamp
@@ -194,17 +191,17 @@ class MemoryIndex:
 
     @property
     def cost(self) -> int:
-        """About how many bytes it takes."""
+        """Approximate size in bytes."""
         rows = self._bytes + _ROW_COST * len(self._ids)
         return self._columns.vectors.nbytes + rows + _FACTS_COST * len(self._facts)
 
     @property
     def stale(self) -> bool:
-        """Whether so many rows are left over that it is better built anew."""
+        """Whether so many rows are unused that the index should be rebuilt."""
         return len(self._ids) > 64 and len(self._ids) > 2 * len(self._places)
 
     def put(self, memories: Sequence[IndexedMemory]) -> None:
-        """Add memories, or what became of them."""
+        """Add memories, or new versions of memories."""
         for memory in memories:
             if (old := self._places.get(memory.id)) is not None:
                 self._columns.status[old] = _GONE
@@ -215,25 +212,25 @@ class MemoryIndex:
         self._keywords.extend([memory.terms for memory in memories])
         self._columns.extend(memories)
 
-    def search(self, asked: IndexQuery) -> Iterator[tuple[str, RankedRow]]:
-        """Ids in order, best first; at most the first fifty by meaning and the first fifty by words."""
+    def search(self, query: IndexQuery) -> Iterator[tuple[str, RankedRow]]:
+        """Ids, best first: at most the first fifty by meaning and the first fifty by words."""
         columns = self._columns
-        allowed = columns.allowed(asked)
-        if asked.keep is not None:
-            keep = asked.keep
+        allowed = columns.allowed(query)
+        if query.keep is not None:
+            keep = query.keep
             for row in np.flatnonzero(allowed):
                 allowed[row] = keep(self._read(int(row)))
         nearest = matching = _EMPTY_ROWS
         words = np.zeros(len(self._ids), np.float32)
-        if asked.vector is not None:
-            nearest = columns.nearest(asked.vector, allowed)
-        if asked.mode != "semantic":
-            words = self._keywords.scores(stemmed_terms(asked.text))
+        if query.vector is not None:
+            nearest = columns.nearest(query.vector, allowed)
+        if query.mode != "semantic":
+            words = self._keywords.scores(stemmed_terms(query.text))
             matching = top_rows(words, np.flatnonzero((words > 0) & allowed))
         rows = np.unique(np.concatenate([nearest, matching]))
         found = RankingCandidates(
             rows=rows,
-            semantic=columns.cosines(asked.vector, rows),
+            semantic=columns.cosines(query.vector, rows),
             keyword=words[rows],
             nearest=nearest,
             matching=matching,
@@ -241,13 +238,13 @@ class MemoryIndex:
             trust=columns.trust[rows],
             ageless=columns.ageless[rows],
         )
-        for one in HybridRanking(found, asked.mode, now=asked.now):
+        for one in HybridRanking(found, query.mode, now=query.now):
             yield self._ids[one.row], one
 
     def nearest(
         self, vector: IndexArray, *, now: int, statuses: frozenset[str]
     ) -> list[tuple[str, float]]:
-        """The few closest in meaning with their cosine, closest first."""
+        """The five closest by cosine, closest first."""
         columns = self._columns
         allowed = columns.allowed(IndexQuery("", vector, "semantic", now, statuses))
         rows = columns.nearest(vector, allowed)[:5]
@@ -260,7 +257,7 @@ class MemoryIndex:
         return found
 
     def read(self) -> None:
-        """Have every memory's view at hand, as filters need it. Takes its time the first time."""
+        """Parse every memory's view, as filters need it; slow the first time."""
         for row in self._places.values():
             self._read(row)
 
@@ -271,9 +268,9 @@ class MemoryIndex:
 
 
 class _Columns:
-    """The arrays of a shelf, grown by doubling; the first `_used` rows of each count.
+    """The columns of an index, as arrays grown by doubling; the first `_used` rows count.
 
-    `sketch` holds the signs of the vectors, one bit a dimension: what a large shelf is looked through by first.
+    `sketch` holds the signs of the vectors, one bit a dimension. A large index is searched by it first.
     """
 
     def __init__(self) -> None:
@@ -287,12 +284,12 @@ class _Columns:
         self.comparable: IndexArray = np.zeros(0, bool)
         self._used = 0
 
-    def allowed(self, asked: IndexQuery) -> IndexArray:
-        """Which rows may be shown."""
-        numbers = [number for name, number in _NUMBERS.items() if name in asked.statuses]
+    def allowed(self, query: IndexQuery) -> IndexArray:
+        """Which rows have one of the statuses and have not expired."""
+        numbers = [number for name, number in _NUMBERS.items() if name in query.statuses]
         status = self.status[: self._used]
         fits = status == numbers[0] if len(numbers) == 1 else np.isin(status, numbers)
-        fits &= self.expires[: self._used] > asked.now
+        fits &= self.expires[: self._used] > query.now
         return fits
 
     def nearest(self, vector: IndexArray, allowed: IndexArray) -> IndexArray:
@@ -307,13 +304,13 @@ class _Columns:
         return top_rows(self.vectors[: self._used] @ vector, rows)
 
     def cosines(self, vector: IndexArray | None, rows: IndexArray) -> IndexArray:
-        """The cosine of these rows; zero where vectors are of another model."""
+        """The cosine of these rows; zeros without a vector of the same dimension."""
         if vector is None or self.vectors.shape[1] != len(vector):
             return np.zeros(len(rows), np.float32)
         return self.vectors[rows] @ vector
 
     def extend(self, memories: Sequence[IndexedMemory]) -> None:
-        """Take these memories' values as the next rows."""
+        """Append these memories' values as rows."""
         if not memories:
             return
         found = [memory.vector for memory in memories if memory.vector is not None]
@@ -333,9 +330,9 @@ class _Columns:
         self.ageless[span] = [memory.ageless for memory in memories]
 
     def _shortlist(self, vector: IndexArray, rows: IndexArray) -> IndexArray:
-        """Of many rows the thousand and some whose vectors point to the same side in most dimensions.
+        """The `_SHORTLIST` rows, and ties, whose vectors agree with this one in most signs.
 
-        Signs agree the more, the smaller the angle (Charikar 2002); what they leave is compared exactly.
+        The more signs agree, the smaller the angle (Charikar 2002). The rows that are left are compared exactly.
         """
         [signs] = _signs(vector[np.newaxis])
         apart = np.zeros(self._used, np.uint16)
@@ -346,24 +343,24 @@ class _Columns:
         return rows[among <= np.argmax(reached)]
 
     def _grow(self, rows: int, width: int) -> None:
-        """Make room for so many rows of vectors this wide; a first vector gives those before it their width."""
-        if (room := len(self.expires)) >= rows and self.vectors.shape[1] == width:
+        """Allocate at least `rows` rows of `width` dimensions; rows before the first vector are widened to it."""
+        if (capacity := len(self.expires)) >= rows and self.vectors.shape[1] == width:
             return
-        room = max(rows, 2 * room) if rows > room else room
-        self.vectors = _larger(self.vectors, (room, width))
-        self.sketch = _larger(self.sketch, ((width + 63) // 64, room))
+        capacity = max(rows, 2 * capacity) if rows > capacity else capacity
+        self.vectors = _enlarged(self.vectors, (capacity, width))
+        self.sketch = _enlarged(self.sketch, ((width + 63) // 64, capacity))
         for name in ("expires", "created", "status", "trust", "ageless", "comparable"):
-            setattr(self, name, _larger(getattr(self, name), (room,)))
+            setattr(self, name, _enlarged(getattr(self, name), (capacity,)))
 
 
-def _larger(old: IndexArray, shape: tuple[int, ...]) -> IndexArray:
+def _enlarged(old: IndexArray, shape: tuple[int, ...]) -> IndexArray:
     new = np.zeros(shape, old.dtype)
     new[tuple(map(slice, old.shape))] = old
     return new
 
 
 def _signs(vectors: IndexArray) -> IndexArray:
-    """The vectors' signs, 64 to a number: uint64 [rows, dimensions / 64]."""
+    """The signs of the vectors, 64 to a number: uint64 [rows, dimensions / 64]."""
     packed = np.packbits(vectors > 0, axis=1)
     padded = np.zeros((len(vectors), -(-packed.shape[1] // 8) * 8), np.uint8)
     padded[:, : packed.shape[1]] = packed

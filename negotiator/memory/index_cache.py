@@ -1,4 +1,4 @@
-"""The shelves in use by this process: loaded when first asked for, caught up by the owner's counter, let go by size."""
+"""The memory indexes of this process: built on first use, updated by the owner's counter, evicted by size."""
 
 import asyncio
 from collections import OrderedDict
@@ -53,63 +53,63 @@ _SINCE = Query(
 
 
 class MemoryIndexCache:
-    """Answers an owner's shelf as it is now; `model` is whose vectors questions are put in."""
+    """Gives an owner's up-to-date index. Only vectors of `model` are compared."""
 
-    def __init__(self, store: Store, model: str, *, room: int = CACHE_BYTES) -> None:
+    def __init__(self, store: Store, model: str, *, capacity: int = CACHE_BYTES) -> None:
         self._store = store
         self._model = model
-        self._room = room
-        self._kept: OrderedDict[str, MemoryIndex] = OrderedDict()
+        self._capacity = capacity
+        self._indexes: OrderedDict[str, MemoryIndex] = OrderedDict()
         self._costs: dict[str, int] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._taken = 0
 
     async def of(self, owner: str) -> "MemoryIndex":
-        """The shelf with everything that was committed before the call."""
+        """The owner's index with every change committed before the call."""
         stamp, removed = await self._store.read(lambda tx: owner_stamps(tx, owner))
-        shelf = self._kept.get(owner)
-        if shelf is None or shelf.stamp < stamp:
+        index = self._indexes.get(owner)
+        if index is None or index.stamp < stamp:
             lock = self._locks.setdefault(owner, asyncio.Lock())
             async with lock:
-                shelf = self._kept.get(owner)
-                if shelf is None or shelf.stamp < stamp:
-                    shelf = await self._caught_up(owner, shelf, removed)
-        self._keep(owner, shelf)
-        return shelf
+                index = self._indexes.get(owner)
+                if index is None or index.stamp < stamp:
+                    index = await self._caught_up(owner, index, removed)
+        self._hold(owner, index)
+        return index
 
     async def _caught_up(
-        self, owner: str, shelf: "MemoryIndex | None", removed: int
+        self, owner: str, index: "MemoryIndex | None", removed: int
     ) -> "MemoryIndex":
-        """The shelf with what it lacks; much of it goes into a new one, filled on a thread."""
-        if shelf is not None and shelf.stamp >= removed and not shelf.stale:
-            since = shelf.stamp
+        """The index with the changes it lacks; many changes build a new one on a thread."""
+        if index is not None and index.stamp >= removed and not index.stale:
+            since = index.stamp
             stamp, found = await self._store.scan(lambda tx: _since(tx, owner, since))
             if len(found) <= _FEW:
-                shelf.put(self._shelved(found))
-                shelf.stamp = stamp
-                return shelf
+                index.put(self._indexed(found))
+                index.stamp = stamp
+                return index
         stamp, found = await self._store.scan(lambda tx: _since(tx, owner, 0))
         return await asyncio.to_thread(self._filled, stamp, found)
 
     def _filled(self, stamp: int, found: Sequence[IndexRow]) -> "MemoryIndex":
-        # The arithmetic behind a shelf is loaded by whoever recalls, not by every process.
+        # numpy is imported on the first search, not by every process.
         from negotiator.memory.index import MemoryIndex
 
         fresh = MemoryIndex(stamp)
-        fresh.put(self._shelved(found))
+        fresh.put(self._indexed(found))
         return fresh
 
-    def _shelved(self, found: Sequence[IndexRow]) -> "list[IndexedMemory]":
-        """Rows as the shelf takes them; a vector of another model stays behind."""
+    def _indexed(self, found: Sequence[IndexRow]) -> "list[IndexedMemory]":
+        """Rows in the index's form; a vector of another model is left out."""
         from negotiator.memory.index import IndexedMemory
 
-        shelved: list[IndexedMemory] = []
+        indexed: list[IndexedMemory] = []
         for key, document, model, vector, status, trust, expires, created in found:
             facts: dict[str, Any] = orjson.loads(document)
             words = " ".join([facts["text"], *facts["tags"], facts["counterparty"] or ""])
             compared = vector if model == self._model else None
             ageless = facts["pinned"] or facts["kind"] == "win"
-            shelved.append(
+            indexed.append(
                 IndexedMemory(
                     key,
                     stemmed_terms(words),
@@ -122,21 +122,20 @@ class MemoryIndexCache:
                     expires,
                 )
             )
-        return shelved
+        return indexed
 
     def forget(self, owner: str) -> None:
-        """Let go of an owner's shelf."""
-        if owner in self._kept:
+        if owner in self._indexes:
             self._taken -= self._costs.pop(owner)
-            del self._kept[owner]
+            del self._indexes[owner]
 
-    def _keep(self, owner: str, shelf: "MemoryIndex") -> None:
-        self._taken += shelf.cost - self._costs.get(owner, 0)
-        self._costs[owner] = shelf.cost
-        self._kept[owner] = shelf
-        self._kept.move_to_end(owner)
-        while self._taken > self._room and len(self._kept) > 1:
-            self.forget(next(iter(self._kept)))
+    def _hold(self, owner: str, index: "MemoryIndex") -> None:
+        self._taken += index.cost - self._costs.get(owner, 0)
+        self._costs[owner] = index.cost
+        self._indexes[owner] = index
+        self._indexes.move_to_end(owner)
+        while self._taken > self._capacity and len(self._indexes) > 1:
+            self.forget(next(iter(self._indexes)))
 
 
 def owner_stamps(tx: Transaction, owner: str) -> tuple[int, int]:

@@ -1,8 +1,7 @@
-"""What memories and wins may refer to: looked up in slices above this one, under the same owner.
+"""Changes to memories: creating, editing, superseding, erasing, reviewing, claiming and quarantining them.
 
-What happens to memories: remembered, changed, superseded, forgotten, taken over by the user who claims the agent.
-
-Belief that changes afterwards: a person looks a memory over, an agent is claimed, an author is believed no more.
+A repeated text is kept once. A less trusted author cannot change or supersede what a more trusted one wrote.
+`ReferenceChecks` lets the slices above check ids that a request body names.
 """
 
 from collections.abc import Callable
@@ -21,25 +20,25 @@ from negotiator.store.statement import Transaction
 from negotiator.values import milliseconds
 
 RequireReference = Callable[[Transaction, str, str], None]
-"""Takes the owner and the id; `NotFound` for what does not exist and for what is somebody else's, alike."""
+"""Takes the owner and the id; raises `NotFound` unless the owner has such an object."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReferenceChecks:
-    """Checks ids in request bodies."""
+    """Checks of ids in request bodies."""
 
     negotiation: RequireReference
     tactic: RequireReference
 
 
 MAX_MEMORIES: Final = 10_000
-"""Memories an owner may have that are active or pending; twice as many in all."""
+"""Active and pending memories an owner may have; twice as many with the other statuses."""
 MAX_TAGS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
 class SimilarMemories:
-    """What is there already: a memory that the text only repeats, or one that says almost the same."""
+    """Ids of an existing memory that the text repeats, or of one that says almost the same."""
 
     repeated: str | None = None
     similar: str | None = None
@@ -47,7 +46,7 @@ class SimilarMemories:
 
 @dataclass(frozen=True, slots=True)
 class MemoryWriter:
-    """Who writes for whom: the owner, what kind of author, by which client, and whether a person stands behind it."""
+    """Who writes: the owner, the kind of author, the client, and whether a user has claimed it (`bound`)."""
 
     owner: str
     author: AuthorKind
@@ -56,12 +55,12 @@ class MemoryWriter:
 
     @property
     def trust(self) -> int:
-        """How far what it writes is believed."""
+        """How far the author is trusted, 0 to 3."""
         return content_guard.trust_level(self.author, bound=self.bound)
 
     @property
     def name(self) -> str:
-        """The writer as the history names it."""
+        """The author's name in the history."""
         return self.client_id or self.author
 
 
@@ -74,13 +73,14 @@ def create_memory(
     near: SimilarMemories,
     status: str = "active",
 ) -> tuple[MemoryDocument, bool]:
-    """Keep a memory; answers its view and whether it is new: what is known already is kept once.
+    """Store a memory; returns its view and whether it is new.
 
-    What the new words add to the old memory (tags, attributes, a later end, more trust) is added to it. 409 beyond the
-    owner's measure; 404 and 409 for what `supersedes` names wrongly. What is heard waits for a person in any case.
+    A known memory is not stored twice: tags, attributes, a later expiry and more trust are added to it. 409 beyond the
+    owner's limit; 422, 409 for an invalid `supersedes`. A memory from a transcript is always pending until the user
+    reviews it.
     """
     if (known := _known(tx, writer.owner, body, near)) is not None:
-        return _said_again(tx, writer, known, body), False
+        return _merge_repetition(tx, writer, known, body), False
     live, all_ = (memories_queries.count(tx, writer.owner, live=live) for live in (True, False))
     if live >= MAX_MEMORIES or all_ >= 2 * MAX_MEMORIES:
         raise Conflict(
@@ -100,24 +100,26 @@ def create_memory(
 def edit_memory(
     tx: Transaction, writer: MemoryWriter, memory: str, body: MemoryBody, *, expected: int
 ) -> MemoryDocument:
-    """Let the memory say this from now on, believed as far as whoever says so. 404, 409, 412, 422."""
+    """Replace the memory's content; it gets the editor's trust. 404, 409, 412, 422."""
     before = memories_queries.load(tx, writer.owner, memory, expected=expected)
     if before["status"] == "superseded":
         raise Conflict("A superseded memory is not edited any more.", error="superseded")
     _check_trust(writer, before)
     _check_pin(writer, body)
-    twin = memories_queries.find_duplicate(
+    duplicate = memories_queries.find_duplicate(
         tx, writer.owner, body.text, counterparty=body.counterparty
     )
-    if twin is not None and twin["id"] != memory:
+    if duplicate is not None and duplicate["id"] != memory:
         raise Conflict(
-            "Another memory says this already.", error="duplicate", members={"existing": twin["id"]}
+            "Another memory says this already.",
+            error="duplicate",
+            members={"existing": duplicate["id"]},
         )
     suspect = suspicion_reason(body.prose, body.kind)
     cleared = "active" if before["status"] == "quarantined" else before["status"]
     after = {
         **before,
-        **_said(body),
+        **_author_members(body),
         "trust": writer.trust,
         "status": "quarantined" if suspect else cleared,
         "status_reason": suspect,
@@ -136,31 +138,31 @@ def delete_memory(tx: Transaction, owner: str, memory: str, *, expected: int | N
 
 
 def erase_memory(tx: Transaction, owner: str, memory: str) -> None:
-    """Erase a memory that is there: its rows, and the answers that repeated it."""
+    """Erase an existing memory, its history and the stored answers that repeat it."""
     memories_queries.delete_memory(tx, owner, memory)
     idempotency.erase_mentions(tx, owner, memory.encode())
 
 
 def erase_all_memories(tx: Transaction, owner: str, confirmed: int) -> int:
-    """Erase all of an owner's memories with their history; 409 with the count when another was confirmed."""
-    held = memories_queries.count(tx, owner, live=False)
-    if held != confirmed:
+    """Erase all of an owner's memories with their history; 409 with the count when another number was confirmed."""
+    total = memories_queries.count(tx, owner, live=False)
+    if total != confirmed:
         raise Conflict(
-            f"There are {held} memories; confirm that number to erase them.",
+            f"There are {total} memories; confirm that number to erase them.",
             error="not_confirmed",
-            members={"count": held},
+            members={"count": total},
         )
     memories_queries.delete_all_memories(tx, owner)
     idempotency.erase_mentions(tx, owner, b'"mem_')
-    return held
+    return total
 
 
 def _new(writer: MemoryWriter, body: NewMemory, status: str) -> MemoryDocument:
-    """A memory that was never there before; out of sight when something is wrong with what it says."""
+    """The view of a new memory, quarantined when its text is suspicious."""
     now, suspect = values.now(), suspicion_reason(body.prose, body.kind)
     return {
         "id": values.new_id("mem"),
-        **_said(body),
+        **_author_members(body),
         "source": {
             "type": writer.author,
             "client_id": writer.client_id,
@@ -185,19 +187,21 @@ def _known(
     tx: Transaction, owner: str, body: NewMemory, near: SimilarMemories
 ) -> MemoryDocument | None:
     """The memory that says this already, found by its text or by its meaning."""
-    twin = memories_queries.find_duplicate(tx, owner, body.text, counterparty=body.counterparty)
-    if twin is not None or near.repeated is None:
-        return twin
+    duplicate = memories_queries.find_duplicate(
+        tx, owner, body.text, counterparty=body.counterparty
+    )
+    if duplicate is not None or near.repeated is None:
+        return duplicate
     try:
         return memories_queries.load(tx, owner, near.repeated, expected=None)
     except NotFound:
         return None
 
 
-def _said_again(
+def _merge_repetition(
     tx: Transaction, writer: MemoryWriter, before: MemoryDocument, body: NewMemory
 ) -> MemoryDocument:
-    """The known memory with what the same words add to it; what is believed less adds nothing."""
+    """The known memory with what the repetition adds; a less trusted author adds nothing."""
     if body.supersedes not in {None, before["id"]}:
         _supersede(tx, writer, body.supersedes or "", by=before["id"])
     if writer.trust < min(before["trust"], content_guard.TRUST_BOUND_AGENT):
@@ -223,7 +227,7 @@ def _said_again(
 
 
 def _later(known: str | None, said: datetime | None) -> str | None:
-    """The later of two ends; what has ended already lives on when it is said again without one."""
+    """The later of two ends. An expired memory that is repeated without an end does not expire any more."""
     ends = None if said is None else _timestamp(said)
     if known is None or (ends is None and known <= values.timestamp(values.now())):
         return None
@@ -231,7 +235,7 @@ def _later(known: str | None, said: datetime | None) -> str | None:
 
 
 def _supersede(tx: Transaction, writer: MemoryWriter, old: str, *, by: str) -> None:
-    """Let another memory take the old one's place; what is believed less cannot displace what is believed more."""
+    """Mark the old memory as superseded by another; 409 when its author is trusted more, 422 when there is none."""
     try:
         before = memories_queries.load(tx, writer.owner, old, expected=None)
     except NotFound:
@@ -258,12 +262,14 @@ def _check_trust(writer: MemoryWriter, view: MemoryDocument) -> None:
 
 def _check_pin(writer: MemoryWriter, body: MemoryBody) -> None:
     if body.pinned and writer.trust < content_guard.TRUST_BOUND_AGENT:
-        fault = FieldError("/pinned", "Only what a person or their agent wrote can be pinned.")
+        fault = FieldError(
+            "/pinned", "Only a memory that the user or their agent wrote can be pinned."
+        )
         raise ValidationFailed([fault])
 
 
-def _said(body: MemoryBody) -> dict[str, Any]:
-    """The members that the writer decides."""
+def _author_members(body: MemoryBody) -> dict[str, Any]:
+    """The members that the author decides."""
     return {
         "kind": body.kind,
         "text": body.text,
@@ -282,7 +288,7 @@ def _timestamp(at: datetime) -> str:
 
 
 def review_memory(tx: Transaction, user: str, memory: str, *, keep: bool) -> MemoryDocument | None:
-    """The person's own word on a memory that is not yet believed: kept, it is theirs; else it is erased.
+    """Confirm a memory, which gives it the user's trust, or erase it.
 
     404; 409 `duplicate` when another memory says the same by now.
     """
@@ -292,12 +298,14 @@ def review_memory(tx: Transaction, user: str, memory: str, *, keep: bool) -> Mem
         return None
     if before["status"] == "superseded":
         raise Conflict("A superseded memory is believed no more.", error="superseded")
-    twin = memories_queries.find_duplicate(
+    duplicate = memories_queries.find_duplicate(
         tx, user, before["text"], counterparty=before["counterparty"]
     )
-    if twin is not None and twin["id"] != memory and twin["status"] != "quarantined":
+    if duplicate is not None and duplicate["id"] != memory and duplicate["status"] != "quarantined":
         raise Conflict(
-            "Another memory says this already.", error="duplicate", members={"existing": twin["id"]}
+            "Another memory says this already.",
+            error="duplicate",
+            members={"existing": duplicate["id"]},
         )
     after = {
         **before,
@@ -309,7 +317,7 @@ def review_memory(tx: Transaction, user: str, memory: str, *, keep: bool) -> Mem
 
 
 def list_unreviewed(tx: Transaction, user: str, limit: int) -> list[MemoryDocument]:
-    """What the person has not looked at: taken over or imported, heard, or kept out of sight; newest first."""
+    """Memories that the user has not reviewed: claimed, imported, heard or quarantined; newest first."""
     found = [view for view in memories_queries.list_all(tx, user) if view["status"] != "superseded"]
     unseen = [
         view
@@ -321,9 +329,9 @@ def list_unreviewed(tx: Transaction, user: str, limit: int) -> list[MemoryDocume
 
 
 def claim_memories(tx: Transaction, agent_id: str, user_id: str) -> None:
-    """Give an agent's memories to the user who claims it: untrusted until the user has looked at them.
+    """Move an agent's memories to the user who claims it, untrusted until the user has reviewed them.
 
-    What the user knows already, word for word, is not taken over twice.
+    A text that the user's memories already have is not moved.
     """
     for view in memories_queries.list_all(tx, agent_id):
         known = memories_queries.find_duplicate(
@@ -332,26 +340,26 @@ def claim_memories(tx: Transaction, agent_id: str, user_id: str) -> None:
         if known and view["status"] != "superseded":
             memories_queries.delete_memory(tx, agent_id, view["id"])
             continue
-        taken = {
+        claimed = {
             **view,
             "origin": agent_id,
             "trust": content_guard.TRUST_UNREVIEWED,
             "pinned": False,
         }
         memories_queries.change_owner(tx, agent_id, view["id"], user_id)
-        memories_queries.save(tx, user_id, view, taken, actor=user_id, change="claimed")
+        memories_queries.save(tx, user_id, view, claimed, actor=user_id, change="claimed")
     memories_queries.delete_all_memories(tx, agent_id)
 
 
 def quarantine_memories(tx: Transaction, owner: str, client_id: str, *, actor: str) -> int:
-    """Quarantine whatever a client wrote, for example because it is believed no more; answers how much that was."""
-    theirs = [
+    """Quarantine everything that a client wrote, for example when it is revoked; returns how many."""
+    written = [
         view
         for view in memories_queries.list_all(tx, owner)
         if client_id in {view["source"]["client_id"], view["origin"]}
         and view["status"] in {"active", "pending"}
     ]
-    for view in theirs:
+    for view in written:
         after = {**view, "status": "quarantined", "status_reason": "author_revoked"}
         memories_queries.save(tx, owner, view, after, actor=actor, change="quarantined")
-    return len(theirs)
+    return len(written)

@@ -1,6 +1,6 @@
-"""Memories at rest. Every statement carries the owner, so somebody else's id is simply not there.
+"""Queries of memories. Every statement names the owner, so another owner's id is not found.
 
-Every change raises the owner's counter in the same transaction: that is how each worker knows its shelf is behind.
+Every change raises the owner's counter in the same transaction. Each worker compares it to update its index.
 """
 
 from dataclasses import dataclass
@@ -26,16 +26,16 @@ _LAST: Final = "mem_" + "z" * values.ID_LENGTH
 
 @dataclass(frozen=True, slots=True)
 class StoredEmbedding:
-    """A text's vector as it is kept, and the model it is by."""
+    """A text's vector as float32 bytes, and the model that made it."""
 
     model: str
     vector: bytes
 
 
 def _fits(name: str) -> Any:
-    """The column equals the parameter of its name, or nothing is asked of it."""
-    asked = bindparam(name, type_=table(Memory).c[name].type)
-    return or_(asked.is_(None), table(Memory).c[name] == asked)
+    """The column equals the parameter of the same name, or that parameter is NULL."""
+    query = bindparam(name, type_=table(Memory).c[name].type)
+    return or_(query.is_(None), table(Memory).c[name] == query)
 
 
 def _count(*conditions: Any) -> Query[int]:
@@ -136,7 +136,7 @@ _ERASE = tuple(
 
 
 def find(tx: Transaction, owner: str, memory: str) -> bytes:
-    """The JSON view of the owner's memory; 404 for everybody else's."""
+    """The JSON view of the owner's memory; 404 when the owner has none with this id."""
     found = tx.one(_FIND, memory=memory, holder=owner)
     if found is None:
         raise NotFound("There is no such memory.")
@@ -144,7 +144,7 @@ def find(tx: Transaction, owner: str, memory: str) -> bytes:
 
 
 def load(tx: Transaction, owner: str, memory: str, *, expected: int | None) -> MemoryDocument:
-    """The same as data, for a change; 412 when `expected` is not the current revision."""
+    """The view for a change; 404, and 412 when `expected` is not the current revision."""
     view: MemoryDocument = orjson.loads(find(tx, owner, memory))
     if expected is not None and view["revision"] != expected:
         raise PreconditionFailed(
@@ -156,35 +156,35 @@ def load(tx: Transaction, owner: str, memory: str, *, expected: int | None) -> M
 def find_duplicate(
     tx: Transaction, owner: str, text: str, *, counterparty: str | None
 ) -> MemoryDocument | None:
-    """The owner's memory of the same text about the same party, in whatever case and spacing."""
+    """The owner's memory with the same text about the same party, ignoring case and spacing."""
     return tx.one(_TWIN, holder=owner, twin=content_guard.text_digest(text, counterparty))
 
 
 def count(tx: Transaction, owner: str, *, live: bool) -> int:
-    """How many memories the owner has, of all statuses or only those that are active or pending."""
+    """The number of the owner's memories, of all statuses or (`live`) of those that are active or pending."""
     return tx.one(_LIVE_COUNT if live else _WHOLE_COUNT, holder=owner) or 0
 
 
 def page(
-    tx: Transaction, owner: str, asked: ListMemories, before: str | None
+    tx: Transaction, owner: str, query: ListMemories, before: str | None
 ) -> list[tuple[str, bytes]]:
-    """One more than `limit` of the owner's memories older than `before`, as (id, JSON), newest first."""
+    """Up to `limit` + 1 of the owner's memories older than `before`, as (id, JSON), newest first."""
     return tx.all(
         _PAGE,
         holder=owner,
         before=before or _LAST,
-        limit=asked.limit + 1,
-        kind=asked.kind,
-        status=asked.status,
-        category=asked.category,
-        counterparty=asked.counterparty,
-        negotiation=asked.negotiation_id,
-        trust=asked.trust,
+        limit=query.limit + 1,
+        kind=query.kind,
+        status=query.status,
+        category=query.category,
+        counterparty=query.counterparty,
+        negotiation=query.negotiation_id,
+        trust=query.trust,
     )
 
 
 def find_as_of(tx: Transaction, owner: str, memory: str, at: int) -> bytes:
-    """What the owner's memory was at a moment (milliseconds); 404 before it was there."""
+    """The memory's view at a moment (milliseconds); 404 before it was created."""
     current = find(tx, owner, memory)
     document = tx.one(_THEN, memory=memory, holder=owner, moment=at) or current
     if _moment(orjson.loads(document)["created_at"]) > at:
@@ -195,13 +195,12 @@ def find_as_of(tx: Transaction, owner: str, memory: str, at: int) -> bytes:
 def versions(
     tx: Transaction, owner: str, memory: str, *, newest: int, limit: int
 ) -> list[tuple[Any, ...]]:
-    """What a memory was, as (revision, at, actor, change, JSON), newest first; 404 for everybody else's."""
+    """The memory's earlier versions, as (revision, at, actor, change, JSON), newest first; 404."""
     find(tx, owner, memory)
     return tx.all(_VERSIONS, memory=memory, holder=owner, newest=newest, limit=limit)
 
 
 def add(tx: Transaction, owner: str, view: MemoryDocument, embedded: StoredEmbedding) -> None:
-    """Keep a new memory."""
     tx.run(
         _ADD,
         id=view["id"],
@@ -224,7 +223,7 @@ def save(
     actor: str,
     change: str,
 ) -> MemoryDocument:
-    """Keep what became of a memory under its next revision, and what it was; answers the view."""
+    """Store the memory under its next revision, and the old one in its history; returns the new view."""
     now = values.now()
     after = {**after, "revision": before["revision"] + 1, "updated_at": values.timestamp(now)}
     tx.run(
@@ -267,13 +266,13 @@ def list_all(tx: Transaction, owner: str) -> list[MemoryDocument]:
 
 
 def change_owner(tx: Transaction, owner: str, memory: str, user: str) -> None:
-    """Give a memory and its history to a user, marked with its origin."""
+    """Give a memory and its history to a user, with the agent as its origin."""
     for statement in _HAND_OVER:
         tx.run(statement, memory=memory, holder=owner, user=user)
 
 
 def next_stamp(tx: Transaction, owner: str) -> int:
-    """The owner's next count of changes."""
+    """Raises the owner's change counter and returns it."""
     return tx.one(_STAMP, owner=owner, stamp=1, removed=0) or 1
 
 
@@ -282,7 +281,7 @@ def _mark_removed(tx: Transaction, owner: str) -> None:
 
 
 def _columns(view: MemoryDocument) -> dict[str, Any]:
-    """The values of the columns that are chosen by, read from the view."""
+    """The values of the columns that queries filter by, read from the view."""
     expires = view["expires_at"]
     return {
         "kind": view["kind"],

@@ -1,4 +1,4 @@
-"""`/api/memories`: what was learned, kept, found and forgotten."""
+"""`/api/memories`: search, list, read, create, edit and erase memories."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -45,7 +45,6 @@ MEMORY_PATH: Final = f"{MEMORIES_PATH}/{{id}}"
 
 
 def memory_writer(caller: Caller) -> MemoryWriter:
-    """The caller as an author of memories."""
     return MemoryWriter(
         caller.principal, "agent", caller.client_id or None, caller.user_id is not None
     )
@@ -53,8 +52,6 @@ def memory_writer(caller: Caller) -> MemoryWriter:
 
 @dataclass(frozen=True, slots=True)
 class MemoryRoutes:
-    """An owner's memories, over HTTP and MCP alike."""
-
     store: Store
     cursors: Cursors
     embedder: Embedder
@@ -62,7 +59,6 @@ class MemoryRoutes:
     references: ReferenceChecks
 
     def operations(self) -> list[Operation]:
-        """What this slice offers; the hottest first."""
         return [*self._reading(), *self._writing()]
 
     def _reading(self) -> list[Operation]:
@@ -78,7 +74,7 @@ class MemoryRoutes:
                 scopes=READ_SCOPES,
                 tool=ToolOffer(
                     "Search memories",
-                    hint="Use it before a negotiation is opened or prepared: what is known of this other side?",
+                    hint="Use it before a negotiation is opened or prepared, to see what is known of the other side.",
                     reads=True,
                     foreign=True,
                     leave_out=("mode", "min_score", "include", "explain"),
@@ -102,7 +98,7 @@ class MemoryRoutes:
                 name="get_memory",
                 method="GET",
                 path=MEMORY_PATH,
-                summary="Read one memory, as it is or as it was at a moment",
+                summary="Read one memory, as it is now or as it was at a current time",
                 run=self.get,
                 input=GetMemory,
                 output=MemoryView,
@@ -114,7 +110,7 @@ class MemoryRoutes:
                 name="list_memory_versions",
                 method="GET",
                 path=f"{MEMORY_PATH}/history",
-                summary="What a memory was before each change, newest first",
+                summary="List the earlier versions of a memory, newest first",
                 run=self.history,
                 input=ListMemoryVersions,
                 output=MemoryVersionList,
@@ -130,7 +126,7 @@ class MemoryRoutes:
                 name="remember",
                 method="POST",
                 path=MEMORIES_PATH,
-                summary="Keep a memory; what is known already is kept once",
+                summary="Store a memory; a text that is stored already is not stored twice",
                 run=self.remember,
                 input=NewMemory,
                 output=MemoryView,
@@ -155,7 +151,7 @@ class MemoryRoutes:
                 name="edit_memory",
                 method="PATCH",
                 path=MEMORY_PATH,
-                summary="Change a memory by a JSON merge patch; what it was stays in its history",
+                summary="Change a memory by a JSON merge patch; the earlier version stays in its history",
                 run=self.edit,
                 input=EditMemory,
                 output=MemoryView,
@@ -179,7 +175,7 @@ class MemoryRoutes:
                 name="erase_memories",
                 method="DELETE",
                 path=MEMORIES_PATH,
-                summary="Erase all of your memories, so that no byte of them is left",
+                summary="Erase all of your memories with their history",
                 run=self.erase,
                 input=EraseMemories,
                 output=ErasedMemoriesView,
@@ -190,48 +186,44 @@ class MemoryRoutes:
         ]
 
     async def search(self, call: Call[SearchMemories]) -> Any:
-        """The best matches among the caller's own."""
         return await self.recall.search(call.caller.principal, call.input)
 
     async def list(self, call: Call[ListMemories]) -> Answer:
-        """One page of the caller's memories."""
-        asked, owner = call.input, call.caller.principal
-        bound = ("memories", owner, asked.model_dump(exclude={"limit", "cursor"}))
-        before = None if asked.cursor is None else self.cursors.open(asked.cursor, *bound)
-        found = await self.store.read(lambda tx: memories_queries.page(tx, owner, asked, before))
-        more = len(found) > asked.limit
-        listed = found[: asked.limit]
+        query, owner = call.input, call.caller.principal
+        bound = ("memories", owner, query.model_dump(exclude={"limit", "cursor"}))
+        before = None if query.cursor is None else self.cursors.open(query.cursor, *bound)
+        found = await self.store.read(lambda tx: memories_queries.page(tx, owner, query, before))
+        more = len(found) > query.limit
+        listed = found[: query.limit]
         cursor = orjson.dumps(self.cursors.seal(listed[-1][0], *bound) if more else None)
         items = b",".join(document for _, document in listed)
         return Answer(b'{"items":[%b],"next_cursor":%b}' % (items, cursor))
 
     async def get(self, call: Call[GetMemory]) -> Any:
-        """One of the caller's memories."""
-        owner, asked = call.caller.principal, call.input
-        at = milliseconds(asked.at)
+        owner, query = call.caller.principal, call.input
+        at = milliseconds(query.at)
         if at is None:
             return orjson.loads(
-                await self.store.read(lambda tx: memories_queries.find(tx, owner, asked.id))
+                await self.store.read(lambda tx: memories_queries.find(tx, owner, query.id))
             )
         return orjson.loads(
-            await self.store.read(lambda tx: memories_queries.find_as_of(tx, owner, asked.id, at))
+            await self.store.read(lambda tx: memories_queries.find_as_of(tx, owner, query.id, at))
         )
 
     async def history(self, call: Call[ListMemoryVersions]) -> Mapping[str, Any]:
-        """One page of what a memory was."""
-        owner, asked = call.caller.principal, call.input
-        bound = ("memory versions", owner, asked.id)
+        owner, query = call.caller.principal, call.input
+        bound = ("memory versions", owner, query.id)
         newest = (
             memories_queries.NEWEST_REVISION
-            if asked.cursor is None
-            else self.cursors.open(asked.cursor, *bound)
+            if query.cursor is None
+            else self.cursors.open(query.cursor, *bound)
         )
         found = await self.store.read(
             lambda tx: memories_queries.versions(
-                tx, owner, asked.id, newest=newest, limit=asked.limit + 1
+                tx, owner, query.id, newest=newest, limit=query.limit + 1
             )
         )
-        listed, more = found[: asked.limit], len(found) > asked.limit
+        listed, more = found[: query.limit], len(found) > query.limit
         items = [
             {
                 "revision": revision,
@@ -246,17 +238,16 @@ class MemoryRoutes:
         return {"items": items, "next_cursor": cursor}
 
     async def remember(self, call: Call[NewMemory]) -> Answer:
-        """Keep a memory, or answer the one that says so already."""
         body, writer = call.input, memory_writer(call.caller)
         [vector] = await self.embedder.embed([body.text])
         embedded = StoredEmbedding(self.embedder.model, vector.tobytes())
         near = await self.recall.nearest(writer.owner, body, vector)
         view, new = await self.store.write(
-            call.once(lambda tx: self._kept(tx, writer, body, embedded, near))
+            call.once(lambda tx: self._create(tx, writer, body, embedded, near))
         )
         return Answer(view, 201 if new else 200)
 
-    def _kept(
+    def _create(
         self,
         tx: Transaction,
         writer: MemoryWriter,
@@ -269,14 +260,14 @@ class MemoryRoutes:
         return memories_lifecycle.create_memory(tx, writer, body, embedded, near=near)
 
     async def edit(self, call: Call[EditMemory]) -> Mapping[str, Any]:
-        """Apply a merge patch; a new text gets a new vector before the change begins."""
-        writer, asked = memory_writer(call.caller), call.input
+        """Apply a merge patch; a new text is embedded before the transaction."""
+        writer, query = memory_writer(call.caller), call.input
         before = orjson.loads(
-            await self.store.read(lambda tx: memories_queries.find(tx, writer.owner, asked.id))
+            await self.store.read(lambda tx: memories_queries.find(tx, writer.owner, query.id))
         )
         call.require_revision(before["revision"])
-        given = {name: before[name] for name in MemoryBody.model_fields}
-        body: MemoryBody = validate(MemoryBody, apply_merge_patch(given, asked.patch))
+        current = {name: before[name] for name in MemoryBody.model_fields}
+        body: MemoryBody = validate(MemoryBody, apply_merge_patch(current, query.patch))
         embedded = None
         if body.text != before["text"]:
             [vector] = await self.embedder.embed([body.text])
@@ -286,30 +277,29 @@ class MemoryRoutes:
             if body.negotiation_id not in {None, before["negotiation_id"]}:
                 self.references.negotiation(tx, writer.owner, body.negotiation_id or "")
             if embedded is not None:
-                seen = before["revision"]
-                update_vector(tx, writer.owner, asked.id, embedded, revision=seen)
+                revision = before["revision"]
+                update_vector(tx, writer.owner, query.id, embedded, revision=revision)
             return memories_lifecycle.edit_memory(
-                tx, writer, asked.id, body, expected=before["revision"]
+                tx, writer, query.id, body, expected=before["revision"]
             )
 
         return await self.store.write(unit)
 
     async def forget(self, call: Call[MemoryId]) -> Answer:
-        """Erase one memory."""
-        owner, asked = call.caller.principal, call.input
+        owner, query = call.caller.principal, call.input
         await self.store.write(
-            lambda tx: memories_lifecycle.delete_memory(tx, owner, asked.id, expected=call.expected)
+            lambda tx: memories_lifecycle.delete_memory(tx, owner, query.id, expected=call.expected)
         )
         self.recall.forget(owner)
         await self.store.scrub()
         return Answer(None, 204)
 
     async def erase(self, call: Call[EraseMemories]) -> ErasedMemoriesView:
-        """Erase everything, here and in every cache."""
+        """Erase all memories, in the database and in this process's caches."""
         owner = call.caller.principal
-        held = await self.store.write(
+        erased = await self.store.write(
             lambda tx: memories_lifecycle.erase_all_memories(tx, owner, call.input.confirm)
         )
         self.recall.forget(owner)
         await self.store.scrub()
-        return {"erased": held}
+        return {"erased": erased}

@@ -1,4 +1,4 @@
-"""A memory on the wire (contract §4)."""
+"""Schemas of memories."""
 
 from typing import Annotated, Any, Literal
 
@@ -16,28 +16,30 @@ MemoryStatus = Literal["active", "pending", "superseded", "quarantined"]
 SearchMode = Literal["hybrid", "semantic", "keyword"]
 
 
-def _seen(text: str) -> str:
+def _visible(text: str) -> str:
     found = strip_invisible(text)
     if not found:
-        raise ValueError("Must hold something that can be seen")
+        raise ValueError("Must contain a visible character")
     return found
 
 
-def _seen_value(value: Any) -> Any:
-    return _seen(value) if isinstance(value, str) else value
+def _visible_value(value: Any) -> Any:
+    return _visible(value) if isinstance(value, str) else value
 
 
-MemoryText = Annotated[str, StringConstraints(min_length=1, max_length=4000), AfterValidator(_seen)]
-MemoryTag = Annotated[str, StringConstraints(min_length=1, max_length=50), AfterValidator(_seen)]
-AttributeName = Annotated[
-    str, StringConstraints(min_length=1, max_length=64), AfterValidator(_seen)
+MemoryText = Annotated[
+    str, StringConstraints(min_length=1, max_length=4000), AfterValidator(_visible)
 ]
-VisibleName = Annotated[ShortText, AfterValidator(_seen)]
-AttributeValue = Annotated[Scalar, AfterValidator(_seen_value)]
+MemoryTag = Annotated[str, StringConstraints(min_length=1, max_length=50), AfterValidator(_visible)]
+AttributeName = Annotated[
+    str, StringConstraints(min_length=1, max_length=64), AfterValidator(_visible)
+]
+VisibleName = Annotated[ShortText, AfterValidator(_visible)]
+AttributeValue = Annotated[Scalar, AfterValidator(_visible_value)]
 
 
 class MemoryBody(Strict):
-    """What a memory says and what it is about; source and trust are the server's to set."""
+    """What a memory says and what it is about. The server sets its source and trust."""
 
     model_config = ConfigDict(
         json_schema_extra=example_schema(
@@ -59,40 +61,40 @@ class MemoryBody(Strict):
         default_factory=dict[str, Any], max_length=50, description="Named values to filter by."
     )
     category: VisibleName | None = Field(None, description="What is bought, sold or settled.")
-    counterparty: VisibleName | None = Field(None, description="Whom it is about.")
+    counterparty: VisibleName | None = Field(None, description="The counterparty it is about.")
     negotiation_id: ShortText | None = Field(None, description="The negotiation it comes from.")
-    valid_from: Moment | None = Field(None, description="Since when it holds; now if absent.")
-    expires_at: Moment | None = Field(None, description="From when on it is no longer recalled.")
-    pinned: Truth = Field(False, description="Never outweighed by newer ones.")
+    valid_from: Moment | None = Field(None, description="When it became true; now if absent.")
+    expires_at: Moment | None = Field(None, description="When it stops being found.")
+    pinned: Truth = Field(False, description="Its score does not fall with age.")
 
     @property
     def prose(self) -> list[str]:
-        """Everything in it that a model could be made to read."""
+        """Every text in it that a model could read."""
         named = [*self.tags, *self.attributes, self.category, self.counterparty]
-        told = [text for text in (*named, *self.attributes.values()) if isinstance(text, str)]
-        return [self.text, *told]
+        texts = [text for text in (*named, *self.attributes.values()) if isinstance(text, str)]
+        return [self.text, *texts]
 
 
 class NewMemory(MemoryBody):
-    """A memory to keep; `supersedes` names the one it replaces, which keeps its history."""
+    """A memory to store. `supersedes` names the memory it replaces, which stays as superseded."""
 
     supersedes: ShortText | None = Field(None, description="The memory that this one corrects.")
 
 
 class MemoryId(Strict):
-    """Which memory."""
+    """The id of a memory."""
 
     id: str = Field(description="The memory's id.")
 
 
 class GetMemory(MemoryId):
-    """Which memory, and of which moment."""
+    """A memory, optionally at an earlier time."""
 
-    at: Moment | None = Field(None, description="As it was then; as it is now if absent.")
+    at: Moment | None = Field(None, description="The time to read it at; now if absent.")
 
 
 class EditMemory(MergePatch, MemoryId):
-    """A JSON merge patch (RFC 7396): members left out stay, null removes; the result is checked whole."""
+    """A JSON merge patch (RFC 7396): absent members stay, null removes; the result is validated as a whole."""
 
     patched = MemoryBody
 
@@ -109,27 +111,29 @@ class EditMemory(MergePatch, MemoryId):
 
 
 class ListMemories(Strict):
-    """Which memories, newest first."""
+    """Which memories to list, newest first."""
 
     kind: MemoryKind | None = Field(None, description="Only those of this kind.")
     status: MemoryStatus | None = Field(None, description="All of them when left out.")
     category: ShortText | None = Field(None, description="Only those of this category.")
     counterparty: ShortText | None = Field(None, description="Only those about this other side.")
     negotiation_id: ShortText | None = Field(None, description="Only those from this negotiation.")
-    trust: int | None = Field(None, ge=0, le=3, description="0 finds what waits for your review.")
+    trust: int | None = Field(
+        None, ge=0, le=3, description="0 finds memories that wait for the user's review."
+    )
     limit: int = Field(20, ge=1, le=100, description="How many at most.")
     cursor: Cursor = None
 
 
 class ListMemoryVersions(MemoryId):
-    """Which versions of a memory, newest first."""
+    """A page of a memory's earlier versions, newest first."""
 
     limit: int = Field(20, ge=1, le=100, description="How many at most.")
     cursor: Cursor = None
 
 
 class SearchMemories(Strict):
-    """What to recall. `hybrid` fuses meaning and words; filters narrow before anything is ranked.
+    """What to find. `hybrid` combines meaning and words; filters apply before ranking.
 
     A filter may also test `trust`, `status`, `pinned`, dates and `source.type`, have operators in place of a value (eq
     ne in gt gte lt lte exists), and combine filters with AND, OR and NOT.
@@ -156,20 +160,20 @@ class SearchMemories(Strict):
     limit: Whole = Field(8, ge=1, le=50, description="How many at most.")
     mode: SearchMode = Field("hybrid", description="By meaning, by words, or both.")
     min_score: Number | None = Field(
-        None, ge=0, le=1, description="Of the cosine in `semantic` mode."
+        None, ge=0, le=1, description="Least cosine similarity, in `semantic` mode."
     )
     include: list[Literal["superseded", "pending"]] = Field(
         default_factory=list[Literal["superseded", "pending"]],
         max_length=2,
-        description="Kinds that are left out otherwise.",
+        description="Statuses that are left out otherwise.",
     )
-    explain: Truth = Field(False, description="Say why each result stands where it does.")
+    explain: Truth = Field(False, description="Add to each result how its score came about.")
 
 
 class EraseMemories(Strict):
-    """Erasing everything takes the number of memories there are, so that nobody does it unknowingly."""
+    """To erase everything, the caller confirms the current number of memories."""
 
-    confirm: int = Field(ge=0, description="How many memories you have, all statuses together.")
+    confirm: int = Field(ge=0, description="How many memories there are, over all statuses.")
 
 
 class MemorySourceView(TypedDict):
@@ -183,8 +187,8 @@ class MemorySourceView(TypedDict):
 class MemoryView(TypedDict):
     """A memory as its owner sees it.
 
-    `trust`: 3 said or confirmed by the person, 2 written by their agent, 1 by an agent of nobody's, 0 heard, imported
-    or taken over and not yet reviewed. `similar_to` names a memory that says almost the same.
+    `trust`: 3 written or confirmed by the user, 2 written by their agent, 1 by an unclaimed agent, 0 heard, imported or
+    claimed and not yet reviewed. `similar_to` names a memory that says almost the same.
     """
 
     id: str
@@ -220,7 +224,7 @@ class MemoryList(TypedDict):
 
 
 class ScoreExplanation(TypedDict):
-    """What put a result where it is: its places in both lists, its cosine, its share of the words, and what weighed."""
+    """How a score came about: ranks in both lists, cosine, share of the words, and the weights applied."""
 
     semantic_rank: int | None
     keyword_rank: int | None
@@ -231,7 +235,7 @@ class ScoreExplanation(TypedDict):
 
 
 class MemoryHit(TypedDict, total=False):
-    """One result; `why` when asked for."""
+    """One result; `why` when the request asked to explain."""
 
     memory: MemoryView
     score: float
@@ -239,7 +243,7 @@ class MemoryHit(TypedDict, total=False):
 
 
 class MemorySearchView(TypedDict):
-    """Results, best first, with the model whose vectors were compared."""
+    """Results, best first, with the model that made the vectors."""
 
     items: list[MemoryHit]
     mode: str
@@ -247,7 +251,7 @@ class MemorySearchView(TypedDict):
 
 
 class MemoryVersionView(TypedDict):
-    """What a memory was before a change."""
+    """A memory before a change."""
 
     revision: int
     at: str
@@ -264,6 +268,6 @@ class MemoryVersionList(TypedDict):
 
 
 class ErasedMemoriesView(TypedDict):
-    """What an erasure removed."""
+    """How many memories were erased."""
 
     erased: int

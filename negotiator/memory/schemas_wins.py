@@ -1,4 +1,4 @@
-"""A win on the wire (contract §4)."""
+"""Schemas of wins."""
 
 from typing import Annotated, Any, Literal
 
@@ -41,42 +41,42 @@ Currency = Annotated[
 
 
 class WinBaseline(Strict):
-    """What the result is measured against: the price of one unit over one term."""
+    """The price of one unit over one term that the result is compared with."""
 
     kind: BaselineKind = Field("other", description="Where the figure comes from.")
     amount: Amount
-    currency: Currency | None = Field(None, description="The win's, if named at all.")
-    as_of: ShortText | None = Field(None, description="When it stood.")
+    currency: Currency | None = Field(None, description="If named, it must be the win's.")
+    as_of: ShortText | None = Field(None, description="When it was valid.")
     evidence: list[LongText] = Field(
-        default_factory=list[str], max_length=20, description="What shows it, such as a quote."
+        default_factory=list[str], max_length=20, description="Evidence, such as a quote."
     )
 
 
 class WinAchieved(Strict):
-    """What was agreed, for the same unit and term."""
+    """The agreed price, for the same unit and term."""
 
     amount: Amount
-    currency: Currency | None = Field(None, description="The win's, if named at all.")
+    currency: Currency | None = Field(None, description="If named, it must be the win's.")
 
 
 class WinTerm(Strict):
-    """A term other than the price that was moved."""
+    """A term other than the price that changed."""
 
     issue: ShortText = Field(description="Which term.")
     from_: Scalar | None = Field(None, alias="from", description="Before.")
     to: Scalar | None = Field(None, description="After.")
-    est_value: Amount | None = Field(None, description="What it is worth, in the win's currency.")
+    est_value: Amount | None = Field(None, description="Its estimated value in the win's currency.")
 
 
 class WinTactic(Strict):
-    """A tactic that was used and how it did."""
+    """A tactic that was used, and its effect."""
 
     tactic_id: ShortText = Field(description="tac_…")
-    helped: Whole = Field(0, ge=-2, le=2, description="From -2, it hurt, to 2, it decided.")
+    helped: Whole = Field(0, ge=-2, le=2, description="From -2 (harmful) to 2 (decisive).")
 
 
 class NewWin(Strict):
-    """A closed deal and what it is measured against; the server computes what was saved."""
+    """A closed deal and its baseline; the server computes the savings."""
 
     model_config = ConfigDict(
         json_schema_extra=example_schema(
@@ -105,42 +105,44 @@ class NewWin(Strict):
     closed_at: Moment | None = Field(None, description="When it closed; now if absent.")
     currency: Currency = Field(description="ISO 4217 code.")
     baseline: WinBaseline = Field(
-        description="What it is measured against: price of one unit for one term."
+        description="The price of one unit for one term that the result is compared with."
     )
-    achieved: WinAchieved = Field(description="Price of one unit for one term that was agreed.")
+    achieved: WinAchieved = Field(description="The agreed price of one unit for one term.")
     quantity: Amount = Field("1", description="How many units; more than zero.")
     period_months: Whole | None = Field(None, ge=1, le=600, description="The contract's term.")
     savings_type: SavingsType = Field("cost_reduction", description="What kind of gain.")
     savings_total: Amount | None = Field(
-        None, description="Yours, to be checked: another figure than the server's is refused."
+        None, description="The total as you computed it; refused unless it equals the server's."
     )
     claimed_savings: Amount | None = Field(
-        None, description="A figure of yours that stands beside the server's, unchecked."
+        None, description="Your own figure, stored unchecked next to the server's."
     )
     non_price_terms: list[WinTerm] = Field(
-        default_factory=list[WinTerm], max_length=50, description="Other terms that moved."
+        default_factory=list[WinTerm], max_length=50, description="Other terms that changed."
     )
     tactics_used: list[WinTactic] = Field(
-        default_factory=list[WinTactic], max_length=50, description="Tactics and how they did."
+        default_factory=list[WinTactic],
+        max_length=50,
+        description="Tactics used and their effects.",
     )
     lead_time_days: Whole | None = Field(
         None, ge=0, le=36_500, description="Days from opening to signature."
     )
     rounds: Whole | None = Field(None, ge=0, le=10_000, description="How many rounds it took.")
-    notes: LongText | None = Field(None, description="What else to keep.")
+    notes: LongText | None = Field(None, description="Notes.")
     visibility: WinVisibility = Field(
         "private", description="Whether others' benchmarks may count it; ask the user first."
     )
 
 
 class WinId(Strict):
-    """Which win."""
+    """The id of a win."""
 
     id: str = Field(description="The win's id.")
 
 
 class EditWin(MergePatch, WinId):
-    """A JSON merge patch (RFC 7396): members left out stay, null removes; the result is checked whole."""
+    """A JSON merge patch (RFC 7396): absent members stay, null removes; the result is validated as a whole."""
 
     patched = NewWin
 
@@ -167,7 +169,7 @@ class EditWin(MergePatch, WinId):
 
 
 class ListWins(Strict):
-    """Which wins, newest first."""
+    """Which wins to list, newest first."""
 
     category: ShortText | None = Field(None, description="Only those of this category.")
     kind: ShortText | None = Field(None, description="Only those of this kind.")
@@ -177,7 +179,7 @@ class ListWins(Strict):
 
 
 class SavingsEvidence(TypedDict):
-    """How far the saving is backed: claimed by whoever wrote it, or evidenced by what it names."""
+    """Whether the saving is only claimed by its author, or evidenced by what the baseline names."""
 
     status: str
     by: str | None

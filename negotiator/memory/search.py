@@ -1,4 +1,4 @@
-"""Recall: from a question to an owner's memories, and from a new text to those that say it already."""
+"""Search over an owner's memories: by a query, and by the vector of a new text to find repetitions."""
 
 import asyncio
 from collections import OrderedDict
@@ -17,70 +17,70 @@ if TYPE_CHECKING:
     from negotiator.memory.search_ranking import RankedRow
 
 DUPLICATE_SIMILARITY: Final = 0.95
-_ASKED_LATELY: Final = 512
+_CACHED_VECTORS: Final = 512
 _UNTRUSTED_SHARE: Final = 4
-_AT_ONCE: Final = 500
+_MAX_READ_INLINE: Final = 500
 
 VectorArray = Any
 
 
 class MemorySearch:
-    """Searches every owner's shelf by itself."""
+    """Searches one owner's memories at a time."""
 
-    def __init__(self, shelves: MemoryIndexCache, embedder: Embedder) -> None:
-        self._shelves = shelves
+    def __init__(self, indexes: MemoryIndexCache, embedder: Embedder) -> None:
+        self._indexes = indexes
         self._embedder = embedder
-        self._asked: OrderedDict[tuple[str, str], VectorArray] = OrderedDict()
+        self._vectors: OrderedDict[tuple[str, str], VectorArray] = OrderedDict()
 
-    async def search(self, owner: str, asked: SearchMemories) -> dict[str, Any]:
-        """The best of the owner's memories; 422 for a filter that cannot be, 503 without the embedder."""
+    async def search(self, owner: str, request: SearchMemories) -> dict[str, Any]:
+        """The best matches; 422 for an invalid filter, 503 when the embedder is unavailable."""
         from negotiator.memory.index import IndexQuery
 
-        keep = compile_filters(asked.filters) if asked.filters else None
-        vector = None if asked.mode == "keyword" else await self._vector(owner, asked.query)
-        shelf = await self._shelves.of(owner)
-        if keep is not None and len(shelf) > _AT_ONCE:
-            await asyncio.to_thread(shelf.read)
-        question = IndexQuery(
-            text=asked.query,
+        keep = compile_filters(request.filters) if request.filters else None
+        vector = None if request.mode == "keyword" else await self._vector(owner, request.query)
+        index = await self._indexes.of(owner)
+        if keep is not None and len(index) > _MAX_READ_INLINE:
+            await asyncio.to_thread(index.read)
+        query = IndexQuery(
+            text=request.query,
             vector=vector,
-            mode=asked.mode,
+            mode=request.mode,
             now=values.now(),
-            statuses=frozenset({"active", *asked.include}),
+            statuses=frozenset({"active", *request.include}),
             keep=keep,
         )
         items: list[dict[str, Any]] = []
-        untrusted, share = 0, max(1, asked.limit // _UNTRUSTED_SHARE)
-        for memory, ranked in shelf.search(question):
-            facts = shelf.facts(memory)
-            if asked.min_score is not None and ranked.semantic < asked.min_score:
+        untrusted, share = 0, max(1, request.limit // _UNTRUSTED_SHARE)
+        for memory, ranked in index.search(query):
+            facts = index.facts(memory)
+            if request.min_score is not None and ranked.semantic < request.min_score:
                 continue
-            # What nobody vouches for may inform an answer, never fill it.
+            # Untrusted memories take at most a quarter of the results.
             if facts["trust"] < content_guard.TRUST_BOUND_AGENT:
                 untrusted += 1
                 if untrusted > share:
                     continue
             hit: dict[str, Any] = {"memory": facts, "score": ranked.score}
-            if asked.explain:
-                hit["why"] = _why(ranked, asked.mode)
+            if request.explain:
+                hit["why"] = _why(ranked, request.mode)
             items.append(hit)
-            if len(items) == asked.limit:
+            if len(items) == request.limit:
                 break
-        return {"items": items, "mode": asked.mode, "model": self._embedder.model}
+        return {"items": items, "mode": request.mode, "model": self._embedder.model}
 
     async def nearest(self, owner: str, body: NewMemory, vector: VectorArray) -> SimilarMemories:
-        """What of the owner's the text repeats, or says almost: of the same kind, about the same party and matter.
+        """The memory that the text repeats or almost repeats, of the same kind, counterparty and category.
 
-        Close vectors alone make no repetition: another number, name or denial makes another memory.
+        Close vectors alone make no repetition: another number, name or negation makes another memory.
         """
-        shelf = await self._shelves.of(owner)
+        index = await self._indexes.of(owner)
         statuses = frozenset({"active", "pending"})
         similar: str | None = None
-        for memory, similarity in shelf.nearest(vector, now=values.now(), statuses=statuses):
-            facts = shelf.facts(memory)
+        for memory, similarity in index.nearest(vector, now=values.now(), statuses=statuses):
+            facts = index.facts(memory)
             if similarity < DUPLICATE_SIMILARITY:
                 break
-            if body.supersedes is not None or not _same_matter(facts, body):
+            if body.supersedes is not None or not _same_subject(facts, body):
                 continue
             if content_guard.is_repetition(facts["text"], body.text):
                 return SimilarMemories(repeated=memory)
@@ -93,39 +93,40 @@ class MemorySearch:
     async def near(
         self, owner: str, vectors: Sequence[VectorArray], *, least: float
     ) -> list[tuple[Mapping[str, Any], float]]:
-        """The few active memories of the owner's that are closest to any of these vectors: views with their cosine.
+        """The active memories closest to any of these vectors, as (view, cosine), closest first, at least `least`
+        alike.
 
-        Closest first, none farther than `least`. The vectors are the embedder's own.
+        The vectors must come from the same embedder.
         """
-        shelf = await self._shelves.of(owner)
+        index = await self._indexes.of(owner)
         now, best = values.now(), dict[str, float]()
-        for vector in vectors if len(shelf) else ():
-            for memory, cosine in shelf.nearest(vector, now=now, statuses=frozenset({"active"})):
+        for vector in vectors if len(index) else ():
+            for memory, cosine in index.nearest(vector, now=now, statuses=frozenset({"active"})):
                 if cosine >= max(least, best.get(memory, least)):
                     best[memory] = cosine
         ranked = sorted(best.items(), key=lambda one: (-one[1], one[0]))
-        return [(shelf.facts(memory), cosine) for memory, cosine in ranked]
+        return [(index.facts(memory), cosine) for memory, cosine in ranked]
 
     def forget(self, owner: str) -> None:
-        """Let go of everything kept of an owner in this process."""
-        self._shelves.forget(owner)
-        for key in [key for key in self._asked if key[0] == owner]:
-            del self._asked[key]
+        """Drop everything that this process caches for an owner."""
+        self._indexes.forget(owner)
+        for key in [key for key in self._vectors if key[0] == owner]:
+            del self._vectors[key]
 
     async def _vector(self, owner: str, text: str) -> VectorArray:
-        """The question's vector; one asked lately is at hand, for the same owner only."""
+        """The query's vector, cached for the same owner."""
         key = owner, text
-        if key in self._asked:
-            self._asked.move_to_end(key)
-            return self._asked[key]
+        if key in self._vectors:
+            self._vectors.move_to_end(key)
+            return self._vectors[key]
         [vector] = await self._embedder.embed([text])
-        self._asked[key] = vector
-        if len(self._asked) > _ASKED_LATELY:
-            self._asked.popitem(last=False)
+        self._vectors[key] = vector
+        if len(self._vectors) > _CACHED_VECTORS:
+            self._vectors.popitem(last=False)
         return vector
 
 
-def _same_matter(facts: Mapping[str, Any], body: NewMemory) -> bool:
+def _same_subject(facts: Mapping[str, Any], body: NewMemory) -> bool:
     about = facts["kind"], facts["counterparty"], facts["category"]
     return about == (body.kind, body.counterparty, body.category)
 

@@ -1,7 +1,7 @@
 """Filters over memories: `{"kind": "fact"}`, `{"trust": {"gte": 2}}`, `AND`, `OR`, `NOT`.
 
-A mapping is a conjunction. A field's value is what it must equal, or a mapping of operators: eq ne in gt gte lt lte
-exists. `tags` holds when any tag does. Fields inside `attributes` are written `attributes.name`.
+All members of a filter must hold. A member's value is the value the field must equal, or an object of operators: eq ne
+in gt gte lt lte exists. `tags` holds when any tag does. Fields inside `attributes` are written `attributes.name`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -36,63 +36,63 @@ SearchFilters = Annotated[
     SchemaKeyword("propertyNames", {"pattern": rf"^(({_KEYS})$|attributes\.)"}),
     SchemaKeyword("maxProperties", _MOST),
 ]
-"""Filters as they come; the schema says which keys the uppermost level has."""
+"""Filters of a request; the schema lists the keys of the top level."""
 MemoryPredicate = Callable[[Mapping[str, Any]], bool]
 
 
 def compile_filters(filters: Mapping[str, Any]) -> MemoryPredicate:
-    """The filter as a predicate over a memory's facts; 422 with a pointer for what it cannot be."""
+    """The filter as a predicate over a memory's view; 422 with a JSON pointer when it is invalid."""
     budget = [_MOST]
     return _all_of(filters, "/filters", budget, _DEEPEST)
 
 
 def _all_of(
-    filters: Mapping[str, Any], where: str, budget: list[int], depth: int
+    filters: Mapping[str, Any], pointer: str, budget: list[int], depth: int
 ) -> MemoryPredicate:
     parts = [
-        _part(name, value, f"{where}/{name}", budget, depth) for name, value in filters.items()
+        _part(name, value, f"{pointer}/{name}", budget, depth) for name, value in filters.items()
     ]
     return lambda facts: all(part(facts) for part in parts)
 
 
-def _part(name: str, value: Any, where: str, budget: list[int], depth: int) -> MemoryPredicate:
+def _part(name: str, value: Any, pointer: str, budget: list[int], depth: int) -> MemoryPredicate:
     budget[0] -= 1
     if budget[0] < 0 or depth == 0:
-        raise _fault(where, f"A filter has at most {_MOST} conditions, {_DEEPEST} levels deep.")
+        raise _fault(pointer, f"A filter has at most {_MOST} conditions, {_DEEPEST} levels deep.")
     match name:
         case "AND" | "OR":
             if not isinstance(value, Sequence) or isinstance(value, str) or not value:
-                raise _fault(where, "Takes a list of filters.")
+                raise _fault(pointer, "Takes a list of filters.")
             listed = cast(Sequence[Any], value)
             parts = [
-                _all_of(_object(one, f"{where}/{place}"), f"{where}/{place}", budget, depth - 1)
+                _all_of(_object(one, f"{pointer}/{place}"), f"{pointer}/{place}", budget, depth - 1)
                 for place, one in enumerate(listed)
             ]
             if name == "AND":
                 return lambda facts: all(part(facts) for part in parts)
             return lambda facts: any(part(facts) for part in parts)
         case "NOT":
-            inner = _all_of(_object(value, where), where, budget, depth - 1)
+            inner = _all_of(_object(value, pointer), pointer, budget, depth - 1)
             return lambda facts: not inner(facts)
         case _:
-            return _field(name, value, where)
+            return _field(name, value, pointer)
 
 
-def _field(name: str, value: Any, where: str) -> MemoryPredicate:
+def _field(name: str, value: Any, pointer: str) -> MemoryPredicate:
     if name not in FILTER_FIELDS and not name.startswith("attributes."):
         raise _fault(
-            where, f"There is no such field; there are {', '.join(FILTER_FIELDS)}, attributes.*"
+            pointer, f"There is no such field; there are {', '.join(FILTER_FIELDS)}, attributes.*"
         )
     tests = cast(Mapping[str, Any], value) if isinstance(value, Mapping) else {"eq": value}
     checks: list[tuple[str, Any]] = []
-    for operator, wanted in tests.items():
+    for operator, expected in tests.items():
         if operator not in FILTER_OPERATORS:
-            raise _fault(f"{where}/{operator}", f"There are {', '.join(FILTER_OPERATORS)}.")
-        if operator == "in" and not _is_short_list(wanted):
-            raise _fault(f"{where}/in", f"Takes a list of at most {_MOST_VALUES} values.")
-        checks.append((operator, wanted))
+            raise _fault(f"{pointer}/{operator}", f"There are {', '.join(FILTER_OPERATORS)}.")
+        if operator == "in" and not _is_short_list(expected):
+            raise _fault(f"{pointer}/in", f"Takes a list of at most {_MOST_VALUES} values.")
+        checks.append((operator, expected))
     path = name.split(".", 1)
-    return lambda facts: all(_holds(_at(facts, path), *check) for check in checks)
+    return lambda facts: all(_matches(_at(facts, path), *check) for check in checks)
 
 
 def _at(facts: Mapping[str, Any], path: Sequence[str]) -> Any:
@@ -102,37 +102,39 @@ def _at(facts: Mapping[str, Any], path: Sequence[str]) -> Any:
     return found
 
 
-def _holds(found: Any, operator: str, wanted: Any) -> bool:
+def _matches(found: Any, operator: str, expected: Any) -> bool:
     if operator == "exists":
-        return (found is not None and found != []) is bool(wanted)
+        return (found is not None and found != []) is bool(expected)
     if operator == "ne":
-        return not _holds(found, "eq", wanted)
+        return not _matches(found, "eq", expected)
     if isinstance(found, list):
-        return any(_holds(one, operator, wanted) for one in cast(list[Any], found))
+        return any(_matches(one, operator, expected) for one in cast(list[Any], found))
     if operator == "eq":
-        return (type(found) is type(wanted) and found == wanted) or _numbers_equal(found, wanted)
+        return (type(found) is type(expected) and found == expected) or _numbers_equal(
+            found, expected
+        )
     if operator == "in":
-        return any(_holds(found, "eq", one) for one in wanted)
-    return _ordered(found, operator, wanted)
+        return any(_matches(found, "eq", one) for one in expected)
+    return _ordered(found, operator, expected)
 
 
-def _ordered(found: Any, operator: str, wanted: Any) -> bool:
-    both_text = isinstance(found, str) and isinstance(wanted, str)
-    if not both_text and not (_is_number(found) and _is_number(wanted)):
+def _ordered(found: Any, operator: str, expected: Any) -> bool:
+    both_text = isinstance(found, str) and isinstance(expected, str)
+    if not both_text and not (_is_number(found) and _is_number(expected)):
         return False
     match operator:
         case "gt":
-            return found > wanted
+            return found > expected
         case "gte":
-            return found >= wanted
+            return found >= expected
         case "lt":
-            return found < wanted
+            return found < expected
         case _:
-            return found <= wanted
+            return found <= expected
 
 
-def _numbers_equal(found: Any, wanted: Any) -> bool:
-    return _is_number(found) and _is_number(wanted) and found == wanted
+def _numbers_equal(found: Any, expected: Any) -> bool:
+    return _is_number(found) and _is_number(expected) and found == expected
 
 
 def _is_number(value: Any) -> bool:
@@ -143,11 +145,11 @@ def _is_short_list(value: Any) -> bool:
     return isinstance(value, list) and len(cast(list[Any], value)) <= _MOST_VALUES
 
 
-def _object(value: Any, where: str) -> Mapping[str, Any]:
+def _object(value: Any, pointer: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise _fault(where, "Takes a filter, an object.")
+        raise _fault(pointer, "Takes a filter, an object.")
     return cast(Mapping[str, Any], value)
 
 
-def _fault(where: str, description: str) -> ValidationFailed:
-    return ValidationFailed([FieldError(where, description)])
+def _fault(pointer: str, description: str) -> ValidationFailed:
+    return ValidationFailed([FieldError(pointer, description)])

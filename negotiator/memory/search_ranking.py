@@ -1,8 +1,8 @@
-"""From two scores to one order: meaning and words added up, weighed by recency and trust.
+"""Ranks candidates by meaning and words, weighted by recency and trust.
 
-Both scores are kept as numbers instead of ranks: a convex combination loses less than reciprocal ranks do and needs no
-tuning to a corpus (Bruch, Gai and Ingber 2023, "An Analysis of Fusion Functions for Hybrid Retrieval"; measured here:
-docs/benchmarks.md). Recency and trust only weigh: they hide nothing.
+Both scores are added as numbers, not as ranks: a convex combination loses less than reciprocal rank fusion and needs no
+tuning to a corpus (Bruch, Gai and Ingber 2023, "An Analysis of Fusion Functions for Hybrid Retrieval"; measured in
+docs/benchmarks.md). Recency and trust change the order; they hide nothing.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ RankingArray = Any
 
 MAX_CANDIDATES: Final = 50
 KEYWORD_WEIGHT: Final = 0.5
-"""What the words of a question count against its meaning, which counts one."""
+"""The weight of the keyword score; the semantic score weighs one."""
 _HALF_LIFE_MS: Final = 180 * 86_400_000
 _FRESH: Final = 0.3
 _TRUST: Final = np.array([0.5, 0.85, 1.0, 1.1])
@@ -24,10 +24,10 @@ _TRUST: Final = np.array([0.5, 0.85, 1.0, 1.1])
 
 @dataclass(frozen=True, slots=True)
 class RankingCandidates:
-    """The rows in question, each once, with what weighs them.
+    """The candidate rows, each once, with their scores and weights.
 
-    `semantic` is their cosine, `keyword` their share of the query's words. `nearest` and `matching` are the rows that
-    lead in meaning and in words, best first, at most `POOL` of each.
+    `semantic` is the cosine, `keyword` the share of the query's words. `nearest` and `matching` are the best rows by
+    meaning and by words, best first, at most `MAX_CANDIDATES` of each.
     """
 
     rows: RankingArray
@@ -42,7 +42,7 @@ class RankingCandidates:
 
 @dataclass(frozen=True, slots=True)
 class RankedRow:
-    """One row in its place, with what put it there; a rank is None where the row was not in that list's first fifty."""
+    """A row with the parts of its score; a rank is None where the row is not among the best in that list."""
 
     row: int
     score: float
@@ -55,17 +55,17 @@ class RankedRow:
 
 
 class HybridRanking:
-    """The candidates in order, best first; equal ones by row."""
+    """The candidates in order, best first; ties in order of row."""
 
     def __init__(self, found: RankingCandidates, mode: RankingMode, *, now: int) -> None:
         self._found = found
         self._recency = _recency(found, now)
         self._trust = _TRUST[found.trust]
-        weighed: RankingArray = (
+        weighted: RankingArray = (
             _matched(found, mode).astype(np.float64) * self._recency * self._trust
         )
-        # Rounded before they are compared: the order is the one that is shown.
-        scores = weighed.round(6)
+        # Rounded before they are compared, so that the order agrees with the scores in the answer.
+        scores = weighted.round(6)
         self._scores = scores
         self._order = np.lexsort((found.rows, -scores))
         self._ranks = [
@@ -92,18 +92,18 @@ class HybridRanking:
 
 
 def top_rows(scores: RankingArray, rows: RankingArray) -> RankingArray:
-    """Of these rows the `POOL` with the highest scores, best first; among equals the older row."""
-    chosen = scores[rows]
+    """The `MAX_CANDIDATES` of these rows with the highest scores, best first; among equals the older row."""
+    selected = scores[rows]
     if len(rows) > MAX_CANDIDATES:
-        # Whatever ties with the last place takes part: chance has no say in who is cut off.
-        least = np.partition(chosen, len(rows) - MAX_CANDIDATES)[len(rows) - MAX_CANDIDATES]
-        rows = rows[chosen >= least]
-        chosen = scores[rows]
-    return rows[np.lexsort((rows, -chosen))][:MAX_CANDIDATES]
+        # Rows that tie with the last place stay, so that the cut is deterministic.
+        threshold = np.partition(selected, len(rows) - MAX_CANDIDATES)[len(rows) - MAX_CANDIDATES]
+        rows = rows[selected >= threshold]
+        selected = scores[rows]
+    return rows[np.lexsort((rows, -selected))][:MAX_CANDIDATES]
 
 
 def _matched(found: RankingCandidates, mode: RankingMode) -> RankingArray:
-    """How well each candidate answers."""
+    """The score of each candidate before recency and trust."""
     meaning = np.maximum(found.semantic, 0)
     match mode:
         case "semantic":
@@ -111,12 +111,12 @@ def _matched(found: RankingCandidates, mode: RankingMode) -> RankingArray:
         case "keyword":
             return found.keyword
         case "hybrid":
-            # One common word in many says little, all of them nearly everything: the share counts cubed.
+            # The share counts cubed: one common word says little, all words together nearly everything.
             words = np.minimum(found.keyword, 1) ** 3
             return (meaning + KEYWORD_WEIGHT * words) / (1 + KEYWORD_WEIGHT)
 
 
 def _recency(found: RankingCandidates, now: int) -> RankingArray:
     age = np.maximum(0, now - found.created_at) / _HALF_LIFE_MS
-    weighed = 1 - _FRESH + _FRESH * np.exp2(-age)
-    return np.where(found.ageless, 1.0, weighed)
+    weighted = 1 - _FRESH + _FRESH * np.exp2(-age)
+    return np.where(found.ageless, 1.0, weighted)

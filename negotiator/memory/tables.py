@@ -1,10 +1,7 @@
-"""Memories, what they were before, and the counter that tells every worker that an owner's have changed.
-
-Wins at rest.
-"""
+"""Tables of memories, their earlier versions, the change counter of each owner, and wins."""
 
 # pyright: reportAssignmentType=false
-# SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
+# SQLModel types __tablename__ as a declared attribute, yet it reads a plain string.
 
 from typing import Final
 
@@ -13,18 +10,14 @@ from sqlmodel import Field, SQLModel
 
 from negotiator.store.statement import table
 
-# pyright: reportAssignmentType=false
-# SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
-
-
 IS_LIVE_SQL: Final = text("status in ('active', 'pending')")
 
 
 class Memory(SQLModel, table=True):
-    """One memory. `document` is its ready JSON view; what lists and recall choose by has a column.
+    """One memory. `document` is its JSON view; everything that lists and searches filter by has a column.
 
-    `stamp` is the owner's counter at the last change; `digest` the hash of the normalised text and of whom it is about;
-    `origin` the agent that wrote it before its user claimed it. `vector` is float32, of unit length, by `model`.
+    `stamp` is the owner's counter at the last change; `digest` the hash of the normalised text and of the counterparty;
+    `origin` the agent that wrote it before its user claimed it. `vector` is float32, of unit length, made by `model`.
     """
 
     __tablename__ = "memories"
@@ -65,7 +58,7 @@ Index(
 
 
 class MemoryVersion(SQLModel, table=True):
-    """What a memory was before a change. Erased with it."""
+    """A memory before a change. Erased together with the memory."""
 
     __tablename__ = "memory_versions"
     __table_args__ = (Index("ix_memory_versions_owner", "owner"),)
@@ -80,7 +73,7 @@ class MemoryVersion(SQLModel, table=True):
 
 
 class MemoryOwner(SQLModel, table=True):
-    """An owner's counters: `stamp` rises with every change, `removed` is the stamp of the last one that erased rows."""
+    """An owner's counters: `stamp` rises with every change, `removed` is the stamp of the last erasure."""
 
     __tablename__ = "memory_owners"
 
@@ -90,10 +83,10 @@ class MemoryOwner(SQLModel, table=True):
 
 
 class Win(SQLModel, table=True):
-    """One win of a principal's. `document` is its ready JSON view; what benchmarks are computed from has a column.
+    """One win. `document` is its JSON view; everything that benchmarks are computed from has a column.
 
     `side` is buy or sell; `rate` the fraction saved, `weight` the baseline's value in the currency, both as decimal
-    text; `contributed` whether others' benchmarks may count it, never whose it is.
+    text. `contributed` says whether others' benchmarks may count it; they never learn whose it is.
     """
 
     __tablename__ = "wins"

@@ -1,4 +1,4 @@
-"""Lines of an export, or of anybody's own making, become memories again: untrusted until somebody looks at them."""
+"""Import of memories from lines of an export or written by hand; untrusted until the user reviews them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,17 +19,17 @@ from negotiator.strict_json import is_object, read_object
 
 IMPORT_BATCH: Final = 32
 MAX_LINE_LENGTH: Final = 64 * 1024
-_LEFT_OUT: Final = {
-    "export": "The head of an export.",
-    "memory_version": "History is not brought along.",
+_SKIPPED_TYPES: Final = {
+    "export": "The header of an export.",
+    "memory_version": "History is not imported.",
 }
-_ITS_OWN: Final = {"origin", "similar_to", "superseded_by", "supersedes", "trust", "valid_to"}
+
 
 LineOutcome = dict[str, Any]
 
 
 class _LineHead(BaseModel):
-    """What a line says it is."""
+    """The type and status of a line."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -39,7 +39,7 @@ class _LineHead(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class _ImportedLine:
-    """A line that can be kept: its number from 1, what it says, and how far its own status lets it be seen."""
+    """A valid line: its number from 1, the memory, and the status it had in the export."""
 
     line: int
     body: NewMemory
@@ -48,7 +48,7 @@ class _ImportedLine:
 
 @dataclass(frozen=True, slots=True)
 class MemoryImporter:
-    """Keeps lines, a few at a time, so that nobody else's question waits for all of them."""
+    """Imports lines in small batches, so that other requests do not wait for all of them."""
 
     store: Store
     embedder: Embedder
@@ -57,34 +57,38 @@ class MemoryImporter:
     async def import_memories(
         self, writer: MemoryWriter, lines: Sequence[Any]
     ) -> list[LineOutcome]:
-        """What became of every line, in their order; a line that is refused takes no other with it. 503."""
+        """What became of every line, in order; a refused line does not affect the others. 503."""
         outcomes: list[LineOutcome] = []
-        taken: list[_ImportedLine] = []
+        valid: list[_ImportedLine] = []
         for number, line in enumerate(lines, 1):
             found = _read(number, line)
             if isinstance(found, _ImportedLine):
-                taken.append(found)
+                valid.append(found)
             else:
                 outcomes.append(found)
-        for start in range(0, len(taken), IMPORT_BATCH):
-            outcomes += await self._keep(writer, taken[start : start + IMPORT_BATCH])
+        for start in range(0, len(valid), IMPORT_BATCH):
+            outcomes += await self._store_batch(writer, valid[start : start + IMPORT_BATCH])
         return sorted(outcomes, key=lambda outcome: outcome["line"])
 
-    async def _keep(self, writer: MemoryWriter, some: Sequence[_ImportedLine]) -> list[LineOutcome]:
-        vectors = await self.embedder.embed([one.body.text for one in some])
+    async def _store_batch(
+        self, writer: MemoryWriter, batch: Sequence[_ImportedLine]
+    ) -> list[LineOutcome]:
+        vectors = await self.embedder.embed([one.body.text for one in batch])
         model = self.embedder.model
         embedded = [StoredEmbedding(model, vector.tobytes()) for vector in vectors]
-        pairs = list(zip(some, embedded, strict=True))
-        return await self.store.write(lambda tx: list(_kept(tx, writer, pairs, self.references)))
+        pairs = list(zip(batch, embedded, strict=True))
+        return await self.store.write(
+            lambda tx: list(_store_lines(tx, writer, pairs, self.references))
+        )
 
 
-def _kept(
+def _store_lines(
     tx: Transaction,
     writer: MemoryWriter,
-    some: Sequence[tuple[_ImportedLine, StoredEmbedding]],
+    batch: Sequence[tuple[_ImportedLine, StoredEmbedding]],
     references: ReferenceChecks,
 ) -> Iterator[LineOutcome]:
-    for one, embedded in some:
+    for one, embedded in batch:
         body, dropped = _own_references(tx, writer.owner, one.body, references)
         try:
             view, new = memories_lifecycle.create_memory(
@@ -100,32 +104,34 @@ def _kept(
 def _own_references(
     tx: Transaction, owner: str, body: NewMemory, references: ReferenceChecks
 ) -> tuple[NewMemory, LineOutcome]:
-    """The memory without a negotiation that is not the owner's, and what to say of it.
+    """The memory, without its negotiation if that is not the owner's, and the reason to report.
 
-    An export names negotiations of the account and the server it comes from, so the memory itself is kept.
+    An export names negotiations of its own account and server, so the memory itself is kept.
     """
     try:
         if body.negotiation_id is not None:
             references.negotiation(tx, owner, body.negotiation_id)
     except NotFound:
-        reason = "Kept without negotiation_id: there is no such negotiation here."
+        reason = "Stored without negotiation_id: there is no such negotiation here."
         return body.model_copy(update={"negotiation_id": None}), {"reason": reason}
     return body, {}
 
 
 def _read(number: int, line: Any) -> _ImportedLine | LineOutcome:
-    """The line as a memory to keep, or why it is none."""
+    """The line as a memory to store, or the reason why it is skipped or refused."""
     try:
         members = _members(line)
         kind: _LineHead = validate(_LineHead, members)
         if kind.type != "memory":
-            reason = _LEFT_OUT.get(kind.type, "Only memories are brought along.")
+            reason = _SKIPPED_TYPES.get(kind.type, "Only memories are imported.")
             return {"line": number, "result": "skipped", "reason": reason}
         if kind.status == "superseded":
-            reason = "It was superseded already."
+            reason = "It is superseded."
             return {"line": number, "result": "skipped", "reason": reason}
-        given = {name: members[name] for name in MemoryBody.model_fields if name in members}
-        body: NewMemory = validate(NewMemory, {**given, "pinned": False})
+        members_of_memory = {
+            name: members[name] for name in MemoryBody.model_fields if name in members
+        }
+        body: NewMemory = validate(NewMemory, {**members_of_memory, "pinned": False})
     except Refusal as refusal:
         return _refused(number, refusal)
     return _ImportedLine(number, body, kind.status)

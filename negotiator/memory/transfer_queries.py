@@ -1,4 +1,4 @@
-"""Everything that is remembered of an owner, as NDJSON: one JSON object a line."""
+"""Everything stored about an owner's memories as NDJSON: one JSON object per line."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -14,7 +14,7 @@ from negotiator.store.statement import Query, Transaction, table
 EXPORT_FORMAT: Final = "negotiator-memories-1"
 
 ExtraExport = Callable[[Transaction, str], Iterable[Mapping[str, Any]]]
-"""Other belongings of an owner that go along, each with its own `type`."""
+"""Other objects of an owner to export, each with its own `type`."""
 
 _MEMORIES = Query(
     select(col(Memory.document))
@@ -46,10 +46,10 @@ _VERSIONS = Query(
 
 
 def export_lines(tx: Transaction, owner: str, more: Sequence[ExtraExport]) -> bytes:
-    """A line that says what follows and how many of each, then every memory, every version, and what else there is."""
+    """A header line with the counts, then every memory, every version, and the objects that `more` adds."""
     memories = tx.all(_MEMORIES, holder=owner)
     versions = tx.all(_VERSIONS, holder=owner)
-    others = [orjson.dumps(one) for carried in more for one in carried(tx, owner)]
+    others = [orjson.dumps(one) for extra in more for one in extra(tx, owner)]
     head = {
         "type": "export",
         "format": EXPORT_FORMAT,

@@ -18,7 +18,7 @@ _HEADERS: Final = {"content-disposition": 'attachment; filename="memories.ndjson
 
 
 class ImportMemories(Strict):
-    """Lines of an export, or of your own making: one memory each, with the members of a new memory."""
+    """Lines of an export or of your own: one memory each, with the members of a new memory."""
 
     model_config = ConfigDict(
         json_schema_extra=example_schema(
@@ -27,7 +27,9 @@ class ImportMemories(Strict):
     )
 
     lines: list[Any] = Field(
-        min_length=1, max_length=MAX_MEMORIES, description="JSON objects; as NDJSON, one a line."
+        min_length=1,
+        max_length=MAX_MEMORIES,
+        description="JSON objects; with NDJSON, one per line.",
     )
 
 
@@ -39,7 +41,7 @@ class ImportFaultView(TypedDict):
 
 
 class ImportLineView(TypedDict):
-    """What became of a line, numbered from 1: kept, known (already), pending, quarantined, skipped or refused."""
+    """The result of a line, numbered from 1: kept, known, pending, quarantined, skipped or refused."""
 
     line: int
     result: str
@@ -49,7 +51,7 @@ class ImportLineView(TypedDict):
 
 
 class ImportResultView(TypedDict):
-    """What became of all lines: how many of each result, and each line."""
+    """How many lines had each result, and the result of each line."""
 
     counts: dict[str, int]
     lines: list[ImportLineView]
@@ -57,20 +59,19 @@ class ImportResultView(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class TransferRoutes:
-    """An owner's memories on their way out and in; `more` goes along on the way out."""
+    """Export and import of an owner's memories; `more` adds other objects to the export."""
 
     store: Store
     bringing: MemoryImporter
     more: tuple[ExtraExport, ...] = ()
 
     def operations(self) -> list[Operation]:
-        """What this slice offers."""
         return [
             Operation(
                 name="export_memories",
                 method="GET",
                 path="/api/memories/export",
-                summary="Carry away everything that is remembered of you, as NDJSON",
+                summary="Export all of your memories and wins as NDJSON",
                 run=self.export,
                 media_type=LINES,
                 scopes=frozenset({"memories:read"}),
@@ -80,7 +81,7 @@ class TransferRoutes:
                 name="import_memories",
                 method="POST",
                 path="/api/memories/import",
-                summary="Bring memories along: a result for each line, nothing believed before you have looked",
+                summary="Import memories: a result for each line; they stay untrusted until the user reviews them",
                 run=self.import_memories,
                 input=ImportMemories,
                 output=ImportResultView,
@@ -93,13 +94,13 @@ class TransferRoutes:
         ]
 
     async def export(self, call: Call[NoInput]) -> Answer:
-        """Everything, put together off the event loop."""
+        """All memories as NDJSON, assembled off the event loop."""
         owner = call.caller.principal
         lines = await self.store.scan(lambda tx: export_lines(tx, owner, self.more))
         return Answer(lines, 200, _HEADERS, LINES)
 
     async def import_memories(self, call: Call[ImportMemories]) -> dict[str, Any]:
-        """Keep what can be kept; the same lines again change nothing."""
+        """Import the lines; importing the same lines again changes nothing."""
         caller = call.caller
         writer = MemoryWriter(
             caller.principal, "import", caller.client_id or None, caller.user_id is not None

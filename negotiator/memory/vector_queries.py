@@ -1,6 +1,6 @@
-"""Vectors at rest, given anew: for one memory whose text has changed, for all of them when another model is to be used.
+"""Replacing stored vectors: for one memory whose text changed, and for all memories when the model changes.
 
-Vectors of two models are never compared: until it has its new vector, a memory is found by its words.
+Vectors of two models are never compared: until a memory has its new vector, it is found by its words.
 """
 
 from collections.abc import Callable
@@ -47,7 +47,7 @@ _COUNT = Query(select(func.count()).select_from(Memory).where(_foreign), lambda 
 def update_vector(
     tx: Transaction, owner: str, memory: str, embedded: StoredEmbedding, *, revision: int
 ) -> bool:
-    """Give a memory another vector, unless it has changed since that revision."""
+    """Store another vector for a memory, unless it has changed since `revision`; returns whether it did."""
     changed = tx.run(
         _REVECTOR,
         memory=memory,
@@ -60,16 +60,16 @@ def update_vector(
     return changed == 1
 
 
-async def reembed_all(store: Store, embedder: Embedder, tell: Callable[[int, int], None]) -> int:
-    """Give every memory of another model a vector of this one; answers how many were given.
+async def reembed_all(store: Store, embedder: Embedder, report: Callable[[int, int], None]) -> int:
+    """Embed every memory again whose vector another model made; returns how many.
 
-    A few at a time, beside a running server; begun again, it goes on where it stopped. `tell` hears after each few how
-    many are done, and of how many. A memory that changes meanwhile keeps the vector that its change brought. 503.
+    Works in small batches next to a running server and can be interrupted and started again. `report` is called after
+    each batch with the number done and the total. A memory that changes meanwhile keeps the vector of that change. 503.
     """
     model = embedder.model
-    whole = await store.scan(lambda tx: tx.one(_COUNT, current=model)) or 0
+    total = await store.scan(lambda tx: tx.one(_COUNT, current=model)) or 0
     done, last = 0, ""
-    tell(done, whole)
+    report(done, total)
     while found := await store.scan(partial(_outdated, model=model, after=last)):
         texts = [orjson.loads(document)["text"] for _, _, _, document in found]
         vectors = await embedder.embed(texts)
@@ -84,10 +84,10 @@ async def reembed_all(store: Store, embedder: Embedder, tell: Callable[[int, int
 
         done += await store.write(unit)
         last = found[-1][0]
-        tell(done, whole)
+        report(done, total)
     return done
 
 
 def _outdated(tx: Transaction, *, model: str, after: str) -> list[tuple[Any, ...]]:
-    """The next few memories with a vector of another model, as (id, owner, revision, JSON)."""
+    """The next batch of memories with a vector of another model, as (id, owner, revision, JSON)."""
     return tx.all(_OUTDATED, current=model, after=after)

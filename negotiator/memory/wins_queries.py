@@ -1,6 +1,6 @@
-"""Wins at rest: every statement carries the owner. A win's memory is named as long as that memory is there.
+"""Queries of wins, and counts of what each tactic did over the wins that name it.
 
-What tactics did for their owner: counts over the wins that name them.
+Every statement names the owner. A win names its memory only while that memory exists.
 """
 
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ def _absent_or(name: str, condition: Any) -> Any:
 
 _theirs = col(Win.owner) == bindparam("holder")
 _mine = (col(Win.id) == bindparam("win"), _theirs)
-_shown = (
+_with_memory = (
     select(col(Win.id), col(Win.document), col(Memory.id), col(Win.origin))
     .select_from(table(Win))
     .outerjoin(
@@ -35,13 +35,13 @@ _shown = (
     )
 )
 _ADD = Statement(insertion(Win))
-_FIND = Query(_shown.where(*_mine), tuple)
+_FIND = Query(_with_memory.where(*_mine), tuple)
 _OF_NEGOTIATION = Query(
     select(col(Win.id)).where(_theirs, col(Win.negotiation) == bindparam("subject")),
     lambda row: str(row[0]),
 )
 _PAGE = Query(
-    _shown.where(
+    _with_memory.where(
         _theirs,
         col(Win.id) < bindparam("before"),
         _absent_or("category", col(Win.category) == bindparam("category", type_=String)),
@@ -75,11 +75,11 @@ _MOVE = Statement(
     .values(owner=bindparam("user"), origin=bindparam("agent"))
 )
 _ERASE = Statement(delete(Win).where(_theirs))
-_ALL = Query(_shown.where(_theirs).order_by(col(Win.id)), tuple)
+_ALL = Query(_with_memory.where(_theirs).order_by(col(Win.id)), tuple)
 
 
 def find(tx: Transaction, owner: str, win: str) -> WinDocument:
-    """The owner's win; 404 for everybody else's."""
+    """The owner's win; 404 when the owner has none with this id."""
     found = tx.one(_FIND, win=win, holder=owner)
     if found is None:
         raise NotFound("There is no such win.")
@@ -87,7 +87,7 @@ def find(tx: Transaction, owner: str, win: str) -> WinDocument:
 
 
 def load(tx: Transaction, owner: str, win: str, *, expected: int | None) -> WinDocument:
-    """The same for a change; 412 when `expected` is not the current revision."""
+    """The win for a change; 404, and 412 when `expected` is not the current revision."""
     view = find(tx, owner, win)
     if expected is not None and view["revision"] != expected:
         raise PreconditionFailed(
@@ -97,33 +97,31 @@ def load(tx: Transaction, owner: str, win: str, *, expected: int | None) -> WinD
 
 
 def find_by_negotiation(tx: Transaction, owner: str, negotiation: str) -> str | None:
-    """The id of the win that belongs to this negotiation."""
+    """The id of the win of this negotiation."""
     return tx.one(_OF_NEGOTIATION, holder=owner, subject=negotiation)
 
 
-def page(tx: Transaction, owner: str, asked: ListWins, before: str | None) -> list[WinDocument]:
-    """One more than `limit` of the owner's wins older than `before`, newest first."""
+def page(tx: Transaction, owner: str, query: ListWins, before: str | None) -> list[WinDocument]:
+    """Up to `limit` + 1 of the owner's wins older than `before`, newest first."""
     found = tx.all(
         _PAGE,
         holder=owner,
         before=before or _LAST,
-        category=asked.category,
-        kind=asked.kind,
-        counterparty=asked.counterparty,
-        limit=asked.limit + 1,
+        category=query.category,
+        kind=query.kind,
+        counterparty=query.counterparty,
+        limit=query.limit + 1,
     )
     return [_view(row) for row in found]
 
 
 def add(tx: Transaction, owner: str, view: WinDocument, columns: dict[str, Any]) -> None:
-    """Keep a new win."""
     at = values.now()
     named = {"id": view["id"], "owner": owner, "origin": None, "created_at": at, "updated_at": at}
     tx.run(_ADD, **named, **columns, document=orjson.dumps(view), revision=view["revision"])
 
 
 def save(tx: Transaction, owner: str, view: WinDocument, columns: dict[str, Any]) -> None:
-    """Keep what became of a win."""
     new = {
         **columns,
         "document": orjson.dumps(view),
@@ -139,22 +137,20 @@ def save(tx: Transaction, owner: str, view: WinDocument, columns: dict[str, Any]
 
 
 def list_for_export(tx: Transaction, owner: str) -> list[WinDocument]:
-    """All of an owner's wins, oldest first, as an export carries them."""
+    """All of an owner's wins, oldest first, each with `type`."""
     return [{"type": "win", **_view(row)} for row in tx.all(_ALL, holder=owner)]
 
 
 def delete_win(tx: Transaction, owner: str, win: str) -> None:
-    """Erase one win."""
     tx.run(_REMOVE, win=win, holder=owner)
 
 
 def change_owner(tx: Transaction, agent_id: str, user_id: str) -> None:
-    """Give an agent's wins to the user who claims it, marked with their origin."""
+    """Move an agent's wins to the user who claims it, with the agent as their origin."""
     tx.run(_MOVE, agent=agent_id, user=user_id)
 
 
 def delete_all_wins(tx: Transaction, principal: str) -> None:
-    """Erase all of a principal's wins."""
     tx.run(_ERASE, holder=principal)
 
 
@@ -175,7 +171,7 @@ _USED = Query(
 
 @dataclass(slots=True)
 class TacticRecord:
-    """One tactic's record: times used, times with a known effect, times it helped, the rates saved, the memories."""
+    """A tactic's record: times used, times with a known effect, times it helped, rates saved, memory ids."""
 
     used: int = 0
     known: int = 0
@@ -185,12 +181,12 @@ class TacticRecord:
 
     @property
     def mean_rate(self) -> float | None:
-        """The mean fraction saved where it was used."""
+        """The mean fraction saved in the wins that used it."""
         return sum(self.rates) / len(self.rates) if self.rates else None
 
 
 def tactic_records(tx: Transaction, owner: str) -> dict[str, TacticRecord]:
-    """By tactic, over the owner's newest thousand wins."""
+    """Records by tactic id, over the owner's newest thousand wins."""
     found: dict[str, TacticRecord] = {}
     for win, memory in tx.all(_USED, holder=owner):
         _count(found, win, memory)

@@ -1,4 +1,4 @@
-"""What happens to wins: recorded, changed, erased, each with the memory that tells of it."""
+"""Recording, editing and erasing wins, each with a memory that describes it."""
 
 from decimal import Decimal
 from typing import Any
@@ -18,7 +18,7 @@ from negotiator.values import MINOR_UNITS, format_money, milliseconds
 
 
 def validated_savings(body: NewWin) -> WinSavings:
-    """What the win saved; 422 for amounts it cannot be computed from or a total that is another."""
+    """What the win saved; 422 for invalid amounts or a `savings_total` that differs."""
     faults = [
         FieldError(f"/{name}/currency", "Must be the win's own currency.")
         for name, part in (("baseline", body.baseline), ("achieved", body.achieved))
@@ -49,7 +49,7 @@ def validated_savings(body: NewWin) -> WinSavings:
 
 
 def describe_win(body: NewWin, saved: WinSavings) -> str:
-    """The win in one sentence, as memory keeps it."""
+    """The win in one sentence, for its memory."""
     percent = format((saved.rate * 100).quantize(Decimal("0.1")).normalize(), "f")
     who = f" with {body.counterparty}" if body.counterparty else ""
     helped = [used.tactic_id for used in body.tactics_used if used.helped > 0]
@@ -74,7 +74,7 @@ def record_win(
     *,
     references: ReferenceChecks,
 ) -> WinDocument:
-    """Keep a win and remember it; 404 for references to what is not the owner's, 409 for a negotiation's second win."""
+    """Store a win and its memory; 404 for references the owner does not have, 409 for a negotiation's second win."""
     _check_references(tx, writer.owner, body, before=None, references=references)
     _check_negotiation(tx, writer.owner, body.negotiation_id, win=None)
     now = values.timestamp(values.now())
@@ -83,7 +83,7 @@ def record_win(
     memory = _remember(tx, writer, body, saved, embedded=embedded, win=key)
     view = {
         "id": key,
-        **_said(body, saved),
+        **_author_members(body, saved),
         "origin": None,
         "revision": 1,
         "created_at": now,
@@ -103,7 +103,7 @@ def edit_win(
     expected: int,
     references: ReferenceChecks,
 ) -> WinDocument:
-    """Let the win say this from now on, and its memory with it; 404, 409, 412."""
+    """Replace the win's content and its memory; 404, 409, 412."""
     before = wins_queries.load(tx, writer.owner, win, expected=expected)
     _check_references(tx, writer.owner, body, before=before, references=references)
     _check_negotiation(tx, writer.owner, body.negotiation_id, win=win)
@@ -112,7 +112,7 @@ def edit_win(
     memory = _remember(tx, writer, body, saved, embedded=embedded, win=win)
     view = {
         **before,
-        **_said(body, saved),
+        **_author_members(body, saved),
         "revision": before["revision"] + 1,
         "updated_at": values.timestamp(values.now()),
     }
@@ -123,7 +123,7 @@ def edit_win(
 
 
 def erase_win(tx: Transaction, owner: str, win: str, *, expected: int | None) -> None:
-    """Erase a win with the memory that tells of it; 404, 412."""
+    """Erase a win with its memory; 404, 412."""
     before = wins_queries.load(tx, owner, win, expected=expected)
     _forget(tx, owner, before)
     wins_queries.delete_win(tx, owner, win)
@@ -137,7 +137,7 @@ def _check_references(
     before: WinDocument | None,
     references: ReferenceChecks,
 ) -> None:
-    """Every reference that was not in the win before: what it names may have been deleted since."""
+    """Check every reference that is new in this revision; objects that older ones name may be deleted since."""
     known = {used["tactic_id"] for used in before["tactics_used"]} if before else set[str]()
     if body.negotiation_id is not None and (
         before is None or body.negotiation_id != before["negotiation_id"]
@@ -171,7 +171,7 @@ def _remember(
     embedded: StoredEmbedding,
     win: str,
 ) -> str | None:
-    """The id of the memory that tells of the win; None when the owner has no room for another."""
+    """The id of the win's memory; None when the owner has reached the limit of memories."""
     memory = NewMemory.model_validate(
         {
             "text": describe_win(body, saved),
@@ -196,11 +196,11 @@ def _forget(tx: Transaction, owner: str, win: WinDocument) -> None:
         memories.delete_memory(tx, owner, win["memory_id"])
 
 
-def _said(body: NewWin, saved: WinSavings) -> dict[str, Any]:
-    """The members that the writer decides, and what follows from them."""
+def _author_members(body: NewWin, saved: WinSavings) -> dict[str, Any]:
+    """The members that the author decides, and those computed from them."""
     currency = body.currency
 
-    def shown(amount: Decimal | None) -> str | None:
+    def money(amount: Decimal | None) -> str | None:
         return None if amount is None else format_money(amount, currency)
 
     evidence = body.baseline.evidence
@@ -215,17 +215,17 @@ def _said(body: NewWin, saved: WinSavings) -> dict[str, Any]:
         "closed_at": values.timestamp(milliseconds(body.closed_at) or values.now()),
         "baseline": {
             **body.baseline.model_dump(exclude={"amount", "currency"}),
-            "amount": shown(body.baseline.amount),
+            "amount": money(body.baseline.amount),
         },
-        "achieved": {"amount": shown(body.achieved.amount)},
+        "achieved": {"amount": money(body.achieved.amount)},
         "quantity": format(Decimal(body.quantity), "f"),
-        "savings_total": shown(saved.total),
-        "savings_annualised": shown(saved.annualised),
+        "savings_total": money(saved.total),
+        "savings_annualised": money(saved.annualised),
         "savings_rate": float(saved.rate),
-        "tcv": shown(saved.tcv),
-        "claimed_savings": shown(body.claimed_savings),
+        "tcv": money(saved.tcv),
+        "claimed_savings": money(body.claimed_savings),
         "non_price_terms": [
-            {**term.model_dump(by_alias=True), "est_value": shown(term.est_value)}
+            {**term.model_dump(by_alias=True), "est_value": money(term.est_value)}
             for term in body.non_price_terms
         ],
         "tactics_used": [used.model_dump() for used in body.tactics_used],

