@@ -6,7 +6,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class CallerRate:
-    """A caller's own allowance (directory seed §2)."""
+    """A caller's own allowance."""
 
     requests_per_minute: int
     burst: int

@@ -126,7 +126,7 @@ def apply_merge_patch(target: object, patch: object) -> Any:
 
 
 class Strict(BaseModel):
-    """An input whose unknown members are refused (contract §0, JSON)."""
+    """An input whose unknown members are refused (docs/contract 1.2)."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -152,7 +152,7 @@ def example_schema(example: JsonDict) -> JsonDict:
 
 
 class Lenient(BaseModel):
-    """A seed-defined input: unknown members are ignored."""
+    """An input whose unknown members are ignored (docs/contract 1.2)."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 

@@ -1,4 +1,4 @@
-"""Every scope and its meaning, in the words of the seeds (§5 of each document)."""
+"""Every scope and its meaning (docs/contract 1.14)."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -34,7 +34,7 @@ SERVICES: Final[Mapping[str, Mapping[str, str]]] = {"assistant": ASSISTANT, "dir
 
 
 def of_services(services: Iterable[str]) -> dict[str, str]:
-    """The scopes of the services that run, with their meaning, in the order of the seeds."""
+    """The scopes of the services that run, with their meaning, in the order of `SCOPES`."""
     running = set(services)
     return {
         scope: meaning
@@ -50,7 +50,7 @@ def default_scopes(services: Iterable[str]) -> tuple[str, ...]:
 
 
 def ordered(scopes: Iterable[str]) -> list[str]:
-    """The known scopes among these, once each, in the order of the seeds; unknown ones are dropped."""
+    """The known scopes among these, once each, in the order of `SCOPES`; unknown ones are dropped."""
     return sorted({scope for scope in scopes if scope in _ORDER}, key=_ORDER.__getitem__)
 
 

@@ -5,7 +5,7 @@ The operator's limits on connections, requests' sizes and slow clients; part of 
 Every setting, frozen, with its default; the only reader of the environment.
 
 Values come from `NEGOTIATOR_*` variables, then a `.env` file, then `negotiator.toml`, in that order. An
-unknown or ill-typed setting stops the start with one clear line (contract §2).
+unknown or ill-typed setting stops the start with one clear line (docs/contract 5.1).
 """
 
 import os
@@ -147,7 +147,7 @@ def _split(value: Any) -> Any:
 
 
 class Settings(SpeechSettings, TransportSettings):
-    """The operator's choices (contract §2)."""
+    """The operator's choices (docs/contract 5.1)."""
 
     model_config = SettingsConfigDict(
         env_prefix=ENV_PREFIX,

@@ -8,7 +8,7 @@ from negotiator.scopes import ANONYMOUS
 
 
 def page(service: ServiceDescription) -> Iterable[str]:
-    """Scopes in the order of the seeds."""
+    """Scopes in the order in which `negotiator.scopes` lists them."""
     yield "# Scopes\n"
     rows = (
         (code(scope), meaning, "yes" if scope in ANONYMOUS else "", _opened(service, scope))

@@ -1,6 +1,6 @@
 """How a delegation code is written: twelve letters that no one mistakes for each other (RFC 8628 §6.1).
 
-Delegation codes: a user makes one, shows it to his agent, the agent redeems it once (contract §1.2).
+Delegation codes: a user makes one, shows it to his agent, the agent redeems it once (docs/contract 2.6).
 
 Redeeming delegation codes: which failures are counted, by whom, and what an empty budget of them refuses.
 

@@ -1,4 +1,4 @@
-"""An e-mail address instead of a signature: its owner is asked by mail to bind the agent (contract §1.1)."""
+"""An e-mail address instead of a signature: its owner is asked by mail to bind the agent (docs/contract 2.4)."""
 
 from dataclasses import dataclass
 

@@ -1,6 +1,6 @@
-"""auth.md's words for what the codes' own slice refuses (identity.md §2.5).
+"""auth.md's words for what the codes' own slice refuses.
 
-`POST /api/agent/identity`, `…/claim`, `…/claim/complete`: auth.md's newer generation (identity.md §2.3).
+`POST /api/agent/identity`, `…/claim`, `…/claim/complete`: auth.md's newer generation (docs/contract 2.8).
 """
 
 from dataclasses import dataclass
@@ -305,7 +305,7 @@ class AgentIdentityRoutes:
 
 
 def _credential(claimed: ClaimedAgent) -> AnswerBody:
-    """What auth.md v0.1 answers to a claim: the seed's members with the refresh token, and its own names of them."""
+    """The answer of auth.md v0.1 to a claim: the members of a registration under both names, and a refresh token."""
     token = claimed.token
     until = values.timestamp(token.issued_at + token.life * 1000)
     told = token.members()

@@ -100,7 +100,7 @@ class AgentRoutes:
         ]
 
     async def register(self, call: Call[RegisterAgent]) -> dict[str, Any]:
-        """Every variant of registration; the seed selects it by `identity_type`."""
+        """Every variant of registration; `identity_type` selects it."""
         body = call.input
         key = await self.proofs.key(call.headers, method="POST", path=REGISTER_PATH)
         if body.variant == "anonymous":

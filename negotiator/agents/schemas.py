@@ -1,4 +1,4 @@
-"""What crosses the wire at registration and claim (assistant seed §2, §4; contract §1.1, §1.2)."""
+"""What crosses the wire at registration and claim (docs/contract 2.1 to 2.7)."""
 
 from typing import Annotated, Any, Literal, NotRequired, Self
 
@@ -94,7 +94,7 @@ class RegisterAgent(Lenient):
 
     @property
     def in_auth_md(self) -> bool:
-        """Whether the caller speaks auth.md v0.1 (identity.md §2.7)."""
+        """Whether the caller speaks auth.md v0.1 (docs/contract 2.8)."""
         return self.type is not None
 
     @property
@@ -137,7 +137,7 @@ class VerificationView(TypedDict):
 
 
 class RegistrationResult(TypedDict):
-    """The seed's five members, and what the variant adds."""
+    """The five members of every registration (docs/contract 2.1), and what the variant adds."""
 
     client_id: str
     access_token: str
@@ -164,7 +164,7 @@ class ClaimResult(TypedDict):
 def auth_md_members(
     result: dict[str, Any], claim: dict[str, Any] | None, *, expires_at: str
 ) -> dict[str, Any]:
-    """What auth.md v0.1 calls the same things, beside the seed's own members (identity.md §2.7).
+    """What auth.md v0.1 calls the same things, beside the five members (docs/contract 2.8).
 
     `claim` says how an agent that has no user yet is claimed.
     """

@@ -1,4 +1,4 @@
-"""What crosses the wire in auth.md's newer generation (identity.md §2.3), with the flat names of the one between."""
+"""What crosses the wire in auth.md's newer generation (docs/contract 2.8), with the flat names of the one between."""
 
 from typing import Any, Literal, Self
 

@@ -118,7 +118,7 @@ def build_agent_access(ground: Services) -> AgentAccess:
 
 
 def _agents(ground: Services, delegations: Delegations) -> tuple[AgentRoutes, AgentIdentityRoutes]:
-    """The agents' doors: the seed's, and that of auth.md's newer generation over the same units."""
+    """Registration and claim of agents, and auth.md's newer endpoints over the same units."""
     chosen, base, store = ground.settings, ground.settings.base_url, ground.store
     registration = AgentRegistration(
         ground.credentials,

@@ -135,7 +135,7 @@ def load_overview(
 
 
 def describe_scopes(scopes: Iterable[str]) -> tuple[str, ...]:
-    """What these scopes let somebody do, in the seeds' words and order."""
+    """What these scopes let somebody do, in the words and order of `negotiator.scopes`."""
     return tuple(_MEANINGS[scope] for scope in ordered(scopes))
 
 

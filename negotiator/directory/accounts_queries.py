@@ -116,7 +116,7 @@ class ProvenIdentity:
 
 @dataclass(frozen=True, slots=True)
 class RateLevels:
-    """How many requests a minute each level of belief is worth (directory.md §3.2)."""
+    """Requests per minute for each trust level (docs/contract 9.2)."""
 
     unproven: CallerRate
     proven: CallerRate

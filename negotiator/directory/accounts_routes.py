@@ -131,7 +131,7 @@ class DirectoryAccounts:
         ]
 
     async def register(self, call: Call[RegisterDirectoryAgent]) -> dict[str, Any]:
-        """The seed's registration: automatic, and believed in nothing but that it happened."""
+        """Register an agent at once, at trust level 0 (docs/contract 9.1)."""
         body = call.input
         wanted = RegistrationRequest(
             name=body.name,
@@ -250,7 +250,7 @@ class DirectoryAccounts:
         return await self.store.read(unit)
 
     def _record(self, made: RegisteredDirectoryAgent) -> dict[str, Any]:
-        """The seed's record, then the identity."""
+        """The credential record, then the identity (docs/contract 9.1)."""
         agent, level = made.agent, accounts_queries.UNPROVEN
         return {
             "status": "registered",

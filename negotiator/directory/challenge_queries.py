@@ -112,7 +112,7 @@ def consume(tx: Transaction, challenge: IdentityChallenge) -> None:
 
 
 def challenge_view(challenge: IdentityChallenge | None, audience: str) -> dict[str, Any] | None:
-    """What an agent is told of its challenge (directory.md §3.3)."""
+    """What an agent is told of its challenge (docs/contract 9.2)."""
     if challenge is None:
         return None
     told = {"id": challenge.id, "method": challenge.method}

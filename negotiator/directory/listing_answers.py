@@ -1,4 +1,4 @@
-"""Public answers: bytes put together from documents as they lie, tags, who may keep them how long (reference §2.4).
+"""Public answers: bytes put together from documents as they lie, tags, who may keep them how long.
 
 The taxonomy as it goes out: every category with how many tools it has.
 
@@ -71,7 +71,7 @@ def items_object(items: bytes, rest: Mapping[str, Any]) -> bytes:
 
 
 def categories_with_counts(index: "SearchIndex") -> dict[str, Any]:
-    """The categories in their order (reference §2.2), under both names that lists have."""
+    """The categories in their order (docs/contract 9.5), under both names that lists have."""
     tools, parts = index.counts("category"), index.counts("subcategory")
     listed = [
         {

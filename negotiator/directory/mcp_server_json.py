@@ -1,4 +1,4 @@
-"""The MCP registry's server.json, in the shapes it has had, as a record; and a tool as one (reference §1.1, §2.8)."""
+"""The MCP registry's server.json, in the shapes it has had, as a record; and a tool as one."""
 
 from typing import Any, Final
 from urllib.parse import urlsplit

@@ -1,4 +1,4 @@
-"""What crosses the wire at registration and proof (directory seed §2, §4; contract §6; directory.md §3)."""
+"""What crosses the wire at registration and proof (docs/contract 9.1 to 9.3)."""
 
 from typing import Annotated, Any, Final, Literal, NotRequired, Self
 
@@ -195,7 +195,7 @@ class StandingView(TypedDict):
 
 
 class CredentialRecord(TypedDict):
-    """The seed's record (§2), and the identity."""
+    """The credential record, and the identity (docs/contract 9.1)."""
 
     status: str
     client_id: str

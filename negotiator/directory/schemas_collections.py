@@ -1,4 +1,4 @@
-"""Collections on the wire (contract §6)."""
+"""Collections on the wire (docs/contract 9.8)."""
 
 from typing import Annotated, Any, Literal
 

@@ -222,7 +222,7 @@ class CategoryView(SubcategoryView):
 
 
 class CategoryList(TypedDict):
-    """The taxonomy in its order, under the name of the seed and the one that lists have."""
+    """The taxonomy in its order, under `categories` and under `items`, the name that all lists use."""
 
     categories: list[CategoryView]
     items: list[CategoryView]

@@ -1,4 +1,4 @@
-"""Reports on the wire (contract §6)."""
+"""Reports on the wire (docs/contract 9.7)."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""Submissions on the wire (contract §6)."""
+"""Submissions on the wire (docs/contract 9.6)."""
 
 from typing import Annotated, Any, Final, Literal, get_args
 

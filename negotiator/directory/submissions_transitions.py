@@ -1,4 +1,4 @@
-"""How much one submitter may ask for: so many waiting, so many a day (directory.md §3.2).
+"""How much one submitter may ask for: so many waiting, so many a day.
 
 What a tool's proven owner may do without asking: take it down.
 

@@ -1,6 +1,6 @@
 """The record of a tool: what its submitter may say (`ToolDraft`), what we keep (`Record`), what goes out (`ToolView`).
 
-Unknown is null, never false. Fields and bounds: reference §2.1.
+Unknown is null, never false.
 
 Which of two sayings about a tool holds: field by field, the one whose evidence is stronger.
 """

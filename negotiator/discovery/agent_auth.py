@@ -1,4 +1,4 @@
-"""auth.md's `agent_auth` block: where and how an agent gets in without an account (identity.md §2.2).
+"""auth.md's `agent_auth` block: where and how an agent gets in without an account (docs/contract 4.2).
 
 One block for everything that runs here. The first service's doors are named at the top, where readers of every
 generation of auth.md look; each way in names its own, so that nobody has to guess which door takes which identity.
@@ -49,7 +49,7 @@ def _assistant(
     method = {"credential_types_supported": credentials, **_way(doors)}
     ways, asked = ["anonymous", "identity_assertion"], AgentAuthBlock()
     if service.at(IDENTITY_PATH, "POST"):
-        # The newer generation has doors of its own: its answers have other shapes (identity.md §2.7).
+        # The newer generation has endpoints of its own, since its answers have other shapes (docs/contract 2.8).
         doors["identity_endpoint"] = f"{service.base}{IDENTITY_PATH}"
         doors["claim_endpoint"] = f"{service.base}{IDENTITY_CLAIM_PATH}"
         ways.append("service_auth")

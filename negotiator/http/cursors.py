@@ -1,4 +1,4 @@
-"""List cursors: opaque, signed, bound to the query they continue (contract §0, Lists)."""
+"""List cursors: opaque, signed, bound to the query they continue (docs/contract 1.6)."""
 
 import hmac
 from base64 import urlsafe_b64encode

@@ -1,4 +1,4 @@
-"""`Idempotency-Key`: same key and body, the first answer again (contract §0)."""
+"""`Idempotency-Key`: same key and body, the first answer again (docs/contract 1.8)."""
 # pyright: reportAssignmentType=false
 # SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
 

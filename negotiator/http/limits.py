@@ -50,7 +50,7 @@ class BudgetState:
         return max(1, -(-wait // 1_000_000))
 
     def headers(self) -> list[tuple[bytes, bytes]]:
-        """The seed's three headers (directory §8.2) and the IETF pair (draft-ietf-httpapi-ratelimit-headers-10)."""
+        """The limit headers (docs/contract 1.10), the IETF pair of draft-ietf-httpapi-ratelimit-headers-10 included."""
         budget, remaining = self.budget, self.remaining
         reset = -(-max(self.arrival, self.at) // 1_000_000)
         ahead = 0 if remaining else self.retry_after

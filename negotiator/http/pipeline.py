@@ -1,4 +1,4 @@
-"""One shape for every refusal, rendered in one place (contract §0, Refusals).
+"""One shape for every refusal, rendered in one place (docs/contract 1.3).
 
 The steps that no operation can forget, however its call came: guard, limit, input, run.
 

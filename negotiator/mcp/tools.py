@@ -32,7 +32,7 @@ def tool_operations(service: ServiceDescription) -> dict[str, Operation]:
 
 
 def tool_definition(name: str, operation: Operation) -> dict[str, Any]:
-    """The tool as `tools/list` shows it; all four annotations are given (directory.md §5.4)."""
+    """The tool as `tools/list` shows it; all four annotations are given."""
     assert operation.tool  # noqa: S101  only marked operations come here
     tool = operation.tool
     described: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Schemas of memories."""
+"""A memory on the wire (docs/contract 7.1)."""
 
 from typing import Annotated, Any, Literal
 

@@ -1,4 +1,4 @@
-"""Schemas of wins."""
+"""A win on the wire (docs/contract 7.5)."""
 
 from typing import Annotated, Any, Literal
 

@@ -1,4 +1,4 @@
-"""Issues as clients write them (contract §3 Issue) into `Issue` values, or field errors.
+"""Issues as clients write them (docs/contract 6.3) into `Issue` values, or field errors.
 
 Nothing here raises on bad input: every problem is a `Refusal` with its pointer.
 """

@@ -1,7 +1,7 @@
 """An issue: one thing being negotiated, with the asker's own value function on it.
 
 Numbers live as `Decimal` coordinates (money and numbers as themselves, dates as day ordinals), so
-that only utilities are floats. Shapes: contract §3 Issue; Keeney and Raiffa (1976) for the model.
+that only utilities are floats. Shapes: docs/contract 6.3; Keeney and Raiffa (1976) for the model.
 
 What one value of an issue is worth, which values there are, and which are refused.
 """

@@ -1,6 +1,6 @@
 """Opening a negotiation and editing it.
 
-State moves that are asked for: pausing, closing, reopening, agreeing, approving (contract §3, States).
+State moves that are asked for: pausing, closing, reopening, agreeing, approving (docs/contract 6.4).
 """
 
 from dataclasses import replace

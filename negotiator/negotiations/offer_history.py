@@ -69,7 +69,7 @@ def ledger_offers(rows: Sequence[OfferRow]) -> tuple[LedgerOffer, ...]:
 
 
 def offer_view(row: OfferRow, status: str) -> dict[str, Any]:
-    """A row as its owner sees it (contract §3 Offer)."""
+    """A row as its owner sees it (docs/contract 6.5)."""
     content: Mapping[str, Any] = row.content
     return {
         "id": row.id,

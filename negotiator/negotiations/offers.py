@@ -1,4 +1,4 @@
-"""Adding a row to the ledger, under every rule of contract §3.
+"""Adding a row to the ledger, under every rule of docs/contract 6.5.
 
 What the ledger refuses, in words: fields, offers that no longer stand, packages below the walk-away.
 

@@ -1,7 +1,7 @@
 """What a user's memory says about one talk: memories that bear on it, what tactics did, how such deals end.
 
 Memories are chosen by meaning, and only those that a person stands behind. Nothing here sets a limit: the walk-away,
-the target and the authority come from the negotiation alone (contract §3, reference on memory poisoning).
+the target and the authority come from the negotiation alone (docs/contract 7.3).
 """
 
 from collections.abc import Mapping

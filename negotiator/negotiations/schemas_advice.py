@@ -1,4 +1,4 @@
-"""What leverage and the next move take and give (contract §3)."""
+"""What leverage and the next move take and give (docs/contract 6.6, 6.7)."""
 
 from typing import Annotated, Any, Final, Literal
 

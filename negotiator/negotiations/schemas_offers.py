@@ -1,4 +1,4 @@
-"""Rows of the ledger on the wire (contract §3 Offer)."""
+"""Rows of the ledger on the wire (docs/contract 6.5)."""
 
 from typing import Any, Literal
 

@@ -1,4 +1,4 @@
-"""A battle plan on the wire (contract §3, reference §2.5)."""
+"""A battle plan on the wire (docs/contract 6.8)."""
 
 from typing import Any
 

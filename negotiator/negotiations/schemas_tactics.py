@@ -1,4 +1,4 @@
-"""Tactics and suggestions on the wire (contract §3)."""
+"""Tactics and suggestions on the wire (docs/contract 6.9)."""
 
 from typing import Annotated, Any, Final, Literal
 

@@ -1,4 +1,4 @@
-"""The members of a negotiation's body: issues, limits, what is believed of the other side (contract §3)."""
+"""The members of a negotiation's body: issues, limits, what is believed of the other side (docs/contract 6.2, 6.3)."""
 
 from collections.abc import Mapping
 from decimal import Decimal

@@ -39,7 +39,7 @@ class NegotiationSession:
 
 
 def negotiation_view(session: NegotiationSession, updated_at: int) -> dict[str, Any]:
-    """A negotiation as its owner sees it (contract §3)."""
+    """A negotiation as its owner sees it (docs/contract 6.2)."""
     return {
         "id": session.id,
         **terms_view(session.body, session.terms),

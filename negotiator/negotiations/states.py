@@ -1,4 +1,4 @@
-"""The states of a negotiation and the moves between them (contract §3, States)."""
+"""The states of a negotiation and the moves between them (docs/contract 6.4)."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -154,7 +154,7 @@ def _authority_refusals(mine: Preferences, body: AuthorityBody | None) -> list[I
 
 
 def check_limit_order(terms: Terms, body: NegotiationBody) -> list[IssueFault]:
-    """Target ≥ walk-away ≥ what the alternative is surely worth (reference §2.1), where they can be compared."""
+    """Target ≥ walk-away ≥ what the alternative is surely worth, where they can be compared."""
     mine = terms.preferences
     floor = utility_of_worth(mine, terms.walk_away, fill="low")
     if floor is None or terms.unvalued:

@@ -1,4 +1,4 @@
-"""The bus over PostgreSQL: LISTEN and NOTIFY on one connection of each process (reference A7).
+"""The bus over PostgreSQL: LISTEN and NOTIFY on one connection of each process.
 
 The connection is its own: NOTIFY does not survive a pooler in transaction mode, and the store's may go through one.
 """

@@ -1,4 +1,4 @@
-"""The bus over Redis: one channel for all sessions, published to by pub/sub (reference A7)."""
+"""The bus over Redis: one channel for all sessions, published to by pub/sub."""
 
 import asyncio
 from collections.abc import Generator, Sequence

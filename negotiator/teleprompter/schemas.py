@@ -1,4 +1,4 @@
-"""A teleprompter session on the wire (contract §5)."""
+"""A teleprompter session on the wire (docs/contract 8.1)."""
 
 from typing import Annotated, Any, Literal, NotRequired
 

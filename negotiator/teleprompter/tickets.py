@@ -1,4 +1,4 @@
-"""Tickets: one socket each, within half a minute, for clients that cannot send a header (reference A6)."""
+"""Tickets: one socket each, within half a minute, for clients that cannot send a header (docs/contract 8.6)."""
 # pyright: reportAssignmentType=false
 # SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
 

@@ -1,4 +1,4 @@
-"""The socket's door: everything that is decided before the upgrade (reference A6, RFC 6455 §4.2).
+"""The socket's door: everything that is decided before the upgrade (docs/contract 8.6, RFC 6455 §4.2).
 
 A bearer token in the header, or a ticket as second subprotocol, is looked at before: who is not believed gets 401, 403
 or 404 as an HTTP answer. Who brings neither is let in to say it in his first message, and is told nothing before.

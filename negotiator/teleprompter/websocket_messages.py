@@ -2,7 +2,7 @@
 
 A client sends JSON texts and, for sound, binary frames: one byte with the number of the channel, then s16le samples.
 What the log of a session has numbered goes out as it is there; everything below is about this socket alone, has no
-number and is never repeated (reference A6). Pure.
+number and is never repeated (docs/contract 8.6). Pure.
 
 One WebSocket connection as ASGI has it: texts and bytes in, texts out, a close code.
 """

@@ -1,4 +1,4 @@
-"""What waits to be sent on one socket: bounded, so that nobody who reads slowly costs more than this (reference A6)."""
+"""The bounded queue of messages that wait to be sent on one socket (docs/contract 8.6)."""
 
 import asyncio
 from collections import deque

@@ -101,7 +101,7 @@ class IssuedToken:
     issued_at: int
 
     def members(self) -> dict[str, Any]:
-        """The seed's five members (assistant §2)."""
+        """The five members of a registration (docs/contract 2.1)."""
         return {
             "client_id": self.subject.client_id,
             "access_token": self.text,

@@ -2,7 +2,7 @@
 
 An agent's own identity assertion at the token endpoint: who holds it gets tokens that stand on what it stands on.
 
-Unlike an ID-JAG it is ours and may be used again until it ends (identity.md §2.3); no client authenticates with it,
+Unlike an ID-JAG it is ours and may be used again until it ends (docs/contract 2.8); no client authenticates with it,
 since holding it is what the agent has instead.
 """
 
@@ -30,7 +30,7 @@ AdmitSubject = Callable[[Transaction, Assertion, str], TokenSubject]
 
 
 def allowed_scopes(assertion: Assertion) -> list[str]:
-    """What the issuer's policy allows, cut to the assertion's `scope` claim if it has one (contract §1.1)."""
+    """What the issuer's policy allows, cut to the assertion's `scope` claim if it has one (docs/contract 2.3)."""
     policy = assertion.issuer.scopes
     return ordered(policy if assertion.scopes is None else set(policy) & set(assertion.scopes))
 

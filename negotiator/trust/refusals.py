@@ -1,4 +1,4 @@
-"""Why an assertion was refused, as each door says it: one table (identity.md §6.1, contract §1.1)."""
+"""Why an assertion was refused, as each door says it: one table (docs/contract 2.5, 3.1)."""
 
 from typing import Any, Final
 

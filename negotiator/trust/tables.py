@@ -29,7 +29,7 @@ class TrustedIssuer(SQLModel, table=True):
 
 
 class Revocation(SQLModel, table=True):
-    """A watermark: nothing issued to `subject` up to `before` counts any more (identity.md §5, Watermark).
+    """A watermark: nothing issued to `subject` up to `before` counts any more.
 
     The subject is an agent, a client, a user, an issuer, a grant, an identity at an issuer, or that one's logins.
     """

@@ -78,7 +78,7 @@ class LinkApprovalRequired(AssertionRefused):
 
 
 def match_assertion(tx: Transaction, assertion: Assertion, *, actor: str) -> MatchedUser:
-    """Spend the assertion and answer its user (contract §1.1); raises `AssertionRefused`.
+    """Spend the assertion and answer its user (docs/contract 2.3); raises `AssertionRefused`.
 
     Runs in the transaction that issues the token: when that one is undone, so is the spending.
     """
@@ -98,7 +98,7 @@ def match_assertion(tx: Transaction, assertion: Assertion, *, actor: str) -> Mat
 
 
 def _check_login(tx: Transaction, key: str, assertion: Assertion) -> None:
-    """Where an issuer reported a lost credential, only a login after that counts (identity.md §5)."""
+    """Where an issuer reported a lost credential, only a login after that counts."""
     lost = revocations.revoked_before(tx, login_key(key))
     if lost and (assertion.auth_time or 0) <= lost:
         raise AssertionRefused(

@@ -1,1 +1,1 @@
-"""The attacks of identity.md §6 through the doors themselves, each beside the twin that is let in."""
+"""Attacks over HTTP, each beside a harmless twin that is accepted."""

@@ -80,7 +80,7 @@ def alike(answers: list[httpx2.Response]) -> None:
     assert all(one == told[0] for one in told)
 
 
-@covers("contract:0:references")
+@covers("1.9:references")
 async def test_no_row_names_a_negotiation_of_somebody_else_s(
     people: tuple[Person, Person],
 ) -> None:
@@ -133,7 +133,7 @@ async def test_a_memory_of_a_negotiation_that_was_deleted_can_still_be_edited(
     assert (edited.status_code, edited.json()["negotiation_id"]) == (200, talk)
 
 
-@covers("contract:0:references")
+@covers("1.9:references")
 async def test_an_imported_line_keeps_its_memory_and_loses_a_foreign_reference(
     people: tuple[Person, Person],
 ) -> None:
@@ -154,7 +154,7 @@ async def test_an_imported_line_keeps_its_memory_and_loses_a_foreign_reference(
     assert kept == {"A.": None, "B.": None, "C.": own}
 
 
-@covers("contract:1.2:origin")
+@covers("2.7:origin")
 async def test_what_was_planted_before_a_claim_shows_whose_it_was(
     client: httpx2.AsyncClient, register: Register, mint: Mint
 ) -> None:

@@ -1,5 +1,5 @@
-"""The seed and the contract, black box: HTTP against the application, and the command line.
+"""The wire contract (`docs/contract`), tested from outside: HTTP against the application, and the command line.
 
-`requirements` is the manifest: every rule by id, with its source. A test cites what it proves with `covers`; no rule
-without a test, no test of a rule that does not exist (`test_manifest`).
+`requirements` is the manifest: every rule by key. A test names the rules that it proves with `covers`; every rule has a
+test, and every rule that a test names exists (`test_manifest`).
 """

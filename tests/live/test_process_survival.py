@@ -142,7 +142,7 @@ async def test_what_was_acknowledged_survives_being_killed(mortal: Server) -> No
     assert ledger.dead
 
 
-@covers("contract:2:serve")
+@covers("5.3:serve")
 def test_an_open_request_is_finished_before_the_end(mortal: Server) -> None:
     """SIGTERM between the two halves of a body: the second half still gets its answer, then all is over."""
     body = b'{"agent_name": "walker", "identity_type": "anonymous"}'

@@ -1,4 +1,4 @@
-"""Scopes: known ones only, once each, in the order of the seeds."""
+"""Scopes: known ones only, once each, in the order of the catalogue."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +10,7 @@ NAMES = st.lists(st.sampled_from(KNOWN) | st.text(max_size=12))
 
 
 @given(NAMES)
-def test_ordering_keeps_the_known_ones_once_each_in_the_order_of_the_seeds(
+def test_ordering_keeps_the_known_ones_once_each_in_the_order_of_the_catalogue(
     names: list[str],
 ) -> None:
     kept = ordered(names)

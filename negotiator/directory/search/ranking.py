@@ -111,7 +111,7 @@ def status_factor(status: str) -> float:
 def rank_scores(
     text: Floats, covered: Floats, *, standing: Floats, age: Days, worth: Floats
 ) -> Ints:
-    """One whole number per tool, less than `TOP` (reference §2.5). All arrays are of the same tools, `age` in days.
+    """One whole number per tool, less than `TOP`. All arrays are of the same tools, `age` in days.
 
     Popularity, quality and freshness only order what the text has found.
     """

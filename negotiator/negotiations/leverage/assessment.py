@@ -1,4 +1,4 @@
-"""One situation in, the leverage answer of contract §3 out.
+"""One situation in, the leverage answer of docs/contract 6.6 out.
 
 A talk about one money issue is answered in money, any other in utilities. What is not known is
 null, and what had to be assumed is a sentence in `assumptions`.

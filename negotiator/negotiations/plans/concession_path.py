@@ -16,7 +16,7 @@ from negotiator.negotiations.plans.admissible_packages import (
 )
 
 STEP_RATIO: Final = 0.75
-"""Each concession is about this share of the one before (reference §5: shrinking steps signal a limit)."""
+"""Each concession is about this share of the one before: shrinking steps signal a limit."""
 RESERVED_SHARE: Final = 0.1
 """The share of the way to the walk-away that the schedule keeps back."""
 MAX_STEPS: Final = 6

@@ -115,7 +115,7 @@ def opening_section(
 
 
 def first_offer_section(brief: PlanBrief, sayable: bool) -> PlanSection:
-    """Who should name the first number (reference §4c: the first mover gains a little, if informed)."""
+    """Who should name the first number: the first mover gains a little, if informed."""
     if any(row.by == "them" for row in brief.ledger):
         return {"advice": "answer", "why": "They have named their number; answer with yours."}
     if not sayable:

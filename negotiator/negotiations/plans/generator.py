@@ -1,4 +1,4 @@
-"""The generator: one brief in, one whole plan out (reference §2.5). Same brief, same plan."""
+"""The generator: one brief in, one whole plan out. Same brief, same plan."""
 
 from typing import Any, Final
 

@@ -43,7 +43,7 @@ async def instructions(line: McpClient) -> str:
     return said
 
 
-@covers("contract:7:listed")
+@covers("10.2:listed")
 @pytest.mark.parametrize("version", VERSIONS)
 async def test_an_anonymous_agent_is_shown_what_it_may_call_and_told_of_the_rest(
     line: McpClient, version: str
@@ -57,7 +57,7 @@ async def test_an_anonymous_agent_is_shown_what_it_may_call_and_told_of_the_rest
     assert "call redeem_delegation_code with it" in await instructions(line)
 
 
-@covers("contract:7:listed")
+@covers("10.2:listed")
 async def test_each_caller_is_shown_its_own_list_whoever_asked_before(
     line: McpClient, full: McpClient, register: Register, mint: Mint
 ) -> None:
@@ -76,7 +76,7 @@ async def test_each_caller_is_shown_its_own_list_whoever_asked_before(
     assert "not listed" not in await instructions(full)
 
 
-@covers("contract:7:redeem")
+@covers("10.2:redeem")
 @pytest.mark.parametrize("version", [NEWEST, OLDER[0]])
 async def test_a_code_redeemed_over_mcp_gives_a_new_token_and_says_what_to_do_with_it(
     line: McpClient, mint: Mint, version: str
@@ -105,7 +105,7 @@ async def test_a_code_redeemed_over_mcp_gives_a_new_token_and_says_what_to_do_wi
     assert told(await claimed.call(REDEEM, claim_token=code))["error"] == "already_claimed"
 
 
-@covers("contract:7:redeem")
+@covers("10.2:redeem")
 async def test_a_code_that_is_none_is_refused_as_over_http(line: McpClient, mint: Mint) -> None:
     assert told(await line.call(REDEEM, claim_token="BCDF-GHJK-LMNP"))["error"] == (
         "invalid_claim_token"
@@ -131,7 +131,7 @@ async def test_the_official_client_redeems_a_code_and_checks_its_result(
     assert result.structured_content["access_token"]
 
 
-@covers("contract:7:refusal-bodies")
+@covers("10.3:refusal-bodies")
 @pytest.mark.parametrize("version", VERSIONS)
 async def test_reading_without_the_scope_is_refused_in_words_too(
     line: McpClient, mint: Mint, register: Register, version: str
@@ -152,7 +152,7 @@ async def test_reading_without_the_scope_is_refused_in_words_too(
         assert 'scope="negotiations:read"' in answer.headers["www-authenticate"]
 
 
-@covers("contract:7:refusal-bodies")
+@covers("10.3:refusal-bodies")
 async def test_every_other_refusal_by_http_is_a_json_rpc_error_too(line: McpClient) -> None:
     message, headers = line.message("tools/list", {})
     plain = {**line.headers, **headers}
@@ -167,7 +167,7 @@ async def test_every_other_refusal_by_http_is_a_json_rpc_error_too(line: McpClie
         refused_over_mcp(answer, status, error)
 
 
-@covers("contract:7:refusal-bodies")
+@covers("10.3:refusal-bodies")
 async def test_what_breaks_is_a_json_rpc_error_that_tells_nothing(
     line: McpClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -74,7 +74,7 @@ async def ended(client: httpx2.AsyncClient, *agents: Agent) -> None:
 
 
 @pytest.mark.asyncio
-@covers("contract:1.2:refresh")
+@covers("2.7:refresh")
 async def test_a_claimed_agent_renews_itself_with_what_its_user_approved(
     client: httpx2.AsyncClient, claimed: Claim, clock: Clock
 ) -> None:
@@ -95,7 +95,7 @@ async def test_a_claimed_agent_renews_itself_with_what_its_user_approved(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.2:refresh")
+@covers("2.7:refresh")
 async def test_a_second_use_ends_the_family(client: httpx2.AsyncClient, claimed: Claim) -> None:
     first, other = await claimed(), await claimed()
     second = await renewed(client, first)
@@ -168,7 +168,7 @@ def _end_code(agent: Agent) -> Callable[[Transaction], Any]:
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("end", [_end_agent, _end_user, _end_code])
-@covers("contract:1.2:ended")
+@covers("2.7:ended")
 async def test_revoking_agent_user_or_code_ends_the_family_at_once(
     client: httpx2.AsyncClient, claimed: Claim, change: Change, end: Any
 ) -> None:
@@ -182,7 +182,7 @@ async def test_revoking_agent_user_or_code_ends_the_family_at_once(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.2:ended")
+@covers("2.7:ended")
 async def test_an_agent_ends_its_own_family(client: httpx2.AsyncClient, claimed: Claim) -> None:
     agent = await claimed()
     form = {"token": agent["refresh_token"], "token_type_hint": "refresh_token"}
@@ -203,7 +203,7 @@ async def test_of_twenty_redemptions_at_once_one_wins_and_the_family_ends(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.2:refresh-life")
+@covers("2.7:refresh-life")
 async def test_a_refresh_token_lives_thirty_idle_days_and_a_family_half_a_year(
     client: httpx2.AsyncClient, claimed: Claim, clock: Clock
 ) -> None:

@@ -1,4 +1,4 @@
-"""Delegation codes under attack (identity.md §6.5): guessed, reused, fixated, and what pages give away."""
+"""Delegation codes under attack: guessed, reused, fixated, and what pages give away."""
 
 import asyncio
 import hashlib

@@ -1,4 +1,4 @@
-"""Hostile registrations (identity.md §6.2): bodies, names, mails, limits, and what an answer may give away."""
+"""Hostile registrations: bodies, names, mails, limits, and what an answer may give away."""
 
 import json
 from collections.abc import AsyncGenerator

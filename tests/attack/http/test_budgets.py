@@ -52,7 +52,7 @@ def message(name: str, **arguments: Any) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
 
 
-@covers("contract:0:limit-scope")
+@covers("1.10:scope")
 @pytest.mark.parametrize("over_mcp", [False, True])
 async def test_a_missing_scope_is_403_however_empty_the_address_and_the_token_are(
     chosen: Settings, over_mcp: bool
@@ -78,7 +78,7 @@ async def test_a_missing_scope_is_403_however_empty_the_address_and_the_token_ar
         refused(await client.get(LIST, headers=agent), (429, "rate_limit_exceeded"))
 
 
-@covers("contract:0:limit-key")
+@covers("1.10:key")
 async def test_every_refusal_of_a_valid_token_is_its_own_and_none_of_its_neighbours(
     chosen: Settings,
 ) -> None:
@@ -107,7 +107,7 @@ async def test_every_refusal_of_a_valid_token_is_its_own_and_none_of_its_neighbo
             assert answer.status_code == 429, "a credential that does not stand is the address's"
 
 
-@covers("contract:0:limit-never-less")
+@covers("1.10:never-less")
 @pytest.mark.parametrize("services", [["directory"], ["assistant", "directory"]])
 async def test_a_key_never_gives_less_than_anonymous(chosen: Settings, services: list[str]) -> None:
     """Also where the operator sets the rates the wrong way round, at every public path and over MCP."""

@@ -71,7 +71,7 @@ def test_headers_of_just_the_allowed_size_are_read(server: BareServer) -> None:
     assert statuses(server.exchange(head_of(LIMIT))) == [200]
 
 
-@covers("contract:0:header-bounds")
+@covers("1.11:header-bounds")
 def test_one_byte_more_is_refused(server: BareServer) -> None:
     received = server.exchange(head_of(LIMIT + 1))
     assert statuses(received) == [431]
@@ -208,7 +208,7 @@ def test_a_silent_connection_is_closed(server: BareServer) -> None:
     assert time.monotonic() - began < 10
 
 
-@covers("contract:0:slow-requests")
+@covers("1.11:slow-requests")
 def test_half_a_head_is_answered_408(server: BareServer) -> None:
     received = server.exchange(GET)
     assert statuses(received) == [408]

@@ -67,7 +67,7 @@ async def _lines(desk: TeleprompterClient, session: str) -> list[Any]:
     return lines
 
 
-@covers("contract:1.3:dead-streams")
+@covers("3.7:dead-streams")
 @pytest.mark.asyncio
 async def test_a_ticket_dies_with_the_credential_that_made_it(
     application: Starlette, desk: TeleprompterClient
@@ -86,7 +86,7 @@ async def test_a_ticket_dies_with_the_credential_that_made_it(
         assert "ready" not in {each["type"] for each in socket.said}
 
 
-@covers("contract:1.3:dead-streams")
+@covers("3.7:dead-streams")
 @pytest.mark.asyncio
 async def test_no_text_is_taken_after_the_answer_to_the_revocation(
     application: Starlette, new_desk: NewTeleprompterClient
@@ -203,7 +203,7 @@ OF_A_USER: Final[dict[str, Callable[[Transaction, str, str], Any]]] = {
 }
 
 
-@covers("contract:1.3:dead-streams")
+@covers("3.7:dead-streams")
 @pytest.mark.asyncio
 @pytest.mark.parametrize("what", OF_A_USER)
 async def test_a_socket_ends_with_what_its_credential_depends_on(
@@ -217,7 +217,7 @@ async def test_a_socket_ends_with_what_its_credential_depends_on(
     await _closes(application, desk, end)
 
 
-@covers("contract:1.3:dead-streams")
+@covers("3.7:dead-streams")
 @pytest.mark.asyncio
 @pytest.mark.parametrize("what", ["the issuer", "the subject", "an event"])
 async def test_a_socket_ends_with_the_issuer_s_word(
@@ -304,7 +304,7 @@ _CALL: Final = {
 }
 
 
-@covers("contract:1.3:dead-streams")
+@covers("3.7:dead-streams")
 @pytest.mark.asyncio
 @pytest.mark.parametrize(("path", "body"), [(LIST, ISSUE), ("/mcp", _CALL)], ids=["http", "mcp"])
 async def test_a_body_that_ends_after_the_revocation_writes_nothing(

@@ -1,4 +1,4 @@
-"""Tokens and what they open (identity.md §6.6): where one may stand, which kind, whose, and for whose things."""
+"""Tokens and what they open: where one may stand, which kind, whose, and for whose things."""
 
 import base64
 import json

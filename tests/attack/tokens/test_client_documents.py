@@ -1,4 +1,4 @@
-"""Clients known by a document, when the document is an attacker's (CIMD -01 §6, identity.md §6.4, 76–84)."""
+"""Clients known by a document, when the document is an attacker's (CIMD -01 §6)."""
 
 import asyncio
 import json

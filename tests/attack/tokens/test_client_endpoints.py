@@ -1,4 +1,4 @@
-"""The standard endpoints under attack (identity.md §6.6): clients' secrets, other people's tokens, odd forms."""
+"""The standard endpoints under attack: clients' secrets, other people's tokens, odd forms."""
 
 import base64
 

@@ -1,4 +1,4 @@
-"""The consent page against those who would press its button for the user (RFC 9700 §4.16, identity.md §6.5, 101).
+"""The consent page against those who would press its button for the user (RFC 9700 §4.16).
 
 What is left behind, counted from inside.
 """

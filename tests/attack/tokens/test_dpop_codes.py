@@ -23,7 +23,7 @@ async def _redeem(app: ClientApp, code: str, prover: DpopProver | None) -> httpx
     return await app.http.post(TOKEN, data=form, headers=headers)
 
 
-@covers("contract:1.3:dpop-code")
+@covers("3.8:dpop-code")
 @pytest.mark.asyncio
 async def test_a_stolen_code_is_worth_nothing_without_its_key(
     ada: ConsentingUser, public_app: ClientApp
@@ -40,7 +40,7 @@ async def test_a_stolen_code_is_worth_nothing_without_its_key(
     refused(again, (400, "invalid_grant"), code)
 
 
-@covers("contract:1.3:dpop-code")
+@covers("3.8:dpop-code")
 @pytest.mark.asyncio
 async def test_the_key_survives_the_consent_page_and_cannot_be_taken_off_on_it(
     ada: ConsentingUser, public_app: ClientApp

@@ -16,7 +16,7 @@ async def _call(line: McpClient, tool: str, headers: dict[str, str]) -> httpx2.R
     return await line.call(tool)
 
 
-@covers("contract:1.3:dpop", "contract:7:same")
+@covers("3.8:dpop", "10.2:same")
 @pytest.mark.asyncio
 async def test_a_bound_token_calls_tools_with_proofs_only(client: httpx2.AsyncClient) -> None:
     prover, thief, line = DpopProver(), DpopProver(), McpClient(client)
@@ -53,7 +53,7 @@ async def test_a_bound_token_calls_tools_with_proofs_only(client: httpx2.AsyncCl
         assert 'oauth-protected-resource/mcp"' in challenge, case
 
 
-@covers("contract:1.3:dpop", "contract:7:same")
+@covers("3.8:dpop", "10.2:same")
 @pytest.mark.asyncio
 async def test_a_bound_token_that_lacks_a_scope_is_told_so_in_its_own_scheme(
     client: httpx2.AsyncClient,

@@ -77,7 +77,7 @@ SPOILT: dict[str, Spoil] = {
 
 
 @pytest.mark.filterwarnings("ignore::jwt.warnings.InsecureKeyLengthWarning")
-@covers("contract:1.3:dpop")
+@covers("3.8:dpop")
 @pytest.mark.asyncio
 async def test_a_spoilt_proof_lets_nobody_in(client: httpx2.AsyncClient, clock: Clock) -> None:
     del clock

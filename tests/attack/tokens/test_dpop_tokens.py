@@ -24,7 +24,7 @@ REGISTER = "/api/agent/register"
 TOKEN = "/oauth/token"
 
 
-@covers("contract:1.3:dpop")
+@covers("3.8:dpop")
 @pytest.mark.asyncio
 async def test_a_stolen_token_is_worth_nothing_without_its_key(client: httpx2.AsyncClient) -> None:
     prover, thief = DpopProver(), DpopProver()
@@ -92,7 +92,7 @@ async def _knock(
     return await stage.client.post(TOKEN, data=form, auth=stage.basic, headers=headers)
 
 
-@covers("contract:1.3:dpop-assertion")
+@covers("3.8:dpop-assertion")
 @pytest.mark.asyncio
 @pytest.mark.parametrize("door", ASSERTION_ENDPOINTS)
 async def test_a_bound_assertion_wants_the_proof_of_its_key(
@@ -133,7 +133,7 @@ async def test_a_bound_assertion_wants_the_proof_of_its_key(
     assert plain.json()["token_type"] == "Bearer"
 
 
-@covers("contract:1.3:dpop-refresh")
+@covers("3.8:dpop-refresh")
 @pytest.mark.asyncio
 async def test_a_public_client_renews_with_its_key_only(
     ada: ConsentingUser, public_app: ClientApp
@@ -205,7 +205,7 @@ async def test_who_signed_in_is_told_to_the_holder_of_the_key(
     assert (await public_app.http.head(path, headers=got)).status_code == 401
 
 
-@covers("contract:1.3:dpop")
+@covers("3.8:dpop")
 @pytest.mark.asyncio
 async def test_metadata_says_which_algorithms_a_proof_may_have(client: httpx2.AsyncClient) -> None:
     for path in ("oauth-authorization-server", "openid-configuration", "oauth-protected-resource"):

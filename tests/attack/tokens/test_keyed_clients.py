@@ -81,7 +81,7 @@ SPOILT: dict[str, Spoil] = {
 }
 
 
-@covers("contract:1.3:private-key-jwt")
+@covers("3.2:private-key-jwt")
 @pytest.mark.asyncio
 async def test_a_spoilt_assertion_authenticates_nobody(
     client: httpx2.AsyncClient, signer: ClientAssertionSigner, clock: Clock
@@ -97,7 +97,7 @@ async def test_a_spoilt_assertion_authenticates_nobody(
     assert (await client.post(TOKEN, data={**BY_ITSELF, **signer.form()})).status_code == 200
 
 
-@covers("contract:1.3:private-key-jwt")
+@covers("3.2:private-key-jwt")
 @pytest.mark.asyncio
 async def test_an_assertion_counts_once_however_many_bring_it(
     client: httpx2.AsyncClient, signer: ClientAssertionSigner, clock: Clock
@@ -149,7 +149,7 @@ async def test_an_assertion_of_the_older_kind_is_good(
     assert (await client.post(TOKEN, data={**BY_ITSELF, **form})).status_code == 200
 
 
-@covers("contract:1.3:private-key-jwt")
+@covers("3.2:private-key-jwt")
 @pytest.mark.asyncio
 async def test_its_tokens_are_described_and_ended_for_its_key_only(
     client: httpx2.AsyncClient, signer: ClientAssertionSigner
@@ -234,7 +234,7 @@ async def test_keys_that_could_prove_nothing_are_not_taken(
     refused(answer, (400, "invalid_client_metadata"))
 
 
-@covers("contract:1.3:private-key-jwt")
+@covers("3.2:private-key-jwt")
 @pytest.mark.asyncio
 async def test_the_metadata_says_how_a_client_may_sign(client: httpx2.AsyncClient) -> None:
     for path in ("oauth-authorization-server", "openid-configuration"):

@@ -1,4 +1,4 @@
-"""Codes and refresh tokens in the wrong hands (RFC 9700 §2.1, §4.5, §4.14; identity.md §6.6, 121)."""
+"""Codes and refresh tokens in the wrong hands (RFC 9700 §2.1, §4.5, §4.14)."""
 
 import asyncio
 import sqlite3

@@ -1,4 +1,4 @@
-"""Forged and misused ID-JAGs at both doors (identity.md §6.3): refused, nothing left; the twin is let in."""
+"""Forged and misused ID-JAGs at both endpoints: refused without a trace, while a harmless twin is accepted."""
 
 import json
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ GOOD = Forgery()
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """One forgery by its number in identity.md §6.3, both doors' answers, and its innocent twin."""
+    """One numbered forgery, the answers of both endpoints, and its harmless twin."""
 
     number: int
     name: str

@@ -46,7 +46,7 @@ def _told(answer: httpx2.Response, err: str) -> None:
     assert answer.headers["content-type"] == "application/json"
 
 
-@covers("contract:5:events-refused")
+@covers("2.9:refused")
 @pytest.mark.asyncio
 async def test_a_forged_event_is_refused_by_name_and_ends_nothing(
     client: httpx2.AsyncClient, idp: FakeIssuer, rival: FakeIssuer, clock: Clock
@@ -155,7 +155,7 @@ async def test_an_address_ends_only_what_its_own_issuer_vouched_for(
     assert (await client.get(LIST, headers=bearer(made))).status_code == 401
 
 
-@covers("contract:5:events-once")
+@covers("2.9:once")
 @pytest.mark.asyncio
 async def test_a_replay_is_taken_and_changes_nothing(
     client: httpx2.AsyncClient, idp: FakeIssuer, clock: Clock

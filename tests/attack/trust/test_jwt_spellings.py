@@ -135,7 +135,7 @@ async def every_other_spelling_is_refused(
     assert answer.status_code < 400, answer.text
 
 
-@covers("ours:one-spelling")
+@covers("3.7:one-spelling")
 @pytest.mark.asyncio
 async def test_an_access_token_has_one_spelling(
     client: httpx2.AsyncClient, register: Register, chosen: Settings

@@ -1,4 +1,4 @@
-"""Assertions that come again, and assertions and tokens after trust was withdrawn (identity.md §6.3, §6.6)."""
+"""Assertions that come again, and assertions and tokens after trust was withdrawn."""
 
 import time
 

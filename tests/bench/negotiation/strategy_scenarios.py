@@ -1,6 +1,6 @@
 """Fresh two-party scenarios by seed, in the files the bench harness reads.
 
-The eight shapes carry the issue and outcome counts of the reference note's core eight (§4a);
+The eight shapes carry the issue and outcome counts of the ANAC core scenarios;
 every preference is drawn here. An issue is opposed (what one side likes the other dislikes),
 shared (both like the same end) or free (drawn apart); `conflict` is the share of opposed ones.
 """

@@ -20,12 +20,12 @@ FIVE = ["client_id", "access_token", "token_type", "expires_in", "scopes"]
 
 @pytest.mark.asyncio
 @covers(
-    "assistant:1:anonymous",
-    "assistant:2:result",
-    "assistant:4:created",
-    "assistant:5.2:anonymous-scopes",
-    "contract:1.1:five",
-    "contract:1.1:created",
+    "2.2:anonymous",
+    "2.1:result",
+    "2.1:result-status",
+    "2.2:anonymous-scopes",
+    "2.2:five",
+    "2.1:created",
 )
 async def test_an_anonymous_agent_gets_exactly_the_five_members(client: httpx2.AsyncClient) -> None:
     answer = await client.post(REGISTER, json=ANONYMOUS)
@@ -42,7 +42,7 @@ async def test_an_anonymous_agent_gets_exactly_the_five_members(client: httpx2.A
 
 
 @pytest.mark.asyncio
-@covers("assistant:5.2:lifetime", "assistant:8:expires-in", "contract:1.1:retention")
+@covers("2.2:lifetime", "2.1:expires-in", "2.2:retention")
 async def test_the_token_lives_as_long_as_it_was_said_to(
     clock: Clock, client: httpx2.AsyncClient, register: Register
 ) -> None:
@@ -56,7 +56,7 @@ async def test_the_token_lives_as_long_as_it_was_said_to(
 
 
 @pytest.mark.asyncio
-@covers("assistant:5.5:types", "contract:1.1:invalid_request")
+@covers("2.1:types", "2.5:invalid_request")
 @pytest.mark.parametrize(
     "body",
     [
@@ -106,7 +106,7 @@ async def test_a_missing_or_mistyped_field_is_refused(
         "a\u2028b",
     ],
 )
-@covers("contract:1.1:name", "contract:1.1:invalid_request")
+@covers("2.1:name", "2.5:invalid_request")
 async def test_a_name_that_could_deceive_a_reader_is_refused(
     client: httpx2.AsyncClient, name: str
 ) -> None:
@@ -119,7 +119,7 @@ async def test_a_name_that_could_deceive_a_reader_is_refused(
 @pytest.mark.parametrize(
     "name", ["x", "x" * 100, "Müller & Söhne", "交渉エージェント", "O'Neil <b>"]
 )
-@covers("contract:1.1:name")
+@covers("2.1:name")
 async def test_a_plain_name_of_any_language_is_fine(client: httpx2.AsyncClient, name: str) -> None:
     answer = await client.post(REGISTER, json={**ANONYMOUS, "agent_name": name})
     assert answer.status_code == 201
@@ -129,7 +129,7 @@ async def test_a_plain_name_of_any_language_is_fine(client: httpx2.AsyncClient, 
 @pytest.mark.parametrize(
     "extra", [{"assertion": "a.b.c"}, {"assertion_type": "verified_email"}, {"assertion": ""}]
 )
-@covers("contract:1.1:no-assertion")
+@covers("2.2:no-assertion")
 async def test_an_anonymous_agent_carries_no_assertion(
     client: httpx2.AsyncClient, extra: dict[str, str]
 ) -> None:
@@ -137,7 +137,7 @@ async def test_an_anonymous_agent_carries_no_assertion(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.1:alias", "contract:1.1:auth-md")
+@covers("2.1:alias", "2.8:v0.1")
 async def test_type_is_an_alias_and_brings_the_members_of_auth_md(
     client: httpx2.AsyncClient, idp: FakeIssuer
 ) -> None:
@@ -157,14 +157,14 @@ async def test_type_is_an_alias_and_brings_the_members_of_auth_md(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.1:alias")
+@covers("2.1:alias")
 async def test_two_names_of_the_variant_must_agree(client: httpx2.AsyncClient) -> None:
     body = {**ANONYMOUS, "type": "identity_assertion"}
     refused(await client.post(REGISTER, json=body), 400, "invalid_request")
 
 
 @pytest.mark.asyncio
-@covers("assistant:4:variants")
+@covers("2.1:variants")
 async def test_the_identity_type_selects_the_variant(
     client: httpx2.AsyncClient, idp: FakeIssuer
 ) -> None:

@@ -40,12 +40,12 @@ async def trust(change: Change, idp: FakeIssuer, **policy: Any) -> None:
 
 @pytest.mark.asyncio
 @covers(
-    "assistant:1:assertion",
-    "assistant:5.3:id-jag",
-    "contract:1.1:jag-answer",
-    "contract:1.1:jag-policy",
-    "contract:1.1:jag-no-refresh",
-    "contract:1.1:created",
+    "2.3:assertion",
+    "2.3:id-jag",
+    "2.3:answer",
+    "2.3:policy",
+    "2.3:no-refresh",
+    "2.1:created",
 )
 async def test_an_id_jag_makes_an_agent_of_its_user(
     client: httpx2.AsyncClient, idp: FakeIssuer
@@ -68,7 +68,7 @@ async def test_an_id_jag_makes_an_agent_of_its_user(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.1:jag-user")
+@covers("2.3:user")
 async def test_the_same_subject_is_the_same_user_and_another_another(
     client: httpx2.AsyncClient, idp: FakeIssuer
 ) -> None:
@@ -82,7 +82,7 @@ async def test_the_same_subject_is_the_same_user_and_another_another(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.1:jag-policy", "contract:1.1:jag-scope")
+@covers("2.3:policy", "2.3:scope")
 async def test_scopes_are_the_issuer_s_cut_to_the_assertion_s(
     client: httpx2.AsyncClient, idp: FakeIssuer, change: Change
 ) -> None:
@@ -117,11 +117,11 @@ async def test_scopes_are_the_issuer_s_cut_to_the_assertion_s(
     ],
 )
 @covers(
-    "contract:1.1:invalid_request",
-    "contract:1.1:invalid_signature",
-    "contract:1.1:issuer_not_enabled",
-    "contract:1.1:invalid_audience",
-    "contract:1.1:invalid_client_id",
+    "2.5:invalid_request",
+    "2.5:invalid_signature",
+    "2.5:issuer_not_enabled",
+    "2.5:invalid_audience",
+    "2.5:invalid_client_id",
 )
 async def test_each_fault_has_its_word(
     client: httpx2.AsyncClient,
@@ -141,7 +141,7 @@ async def test_each_fault_has_its_word(
     "assertion",
     ["x", "a.b", "a.b.c", "a.b.c.d.e", '{"payload": "x"}', "\u00e9.b.c", "a b.c.d", "=.=.="],
 )
-@covers("contract:1.1:invalid_request")
+@covers("2.5:invalid_request")
 async def test_what_is_no_jwt_is_malformed(
     client: httpx2.AsyncClient, idp: FakeIssuer, assertion: str
 ) -> None:
@@ -150,7 +150,7 @@ async def test_what_is_no_jwt_is_malformed(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.1:invalid_signature")
+@covers("2.5:invalid_signature")
 async def test_only_the_issuer_s_own_key_signs(client: httpx2.AsyncClient, idp: FakeIssuer) -> None:
     stranger = FakeIssuer(BASE)
     refused(await present(client, stranger.assertion()), 400, "invalid_signature")
@@ -183,7 +183,7 @@ async def test_only_the_issuer_s_own_key_signs(client: httpx2.AsyncClient, idp: 
         (10, 5, False),
     ],
 )
-@covers("contract:1.1:expired")
+@covers("2.5:expired")
 async def test_an_assertion_is_fresh_and_short_lived(
     clock: Clock,
     client: httpx2.AsyncClient,
@@ -201,7 +201,7 @@ async def test_an_assertion_is_fresh_and_short_lived(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.1:replay_detected")
+@covers("2.5:replay_detected")
 async def test_an_assertion_is_used_once(client: httpx2.AsyncClient, idp: FakeIssuer) -> None:
     assertion = idp.assertion(jti="once")
     assert (await present(client, assertion)).status_code == 201
@@ -211,7 +211,7 @@ async def test_an_assertion_is_used_once(client: httpx2.AsyncClient, idp: FakeIs
 
 
 @pytest.mark.asyncio
-@covers("contract:1.1:replay-undone", "contract:1.1:jag-link")
+@covers("2.5:replay-undone", "2.3:link")
 async def test_an_account_is_never_linked_silently_and_nothing_is_spent(
     client: httpx2.AsyncClient, idp: FakeIssuer, mint: Mint
 ) -> None:
@@ -227,7 +227,7 @@ async def test_an_account_is_never_linked_silently_and_nothing_is_spent(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.1:missing_verified_email")
+@covers("2.5:missing_verified_email")
 async def test_an_email_whose_verification_is_no_boolean_is_refused(
     client: httpx2.AsyncClient, idp: FakeIssuer
 ) -> None:
@@ -237,7 +237,7 @@ async def test_an_email_whose_verification_is_no_boolean_is_refused(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.1:jag-user")
+@covers("2.3:user")
 async def test_an_unverified_email_in_an_id_jag_is_not_believed(
     client: httpx2.AsyncClient, idp: FakeIssuer, mint: Mint
 ) -> None:
@@ -248,7 +248,7 @@ async def test_an_unverified_email_in_an_id_jag_is_not_believed(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.1:login_required")
+@covers("2.5:login_required")
 async def test_a_stale_login_names_the_age_that_is_allowed(
     clock: Clock, client: httpx2.AsyncClient, idp: FakeIssuer, change: Change
 ) -> None:
@@ -265,7 +265,7 @@ async def test_a_stale_login_names_the_age_that_is_allowed(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.1:temporarily_unavailable")
+@covers("2.5:temporarily_unavailable")
 async def test_keys_out_of_reach_are_no_bad_signature(
     client: httpx2.AsyncClient, change: Change
 ) -> None:
@@ -277,7 +277,7 @@ async def test_keys_out_of_reach_are_no_bad_signature(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.1:unsupported_assertion_type")
+@covers("2.5:unsupported_assertion_type")
 async def test_another_assertion_type_is_named(client: httpx2.AsyncClient, idp: FakeIssuer) -> None:
     for kind in ("urn:ietf:params:oauth:token-type:jwt", "id-jag", "VERIFIED_EMAIL", ""):
         body = {**registration(idp.assertion()), "assertion_type": kind}

@@ -49,7 +49,7 @@ async def approve(browser: FormBrowser, uri: str) -> str:
     return code[0]
 
 
-@covers("authmd:g3:claim", "authmd:g3:register")
+@covers("2.8:claim", "2.8:register")
 @pytest.mark.asyncio
 async def test_an_agent_of_the_newer_generation_registers_is_claimed_and_renews(
     client: httpx2.AsyncClient, browsers: Browsers, account: Account, clock: Clock
@@ -107,7 +107,7 @@ async def test_an_agent_of_the_newer_generation_registers_is_claimed_and_renews(
     assert user_id
 
 
-@covers("authmd:g3:service-auth")
+@covers("2.8:service-auth")
 @pytest.mark.asyncio
 async def test_an_agent_that_names_its_user_gets_nothing_before_he_says_yes(
     client: httpx2.AsyncClient, browsers: Browsers, account: Account
@@ -127,7 +127,7 @@ async def test_an_agent_that_names_its_user_gets_nothing_before_he_says_yes(
     assert (await client.get(LIST, headers=bearer(token.json()))).status_code == 200
 
 
-@covers("authmd:g3:register")
+@covers("2.8:register")
 @pytest.mark.asyncio
 async def test_an_id_jag_gives_an_identity_that_dies_by_a_report(
     client: httpx2.AsyncClient, idp: FakeIssuer
@@ -177,7 +177,7 @@ async def test_a_report_ends_what_a_claimed_agent_could_renew(
     assert dead.json()["error"] == "invalid_grant"
 
 
-@covers("authmd:g1:claim")
+@covers("2.8:v0.1-claim")
 @pytest.mark.asyncio
 async def test_an_agent_of_the_first_generation_is_claimed_by_mail(
     client: httpx2.AsyncClient, chosen: Settings, browsers: Browsers, account: Account

@@ -28,11 +28,11 @@ async def claim(client: httpx2.AsyncClient, code: str, headers: Headers) -> http
 
 @pytest.mark.asyncio
 @covers(
-    "assistant:1:claim-later",
-    "assistant:5.4:claim",
-    "contract:1.2:claimed",
-    "contract:1.2:new-token",
-    "contract:0:no-store",
+    "2.7:claim-later",
+    "2.7:claim",
+    "2.7:claimed",
+    "2.7:new-token",
+    "1.11:no-store",
 )
 async def test_a_claimed_agent_has_a_new_token_and_the_old_one_is_dead(
     client: httpx2.AsyncClient, register: Register, mint: Mint
@@ -59,7 +59,7 @@ async def test_a_claimed_agent_has_a_new_token_and_the_old_one_is_dead(
 
 
 @pytest.mark.asyncio
-@covers("contract:0:claim-moves")
+@covers("1.9:claim-moves")
 async def test_claiming_moves_everything_the_agent_owned(
     client: httpx2.AsyncClient, register: Register, mint: Mint
 ) -> None:
@@ -73,7 +73,7 @@ async def test_claiming_moves_everything_the_agent_owned(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.2:bearer", "assistant:4:claim-token")
+@covers("2.7:bearer", "2.7:claim-token")
 async def test_a_claim_needs_the_agent_s_own_token(client: httpx2.AsyncClient, mint: Mint) -> None:
     _, code = await mint()
     answer = await claim(client, code, {})
@@ -85,7 +85,7 @@ async def test_a_claim_needs_the_agent_s_own_token(client: httpx2.AsyncClient, m
 
 
 @pytest.mark.asyncio
-@covers("contract:1.2:code")
+@covers("2.6:code")
 async def test_a_code_is_three_groups_of_consonants(mint: Mint) -> None:
     codes = {(await mint())[1] for _ in range(20)}
     assert len(codes) == 20
@@ -94,7 +94,7 @@ async def test_a_code_is_three_groups_of_consonants(mint: Mint) -> None:
 
 
 @pytest.mark.asyncio
-@covers("contract:1.2:spelling")
+@covers("2.6:spelling")
 async def test_case_spaces_and_dashes_do_not_matter(
     client: httpx2.AsyncClient, register: Register, mint: Mint
 ) -> None:
@@ -110,7 +110,7 @@ async def test_case_spaces_and_dashes_do_not_matter(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.2:life", "contract:1.2:claim_expired")
+@covers("2.6:life", "2.7:claim_expired")
 async def test_a_code_lives_ten_minutes_unless_told_otherwise(
     clock: Clock, client: httpx2.AsyncClient, register: Register, mint: Mint
 ) -> None:
@@ -127,7 +127,7 @@ async def test_a_code_lives_ten_minutes_unless_told_otherwise(
 @pytest.mark.parametrize(
     "code", [WRONG, "x", "BCDF-GHJK", "ABCD-EFGH-IJKL", "BCDF-GHJK-LMNP-QRST", " "]
 )
-@covers("contract:1.2:invalid_claim_token")
+@covers("2.7:invalid_claim_token")
 async def test_an_unknown_or_malformed_code_is_refused(
     client: httpx2.AsyncClient, register: Register, code: str
 ) -> None:
@@ -136,7 +136,7 @@ async def test_an_unknown_or_malformed_code_is_refused(
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("body", [{}, {"claim_token": 7}, {"claim_token": None}, {"code": WRONG}])
-@covers("contract:1.1:invalid_request")
+@covers("2.5:invalid_request")
 async def test_a_claim_names_its_code(
     client: httpx2.AsyncClient, register: Register, body: dict[str, object]
 ) -> None:
@@ -145,7 +145,7 @@ async def test_a_claim_names_its_code(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.2:claim_used", "contract:1.2:claim_revoked")
+@covers("2.7:claim_used", "2.7:claim_revoked")
 async def test_a_used_or_revoked_code_says_so(
     client: httpx2.AsyncClient, register: Register, mint: Mint, change: Change
 ) -> None:
@@ -163,7 +163,7 @@ async def test_a_used_or_revoked_code_says_so(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.2:already_claimed")
+@covers("2.7:already_claimed")
 async def test_a_bound_agent_is_bound_for_good(
     client: httpx2.AsyncClient, register: Register, mint: Mint, idp: FakeIssuer
 ) -> None:
@@ -176,7 +176,7 @@ async def test_a_bound_agent_is_bound_for_good(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.2:too_many_attempts")
+@covers("2.7:too_many_attempts")
 async def test_five_failures_end_an_agent_s_tries_even_at_once(
     client: httpx2.AsyncClient, register: Register, mint: Mint
 ) -> None:
@@ -191,7 +191,7 @@ async def test_five_failures_end_an_agent_s_tries_even_at_once(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.2:global-budget")
+@covers("2.7:global-budget")
 async def test_wrong_codes_are_counted_over_all_agents_and_right_ones_pass(
     chosen: Settings, mint: Mint
 ) -> None:
@@ -212,7 +212,7 @@ async def test_wrong_codes_are_counted_over_all_agents_and_right_ones_pass(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.2:one-wins")
+@covers("2.7:one-wins")
 async def test_of_fifty_agents_with_one_code_one_wins(
     client: httpx2.AsyncClient, register: Register, mint: Mint
 ) -> None:
@@ -225,7 +225,7 @@ async def test_of_fifty_agents_with_one_code_one_wins(
 
 
 @pytest.mark.asyncio
-@covers("ours:claim-only-agents")
+@covers("2.7:claim-only-agents")
 async def test_a_client_cannot_be_claimed(
     client: httpx2.AsyncClient, mint: Mint, change: Change
 ) -> None:

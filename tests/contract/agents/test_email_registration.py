@@ -48,7 +48,7 @@ def outbox(chosen: Settings) -> list[tuple[str, str]]:
 
 
 @pytest.mark.asyncio
-@covers("assistant:5.3:verified-email", "contract:1.1:email-signed", "contract:1.1:email-domain")
+@covers("2.4:verified-email", "2.4:signed", "2.4:domain")
 async def test_a_configured_verifier_speaks_for_its_domains_only(
     client: httpx2.AsyncClient, change: Change
 ) -> None:
@@ -72,7 +72,7 @@ async def test_a_configured_verifier_speaks_for_its_domains_only(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.1:email-signed")
+@covers("2.4:signed")
 async def test_an_issuer_that_is_no_verifier_is_not_enabled_for_it(
     client: httpx2.AsyncClient, idp: FakeIssuer
 ) -> None:
@@ -81,7 +81,7 @@ async def test_an_issuer_that_is_no_verifier_is_not_enabled_for_it(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.1:email-bare", "contract:1.1:email-same")
+@covers("2.4:bare", "2.4:same")
 async def test_the_answer_is_the_same_whether_or_not_there_is_an_account(
     client: httpx2.AsyncClient, chosen: Settings, mint: Mint
 ) -> None:
@@ -103,13 +103,13 @@ async def test_the_answer_is_the_same_whether_or_not_there_is_an_account(
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("address", ["@", "a@", "@b.example", "a@b", "a b@c.example", "a@b@c.de"])
-@covers("contract:1.1:invalid_request")
+@covers("2.5:invalid_request")
 async def test_what_is_no_address_is_malformed(client: httpx2.AsyncClient, address: str) -> None:
     refused(await client.post(REGISTER, json=by_email(address)), 400, "invalid_request")
 
 
 @pytest.mark.asyncio
-@covers("contract:1.1:email-approve")
+@covers("2.4:approve")
 async def test_the_owner_s_password_turns_the_link_into_a_code_for_that_agent(
     client: httpx2.AsyncClient, chosen: Settings, change: Change
 ) -> None:

@@ -31,7 +31,7 @@ async def _status(client: httpx2.AsyncClient, made: dict[str, Any]) -> int:
     return (await client.get(LIST, headers=bearer(made))).status_code
 
 
-@covers("contract:5:events")
+@covers("2.9:reported")
 @pytest.mark.asyncio
 @pytest.mark.parametrize(
     ("event", "changes"),
@@ -60,7 +60,7 @@ async def test_a_report_ends_all_that_the_person_s_agents_hold(
     assert (late.status_code, late.json()["error"]) == (400, "expired")
 
 
-@covers("contract:5:events")
+@covers("2.9:reported")
 @pytest.mark.asyncio
 async def test_what_a_code_bound_dies_too_and_the_codes_nobody_used(
     client: httpx2.AsyncClient, idp: FakeIssuer, register: Register, mint: Mint, change: Change
@@ -80,7 +80,7 @@ async def test_what_a_code_bound_dies_too_and_the_codes_nobody_used(
     assert (late.status_code, late.json()["error"]) == (410, "claim_revoked")
 
 
-@covers("contract:5:events")
+@covers("2.9:reported")
 @pytest.mark.asyncio
 async def test_sessions_and_grants_die_as_far_as_they_stand_on_the_identity(
     client: httpx2.AsyncClient, idp: FakeIssuer, mint: Mint, change: Change, clock: Clock
@@ -119,7 +119,7 @@ async def test_sessions_and_grants_die_as_far_as_they_stand_on_the_identity(
     assert await change(after) == [True, False, True, False]
 
 
-@covers("contract:5:events-closed")
+@covers("2.9:closed")
 @pytest.mark.asyncio
 async def test_a_closed_account_stays_out_until_it_is_opened(
     client: httpx2.AsyncClient, idp: FakeIssuer, clock: Clock
@@ -149,7 +149,7 @@ async def test_a_purged_account_comes_back_as_somebody_new(
     assert again.json()["identity"]["user_id"] != first["identity"]["user_id"]
 
 
-@covers("contract:5:events-login")
+@covers("2.9:login")
 @pytest.mark.asyncio
 async def test_after_a_lost_credential_only_a_later_login_counts(
     client: httpx2.AsyncClient, idp: FakeIssuer, clock: Clock

@@ -64,7 +64,7 @@ async def operator(client: httpx2.AsyncClient, chosen: Settings) -> AsyncGenerat
 
 
 @pytest.mark.asyncio
-@covers("contract:2:users", "contract:2:json", "contract:2:refusal", "contract:2:beside")
+@covers("5.2:users", "5.2:json", "5.2:refusal", "5.2:beside")
 async def test_people_are_added_listed_and_closed(operator: Operator) -> None:
     added = await operator.json("users", "add", "Ada@Example.com", "--name", "Ada", "--admin")
     assert added.value["email"] == "ada@example.com"
@@ -91,7 +91,7 @@ async def test_people_are_added_listed_and_closed(operator: Operator) -> None:
 
 
 @pytest.mark.asyncio
-@covers("contract:2:users", "contract:2:refusal", "contract:2:misuse", "contract:0:no-echo")
+@covers("5.2:users", "5.2:refusal", "5.2:misuse", "1.3:no-echo")
 async def test_a_password_is_replaced_beside_the_running_server(
     operator: Operator, browsers: Browsers
 ) -> None:
@@ -112,7 +112,7 @@ async def test_a_password_is_replaced_beside_the_running_server(
 
 
 @pytest.mark.asyncio
-@covers("contract:2:delegations", "contract:1.2:code", "contract:1.2:life", "contract:2:beside")
+@covers("5.2:delegations", "2.6:code", "2.6:life", "5.2:beside")
 async def test_a_code_made_at_the_command_line_works_at_the_running_server(
     operator: Operator, client: httpx2.AsyncClient, register: Register
 ) -> None:
@@ -156,7 +156,7 @@ async def test_a_code_made_at_the_command_line_works_at_the_running_server(
 
 
 @pytest.mark.asyncio
-@covers("contract:2:issuers", "contract:2:misuse", "contract:2:beside")
+@covers("5.2:issuers", "5.2:misuse", "5.2:beside")
 async def test_an_issuer_is_trusted_and_cut_off_while_the_server_runs(
     operator: Operator, client: httpx2.AsyncClient, tmp_path: Path
 ) -> None:
@@ -194,7 +194,7 @@ async def test_an_issuer_is_trusted_and_cut_off_while_the_server_runs(
 
 
 @pytest.mark.asyncio
-@covers("contract:2:clients", "contract:2:beside")
+@covers("5.2:clients", "5.2:beside")
 async def test_a_client_is_added_with_a_secret_that_is_shown_once_or_with_its_keys(
     operator: Operator, client: httpx2.AsyncClient, tmp_path: Path
 ) -> None:
@@ -228,7 +228,7 @@ async def test_a_client_is_added_with_a_secret_that_is_shown_once_or_with_its_ke
 
 
 @pytest.mark.asyncio
-@covers("contract:2:keys")
+@covers("5.2:keys")
 async def test_keys_are_listed_and_rotated(operator: Operator) -> None:
     before = (await operator.json("keys", "list")).value
     states = [(key["algorithm"], key["state"]) for key in before]
@@ -243,7 +243,7 @@ async def test_keys_are_listed_and_rotated(operator: Operator) -> None:
 
 
 @pytest.mark.asyncio
-@covers("contract:2:trail", "contract:2:json", "contract:0:no-echo")
+@covers("5.2:trail", "5.2:json", "1.3:no-echo")
 async def test_the_trail_tells_what_happened_and_no_secret(
     operator: Operator, client: httpx2.AsyncClient, register: Register
 ) -> None:
@@ -282,7 +282,7 @@ async def test_the_trail_tells_what_happened_and_no_secret(
         ("serve", "--port", "http"),
     ],
 )
-@covers("contract:2:misuse")
+@covers("5.2:misuse")
 async def test_misuse_ends_with_two(operator: Operator, words: tuple[str, ...]) -> None:
     said = await operator(*words)
     assert said.exit_code == 2
@@ -291,7 +291,7 @@ async def test_misuse_ends_with_two(operator: Operator, words: tuple[str, ...]) 
 
 
 @pytest.mark.asyncio
-@covers("contract:2:beside")
+@covers("5.2:beside")
 async def test_commands_and_requests_share_the_database_at_the_same_time(
     operator: Operator, client: httpx2.AsyncClient, register: Register
 ) -> None:

@@ -21,7 +21,7 @@ from tests.helpers.form_browser import BASE
 pytestmark = pytest.mark.asyncio
 
 
-@covers("contract:2:directory-agents")
+@covers("5.2:directory-agents")
 async def test_agents_are_listed_vetted_and_revoked_while_the_server_runs(
     client: httpx2.AsyncClient, chosen: Settings
 ) -> None:

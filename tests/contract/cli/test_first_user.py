@@ -22,7 +22,7 @@ def link(pepper: str = PEPPER) -> str:
 
 
 @pytest.mark.asyncio
-@covers("contract:2:first-user")
+@covers("5.3:first-user")
 async def test_the_link_makes_an_administrator_signs_him_in_and_is_dead(
     browsers: Browsers, change: Change
 ) -> None:
@@ -41,7 +41,7 @@ def _stays(_program: str, _words: list[str]) -> None:
     """In place of the server that would take this process over."""
 
 
-@covers("contract:2:first-user")
+@covers("5.3:first-user")
 def test_serve_prints_the_link_while_there_is_nobody(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -56,7 +56,7 @@ def test_serve_prints_the_link_while_there_is_nobody(
 
 
 @pytest.mark.asyncio
-@covers("contract:2:first-user")
+@covers("5.3:first-user")
 async def test_of_many_who_use_it_at_once_one_wins(browsers: Browsers, change: Change) -> None:
     path = link()
     crowd = [browsers() for _ in range(8)]

@@ -14,9 +14,9 @@ operator = _operator
 _QUEUE = ("directory", "submissions")
 
 
-@covers("contract:2:directory")
+@covers("5.2:directory")
 @pytest.mark.asyncio
-@covers("contract:2:submissions")
+@covers("5.2:submissions")
 async def test_the_queue_is_listed_shown_and_decided(
     operator: Operator, client: httpx2.AsyncClient, change: Change
 ) -> None:

@@ -30,7 +30,7 @@ def stopped(machine: CommandLine, *words: str) -> str:
 
 
 @pytest.mark.parametrize("name", ["NEGOTIATOR_BASEURL", "NEGOTIATOR_LIMIT", "NEGOTIATOR_"])
-@covers("contract:2:unknown")
+@covers("5.1:unknown")
 def test_an_unknown_setting_is_named(variables: dict[str, str], name: str) -> None:
     machine = CommandLine({**variables, name: "1"})
     assert name in stopped(machine, "users", "list")
@@ -58,13 +58,13 @@ def test_an_unknown_setting_is_named(variables: dict[str, str], name: str) -> No
         ("ALLOW_LOOPBACK_FETCH", "perhaps"),
     ],
 )
-@covers("contract:2:ill-typed")
+@covers("5.1:ill-typed")
 def test_an_ill_typed_setting_is_named(variables: dict[str, str], name: str, value: str) -> None:
     line = stopped(CommandLine({**variables, f"NEGOTIATOR_{name}": value}), "users", "list")
     assert name in line.upper()
 
 
-@covers("contract:2:unknown", "contract:2:ill-typed")
+@covers("5.1:unknown", "5.1:ill-typed")
 def test_serve_stops_in_the_same_way(variables: dict[str, str], tmp_path: Path) -> None:
     assert "NEGOTIATOR_BASEURL" in stopped(
         CommandLine({**variables, "NEGOTIATOR_BASEURL": "x"}), "serve"
@@ -76,7 +76,7 @@ def test_serve_stops_in_the_same_way(variables: dict[str, str], tmp_path: Path) 
     assert len(said.err.strip().splitlines()) == 1
 
 
-@covers("contract:2:environment", "contract:2:unknown")
+@covers("5.1:environment", "5.1:unknown")
 def test_files_are_read_too_and_the_environment_wins(
     variables: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,7 +103,7 @@ def test_files_are_read_too_and_the_environment_wins(
     assert "TOML" in stopped(CommandLine(variables), "users", "list").upper()
 
 
-@covers("contract:2:defaults", "contract:2:made", "contract:2:environment")
+@covers("5.1:defaults", "5.1:made", "5.1:environment")
 def test_without_a_setting_everything_lives_in_the_folder_where_it_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -120,7 +120,7 @@ def refused(machine: CommandLine, *words: str) -> str:
         (data_nowhere, "/proc/negotiator"),
     ],
 )
-@covers("contract:2:refusal")
+@covers("5.2:refusal")
 def test_what_cannot_be_used_is_one_line_for_every_command(
     tmp_path: Path, fault: Break, said: str
 ) -> None:

@@ -57,7 +57,7 @@ async def told(client: httpx2.AsyncClient, path: str) -> dict[str, Any]:
 
 
 @pytest.mark.asyncio
-@covers("contract:0:services")
+@covers("1.1:services")
 async def test_alone_it_names_its_own_scopes_only(lone: httpx2.AsyncClient, alone: str) -> None:
     own, foreign = OWN[alone]
     for path in (SERVER, RESOURCE):
@@ -69,7 +69,7 @@ async def test_alone_it_names_its_own_scopes_only(lone: httpx2.AsyncClient, alon
 
 
 @pytest.mark.asyncio
-@covers("contract:0:services")
+@covers("1.1:services")
 async def test_the_other_s_paths_are_not_there(
     lone: httpx2.AsyncClient, client: httpx2.AsyncClient, other: str
 ) -> None:
@@ -87,7 +87,7 @@ async def test_the_other_s_paths_are_not_there(
 
 
 @pytest.mark.asyncio
-@covers("contract:0:services")
+@covers("1.1:services")
 async def test_the_other_s_scopes_are_unknown(
     lone: httpx2.AsyncClient, change: Change, alone: str
 ) -> None:
@@ -102,7 +102,7 @@ async def test_the_other_s_scopes_are_unknown(
 
 
 @pytest.mark.asyncio
-@covers("contract:0:services")
+@covers("1.1:services")
 async def test_together_they_name_the_union(client: httpx2.AsyncClient) -> None:
     for path in (SERVER, RESOURCE):
         assert (await told(client, path))["scopes_supported"] == [*ASSISTANT, *DIRECTORY]

@@ -1,4 +1,4 @@
-"""The Agents page as the contract wants it: make, see, revoke; codes and agents (contract §1.2)."""
+"""The Agents page as the contract wants it: make, see, revoke; codes and agents (docs/contract 2.6)."""
 
 import re
 from typing import Any
@@ -34,7 +34,7 @@ async def claimed(client: httpx2.AsyncClient, agent: dict[str, Any], code: str) 
 
 
 @pytest.mark.asyncio
-@covers("contract:1.2:console")
+@covers("2.6:console")
 async def test_a_user_makes_a_code_sees_what_it_bound_and_cuts_it_off_at_once(
     client: httpx2.AsyncClient, browsers: Browsers, account: Account, register: Register
 ) -> None:
@@ -63,7 +63,7 @@ async def test_a_user_makes_a_code_sees_what_it_bound_and_cuts_it_off_at_once(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.2:console")
+@covers("2.6:console")
 async def test_a_revoked_code_binds_nobody(
     client: httpx2.AsyncClient, browsers: Browsers, account: Account, register: Register
 ) -> None:

@@ -1,4 +1,4 @@
-"""Keys and tokens on the wire: one header, one revocation, the limits that were promised (seed §5, §7, §8)."""
+"""Keys and tokens on the wire: one header, one revocation, the limits that were promised (docs/contract 9.3)."""
 
 import time
 from typing import Any
@@ -37,7 +37,7 @@ async def bought(client: httpx2.AsyncClient, record: dict[str, Any], **more: str
     return answer.json()
 
 
-@covers("directory:5.1:bearer", "directory:5.3:credentials", "contract:6:client-credentials")
+@covers("9.3:bearer", "9.3:credentials", "9.3:client-credentials")
 async def test_a_key_an_opaque_bearer_and_a_jwt_go_into_the_same_header(
     client: httpx2.AsyncClient,
 ) -> None:
@@ -62,7 +62,7 @@ async def test_a_key_an_opaque_bearer_and_a_jwt_go_into_the_same_header(
     assert answer.status_code == 200
 
 
-@covers("directory:7:401", "contract:6:public-credential", "directory:4.2:health")
+@covers("1.4:401", "9.3:public-credential", "1.13:health-open")
 async def test_without_or_with_a_bad_credential_it_is_401(client: httpx2.AsyncClient) -> None:
     record = await register_account(client)
     answer = await client.post(ROTATE, json={})
@@ -78,7 +78,7 @@ async def test_without_or_with_a_bad_credential_it_is_401(client: httpx2.AsyncCl
         assert wrong not in answer.text
 
 
-@covers("directory:5.6:revocation", "contract:6:revoke")
+@covers("9.3:revocation", "9.3:revoke")
 async def test_revocation_says_the_same_of_everything(
     application: Starlette, client: httpx2.AsyncClient
 ) -> None:
@@ -96,7 +96,7 @@ async def test_revocation_says_the_same_of_everything(
         assert not await is_accepted(elsewhere, record["api_key"])
 
 
-@covers("contract:6:revoke")
+@covers("9.3:revoke")
 async def test_any_hint_will_do_and_a_credential_may_come_along(client: httpx2.AsyncClient) -> None:
     record, other = await register_account(client), await register_account(client)
     for hint in ("api_key", "access_token", "nonsense", 7, None, ["x"]):
@@ -107,7 +107,7 @@ async def test_any_hint_will_do_and_a_credential_may_come_along(client: httpx2.A
     assert [await is_accepted(client, each["api_key"]) for each in (record, other)] == [False, True]
 
 
-@covers("contract:6:revoke-malformed")
+@covers("9.3:revoke-malformed")
 async def test_revocation_without_a_token_is_400(client: httpx2.AsyncClient) -> None:
     bodies: list[dict[str, Any]] = [{}, {"token": ""}, {"token": 1}]
     for body in bodies:
@@ -118,7 +118,7 @@ async def test_revocation_without_a_token_is_400(client: httpx2.AsyncClient) -> 
     refused(await client.post(REVOKE, content=b"token=x", headers=plain), 415, "invalid_request")
 
 
-@covers("contract:6:rotate")
+@covers("9.3:rotate")
 async def test_rotation_answers_the_new_key_and_when_the_old_one_ends(
     client: httpx2.AsyncClient,
 ) -> None:
@@ -135,7 +135,7 @@ async def test_rotation_answers_the_new_key_and_when_the_old_one_ends(
     assert old.headers["deprecation"].startswith("@")
 
 
-@covers("directory:8.1:rate-limit", "directory:8.2:headers", "directory:8.3:retry-after")
+@covers("9.1:rate-limit", "1.10:headers-meaning", "1.10:retry-after")
 async def test_the_promised_rate_is_the_one_that_holds(chosen: Settings) -> None:
     async with (
         running(chosen.model_copy(update={"limit_unproven_rpm": 3})) as application,
@@ -156,7 +156,7 @@ async def test_the_promised_rate_is_the_one_that_holds(chosen: Settings) -> None
         assert answer.headers["x-ratelimit-remaining"] == "0"
 
 
-@covers("directory:5.4:baseline", "directory:7:429")
+@covers("1.10:baseline", "1.10:429-directory")
 async def test_health_and_revocation_have_budgets_of_their_own(chosen: Settings) -> None:
     small = {"limit_health_rpm": 2, "limit_directory_rpm": 1}
     async with (
@@ -172,7 +172,7 @@ async def test_health_and_revocation_have_budgets_of_their_own(chosen: Settings)
         await register_account(client)
 
 
-@covers("contract:6:levels")
+@covers("9.2:levels")
 async def test_proof_and_vetting_raise_the_same_client_on_every_worker_at_once(
     chosen: Settings, change: Change
 ) -> None:

@@ -1,4 +1,4 @@
-"""Registration at the directory, to the letter of its seed (§2, §4, §5, §8) and of contract §6."""
+"""Registration at the directory (docs/contract 9.1)."""
 
 from typing import Any
 
@@ -25,14 +25,14 @@ pytestmark = pytest.mark.asyncio
 
 
 @covers(
-    "directory:1:self-registration",
-    "directory:2:record",
-    "directory:5.5:automatic",
-    "contract:6:created",
-    "contract:6:required",
-    "contract:6:default-scopes",
+    "9.1:self-registration",
+    "9.1:record",
+    "9.1:automatic",
+    "9.1:created",
+    "9.1:required",
+    "9.1:default-scopes",
 )
-async def test_the_record_is_the_seed_s_and_the_key_works_at_once(
+async def test_the_record_has_six_members_and_the_key_works_at_once(
     client: httpx2.AsyncClient,
 ) -> None:
     answer = await client.post(REGISTER, json=registration_body())
@@ -63,7 +63,7 @@ async def test_the_record_is_the_seed_s_and_the_key_works_at_once(
     assert await is_accepted(client, record["api_key"])
 
 
-@covers("directory:5.2:types", "contract:6:unsupported")
+@covers("9.2:types", "9.2:unsupported")
 @pytest.mark.parametrize(
     ("kind", "value", "method"),
     [
@@ -96,7 +96,7 @@ async def test_every_identity_type_registers_and_says_how_it_could_be_proven(
         assert is_instant(asked["expires_at"])
 
 
-@covers("directory:4.3:scopes", "directory:5:scopes")
+@covers("9.1:granted", "1.14:five-scopes")
 async def test_what_is_asked_for_and_known_is_granted_and_never_more(
     client: httpx2.AsyncClient,
 ) -> None:
@@ -110,14 +110,14 @@ async def test_what_is_asked_for_and_known_is_granted_and_never_more(
         assert (await register_account(client, requested_scopes=asked))["scopes"] == granted
 
 
-@covers("contract:6:invalid-scope")
+@covers("9.1:invalid-scope")
 async def test_nothing_known_among_the_scopes_is_refused(client: httpx2.AsyncClient) -> None:
     for asked in ([], ["root"], ["negotiations:read", "TOOLS:READ"]):
         answer = await client.post(REGISTER, json=registration_body(requested_scopes=asked))
         refused(answer, 400, "invalid_scope")
 
 
-@covers("contract:6:required", "directory:4:json")
+@covers("9.1:required", "1.2:media-type-directory")
 @pytest.mark.parametrize(
     "sent",
     [
@@ -145,7 +145,7 @@ async def test_a_body_that_is_none_is_400(client: httpx2.AsyncClient, sent: dict
     refused(await client.post(REGISTER, json=sent), 400, "invalid_request")
 
 
-@covers("directory:4:json")
+@covers("1.2:media-type-directory")
 async def test_registration_reads_json_of_8_kib_and_ignores_what_it_does_not_know(
     client: httpx2.AsyncClient,
 ) -> None:
@@ -157,7 +157,7 @@ async def test_registration_reads_json_of_8_kib_and_ignores_what_it_does_not_kno
     assert (await register_account(client, more="x" * 100))["status"] == "registered"
 
 
-@covers("contract:6:alias")
+@covers("9.1:alias")
 @pytest.mark.parametrize("name", ["type", "identity_type"])
 async def test_auth_md_s_verified_email_is_an_e_mail_identity(
     client: httpx2.AsyncClient, chosen: Settings, name: str
@@ -170,7 +170,7 @@ async def test_auth_md_s_verified_email_is_an_e_mail_identity(
     assert [to for to, _ in sent_mails(chosen.data_dir)] == ["ada@example.com"]
 
 
-@covers("contract:6:idempotency")
+@covers("9.1:idempotency")
 async def test_an_idempotency_key_repeats_no_registration(client: httpx2.AsyncClient) -> None:
     once = {"idempotency-key": "1"}
     sent = registration_body("did", StatementSigner().did)
@@ -180,7 +180,7 @@ async def test_an_idempotency_key_repeats_no_registration(client: httpx2.AsyncCl
     assert [await is_accepted(client, record["api_key"]) for record in records] == [True, True]
 
 
-@covers("contract:6:budgets", "directory:7:429")
+@covers("9.1:budgets", "1.10:429-directory")
 async def test_five_an_hour_and_twenty_a_day_register_from_one_address(chosen: Settings) -> None:
     for limits, policy in (
         ({"register_limit_directory": 5}, '"accounts";q=5;w=3600'),
@@ -207,7 +207,7 @@ async def test_the_defaults_are_the_reference_s() -> None:
     assert [fields[f"limit_{name}_rpm"].default for name in names] == [30, 60, 120, 600]
 
 
-@covers("directory:4.1:paths", "directory:9:unversioned")
+@covers("9.1:paths", "9.1:unversioned")
 async def test_versioned_paths_register_nobody(client: httpx2.AsyncClient) -> None:
     for path in ("/api/v1/auth/register", "/api/v1/auth/revoke", "/api/v1/health"):
         assert (await client.post(path, json=registration_body())).status_code == 404

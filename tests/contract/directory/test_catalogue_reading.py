@@ -1,4 +1,4 @@
-"""The tools directory's seed and contract §6, read side, as a stranger sees it."""
+"""Reading the tools directory without a credential (docs/contract 9.4, 9.5)."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ async def read(client: httpx2.AsyncClient, path: str, **params: Any) -> Any:
     return answer.json()
 
 
-@covers("directory:1:search", "directory:4:query", "directory:9:version")
+@covers("9.4:search", "9.4:query", "9.4:version")
 async def test_tools_are_searched_retrieved_and_filtered(client: httpx2.AsyncClient) -> None:
     found = await read(client, "/api/v1/tools", query="Postgres")
     assert found["items"]
@@ -44,7 +44,7 @@ async def test_tools_are_searched_retrieved_and_filtered(client: httpx2.AsyncCli
     assert {item["kind"] for item in filtered["items"]} == {"mcp_server"}
 
 
-@covers("directory:1:taxonomy", "directory:4:categories", "contract:6:categories")
+@covers("9.5:taxonomy", "9.5:categories-get", "9.5:categories")
 async def test_categories_are_the_taxonomy_with_counts(client: httpx2.AsyncClient) -> None:
     found = await read(client, "/api/v1/categories")
     assert found["total"] == len(found["categories"]) == 19
@@ -58,7 +58,7 @@ async def test_categories_are_the_taxonomy_with_counts(client: httpx2.AsyncClien
 
 
 @covers(
-    "directory:1:public", "directory:4:no-header", "directory:5:public", "directory:8:headers"
+    "9.4:public", "9.4:no-header", "9.4:public-reads", "1.10:headers-read"
 )  # fmt: skip
 async def test_public_endpoints_take_requests_without_a_credential(
     client: httpx2.AsyncClient,
@@ -69,7 +69,7 @@ async def test_public_endpoints_take_requests_without_a_credential(
         limited(answer)
 
 
-@covers("directory:5:bearer")
+@covers("9.3:bearer-public")
 async def test_a_credential_that_is_sent_is_looked_at(
     client: httpx2.AsyncClient, register: Register
 ) -> None:
@@ -81,7 +81,7 @@ async def test_a_credential_that_is_sent_is_looked_at(
         limited(good)
 
 
-@covers("contract:6:tools")
+@covers("9.4:tools")
 async def test_a_list_is_filtered_sorted_counted_and_turned_page_by_page(
     client: httpx2.AsyncClient,
 ) -> None:
@@ -96,7 +96,7 @@ async def test_a_list_is_filtered_sorted_counted_and_turned_page_by_page(
     assert "cursor" in refused(strange, 400, "unknown_parameter")["accepted"]
 
 
-@covers("contract:6:tool")
+@covers("9.4:tool")
 async def test_a_tool_many_tools_and_the_whole_catalogue_are_read(
     client: httpx2.AsyncClient,
 ) -> None:
@@ -113,7 +113,7 @@ async def test_a_tool_many_tools_and_the_whole_catalogue_are_read(
     assert len(lines) == whole
 
 
-@covers("contract:6:registry")
+@covers("9.5:registry")
 async def test_the_registry_surface_answers_in_the_registry_s_shape(
     client: httpx2.AsyncClient,
 ) -> None:
@@ -125,7 +125,7 @@ async def test_the_registry_surface_answers_in_the_registry_s_shape(
     assert (await read(client, "/v0/servers", limit=5))["servers"] == []
 
 
-@covers("contract:6:content")
+@covers("9.9:content")
 async def test_every_entry_says_where_it_is_from(client: httpx2.AsyncClient) -> None:
     lines = (await client.get("/api/v1/export.ndjson")).text.splitlines()
     assert len(lines) >= 250
@@ -137,7 +137,7 @@ async def test_every_entry_says_where_it_is_from(client: httpx2.AsyncClient) -> 
         assert tool["publisher"]["verified"] is False
 
 
-@covers("contract:2:directory-import")
+@covers("5.2:directory-import")
 async def test_the_operator_takes_a_file_over(
     client: httpx2.AsyncClient, chosen: Settings, tmp_path: Path
 ) -> None:

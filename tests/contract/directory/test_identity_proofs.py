@@ -1,4 +1,4 @@
-"""Proof of identity: what each type takes, and what it gives (contract §6)."""
+"""Proof of identity: what each type takes, and what it gives (docs/contract 9.2)."""
 
 from typing import Any
 
@@ -47,7 +47,7 @@ def believed(answer: httpx2.Response, record: dict[str, Any]) -> None:
     }
 
 
-@covers("contract:6:did-key")
+@covers("9.2:did-key")
 @pytest.mark.parametrize("curve", ["Ed25519", "P-256"])
 async def test_a_did_key_is_proven_by_its_own_signature(
     client: httpx2.AsyncClient, change: Change, curve: str
@@ -59,7 +59,7 @@ async def test_a_did_key_is_proven_by_its_own_signature(
     assert [(each.type, each.value, each.domain) for each in found] == [("did", signer.did, None)]
 
 
-@covers("contract:6:did-key")
+@covers("9.2:did-key")
 async def test_the_kid_may_be_the_did_alone_or_missing(client: httpx2.AsyncClient) -> None:
     for kid in (None, "did"):
         signer = StatementSigner()
@@ -68,7 +68,7 @@ async def test_the_kid_may_be_the_did_alone_or_missing(client: httpx2.AsyncClien
         believed(await prove(client, record, statement), record)
 
 
-@covers("contract:6:did-web")
+@covers("9.2:did-web")
 @pytest.mark.parametrize(
     ("did", "url", "domain"),
     [
@@ -100,7 +100,7 @@ async def test_a_did_web_is_proven_by_a_key_of_its_document(
     assert [each.domain for each in proven] == [domain]
 
 
-@covers("contract:6:agent-url")
+@covers("9.2:agent-url")
 @pytest.mark.parametrize("by_link", [True, False])
 async def test_an_agent_url_is_proven_by_a_key_of_its_client_document(
     client: httpx2.AsyncClient, change: Change, web: FakeWeb, by_link: bool
@@ -119,7 +119,7 @@ async def test_an_agent_url_is_proven_by_a_key_of_its_client_document(
     assert [each.domain for each in proven] == ["agents.example"]
 
 
-@covers("contract:6:email")
+@covers("9.2:email")
 async def test_an_address_is_proven_by_the_code_that_was_mailed_to_it(
     client: httpx2.AsyncClient, chosen: Settings, change: Change
 ) -> None:
@@ -137,7 +137,7 @@ async def test_an_address_is_proven_by_the_code_that_was_mailed_to_it(
     assert [(each.value, each.domain) for each in proven] == [("ada@example.com", None)]
 
 
-@covers("contract:6:unsupported")
+@covers("9.2:unsupported")
 async def test_there_is_no_challenge_for_what_cannot_be_proven(client: httpx2.AsyncClient) -> None:
     for kind, value in (("did", "did:plc:abc"), ("agent_id", "opaque")):
         record = await register_account(client, kind, value)
@@ -192,7 +192,7 @@ async def test_who_saw_the_weak_key_does_not_inherit_the_proof_when_it_is_rotate
         assert await is_accepted(elsewhere, answer.json()["api_key"])
 
 
-@covers("contract:6:exclusive")
+@covers("9.2:exclusive")
 async def test_a_proven_identity_is_one_agent_s_and_a_claimed_one_nobody_s(
     client: httpx2.AsyncClient, change: Change
 ) -> None:

@@ -1,4 +1,4 @@
-"""Submissions, reports and collections, black box: seed §1, §5, contract §6, in both directions."""
+"""Submissions, reports and collections over HTTP (docs/contract 9.6 to 9.8)."""
 
 from typing import Any, Final
 
@@ -37,13 +37,13 @@ GUARDED: Final[dict[str, list[tuple[str, str, Any]]]] = {
 
 
 @covers(
-    "directory:1:submitting",
-    "directory:1:collections",
-    "directory:5:scope-tools-write",
-    "directory:5:scope-bookmarks-read",
-    "directory:5:scope-bookmarks-write",
-    "contract:6:reports",
-    "ours:takedown",
+    "9.6:submitting",
+    "9.8:collections",
+    "1.14:scope-tools-write",
+    "1.14:scope-bookmarks-read",
+    "1.14:scope-bookmarks-write",
+    "9.7:reports",
+    "9.6:takedown",
 )
 @pytest.mark.parametrize("scope", GUARDED)
 async def test_a_scope_opens_what_it_says_and_no_other_does(
@@ -72,7 +72,7 @@ async def test_a_scope_opens_what_it_says_and_no_other_does(
                 refused(answer, 403, "insufficient_scope")
 
 
-@covers("contract:6:submission", "contract:6:submission-states", "contract:6:submission-own")
+@covers("9.6:submission", "9.6:states", "9.6:own")
 async def test_a_submission_goes_its_way_in_sight_of_its_submitter(
     client: httpx2.AsyncClient, change: Change
 ) -> None:
@@ -104,7 +104,7 @@ async def test_a_submission_goes_its_way_in_sight_of_its_submitter(
     assert (await agent.get(f"/submissions/{second['id']}")).json()["status"] == "withdrawn"
 
 
-@covers("contract:6:update")
+@covers("9.6:update")
 async def test_an_update_is_asked_for_under_the_tool_s_revision(
     client: httpx2.AsyncClient, change: Change
 ) -> None:
@@ -120,7 +120,7 @@ async def test_an_update_is_asked_for_under_the_tool_s_revision(
     refused(await agent.post(f"{path}/reports", reason), 409, "already_reported")
 
 
-@covers("contract:6:bookmarks", "contract:6:bookmark-conditions", "ours:collections-alias")
+@covers("9.8:bookmarks", "9.8:conditions", "9.8:collections-alias")
 async def test_a_collection_is_kept_under_its_revision(
     client: httpx2.AsyncClient, change: Change
 ) -> None:
@@ -151,7 +151,7 @@ async def _changed(agent: DirectoryAgent, path: str, key: str) -> None:
     assert (await agent.call("DELETE", path, if_match='"5"')).status_code == 204
 
 
-@covers("contract:6:shared")
+@covers("9.8:shared")
 async def test_a_share_link_is_for_reading_and_needs_nothing(
     client: httpx2.AsyncClient, change: Change
 ) -> None:

@@ -65,7 +65,7 @@ async def secrets_for(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:auth-md-runs", "contract:1.4:pages")
+@covers("4.2:auth-md-runs", "4.4:pages")
 async def test_every_command_of_auth_md_runs(
     client: httpx2.AsyncClient, idp: FakeIssuer, register: Register, mint: Mint
 ) -> None:
@@ -83,7 +83,7 @@ async def test_every_command_of_auth_md_runs(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:pages", "assistant:5:scopes")
+@covers("4.4:pages", "1.14:eight-scopes")
 async def test_the_pages_name_what_an_agent_needs(client: httpx2.AsyncClient) -> None:
     page = (await client.get("/auth.md")).text
     for scope, meaning in ASSISTANT.items():
@@ -96,7 +96,7 @@ async def test_the_pages_name_what_an_agent_needs(client: httpx2.AsyncClient) ->
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:pages")
+@covers("4.4:pages")
 async def test_robots_may_read_the_documents_and_not_the_api(client: httpx2.AsyncClient) -> None:
     groups = (await client.get("/robots.txt")).text.split("User-agent: ")[1:]
     assert any(group.startswith("*\n") for group in groups)

@@ -81,7 +81,7 @@ async def registered(page: Page) -> list[dict[str, Any]]:
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:webmcp")
+@covers("4.4:webmcp")
 @pytest.mark.parametrize(
     ("wanted", "where"),
     [
@@ -105,7 +105,7 @@ async def test_tools_are_registered_once_wherever_the_browser_has_them(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:webmcp")
+@covers("4.4:webmcp")
 async def test_a_tool_does_what_it_says(browser: BrowserContext) -> None:
     page = await visit(browser, f"{BASE}/", "document")
     call = """([name, input]) => window.registered.find(({ tool }) => tool.name === name).tool.execute(input)"""
@@ -120,7 +120,7 @@ async def test_a_tool_does_what_it_says(browser: BrowserContext) -> None:
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:webmcp")
+@covers("4.4:webmcp")
 async def test_a_browser_without_it_sees_a_plain_page(browser: BrowserContext) -> None:
     page = await visit(browser, f"{BASE}/")
     assert await registered(page) == []
@@ -128,7 +128,7 @@ async def test_a_browser_without_it_sees_a_plain_page(browser: BrowserContext) -
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:manual", "contract:1.4:home")
+@covers("4.4:manual", "4.4:home")
 @pytest.mark.parametrize("path", ["/", "/docs"])
 async def test_a_page_loads_nothing_from_elsewhere_and_fits_a_telephone(
     browser: BrowserContext, path: str

@@ -61,7 +61,7 @@ def owner(name: str) -> CallerKind:
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-@covers("contract:0:never-500", "contract:0:openapi")
+@covers("1.3:never-500", "1.13:openapi")
 def test_every_corner_of_an_operation_is_answered_as_described(
     stage: RequestStage, name: str
 ) -> None:
@@ -75,7 +75,7 @@ def test_every_corner_of_an_operation_is_answered_as_described(
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-@covers("contract:0:never-500", "contract:0:openapi")
+@covers("1.3:never-500", "1.13:openapi")
 def test_whatever_is_sent_is_answered_as_described(stage: RequestStage, name: str) -> None:
     session = Session(stage)
     callers = st.sampled_from([*([owner(name)] * len(CALLER_KINDS)), *CALLER_KINDS])

@@ -45,7 +45,7 @@ async def addresses(client: httpx2.AsyncClient, path: str) -> set[str]:
 
 
 @pytest.mark.asyncio
-@covers("contract:0:one-base", "assistant:1:one-identifier")
+@covers("1.1:one-base", "1.1:one-identifier")
 async def test_issuer_resource_and_server_are_the_base_byte_for_byte(chosen: Settings) -> None:
     for base in ("https://negotiator.example", "http://127.0.0.1:8123", "https://x.example/sub"):
         other = make_settings(chosen.data_dir, chosen.keys_dir, base_url=base)
@@ -60,7 +60,7 @@ async def test_issuer_resource_and_server_are_the_base_byte_for_byte(chosen: Set
 
 
 @pytest.mark.asyncio
-@covers("contract:0:base")
+@covers("1.1:base")
 async def test_no_header_of_a_request_changes_a_document(client: httpx2.AsyncClient) -> None:
     forged = {
         "host": "evil.example",
@@ -80,7 +80,7 @@ async def test_no_header_of_a_request_changes_a_document(client: httpx2.AsyncCli
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:resource", "assistant:5:scopes")
+@covers("4.1:resource", "1.14:eight-scopes")
 async def test_the_resource_describes_itself(client: httpx2.AsyncClient) -> None:
     document = await read(client, RESOURCE)
     assert document["bearer_methods_supported"] == ["header"]
@@ -92,7 +92,7 @@ async def test_the_resource_describes_itself(client: httpx2.AsyncClient) -> None
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:server")
+@covers("4.1:server")
 async def test_authlib_finds_nothing_wrong_with_the_server_metadata(
     client: httpx2.AsyncClient,
 ) -> None:
@@ -114,7 +114,7 @@ async def test_authlib_finds_nothing_wrong_with_the_server_metadata(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:openid")
+@covers("4.1:openid")
 async def test_the_openid_document_says_nothing_else(client: httpx2.AsyncClient) -> None:
     server, openid = await read(client, SERVER), await read(client, OPENID)
     assert server.items() <= openid.items()
@@ -122,7 +122,7 @@ async def test_the_openid_document_says_nothing_else(client: httpx2.AsyncClient)
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:agent-auth", "assistant:5.5:types")
+@covers("4.2:agent-auth", "2.1:types")
 async def test_the_agent_auth_block_names_the_doors(client: httpx2.AsyncClient) -> None:
     block = (await read(client, SERVER))["agent_auth"]
     assert block["skill"] == f"{BASE}/auth.md"
@@ -138,7 +138,7 @@ async def test_the_agent_auth_block_names_the_doors(client: httpx2.AsyncClient) 
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:agent-auth", "assistant:5.5:types")
+@covers("4.2:agent-auth", "2.1:types")
 async def test_the_assistant_alone_has_these_two_ways_in(chosen: Settings) -> None:
     settings = make_settings(chosen.data_dir, chosen.keys_dir, services=["assistant"])
     async with running(settings) as application, connect(application) as client:
@@ -149,7 +149,7 @@ async def test_the_assistant_alone_has_these_two_ways_in(chosen: Settings) -> No
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:catalog")
+@covers("4.3:catalog")
 async def test_the_catalogue_links_every_api(client: httpx2.AsyncClient) -> None:
     answer = await client.get(CATALOG)
     assert answer.headers["content-type"] == (
@@ -170,7 +170,7 @@ async def test_the_catalogue_links_every_api(client: httpx2.AsyncClient) -> None
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:exists", "assistant:1:documents")
+@covers("4.1:exists", "4.1:documents")
 async def test_everything_that_is_advertised_is_there(client: httpx2.AsyncClient) -> None:
     found = set[str]()
     for path in (RESOURCE, SERVER, OPENID, CATALOG):
@@ -187,7 +187,7 @@ async def test_everything_that_is_advertised_is_there(client: httpx2.AsyncClient
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("path", DOCUMENTS)
-@covers("contract:1.4:transport", "contract:0:cors")
+@covers("4.5:transport", "1.12:cors")
 async def test_a_document_answers_get_head_and_304_for_any_origin(
     client: httpx2.AsyncClient, path: str
 ) -> None:

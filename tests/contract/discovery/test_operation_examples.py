@@ -18,7 +18,7 @@ from tests.helpers.published_documents import read
 
 
 @pytest.mark.asyncio
-@covers("contract:0:examples", "contract:1.4:manual")
+@covers("1.13:examples", "4.4:manual")
 async def test_every_operation_has_its_example_in_both_places(
     client: httpx2.AsyncClient, chosen: Settings
 ) -> None:

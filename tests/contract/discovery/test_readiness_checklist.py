@@ -1,4 +1,4 @@
-"""Agent-readiness, line by line (directory reference §5.5). Lines 9 and 10 are in `test_pages` and `test_metadata`."""
+"""Agent-readiness, line by line. Lines 9 and 10 are in `test_pages` and `test_metadata`."""
 
 import hashlib
 import html
@@ -39,7 +39,7 @@ SITEMAPS: Final = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:robots")
+@covers("4.4:robots")
 async def test_line_1_robots_are_told_everything_in_every_group(client: httpx2.AsyncClient) -> None:
     answer = await client.get("/robots.txt")
     assert answer.headers["content-type"] == "text/plain; charset=utf-8"
@@ -73,7 +73,7 @@ async def located(client: httpx2.AsyncClient, path: str) -> list[str]:
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:sitemap")
+@covers("4.4:sitemap")
 async def test_line_2_every_address_of_the_sitemap_answers(client: httpx2.AsyncClient) -> None:
     found = await located(client, "/sitemap.xml")
     assert f"{BASE}/" in found
@@ -84,7 +84,7 @@ async def test_line_2_every_address_of_the_sitemap_answers(client: httpx2.AsyncC
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:home")
+@covers("4.4:home")
 async def test_line_3_every_link_of_the_home_page_is_of_the_stated_type(
     client: httpx2.AsyncClient,
 ) -> None:
@@ -105,7 +105,7 @@ async def test_line_3_every_link_of_the_home_page_is_of_the_stated_type(
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("accept", ACCEPTED)
-@covers("contract:1.4:home")
+@covers("4.4:home")
 async def test_line_4_the_home_page_speaks_html_or_markdown(
     client: httpx2.AsyncClient, accept: str | None
 ) -> None:
@@ -124,7 +124,7 @@ async def test_line_4_the_home_page_speaks_html_or_markdown(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:catalog")
+@covers("4.3:catalog")
 async def test_line_5_the_catalogue_answers_with_the_types_it_states(
     client: httpx2.AsyncClient,
 ) -> None:
@@ -145,7 +145,7 @@ async def test_line_5_the_catalogue_answers_with_the_types_it_states(
 
 
 @pytest.mark.asyncio
-@covers("contract:0:one-base")
+@covers("1.1:one-base")
 async def test_line_6_issuer_and_server_are_the_base(client: httpx2.AsyncClient) -> None:
     server = await read(client, "/.well-known/oauth-authorization-server")
     resource = await read(client, "/.well-known/oauth-protected-resource")
@@ -154,7 +154,7 @@ async def test_line_6_issuer_and_server_are_the_base(client: httpx2.AsyncClient)
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:exists")
+@covers("4.1:exists")
 async def test_line_7_every_address_in_every_document_is_there(
     client: httpx2.AsyncClient, chosen: Settings
 ) -> None:
@@ -174,7 +174,7 @@ async def test_line_7_every_address_in_every_document_is_there(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:agent-auth")
+@covers("4.2:agent-auth")
 async def test_line_8_each_way_in_is_complete(client: httpx2.AsyncClient) -> None:
     block = (await read(client, "/.well-known/oauth-authorization-server"))["agent_auth"]
     assert {"skill", "register_uri", "claim_uri", "revocation_uri"} <= block.keys()
@@ -196,7 +196,7 @@ async def test_line_8_each_way_in_is_complete(client: httpx2.AsyncClient) -> Non
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:skills")
+@covers("4.3:skills")
 async def test_line_13_a_skill_is_served_as_its_digest_says(client: httpx2.AsyncClient) -> None:
     index = await read(client, "/.well-known/agent-skills/index.json")
     assert index["$schema"] == "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
@@ -214,7 +214,7 @@ async def test_line_13_a_skill_is_served_as_its_digest_says(client: httpx2.Async
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:resources")
+@covers("4.3:resources")
 async def test_line_14_both_catalogues_of_resources_are_one_list(
     client: httpx2.AsyncClient,
 ) -> None:
@@ -236,7 +236,7 @@ async def test_line_14_both_catalogues_of_resources_are_one_list(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:llms")
+@covers("4.4:llms")
 async def test_line_15_the_map_for_models_has_working_links(client: httpx2.AsyncClient) -> None:
     text = (await client.get("/llms.txt")).text
     assert text.startswith("# Negotiator\n\n> ")
@@ -250,7 +250,7 @@ async def test_line_15_the_map_for_models_has_working_links(client: httpx2.Async
 
 
 @pytest.mark.asyncio
-@covers("contract:0:cors", "contract:1.4:transport")
+@covers("1.12:cors", "4.5:transport")
 async def test_line_17_pages_of_any_origin_may_read_every_document(
     client: httpx2.AsyncClient, chosen: Settings
 ) -> None:
@@ -264,7 +264,7 @@ async def test_line_17_pages_of_any_origin_may_read_every_document(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:home")
+@covers("4.4:home")
 async def test_line_18_nothing_here_looks_like_a_shop(
     client: httpx2.AsyncClient, chosen: Settings
 ) -> None:
@@ -277,7 +277,7 @@ async def test_line_18_nothing_here_looks_like_a_shop(
 
 
 @pytest.mark.asyncio
-@covers("contract:0:openapi")
+@covers("1.13:openapi")
 async def test_line_19_the_description_is_what_answers(
     client: httpx2.AsyncClient, chosen: Settings
 ) -> None:
@@ -290,7 +290,7 @@ async def test_line_19_the_description_is_what_answers(
 
 
 @pytest.mark.asyncio
-@covers("contract:0:base")
+@covers("1.1:base")
 async def test_line_20_no_document_depends_on_who_is_asked(
     client: httpx2.AsyncClient, chosen: Settings
 ) -> None:

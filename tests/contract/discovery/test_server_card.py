@@ -27,7 +27,7 @@ async def card(client: httpx2.AsyncClient) -> dict[str, Any]:
 
 
 @pytest.mark.asyncio
-@covers("assistant:1:server-card")
+@covers("4.3:server-card")
 async def test_one_card_answers_at_both_places(client: httpx2.AsyncClient) -> None:
     found = [
         await client.get(path, headers={"origin": "https://scanner.example"})
@@ -46,7 +46,7 @@ async def test_one_card_answers_at_both_places(client: httpx2.AsyncClient) -> No
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:card")
+@covers("4.3:card")
 async def test_the_card_has_what_its_schema_requires(client: httpx2.AsyncClient) -> None:
     """SEP-2127, schema v1: names, lengths and the one `$schema`."""
     found = await card(client)
@@ -67,7 +67,7 @@ async def test_the_card_has_what_its_schema_requires(client: httpx2.AsyncClient)
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:card")
+@covers("4.3:card")
 async def test_readers_of_the_drafts_find_their_members(client: httpx2.AsyncClient) -> None:
     found = await card(client)
     assert found["serverInfo"]["name"] == found["name"]
@@ -80,7 +80,7 @@ async def test_readers_of_the_drafts_find_their_members(client: httpx2.AsyncClie
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:card")
+@covers("4.3:card")
 async def test_the_card_and_the_endpoint_never_disagree(
     client: httpx2.AsyncClient, register: Register
 ) -> None:
@@ -112,7 +112,7 @@ async def test_the_card_and_the_endpoint_never_disagree(
 
 
 @pytest.mark.asyncio
-@covers("contract:7:resource")
+@covers("10.4:resource")
 async def test_the_endpoint_is_a_resource_of_its_own(client: httpx2.AsyncClient) -> None:
     """RFC 9728 §3.1: the path goes behind the well-known name, and comes back as `resource`."""
     answer = await client.get("/.well-known/oauth-protected-resource/mcp")

@@ -45,7 +45,7 @@ async def kept(change: Change) -> CatalogueTool:
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("accept", ACCEPTED)
-@covers("contract:1.4:tool-pages")
+@covers("4.4:tool-pages")
 async def test_line_4_a_tool_s_page_speaks_html_or_markdown(
     client: httpx2.AsyncClient, kept: CatalogueTool, accept: str | None
 ) -> None:
@@ -61,7 +61,7 @@ async def test_line_4_a_tool_s_page_speaks_html_or_markdown(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:tool-pages")
+@covers("4.4:tool-pages")
 async def test_what_others_wrote_is_text_and_never_markup(
     client: httpx2.AsyncClient, kept: CatalogueTool
 ) -> None:
@@ -77,7 +77,7 @@ async def test_what_others_wrote_is_text_and_never_markup(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:tool-pages")
+@covers("4.4:tool-pages")
 async def test_a_tool_is_at_one_address_and_gone_is_gone(
     client: httpx2.AsyncClient, kept: CatalogueTool, change: Change
 ) -> None:
@@ -94,7 +94,7 @@ async def test_a_tool_is_at_one_address_and_gone_is_gone(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:tool-pages")
+@covers("4.4:tool-pages")
 async def test_tools_are_found_by_words_category_and_kind(
     client: httpx2.AsyncClient, kept: CatalogueTool, change: Change
 ) -> None:
@@ -121,7 +121,7 @@ async def test_tools_are_found_by_words_category_and_kind(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:tool-pages")
+@covers("4.4:tool-pages")
 async def test_a_long_list_goes_on_behind_one_link(
     client: httpx2.AsyncClient, change: Change
 ) -> None:
@@ -139,7 +139,7 @@ async def test_a_long_list_goes_on_behind_one_link(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:sitemap")
+@covers("4.4:sitemap")
 async def test_the_sitemap_names_every_tool_that_can_be_seen(
     client: httpx2.AsyncClient, kept: CatalogueTool, change: Change
 ) -> None:
@@ -160,7 +160,7 @@ async def test_the_sitemap_names_every_tool_that_can_be_seen(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:data")
+@covers("4.4:data")
 async def test_every_source_is_named_with_its_licence(client: httpx2.AsyncClient) -> None:
     for accept in ("text/html", "text/markdown"):
         text = (await client.get("/about/data", headers={"accept": accept})).text
@@ -169,7 +169,7 @@ async def test_every_source_is_named_with_its_licence(client: httpx2.AsyncClient
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:exists")
+@covers("4.1:exists")
 async def test_every_link_of_the_pages_is_there(
     client: httpx2.AsyncClient, kept: CatalogueTool
 ) -> None:
@@ -179,7 +179,7 @@ async def test_every_link_of_the_pages_is_there(
 
 
 @pytest.mark.asyncio
-@covers("contract:0:limit-key")
+@covers("1.10:key")
 async def test_looking_through_the_tools_is_charged_to_the_address(chosen: Settings) -> None:
     settings = make_settings(chosen.data_dir, chosen.keys_dir, limit_directory_rpm=2)
     async with running(settings) as application, connect(application) as client:

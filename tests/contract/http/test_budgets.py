@@ -215,7 +215,7 @@ def test_every_budget_has_a_row_and_every_documented_rate_a_budget(chosen: Setti
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("name", [*SHOWN, *LEVELS])
-@covers("contract:0:budgets")
+@covers("1.10:budgets")
 async def test_the_headers_show_the_documented_budget(
     chosen: Settings,
     name: str,
@@ -244,7 +244,7 @@ async def test_the_headers_show_the_documented_budget(
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("name", COUNTED)
-@covers("contract:0:budgets")
+@covers("1.10:budgets")
 async def test_a_budget_without_headers_is_empty_after_as_many_calls_as_documented(
     chosen: Settings,
     name: str,

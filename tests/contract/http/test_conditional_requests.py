@@ -13,7 +13,7 @@ NEGOTIATIONS = "/api/negotiations"
 
 
 @pytest.mark.asyncio
-@covers("contract:0:etag", "contract:0:if-none-match")
+@covers("1.7:etag", "1.7:if-none-match")
 async def test_a_client_that_has_the_revision_gets_304(
     client: httpx2.AsyncClient, register: Register
 ) -> None:
@@ -35,7 +35,7 @@ async def test_a_client_that_has_the_revision_gets_304(
 
 
 @pytest.mark.asyncio
-@covers("contract:0:etag", "contract:0:if-match")
+@covers("1.7:etag", "1.7:if-match")
 async def test_a_change_needs_the_current_revision_when_it_names_one(
     client: httpx2.AsyncClient, register: Register
 ) -> None:
@@ -65,7 +65,7 @@ async def test_a_change_needs_the_current_revision_when_it_names_one(
 
 
 @pytest.mark.asyncio
-@covers("contract:0:if-match")
+@covers("1.7:if-match")
 async def test_of_two_changes_to_one_revision_one_wins(
     client: httpx2.AsyncClient, register: Register
 ) -> None:
@@ -80,7 +80,7 @@ async def test_of_two_changes_to_one_revision_one_wins(
 
 
 @pytest.mark.asyncio
-@covers("contract:0:once")
+@covers("1.8:same-answer")
 async def test_the_same_key_and_body_answer_the_first_result_again(
     client: httpx2.AsyncClient, register: Register
 ) -> None:
@@ -96,7 +96,7 @@ async def test_the_same_key_and_body_answer_the_first_result_again(
 
 
 @pytest.mark.asyncio
-@covers("contract:0:once-other")
+@covers("1.8:other-body")
 async def test_the_same_key_with_another_body_is_refused(
     client: httpx2.AsyncClient, register: Register
 ) -> None:
@@ -109,7 +109,7 @@ async def test_the_same_key_with_another_body_is_refused(
 
 
 @pytest.mark.asyncio
-@covers("contract:0:once")
+@covers("1.8:same-answer")
 async def test_a_refused_request_leaves_its_key_free(
     client: httpx2.AsyncClient, register: Register
 ) -> None:
@@ -121,7 +121,7 @@ async def test_a_refused_request_leaves_its_key_free(
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("key", ["", "x" * 256])
-@covers("contract:0:once")
+@covers("1.8:same-answer")
 async def test_a_key_has_1_to_255_characters(
     client: httpx2.AsyncClient, register: Register, key: str
 ) -> None:
@@ -132,7 +132,7 @@ async def test_a_key_has_1_to_255_characters(
 
 
 @pytest.mark.asyncio
-@covers("contract:0:once-caller")
+@covers("1.8:caller")
 async def test_a_key_belongs_to_its_caller(client: httpx2.AsyncClient, register: Register) -> None:
     made = set[str]()
     for title in ("One", "Two"):
@@ -144,7 +144,7 @@ async def test_a_key_belongs_to_its_caller(client: httpx2.AsyncClient, register:
 
 
 @pytest.mark.asyncio
-@covers("contract:0:once-caller")
+@covers("1.8:caller")
 async def test_a_key_lives_a_day_for_every_agent_of_its_user(
     clock: Clock, client: httpx2.AsyncClient, register: Register, mint: Mint
 ) -> None:

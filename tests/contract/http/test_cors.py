@@ -40,7 +40,7 @@ PAGES: Final = ("/sign-in", "/agents", "/account", "/oauth/authorize", "/approve
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize(("method", "path"), CALLED)
-@covers("contract:0:cors")
+@covers("1.12:cors")
 async def test_a_page_of_any_origin_may_call_what_lives_by_tokens(
     client: httpx2.AsyncClient, method: str, path: str
 ) -> None:
@@ -64,7 +64,7 @@ async def test_a_page_of_any_origin_may_call_what_lives_by_tokens(
 
 
 @pytest.mark.asyncio
-@covers("contract:0:cors")
+@covers("1.12:cors")
 async def test_documents_are_shared_and_pages_for_people_never_are(
     client: httpx2.AsyncClient,
 ) -> None:
@@ -82,7 +82,7 @@ async def test_documents_are_shared_and_pages_for_people_never_are(
 
 
 @pytest.mark.asyncio
-@covers("contract:0:no-cookies")
+@covers("1.12:no-cookies")
 async def test_no_operation_reads_a_cookie(
     client: httpx2.AsyncClient, chosen: Settings, account: Account, browsers: Browsers
 ) -> None:
@@ -110,7 +110,7 @@ async def test_no_operation_reads_a_cookie(
 
 
 @pytest.mark.asyncio
-@covers("contract:0:cors")
+@covers("1.12:cors")
 async def test_a_page_goes_from_registration_to_a_claim(
     client: httpx2.AsyncClient, mint: Mint
 ) -> None:

@@ -17,7 +17,7 @@ JSON = {"content-type": "application/json"}
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("body", ["[]", "null", '"anonymous"', "7", "", " ", "{", "{}{}"])
-@covers("contract:0:json-object")
+@covers("1.2:json-object")
 async def test_a_body_that_is_no_object_is_malformed(client: httpx2.AsyncClient, body: str) -> None:
     refused(await client.post(REGISTER, content=body, headers=JSON), 400, "invalid_request")
 
@@ -36,14 +36,14 @@ async def test_a_body_that_is_no_object_is_malformed(client: httpx2.AsyncClient,
         '{"agent_name": "a", "identity_type": "anonymous"}'.encode("utf-16"),
     ],
 )
-@covers("contract:0:json-strict", "contract:0:never-500")
+@covers("1.2:json-strict", "1.3:never-500")
 async def test_json_is_read_strictly(client: httpx2.AsyncClient, body: bytes) -> None:
     refused(await client.post(REGISTER, content=body, headers=JSON), 400, "invalid_request")
 
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("levels", [20, 21, 3000])
-@covers("contract:0:json-depth")
+@covers("1.2:json-depth")
 async def test_twenty_levels_are_enough(client: httpx2.AsyncClient, levels: int) -> None:
     inner = "[" * (levels - 1) + "]" * (levels - 1)
     body = f'{{"agent_name": "deep", "identity_type": "anonymous", "x": {inner}}}'
@@ -59,7 +59,7 @@ async def test_twenty_levels_are_enough(client: httpx2.AsyncClient, levels: int)
     "declared",
     ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", "", "json", None],
 )
-@covers("contract:0:media-type", "assistant:4:json")
+@covers("1.2:media-type", "1.2:media-type-sent")
 async def test_json_is_declared_as_json(client: httpx2.AsyncClient, declared: str | None) -> None:
     body = b'{"agent_name": "a", "identity_type": "anonymous"}'
     headers = {} if declared is None else {"content-type": declared}
@@ -68,7 +68,7 @@ async def test_json_is_declared_as_json(client: httpx2.AsyncClient, declared: st
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("declared", ["application/json; charset=utf-8", "Application/JSON"])
-@covers("contract:0:media-type")
+@covers("1.2:media-type")
 async def test_a_media_type_has_parameters_and_no_case(
     client: httpx2.AsyncClient, declared: str
 ) -> None:
@@ -78,7 +78,7 @@ async def test_a_media_type_has_parameters_and_no_case(
 
 
 @pytest.mark.asyncio
-@covers("contract:0:media-type")
+@covers("1.2:media-type")
 async def test_a_patch_is_plain_json_or_a_merge_patch(
     client: httpx2.AsyncClient, register: Register
 ) -> None:
@@ -104,7 +104,7 @@ def padded(size: int) -> bytes:
 
 
 @pytest.mark.asyncio
-@covers("contract:0:size-entry")
+@covers("1.2:size-entry")
 async def test_registration_and_claim_take_eight_kibibytes(
     client: httpx2.AsyncClient, register: Register
 ) -> None:
@@ -118,7 +118,7 @@ async def test_registration_and_claim_take_eight_kibibytes(
 
 
 @pytest.mark.asyncio
-@covers("contract:0:size-others")
+@covers("1.2:size-others")
 async def test_other_bodies_take_sixty_four_kibibytes(
     client: httpx2.AsyncClient, register: Register
 ) -> None:
@@ -131,7 +131,7 @@ async def test_other_bodies_take_sixty_four_kibibytes(
 
 
 @pytest.mark.asyncio
-@covers("contract:0:size-reading")
+@covers("1.2:size-reading")
 async def test_a_body_without_a_length_is_cut_off_at_its_limit(client: httpx2.AsyncClient) -> None:
     given = 0
 
@@ -147,7 +147,7 @@ async def test_a_body_without_a_length_is_cut_off_at_its_limit(client: httpx2.As
 
 
 @pytest.mark.asyncio
-@covers("contract:0:size-reading", "contract:0:never-500")
+@covers("1.2:size-reading", "1.3:never-500")
 async def test_a_declared_length_is_believed_before_reading(client: httpx2.AsyncClient) -> None:
     for length in ("8193", "9" * 300):
         headers = {**JSON, "content-length": length}
@@ -156,8 +156,8 @@ async def test_a_declared_length_is_believed_before_reading(client: httpx2.Async
 
 
 @pytest.mark.asyncio
-@covers("contract:0:unknown-ignored")
-async def test_seed_defined_bodies_ignore_what_they_do_not_know(
+@covers("1.2:unknown-ignored")
+async def test_bodies_of_registration_and_claim_ignore_unknown_members(
     client: httpx2.AsyncClient, register: Register
 ) -> None:
     body = {"agent_name": "a", "identity_type": "anonymous", "color": "blue", "x": {"y": [1]}}
@@ -168,7 +168,7 @@ async def test_seed_defined_bodies_ignore_what_they_do_not_know(
 
 
 @pytest.mark.asyncio
-@covers("contract:0:unknown-refused", "contract:0:refusal-fields")
+@covers("1.2:unknown-refused", "1.3:fields")
 async def test_other_bodies_and_queries_refuse_what_they_do_not_know(
     client: httpx2.AsyncClient, register: Register
 ) -> None:

@@ -23,7 +23,7 @@ async def opened(client: httpx2.AsyncClient, headers: Headers, count: int) -> li
 
 
 @pytest.mark.asyncio
-@covers("contract:0:list-shape", "contract:0:list-limit", "assistant:4:list")
+@covers("1.6:shape", "1.6:limit", "6.1:list")
 async def test_pages_follow_each_other_newest_first_and_end(
     client: httpx2.AsyncClient, register: Register
 ) -> None:
@@ -44,7 +44,7 @@ async def test_pages_follow_each_other_newest_first_and_end(
 
 
 @pytest.mark.asyncio
-@covers("contract:0:list-shape")
+@covers("1.6:shape")
 async def test_a_page_that_ends_exactly_has_no_next(
     client: httpx2.AsyncClient, register: Register
 ) -> None:
@@ -59,7 +59,7 @@ async def test_a_page_that_ends_exactly_has_no_next(
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("limit", ["0", "101", "-1", "x", "1.5", "1e1"])
-@covers("contract:0:list-limit")
+@covers("1.6:limit")
 async def test_a_limit_is_one_to_a_hundred(
     client: httpx2.AsyncClient, register: Register, limit: str
 ) -> None:
@@ -71,7 +71,7 @@ async def test_a_limit_is_one_to_a_hundred(
 
 
 @pytest.mark.asyncio
-@covers("contract:0:cursor")
+@covers("1.6:cursor")
 async def test_an_altered_cursor_is_refused(client: httpx2.AsyncClient, register: Register) -> None:
     headers = bearer(await register())
     await opened(client, headers, 2)
@@ -95,7 +95,7 @@ async def test_an_altered_cursor_is_refused(client: httpx2.AsyncClient, register
 
 
 @pytest.mark.asyncio
-@covers("contract:0:cursor")
+@covers("1.6:cursor")
 async def test_a_cursor_is_good_for_its_own_query_and_owner_only(
     client: httpx2.AsyncClient, register: Register
 ) -> None:
@@ -114,7 +114,7 @@ async def test_a_cursor_is_good_for_its_own_query_and_owner_only(
 
 
 @pytest.mark.asyncio
-@covers("contract:0:ids", "contract:0:time")
+@covers("1.5:ids", "1.5:time")
 async def test_ids_and_times_have_the_form_of_the_contract(
     client: httpx2.AsyncClient, register: Register
 ) -> None:

@@ -15,7 +15,7 @@ TOKEN = "only the collector knows"
 
 
 @pytest.mark.asyncio
-@covers("contract:0:metrics")
+@covers("1.13:metrics")
 async def test_without_a_token_the_public_port_has_no_metrics(client: httpx2.AsyncClient) -> None:
     refused(await client.get("/metrics"), 404, "not_found")
     guess = {"authorization": "Bearer "}
@@ -23,7 +23,7 @@ async def test_without_a_token_the_public_port_has_no_metrics(client: httpx2.Asy
 
 
 @pytest.mark.asyncio
-@covers("contract:0:metrics")
+@covers("1.13:metrics")
 async def test_the_token_opens_metrics_and_nothing_else_does(chosen: Settings) -> None:
     settings = make_settings(chosen.data_dir, chosen.keys_dir, metrics_token=TOKEN)
     async with running(settings) as application, connect(application) as client:
@@ -42,7 +42,7 @@ async def test_the_token_opens_metrics_and_nothing_else_does(chosen: Settings) -
 
 
 @pytest.mark.asyncio
-@covers("contract:0:metrics")
+@covers("1.13:metrics")
 async def test_guesses_at_the_token_are_limited(chosen: Settings) -> None:
     settings = make_settings(
         chosen.data_dir, chosen.keys_dir, metrics_token=TOKEN, limit_baseline_rpm=3
@@ -56,7 +56,7 @@ async def test_guesses_at_the_token_are_limited(chosen: Settings) -> None:
 
 
 @pytest.mark.asyncio
-@covers("contract:0:metrics")
+@covers("1.13:metrics")
 async def test_it_counts_what_happened(chosen: Settings) -> None:
     settings = make_settings(chosen.data_dir, chosen.keys_dir, metrics_token=TOKEN)
     async with running(settings) as application, connect(application) as client:
@@ -93,7 +93,7 @@ async def ask(port: int, head: bytes) -> bytes:
 
 
 @pytest.mark.asyncio
-@covers("contract:0:metrics")
+@covers("1.13:metrics")
 async def test_a_private_address_answers_without_a_token(chosen: Settings) -> None:
     port = free_port()
     settings = make_settings(chosen.data_dir, chosen.keys_dir, metrics_listen=f"127.0.0.1:{port}")

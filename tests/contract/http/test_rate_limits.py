@@ -37,7 +37,7 @@ async def token(client: httpx2.AsyncClient) -> dict[str, str]:
 
 
 @pytest.mark.asyncio
-@covers("contract:0:limit-headers")
+@covers("1.10:headers")
 async def test_every_answer_of_an_api_path_says_what_is_left(client: httpx2.AsyncClient) -> None:
     headers = await token(client)
     answers = [
@@ -58,7 +58,7 @@ async def test_every_answer_of_an_api_path_says_what_is_left(client: httpx2.Asyn
 
 
 @pytest.mark.asyncio
-@covers("contract:0:limit-429", "contract:0:limit-key")
+@covers("1.10:429", "1.10:key")
 async def test_a_credential_has_a_minute_s_worth_and_then_waits(chosen: Settings) -> None:
     async with both(chosen, limit_rpm=6) as (client, _):
         first, second = await token(client), await token(client)
@@ -76,7 +76,7 @@ async def test_a_credential_has_a_minute_s_worth_and_then_waits(chosen: Settings
 
 
 @pytest.mark.asyncio
-@covers("contract:0:limit-429")
+@covers("1.10:429")
 async def test_no_number_of_calls_at_once_gets_more(chosen: Settings) -> None:
     async with both(chosen, limit_rpm=20) as (client, _):
         headers = await token(client)
@@ -88,7 +88,7 @@ async def test_no_number_of_calls_at_once_gets_more(chosen: Settings) -> None:
 
 
 @pytest.mark.asyncio
-@covers("contract:0:limit-key")
+@covers("1.10:key")
 async def test_nobody_is_counted_by_address_and_never_at_a_credential_s_expense(
     chosen: Settings,
 ) -> None:
@@ -108,7 +108,7 @@ async def test_nobody_is_counted_by_address_and_never_at_a_credential_s_expense(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.1:rate_limit_exceeded")
+@covers("2.5:rate_limit_exceeded")
 async def test_registrations_are_budgeted_per_hour_and_address(chosen: Settings) -> None:
     limits = {"register_limit_anonymous": 3, "register_limit_assertion": 2}
     asserted = {

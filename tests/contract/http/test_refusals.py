@@ -12,7 +12,7 @@ NEGOTIATIONS = "/api/negotiations"
 
 
 @pytest.mark.asyncio
-@covers("contract:0:challenge-none", "contract:0:refusal-shape", "assistant:5.1:bearer")
+@covers("1.4:challenge-none", "1.3:shape", "1.4:bearer")
 async def test_without_a_credential_the_challenge_names_no_error(
     client: httpx2.AsyncClient,
 ) -> None:
@@ -25,7 +25,7 @@ async def test_without_a_credential_the_challenge_names_no_error(
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("credential", ["x", "a.b.c", "x" * 5000, "eyJhbGciOiJub25lIn0.e30."])
-@covers("contract:0:challenge-token", "contract:0:no-echo")
+@covers("1.4:challenge-token", "1.3:no-echo")
 async def test_a_bad_credential_is_told_so_and_never_repeated(
     client: httpx2.AsyncClient, credential: str
 ) -> None:
@@ -40,7 +40,7 @@ async def test_a_bad_credential_is_told_so_and_never_repeated(
 @pytest.mark.parametrize(
     "value", ["Bearer", "Bearer ", "Bearer a b", "Bearer a,Bearer b", 'Bearer "a"']
 )
-@covers("contract:0:refusal-shape", "contract:0:never-500")
+@covers("1.3:shape", "1.3:never-500")
 async def test_a_malformed_authorization_header_is_400(
     client: httpx2.AsyncClient, value: str
 ) -> None:
@@ -50,7 +50,7 @@ async def test_a_malformed_authorization_header_is_400(
 
 
 @pytest.mark.asyncio
-@covers("assistant:5.1:bearer")
+@covers("1.4:bearer")
 async def test_the_scheme_has_no_case_and_a_token_in_the_query_is_none(
     client: httpx2.AsyncClient, register: Register
 ) -> None:
@@ -62,7 +62,7 @@ async def test_the_scheme_has_no_case_and_a_token_in_the_query_is_none(
 
 
 @pytest.mark.asyncio
-@covers("contract:0:challenge-scope", "assistant:5:scope-read", "assistant:5:scope-write")
+@covers("1.4:challenge-scope", "1.14:scope-read", "1.14:scope-write")
 async def test_a_lack_of_scope_names_every_scope_that_is_needed(
     client: httpx2.AsyncClient, register: Register, mint: Mint
 ) -> None:
@@ -98,7 +98,7 @@ async def test_a_lack_of_scope_names_every_scope_that_is_needed(
 
 
 @pytest.mark.asyncio
-@covers("contract:0:refusal-405", "contract:0:limit-headers")
+@covers("1.3:405", "1.10:headers")
 async def test_a_method_that_is_not_there_names_those_that_are(client: httpx2.AsyncClient) -> None:
     for method, path, allowed in (
         ("PUT", NEGOTIATIONS, {"GET", "HEAD", "POST"}),
@@ -121,7 +121,7 @@ async def test_a_method_that_is_not_there_names_those_that_are(client: httpx2.As
 
 
 @pytest.mark.asyncio
-@covers("contract:0:refusal-404", "contract:0:ownership")
+@covers("1.3:404", "1.9:ownership")
 async def test_somebody_else_s_object_is_as_one_that_never_was(
     client: httpx2.AsyncClient, register: Register
 ) -> None:
@@ -145,7 +145,7 @@ async def test_somebody_else_s_object_is_as_one_that_never_was(
 @pytest.mark.parametrize(
     "path", ["/nothing", "/api", "/api/", "/api/nothing", "/api/negotiations/", "/x/y"]
 )
-@covers("contract:0:refusal-shape")
+@covers("1.3:shape")
 async def test_a_path_that_is_not_there_is_404_in_the_one_shape(
     client: httpx2.AsyncClient, path: str
 ) -> None:
@@ -173,7 +173,7 @@ async def test_a_path_that_is_not_there_is_404_in_the_one_shape(
         "/api/negotiations?cursor=%00",
     ],
 )
-@covers("contract:0:never-500")
+@covers("1.3:never-500")
 async def test_odd_addresses_are_answered_in_kind(
     client: httpx2.AsyncClient, register: Register, path: str
 ) -> None:
@@ -183,7 +183,7 @@ async def test_odd_addresses_are_answered_in_kind(
 
 
 @pytest.mark.asyncio
-@covers("contract:0:refusal-fields")
+@covers("1.3:fields")
 async def test_a_refused_field_is_pointed_to(
     client: httpx2.AsyncClient, register: Register
 ) -> None:
@@ -194,7 +194,7 @@ async def test_a_refused_field_is_pointed_to(
 
 
 @pytest.mark.asyncio
-@covers("contract:0:no-echo")
+@covers("1.3:no-echo")
 async def test_no_refusal_repeats_a_secret_that_was_sent(
     client: httpx2.AsyncClient, register: Register
 ) -> None:

@@ -14,7 +14,7 @@ NEGOTIATIONS = "/api/negotiations"
 
 
 @pytest.mark.asyncio
-@covers("contract:0:request-id")
+@covers("1.11:request-id")
 async def test_a_sane_request_id_is_kept_and_another_is_replaced(
     client: httpx2.AsyncClient,
 ) -> None:
@@ -27,7 +27,7 @@ async def test_a_sane_request_id_is_kept_and_another_is_replaced(
 
 
 @pytest.mark.asyncio
-@covers("contract:0:no-store")
+@covers("1.11:no-store")
 async def test_what_carries_a_secret_is_never_stored(
     client: httpx2.AsyncClient, register: Register
 ) -> None:
@@ -40,7 +40,7 @@ async def test_what_carries_a_secret_is_never_stored(
 
 
 @pytest.mark.asyncio
-@covers("contract:0:hsts")
+@covers("1.11:hsts")
 async def test_transport_security_is_announced_with_an_https_base_only(
     client: httpx2.AsyncClient, chosen: Settings
 ) -> None:
@@ -55,7 +55,7 @@ async def test_transport_security_is_announced_with_an_https_base_only(
 
 
 @pytest.mark.asyncio
-@covers("contract:0:limit-headers")
+@covers("1.10:headers")
 async def test_head_is_get_without_a_body(client: httpx2.AsyncClient, register: Register) -> None:
     headers = bearer(await register())
     made = (await client.post(NEGOTIATIONS, json=OPENING, headers=headers)).json()
@@ -69,7 +69,7 @@ async def test_head_is_get_without_a_body(client: httpx2.AsyncClient, register: 
 
 
 @pytest.mark.asyncio
-@covers("contract:0:health")
+@covers("1.13:health")
 async def test_health_says_what_is_well(client: httpx2.AsyncClient) -> None:
     answer = await client.get("/api/health")
     assert answer.status_code == 200
@@ -83,7 +83,7 @@ async def test_health_says_what_is_well(client: httpx2.AsyncClient) -> None:
 
 
 @pytest.mark.asyncio
-@covers("contract:0:openapi")
+@covers("1.13:openapi")
 async def test_openapi_describes_every_operation(client: httpx2.AsyncClient) -> None:
     answer = await client.get("/openapi.json")
     document = answer.json()
@@ -117,7 +117,7 @@ async def test_openapi_describes_every_operation(client: httpx2.AsyncClient) -> 
 
 
 @pytest.mark.asyncio
-@covers("assistant:9:no-version")
+@covers("1.1:no-version")
 async def test_no_path_of_the_assistant_carries_a_version(client: httpx2.AsyncClient) -> None:
     document = (await client.get("/openapi.json")).json()
     assistant = [path for path in document["paths"] if not path.startswith(("/api/v1", "/v0.1"))]

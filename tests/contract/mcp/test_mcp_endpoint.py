@@ -1,4 +1,4 @@
-"""Contract §7: the operations marked for it, with the scopes, limits and refusals that they have over HTTP."""
+"""docs/contract 10: the operations marked for it, with the scopes, limits and refusals that they have over HTTP."""
 
 from typing import Final
 
@@ -38,7 +38,7 @@ BEYOND: Final = {"remember", "record_win", "save_to_collection", "submit_tool"}
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("version", [NEWEST, *OLDER])
-@covers("contract:7:tools")
+@covers("10.2:tools")
 async def test_the_tools_of_the_contract_are_there(
     client: httpx2.AsyncClient, register: Register, version: str
 ) -> None:
@@ -56,7 +56,7 @@ async def test_the_tools_of_the_contract_are_there(
 
 
 @pytest.mark.asyncio
-@covers("contract:7:affordable")
+@covers("10.2:affordable")
 async def test_all_tools_are_affordable_and_say_when_to_use_them(
     client: httpx2.AsyncClient, register: Register
 ) -> None:
@@ -67,7 +67,7 @@ async def test_all_tools_are_affordable_and_say_when_to_use_them(
 
 
 @pytest.mark.asyncio
-@covers("contract:7:same")
+@covers("10.2:same")
 async def test_every_tool_needs_its_operation_s_scopes(
     client: httpx2.AsyncClient, register: Register, chosen: Settings
 ) -> None:
@@ -83,7 +83,7 @@ async def test_every_tool_needs_its_operation_s_scopes(
 
 
 @pytest.mark.asyncio
-@covers("contract:7:same")
+@covers("10.2:same")
 async def test_a_call_counts_as_a_request(client: httpx2.AsyncClient, register: Register) -> None:
     line = McpClient(client, bearer(await register()))
     first = await line.call("open_negotiation", **PRICED)

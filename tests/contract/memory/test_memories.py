@@ -1,4 +1,4 @@
-"""§4 of the contract, black box: memories."""
+"""Memories over HTTP (docs/contract 7)."""
 
 import json
 from typing import Any, Final
@@ -24,7 +24,7 @@ KINDS: Final = ("fact", "preference", "counterparty", "tactic", "lesson", "win")
 
 
 @pytest.mark.asyncio
-@covers("contract:4:memory", "contract:4:kinds", "assistant:1:memory")
+@covers("7.1:memory", "7.1:kinds", "7.1:vector-memory")
 async def test_a_memory_has_the_members_of_the_contract(notebook: MemoryClient) -> None:
     for kind in KINDS:
         made = await notebook.said(f"Something of the kind {kind}.", kind=kind)
@@ -39,7 +39,7 @@ async def test_a_memory_has_the_members_of_the_contract(notebook: MemoryClient) 
 
 
 @pytest.mark.asyncio
-@covers("contract:4:text")
+@covers("7.1:text")
 async def test_a_text_has_at_most_four_thousand_characters(notebook: MemoryClient) -> None:
     assert len((await notebook.said("ä" * 4000))["text"]) == 4000
     refused(await notebook.call("POST", "", {"text": "ä" * 4001}), 422, "validation_failed")
@@ -47,7 +47,7 @@ async def test_a_text_has_at_most_four_thousand_characters(notebook: MemoryClien
 
 
 @pytest.mark.asyncio
-@covers("contract:4:search")
+@covers("7.2:search")
 async def test_search_takes_what_the_contract_says(notebook: MemoryClient) -> None:
     await notebook.said("Acme pays late.", counterparty="Acme")
     for mode in ("hybrid", "semantic", "keyword"):
@@ -79,7 +79,7 @@ async def test_search_takes_what_the_contract_says(notebook: MemoryClient) -> No
 
 
 @pytest.mark.asyncio
-@covers("contract:4:history", "contract:4:dedup")
+@covers("7.1:history", "7.1:dedup")
 async def test_history_and_the_same_text_once(notebook: MemoryClient) -> None:
     made = await notebook.said("Acme pays late.")
     again = await notebook.call("POST", "", {"text": "ACME pays late."})
@@ -91,7 +91,7 @@ async def test_history_and_the_same_text_once(notebook: MemoryClient) -> None:
 
 
 @pytest.mark.asyncio
-@covers("contract:4:export", "contract:4:erase")
+@covers("7.4:export", "7.4:erase")
 async def test_everything_goes_out_comes_back_and_is_erased(notebook: MemoryClient) -> None:
     await notebook.said("Acme pays late.")
     answer = await notebook.call("GET", "/export")
@@ -111,7 +111,7 @@ async def test_everything_goes_out_comes_back_and_is_erased(notebook: MemoryClie
 
 
 @pytest.mark.asyncio
-@covers("contract:0:size-import")
+@covers("1.2:size-import")
 async def test_an_import_takes_five_mebibytes(notebook: MemoryClient) -> None:
     line = json.dumps({"text": "Acme pays late.", "tags": ["x" * 40]}).encode() + b"\n"
     full = line + b" " * (5 * 1024 * 1024 - len(line))
@@ -123,7 +123,7 @@ async def test_an_import_takes_five_mebibytes(notebook: MemoryClient) -> None:
 
 
 @pytest.mark.asyncio
-@covers("assistant:5:scope-memories-read", "assistant:5:scope-memories-write")
+@covers("1.14:scope-memories-read", "1.14:scope-memories-write")
 async def test_reading_and_writing_are_two_scopes(
     notebook: MemoryClient, new_notebook: NewMemoryClient
 ) -> None:
@@ -152,7 +152,7 @@ async def test_reading_and_writing_are_two_scopes(
 
 
 @pytest.mark.asyncio
-@covers("contract:4:claim")
+@covers("7.3:claim")
 async def test_claiming_moves_memories_untrusted_until_the_user_has_looked(
     client: httpx2.AsyncClient,
     register: Register,
@@ -188,7 +188,7 @@ async def test_claiming_moves_memories_untrusted_until_the_user_has_looked(
 
 
 @pytest.mark.asyncio
-@covers("contract:4:quarantine")
+@covers("7.3:quarantine")
 async def test_what_speaks_to_a_model_is_shown_to_its_owner_only_as_such(
     notebook: MemoryClient,
 ) -> None:

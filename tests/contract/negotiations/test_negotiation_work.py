@@ -1,4 +1,4 @@
-"""What a negotiation is worked with: plans, advice, states, money (seed §3 and §5, contract §0 and §3)."""
+"""What a negotiation is worked with: plans, advice, states, money (docs/contract 6)."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ async def opened(client: httpx2.AsyncClient, headers: dict[str, str]) -> str:
     return f"{PATH}/{answer.json()['id']}"
 
 
-@covers("assistant:3:states")
+@covers("6.4:states")
 @pytest.mark.asyncio
 async def test_a_state_is_changed_by_the_update_operation(
     client: httpx2.AsyncClient, register: Register
@@ -41,7 +41,7 @@ async def test_a_state_is_changed_by_the_update_operation(
     refused(wrong, 409, "illegal_transition")
 
 
-@covers("assistant:1:plans")
+@covers("6.8:plans")
 @pytest.mark.asyncio
 async def test_a_battle_plan_is_made_and_kept_and_tactics_are_listed(
     client: httpx2.AsyncClient, register: Register
@@ -56,7 +56,7 @@ async def test_a_battle_plan_is_made_and_kept_and_tactics_are_listed(
     assert len(tactics.json()["items"]) == 5
 
 
-@covers("assistant:5:scope-tactics")
+@covers("1.14:scope-tactics")
 @pytest.mark.asyncio
 async def test_leverage_and_suggestions_run_under_their_scope_alone(
     client: httpx2.AsyncClient, register: Register, mint: Mint
@@ -75,7 +75,7 @@ async def test_leverage_and_suggestions_run_under_their_scope_alone(
         assert (await client.post(path, json={}, headers=able)).status_code == 200
 
 
-@covers("contract:0:money")
+@covers("1.5:money")
 @pytest.mark.asyncio
 async def test_money_is_a_decimal_string_and_never_loses_a_cent(
     client: httpx2.AsyncClient, register: Register

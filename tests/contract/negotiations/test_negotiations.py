@@ -22,7 +22,7 @@ async def opened(client: httpx2.AsyncClient, headers: Headers, **members: Any) -
 
 
 @pytest.mark.asyncio
-@covers("contract:3:open", "contract:3:required", "contract:3:read")
+@covers("6.1:open", "6.2:required", "6.1:read")
 async def test_what_is_opened_is_what_is_read(
     client: httpx2.AsyncClient, register: Register
 ) -> None:
@@ -43,7 +43,7 @@ async def test_what_is_opened_is_what_is_read(
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("missing", ["title", "role", "issues"])
-@covers("contract:3:required")
+@covers("6.2:required")
 async def test_title_role_and_an_issue_are_required(
     client: httpx2.AsyncClient, register: Register, missing: str
 ) -> None:
@@ -71,7 +71,7 @@ async def test_title_role_and_an_issue_are_required(
         {"revision": 7},
     ],
 )
-@covers("contract:3:required", "contract:0:unknown-refused")
+@covers("6.2:required", "1.2:unknown-refused")
 async def test_what_does_not_fit_is_refused(
     client: httpx2.AsyncClient, register: Register, wrong: dict[str, Any]
 ) -> None:
@@ -86,7 +86,7 @@ async def test_what_does_not_fit_is_refused(
 @pytest.mark.parametrize(
     "role", ["buyer", "seller", "employer", "candidate", "landlord", "tenant", "party"]
 )
-@covers("contract:3:open")
+@covers("6.1:open")
 async def test_every_role_of_the_contract_opens_one(
     client: httpx2.AsyncClient, register: Register, role: str
 ) -> None:
@@ -94,7 +94,7 @@ async def test_every_role_of_the_contract_opens_one(
 
 
 @pytest.mark.asyncio
-@covers("contract:3:filters")
+@covers("6.1:filters")
 async def test_the_list_is_filtered_by_state_category_and_title(
     client: httpx2.AsyncClient, register: Register
 ) -> None:
@@ -121,7 +121,7 @@ async def test_the_list_is_filtered_by_state_category_and_title(
 
 
 @pytest.mark.asyncio
-@covers("contract:3:patch")
+@covers("6.1:patch")
 async def test_a_merge_patch_changes_what_it_names_and_nothing_else(
     client: httpx2.AsyncClient, register: Register
 ) -> None:
@@ -145,7 +145,7 @@ async def test_a_merge_patch_changes_what_it_names_and_nothing_else(
 @pytest.mark.parametrize(
     "wrong", [{"title": None}, {"title": ""}, {"id": "neg_1"}, {"revision": 9}, {"owner": "me"}]
 )
-@covers("contract:3:patch", "contract:0:unknown-refused")
+@covers("6.1:patch", "1.2:unknown-refused")
 async def test_a_patch_that_does_not_fit_changes_nothing(
     client: httpx2.AsyncClient, register: Register, wrong: dict[str, Any]
 ) -> None:
@@ -157,7 +157,7 @@ async def test_a_patch_that_does_not_fit_changes_nothing(
 
 
 @pytest.mark.asyncio
-@covers("contract:3:delete")
+@covers("6.1:delete")
 async def test_an_erased_negotiation_is_gone(
     client: httpx2.AsyncClient, register: Register
 ) -> None:

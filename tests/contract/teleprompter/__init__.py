@@ -1,1 +1,1 @@
-"""Contract §5, rule by rule."""
+"""The teleprompter, rule by rule (docs/contract 8)."""

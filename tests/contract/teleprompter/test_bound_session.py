@@ -1,4 +1,4 @@
-"""A call about a negotiation: limits, the ledger, the plan's words, and what feedback teaches (contract §5)."""
+"""A session bound to a negotiation: limits, offers, the plan's words, feedback (docs/contract 8.7, 8.8)."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ async def bound(desk: TeleprompterClient, **members: Any) -> tuple[str, str]:
     return f"/api/negotiations/{name}", await desk.open(negotiation_id=name, role=None, **members)
 
 
-@covers("contract:5:limits", "contract:5:offers")
+@covers("8.7:limits", "8.7:offers")
 @pytest.mark.asyncio
 async def test_a_figure_past_the_limit_beats_every_phrase_and_waits_in_the_ledger(
     desk: TeleprompterClient,
@@ -94,7 +94,7 @@ async def test_what_may_not_be_kept_is_in_no_ledger_either(desk: TeleprompterCli
     assert offer["rationale"] is None
 
 
-@covers("contract:5:feedback")
+@covers("8.8:feedback")
 @pytest.mark.asyncio
 async def test_a_card_that_was_wrong_thrice_is_not_shown_again_to_him_alone(
     new_desk: NewTeleprompterClient,

@@ -1,4 +1,4 @@
-"""A call from its opening to its end (contract §5)."""
+"""A call from its opening to its end (docs/contract 8.1)."""
 
 import asyncio
 import re
@@ -20,7 +20,7 @@ from tests.helpers.teleprompter_client import (
 OBJECTION = "Honestly, that is way over our budget."
 
 
-@covers("assistant:1:teleprompter", "contract:0:ids", "contract:5:open")
+@covers("8.1:teleprompter", "1.5:ids", "8.1:open")
 @pytest.mark.asyncio
 async def test_a_session_is_opened_under_a_consent(desk: TeleprompterClient) -> None:
     answer = await desk.send("POST", PATH, {"consent": CONSENT, "keep": "30_days"})
@@ -62,7 +62,7 @@ async def test_what_cannot_be_opened_is_refused_by_field(
     assert [entry["pointer"] for entry in answer.json()["errors"]] == [pointer]
 
 
-@covers("assistant:5:scope-stream")
+@covers("1.14:scope-stream")
 @pytest.mark.asyncio
 async def test_the_scope_opens_and_nothing_else_does(new_desk: NewTeleprompterClient) -> None:
     without = await new_desk(scopes=["negotiations:read", "negotiations:write", "memories:read"])
@@ -73,7 +73,7 @@ async def test_the_scope_opens_and_nothing_else_does(new_desk: NewTeleprompterCl
     refused(bound, 403, "insufficient_scope")
 
 
-@covers("contract:5:utterances", "contract:5:cue")
+@covers("8.3:utterances", "8.4:cue")
 @pytest.mark.asyncio
 async def test_an_objection_is_answered_with_its_card(desk: TeleprompterClient) -> None:
     one = await desk.open()
@@ -102,7 +102,7 @@ async def test_an_objection_is_answered_with_its_card(desk: TeleprompterClient) 
     assert (await desk.send("GET", f"/api/tactics/{cue['tactic_id']}")).status_code == 200
 
 
-@covers("contract:5:once", "contract:5:events")
+@covers("8.3:final-once", "8.5:events")
 @pytest.mark.asyncio
 async def test_a_final_counts_once_and_events_are_numbered(desk: TeleprompterClient) -> None:
     one = await desk.open()
@@ -129,7 +129,7 @@ async def test_one_final_sent_by_many_at_once_counts_once(desk: TeleprompterClie
     assert len((await desk.events(one))["items"]) == 2
 
 
-@covers("contract:5:poll")
+@covers("8.5:poll")
 @pytest.mark.asyncio
 async def test_a_long_poll_wakes_with_the_first_event(desk: TeleprompterClient) -> None:
     one = await desk.open()
@@ -141,7 +141,7 @@ async def test_a_long_poll_wakes_with_the_first_event(desk: TeleprompterClient) 
     assert (await desk.events(one, after=2, wait=0.01))["items"] == []
 
 
-@covers("contract:5:sse")
+@covers("8.5:sse")
 @pytest.mark.asyncio
 async def test_the_stream_goes_on_where_the_last_one_broke(desk: TeleprompterClient) -> None:
     one = await desk.open()
@@ -153,7 +153,7 @@ async def test_the_stream_goes_on_where_the_last_one_broke(desk: TeleprompterCli
     assert await desk.stream(one, last_event_id="2") == whole[2:]
 
 
-@covers("contract:5:pause")
+@covers("8.1:pause")
 @pytest.mark.asyncio
 async def test_a_pause_marks_a_gap_and_hears_nothing(desk: TeleprompterClient) -> None:
     one = await desk.open()
@@ -169,7 +169,7 @@ async def test_a_pause_marks_a_gap_and_hears_nothing(desk: TeleprompterClient) -
     assert [line["speaker"] for line in lines] == ["them", None, None, "them"]
 
 
-@covers("contract:5:consent")
+@covers("8.2:consent")
 @pytest.mark.asyncio
 async def test_without_their_consent_they_are_not_heard(desk: TeleprompterClient) -> None:
     mine = await desk.open(consent={"basis": "own_side_only", "confirmed_by": "Ada"})
@@ -179,7 +179,7 @@ async def test_without_their_consent_they_are_not_heard(desk: TeleprompterClient
     assert (await desk.events(mine))["items"][0]["utterance_id"] == "u2"
 
 
-@covers("contract:5:end", "contract:5:transcript")
+@covers("8.1:end", "8.1:transcript")
 @pytest.mark.asyncio
 async def test_an_ended_session_hears_nothing_and_is_still_read(desk: TeleprompterClient) -> None:
     one = await desk.open()
@@ -195,7 +195,7 @@ async def test_an_ended_session_hears_nothing_and_is_still_read(desk: Teleprompt
     assert (line["speaker"], line["text"], line["end_ms"]) == ("them", OBJECTION, 1900)
 
 
-@covers("contract:5:delete")
+@covers("8.1:delete")
 @pytest.mark.asyncio
 async def test_what_is_deleted_is_in_no_file(desk: TeleprompterClient, chosen: Settings) -> None:
     one = await desk.open(keep="until_deleted")
@@ -209,7 +209,7 @@ async def test_what_is_deleted_is_in_no_file(desk: TeleprompterClient, chosen: S
             await asyncio.sleep(0.1)
 
 
-@covers("contract:5:keep")
+@covers("8.2:keep")
 @pytest.mark.asyncio
 async def test_what_may_not_be_kept_is_never_written(
     desk: TeleprompterClient, chosen: Settings
@@ -224,7 +224,7 @@ async def test_what_may_not_be_kept_is_never_written(
     assert (await desk.events(one))["items"][0]["text"] is None
 
 
-@covers("contract:5:redact")
+@covers("8.2:redact")
 @pytest.mark.asyncio
 async def test_what_nobody_needs_is_taken_out_before_it_is_kept(desk: TeleprompterClient) -> None:
     one = await desk.open()
@@ -233,7 +233,7 @@ async def test_what_nobody_needs_is_taken_out_before_it_is_kept(desk: Teleprompt
     assert text == "Charge [card] and mail [email], at $52,000."
 
 
-@covers("contract:5:owner")
+@covers("8.1:owner")
 @pytest.mark.asyncio
 async def test_somebody_else_s_session_is_not_there(new_desk: NewTeleprompterClient) -> None:
     mine, other = await new_desk(), await new_desk(email="grace@example.com")

@@ -1,4 +1,4 @@
-"""The live socket (contract §5, reference A6)."""
+"""The live socket (docs/contract 8.6)."""
 
 import pytest
 from starlette.applications import Starlette
@@ -12,7 +12,7 @@ from tests.helpers.fake_recognizer import reader as reader
 from tests.helpers.teleprompter_client import TeleprompterClient
 
 
-@covers("contract:5:socket")
+@covers("8.6:socket")
 @pytest.mark.asyncio
 async def test_the_stream_speaks_its_subprotocol_and_plain_http_is_told_so(
     application: Starlette, desk: TeleprompterClient
@@ -28,7 +28,7 @@ async def test_the_stream_speaks_its_subprotocol_and_plain_http_is_told_so(
         assert {"seq", "replay_from", "audio_ms", "limits"} <= (await socket.next()).keys()
 
 
-@covers("contract:5:tickets")
+@covers("8.6:tickets")
 @pytest.mark.asyncio
 async def test_a_ticket_opens_its_session_once(
     application: Starlette, desk: TeleprompterClient
@@ -45,7 +45,7 @@ async def test_a_ticket_opens_its_session_once(
     assert again.value.status == 401
 
 
-@covers("contract:5:resume")
+@covers("8.6:resume")
 @pytest.mark.asyncio
 async def test_who_comes_back_goes_on_after_his_number(
     application: Starlette, desk: TeleprompterClient
@@ -60,7 +60,7 @@ async def test_who_comes_back_goes_on_after_his_number(
         assert [each["seq"] for each in socket.said if "at" in each] == [2, 3]
 
 
-@covers("contract:5:close-codes")
+@covers("8.6:close-codes")
 @pytest.mark.asyncio
 @pytest.mark.parametrize(
     ("frame", "code"),
@@ -75,7 +75,7 @@ async def test_the_close_code_says_why(
         assert await socket.closed() == code
 
 
-@covers("contract:5:producer")
+@covers("8.6:producer")
 @pytest.mark.asyncio
 async def test_one_connection_sends_sound_and_the_newest_is_it(
     reader: FakeRecognizer, application: Starlette, desk: TeleprompterClient

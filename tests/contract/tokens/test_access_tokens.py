@@ -29,7 +29,7 @@ async def alive(client: httpx2.AsyncClient, token: dict[str, str]) -> bool:
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:jwks")
+@covers("3.9:jwks")
 async def test_the_key_set_is_public_and_has_the_current_and_the_next_key(
     client: httpx2.AsyncClient,
 ) -> None:
@@ -47,7 +47,7 @@ async def test_the_key_set_is_public_and_has_the_current_and_the_next_key(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:at-jwt")
+@covers("3.7:at-jwt")
 async def test_another_service_verifies_a_token_offline(
     client: httpx2.AsyncClient, register: Register
 ) -> None:
@@ -65,7 +65,7 @@ async def test_another_service_verifies_a_token_offline(
 
 
 @pytest.mark.asyncio
-@covers("assistant:5.2:lifetime")
+@covers("2.2:lifetime")
 async def test_a_token_lives_to_the_millisecond_as_long_as_its_answer_says(
     client: httpx2.AsyncClient, register: Register, clock: Clock
 ) -> None:
@@ -79,7 +79,7 @@ async def test_a_token_lives_to_the_millisecond_as_long_as_its_answer_says(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:namespaces")
+@covers("3.7:namespaces")
 async def test_users_agents_and_clients_share_no_names(
     client: httpx2.AsyncClient, register: Register, mint: Mint, change: Change
 ) -> None:
@@ -92,7 +92,7 @@ async def test_users_agents_and_clients_share_no_names(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:dead-at-once")
+@covers("3.7:dead-at-once")
 async def test_a_token_dies_with_its_agent_and_no_other_does(
     client: httpx2.AsyncClient, register: Register, mint: Mint, change: Change
 ) -> None:
@@ -114,7 +114,7 @@ async def test_a_token_dies_with_its_agent_and_no_other_does(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:dead-at-once", "contract:1.1:access_denied")
+@covers("3.7:dead-at-once", "2.5:access_denied")
 async def test_a_closed_account_gets_no_new_token(
     client: httpx2.AsyncClient, idp: FakeIssuer, change: Change, mint: Mint, register: Register
 ) -> None:
@@ -132,7 +132,7 @@ async def test_a_closed_account_gets_no_new_token(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:dead-at-once", "contract:1.1:issuer_not_enabled")
+@covers("3.7:dead-at-once", "2.5:issuer_not_enabled")
 async def test_a_token_dies_with_its_issuer_and_stays_dead(
     clock: Clock, client: httpx2.AsyncClient, idp: FakeIssuer, change: Change, register: Register
 ) -> None:
@@ -157,7 +157,7 @@ async def test_a_token_dies_with_its_issuer_and_stays_dead(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:dead-at-once", "contract:1.1:expired")
+@covers("3.7:dead-at-once", "2.5:expired")
 async def test_the_kill_switch_ends_one_person_s_tokens_and_unused_assertions(
     clock: Clock, client: httpx2.AsyncClient, idp: FakeIssuer, change: Change
 ) -> None:
@@ -178,7 +178,7 @@ async def test_the_kill_switch_ends_one_person_s_tokens_and_unused_assertions(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:dead-at-once", "contract:1.3:client-auth")
+@covers("3.7:dead-at-once", "3.2:client-auth")
 async def test_a_token_dies_with_its_client(client: httpx2.AsyncClient, change: Change) -> None:
     new = NewClient("app", clients.GRANTS, ("negotiations:read",))
     pair = await change(lambda tx: clients.add(tx, new))

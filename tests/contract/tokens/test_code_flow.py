@@ -13,7 +13,7 @@ RESOURCE = "/.well-known/oauth-protected-resource"
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:authorize")
+@covers("3.3:authorize")
 async def test_a_user_signs_in_consents_and_the_client_gets_a_code_with_iss(
     client: httpx2.AsyncClient, ada: ConsentingUser, public_app: ClientApp
 ) -> None:
@@ -38,7 +38,7 @@ async def test_a_user_signs_in_consents_and_the_client_gets_a_code_with_iss(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:refresh")
+@covers("3.4:refresh")
 async def test_refresh_tokens_rotate_and_reuse_kills_the_family(
     ada: ConsentingUser, public_app: ClientApp
 ) -> None:
@@ -52,7 +52,7 @@ async def test_refresh_tokens_rotate_and_reuse_kills_the_family(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:register")
+@covers("3.6:register")
 async def test_a_client_registers_itself_and_uses_the_flow(
     client: httpx2.AsyncClient, ada: ConsentingUser
 ) -> None:
@@ -67,7 +67,7 @@ async def test_a_client_registers_itself_and_uses_the_flow(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:userinfo", "assistant:5:scope-openid")
+@covers("3.9:userinfo", "1.14:scope-openid")
 async def test_openid_and_profile_open_userinfo(ada: ConsentingUser, public_app: ClientApp) -> None:
     for scope, claims in (
         ("openid", {"sub"}),
@@ -83,7 +83,7 @@ async def test_openid_and_profile_open_userinfo(ada: ConsentingUser, public_app:
 
 
 @pytest.mark.asyncio
-@covers("contract:1.4:inserted")
+@covers("4.1:inserted")
 async def test_parts_of_the_service_have_resource_metadata_of_their_own(
     client: httpx2.AsyncClient,
 ) -> None:
@@ -94,7 +94,7 @@ async def test_parts_of_the_service_have_resource_metadata_of_their_own(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:discovery")
+@covers("4.1:code-flow")
 async def test_the_metadata_says_what_the_code_flow_can(client: httpx2.AsyncClient) -> None:
     for path in ("oauth-authorization-server", "openid-configuration"):
         document = (await client.get(f"/.well-known/{path}")).json()

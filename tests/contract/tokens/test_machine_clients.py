@@ -28,7 +28,7 @@ def machine(*scopes: str) -> NewClient:
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:narrowed")
+@covers("3.1:narrowed")
 async def test_client_credentials_grants_the_requested_scopes_that_the_client_may_have(
     client: httpx2.AsyncClient, change: Change
 ) -> None:
@@ -52,7 +52,7 @@ async def test_client_credentials_grants_the_requested_scopes_that_the_client_ma
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:narrowed")
+@covers("3.1:narrowed")
 async def test_a_client_of_both_services_is_granted_what_the_running_one_offers(
     chosen: Settings, change: Change
 ) -> None:
@@ -66,7 +66,7 @@ async def test_a_client_of_both_services_is_granted_what_the_running_one_offers(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:unverified-email")
+@covers("3.1:unverified-email")
 async def test_an_unverified_address_in_an_id_jag_is_neither_stored_nor_linked(
     client: httpx2.AsyncClient, change: Change, idp: FakeIssuer, mint: Mint
 ) -> None:

@@ -75,7 +75,7 @@ async def add(change: Change, *grants: str) -> tuple[str, str]:
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("resource", OPENED)
-@covers("contract:1.3:audience", "contract:1.3:resource")
+@covers("3.7:audience", "3.1:resource")
 async def test_a_client_s_token_opens_the_resource_it_was_asked_for(
     client: httpx2.AsyncClient, change: Change, resource: str
 ) -> None:
@@ -93,7 +93,7 @@ async def test_a_client_s_token_opens_the_resource_it_was_asked_for(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:audience")
+@covers("3.7:audience")
 async def test_without_a_resource_a_token_opens_everything(
     client: httpx2.AsyncClient, change: Change, idp: FakeIssuer
 ) -> None:
@@ -106,7 +106,7 @@ async def test_without_a_resource_a_token_opens_everything(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:audience")
+@covers("3.7:audience")
 async def test_tokens_bought_with_an_api_key_are_limited_too(
     client: httpx2.AsyncClient,
 ) -> None:
@@ -123,7 +123,7 @@ async def test_tokens_bought_with_an_api_key_are_limited_too(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:audience", "contract:1.3:refresh")
+@covers("3.7:audience", "3.4:refresh")
 async def test_a_user_s_grant_limits_its_tokens_and_a_refresh_may_limit_further(
     client: httpx2.AsyncClient, ada: ConsentingUser, public_app: ClientApp
 ) -> None:
@@ -144,7 +144,7 @@ async def test_a_user_s_grant_limits_its_tokens_and_a_refresh_may_limit_further(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:audience", "contract:1.3:jwt-bearer")
+@covers("3.7:audience", "3.1:jwt-bearer")
 async def test_an_id_jag_s_resource_limits_what_it_buys_at_every_endpoint(
     client: httpx2.AsyncClient, change: Change, idp: FakeIssuer
 ) -> None:
@@ -173,7 +173,7 @@ async def test_an_id_jag_s_resource_limits_what_it_buys_at_every_endpoint(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:audience", "contract:1.3:dpop")
+@covers("3.7:audience", "3.8:dpop")
 async def test_a_bound_token_for_another_resource_is_refused_with_its_proof(
     client: httpx2.AsyncClient, change: Change
 ) -> None:
@@ -189,7 +189,7 @@ async def test_a_bound_token_for_another_resource_is_refused_with_its_proof(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:audience")
+@covers("3.7:audience")
 async def test_a_token_for_another_resource_opens_no_socket(
     application: Starlette, client: httpx2.AsyncClient, change: Change
 ) -> None:
@@ -205,7 +205,7 @@ async def test_a_token_for_another_resource_opens_no_socket(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:audience")
+@covers("3.7:audience")
 async def test_a_token_of_the_same_service_under_another_base_opens_nothing(
     application: Starlette, client: httpx2.AsyncClient, change: Change, chosen: Settings
 ) -> None:

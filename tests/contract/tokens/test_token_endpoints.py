@@ -49,7 +49,7 @@ async def exchange(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:client_credentials", "contract:0:no-store")
+@covers("3.1:client_credentials", "1.11:no-store")
 async def test_a_client_gets_a_token_for_itself(client: httpx2.AsyncClient, add: Add) -> None:
     pair = await add()
     for answer in (
@@ -80,7 +80,7 @@ async def test_a_client_gets_a_token_for_itself(client: httpx2.AsyncClient, add:
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:token-errors", "contract:1.3:resource")
+@covers("3.1:token-errors", "3.1:resource")
 async def test_the_token_endpoint_speaks_in_the_words_of_oauth(
     client: httpx2.AsyncClient, add: Add
 ) -> None:
@@ -111,7 +111,7 @@ async def test_the_token_endpoint_speaks_in_the_words_of_oauth(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:client-auth", "contract:0:no-echo")
+@covers("3.2:client-auth", "1.3:no-echo")
 async def test_a_client_proves_its_secret_in_one_way(client: httpx2.AsyncClient, add: Add) -> None:
     pair = await add()
     for wrong in ((pair[0], "wrong"), ("cli_nobody", pair[1]), (pair[0], "")):
@@ -133,7 +133,7 @@ async def test_a_client_proves_its_secret_in_one_way(client: httpx2.AsyncClient,
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:token-errors")
+@covers("3.1:token-errors")
 async def test_a_client_uses_its_own_grants_only(
     client: httpx2.AsyncClient, add: Add, idp: FakeIssuer
 ) -> None:
@@ -145,7 +145,7 @@ async def test_a_client_uses_its_own_grants_only(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:jwt-bearer")
+@covers("3.1:jwt-bearer")
 async def test_an_id_jag_is_exchanged_for_a_token_of_its_user(
     client: httpx2.AsyncClient, add: Add, idp: FakeIssuer
 ) -> None:
@@ -164,7 +164,7 @@ async def test_an_id_jag_is_exchanged_for_a_token_of_its_user(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:invalid_grant")
+@covers("3.1:invalid_grant")
 async def test_everything_wrong_with_the_assertion_is_an_invalid_grant(
     client: httpx2.AsyncClient, add: Add, idp: FakeIssuer
 ) -> None:
@@ -188,7 +188,7 @@ async def test_everything_wrong_with_the_assertion_is_an_invalid_grant(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:jwt-bearer", "contract:1.1:replay_detected")
+@covers("3.1:jwt-bearer", "2.5:replay_detected")
 async def test_an_id_jag_at_both_doors_at_once_opens_one(
     client: httpx2.AsyncClient, add: Add, idp: FakeIssuer
 ) -> None:
@@ -200,7 +200,7 @@ async def test_an_id_jag_at_both_doors_at_once_opens_one(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:revoke", "contract:1.3:dead-at-once")
+@covers("3.5:revoke", "3.7:dead-at-once")
 async def test_a_revoked_token_is_dead_at_once(
     client: httpx2.AsyncClient, add: Add, register: Register
 ) -> None:
@@ -227,7 +227,7 @@ async def test_a_revoked_token_is_dead_at_once(
 
 
 @pytest.mark.asyncio
-@covers("contract:1.3:introspect")
+@covers("3.5:introspect")
 async def test_a_client_sees_its_own_live_tokens_and_nothing_else(
     client: httpx2.AsyncClient, add: Add, register: Register
 ) -> None:

@@ -63,7 +63,7 @@ def _run(
     )
 
 
-@covers("contract:2:demo")
+@covers("5.4:demo")
 def test_the_demo_reaches_every_milestone_on_a_server_of_its_own() -> None:
     done = _run("demo", "--json")
     assert done.returncode == 0, done.stderr

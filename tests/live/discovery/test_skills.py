@@ -35,7 +35,7 @@ def taught(server: Server) -> list[dict[str, Any]]:
 
 @pytest.mark.asyncio
 @pytest.mark.skipif(shutil.which("curl") is None, reason="skills speak curl")
-@covers("contract:1.4:skills")
+@covers("4.3:skills")
 async def test_every_command_of_every_skill_works(server: Server) -> None:
     await server.change(lambda tx: catalogue_queries.put(tx, LISTED, actor="tests"))
     found = taught(server)

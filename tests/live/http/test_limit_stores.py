@@ -151,7 +151,7 @@ asyncio.run(main())
 """
 
 
-@covers("contract:0:limit-workers")
+@covers("1.10:workers")
 def test_the_shared_table_is_exact_over_processes(tmp_path: Path) -> None:
     """Three processes, three keys, 1400 calls on each from everybody: 1000 a key pass, not one more or less."""
     root = str(Path(__file__).parents[3])

@@ -46,7 +46,7 @@ def waited(server: Server, workers: int) -> dict[str, float]:
     return found
 
 
-@covers("contract:0:metrics")
+@covers("1.13:metrics")
 def test_whoever_is_asked_adds_up_all_workers_and_the_dead_are_not_forgotten(
     counted: Server,
 ) -> None:

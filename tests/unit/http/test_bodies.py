@@ -1,4 +1,4 @@
-"""Bytes on the wire become a believed input or an honest 400 (contract §0, JSON)."""
+"""Bytes on the wire become a believed input or an honest 400 (docs/contract 1.2)."""
 
 from typing import Any
 

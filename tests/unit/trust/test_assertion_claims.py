@@ -1,4 +1,4 @@
-"""What the claims of a well-signed assertion must say (reference/identity.md §6.3), with twins."""
+"""What the claims of a well-signed assertion must say, each fault beside a valid twin."""
 
 from typing import Any
 

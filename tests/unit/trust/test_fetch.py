@@ -1,4 +1,4 @@
-"""A fetch against a real server that behaves badly (reference/identity.md §6.4, rows 78 to 81)."""
+"""A fetch against a real server that behaves badly."""
 
 import asyncio
 import gzip

@@ -1,4 +1,4 @@
-"""Where a fetch may go (reference/identity.md §6.4, row 76), at the table and at the resolver."""
+"""Where a fetch may go, at the table and at the resolver."""
 
 import re
 import socket

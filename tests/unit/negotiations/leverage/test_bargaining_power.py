@@ -1,4 +1,4 @@
-"""The properties of split power that `reference/negotiation.md` §3.4 asks for."""
+"""The properties of split power (docs/contract 6.6)."""
 
 import itertools
 import math

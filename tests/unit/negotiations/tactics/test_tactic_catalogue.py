@@ -15,7 +15,7 @@ from negotiator.negotiations.tactics.tactic import FAMILIES, ROLES, Tactic, Tact
 
 SHELF = built_in_catalogue()
 KIN = {"employer": "buyer", "tenant": "buyer", "candidate": "seller", "landlord": "seller"}
-SEED_MINIMUM = [
+MINIMUM = [
     "first_anchor",
     "precise_anchor",
     "bracketing",
@@ -81,7 +81,7 @@ def test_the_shelf_holds_at_least_seventy_tactics_in_all_twelve_families() -> No
         assert sum(tactic.family == family for tactic in SHELF.tactics) >= 5
 
 
-@pytest.mark.parametrize("name", SEED_MINIMUM)
+@pytest.mark.parametrize("name", MINIMUM)
 def test_the_minimum_catalogue_is_there(name: str) -> None:
     assert SHELF.get(f"tac_{name}") is not None
 
