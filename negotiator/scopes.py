@@ -3,38 +3,52 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+OPENID: Final = "openid"
+PROFILE: Final = "profile"
+NEGOTIATIONS_READ: Final = "negotiations:read"
+NEGOTIATIONS_WRITE: Final = "negotiations:write"
+MEMORIES_READ: Final = "memories:read"
+MEMORIES_WRITE: Final = "memories:write"
+TELEPROMPTER_STREAM: Final = "teleprompter:stream"
+AI_TACTICS: Final = "ai:tactics"
+TOOLS_READ: Final = "tools:read"
+TOOLS_WRITE: Final = "tools:write"
+CATEGORIES_READ: Final = "categories:read"
+BOOKMARKS_READ: Final = "bookmarks:read"
+BOOKMARKS_WRITE: Final = "bookmarks:write"
+
 ASSISTANT: Final[dict[str, str]] = {
-    "openid": "Basic OpenID Connect identity",
-    "profile": "User and profile metadata",
-    "negotiations:read": "Read past negotiation sessions, tactics and battle plans",
-    "negotiations:write": "Generate new battle plans and update session states",
-    "memories:read": "Query the user's vector memory and win benchmarks",
-    "memories:write": "Record new tactics, savings and win records",
-    "teleprompter:stream": "Access live transcription and real-time counter-objection cues",
-    "ai:tactics": "Run leverage calculations and tactic suggestions",
+    OPENID: "Basic OpenID Connect identity",
+    PROFILE: "User and profile metadata",
+    NEGOTIATIONS_READ: "Read past negotiation sessions, tactics and battle plans",
+    NEGOTIATIONS_WRITE: "Generate new battle plans and update session states",
+    MEMORIES_READ: "Query the user's vector memory and win benchmarks",
+    MEMORIES_WRITE: "Record new tactics, savings and win records",
+    TELEPROMPTER_STREAM: "Access live transcription and real-time counter-objection cues",
+    AI_TACTICS: "Run leverage calculations and tactic suggestions",
 }
 DIRECTORY: Final[dict[str, str]] = {
-    "tools:read": "Search, retrieve and filter tools",
-    "tools:write": "Submit new tools or request data updates",
-    "categories:read": "List categories and the tool taxonomy",
-    "bookmarks:read": "Retrieve saved tool collections",
-    "bookmarks:write": "Save or update tool collections",
+    TOOLS_READ: "Search, retrieve and filter tools",
+    TOOLS_WRITE: "Submit new tools or request data updates",
+    CATEGORIES_READ: "List categories and the tool taxonomy",
+    BOOKMARKS_READ: "Retrieve saved tool collections",
+    BOOKMARKS_WRITE: "Save or update tool collections",
 }
 ANONYMOUS: Final = (
-    "negotiations:read",
-    "negotiations:write",
-    "memories:read",
-    "ai:tactics",
+    NEGOTIATIONS_READ,
+    NEGOTIATIONS_WRITE,
+    MEMORIES_READ,
+    AI_TACTICS,
 )
 
 _ORDER: Final = {scope: place for place, scope in enumerate([*ASSISTANT, *DIRECTORY])}
 
-READING: Final = ("tools:read", "categories:read", "bookmarks:read")
+READING: Final = (TOOLS_READ, CATEGORIES_READ, BOOKMARKS_READ)
 SERVICES: Final[Mapping[str, Mapping[str, str]]] = {"assistant": ASSISTANT, "directory": DIRECTORY}
 
 
 def of_services(services: Iterable[str]) -> dict[str, str]:
-    """The scopes of the services that run, with their meaning, in the order of `SCOPES`."""
+    """The scopes of the services that run, with their meaning, in the order in which they are listed above."""
     running = set(services)
     return {
         scope: meaning
@@ -45,12 +59,12 @@ def of_services(services: Iterable[str]) -> dict[str, str]:
 
 
 def default_scopes(services: Iterable[str]) -> tuple[str, ...]:
-    """The scopes of whoever asks for none: the anonymous four, or reading where only the directory runs."""
+    """The scopes of a registration that names none: `ANONYMOUS`, or `READING` where only the directory runs."""
     return ANONYMOUS if "assistant" in services else READING
 
 
 def ordered(scopes: Iterable[str]) -> list[str]:
-    """The known scopes among these, once each, in the order of `SCOPES`; unknown ones are dropped."""
+    """The known scopes among these, once each, in the order above; unknown ones are dropped."""
     return sorted({scope for scope in scopes if scope in _ORDER}, key=_ORDER.__getitem__)
 
 

@@ -411,6 +411,12 @@ class Settings(SpeechSettings, TransportSettings):
         return self
 
     @property
+    def allowed_origins(self) -> tuple[str, ...]:
+        """The origin of `base_url` and the trusted ones: their pages may open sockets and use public MCP tools."""
+        base = urlsplit(self.base_url)
+        return (f"{base.scheme}://{base.netloc}", *self.trusted_origins)
+
+    @property
     def proxies(self) -> tuple[Network, ...]:
         """The networks whose forwarded headers are believed."""
         return tuple(ip_network(network) for network in self.trusted_proxies)

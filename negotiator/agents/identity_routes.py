@@ -72,8 +72,8 @@ def claim_refusal(refused: Refusal, *, confirmed: bool) -> Refusal:
 
 
 IDENTITY_PATH: Final = "/api/agent/identity"
-CLAIM_PATH: Final = f"{IDENTITY_PATH}/claim"
-COMPLETE_PATH: Final = f"{CLAIM_PATH}/complete"
+CLAIM_PATH: Final = "/api/agent/identity/claim"
+COMPLETE_PATH: Final = "/api/agent/identity/claim/complete"
 
 AnswerBody = dict[str, Any]
 

@@ -13,6 +13,7 @@ from negotiator.compose.directory import build_directory
 from negotiator.compose.identity import build_agent_access, build_user_pages
 from negotiator.compose.mcp import McpService, build_mcp
 from negotiator.compose.services import Services, build_services
+from negotiator.console.page_router import SIGN_IN_PATH
 from negotiator.discovery.authorization_metadata import AuthorizationServerInfo
 from negotiator.discovery.documents import PublicDocument
 from negotiator.discovery.health_routes import HealthEndpoint
@@ -22,7 +23,7 @@ from negotiator.discovery.site import DirectoryRates, SiteDescription
 from negotiator.http.operation import ServiceDescription
 from negotiator.http.pipeline import Pipeline
 from negotiator.keys import ALGORITHM, RS256, Keyring
-from negotiator.mcp.endpoint import MCP_PATH as MCP
+from negotiator.mcp.endpoint import MCP_PATH
 from negotiator.settings import Settings
 from negotiator.store.store import Store
 from negotiator.tokens import clients
@@ -75,7 +76,7 @@ class Application:
         }
         shown = {address for wing in self.wings for address in wing.addresses}
         read = {document.path for document in self.documents}
-        return frozenset(called | shown | read | {MCP})
+        return frozenset(called | shown | read | {MCP_PATH})
 
     async def close(self) -> None:
         """Let go of everything, the store last."""
@@ -111,7 +112,13 @@ def build_application(chosen: Settings) -> Application:
     addresses = [address for wing in wings for address in wing.addresses]
     said = [document.path for document in spoken.documents]
     site = make_site(
-        service, __version__, [*pages, *addresses, *said], personal=pages, rates=_rates(chosen)
+        service,
+        __version__,
+        [*pages, *addresses, *said],
+        personal=pages,
+        rates=_rates(chosen),
+        sign_in=SIGN_IN_PATH,
+        mcp=MCP_PATH,
     )
     documents = published_documents(site, _authorization(chosen), jwks=ground.keyring.jwks)
     return Application(

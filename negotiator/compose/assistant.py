@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp
 
@@ -43,7 +42,7 @@ from negotiator.teleprompter.cues.matcher import build_matcher
 from negotiator.teleprompter.event_log import EventLog
 from negotiator.teleprompter.feedback_routes import FeedbackRoutes
 from negotiator.teleprompter.schemas import EngineView
-from negotiator.teleprompter.session_routes import SessionRoutes, UtteranceRoutes
+from negotiator.teleprompter.session_routes import SESSIONS_PATH, SessionRoutes, UtteranceRoutes
 from negotiator.teleprompter.session_view import SessionViews
 from negotiator.teleprompter.speech.recognizer import EngineCapabilities
 from negotiator.teleprompter.speech.recognizer_factory import make_recognizer
@@ -121,7 +120,7 @@ def build_teleprompter(ground: Services, remembered: MemoryServices) -> Teleprom
     bus, ear, guard = make_bus(chosen), _ear(ground, remembered), ground.doorway.guard
     publish_revocations(store, bus)
     listening = UtteranceService(store, ear, EventLog(store, bus, guard))
-    views = SessionViews(chosen.base_url, _shown(recognizer.caps))
+    views = SessionViews(chosen.base_url, SESSIONS_PATH, _shown(recognizer.caps))
     prompter = UtteranceRoutes(store, listening)
     sessions = SessionRoutes(store, ground.cursors, listening, views)
     streaming = StreamRoutes(Tickets(store, guard))
@@ -129,17 +128,11 @@ def build_teleprompter(ground: Services, remembered: MemoryServices) -> Teleprom
     floor = SharedContext(
         ground.doorway, listening, streaming.tickets, stage, patience=WebSocketTimeouts()
     )
-    origins = (_origin(chosen.base_url), *chosen.trusted_origins)
     return TeleprompterServices(
         (prompter, sessions, FeedbackRoutes(store, listening, ear.heads), streaming),
-        {STREAM_PATH: WebSocketEndpoint(floor, streaming.stream, origins=origins)},
+        {STREAM_PATH: WebSocketEndpoint(floor, streaming.stream, origins=chosen.allowed_origins)},
         (stage.close, listening.silence_timers.close, bus.close, ear.close),
     )
-
-
-def _origin(base: str) -> str:
-    parts = urlsplit(base)
-    return f"{parts.scheme}://{parts.netloc}"
 
 
 def _ear(ground: Services, remembered: MemoryServices) -> UtteranceAnalyser:

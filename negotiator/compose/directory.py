@@ -10,8 +10,8 @@ from negotiator.compose.services import Services
 from negotiator.directory import catalogue_pages
 from negotiator.directory.accounts_maintenance import IdleAgentSweep, PublishedKeyRechecks
 from negotiator.directory.accounts_registration import DirectoryRegistration
-from negotiator.directory.accounts_routes import BASELINE, DirectoryAccounts
-from negotiator.directory.catalogue_pages import TOOL_PATH, TOOLS_PATH, CataloguePages
+from negotiator.directory.accounts_routes import DIRECTORY_BASELINE_BUDGET, DirectoryAccounts
+from negotiator.directory.catalogue_pages import TOOL_PAGE_PATH, TOOLS_PAGE_PATH, CataloguePages
 from negotiator.directory.collections_routes import Collections
 from negotiator.directory.exchange_routes import CatalogueExchange
 from negotiator.directory.identity_keys import PublishedKeys
@@ -26,8 +26,8 @@ from negotiator.discovery.site import SiteDescription
 from negotiator.http.operation import Operation
 
 DIRECTORY_PAGE_PATHS: Final = (
-    TOOLS_PATH,
-    TOOL_PATH,
+    TOOLS_PAGE_PATH,
+    TOOL_PAGE_PATH,
     SITEMAP,
     PAGES_SITEMAP,
     TOOLS_SITEMAP,
@@ -71,7 +71,11 @@ def build_directory(ground: Services) -> Component:
 
 def _public(operation: Operation) -> Operation:
     """Every public operation of the directory has its baseline, apart from the one that sign-in and tokens share."""
-    return replace(operation, baseline=BASELINE) if operation.access == "public" else operation
+    return (
+        replace(operation, baseline=DIRECTORY_BASELINE_BUDGET)
+        if operation.access == "public"
+        else operation
+    )
 
 
 def _accounts(ground: Services, keys: PublishedKeys) -> DirectoryAccounts:

@@ -28,6 +28,7 @@ from negotiator.console.memories_page import MemoriesPage
 from negotiator.console.password_check import PasswordChecker
 from negotiator.console.provider_sign_in import PROVIDER_RETURN_PATH, ProviderSignInPages
 from negotiator.console.sign_in_pages import FirstUserPage, SignInPage
+from negotiator.scopes import OPENID
 from negotiator.store.statement import Transaction
 from negotiator.tokens.access_tokens import TokenSubject
 from negotiator.tokens.assertion_grants import BearerAssertionVerifier, IdentityAssertionExchange
@@ -76,7 +77,7 @@ def build_authorization_flow(ground: Services) -> Component:
         endpoints,
         ClientRegistrationRoutes(ground.store, tuple(offered_scopes)),
     ]
-    if "openid" in offered_scopes:
+    if OPENID in offered_scopes:
         slices.append(UserInfoRoutes(ground.store))
     return Component(
         operations=offered_operations(slices),

@@ -4,7 +4,6 @@ import dataclasses
 import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import orjson
 from starlette.types import ASGIApp
@@ -52,7 +51,7 @@ def build_mcp(ground: Services, service: ServiceDescription) -> McpService:
             service,
             doorway,
             speaker=speaker,
-            origins=(_origin(base), *ground.settings.trusted_origins),
+            origins=ground.settings.allowed_origins,
         ),
         (
             PublicDocument(
@@ -66,8 +65,3 @@ def build_mcp(ground: Services, service: ServiceDescription) -> McpService:
             ),
         ),
     )
-
-
-def _origin(base: str) -> str:
-    parts = urlsplit(base)
-    return f"{parts.scheme}://{parts.netloc}"

@@ -2,16 +2,26 @@
 
 from negotiator.agents.delegation import WRONG_CODES_BY_ADDRESS, WRONG_CODES_OVERALL
 from negotiator.agents.schemas import ANONYMOUS_BUDGET, ASSERTION_BUDGET
-from negotiator.agents.security_event_routes import EVENTS_BUDGET as EVENT_BUDGET
+from negotiator.agents.security_event_routes import EVENTS_BUDGET
 from negotiator.console.password_check import PASSWORDS_BY_ACCOUNT, SIGN_INS_BY_ADDRESS
-from negotiator.directory.accounts_routes import BASELINE, DAILY_BUDGET, HOURLY_BUDGET
+from negotiator.directory.accounts_routes import (
+    DAILY_BUDGET,
+    DIRECTORY_BASELINE_BUDGET,
+    HOURLY_BUDGET,
+)
 from negotiator.discovery import health_routes
 from negotiator.http.limit_stores import DatabaseLimitStore, FileLimitStore, RedisLimitStore
-from negotiator.http.limits import LimitStore, RateBudget, RateLimits
+from negotiator.http.limits import (
+    BASELINE_BUDGET,
+    DEFAULT_BUDGET,
+    LimitStore,
+    RateBudget,
+    RateLimits,
+)
 from negotiator.metrics import MetricRegistry
 from negotiator.settings import Settings
 from negotiator.store.store import Store
-from negotiator.teleprompter.session_routes import TELEPROMPTER_BUDGET as TELEPROMPTER
+from negotiator.teleprompter.session_routes import TELEPROMPTER_BUDGET
 from negotiator.tokens.client_registration_routes import CLIENT_BUDGET
 from negotiator.trust.client_url_fetch import FETCHES, HOSTS
 
@@ -30,15 +40,17 @@ def rate_budgets(chosen: Settings) -> tuple[RateBudget, ...]:
     by_address, by_account = chosen.sign_in_limit_address, chosen.sign_in_limit_account
     utterances = chosen.limit_teleprompter_rpm
     return (
-        RateBudget("default", chosen.limit_rpm, _MINUTE, chosen.limit_burst or chosen.limit_rpm),
-        _whole("baseline", chosen.limit_baseline_rpm, _MINUTE),
+        RateBudget(
+            DEFAULT_BUDGET, chosen.limit_rpm, _MINUTE, chosen.limit_burst or chosen.limit_rpm
+        ),
+        _whole(BASELINE_BUDGET, chosen.limit_baseline_rpm, _MINUTE),
         _whole(ANONYMOUS_BUDGET, chosen.register_limit_anonymous, _HOUR),
         _whole(ASSERTION_BUDGET, chosen.register_limit_assertion, _HOUR),
-        RateBudget(TELEPROMPTER, utterances, _MINUTE, utterances // _TENTH),
-        _whole(EVENT_BUDGET, chosen.limit_events_rpm, _MINUTE),
+        RateBudget(TELEPROMPTER_BUDGET, utterances, _MINUTE, utterances // _TENTH),
+        _whole(EVENTS_BUDGET, chosen.limit_events_rpm, _MINUTE),
         _whole(CLIENT_BUDGET, chosen.register_limit_clients, _HOUR),
         _whole(health_routes.HEALTH_BUDGET, chosen.limit_health_rpm, _MINUTE),
-        _whole(BASELINE, chosen.limit_directory_rpm, _MINUTE),
+        _whole(DIRECTORY_BASELINE_BUDGET, chosen.limit_directory_rpm, _MINUTE),
         _whole(HOURLY_BUDGET, chosen.register_limit_directory, _HOUR),
         _whole(DAILY_BUDGET, chosen.register_limit_directory_daily, _DAY),
         _whole(WRONG_CODES_BY_ADDRESS, chosen.claim_failures_per_address, _HOUR),

@@ -21,6 +21,7 @@ from negotiator.http.guard import Guard
 from negotiator.http.limits import RateLimits
 from negotiator.http.pipeline import Pipeline, RefusalRenderer
 from negotiator.keys import Keyring
+from negotiator.mcp.endpoint import MCP_PATH
 from negotiator.metrics import COMMIT_UNITS_BUCKETS, MetricRegistry
 from negotiator.settings import Settings
 from negotiator.store.store import Store, make_store
@@ -76,7 +77,7 @@ def build_services(chosen: Settings) -> Services:
     fetcher = Fetcher(allow_loopback=chosen.allow_loopback_fetch)
     issuer_keys = IssuerKeys(fetcher, clock=lambda: values.now())
     resources = frozenset(
-        f"{base}{path}" for path in resource_paths(scopes.of_services(chosen.services))
+        f"{base}{path}" for path in resource_paths(scopes.of_services(chosen.services), MCP_PATH)
     )
     issuers = Issuers(store)
     proofs = DpopProofChecker(store, base, secret, demands_nonce=chosen.dpop_nonce)

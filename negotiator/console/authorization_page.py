@@ -16,7 +16,8 @@ from starlette.routing import Route
 from negotiator import values
 from negotiator.caller import anonymous_caller
 from negotiator.console.browser_sessions import AnySession, SignedInSession
-from negotiator.console.page_router import FormFields, PageRouter
+from negotiator.console.page_router import SIGN_IN_PATH, FormFields, PageRouter
+from negotiator.discovery.authorization_metadata import AUTHORIZE_PATH
 from negotiator.errors import InvalidRequest, Refusal
 from negotiator.http.input import read_body
 from negotiator.http.limits import too_many_requests
@@ -34,7 +35,6 @@ from negotiator.tokens.client_documents import ClientLookup
 from negotiator.tokens.id_tokens import IdTokenSigner
 from negotiator.users import session_queries
 
-AUTHORIZE_PATH: Final = "/oauth/authorize"
 CONSENT_PATH: Final = "/oauth/consent"
 _BODY: Final = 16 * 1024
 
@@ -149,7 +149,7 @@ class AuthorizationPage:
         if asked.max_age is not None or asked.prompts & {"login", "select_account"}:
             kept.append((BACK_FROM_SIGN_IN, str(values.now() // 1000)))
         back = urlencode({"again": "1", "next": f"{AUTHORIZE_PATH}?{urlencode(kept)}"})
-        return self.room.pages.see(f"/sign-in?{back}")
+        return self.room.pages.see(f"{SIGN_IN_PATH}?{back}")
 
     async def _is_spared(self, asked: AuthorizationRequest, visitor: SignedInSession) -> bool:
         """Whether the user need not be asked again (RFC 8252 §8.6: never when anybody could be the client)."""

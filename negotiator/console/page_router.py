@@ -27,6 +27,7 @@ from negotiator.telemetry import logger, request_id
 
 log = logger(__name__)
 
+SIGN_IN_PATH: Final = "/sign-in"
 _FORM = 8 * 1024
 
 FormFields = dict[str, str]
@@ -106,7 +107,7 @@ class PageRouter:
 
     def ask_to_sign_in(self, back: str) -> Response:
         """Off to the sign-in page, and from there to the path `back`."""
-        return self.pages.see(f"/sign-in?next={quote(back, safe='')}")
+        return self.pages.see(f"{SIGN_IN_PATH}?next={quote(back, safe='')}")
 
     def redirect_after_sign_in(self, path: str) -> Response:
         """After signing in, to where the visitor was going.

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from negotiator.console.browser_sessions import AnySession, SignedInSession, local_path
-from negotiator.console.page_router import FormFields, PageRouter, read_name
+from negotiator.console.page_router import SIGN_IN_PATH, FormFields, PageRouter, read_name
 from negotiator.console.password_check import PasswordChecker
 from negotiator.errors import Gone, ValidationFailed
 from negotiator.users import invitation, user_queries
@@ -34,8 +34,8 @@ class SignInPage:
     def routes(self) -> list[Route]:
         """The page, its form and the way out."""
         return [
-            self.room.open_page("/sign-in", self.show),
-            self.room.open_form("/sign-in", self.enter),
+            self.room.open_page(SIGN_IN_PATH, self.show),
+            self.room.open_form(SIGN_IN_PATH, self.enter),
             self.room.form("/sign-out", self.leave, back=self.room.home),
         ]
 
@@ -63,7 +63,7 @@ class SignInPage:
 
     async def leave(self, request: Request, _who: SignedInSession, _form: FormFields) -> Response:
         """End the session."""
-        response = self.room.pages.see("/sign-in?told=out")
+        response = self.room.pages.see(f"{SIGN_IN_PATH}?told=out")
         await self.room.browser_sessions.sign_out(request, response)
         return response
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
 
 from negotiator import audit, values
 from negotiator.agents.mail import allow_mail
@@ -10,11 +9,9 @@ from negotiator.directory import accounts_queries, challenge_queries
 from negotiator.directory.claimed_identity import ClaimedIdentity
 from negotiator.directory.tables import DirectoryAgent, IdentityChallenge
 from negotiator.errors import InvalidRequest
-from negotiator.scopes import DIRECTORY, ordered
+from negotiator.scopes import DIRECTORY, READING, ordered
 from negotiator.store.statement import Transaction
 from negotiator.tokens import api_key_queries
-
-DEFAULT_SCOPES: Final = ("tools:read", "categories:read", "bookmarks:read")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +44,7 @@ class RegisteredDirectoryAgent:
 
 def grantable_scopes(requested: Iterable[str] | None) -> list[str]:
     """The known scopes among those asked for, the three read scopes when nothing was; 400 when none is known."""
-    granted = ordered(DEFAULT_SCOPES if requested is None else DIRECTORY.keys() & set(requested))
+    granted = ordered(READING if requested is None else DIRECTORY.keys() & set(requested))
     if not granted:
         raise InvalidRequest(
             f"None of these scopes is known; there are {' '.join(DIRECTORY)}.",

@@ -36,7 +36,7 @@ from negotiator.store.store import Store
 from negotiator.tokens import api_key_queries, api_keys
 from negotiator.tokens.access_tokens import AccessTokens
 
-BASELINE: Final = "directory"
+DIRECTORY_BASELINE_BUDGET: Final = "directory"
 """The budget of callers without a credential on the directory's public paths, and of its registration."""
 HOURLY_BUDGET: Final = "accounts"
 DAILY_BUDGET: Final = "daily"
@@ -72,7 +72,7 @@ class DirectoryAccounts:
                 access="open",
                 body_limit=REGISTRATION_BODY_LIMIT,
                 budget=lambda _: (HOURLY_BUDGET, DAILY_BUDGET),
-                baseline=BASELINE,
+                baseline=DIRECTORY_BASELINE_BUDGET,
                 refusals=(400, 503),
                 tag="accounts",
             ),

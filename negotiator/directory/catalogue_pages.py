@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from negotiator.caller import anonymous_caller
 from negotiator.directory import catalogue_queries, listing_answers
-from negotiator.directory.accounts_routes import BASELINE
+from negotiator.directory.accounts_routes import DIRECTORY_BASELINE_BUDGET
 from negotiator.directory.catalogue_index import CatalogueIndex
 from negotiator.directory.schemas_listing import ListTools
 from negotiator.directory.taxonomy import TAXONOMY
@@ -32,8 +32,8 @@ from negotiator.http.limits import too_many_requests
 from negotiator.http.pipeline import Pipeline
 from negotiator.store.store import Store
 
-TOOLS_PATH: Final = "/tools"
-TOOL_PATH: Final = "/tools/{slug}"
+TOOLS_PAGE_PATH: Final = "/tools"
+TOOL_PAGE_PATH: Final = "/tools/{slug}"
 KIND_NAMES: Final[dict[ToolKind, str]] = {
     "app": "App",
     "api": "API",
@@ -62,14 +62,16 @@ class CataloguePages:
     def routes(self) -> list[Route]:
         """Both pages."""
         return [
-            Route(TOOLS_PATH, self.browse, methods=["GET"]),
-            Route(TOOL_PATH, self.show, methods=["GET"]),
+            Route(TOOLS_PAGE_PATH, self.browse, methods=["GET"]),
+            Route(TOOL_PAGE_PATH, self.show, methods=["GET"]),
         ]
 
     async def browse(self, request: Request) -> Response:
         """Categories, a search, and a page of what it found; a search is charged like any call of its address."""
         address = self.door.guard.address(request.scope, read_headers(request.scope))
-        taken = await self.door.limits.charge(anonymous_caller(address), baseline=BASELINE)
+        taken = await self.door.limits.charge(
+            anonymous_caller(address), baseline=DIRECTORY_BASELINE_BUDGET
+        )
         try:
             if not taken.taken:
                 raise too_many_requests(taken)
@@ -91,7 +93,7 @@ class CataloguePages:
         except Refusal as refusal:
             return self._refused(refusal)
         if key != tool.slug:
-            return RedirectResponse(f"{self.site.root}{TOOLS_PATH}/{tool.slug}", 301)
+            return RedirectResponse(f"{self.site.root}{TOOLS_PAGE_PATH}/{tool.slug}", 301)
         told = tool_page_values(tool.view)
         html, markdown = (
             CATALOGUE_FRAME.render(self.site, f"tool.{form}", tool=tool.view, **told)

@@ -21,18 +21,30 @@ from negotiator.directory.schemas_collections import (
 from negotiator.directory.tables import Collection
 from negotiator.http.cursors import Cursors
 from negotiator.http.operation import Answer, Call, Operation, ToolOffer
+from negotiator.scopes import BOOKMARKS_READ, BOOKMARKS_WRITE
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.values import timestamp
 
-READ: Final = frozenset({"bookmarks:read"})
-WRITE: Final = frozenset({"bookmarks:write"})
+READ: Final = frozenset({BOOKMARKS_READ})
+WRITE: Final = frozenset({BOOKMARKS_WRITE})
 MOST_BODY_BYTES: Final = 256 * 1024
-_PATH: Final = "/api/v1/bookmarks"
-_ALIAS: Final = "/api/v1/collections"
-_ALL: Final = ""
-_ONE: Final = "/{id}"
-_ITEM: Final = "/{id}/items/{tool_id}"
+COLLECTIONS_PATH: Final = "/api/v1/bookmarks"
+_COLLECTIONS: Final[dict[str, Any]] = {
+    "path": COLLECTIONS_PATH,
+    "aliases": ("/api/v1/collections",),
+    "tag": "bookmarks",
+}
+_COLLECTION: Final[dict[str, Any]] = {
+    "path": "/api/v1/bookmarks/{id}",
+    "aliases": ("/api/v1/collections/{id}",),
+    "tag": "bookmarks",
+}
+_ITEM: Final[dict[str, Any]] = {
+    "path": "/api/v1/bookmarks/{id}/items/{tool_id}",
+    "aliases": ("/api/v1/collections/{id}/items/{tool_id}",),
+    "tag": "bookmarks",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +64,7 @@ class Collections:
             Operation(
                 name="list_collections",
                 method="GET",
-                **_at(_ALL),
+                **_COLLECTIONS,
                 summary="List your saved collections of tools, newest first",
                 run=self.list,
                 input=ListCollections,
@@ -67,7 +79,7 @@ class Collections:
             Operation(
                 name="get_collection",
                 method="GET",
-                **_at(_ONE),
+                **_COLLECTION,
                 summary="Read a collection with its tools: yours, or a public one",
                 run=self.get,
                 input=CollectionId,
@@ -94,7 +106,7 @@ class Collections:
             Operation(
                 name="save_collection",
                 method="POST",
-                **_at(_ALL),
+                **_COLLECTIONS,
                 summary="Save a new collection of tools",
                 run=self.add,
                 input=NewCollection,
@@ -114,7 +126,7 @@ class Collections:
             Operation(
                 name="replace_collection",
                 method="PUT",
-                **_at(_ONE),
+                **_COLLECTION,
                 summary="Replace a collection as a whole; needs If-Match",
                 run=self.replace,
                 input=ReplaceCollection,
@@ -130,7 +142,7 @@ class Collections:
             Operation(
                 name="edit_collection",
                 method="PATCH",
-                **_at(_ONE),
+                **_COLLECTION,
                 summary="Change a collection by a JSON merge patch; needs If-Match",
                 run=self.edit,
                 input=EditCollection,
@@ -142,7 +154,7 @@ class Collections:
             Operation(
                 name="delete_collection",
                 method="DELETE",
-                **_at(_ONE),
+                **_COLLECTION,
                 summary="Delete a collection and its share link; needs If-Match",
                 run=self.delete,
                 input=CollectionId,
@@ -157,7 +169,7 @@ class Collections:
             Operation(
                 name="put_in_collection",
                 method="PUT",
-                **_at(_ITEM),
+                **_ITEM,
                 summary="Put a tool into a collection, or move it, or note something on it",
                 run=self.put,
                 input=PutItem,
@@ -176,7 +188,7 @@ class Collections:
             Operation(
                 name="drop_from_collection",
                 method="DELETE",
-                **_at(_ITEM),
+                **_ITEM,
                 summary="Take a tool out of a collection",
                 run=self.drop,
                 input=ItemId,
@@ -227,7 +239,7 @@ class Collections:
             return self._view(tx, made, owned=True)
 
         view: dict[str, Any] = await self.store.write(call.once(unit))
-        return Answer(view, 201, {"location": f"{self.base}{_PATH}/{view['id']}"})
+        return Answer(view, 201, {"location": f"{self.base}{COLLECTIONS_PATH}/{view['id']}"})
 
     async def replace(self, call: Call[ReplaceCollection]) -> dict[str, Any]:
         """The caller's collection anew, under its id."""
@@ -296,8 +308,3 @@ class Collections:
             "created_at": timestamp(row.created_at),
             "updated_at": timestamp(row.updated_at),
         }
-
-
-def _at(place: str) -> dict[str, Any]:
-    """Where an operation answers: below both names of the collections."""
-    return {"path": _PATH + place, "aliases": (_ALIAS + place,), "tag": "bookmarks"}

@@ -26,9 +26,6 @@ from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 
 _TAG: Final = "exchange"
-_SERVERS: Final = "/v0.1/servers"
-_OLDER: Final = "/v0/servers"
-"""The registry API's first path, which older clients still ask."""
 _CHUNK: Final = 1_000
 _OPEN: Final = frozenset({"active", "deprecated"})
 
@@ -60,13 +57,13 @@ class CatalogueExchange:
         return [export, *self._registry()]
 
     def _registry(self) -> list[Operation]:
-        one = f"{_SERVERS}/{{namespace}}/{{name}}/versions"
+        # The aliases are the paths of the registry API's first version, which older clients use.
         return [
             Operation(
                 name="list_servers",
                 method="GET",
-                path=_SERVERS,
-                aliases=(_OLDER,),
+                path="/v0.1/servers",
+                aliases=("/v0/servers",),
                 summary="The MCP servers of the catalogue as the MCP registry lists them",
                 run=self.servers,
                 input=ListServers,
@@ -78,8 +75,8 @@ class CatalogueExchange:
             Operation(
                 name="list_server_versions",
                 method="GET",
-                path=one,
-                aliases=(one.replace(_SERVERS, _OLDER),),
+                path="/v0.1/servers/{namespace}/{name}/versions",
+                aliases=("/v0/servers/{namespace}/{name}/versions",),
                 summary="The versions of an MCP server; the catalogue keeps the latest",
                 run=self.versions,
                 input=ServerPath,
@@ -91,8 +88,8 @@ class CatalogueExchange:
             Operation(
                 name="get_server_version",
                 method="GET",
-                path=f"{one}/{{version}}",
-                aliases=(f"{one.replace(_SERVERS, _OLDER)}/{{version}}",),
+                path="/v0.1/servers/{namespace}/{name}/versions/{version}",
+                aliases=("/v0/servers/{namespace}/{name}/versions/{version}",),
                 summary="One version of an MCP server, or the latest",
                 run=self.version,
                 input=VersionPath,

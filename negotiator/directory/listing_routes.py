@@ -27,7 +27,8 @@ from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 
 _TAG: Final = "tools"
-_PATH: Final = "/api/v1/tools"
+TOOLS_PATH: Final = "/api/v1/tools"
+TOOL_PATH: Final = "/api/v1/tools/{id}"
 _REMEMBERED: Final = 4 * 2**20
 """Bytes of answers that are kept as they were put together."""
 _DAY: Final = 86_400_000
@@ -51,7 +52,7 @@ class CatalogueListing:
             Operation(
                 name="list_tools",
                 method="GET",
-                path=_PATH,
+                path=TOOLS_PATH,
                 summary="Search and filter the directory of AI tools",
                 run=self.list,
                 input=ListTools,
@@ -88,7 +89,7 @@ class CatalogueListing:
             Operation(
                 name="get_tool",
                 method="GET",
-                path=f"{_PATH}/{{id}}",
+                path=TOOL_PATH,
                 summary="One tool by its id or by a slug that it has or had",
                 run=self.get,
                 input=ToolPath,
@@ -111,7 +112,7 @@ class CatalogueListing:
             Operation(
                 name="get_tools",
                 method="POST",
-                path=f"{_PATH}/batch-get",
+                path="/api/v1/tools/batch-get",
                 summary="Up to 100 tools at once, in the order asked for",
                 run=self.batch,
                 input=BatchGet,
@@ -165,7 +166,9 @@ class CatalogueListing:
             ids = [hit.id for hit in found.hits]
             documents = dict(zip(ids, await self.following.documents(ids), strict=True))
             link = (
-                listing_answers.next_link(f"{self.base}{_PATH}", asked, cursor) if cursor else None
+                listing_answers.next_link(f"{self.base}{TOOLS_PATH}", asked, cursor)
+                if cursor
+                else None
             )
             remembered = (
                 listing_answers.list_body(found, documents, cursor, text=asked.text),
@@ -181,7 +184,7 @@ class CatalogueListing:
         headers = listing_answers.cache_headers(
             call.caller, f'"{tool.revision}"', modified=tool.updated_at
         )
-        headers["content-location"] = f"{self.base}{_PATH}/{tool.slug}"
+        headers["content-location"] = f"{self.base}{TOOLS_PATH}/{tool.slug}"
         return listing_answers.not_modified(call, headers) or Answer(tool.document, headers=headers)
 
     async def batch(self, call: Call[BatchGet]) -> Answer:

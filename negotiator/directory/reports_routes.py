@@ -6,11 +6,12 @@ from typing import Any, Final
 from negotiator.directory import reports_queries
 from negotiator.directory.schemas_reports import NewReport, ReportView
 from negotiator.http.operation import Call, Operation
+from negotiator.scopes import TOOLS_READ
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.values import timestamp
 
-READ: Final = frozenset({"tools:read"})
+READ: Final = frozenset({TOOLS_READ})
 
 
 @dataclass(frozen=True, slots=True)

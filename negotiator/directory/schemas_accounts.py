@@ -13,6 +13,7 @@ from negotiator.directory.claimed_identity import (
     is_mailbox,
 )
 from negotiator.schema import Lenient, Strict, example_schema, requires_non_null
+from negotiator.scopes import CATEGORIES_READ, TOOLS_READ
 from negotiator.values import Truth, Whole
 
 LONGEST_OVERLAP: Final = 604_800
@@ -51,7 +52,7 @@ class RegisterDirectoryAgent(Lenient):
                     "agent_name": "my agent",
                     "identity_type": "agent_id",
                     "identity_value": "my-agent-1",
-                    "requested_scopes": ["tools:read", "categories:read"],
+                    "requested_scopes": [TOOLS_READ, CATEGORIES_READ],
                 }
             ),
             "if": requires_non_null("type"),

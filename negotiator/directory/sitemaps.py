@@ -70,7 +70,7 @@ class Sitemaps:
 
     async def pages(self, request: Request) -> Response:
         """What is no tool."""
-        paths = ("/", "/docs", catalogue_pages.TOOLS_PATH, catalogue_pages.SOURCES_PATH)
+        paths = ("/", "/docs", catalogue_pages.TOOLS_PAGE_PATH, catalogue_pages.SOURCES_PATH)
         listed = [(f"{self.site.base}{path}", None) for path in paths]
         return document_response(request, SITEMAP_TYPE, url_set(listed).encode(), {})
 
@@ -84,7 +84,7 @@ class Sitemaps:
         if not found:
             return _missing()
         listed = [
-            (f"{self.site.base}{catalogue_pages.TOOLS_PATH}/{slug}", at) for slug, at in found
+            (f"{self.site.base}{catalogue_pages.TOOLS_PAGE_PATH}/{slug}", at) for slug, at in found
         ]
         return document_response(request, SITEMAP_TYPE, url_set(listed).encode(), {})
 

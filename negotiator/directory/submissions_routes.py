@@ -12,6 +12,7 @@ from negotiator.directory import (
     submissions_queries,
     submissions_transitions,
 )
+from negotiator.directory.listing_routes import TOOL_PATH, TOOLS_PATH
 from negotiator.directory.name_index import ToolNameIndex
 from negotiator.directory.schemas_submissions import (
     AppealSubmission,
@@ -28,14 +29,14 @@ from negotiator.directory.tables import Submission
 from negotiator.errors import Conflict
 from negotiator.http.cursors import Cursors
 from negotiator.http.operation import Answer, Call, Operation, ToolOffer
+from negotiator.scopes import TOOLS_WRITE
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.values import timestamp, timestamp_or_none
 
-WRITE: Final = frozenset({"tools:write"})
-_TOOLS: Final = "/api/v1/tools"
-_PATH: Final = "/api/v1/submissions"
-_ONE: Final = f"{_PATH}/{{id}}"
+WRITE: Final = frozenset({TOOLS_WRITE})
+SUBMISSIONS_PATH: Final = "/api/v1/submissions"
+SUBMISSION_PATH: Final = "/api/v1/submissions/{id}"
 _TAG: Final = "submissions"
 _SELDOM: Final = (
     *("subcategories", "docs_url", "repository", "packages", "auth"),
@@ -62,7 +63,7 @@ class Submissions:
             Operation(
                 name="submit_tool",
                 method="POST",
-                path=_TOOLS,
+                path=TOOLS_PATH,
                 summary="Submit a new tool; its proven publisher's is listed at once when every check is clear",
                 run=self.submit,
                 input=NewTool,
@@ -84,7 +85,7 @@ class Submissions:
             Operation(
                 name="request_update",
                 method="PATCH",
-                path=f"{_TOOLS}/{{id}}",
+                path=TOOL_PATH,
                 summary="Ask for a change to a tool, or claim it, by a JSON merge patch; needs If-Match",
                 run=self.request,
                 input=EditTool,
@@ -101,7 +102,7 @@ class Submissions:
             Operation(
                 name="list_submissions",
                 method="GET",
-                path=_PATH,
+                path=SUBMISSIONS_PATH,
                 summary="List your submissions, newest first, by state",
                 run=self.list,
                 input=ListSubmissions,
@@ -113,7 +114,7 @@ class Submissions:
             Operation(
                 name="get_submission",
                 method="GET",
-                path=_ONE,
+                path=SUBMISSION_PATH,
                 summary="Read a submission of yours: its state, its checks, the moderator's reason",
                 run=self.get,
                 input=SubmissionId,
@@ -129,7 +130,7 @@ class Submissions:
             Operation(
                 name="withdraw_submission",
                 method="DELETE",
-                path=_ONE,
+                path=SUBMISSION_PATH,
                 summary="Withdraw an open submission",
                 run=self.withdraw,
                 input=SubmissionId,
@@ -141,7 +142,7 @@ class Submissions:
             Operation(
                 name="take_down_tool",
                 method="DELETE",
-                path=f"{_TOOLS}/{{id}}",
+                path=TOOL_PATH,
                 summary="Take down a tool that you proved to publish, at once and for good",
                 run=self.take_down,
                 input=SubmittedToolPath,
@@ -157,7 +158,7 @@ class Submissions:
             Operation(
                 name="change_submission",
                 method="PATCH",
-                path=_ONE,
+                path=SUBMISSION_PATH,
                 summary="Change an open submission and have it checked anew; needs If-Match",
                 run=self.change,
                 input=EditSubmission,
@@ -169,7 +170,7 @@ class Submissions:
             Operation(
                 name="appeal_submission",
                 method="POST",
-                path=f"{_ONE}/appeal",
+                path="/api/v1/submissions/{id}/appeal",
                 summary="Say why a rejection was wrong, once and within 30 days",
                 run=self.appeal,
                 input=AppealSubmission,
@@ -293,7 +294,7 @@ class Submissions:
         return view
 
     def _accepted(self, view: dict[str, Any]) -> Answer:
-        return Answer(view, 202, {"location": f"{self.base}{_PATH}/{view['id']}"})
+        return Answer(view, 202, {"location": f"{self.base}{SUBMISSIONS_PATH}/{view['id']}"})
 
     def _view(self, tx: Transaction, row: Submission) -> dict[str, Any]:
         return submission_view(tx, row, self.base)
@@ -325,5 +326,5 @@ def _reference(tx: Transaction, key: str, base: str) -> dict[str, Any] | None:
     tool = catalogue_queries.find(tx, key)
     if tool is None:
         return None
-    url = f"{base}{_TOOLS}/{tool.id}"
+    url = f"{base}{TOOLS_PATH}/{tool.id}"
     return {"id": tool.id, "slug": tool.slug, "status": tool.status, "url": url}

@@ -1,24 +1,14 @@
-"""auth.md's `agent_auth` block: where and how an agent gets in without an account (docs/contract 4.2).
+"""auth.md's `agent_auth` block: where and how an agent registers without an account (docs/contract 4.2).
 
-One block for everything that runs here. The first service's doors are named at the top, where readers of every
-generation of auth.md look; each way in names its own, so that nobody has to guess which door takes which identity.
+One block describes everything that runs here. The endpoints of the first service stand at the top, where readers of
+every generation of auth.md look; each identity type repeats its own, so that a reader sees which endpoint takes which
+identity.
 """
 
 from typing import Any, Final
 
-from negotiator.discovery.site import (
-    CLAIM_PATH,
-    ENROL_PATH,
-    EVENTS_PATH,
-    IDENTITY_CLAIM_PATH,
-    IDENTITY_PATH,
-    REGISTER_PATH,
-)
 from negotiator.http.operation import ServiceDescription
 
-_VERIFY: Final = "/api/auth/verify"
-_REVOKE: Final = "/api/auth/revoke"
-_OAUTH_REVOKE: Final = "/oauth/revoke"
 _EMAIL: Final = "verified_email"
 
 AgentAuthBlock = dict[str, Any]
@@ -29,9 +19,9 @@ def agent_auth(
 ) -> AgentAuthBlock | None:
     """The block; None where no agent can register. `assertion_types` and `events` are the assistant's."""
     blocks: list[AgentAuthBlock] = []
-    if service.at(REGISTER_PATH, "POST"):
+    if service.find("register_agent"):
         blocks.append(_assistant(service, assertion_types, events))
-    if service.at(ENROL_PATH, "POST"):
+    if service.find("register_directory_agent"):
         blocks.append(_directory(service))
     if not blocks:
         return None
@@ -45,37 +35,36 @@ def _assistant(
     service: ServiceDescription, assertion_types: tuple[str, ...], events: tuple[str, ...]
 ) -> AgentAuthBlock:
     credentials = ["access_token"]
-    doors = _doors(service, REGISTER_PATH, CLAIM_PATH, _OAUTH_REVOKE)
-    method = {"credential_types_supported": credentials, **_way(doors)}
-    ways, asked = ["anonymous", "identity_assertion"], AgentAuthBlock()
-    if service.at(IDENTITY_PATH, "POST"):
-        # The newer generation has endpoints of its own, since its answers have other shapes (docs/contract 2.8).
-        doors["identity_endpoint"] = f"{service.base}{IDENTITY_PATH}"
-        doors["claim_endpoint"] = f"{service.base}{IDENTITY_CLAIM_PATH}"
-        ways.append("service_auth")
-        newer = {
-            "register_uri": doors["identity_endpoint"],
-            "claim_uri": doors["claim_endpoint"],
-        }
-        asked = {"service_auth": {"credential_types_supported": credentials, **newer}}
-    if service.at(EVENTS_PATH, "POST"):
-        doors["events_endpoint"] = f"{service.base}{EVENTS_PATH}"
-        doors["events_supported"] = list(events)
+    endpoints = _endpoints(service, "register_agent", "claim_agent", "revoke_token")
+    method = {"credential_types_supported": credentials, **_register_and_claim(endpoints)}
+    identity_types = ["anonymous", "identity_assertion"]
+    service_auth = AgentAuthBlock()
+    if identity := service.url("register_identity"):
+        # The newer generation has endpoints of its own: its answers have other shapes (docs/contract 2.8).
+        claim = service.url("request_claim")
+        endpoints["identity_endpoint"] = identity
+        endpoints["claim_endpoint"] = claim
+        identity_types.append("service_auth")
+        newer = {"register_uri": identity, "claim_uri": claim}
+        service_auth = {"service_auth": {"credential_types_supported": credentials, **newer}}
+    if report := service.url("report_event"):
+        endpoints["events_endpoint"] = report
+        endpoints["events_supported"] = list(events)
     return {
-        **doors,
-        "identity_types_supported": ways,
+        **endpoints,
+        "identity_types_supported": identity_types,
         "credential_types_supported": credentials,
         "anonymous": method,
         "identity_assertion": {"assertion_types_supported": list(assertion_types), **method},
-        **asked,
+        **service_auth,
     }
 
 
 def _directory(service: ServiceDescription) -> AgentAuthBlock:
-    doors = _doors(service, ENROL_PATH, _VERIFY, _REVOKE)
-    method = {"credential_types_supported": ["api_key"], **_way(doors)}
+    endpoints = _endpoints(service, "register_directory_agent", "verify_agent", "revoke_api_key")
+    method = {"credential_types_supported": ["api_key"], **_register_and_claim(endpoints)}
     return {
-        **doors,
+        **endpoints,
         "identity_types_supported": ["did", "agent_id", "email", "identity_assertion"],
         "credential_types_supported": ["api_key", "bearer_token", "jwt"],
         "did": {"methods_supported": ["key", "web"], **method},
@@ -85,27 +74,28 @@ def _directory(service: ServiceDescription) -> AgentAuthBlock:
     }
 
 
-def _doors(service: ServiceDescription, register: str, claim: str, revoke: str) -> AgentAuthBlock:
-    """The addresses under the names of auth.md v0.1 and of the later generations, as far as they are there."""
-    named = {
+def _endpoints(
+    service: ServiceDescription, register: str, claim: str, revoke: str
+) -> AgentAuthBlock:
+    """The URLs of the named operations under the member names of auth.md v0.1 and of the later generations."""
+    operations = {
         "register_uri": register,
         "identity_endpoint": register,
         "claim_uri": claim,
         "claim_endpoint": claim,
         "revocation_uri": revoke,
     }
-    return {
-        name: f"{service.base}{path}" for name, path in named.items() if service.at(path, "POST")
-    }
+    urls = {member: service.url(name) for member, name in operations.items()}
+    return {member: url for member, url in urls.items() if url}
 
 
-def _way(doors: AgentAuthBlock) -> AgentAuthBlock:
-    """The doors that a single way in repeats."""
-    return {name: doors[name] for name in ("register_uri", "claim_uri") if name in doors}
+def _register_and_claim(endpoints: AgentAuthBlock) -> AgentAuthBlock:
+    """The endpoints that each identity type repeats."""
+    return {name: endpoints[name] for name in ("register_uri", "claim_uri") if name in endpoints}
 
 
 def _joined(first: AgentAuthBlock, other: AgentAuthBlock) -> AgentAuthBlock:
-    """Both blocks in one; lists become unions in order, and what both have is said as the first says it."""
+    """Both blocks in one: lists become unions in order, and of members in both the first block's value is taken."""
     lists = {
         name: list(dict.fromkeys([*first[name], *other[name]]))
         for name in ("identity_types_supported", "credential_types_supported")

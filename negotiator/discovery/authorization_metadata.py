@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from negotiator.discovery.agent_auth import agent_auth
 from negotiator.http.operation import ServiceDescription
+from negotiator.scopes import TOOLS_READ
 
 ID_JAG_PROFILE: Final = "urn:ietf:params:oauth:grant-profile:id-jag"
 ID_JAG: Final = "urn:ietf:params:oauth:token-type:id-jag"
@@ -31,9 +32,12 @@ class AuthorizationServerInfo:
     events: tuple[str, ...]
 
 
-def resource_paths(scopes: Iterable[str]) -> tuple[str, ...]:
-    """The paths of what a client may know as a resource (RFC 8707, RFC 9728 §3): the whole first, then its parts."""
-    return ("", "/mcp", "/api/v1") if "tools:read" in set(scopes) else ("", "/mcp")
+def resource_paths(scopes: Iterable[str], mcp: str) -> tuple[str, ...]:
+    """The paths that a client may name as a resource (RFC 8707, RFC 9728 §3): the whole service first, then its parts.
+
+    `mcp` is the path of the MCP endpoint.
+    """
+    return ("", mcp, "/api/v1") if TOOLS_READ in set(scopes) else ("", mcp)
 
 
 def protected_resource(

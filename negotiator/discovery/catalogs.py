@@ -17,7 +17,6 @@ API_CATALOG_PATH: Final = "/.well-known/api-catalog"
 LINKSET_TYPE: Final = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
 OPENAPI_TYPE: Final = "application/vnd.oai.openapi+json;version=3.1"
 API_CATALOG_LINK: Final = {"link": f'<{API_CATALOG_PATH}>; rel="api-catalog"'}
-_HEALTH: Final = "/api/health"
 _VERSIONED: Final = "/api/v1"
 _UNVERSIONED: Final = "/api"
 
@@ -50,8 +49,8 @@ def _links(site: SiteDescription) -> dict[str, Any]:
             {"href": f"{site.base}/auth.md", "type": "text/markdown"},
         ],
     }
-    if site.service.at(_HEALTH):
-        links["status"] = [{"href": f"{site.base}{_HEALTH}", "type": "application/json"}]
+    if health := site.service.url("get_health"):
+        links["status"] = [{"href": health, "type": "application/json"}]
     return links
 
 

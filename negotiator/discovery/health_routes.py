@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import literal, select
 from typing_extensions import TypedDict
@@ -14,7 +14,8 @@ from negotiator.telemetry import logger, request_id
 
 log = logger(__name__)
 
-HEALTH_BUDGET = "health"
+HEALTH_PATH: Final = "/api/health"
+HEALTH_BUDGET: Final = "health"
 """Monitors must not starve clients, nor clients monitors."""
 
 _PROBE = Query(select(literal(1)), lambda row: int(row[0]))
@@ -51,7 +52,7 @@ class HealthEndpoint:
             Operation(
                 name="get_health",
                 method="GET",
-                path="/api/health",
+                path=HEALTH_PATH,
                 summary="Tell whether the service is well",
                 run=self.get,
                 output=HealthView,

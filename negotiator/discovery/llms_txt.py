@@ -3,7 +3,7 @@
 from typing import Final
 
 from negotiator.discovery import operation_examples
-from negotiator.discovery.site import MCP_PATH, SiteDescription
+from negotiator.discovery.site import SiteDescription
 from negotiator.discovery.skills import offered_skills
 from negotiator.http.operation import Operation
 from negotiator.scopes import ordered
@@ -24,7 +24,7 @@ def llms_txt(site: SiteDescription) -> str:
         f"- [{skill.name}]({base}{skill.path}): {skill.description}"
         for skill in offered_skills(site)
     )
-    mcp = f"- [MCP server card]({base}/mcp/server-card): the operations as MCP tools, at {base}{MCP_PATH}\n"
+    mcp = f"- [MCP server card]({base}/mcp/server-card): the operations as MCP tools, at {base}{site.mcp}\n"
     optional = "\n".join(
         f"- [{title}]({base}{path}): {what}"
         for path, (title, what) in _OPTIONAL.items()

@@ -22,11 +22,11 @@ from negotiator.metrics import PROMETHEUS_MEDIA_TYPE, MetricRegistry, prometheus
 
 METRICS_PATH: Final = "/metrics"
 _ISSUING: Final = (
-    "/api/agent/register",
-    "/api/agent/claim",
-    "/oauth/token",
-    "/api/auth/register",
-    "/api/auth/rotate",
+    "register_agent",
+    "claim_agent",
+    "issue_token",
+    "register_directory_agent",
+    "rotate_api_key",
 )
 _REQUEST: Final = 8 * 1024
 _PATIENCE: Final = 5
@@ -34,8 +34,7 @@ _PATIENCE: Final = 5
 
 def issuing_operations(service: ServiceDescription) -> tuple[str, ...]:
     """The operations whose every success hands out a credential."""
-    found = (service.at(path, "POST") for path in _ISSUING)
-    return tuple(operation.name for operation in found if operation)
+    return tuple(name for name in _ISSUING if service.find(name))
 
 
 @dataclass(frozen=True, slots=True)

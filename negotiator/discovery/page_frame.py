@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, select_autoescape
 
-from negotiator.discovery.site import SIGN_IN_PATH, SiteDescription
+from negotiator.discovery.site import SiteDescription
 
 STYLE_PATH: Final = "/site.css"
 STYLE_TYPE: Final = "text/css; charset=utf-8"
@@ -20,7 +20,6 @@ _LINKS: Final = (
     ("/docs", "Docs"),
     ("/tools", "Tools"),
     ("/auth.md", "For agents"),
-    (SIGN_IN_PATH, "Sign in"),
 )
 
 _OWN: Final = "negotiator.discovery"
@@ -41,7 +40,8 @@ class PageFrame:
 
     def render(self, site: SiteDescription, template: str, **values: Any) -> str:
         """The template of this name, with what every page knows: the site and its links."""
-        links = [(f"{site.root}{path}", title) for path, title in _LINKS if site.has(path)]
+        entries = (*_LINKS, (site.sign_in, "Sign in"))
+        links = [(f"{site.root}{path}", title) for path, title in entries if site.has(path)]
         return self._templates.get_template(template).render(site=site, links=links, **values)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from negotiator.discovery import operation_examples, page_frame
-from negotiator.discovery.site import ENROL_PATH, REGISTER_PATH, SIGN_IN_PATH, SiteDescription
+from negotiator.discovery.site import SiteDescription
 from negotiator.discovery.skills import offered_skills
 from negotiator.http.operation import Operation
 from negotiator.scopes import ordered
@@ -34,9 +34,9 @@ def home_headers(site: SiteDescription) -> dict[str, str]:
 def home_page(site: SiteDescription) -> tuple[str, str]:
     """The page as HTML and as markdown."""
     known = {
-        "registers": site.service.at(REGISTER_PATH, "POST") is not None,
-        "enrols": site.service.at(ENROL_PATH, "POST") is not None,
-        "signs_in": site.has(SIGN_IN_PATH),
+        "registers": site.offers("register_agent"),
+        "enrols": site.offers("register_directory_agent"),
+        "signs_in": site.has(site.sign_in),
         "skills": offered_skills(site),
     }
     return page_frame.render_page(site, "home.html", **known), page_frame.render_page(

@@ -65,11 +65,12 @@ def make_site(
     *,
     personal: Iterable[str] = (),
     rates: DirectoryRates | None = None,
+    sign_in: str = "",
+    mcp: str = "",
 ) -> SiteDescription:
-    """What the documents are made of; `beside` are the paths that others serve, `personal` those for who signed in."""
-    return SiteDescription(
-        service, version, frozenset((*_ALWAYS, *beside)), frozenset(personal), rates
-    )
+    """The site with the paths of the published documents added to those in `beside`."""
+    paths = frozenset((*_ALWAYS, *beside))
+    return SiteDescription(service, version, paths, frozenset(personal), rates, sign_in, mcp)
 
 
 def published_documents(
@@ -92,7 +93,7 @@ def _metadata(
             f"{authorization_metadata.RESOURCE_PATH}{path}": authorization_metadata.protected_resource(
                 site.service, path, proof_algorithms=authorization.proof_algorithms
             )
-            for path in authorization_metadata.resource_paths(site.service.scopes)
+            for path in authorization_metadata.resource_paths(site.service.scopes, site.mcp)
         },
         authorization_metadata.SERVER_PATH: authorization_metadata.authorization_server(
             site.service, authorization

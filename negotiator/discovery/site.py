@@ -5,19 +5,6 @@ from urllib.parse import urlsplit
 
 from negotiator.http.operation import Operation, ServiceDescription
 
-REGISTER_PATH = "/api/agent/register"
-CLAIM_PATH = "/api/agent/claim"
-IDENTITY_PATH = "/api/agent/identity"
-IDENTITY_CLAIM_PATH = "/api/agent/identity/claim"
-IDENTITY_COMPLETE_PATH = "/api/agent/identity/claim/complete"
-EVENTS_PATH = "/api/agent/events"
-NEGOTIATIONS_PATH = "/api/negotiations"
-TOOLS_PATH = "/api/v1/tools"
-CATEGORIES_PATH = "/api/v1/categories"
-ENROL_PATH = "/api/auth/register"
-SIGN_IN_PATH = "/sign-in"
-MCP_PATH = "/mcp"
-
 
 @dataclass(frozen=True, slots=True)
 class DirectoryRates:
@@ -33,7 +20,8 @@ class DirectoryRates:
 class SiteDescription:
     """One origin: its service, its version, and the paths that are no operations: pages and other documents.
 
-    `personal` are those among them that are for people who are signed in, and nothing to be found.
+    `personal` are the pages for signed-in users, which search engines do not index. `sign_in` is the path of the
+    sign-in page, `mcp` that of the MCP endpoint.
     """
 
     service: ServiceDescription
@@ -41,6 +29,8 @@ class SiteDescription:
     paths: frozenset[str] = frozenset()
     personal: frozenset[str] = frozenset()
     rates: DirectoryRates | None = None
+    sign_in: str = ""
+    mcp: str = ""
 
     @property
     def base(self) -> str:
@@ -55,17 +45,21 @@ class SiteDescription:
     @property
     def negotiates(self) -> bool:
         """Whether the negotiation assistant is running here."""
-        return self.service.at(NEGOTIATIONS_PATH, "POST") is not None
+        return self.offers("open_negotiation")
 
     @property
     def lists_tools(self) -> bool:
         """Whether the tools directory is running here."""
-        return self.service.at(TOOLS_PATH) is not None
+        return self.offers("list_tools")
 
     @property
     def api(self) -> tuple[Operation, ...]:
         """The operations in the order they are offered."""
         return self.service.operations
+
+    def offers(self, name: str) -> bool:
+        """Whether an operation of this name is part of the service."""
+        return self.service.find(name) is not None
 
     def has(self, path: str) -> bool:
         """Whether a page, a document or a GET operation answers at the path."""

@@ -10,28 +10,22 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any, Final
 
-from negotiator.discovery.site import (
-    CATEGORIES_PATH,
-    NEGOTIATIONS_PATH,
-    REGISTER_PATH,
-    TOOLS_PATH,
-    SiteDescription,
-)
+from negotiator.discovery.site import SiteDescription
 
 SKILLS_PATH: Final = "/.well-known/agent-skills"
 SKILLS_INDEX_PATH: Final = f"{SKILLS_PATH}/index.json"
 _SCHEMA: Final = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 _HEAD: Final = re.compile(r"---\nname: (?P<name>.+)\ndescription: (?P<description>.+)\n---\n")
 _NEEDS: Final = {
-    "get-a-token": ((REGISTER_PATH, "POST"),),
+    "get-a-token": ("register_agent",),
     "run-a-negotiation": (
-        (REGISTER_PATH, "POST"),
-        (NEGOTIATIONS_PATH, "POST"),
-        (f"{NEGOTIATIONS_PATH}/{{id}}/offers", "POST"),
-        (f"{NEGOTIATIONS_PATH}/{{id}}/next-move", "POST"),
-        (f"{NEGOTIATIONS_PATH}/{{id}}/battle-plans", "POST"),
+        "register_agent",
+        "open_negotiation",
+        "record_offer",
+        "next_move",
+        "make_battle_plan",
     ),
-    "search-the-tools-directory": ((TOOLS_PATH, "GET"), (CATEGORIES_PATH, "GET")),
+    "search-the-tools-directory": ("list_tools", "list_categories"),
 }
 
 
@@ -52,9 +46,7 @@ class AgentSkill:
 def offered_skills(site: SiteDescription) -> tuple[AgentSkill, ...]:
     """The skills that an agent can carry out here."""
     return tuple(
-        _read(name, site.base)
-        for name, needs in _NEEDS.items()
-        if all(site.service.at(path, method) for path, method in needs)
+        _read(name, site.base) for name, needs in _NEEDS.items() if all(map(site.offers, needs))
     )
 
 

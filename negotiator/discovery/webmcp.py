@@ -5,7 +5,7 @@ from importlib import resources
 from typing import Any, Final
 
 from negotiator.discovery import openapi_schemas
-from negotiator.discovery.site import REGISTER_PATH, SiteDescription
+from negotiator.discovery.site import SiteDescription
 from negotiator.http.operation import Operation
 
 WEBMCP_PATH: Final = "/webmcp.js"
@@ -39,13 +39,13 @@ def webmcp_tools(site: SiteDescription) -> list[dict[str, Any]]:
         _tool(site, "read_access_guide", "Read how an agent gets a token here", "/auth.md"),
         *(_read(site, each) for each in site.api if each.access == "public" and _reads(each)),
     ]
-    if site.service.at(REGISTER_PATH, "POST"):
+    if register := site.service.find("register_agent"):
         what = (
             "Register this agent anonymously; the answer carries a bearer token, which is a secret"
         )
         fixed = {"identity_type": "anonymous"}
         place = {"method": "POST", "readOnly": False, "inputSchema": _NAMED, "fixed": fixed}
-        found.append({**_tool(site, "register_agent", what, REGISTER_PATH), **place})
+        found.append({**_tool(site, "register_agent", what, register.path), **place})
     return found
 
 

@@ -6,10 +6,15 @@ seam: a table shared by this machine's workers, the database, or Redis (docs/dec
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from negotiator.caller import Caller
 from negotiator.errors import TooManyRequests
+
+DEFAULT_BUDGET: Final = "default"
+"""The budget of callers with a credential."""
+BASELINE_BUDGET: Final = "baseline"
+"""The budget of callers without a credential, where an operation names no other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +105,7 @@ class RateLimits:
         caller: Caller,
         name: str | None = None,
         *,
-        baseline: str = "baseline",
+        baseline: str = BASELINE_BUDGET,
         public: bool = False,
     ) -> BudgetState:
         """Charge one call to the budget of this name, else to the caller's own, or to `baseline` for nobody.
@@ -121,8 +126,8 @@ class RateLimits:
         if caller.kind == "nobody":
             return self._budgets[baseline]
         if rate := caller.rate:
-            return RateBudget("default", rate.requests_per_minute, 60, rate.burst)
-        return self._budgets["default"]
+            return RateBudget(DEFAULT_BUDGET, rate.requests_per_minute, 60, rate.burst)
+        return self._budgets[DEFAULT_BUDGET]
 
     async def close(self) -> None:
         """Let go of where the budgets are kept."""

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from negotiator.caller import Caller
 from negotiator.errors import PreconditionFailed, PreconditionRequired
 from negotiator.http.idempotency import IdempotentCreation
+from negotiator.http.limits import BASELINE_BUDGET
 from negotiator.schema import NoInput
 
 Input = TypeVar("Input", bound=BaseModel)
@@ -123,7 +124,7 @@ class Operation:
     body_limit: int = BODY_LIMIT
     media_type: str = JSON
     budget: Callable[[Any], str | tuple[str, ...]] | None = None
-    baseline: str = "baseline"
+    baseline: str = BASELINE_BUDGET
     creates: bool = False
     tool: ToolOffer | None = None
     aliases: tuple[str, ...] = ()

@@ -28,7 +28,7 @@ from negotiator.errors import (
 )
 from negotiator.http.guard import Guard
 from negotiator.http.idempotency import IdempotentCreation
-from negotiator.http.limits import BudgetState, RateLimits, too_many_requests
+from negotiator.http.limits import BASELINE_BUDGET, BudgetState, RateLimits, too_many_requests
 from negotiator.http.operation import Answer, Call, Operation
 from negotiator.store.statement import write_condition
 from negotiator.store.store import Store
@@ -152,7 +152,7 @@ class Pipeline:
         name: str | None,
         left: ResponseContext,
         *,
-        baseline: str = "baseline",
+        baseline: str = BASELINE_BUDGET,
         public: bool = False,
     ) -> None:
         """Charge one budget, 429 when it was empty; of several, the headers tell of the one that binds first."""
@@ -181,7 +181,7 @@ class Pipeline:
         name: str | None,
         left: ResponseContext,
         *,
-        baseline: str = "baseline",
+        baseline: str = BASELINE_BUDGET,
         public: bool = False,
     ) -> BudgetState:
         taken = await self.limits.charge(caller, name, baseline=baseline, public=public)

@@ -1,7 +1,7 @@
 """`GET /api/benchmarks`: how deals like this one usually end."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -13,10 +13,12 @@ from negotiator.memory.benchmarks_queries import BenchmarkCell
 from negotiator.memory.schemas_wins import Currency, WinRole
 from negotiator.memory.wins_savings import gains_when_higher
 from negotiator.schema import Strict
+from negotiator.scopes import MEMORIES_READ
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.values import ShortText
 
+BENCHMARKS_PATH: Final = "/api/benchmarks"
 BenchmarkPeriod = Literal["12m", "24m", "36m", "all"]
 
 
@@ -78,12 +80,12 @@ class BenchmarkRoutes:
             Operation(
                 name="get_benchmarks",
                 method="GET",
-                path="/api/benchmarks",
+                path=BENCHMARKS_PATH,
                 summary="How deals like this one usually end: yours, and others' if no contributor is identifiable",
                 run=self.get,
                 input=BenchmarkQuery,
                 output=BenchmarksView,
-                scopes=frozenset({"memories:read"}),
+                scopes=frozenset({MEMORIES_READ}),
                 refusals=(422,),
                 tool=ToolOffer(
                     "Compare with benchmarks",

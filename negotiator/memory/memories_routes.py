@@ -34,14 +34,16 @@ from negotiator.memory.schemas_memories import (
 from negotiator.memory.search import MemorySearch
 from negotiator.memory.vector_queries import update_vector
 from negotiator.schema import apply_merge_patch
+from negotiator.scopes import MEMORIES_READ, MEMORIES_WRITE
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.values import milliseconds
 
-READ_SCOPES: Final = frozenset({"memories:read"})
-WRITE_SCOPES: Final = frozenset({"memories:write"})
+READ_SCOPES: Final = frozenset({MEMORIES_READ})
+WRITE_SCOPES: Final = frozenset({MEMORIES_WRITE})
 MEMORIES_PATH: Final = "/api/memories"
-MEMORY_PATH: Final = f"{MEMORIES_PATH}/{{id}}"
+MEMORY_SEARCH_PATH: Final = "/api/memories/search"
+MEMORY_PATH: Final = "/api/memories/{id}"
 
 
 def memory_writer(caller: Caller) -> MemoryWriter:
@@ -66,7 +68,7 @@ class MemoryRoutes:
             Operation(
                 name="search_memories",
                 method="POST",
-                path=f"{MEMORIES_PATH}/search",
+                path=MEMORY_SEARCH_PATH,
                 summary="Recall memories by meaning and by words, best first",
                 run=self.search,
                 input=SearchMemories,
@@ -109,7 +111,7 @@ class MemoryRoutes:
             Operation(
                 name="list_memory_versions",
                 method="GET",
-                path=f"{MEMORY_PATH}/history",
+                path="/api/memories/{id}/history",
                 summary="List the earlier versions of a memory, newest first",
                 run=self.history,
                 input=ListMemoryVersions,

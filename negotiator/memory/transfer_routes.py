@@ -12,6 +12,7 @@ from negotiator.memory.memories_lifecycle import MAX_MEMORIES, MemoryWriter
 from negotiator.memory.transfer_import import MemoryImporter
 from negotiator.memory.transfer_queries import ExtraExport, export_lines
 from negotiator.schema import NoInput, Strict, example_schema
+from negotiator.scopes import MEMORIES_READ, MEMORIES_WRITE
 from negotiator.store.store import Store
 
 _HEADERS: Final = {"content-disposition": 'attachment; filename="memories.ndjson"'}
@@ -74,7 +75,7 @@ class TransferRoutes:
                 summary="Export all of your memories and wins as NDJSON",
                 run=self.export,
                 media_type=LINES,
-                scopes=frozenset({"memories:read"}),
+                scopes=frozenset({MEMORIES_READ}),
                 tag="memory",
             ),
             Operation(
@@ -85,7 +86,7 @@ class TransferRoutes:
                 run=self.import_memories,
                 input=ImportMemories,
                 output=ImportResultView,
-                scopes=frozenset({"memories:write"}),
+                scopes=frozenset({MEMORIES_WRITE}),
                 encoding="lines",
                 body_limit=IMPORT_BODY_LIMIT,
                 refusals=(400, 422, 503),

@@ -14,12 +14,13 @@ from negotiator.memory.memories_queries import StoredEmbedding
 from negotiator.memory.memories_routes import memory_writer
 from negotiator.memory.schemas_wins import EditWin, ListWins, NewWin, WinId, WinList, WinView
 from negotiator.schema import apply_merge_patch
+from negotiator.scopes import MEMORIES_READ, MEMORIES_WRITE
 from negotiator.store.store import Store
 
-READ_SCOPES: Final = frozenset({"memories:read"})
-WRITE_SCOPES: Final = frozenset({"memories:write"})
+READ_SCOPES: Final = frozenset({MEMORIES_READ})
+WRITE_SCOPES: Final = frozenset({MEMORIES_WRITE})
 WINS_PATH: Final = "/api/wins"
-WIN_PATH: Final = f"{WINS_PATH}/{{id}}"
+WIN_PATH: Final = "/api/wins/{id}"
 
 
 @dataclass(frozen=True, slots=True)

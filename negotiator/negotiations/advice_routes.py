@@ -12,7 +12,7 @@ from negotiator.negotiations import engine_input, queries, states
 from negotiator.negotiations import offer_queries as ledger
 from negotiator.negotiations.engine_input import StoredTurn
 from negotiator.negotiations.offer_queries import OfferRow
-from negotiator.negotiations.routes import NEGOTIATION_PATH, read_current
+from negotiator.negotiations.routes import read_current
 from negotiator.negotiations.schemas_advice import (
     LeverageBody,
     LeverageView,
@@ -22,10 +22,11 @@ from negotiator.negotiations.schemas_advice import (
 )
 from negotiator.negotiations.schemas_negotiations import NegotiationId
 from negotiator.negotiations.session import NegotiationSession
+from negotiator.scopes import AI_TACTICS
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 
-TACTICS_SCOPES: Final = frozenset({"ai:tactics"})
+TACTICS_SCOPES: Final = frozenset({AI_TACTICS})
 MAX_BODY_BYTES: Final = 1024 * 1024
 """A described turn carries every value and the whole history: more than the 64 KiB of other bodies."""
 
@@ -42,7 +43,7 @@ class NegotiationAdvice:
             Operation(
                 name="get_leverage",
                 method="POST",
-                path=f"{NEGOTIATION_PATH}/leverage",
+                path="/api/negotiations/{id}/leverage",
                 summary="Where a negotiation stands: room for a deal, split of power, fair points",
                 run=self.leverage,
                 input=NegotiationId,
@@ -75,7 +76,7 @@ class NegotiationAdvice:
             Operation(
                 name="next_move",
                 method="POST",
-                path=f"{NEGOTIATION_PATH}/next-move",
+                path="/api/negotiations/{id}/next-move",
                 summary="What to do now in a negotiation: accept, counter or walk away, never below the walk-away",
                 run=self.next_move,
                 input=StoredNextMove,

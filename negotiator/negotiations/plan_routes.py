@@ -18,7 +18,7 @@ from negotiator.negotiations.past_evidence import PastEvidence, PastEvidenceRead
 from negotiator.negotiations.plan_queries import StoredPlan
 from negotiator.negotiations.plans.evidence import AlternativeLead, LeadFinder, find_leads
 from negotiator.negotiations.plans.markdown import plan_markdown
-from negotiator.negotiations.routes import NEGOTIATION_PATH, READ_SCOPES, WRITE_SCOPES, read_current
+from negotiator.negotiations.routes import READ_SCOPES, WRITE_SCOPES, read_current
 from negotiator.negotiations.schemas_negotiations import ListOf
 from negotiator.negotiations.schemas_plans import (
     BattlePlanId,
@@ -34,7 +34,7 @@ from negotiator.store.store import Store
 if TYPE_CHECKING:
     from negotiator.negotiations.plans.generator import PlanDocument
 
-PLANS_PATH: Final = f"{NEGOTIATION_PATH}/battle-plans"
+PLANS_PATH: Final = "/api/negotiations/{id}/battle-plans"
 MARKDOWN_TYPE: Final = "text/markdown"
 
 
@@ -89,7 +89,7 @@ class BattlePlans:
             Operation(
                 name="get_battle_plan",
                 method="GET",
-                path=f"{PLANS_PATH}/{{plan_id}}",
+                path="/api/negotiations/{id}/battle-plans/{plan_id}",
                 summary="Read one battle plan whole",
                 run=self.get,
                 input=BattlePlanId,

@@ -25,6 +25,7 @@ from negotiator.negotiations.schemas_negotiations import (
 )
 from negotiator.negotiations.schemas_offers import OfferList, OfferView, RecordOffer
 from negotiator.negotiations.terms_parsing import parse_terms
+from negotiator.scopes import NEGOTIATIONS_READ, NEGOTIATIONS_WRITE
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 
@@ -43,10 +44,11 @@ _UNSHOWN: Final = (
 )
 """What neither tool on the terms of a negotiation shows, to stay small; both take it."""
 
-READ_SCOPES: Final = frozenset({"negotiations:read"})
-WRITE_SCOPES: Final = frozenset({"negotiations:write"})
+READ_SCOPES: Final = frozenset({NEGOTIATIONS_READ})
+WRITE_SCOPES: Final = frozenset({NEGOTIATIONS_WRITE})
 NEGOTIATIONS_PATH: Final = "/api/negotiations"
-NEGOTIATION_PATH: Final = f"{NEGOTIATIONS_PATH}/{{id}}"
+NEGOTIATION_PATH: Final = "/api/negotiations/{id}"
+OFFERS_PATH: Final = "/api/negotiations/{id}/offers"
 T = TypeVar("T")
 
 
@@ -185,7 +187,7 @@ class Negotiations:
             Operation(
                 name="move_negotiation",
                 method="POST",
-                path=f"{NEGOTIATION_PATH}/state",
+                path="/api/negotiations/{id}/state",
                 summary="Move a negotiation to another state: pause, close, reopen, agree, approve",
                 run=self.move,
                 input=MoveNegotiation,
@@ -206,7 +208,7 @@ class Negotiations:
             Operation(
                 name="list_negotiation_events",
                 method="GET",
-                path=f"{NEGOTIATION_PATH}/events",
+                path="/api/negotiations/{id}/events",
                 summary="What happened to a negotiation and who did it, newest first",
                 run=self.events,
                 input=ListOf,
@@ -222,7 +224,7 @@ class Negotiations:
             Operation(
                 name="list_offers",
                 method="GET",
-                path=f"{NEGOTIATION_PATH}/offers",
+                path=OFFERS_PATH,
                 summary="The ledger of a negotiation: every offer and answer of both sides, newest first",
                 run=self.offers,
                 input=ListOf,
@@ -238,7 +240,7 @@ class Negotiations:
             Operation(
                 name="record_offer",
                 method="POST",
-                path=f"{NEGOTIATION_PATH}/offers",
+                path=OFFERS_PATH,
                 summary="Record an offer, acceptance, rejection or withdrawal of either side",
                 run=self.record,
                 input=RecordOffer,

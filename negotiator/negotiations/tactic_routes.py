@@ -11,7 +11,7 @@ from negotiator.negotiations import offer_history, tactic_queries, tactic_views
 from negotiator.negotiations.advice_routes import MAX_BODY_BYTES, TACTICS_SCOPES, load_with_offers
 from negotiator.negotiations.advisor import Advisor, WordingRequest
 from negotiator.negotiations.past_evidence import PastEvidenceReader
-from negotiator.negotiations.routes import NEGOTIATION_PATH, READ_SCOPES, read_current
+from negotiator.negotiations.routes import READ_SCOPES, read_current
 from negotiator.negotiations.schemas_tactics import (
     EditTactic,
     ListTactics,
@@ -26,12 +26,13 @@ from negotiator.negotiations.schemas_tactics import (
 from negotiator.negotiations.tactic_queries import StoredTactic
 from negotiator.negotiations.tactics.catalogue import built_in_catalogue
 from negotiator.negotiations.terms import Terms
+from negotiator.scopes import MEMORIES_WRITE
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 
-OWN_TACTICS_SCOPES: Final = frozenset({"memories:write"})
+OWN_TACTICS_SCOPES: Final = frozenset({MEMORIES_WRITE})
 TACTICS_PATH: Final = "/api/tactics"
-TACTIC_PATH: Final = f"{TACTICS_PATH}/{{id}}"
+TACTIC_PATH: Final = "/api/tactics/{id}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class Tactics:
             Operation(
                 name="suggest_tactics",
                 method="POST",
-                path=f"{NEGOTIATION_PATH}/suggestions",
+                path="/api/negotiations/{id}/suggestions",
                 summary="Tactics that fit a negotiation here and now, and the moves heard in what they said",
                 run=self.suggest,
                 input=SuggestTactics,
@@ -73,7 +74,7 @@ class Tactics:
             Operation(
                 name="match_tactics",
                 method="POST",
-                path=f"{TACTICS_PATH}/suggest",
+                path="/api/tactics/suggest",
                 summary="The same for a described talk, nothing kept",
                 run=self.match,
                 input=MatchTactics,

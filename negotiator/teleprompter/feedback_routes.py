@@ -19,7 +19,7 @@ from negotiator.teleprompter.example_queries import label_from_feedback
 from negotiator.teleprompter.schemas import Feedback, FeedbackAction, JudgedView
 from negotiator.teleprompter.session_events import EventBuilder
 from negotiator.teleprompter.session_queries import LiveSession, NumberedEvent
-from negotiator.teleprompter.session_routes import SESSION_PATH, STREAM_SCOPE
+from negotiator.teleprompter.session_routes import STREAM_SCOPE
 from negotiator.teleprompter.session_transitions import TransitionResult
 from negotiator.teleprompter.user_classifiers import UserClassifiers
 from negotiator.teleprompter.utterances import UtteranceService
@@ -105,7 +105,7 @@ class FeedbackRoutes:
             Operation(
                 name="judge_cue",
                 method="POST",
-                path=f"{SESSION_PATH}/cues/{{cue}}/feedback",
+                path="/api/teleprompter/sessions/{id}/cues/{cue}/feedback",
                 summary="Say what became of a card: your own later cards learn from it",
                 run=self.judge,
                 input=Feedback,

@@ -17,6 +17,7 @@ from negotiator.errors import InsufficientScope, Unavailable
 from negotiator.http.cursors import Cursors
 from negotiator.http.operation import Answer, Call, Operation, ToolOffer
 from negotiator.negotiations import queries as negotiations
+from negotiator.scopes import NEGOTIATIONS_READ, TELEPROMPTER_STREAM
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.teleprompter import session_queries, session_transitions
@@ -33,7 +34,7 @@ from negotiator.teleprompter.schemas import (
     TranscriptView,
     Utterance,
 )
-from negotiator.teleprompter.session_view import SESSIONS_PATH, TEXT_SOURCE, SessionViews
+from negotiator.teleprompter.session_view import TEXT_SOURCE, SessionViews
 from negotiator.teleprompter.utterances import UtteranceService
 
 EVENT_STREAM_TYPE: Final = "text/event-stream"
@@ -61,8 +62,9 @@ def _type(message: bytes) -> str:
     return str(body["type"])
 
 
-STREAM_SCOPE: Final = frozenset({"teleprompter:stream"})
-SESSION_PATH: Final = f"{SESSIONS_PATH}/{{id}}"
+STREAM_SCOPE: Final = frozenset({TELEPROMPTER_STREAM})
+SESSIONS_PATH: Final = "/api/teleprompter/sessions"
+SESSION_PATH: Final = "/api/teleprompter/sessions/{id}"
 TELEPROMPTER_BUDGET: Final = "teleprompter"
 
 
@@ -82,7 +84,7 @@ class UtteranceRoutes:
             Operation(
                 name="hear_utterance",
                 method="POST",
-                path=f"{SESSION_PATH}/utterances",
+                path="/api/teleprompter/sessions/{id}/utterances",
                 summary="Send what was said, whole or growing; the cards it raises are answered",
                 run=self.hear,
                 input=Utterance,
@@ -103,7 +105,7 @@ class UtteranceRoutes:
             Operation(
                 name="follow_session",
                 method="GET",
-                path=f"{SESSION_PATH}/events",
+                path="/api/teleprompter/sessions/{id}/events",
                 summary="The events of a session after a number: utterances, cards, notices",
                 run=self.follow,
                 input=FollowSession,
@@ -127,7 +129,7 @@ class UtteranceRoutes:
             Operation(
                 name="get_transcript",
                 method="GET",
-                path=f"{SESSION_PATH}/transcript",
+                path="/api/teleprompter/sessions/{id}/transcript",
                 summary="What was said in a session, as far as it is kept",
                 run=self.transcript,
                 input=SessionId,
@@ -194,9 +196,6 @@ def _line(event: dict[str, Any]) -> Any:
         "start_ms": event.get("start_ms"),
         "end_ms": event.get("end_ms"),
     }
-
-
-_BINDING: Final = frozenset({"negotiations:read"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,15 +282,22 @@ class SessionRoutes:
 
     def _switches(self) -> list[Operation]:
         """Pausing, resuming and ending: alike but for the change."""
-        switches: tuple[tuple[str, session_transitions.Transition, str], ...] = (
+        switches: tuple[tuple[str, str, session_transitions.Transition, str], ...] = (
             (
                 "pause",
+                "/api/teleprompter/sessions/{id}/pause",
                 session_transitions.pause_session,
                 "Stop listening for a while; the gap is marked",
             ),
-            ("resume", session_transitions.resume_session, "Listen again"),
+            (
+                "resume",
+                "/api/teleprompter/sessions/{id}/resume",
+                session_transitions.resume_session,
+                "Listen again",
+            ),
             (
                 "end",
+                "/api/teleprompter/sessions/{id}/end",
                 partial(session_transitions.end_session, reason="asked"),
                 "End a teleprompter session",
             ),
@@ -308,7 +314,7 @@ class SessionRoutes:
             Operation(
                 name=f"{word}_teleprompter_session",
                 method="POST",
-                path=f"{SESSION_PATH}/{word}",
+                path=path,
                 summary=summary,
                 run=run(change),
                 input=SessionId,
@@ -320,7 +326,7 @@ class SessionRoutes:
                 if word == "end"
                 else None,
             )
-            for word, change, summary in switches
+            for word, path, change, summary in switches
         ]
 
     async def open(self, call: Call[OpenSession]) -> SessionView:
@@ -329,8 +335,8 @@ class SessionRoutes:
         named = asked.negotiation_id
         if asked.source == "audio" and self.views.engine["id"] == TEXT_SOURCE:
             raise Unavailable(self.views.engine["quality_note"], error="no_engine")
-        if named is not None and not call.caller.scopes >= _BINDING:
-            raise InsufficientScope(sorted(STREAM_SCOPE | _BINDING))
+        if named is not None and NEGOTIATIONS_READ not in call.caller.scopes:
+            raise InsufficientScope([NEGOTIATIONS_READ, TELEPROMPTER_STREAM])
         given = asked.model_dump(mode="json")
         given["consent"]["at"] = given["consent"]["at"] or values.timestamp(now)
 

@@ -8,7 +8,6 @@ from negotiator.teleprompter import consent, session_transitions
 from negotiator.teleprompter.schemas import MAX_EVENTS, EngineView, LimitsView, SessionView
 from negotiator.teleprompter.session_queries import LiveSession
 
-SESSIONS_PATH: Final = "/api/teleprompter/sessions"
 TEXT_SOURCE: Final = "text"
 """The id of an engine that hears nothing."""
 MAX_FRAME_BYTES: Final = 64 * 1024
@@ -32,16 +31,21 @@ TEXT_ENGINE: Final[EngineView] = {
 
 @dataclass(frozen=True, slots=True)
 class SessionViews:
-    """Shows sessions; `engine` is what hears those of sound."""
+    """Makes the view of a session.
+
+    `base` is the URL of the service, `path` the path of all sessions, and `engine` describes the speech recogniser that
+    audio sessions use.
+    """
 
     base: str
+    path: str
     engine: EngineView
 
     def of(self, session: LiveSession) -> SessionView:
         """The view of one."""
         given = session.given
         engine = self.engine if given["source"] == "audio" else TEXT_ENGINE
-        where = f"{SESSIONS_PATH}/{session.id}"
+        where = f"{self.path}/{session.id}"
         socket = self.base.replace("http", "ws", 1)
         return {
             "id": session.id,

@@ -10,12 +10,11 @@ from negotiator.errors import UpgradeRequired
 from negotiator.http.operation import Answer, Call, Operation
 from negotiator.teleprompter import session_queries
 from negotiator.teleprompter.schemas import SessionId
-from negotiator.teleprompter.session_view import SESSIONS_PATH
+from negotiator.teleprompter.session_routes import STREAM_SCOPE
 from negotiator.teleprompter.tickets import TICKET_SECONDS, Tickets
 from negotiator.teleprompter.websocket_messages import SUBPROTOCOL
 
-STREAM_PATH: Final = f"{SESSIONS_PATH}/{{id}}/stream"
-_SCOPES: Final = frozenset({"teleprompter:stream"})
+STREAM_PATH: Final = "/api/teleprompter/sessions/{id}/stream"
 
 
 class OpenStream(SessionId):
@@ -49,13 +48,13 @@ class StreamRoutes:
             Operation(
                 name="make_stream_ticket",
                 method="POST",
-                path=f"{SESSIONS_PATH}/{{id}}/tickets",
+                path="/api/teleprompter/sessions/{id}/tickets",
                 summary="Make a ticket that opens this session's socket once, within 30 seconds",
                 run=self.make,
                 input=SessionId,
                 output=TicketView,
                 status=201,
-                scopes=_SCOPES,
+                scopes=STREAM_SCOPE,
                 refusals=(404,),
                 tag="teleprompter",
             ),
@@ -72,7 +71,7 @@ class StreamRoutes:
             run=self.upgrade,
             input=OpenStream,
             status=101,
-            scopes=_SCOPES,
+            scopes=STREAM_SCOPE,
             refusals=(404, 426),
             tag="teleprompter",
         )

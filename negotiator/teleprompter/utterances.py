@@ -8,7 +8,7 @@ import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial as partial_of
-from typing import Any, Final
+from typing import Any
 
 from negotiator import values
 from negotiator.caller import Caller
@@ -17,6 +17,7 @@ from negotiator.negotiations import queries as negotiations
 from negotiator.negotiations.event_queries import actor_of_caller
 from negotiator.negotiations.routes import read_current
 from negotiator.negotiations.session import NegotiationSession as Negotiation
+from negotiator.scopes import MEMORIES_READ, NEGOTIATIONS_READ, NEGOTIATIONS_WRITE
 from negotiator.store.statement import Transaction, write_condition
 from negotiator.store.store import Store
 from negotiator.teleprompter import detected_offers, session_queries, session_transitions
@@ -67,11 +68,6 @@ class SilenceTimers:
         for session in list(self._waiting):
             self.broken(session)
         await asyncio.gather(*waiting, return_exceptions=True)
-
-
-NEGOTIATIONS_READ: Final = "negotiations:read"
-NEGOTIATIONS_WRITE: Final = "negotiations:write"
-MEMORIES_READ: Final = "memories:read"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Final
 from urllib.parse import parse_qsl
 
 from negotiator.errors import InvalidRequest
-from negotiator.scopes import ANONYMOUS, READING, ordered
+from negotiator.scopes import ANONYMOUS, OPENID, READING, ordered
 from negotiator.tokens.clients import RegisteredClient
 
 MAX_QUERY_LENGTH: Final = 8000
@@ -184,6 +184,6 @@ def _scopes(asked: str | None, client: RegisteredClient, offered: set[str]) -> l
     if not _SCOPE.fullmatch(asked):
         return None
     wanted = set(asked.split()) - {"offline_access"}
-    if "openid" in wanted:
+    if OPENID in wanted:
         wanted &= offered
     return ordered(wanted) if wanted and wanted <= set(own) else None

@@ -1,11 +1,8 @@
-"""OAuth clients: added by an operator or by themselves, known to Authlib through `RegisteredClient`."""
-# pyright: reportIncompatibleMethodOverride=false
-# Authlib documents what it passes more narrowly than it annotates it.
+"""OAuth clients, added by an operator or by their own registration (RFC 7591)."""
 
 from dataclasses import dataclass
 from typing import Any, Final
 
-from authlib.oauth2.rfc6749 import ClientMixin
 from sqlalchemy import BigInteger, bindparam, delete, update
 from sqlmodel import col, select
 
@@ -76,8 +73,8 @@ class NewClient:
     jwks: str | None = None
 
 
-class RegisteredClient(ClientMixin):
-    """A client row as Authlib wants to see it."""
+class RegisteredClient:
+    """A client with the methods that Authlib's server calls (`authlib.oauth2.rfc6749.ClientMixin`)."""
 
     def __init__(self, row: Client) -> None:
         self.row = row

@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 from negotiator.errors import InvalidRequest
 from negotiator.http.operation import Answer, Call, Operation
 from negotiator.schema import Lenient
+from negotiator.scopes import OPENID
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.tokens import client_authentication
@@ -184,7 +185,7 @@ class TokenEndpoints:
             return server.token(TokenEndpointRequest(fields, authorization)), server.signed_in
 
         body, signed_in = await self.store.write(unit)
-        if signed_in is not None and "openid" in body["scope"].split():
+        if signed_in is not None and OPENID in body["scope"].split():
             body["id_token"] = self.identity.token(signed_in, access_token=body["access_token"])
         return Answer(body, 200, _NO_CACHE)
 

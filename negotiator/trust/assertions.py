@@ -207,8 +207,6 @@ def check_login(claims: dict[str, Any], issuer: Issuer, now: int) -> int | None:
 
 ID_JAG_TYPE: Final = "oauth-id-jag+jwt"
 
-Kind = AssertionKind
-
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
@@ -235,7 +233,7 @@ class Assertion:
     acr: str | None
     amr: tuple[str, ...]
     confirmation: str | None
-    kind: Kind
+    kind: AssertionKind
 
 
 class AssertionVerifier:
@@ -264,7 +262,7 @@ class AssertionVerifier:
         self,
         text: str,
         *,
-        kind: Kind,
+        kind: AssertionKind,
         client_id: str | None = None,
         key: str | None = None,
         ignore_unverified_email: bool = False,
@@ -290,7 +288,7 @@ class AssertionVerifier:
         )
         return replace(believed, confirmation=check_confirmation(claims, key))
 
-    async def _trusted(self, unverified_claims: dict[str, Any], kind: Kind) -> Issuer:
+    async def _trusted(self, unverified_claims: dict[str, Any], kind: AssertionKind) -> Issuer:
         """Step 5: exactly a configured issuer, never ourselves, that may speak of this kind."""
         name = required_text(unverified_claims, "iss", limit=512)
         issuer = None if name == self._audience else await self._find_issuer(name)
@@ -311,7 +309,7 @@ class AssertionVerifier:
         issuer: Issuer,
         claims: dict[str, Any],
         *,
-        kind: Kind,
+        kind: AssertionKind,
         client_id: str | None,
         ignore_unverified_email: bool,
     ) -> Assertion:

@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 
 from negotiator.http.operation import Call, Operation
 from negotiator.schema import Lenient
+from negotiator.scopes import OPENID, PROFILE
 from negotiator.store.store import Store
 from negotiator.users import user_queries
 
@@ -45,7 +46,7 @@ class UserInfoRoutes:
             run=self.tell,
             input=UserInfoForm,
             output=UserInfoClaims,
-            scopes=frozenset({"openid"}),
+            scopes=frozenset({OPENID}),
             tag="tokens",
         )
         return [read, replace(read, name="post_userinfo", method="POST", encoding="form")]
@@ -54,7 +55,7 @@ class UserInfoRoutes:
         """The claims that the token's scopes open; a client that acts for itself is its own subject."""
         user_id = call.caller.user_id
         claims: UserInfoClaims = {"sub": call.caller.principal}
-        if user_id is None or "profile" not in call.caller.scopes:
+        if user_id is None or PROFILE not in call.caller.scopes:
             return claims
         user = await self.store.read(lambda tx: user_queries.by_id(tx, user_id))
         if user is not None and user.name:

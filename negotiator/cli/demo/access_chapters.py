@@ -14,14 +14,20 @@ from negotiator import settings
 from negotiator.agents.schemas import ID_JAG
 from negotiator.cli.demo.context import DemoChapter, DemoContext, JsonObject
 from negotiator.discovery.authorization_metadata import RESOURCE_PATH, SERVER_PATH
-from negotiator.scopes import ANONYMOUS, ASSISTANT
+from negotiator.negotiations.routes import NEGOTIATIONS_PATH
+from negotiator.negotiations.tactic_routes import TACTICS_PATH
+from negotiator.scopes import (
+    ANONYMOUS,
+    ASSISTANT,
+    NEGOTIATIONS_READ,
+)
 from negotiator.tokens.clients import JWT_BEARER
 
 
 def _discover(journey: DemoContext) -> None:
     step, check = journey.narrator.step, journey.check
     step("An agent that knows nothing but the address asks for its negotiations.")
-    knock = journey.ask("GET", "/api/negotiations", show=("error",))
+    knock = journey.ask("GET", NEGOTIATIONS_PATH, show=("error",))
     journey.answered(knock, 401, "invalid_token")
     challenge = knock.headers.get("www-authenticate", "")
     check(RESOURCE_PATH in challenge, f"The refusal itself names {RESOURCE_PATH}")
@@ -53,10 +59,10 @@ def _walk_up(journey: DemoContext) -> None:
     seats = {"name": "price_per_seat", "type": "money", "direction": "lower"}
     body = {"title": "200 licence seats", "role": "buyer", "issues": [seats]}
     told = ("id", "title", "state", "revision")
-    opened = journey.ask("POST", "/api/negotiations", body=body, token=token, show=told)
+    opened = journey.ask("POST", NEGOTIATIONS_PATH, body=body, token=token, show=told)
     journey.negotiation = journey.answered(opened, 201)
     step("And finds it again in its list.")
-    listed = journey.ask("GET", "/api/negotiations", token=token, show=())
+    listed = journey.ask("GET", NEGOTIATIONS_PATH, token=token, show=())
     items = journey.answered(listed, 200)["items"]
     check(
         [item["id"] for item in items] == [journey.negotiation["id"]],
@@ -67,10 +73,10 @@ def _walk_up(journey: DemoContext) -> None:
     step("It would like to keep a tactic of its own, too.")
     effect = {"on": "claim", "size": "small", "evidence": "practice"}
     body = {"name": "Wait", "family": "time", "summary": "Say nothing.", "effect": effect}
-    refused = journey.ask("POST", "/api/tactics", body=body, token=token)
+    refused = journey.ask("POST", TACTICS_PATH, body=body, token=token)
     journey.answered(refused, 403, "insufficient_scope")
     check(
-        'scope="memories:write"' in refused.headers["www-authenticate"],
+        "scope=MEMORIES_WRITE" in refused.headers["www-authenticate"],
         "What stays needs somebody it stays with: the refusal names memories:write",
     )
 
@@ -164,7 +170,7 @@ def _by_the_user(journey: DemoContext) -> None:
         "The same agent now works for Grace, with the scopes she approved",
     )
     step("The token from before the claim is tried once more.")
-    dead = journey.ask("GET", "/api/negotiations", token=old, show=("error",))
+    dead = journey.ask("GET", NEGOTIATIONS_PATH, token=old, show=("error",))
     journey.answered(dead, 401, "invalid_token")
     check(True, "The old token is dead: whoever saw it inherits nothing")
     step(
@@ -184,7 +190,7 @@ def _by_the_user(journey: DemoContext) -> None:
     )
     step("And the negotiation it opened while it was nobody's?")
     new = journey.claimed["access_token"]
-    listed = journey.ask("GET", "/api/negotiations", token=new, show=())
+    listed = journey.ask("GET", NEGOTIATIONS_PATH, token=new, show=())
     ids = [item["id"] for item in journey.answered(listed, 200)["items"]]
     check(ids == [journey.negotiation["id"]], "It moved to Grace in the claim's own transaction")
     step("Another agent tries the same code.")
@@ -261,9 +267,7 @@ _EXPECTED = frozenset(
 def _clients(journey: DemoContext) -> None:
     step, check = journey.narrator.step, journey.check
     step("The operator adds a client that may read negotiations and nothing else.")
-    journey.client = journey.operate(
-        "clients", "add", "demo client", "--scope", "negotiations:read"
-    )
+    journey.client = journey.operate("clients", "add", "demo client", "--scope", NEGOTIATIONS_READ)
     client_id = journey.client["client_id"]
     journey.tidy.append(("clients", "remove", client_id))
     endpoint = journey.metadata["token_endpoint"]
@@ -271,13 +275,13 @@ def _clients(journey: DemoContext) -> None:
     step("It gets a token for itself.")
     answer = journey.ask("POST", endpoint, form={"grant_type": "client_credentials"}, secret=secret)
     own = journey.answered(answer, 200)
-    check(own["scope"] == "negotiations:read", "The token carries what the client was given")
+    check(own["scope"] == NEGOTIATIONS_READ, "The token carries what the client was given")
     step("With it, it tries to write.")
     body = {"title": "Not mine to open", "role": "buyer", "issues": [{"name": "price"}]}
-    refused = journey.ask("POST", "/api/negotiations", body=body, token=own["access_token"])
+    refused = journey.ask("POST", NEGOTIATIONS_PATH, body=body, token=own["access_token"])
     journey.answered(refused, 403, "insufficient_scope")
     check(
-        'scope="negotiations:write"' in refused.headers["www-authenticate"],
+        "scope=NEGOTIATIONS_WRITE" in refused.headers["www-authenticate"],
         "The refusal names the scope that is missing",
     )
     step("The company's provider lets it act for Ada: an ID-JAG made out to this client.")
@@ -347,7 +351,7 @@ def _account(journey: DemoContext) -> None:
 
 
 def _is_dead(journey: DemoContext, token: str) -> bool:
-    answer = journey.ask("GET", "/api/negotiations", token=token, show=("error",))
+    answer = journey.ask("GET", NEGOTIATIONS_PATH, token=token, show=("error",))
     return answer.status_code == 401
 
 

@@ -7,6 +7,10 @@ import httpx2
 
 from negotiator.cli.demo.context import DemoChapter, DemoContext
 from negotiator.cli.demo.server import DemoFailed
+from negotiator.directory.listing_routes import TOOLS_PATH
+from negotiator.memory.benchmarks_routes import BENCHMARKS_PATH
+from negotiator.memory.memories_routes import MEMORIES_PATH, MEMORY_SEARCH_PATH
+from negotiator.memory.wins_routes import WINS_PATH
 
 _LESSON: Final = "Cloudwerk's account manager gives way on price in the last round, not before."
 _ASKED: Final = "When does the vendor give in on price?"
@@ -27,27 +31,27 @@ def _memory(journey: DemoContext) -> None:
     step("Grace's agent writes down what it has learned.")
     body = {"text": _LESSON, "kind": "counterparty", "counterparty": "Cloudwerk"}
     told = ("id", "status", "trust", "source")
-    kept = journey.post("/api/memories", body, status=201, show=told)
-    again = journey.post("/api/memories", body, show=("id",))
+    kept = journey.post(MEMORIES_PATH, body, status=201, show=told)
+    again = journey.post(MEMORIES_PATH, body, show=("id",))
     check(again["id"] == kept["id"], "Said twice, it is kept once")
     step("A year later somebody asks, in other words.")
     asked = {"query": _ASKED, "limit": 3}
-    found = journey.post("/api/memories/search", asked, show=("mode", "model"))
+    found = journey.post(MEMORY_SEARCH_PATH, asked, show=("mode", "model"))
     for hit in found["items"]:
         journey.narrator.event(f"{hit['score']:.3f}  {hit['memory']['text']}")
     check(found["items"][0]["memory"]["id"] == kept["id"], "It is found by what it means")
     step("The renewal becomes a win, measured against what was paid before.")
     told = ("savings_total", "savings_rate")
-    win = journey.post("/api/wins", _WIN, status=201, show=told)
+    win = journey.post(WINS_PATH, _WIN, status=201, show=told)
     check(win["savings_total"] == "22000.00", "What was saved is computed, to the cent")
-    marks = journey.get("/api/benchmarks?category=saas&role=buyer", show=("n_deals", "p50"))
+    marks = journey.get(f"{BENCHMARKS_PATH}?category=saas&role=buyer", show=("n_deals", "p50"))
     check(marks["n_deals"] >= 1, "Her benchmarks count it, and nobody else's do")
 
 
 def _tools(journey: DemoContext) -> None:
     step, check = journey.narrator.step, journey.check
     step("Anybody may ask the directory for a tool, by what it is to do.")
-    path = "/api/v1/tools?query=turn+a+podcast+into+text&limit=3"
+    path = f"{TOOLS_PATH}?query=turn+a+podcast+into+text&limit=3"
     found = journey.answered(journey.ask("GET", path, show=()), 200)
     for tool in found["items"]:
         journey.narrator.event(f"{tool['name']}: {tool['summary']}")

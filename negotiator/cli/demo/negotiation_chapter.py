@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from negotiator import values
 from negotiator.cli.demo.context import DemoChapter, DemoContext, JsonObject
+from negotiator.negotiations.routes import NEGOTIATIONS_PATH
 
 OfferPackage = dict[str, Any]
 
@@ -90,9 +91,9 @@ def _talk(journey: DemoContext) -> None:
 def _open(journey: DemoContext) -> str:
     journey.narrator.step("Grace's contract runs out. Her agent writes down what it is about.")
     told = ("id", "state", "missing")
-    opened = journey.post("/api/negotiations", _case(), status=201, show=told)
+    opened = journey.post(NEGOTIATIONS_PATH, _case(), status=201, show=told)
     journey.check(opened["missing"] == [], "Nothing is missing that advice would need")
-    return f"/api/negotiations/{opened['id']}"
+    return f"{NEGOTIATIONS_PATH}/{opened['id']}"
 
 
 def _plan(journey: DemoContext, one: str) -> JsonObject:

@@ -16,6 +16,7 @@ from typing import Any, Final
 import httpx2
 
 import negotiator
+from negotiator.discovery.health_routes import HEALTH_PATH
 from negotiator.settings import ENV_PREFIX
 
 _PATIENCE: Final = 60.0
@@ -126,7 +127,7 @@ def _wait(site: DemoServer, process: subprocess.Popen[bytes]) -> None:
             if process.poll() is not None:
                 break
             with contextlib.suppress(httpx2.TransportError):
-                if client.get("/api/health").is_success:
+                if client.get(HEALTH_PATH).is_success:
                     return
             time.sleep(_POLL)
     last = (site.log().strip().splitlines() or ["it wrote nothing"])[-1]

@@ -3,8 +3,9 @@
 from typing import Any, Final
 
 from negotiator.cli.demo.context import DemoChapter, DemoContext
+from negotiator.negotiations.routes import NEGOTIATIONS_PATH
+from negotiator.teleprompter.session_routes import SESSIONS_PATH
 
-_PATH: Final = "/api/teleprompter/sessions"
 _TALK: Final = {
     "title": "CRM add-on",
     "role": "buyer",
@@ -22,11 +23,13 @@ _CONSENT: Final = {"basis": "all_parties", "confirmed_by": "Grace"}
 def _live(journey: DemoContext) -> None:
     step, check = journey.narrator.step, journey.check
     step("Before the call: what it is about, and who agreed that it is listened to.")
-    talk = journey.post("/api/negotiations", _TALK, status=201, show=("id", "state"))
+    talk = journey.post(NEGOTIATIONS_PATH, _TALK, status=201, show=("id", "state"))
     opening = {"negotiation_id": talk["id"], "consent": _CONSENT}
-    session = journey.post(_PATH, opening, status=201, show=("id", "state", "keep", "notice_text"))
+    session = journey.post(
+        SESSIONS_PATH, opening, status=201, show=("id", "state", "keep", "notice_text")
+    )
     check(session["notice_text"] != "", "There is a sentence to read to the others first")
-    one = f"{_PATH}/{session['id']}"
+    one = f"{SESSIONS_PATH}/{session['id']}"
     step("They object.")
     card = _hear(journey, one, "u1", "Honestly, that is way over our budget.")
     check(card["family"] == "budget", "The card answers the objection that was made")
@@ -36,7 +39,7 @@ def _live(journey: DemoContext) -> None:
     limits = ("18", "12000", "12,000")
     words = " ".join((card["title"], card["say"], card["why"]))
     check(not any(limit in words for limit in limits), "And the card gives no limit away")
-    offers = journey.get(f"/api/negotiations/{talk['id']}/offers", show=())["items"]
+    offers = journey.get(f"{NEGOTIATIONS_PATH}/{talk['id']}/offers", show=())["items"]
     check(
         [offer["status"] for offer in offers] == ["unconfirmed"],
         "What was heard waits in the ledger until somebody confirms it",

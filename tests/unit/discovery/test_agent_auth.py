@@ -10,33 +10,41 @@ from negotiator.scopes import ASSISTANT, DIRECTORY
 
 BASE: Final = "https://negotiator.example"
 ID_JAG: Final = "urn:ietf:params:oauth:token-type:id-jag"
-FIRST: Final = ("/api/agent/register", "/api/agent/claim", "/oauth/revoke")
-SECOND: Final = ("/api/auth/register", "/api/auth/verify", "/api/auth/revoke")
+PATHS: Final = {
+    "register_agent": "/api/agent/register",
+    "claim_agent": "/api/agent/claim",
+    "revoke_token": "/oauth/revoke",
+    "register_directory_agent": "/api/auth/register",
+    "verify_agent": "/api/auth/verify",
+    "revoke_api_key": "/api/auth/revoke",
+    "issue_token": "/oauth/token",
+}
+FIRST: Final = ("register_agent", "claim_agent", "revoke_token")
+SECOND: Final = ("register_directory_agent", "verify_agent", "revoke_api_key")
 
 
 async def nothing(_call: Call[Any]) -> None:
     """What these operations do."""
 
 
-def service(*paths: str) -> ServiceDescription:
-    """A service that takes a POST at each of these paths."""
-    named = enumerate(paths)
+def service(*names: str) -> ServiceDescription:
+    """A service with these operations."""
     operations = (
-        Operation(name=f"operation{n}", method="POST", path=path, summary="Do", run=nothing)
-        for n, path in named
+        Operation(name=name, method="POST", path=PATHS[name], summary="Do", run=nothing)
+        for name in names
     )
     return ServiceDescription(BASE, {**ASSISTANT, **DIRECTORY}, tuple(operations))
 
 
-def block(*paths: str) -> dict[str, Any]:
+def block(*names: str) -> dict[str, Any]:
     """The block of such a service."""
-    made = agent_auth(service(*paths), (ID_JAG, "verified_email"))
+    made = agent_auth(service(*names), (ID_JAG, "verified_email"))
     assert made is not None
     return made
 
 
 def test_where_no_agent_can_register_there_is_no_block() -> None:
-    assert agent_auth(service("/oauth/token"), ()) is None
+    assert agent_auth(service("issue_token"), ()) is None
 
 
 def test_the_directory_alone_names_its_own_doors() -> None:
@@ -77,7 +85,7 @@ def test_both_together_say_for_each_way_which_door_is_its_own() -> None:
 
 
 def test_a_door_that_is_not_there_is_not_named() -> None:
-    made = block("/api/agent/register")
+    made = block("register_agent")
     assert made["register_uri"]
     assert not made.keys() & {"claim_uri", "claim_endpoint", "revocation_uri"}
     assert "claim_uri" not in made["anonymous"]
@@ -85,10 +93,10 @@ def test_a_door_that_is_not_there_is_not_named() -> None:
 
 def test_the_page_about_getting_in_has_a_part_for_each_door() -> None:
     pages = {
-        name: auth_md(SiteDescription(service(*paths), "1.0.0"))
-        for name, paths in {"one": FIRST, "two": SECOND, "both": (*FIRST, *SECOND)}.items()
+        name: auth_md(SiteDescription(service(*names), "1.0.0"))
+        for name, names in {"one": FIRST, "two": SECOND, "both": (*FIRST, *SECOND)}.items()
     }
     assert "/api/auth/" not in pages["one"]
     assert "/api/agent/" not in pages["two"]
-    assert all(path in pages["both"] for path in (*FIRST, *SECOND))
+    assert all(PATHS[name] in pages["both"] for name in (*FIRST, *SECOND))
     assert all(page.startswith("# auth.md") and "{base}" not in page for page in pages.values())
