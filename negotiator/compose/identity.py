@@ -66,7 +66,7 @@ def build_authorization_flow(ground: Services) -> Component:
         IdentityAssertionExchange(ground.credentials),
     )
     authorize = AuthorizationPage(
-        ground.room,
+        ground.router,
         known,
         endpoints.identity,
         ground.resources,
@@ -149,23 +149,23 @@ def _agents(ground: Services, delegations: Delegations) -> tuple[AgentRoutes, Ag
 
 def build_user_pages(ground: Services, delegations: Delegations) -> Component:
     """Make the wing."""
-    chosen, room = ground.settings, ground.room
-    passwords = PasswordChecker(room)
+    chosen, router = ground.settings, ground.router
+    passwords = PasswordChecker(router)
     provider = _provider(ground) if chosen.oidc_issuer else None
     name = chosen.oidc_name if provider else ""
     pages = [
-        *room.pages.routes(),
-        *SignInPage(room, passwords, name).routes(),
-        *FirstUserPage(room, ground.secret).routes(),
-        *AccountPage(room, passwords).routes(),
-        *ApprovalPage(room, passwords, delegations, name).routes(),
+        *router.pages.routes(),
+        *SignInPage(router, passwords, name).routes(),
+        *FirstUserPage(router, ground.secret).routes(),
+        *AccountPage(router, passwords).routes(),
+        *ApprovalPage(router, passwords, delegations, name).routes(),
     ]
     if "assistant" in chosen.services:
-        pages += AgentsPage(room, delegations, ConsentConnections()).routes()
-        pages += MemoriesPage(room).routes()
+        pages += AgentsPage(router, delegations, ConsentConnections()).routes()
+        pages += MemoriesPage(router).routes()
     if provider is None:
         return Component(pages=tuple(pages))
-    pages += ProviderSignInPages(room, provider).routes()
+    pages += ProviderSignInPages(router, provider).routes()
     return Component(pages=tuple(pages), closes=(provider.close,))
 
 

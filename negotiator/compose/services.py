@@ -1,4 +1,4 @@
-"""What every wing stands on: the store, the keys, whom we believe, what we hand out, the door, the pages' room."""
+"""What every wing stands on: the store, the keys, whom we believe, what we hand out, the door, the page router."""
 
 import contextlib
 import os
@@ -61,7 +61,7 @@ class Services:
     doorway: Pipeline
     mailer: Mailer
     following: CatalogueIndex
-    room: PageRouter
+    router: PageRouter
 
 
 def build_services(chosen: Settings) -> Services:
@@ -103,7 +103,7 @@ def build_services(chosen: Settings) -> Services:
         resources=resources,
         doorway=Pipeline(guard, limits, RefusalRenderer(base), store),
         mailer=Mailer(chosen.smtp_url, sender=chosen.mail_from, outbox=chosen.data_dir / "outbox"),
-        room=_room(chosen, store, limits, guard, secret),
+        router=_router(chosen, store, limits, guard, secret),
     )
 
 
@@ -163,7 +163,7 @@ def load_pepper(chosen: Settings) -> bytes:
     return path.read_bytes()
 
 
-def _room(
+def _router(
     chosen: Settings, store: Store, limits: RateLimits, guard: Guard, secret: bytes
 ) -> PageRouter:
     """What every page stands in; whoever signs in for nothing in particular goes to his agents, if there can be any."""

@@ -1,6 +1,7 @@
-"""Pages for people: server-rendered, no script, no outside request, a strict Content-Security-Policy.
+"""Server-rendered pages for users: no script, no outside request, a strict Content-Security-Policy.
 
-`visitor` knows who a browser belongs to, `room` is what every page stands in, `pages` how one is made. `entry` lets
-people in (sign-in, the first user, an organisation's provider); `account`, `agents` and `approve` are what they come
-for. Agents, users and the store are below; nothing but the wiring is above.
+`browser_sessions` finds the session of a browser by its cookies, `page_router` makes routes with the common checks, and
+`page_renderer` renders templates. `sign_in_pages`, `provider_sign_in` and `password_check` sign users in;
+`account_page`, `agents_page`, `memories_page`, `approval_page` and `authorization_page` are the pages for signed-in
+users.
 """

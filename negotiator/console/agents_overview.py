@@ -1,7 +1,4 @@
-"""What the Agents page shows of one user: his codes, his agents with what they may do, the clients he let in.
-
-Whom a user let in by consent, as the Agents page lists and ends them.
-"""
+"""The data of the Agents page: a user's delegation codes, their agents with their rights, and connected clients."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,18 +11,18 @@ from negotiator.errors import NotFound
 from negotiator.scopes import ASSISTANT, DIRECTORY, ordered
 from negotiator.store.statement import Transaction
 from negotiator.tokens import access_token_queries, authorization_codes, consent_queries
-from negotiator.tokens.access_token_queries import live_tokens as held_by
+from negotiator.tokens.access_token_queries import live_tokens
 
 PAGE_SIZE: Final = 25
 AFTER_EVERY_ID: Final = "~"
-"""Comes after every id."""
+"""Sorts after every id."""
 
 _MEANINGS: Final = {**ASSISTANT, **DIRECTORY}
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectedClient:
-    """A client that a user let in by consent. Times in milliseconds."""
+    """A client that a user consented to. Times in milliseconds."""
 
     id: str
     name: str
@@ -36,19 +33,19 @@ class ConnectedClient:
 
 
 class ClientConnections(Protocol):
-    """Clients that users let in, wherever that is kept."""
+    """The clients that users consented to."""
 
     def of_user(self, tx: Transaction, user_id: str) -> Sequence[ConnectedClient]:
         """A user's connections, newest first."""
         ...
 
     def revoke(self, tx: Transaction, connection_id: str, *, user_id: str) -> bool:
-        """End one, with every token it stands behind; False when it is not his."""
+        """End a connection with all of its tokens; False when the user has none with this id."""
         ...
 
 
 class NoClientConnections:
-    """A house in which no client can be let in."""
+    """Connections of a server that has no authorization endpoint."""
 
     def of_user(self, tx: Transaction, user_id: str) -> Sequence[ConnectedClient]:
         del tx, user_id
@@ -61,10 +58,10 @@ class NoClientConnections:
 
 @dataclass(frozen=True, slots=True)
 class AgentView:
-    """An agent, and what its live tokens and grants let it do in plain words.
+    """An agent, with the rights of its live tokens and grants in plain words.
 
-    `until` is when that ends if the agent does nothing (None: it may do nothing now), `at_most` when it ends however
-    often the agent renews it (None: it cannot renew). Milliseconds.
+    `until` is when the rights end if the agent stays idle (None: it has none now), `at_most` when they end however
+    often the agent renews them (None: it cannot renew). Milliseconds.
     """
 
     agent: Agent
@@ -75,7 +72,7 @@ class AgentView:
 
 @dataclass(frozen=True, slots=True)
 class DelegationCodeView:
-    """A code, where it stands, what it grants in plain words, and the name of the agent that used it."""
+    """A delegation code, its state, its rights in plain words, and the name of the agent that used it."""
 
     code: Delegation
     state: str
@@ -85,7 +82,7 @@ class DelegationCodeView:
 
 @dataclass(frozen=True, slots=True)
 class AgentsOverview:
-    """One page of each list; `older_…` is the id to go on from, None at the end."""
+    """One page of each list; `older_…` is the id of the last row when there are older ones, else None."""
 
     agents: tuple[AgentView, ...]
     codes: tuple[DelegationCodeView, ...]
@@ -103,12 +100,12 @@ def load_overview(
     agents_before: str = AFTER_EVERY_ID,
     codes_before: str = AFTER_EVERY_ID,
 ) -> AgentsOverview:
-    """Everything of this user's, newest first; `longest` is how long a grant can be renewed, in seconds."""
+    """Everything of this user, newest first; `longest` is how long a grant can be renewed, in seconds."""
     agents = registration.of_user(tx, user_id, before=agents_before, limit=PAGE_SIZE + 1)
     codes = delegation.of_user(tx, user_id, before=codes_before, limit=PAGE_SIZE + 1)
     scopes: dict[str, set[str]] = {}
     until: dict[str, int] = {}
-    for token in held_by(tx, user_id):
+    for token in live_tokens(tx, user_id):
         scopes.setdefault(token.client_id, set()).update(token.scope.split())
         until[token.client_id] = max(token.expires_at, until.get(token.client_id, 0))
     at_most: dict[str, int] = {}
@@ -135,19 +132,19 @@ def load_overview(
 
 
 def describe_scopes(scopes: Iterable[str]) -> tuple[str, ...]:
-    """What these scopes let somebody do, in the words and order of `negotiator.scopes`."""
+    """What these scopes permit, in plain words, in the order of the catalogue."""
     return tuple(_MEANINGS[scope] for scope in ordered(scopes))
 
 
 def revoke_code(tx: Transaction, code_id: str, *, user_id: str) -> None:
-    """End a code of this user's, with what an agent got by it; 404 when there is none of theirs to end."""
+    """Revoke a code of this user's, with everything an agent obtained by it; 404 when there is none to revoke."""
     delegation.revoke(tx, code_id, actor=user_id, user_id=user_id)
 
 
 def revoke_agent(tx: Transaction, agent_id: str, *, user_id: str) -> None:
-    """Cut an agent of this user's off, with all its tokens; 404 when there is none of his."""
+    """Revoke an agent of this user's with all its tokens; 404 when the user has none with this id."""
     if not registration.revoke(tx, agent_id, user_id=user_id):
-        raise NotFound("There is no such agent of yours.")
+        raise NotFound("You have no such agent.")
 
 
 def _code(tx: Transaction, code: Delegation) -> DelegationCodeView:
@@ -160,7 +157,7 @@ def _code(tx: Transaction, code: Delegation) -> DelegationCodeView:
 
 @dataclass(frozen=True, slots=True)
 class ConsentConnections:
-    """The clients with a consent; a connection's id is the client's."""
+    """Clients with a consent; the id of a connection is the client's id."""
 
     def of_user(self, tx: Transaction, user_id: str) -> Sequence[ConnectedClient]:
         """A user's connections, newest first."""
@@ -179,5 +176,5 @@ class ConsentConnections:
         ]
 
     def revoke(self, tx: Transaction, connection_id: str, *, user_id: str) -> bool:
-        """End one, with every code and token it stands behind; False when it is not his."""
+        """End a connection with all of its codes and tokens; False when the user has none with this id."""
         return consent_queries.withdraw(tx, user_id, connection_id, actor=user_id)

@@ -1,4 +1,4 @@
-"""The page behind an approval link: only the account's owner, signed in or by his password, grants what it asks."""
+"""`/approve/{secret}`: the page of an approval link, on which the owner of the account grants the request."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,50 +21,50 @@ from negotiator.users.tables import Approval
 
 @dataclass(frozen=True, slots=True)
 class ApprovalPage:
-    """GET shows what is asked; POST by the owner grants it; nothing else does."""
+    """GET shows the request; POST by the account's owner grants it."""
 
-    room: PageRouter
+    router: PageRouter
     passwords: PasswordChecker
     delegations: Delegations
     provider: str = ""
 
     def routes(self) -> list[Route]:
-        """The page and its form. A stranger's form proves itself by the password in it."""
+        """The page and its form. Without a session the form is authenticated by the password in it."""
         path = "/approve/{secret}"
         return [
-            self.room.open_page(path, self.show),
-            self.room.open_form(path, self.decide, strangers_need_token=False),
+            self.router.open_page(path, self.show),
+            self.router.open_form(path, self.decide, anonymous_needs_token=False),
         ]
 
-    async def show(self, request: Request, who: AnySession) -> Response:
-        """What is asked of whom. Looking grants nothing: mail scanners open links."""
-        return self._ask(who, await self._find(request), here=request.url.path)
+    async def show(self, request: Request, session: AnySession) -> Response:
+        """The request. Reading it grants nothing, because mail scanners open links."""
+        return self._ask(session, await self._find(request), here=request.url.path)
 
-    async def decide(self, request: Request, who: AnySession, form: FormFields) -> Response:
-        """Grant it, if it is the owner who asks."""
+    async def decide(self, request: Request, session: AnySession, form: FormFields) -> Response:
+        """Grant it, if the caller is the owner of the account."""
         secret: str = request.path_params["secret"]
-        if isinstance(who, SignedInSession):
+        if isinstance(session, SignedInSession):
             approval = await self._find(request)
-            user_id = who.user_id if who.email == approval.email else None
+            user_id = session.user_id if session.email == approval.email else None
         else:
             approval, user_id = await self._try_password(request, secret, form)
         if user_id is None:
-            return self._ask(who, approval, here=request.url.path, wrong=True)
+            return self._ask(session, approval, here=request.url.path, error=True)
         owner, granted = user_id, [name for name in ASSISTANT if form.get(f"scope:{name}") == "on"]
-        outcome = await self.room.store.write(lambda tx: self._grant(tx, secret, owner, granted))
-        return self.room.render("granted.html", who, **outcome)
+        outcome = await self.router.store.write(lambda tx: self._grant(tx, secret, owner, granted))
+        return self.router.render("approved.html", session, **outcome)
 
     async def _find(self, request: Request) -> Approval:
         secret: str = request.path_params["secret"]
-        approval = await self.room.store.read(lambda tx: approval_queries.find(tx, secret))
-        return _still(approval)
+        approval = await self.router.store.read(lambda tx: approval_queries.find(tx, secret))
+        return _require_open(approval)
 
     async def _try_password(
         self, request: Request, secret: str, form: FormFields
     ) -> tuple[Approval, str | None]:
-        """One of five tries; the approval and, when the password was right, its owner."""
-        approval = _still(
-            await self.room.store.write(lambda tx: approval_queries.count_attempt(tx, secret))
+        """The approval and, when the password is right, its owner's id. An approval allows five attempts."""
+        approval = _require_open(
+            await self.router.store.write(lambda tx: approval_queries.count_attempt(tx, secret))
         )
         user = await self.passwords.check(request, approval.email, form.get("password", ""))
         return approval, user.id if user else None
@@ -72,7 +72,7 @@ class ApprovalPage:
     def _grant(
         self, tx: Transaction, secret: str, user_id: str, scopes: list[str]
     ) -> dict[str, Any]:
-        approval = _still(approval_queries.consume(tx, secret))
+        approval = _require_open(approval_queries.consume(tx, secret))
         audit.record(tx, "approval.granted", approval.id, actor=user_id, kind=approval.kind)
         if approval.kind == "link":
             identity_matching.link(
@@ -89,24 +89,24 @@ class ApprovalPage:
         return {"approval": approval, "code": minted.code}
 
     def _ask(
-        self, who: AnySession, approval: Approval, *, here: str, wrong: bool = False
+        self, session: AnySession, approval: Approval, *, here: str, error: bool = False
     ) -> Response:
-        visitor = isinstance(who, SignedInSession)
-        return self.room.render(
+        signed_in = isinstance(session, SignedInSession)
+        return self.router.render(
             "approve.html",
-            who,
-            403 if wrong else 200,
+            session,
+            403 if error else 200,
             approval=approval,
             scopes=ASSISTANT,
-            stranger=not visitor,
-            other=isinstance(who, SignedInSession) and who.email != approval.email,
-            wrong=wrong and not visitor,
+            anonymous=not signed_in,
+            other=isinstance(session, SignedInSession) and session.email != approval.email,
+            error=error and not signed_in,
             provider=self.provider,
             here=here,
         )
 
 
-def _still(approval: Approval | None) -> Approval:
+def _require_open(approval: Approval | None) -> Approval:
     if approval is None:
-        raise Gone("This link was used, has expired, or never was.")
+        raise Gone("This link was used, has expired, or is not valid.")
     return approval

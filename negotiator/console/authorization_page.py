@@ -1,7 +1,7 @@
-"""`/oauth/authorize`: a client asks, the user, signed in, answers (RFC 6749 §4.1, RFC 9207, OpenID Core §3.1.2).
+"""`/oauth/authorize`: the authorization endpoint and its consent page (RFC 6749 §4.1, RFC 9207, OpenID Core §3.1.2).
 
-The request is in the query from beginning to end, of the page and of its form, and is read anew each time: nothing is
-kept until the user says yes. Whatever is answered carries `iss`.
+The request stays in the query of the page and of its form and is parsed again each time; nothing is stored before the
+user consents. Every answer carries `iss`.
 """
 
 from collections.abc import Mapping
@@ -22,8 +22,13 @@ from negotiator.errors import InvalidRequest, Refusal
 from negotiator.http.input import read_body
 from negotiator.http.limits import too_many_requests
 from negotiator.store.statement import Transaction
-from negotiator.tokens import authorization_codes, clients, consent_queries, redirect_uris
-from negotiator.tokens import authorization_request as asking
+from negotiator.tokens import (
+    authorization_codes,
+    authorization_request,
+    clients,
+    consent_queries,
+    redirect_uris,
+)
 from negotiator.tokens.authorization_codes import NewGrant
 from negotiator.tokens.authorization_request import (
     BACK_FROM_SIGN_IN,
@@ -41,27 +46,29 @@ _BODY: Final = 16 * 1024
 
 @dataclass(frozen=True, slots=True)
 class AuthorizationPage:
-    """The authorization endpoint. `scopes` are those of the service with their meaning, `pepper` keys codes."""
+    """The authorization endpoint. `scopes` maps the service's scopes to their meaning, `pepper` keys codes."""
 
-    room: PageRouter
-    known: ClientLookup
+    router: PageRouter
+    client_lookup: ClientLookup
     identity: IdTokenSigner
     resources: frozenset[str]
     scopes: Mapping[str, str]
     pepper: bytes
 
     def routes(self) -> list[Route]:
-        """The endpoint by GET and POST, and where its page sends the user's answer."""
+        """The endpoint by GET and POST, and the target of its consent form."""
         return [
-            self.room.open_page(AUTHORIZE_PATH, self.show),
+            self.router.open_page(AUTHORIZE_PATH, self.show),
             Route(AUTHORIZE_PATH, self.relay, methods=["POST"]),
-            self.room.open_form(CONSENT_PATH, self.decide, strangers_need_token=False),
+            self.router.open_form(CONSENT_PATH, self.decide, anonymous_needs_token=False),
         ]
 
     async def relay(self, request: Request) -> Response:
-        """A request by POST (OpenID Core §3.1.2.1) becomes one by GET; it could carry no cookie of ours."""
+        """Redirect a request by POST (OpenID Core §3.1.2.1) to GET, because a cross-site POST carries no cookie."""
         try:
-            reading = await self.room.limits.charge(anonymous_caller(self.room.address(request)))
+            reading = await self.router.limits.charge(
+                anonymous_caller(self.router.address(request))
+            )
             if not reading.taken:
                 raise too_many_requests(reading)
             length = request.headers.get("content-length")
@@ -71,166 +78,174 @@ class AuthorizationPage:
             pairs = parse_qsl(body.decode(), keep_blank_values=True)
         except Refusal as refusal:
             return self._page(None, refusal)
-        return self.room.pages.see(f"{AUTHORIZE_PATH}?{urlencode(pairs)}")
+        return self.router.pages.see(f"{AUTHORIZE_PATH}?{urlencode(pairs)}")
 
-    async def show(self, request: Request, who: AnySession) -> Response:
-        """Answer at once what can be, send whoever is not signed in to sign in, ask the rest."""
+    async def show(self, request: Request, session: AnySession) -> Response:
+        """Answer the request at once where possible, send the user to sign in, or ask for consent."""
         try:
-            asked = await self._read(request)
-            if self._needs_sign_in(asked, who, request):
-                if "none" in asked.prompts:
-                    raise self._wrong(asked, "login_required", "The user has to sign in.")
-                return self._sign_in(asked, request)
-            assert isinstance(who, SignedInSession)  # noqa: S101  a stranger needs to sign in
-            if await self._is_spared(asked, who):
-                return await self._grant(asked, who, asked.scopes)
-            if "none" in asked.prompts:
-                raise self._wrong(asked, "consent_required", "The user has to be asked.")
-        except AuthorizationRequestRefused as wrong:
+            authorization = await self._read(request)
+            if self._needs_sign_in(authorization, session, request):
+                if "none" in authorization.prompts:
+                    raise self._refusal(authorization, "login_required", "The user has to sign in.")
+                return self._sign_in(authorization, request)
+            assert isinstance(session, SignedInSession)  # noqa: S101  narrowed by `_needs_sign_in`
+            if await self._has_consent(authorization, session):
+                return await self._grant(authorization, session, authorization.scopes)
+            if "none" in authorization.prompts:
+                raise self._refusal(
+                    authorization, "consent_required", "The user has to give consent."
+                )
+        except AuthorizationRequestRefused as refused:
             return self._answer(
-                wrong.redirect_uri,
-                {"error": wrong.error, "error_description": wrong.description},
-                wrong.state,
+                refused.redirect_uri,
+                {"error": refused.error, "error_description": refused.description},
+                refused.state,
             )
-        return self._ask(asked, who, request)
+        return self._ask(authorization, session, request)
 
-    async def decide(self, request: Request, who: AnySession, form: FormFields) -> Response:
-        """The user's answer, to the very request that is still in the query."""
+    async def decide(self, request: Request, session: AnySession, form: FormFields) -> Response:
+        """Apply the user's decision to the request, which is still in the query."""
         try:
-            asked = await self._read(request)
-            if self._needs_sign_in(asked, who, request):
-                return self._sign_in(asked, request)
-            assert isinstance(who, SignedInSession)  # noqa: S101  a stranger needs to sign in
-            granted = [name for name in asked.scopes if form.get(f"scope:{name}") == "on"]
+            authorization = await self._read(request)
+            if self._needs_sign_in(authorization, session, request):
+                return self._sign_in(authorization, request)
+            assert isinstance(session, SignedInSession)  # noqa: S101  narrowed by `_needs_sign_in`
+            granted = [name for name in authorization.scopes if form.get(f"scope:{name}") == "on"]
             if form.get("decision") != "allow" or not granted:
-                raise self._wrong(asked, "access_denied", "The user said no.")
-            return await self._grant(asked, who, granted)
-        except AuthorizationRequestRefused as wrong:
+                raise self._refusal(authorization, "access_denied", "The user refused.")
+            return await self._grant(authorization, session, granted)
+        except AuthorizationRequestRefused as refused:
             return self._answer(
-                wrong.redirect_uri,
-                {"error": wrong.error, "error_description": wrong.description},
-                wrong.state,
+                refused.redirect_uri,
+                {"error": refused.error, "error_description": refused.description},
+                refused.state,
             )
 
     async def _read(self, request: Request) -> AuthorizationRequest:
         members = RequestParameters(request.url.query)
-        client = await self.known.find(members.get("client_id", ""), self.room.address(request))
+        client = await self.client_lookup.find(
+            members.get("client_id", ""), self.router.address(request)
+        )
         if client is None:
-            raise InvalidRequest("No client of this name is known here, or its document is not.")
-        return asking.parse_request(
+            raise InvalidRequest(
+                "This client is not client_lookup here, or its metadata document cannot be used."
+            )
+        return authorization_request.parse_request(
             members, client, resources=self.resources, offered=set(self.scopes)
         )
 
     def _needs_sign_in(
-        self, asked: AuthorizationRequest, who: AnySession, request: Request
+        self, authorization: AuthorizationRequest, session: AnySession, request: Request
     ) -> bool:
-        if not isinstance(who, SignedInSession):
+        if not isinstance(session, SignedInSession):
             return True
         hint = request.query_params.get("id_token_hint")
-        if hint and self.identity.hinted_subject(hint) != who.user_id:
+        if hint and self.identity.hinted_subject(hint) != session.user_id:
             return True
-        at = who.auth_time // 1000
-        if asked.signed_in_after is not None:
-            return at < asked.signed_in_after
-        if asked.prompts & {"login", "select_account"}:
+        at = session.auth_time // 1000
+        if authorization.signed_in_after is not None:
+            return at < authorization.signed_in_after
+        if authorization.prompts & {"login", "select_account"}:
             return True
-        # A maximum age of nothing is a wish for a fresh sign-in, within the same second too.
-        return asked.max_age is not None and (
-            asked.max_age == 0 or values.now() // 1000 - at > asked.max_age
+        # A maximum age of zero demands a new sign-in, within the same second too.
+        return authorization.max_age is not None and (
+            authorization.max_age == 0 or values.now() // 1000 - at > authorization.max_age
         )
 
-    def _sign_in(self, asked: AuthorizationRequest, request: Request) -> Response:
-        """Off to the sign-in page, whoever is there; he comes back with the same request."""
-        kept = [
+    def _sign_in(self, authorization: AuthorizationRequest, request: Request) -> Response:
+        """Redirect to the sign-in page, which returns to the same request."""
+        parameters = [
             (name, value)
             for name, value in parse_qsl(request.url.query, keep_blank_values=True)
             if name != BACK_FROM_SIGN_IN
         ]
-        if asked.max_age is not None or asked.prompts & {"login", "select_account"}:
-            kept.append((BACK_FROM_SIGN_IN, str(values.now() // 1000)))
-        back = urlencode({"again": "1", "next": f"{AUTHORIZE_PATH}?{urlencode(kept)}"})
-        return self.room.pages.see(f"{SIGN_IN_PATH}?{back}")
+        if authorization.max_age is not None or authorization.prompts & {"login", "select_account"}:
+            parameters.append((BACK_FROM_SIGN_IN, str(values.now() // 1000)))
+        back = urlencode({"again": "1", "next": f"{AUTHORIZE_PATH}?{urlencode(parameters)}"})
+        return self.router.pages.see(f"{SIGN_IN_PATH}?{back}")
 
-    async def _is_spared(self, asked: AuthorizationRequest, visitor: SignedInSession) -> bool:
-        """Whether the user need not be asked again (RFC 8252 §8.6: never when anybody could be the client)."""
-        if "consent" in asked.prompts or not _is_certain(asked):
+    async def _has_consent(
+        self, authorization: AuthorizationRequest, session: SignedInSession
+    ) -> bool:
+        """Whether a stored consent covers the request (RFC 8252 §8.6: never for a client that others can imitate)."""
+        if "consent" in authorization.prompts or not _is_identified(authorization):
             return False
-        client_id = asked.client.client_id
-        return await self.room.store.read(
-            lambda tx: consent_queries.covers(tx, visitor.user_id, client_id, asked.scopes)
+        client_id = authorization.client.client_id
+        return await self.router.store.read(
+            lambda tx: consent_queries.covers(tx, session.user_id, client_id, authorization.scopes)
         )
 
     async def _grant(
-        self, asked: AuthorizationRequest, visitor: SignedInSession, scopes: list[str]
+        self, authorization: AuthorizationRequest, session: SignedInSession, scopes: list[str]
     ) -> Response:
-        client = asked.client
+        client = authorization.client
 
         def unit(tx: Transaction) -> str:
-            issuer, identity = session_queries.provider_identity(tx, visitor.session_id)
+            issuer, identity = session_queries.provider_identity(tx, session.session_id)
             clients.mark_used(tx, client.client_id)
             consent_queries.save(
                 tx,
-                visitor.user_id,
+                session.user_id,
                 client_id=client.client_id,
                 client_name=client.row.name,
-                place=_place(asked),
+                place=_recognisable_host(authorization),
                 scopes=scopes,
-                remembered=_is_certain(asked),
+                remembered=_is_identified(authorization),
             )
             granted = NewGrant(
                 client.client_id,
-                visitor.user_id,
+                session.user_id,
                 scopes,
-                asked.resource,
-                asked.redirect_uri,
-                asked.nonce,
-                asked.challenge,
-                visitor.auth_time,
+                authorization.resource,
+                authorization.redirect_uri,
+                authorization.nonce,
+                authorization.challenge,
+                session.auth_time,
                 issuer,
                 identity,
-                asked.key,
+                authorization.key,
             )
             return authorization_codes.issue_code(tx, granted, pepper=self.pepper)
 
-        code = await self.room.store.write(unit)
-        return self._answer(asked.redirect_uri, {"code": code}, asked.state)
+        code = await self.router.store.write(unit)
+        return self._answer(authorization.redirect_uri, {"code": code}, authorization.state)
 
     def _ask(
-        self, asked: AuthorizationRequest, visitor: SignedInSession, request: Request
+        self, authorization: AuthorizationRequest, session: SignedInSession, request: Request
     ) -> Response:
-        row = asked.client.row
-        return self.room.render(
+        row = authorization.client.row
+        return self.router.render(
             "consent.html",
-            visitor,
-            forms_may_end_at=(redirect_uris.origin(asked.redirect_uri),),
-            action=f"{urlsplit(self.room.pages.base).path}{CONSENT_PATH}?{request.url.query}",
+            session,
+            form_redirect_origins=(redirect_uris.origin(authorization.redirect_uri),),
+            action=f"{urlsplit(self.router.pages.base).path}{CONSENT_PATH}?{request.url.query}",
             name=row.name,
-            place=_place(asked),
+            place=_recognisable_host(authorization),
             origin=row.origin,
-            back_to=redirect_uris.display_host(asked.redirect_uri),
-            loopback=redirect_uris.is_loopback(asked.redirect_uri),
-            wanted={name: self.scopes[name] for name in asked.scopes},
-            others=[text for name, text in self.scopes.items() if name not in asked.scopes],
+            back_to=redirect_uris.display_host(authorization.redirect_uri),
+            loopback=redirect_uris.is_loopback(authorization.redirect_uri),
+            requested={name: self.scopes[name] for name in authorization.scopes},
+            others=[text for name, text in self.scopes.items() if name not in authorization.scopes],
         )
 
     def _answer(
-        self, redirect_uri: str, told: Mapping[str, str], state: str | None
+        self, redirect_uri: str, answer: Mapping[str, str], state: str | None
     ) -> RedirectResponse:
-        """Back to the client, with `state` and `iss` (RFC 9207 §2)."""
+        """Redirect to the client with `state` and `iss` (RFC 9207 §2)."""
         issuer = {"state": state, "iss": self.identity.issuer}
-        return _UnquotedRedirect(redirect_uris.add_parameters(redirect_uri, {**told, **issuer}))
+        return _UnquotedRedirect(redirect_uris.add_parameters(redirect_uri, {**answer, **issuer}))
 
-    def _wrong(
-        self, asked: AuthorizationRequest, error: str, description: str
+    def _refusal(
+        self, authorization: AuthorizationRequest, error: str, description: str
     ) -> AuthorizationRequestRefused:
         return AuthorizationRequestRefused(
-            error, description, redirect_uri=asked.redirect_uri, state=asked.state
+            error, description, redirect_uri=authorization.redirect_uri, state=authorization.state
         )
 
-    def _page(self, who: AnySession | None, refusal: Refusal) -> Response:
-        return self.room.render(
-            "refused.html",
-            who,
+    def _page(self, session: AnySession | None, refusal: Refusal) -> Response:
+        return self.router.render(
+            "error.html",
+            session,
             refusal.status,
             headers=refusal.headers,
             reason=refusal.description,
@@ -238,20 +253,22 @@ class AuthorizationPage:
 
 
 class _UnquotedRedirect(RedirectResponse):
-    """A redirect to a URI as it is: Starlette would quote it, and the client compare it."""
+    """A redirect that does not quote the URI as Starlette does: the client compares it byte for byte."""
 
     def __init__(self, url: str) -> None:
         super().__init__("/", 303, headers={"cache-control": "no-store"})
         self.headers["location"] = url
 
 
-def _is_certain(asked: AuthorizationRequest) -> bool:
-    """Whether nobody else can be this client: it has a secret, or only one host receives its codes."""
-    return not asked.client.is_public or redirect_uris.is_https_only(asked.redirect_uri)
+def _is_identified(authorization: AuthorizationRequest) -> bool:
+    """Whether no other program can pose as this client: it has a secret, or one https host receives its codes."""
+    return not authorization.client.is_public or redirect_uris.is_https_only(
+        authorization.redirect_uri
+    )
 
 
-def _place(asked: AuthorizationRequest) -> str:
-    """What the user can hold on to: the host of the client's document, else where it is answered."""
-    if asked.client.row.origin == "document":
-        return redirect_uris.display_host(asked.client.client_id)
-    return redirect_uris.display_host(asked.redirect_uri)
+def _recognisable_host(authorization: AuthorizationRequest) -> str:
+    """The host by which a user can recognise the client: of its metadata document, else of its redirect URI."""
+    if authorization.client.row.origin == "document":
+        return redirect_uris.display_host(authorization.client.client_id)
+    return redirect_uris.display_host(authorization.redirect_uri)

@@ -1,13 +1,10 @@
-"""Known devices: browsers in which a user has signed in before, told apart from those of strangers who guess.
+"""Browser sessions: from a cookie to a signed-in or an anonymous session, CSRF checks of forms, and known devices.
 
-The cookie is signed, names nobody, and is bound to the user and the user's present password. It opens nothing by
-itself: a try from a known device has a budget of its own, which strangers cannot use up.
+A form is accepted when it carries the token bound to the cookie it came with and no header (`Sec-Fetch-Site`, `Origin`)
+names another site. Both apply to anonymous sessions too, so that no one is signed in to another account unnoticed.
 
-Who a browser belongs to: from its cookie to a signed-in `Visitor`, or a `Stranger`; and whose form this is.
-
-A form is believed when it carries the token of the very cookie it came with, and no header says that another
-site sent it (`Sec-Fetch-Site`, `Origin`). Both hold for strangers too: else somebody could be signed in as
-somebody else without noticing.
+A known device is a browser in which the user has signed in before. Its cookie is signed, names no user, and is bound to
+the user and their present password. It only gives password attempts from that browser a budget of their own.
 """
 
 import re
@@ -33,11 +30,11 @@ from negotiator.users.session_queries import SignInDetails
 from negotiator.users.tables import User
 
 KNOWN_DEVICE_SECONDS: Final = 180 * 86_400
-"""Seconds that a browser is known after its last sign-in."""
+"""Seconds after its last sign-in for which a browser is known."""
 
 
 def remember_device(cookies: BrowserCookies, response: Response, user: User) -> None:
-    """Let the browser be known as one of this user's."""
+    """Mark the browser as a known device of this user."""
     content = {"id": values.new_secret(), "at": values.now(), "of": _owner(cookies, user)}
     cookies.write(
         response, "device", cookies.seal("device", orjson.dumps(content)), life=KNOWN_DEVICE_SECONDS
@@ -45,7 +42,7 @@ def remember_device(cookies: BrowserCookies, response: Response, user: User) -> 
 
 
 def find_device(cookies: BrowserCookies, request: Request, user: User | None) -> str | None:
-    """The id of the browser, if this user signed in with it and has the same password still."""
+    """The id of the browser, if this user signed in with it and has not changed the password since."""
     content = cookies.unseal("device", cookies.read(request, "device"))
     known = read_object(content) if content else {}
     owner = _owner(cookies, user)
@@ -63,13 +60,13 @@ _SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
 _START = re.compile(r"/(?![/\\\x00-\x20])")
 _PATH = re.compile(r"[!-\[\]-~]+")
 _LONGEST_PATH: Final = 8192
-_FROM_US: Final = {"same-origin", "none"}
+_OWN_SITES: Final = {"same-origin", "none"}
 _HOUR: Final = 3600
 
 
 @dataclass(frozen=True, slots=True)
 class SignedInSession:
-    """Somebody who is signed in. `csrf` belongs into each of his forms; `auth_time` in milliseconds."""
+    """The session of a signed-in user. Every form carries `csrf`; `auth_time` in milliseconds."""
 
     user_id: str
     email: str | None
@@ -81,13 +78,13 @@ class SignedInSession:
 
     @property
     def greeting(self) -> str:
-        """What to call him."""
+        """The name to address the user by."""
         return self.name or self.email or self.user_id
 
 
 @dataclass(frozen=True, slots=True)
 class AnonymousSession:
-    """Somebody who is not signed in: a browser, known by a cookie that says nothing."""
+    """The session of a browser without a signed-in user, identified by a random cookie."""
 
     secret: str
     csrf: str
@@ -99,14 +96,14 @@ AnySession = SignedInSession | AnonymousSession
 
 @dataclass(frozen=True, slots=True)
 class BrowserSessions:
-    """Tells them by their cookies."""
+    """Finds, starts and ends sessions by cookies."""
 
     cookies: BrowserCookies
     store: Store
     guard: Guard
 
     async def find(self, request: Request) -> SignedInSession | None:
-        """The visitor, if his session is live."""
+        """The signed-in session of the request, if it is live."""
         secret = self._secret(request, "session")
         found = (
             await self.store.read(lambda tx: session_queries.find(tx, secret)) if secret else None
@@ -125,21 +122,23 @@ class BrowserSessions:
             self._token(secret),
         )
 
-    def stranger(self, request: Request) -> AnonymousSession:
-        """The browser of somebody who is not signed in."""
-        known = self._secret(request, "door")
+    def anonymous(self, request: Request) -> AnonymousSession:
+        """The anonymous session of the request."""
+        known = self._secret(request, "anonymous")
         secret = known or values.new_secret()
         return AnonymousSession(secret, self._token(secret), is_new=not known)
 
     def check(
-        self, request: Request, who: AnySession, form: Mapping[str, str], *, token: bool = True
+        self, request: Request, session: AnySession, form: Mapping[str, str], *, token: bool = True
     ) -> None:
-        """Refuse with 403 a form that is not this visitor's own; without `token` by its headers only."""
+        """Refuse with 403 a form that another site or session sent; without `token` only headers are checked."""
         site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
-        foreign = (site is not None and site not in _FROM_US) or (
+        foreign = (site is not None and site not in _OWN_SITES) or (
             origin not in {None, "null", _origin(self.cookies.base)}
         )
-        if foreign or (token and not values.equal_in_constant_time(form.get("csrf", ""), who.csrf)):
+        if foreign or (
+            token and not values.equal_in_constant_time(form.get("csrf", ""), session.csrf)
+        ):
             raise Forbidden("This form is too old or came from elsewhere. Open the page again.")
 
     async def sign_in(
@@ -151,9 +150,9 @@ class BrowserSessions:
         issuer: str | None = None,
         identity: str | None = None,
     ) -> None:
-        """Begin a session under a secret that nobody had before, and end the one this browser came with."""
+        """Start a session under a new secret, and end the session that the browser had."""
         old, secret = self._secret(request, "session"), values.new_secret()
-        means = SignInDetails(
+        details = SignInDetails(
             browser=browser_name(request.headers.get("user-agent", "")),
             address=self.guard.address(request.scope, read_headers(request.scope)),
             issuer=issuer,
@@ -163,25 +162,25 @@ class BrowserSessions:
         def unit(tx: Transaction) -> User | None:
             if old:
                 session_queries.end_by_secret(tx, old)
-            session_queries.begin(tx, secret, user_id, means=means)
+            session_queries.begin(tx, secret, user_id, means=details)
             return user_queries.by_id(tx, user_id)
 
         user = await self.store.write(unit)
         self.cookies.write(response, "session", secret, life=session_queries.LIFE // 1000)
         if user:
             remember_device(self.cookies, response, user)
-        self.cookies.drop(response, "door")
+        self.cookies.drop(response, "anonymous")
 
     async def sign_out(self, request: Request, response: Response) -> None:
-        """End the session this browser came with."""
+        """End the session of the browser."""
         if secret := self._secret(request, "session"):
             await self.store.write(lambda tx: session_queries.end_by_secret(tx, secret))
         self.cookies.drop(response, "session")
 
-    def remember(self, response: Response, who: AnySession) -> None:
-        """Give a new browser the cookie its forms are held against."""
-        if isinstance(who, AnonymousSession) and who.is_new:
-            self.cookies.write(response, "door", who.secret, life=_HOUR)
+    def remember(self, response: Response, session: AnySession) -> None:
+        """Set the cookie of a new anonymous session."""
+        if isinstance(session, AnonymousSession) and session.is_new:
+            self.cookies.write(response, "anonymous", session.secret, life=_HOUR)
 
     def _token(self, secret: str) -> str:
         return values.keyed_digest(self.cookies.pepper, f"form:{secret}")
@@ -192,25 +191,25 @@ class BrowserSessions:
 
 
 def local_path(text: str | None, *, otherwise: str) -> str:
-    """A path of ours to go on to; whatever a browser could read as another place becomes `otherwise`.
+    """The path of this server to continue at; `otherwise` for anything a browser could read as another host.
 
-    Only printable ASCII without a backslash, one slash at the start, also after percent-decoding twice.
+    Only printable ASCII without a backslash and with one slash at the start, also after percent-decoding twice.
     """
     if text is None or len(text) > _LONGEST_PATH:
         return otherwise
-    for seen in (text, unquote(text), unquote(unquote(text))):
-        if not _START.match(seen):
+    for decoded in (text, unquote(text), unquote(unquote(text))):
+        if not _START.match(decoded):
             return otherwise
     return text if _PATH.fullmatch(text) else otherwise
 
 
 def browser_name(agent: str) -> str:
-    """`Firefox on Linux`, as far as a User-Agent tells; for people who look through their sessions."""
+    """A short name such as `Firefox on Linux`, from the User-Agent header."""
     names = ("Edg", "Edge"), ("OPR", "Opera"), ("Firefox", "Firefox"), ("Chrom", "Chrome")
     systems = ("Android", "Android"), ("iPhone", "iPhone"), ("iPad", "iPad"), ("Windows", "Windows")
     later = ("Mac OS", "macOS"), ("CrOS", "ChromeOS"), ("Linux", "Linux")
-    name = next((said for mark, said in (*names, ("Safari", "Safari")) if mark in agent), "")
-    system = next((said for mark, said in (*systems, *later) if mark in agent), "")
+    name = next((label for mark, label in (*names, ("Safari", "Safari")) if mark in agent), "")
+    system = next((label for mark, label in (*systems, *later) if mark in agent), "")
     return " on ".join(filter(None, (name or "A browser", system)))
 
 

@@ -1,4 +1,4 @@
-"""The cookies of a browser: bound to this very host when it is https, out of reach of scripts and other sites."""
+"""Cookies of the pages: host-only with https, not readable by scripts, not sent by other sites' forms."""
 
 import base64
 import binascii
@@ -10,32 +10,32 @@ from starlette.responses import Response
 
 from negotiator import values
 
-CookieKind = Literal["session", "door", "errand", "device"]
+CookieKind = Literal["session", "anonymous", "pending-sign-in", "device"]
 
 
 @dataclass(frozen=True, slots=True)
 class BrowserCookies:
-    """Reads and writes them for the service at `base`."""
+    """Reads and writes the cookies of the service at `base`."""
 
     base: str
     pepper: bytes
 
     def read(self, request: Request, kind: CookieKind) -> str:
-        """The text the browser holds; empty when nothing.
+        """The cookie's text, empty when there is none.
 
-        Nothing is unquoted: `write` never quotes, and CPython's `http.cookies` takes quadratic time to undo it before
+        Nothing is unquoted: `write` never quotes, and CPython's `http.cookies` takes quadratic time to unquote before
         3.11.10 and 3.12.6 (CVE-2024-7592), which is why `request.cookies` is not used.
         """
-        wanted, found = self._name(kind), ""
+        cookie_name, found = self._name(kind), ""
         for header in request.headers.getlist("cookie"):
             for pair in header.split(";"):
                 name, _, value = pair.partition("=")
-                if name.strip() == wanted:
+                if name.strip() == cookie_name:
                     found = value.strip()
         return found
 
     def write(self, response: Response, kind: CookieKind, text: str, *, life: int) -> None:
-        """Let the browser hold this for `life` seconds."""
+        """Set the cookie for `life` seconds."""
         response.set_cookie(
             self._name(kind),
             text,
@@ -47,18 +47,17 @@ class BrowserCookies:
         )
 
     def drop(self, response: Response, kind: CookieKind) -> None:
-        """Let the browser forget it."""
         response.delete_cookie(
             self._name(kind), path="/", secure=self._is_https, httponly=True, samesite="lax"
         )
 
     def seal(self, kind: CookieKind, content: bytes) -> str:
-        """Content that only we can have written, as a cookie's text."""
+        """Content with a signature, as a cookie's text."""
         text = base64.urlsafe_b64encode(content).decode().rstrip("=")
         return f"{text}.{self._signature(kind, text)}"
 
     def unseal(self, kind: CookieKind, sealed: str) -> bytes | None:
-        """What was sealed; None for anything we did not write."""
+        """The content that `seal` signed; None for any other text."""
         text, _, signature = sealed.partition(".")
         if not values.equal_in_constant_time(signature, self._signature(kind, text)):
             return None
@@ -75,5 +74,5 @@ class BrowserCookies:
         return self.base.startswith("https:")
 
     def _name(self, kind: CookieKind) -> str:
-        # `__Host-` makes browsers refuse the cookie from anybody but this very host (RFC 6265bis §4.1.3.2).
+        # Browsers accept a `__Host-` cookie from this host only (RFC 6265bis §4.1.3.2).
         return f"{'__Host-' if self._is_https else ''}negotiator-{kind}"

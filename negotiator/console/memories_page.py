@@ -1,4 +1,4 @@
-"""The page, and the form on it."""
+"""`/memories`: the page on which a user reviews memories that others wrote, and its form."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -15,60 +15,61 @@ from negotiator.memory import memories_lifecycle
 MEMORIES_PAGE_PATH: Final = "/memories"
 MAX_SHOWN: Final = 50
 _REASONS: Final = {
-    "addresses_a_model": "it speaks to an assistant instead of telling something",
-    "gives_orders": "it gives orders instead of telling something",
-    "imitates_markup": "it looks like a program's own messages",
-    "encoded": "it hides something in a code",
-    "secret": "there is a key or password in it",
-    "card": "there is a card number in it",
-    "command": "there is a link or a command in it",
-    "author_revoked": "whoever wrote it is cut off",
+    "addresses_a_model": "it speaks to an assistant instead of stating a fact",
+    "gives_orders": "it gives orders instead of stating a fact",
+    "imitates_markup": "it imitates the messages of a program",
+    "encoded": "it contains encoded text",
+    "secret": "it contains a key or password",
+    "card": "it contains a card number",
+    "command": "it contains a link or a command",
+    "author_revoked": "its author's access was revoked",
 }
-_TOLD: Final = {
-    "kept": "Kept. From now on it counts as your own word.",
-    "dropped": "Dropped, with its history.",
-    "known": "You know that already by another memory. Drop this one.",
+_NOTICES: Final = {
+    "kept": "Kept. It is now as trusted as if you had written it.",
+    "dropped": "Erased, with its history.",
+    "known": "Another memory says the same. Drop this one.",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class MemoriesPage:
-    """Where a person passes a word on what others remembered."""
+    """The page where a user keeps or drops unreviewed memories."""
 
-    room: PageRouter
+    router: PageRouter
 
     def routes(self) -> list[Route]:
-        """The page and its form."""
         return [
-            self.room.page(MEMORIES_PAGE_PATH, self.show),
-            self.room.form(f"{MEMORIES_PAGE_PATH}/{{id}}", self.decide, back=MEMORIES_PAGE_PATH),
+            self.router.page(MEMORIES_PAGE_PATH, self.show),
+            self.router.form(f"{MEMORIES_PAGE_PATH}/{{id}}", self.decide, back=MEMORIES_PAGE_PATH),
         ]
 
-    async def show(self, request: Request, who: SignedInSession) -> Response:
-        """What waits, newest first."""
-        found = await self.room.store.scan(
-            lambda tx: memories_lifecycle.list_unreviewed(tx, who.user_id, MAX_SHOWN + 1)
+    async def show(self, request: Request, session: SignedInSession) -> Response:
+        """The unreviewed memories, newest first."""
+        found = await self.router.store.scan(
+            lambda tx: memories_lifecycle.list_unreviewed(tx, session.user_id, MAX_SHOWN + 1)
         )
-        return self.room.render(
+        return self.router.render(
             "memories.html",
-            who,
+            session,
             waiting=found[:MAX_SHOWN],
             more=len(found) > MAX_SHOWN,
             reasons=_REASONS,
-            told=_TOLD.get(request.query_params.get("told", ""), ""),
+            notice=_NOTICES.get(request.query_params.get("told", ""), ""),
             here="memories",
         )
 
-    async def decide(self, request: Request, who: SignedInSession, form: FormFields) -> Response:
-        """Keep it as the person's own word, or erase it."""
+    async def decide(
+        self, request: Request, session: SignedInSession, form: FormFields
+    ) -> Response:
+        """Keep the memory as the user's own, or erase it."""
         memory: str = request.path_params["id"]
         keep = form.get("word") == "keep"
         try:
-            await self.room.store.write(
-                lambda tx: memories_lifecycle.review_memory(tx, who.user_id, memory, keep=keep)
+            await self.router.store.write(
+                lambda tx: memories_lifecycle.review_memory(tx, session.user_id, memory, keep=keep)
             )
         except Conflict:
-            return self.room.pages.see(f"{MEMORIES_PAGE_PATH}?told=known")
+            return self.router.pages.see(f"{MEMORIES_PAGE_PATH}?told=known")
         if not keep:
-            await self.room.store.scrub()
-        return self.room.pages.see(f"{MEMORIES_PAGE_PATH}?told={'kept' if keep else 'dropped'}")
+            await self.router.store.scrub()
+        return self.router.pages.see(f"{MEMORIES_PAGE_PATH}?told={'kept' if keep else 'dropped'}")

@@ -1,4 +1,4 @@
-"""How a page is made: one template around it, a policy that allows nothing but our own stylesheet, kept nowhere."""
+"""Renders pages from templates, with a policy that allows only our own stylesheet and without caching."""
 
 import hashlib
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ _STYLE: Final = "console.css"
 
 
 def _moment(at: int) -> str:
-    """`2026-11-21 16:45 UTC`, for people."""
+    """Milliseconds as `2026-11-21 16:45 UTC`."""
     return timestamp(at)[:16].replace("T", " ") + " UTC"
 
 
@@ -43,7 +43,6 @@ class PageRenderer:
     base: str
 
     def routes(self) -> list[Route]:
-        """The stylesheet."""
         return [Route(f"/{_STYLE}", _style, methods=["GET"])]
 
     def render(
@@ -51,28 +50,30 @@ class PageRenderer:
         template: str,
         status: int = 200,
         *,
-        forms_may_end_at: Iterable[str] = (),
+        form_redirect_origins: Iterable[str] = (),
         headers: dict[str, str] | None = None,
-        **told: Any,
+        **context: Any,
     ) -> Response:
-        """A page. Browsers hold `form-action` against redirects too: a form whose answer redirects to another
-        origin names that in `forms_may_end_at` (`https://host:port`, or a scheme with its colon).
+        """Render a page.
+
+        Browsers apply `form-action` to redirects too. A form whose answer redirects to another origin names it in
+        `form_redirect_origins` (`https://host:port`, or a scheme with its colon).
         """
         root = urlsplit(self.base).path
         content = _templates.get_template(template).render(
-            **{"here": "", "base": self.base, "root": root, "version": _version(), **told}
+            **{"here": "", "base": self.base, "root": root, "version": _version(), **context}
         )
-        policy = _POLICY.format(forms=" ".join(("'self'", *forms_may_end_at)))
-        hard = {"content-security-policy": policy, "cache-control": "no-store"}
-        return HTMLResponse(content, status, headers={**hard, **(headers or {})})
+        policy = _POLICY.format(forms=" ".join(("'self'", *form_redirect_origins)))
+        own_headers = {"content-security-policy": policy, "cache-control": "no-store"}
+        return HTMLResponse(content, status, headers={**own_headers, **(headers or {})})
 
     def see(self, path: str) -> Response:
-        """Go to another of our pages, by GET (RFC 9700 §2.6: 303 after a form)."""
+        """Redirect to another page by GET (RFC 9700 §2.6: 303 after a form)."""
         return RedirectResponse(f"{self.base}{path}", 303, headers={"cache-control": "no-store"})
 
 
 async def _style(_request: Request) -> Response:
-    """The stylesheet; the template names it with its digest, so it may be kept for good."""
+    """The stylesheet. Templates name it with its digest, so browsers may cache it for good."""
     headers = {"cache-control": "public, max-age=31536000, immutable"}
     return Response(_source(), media_type="text/css", headers=headers)
 
@@ -86,5 +87,5 @@ def _source() -> str:
 
 @cache
 def _version() -> str:
-    """Changes with the stylesheet."""
+    """A digest of the stylesheet."""
     return hashlib.sha256(_source().encode()).hexdigest()[:12]

@@ -1,8 +1,6 @@
-"""What every page of ours stands in: the limit, the visitor, the form's token, the refusal as a page.
+"""Makes the routes of all pages with the common steps: rate limit, session, form token, refusals as pages.
 
-A slice of pages has a `Room` and makes its routes with it, so that no page can forget one of these steps.
-
-What people type into our forms, held to what a page can show without being turned or hidden.
+`read_line` and `read_name` read short texts of forms.
 """
 
 from collections.abc import Awaitable, Callable
@@ -28,7 +26,7 @@ from negotiator.telemetry import logger, request_id
 log = logger(__name__)
 
 SIGN_IN_PATH: Final = "/sign-in"
-_FORM = 8 * 1024
+_FORM_BODY_LIMIT = 8 * 1024
 
 FormFields = dict[str, str]
 PageHandler = Callable[[Request, SignedInSession], Awaitable[Response]]
@@ -39,9 +37,9 @@ OpenFormHandler = Callable[[Request, AnySession, FormFields], Awaitable[Response
 
 @dataclass(frozen=True, slots=True)
 class PageRouter:
-    """Makes routes for pages and forms. `visitors` knows who comes, `pages` how a page looks.
+    """Makes routes for pages and forms, so that no page can skip a check.
 
-    `home` is where whoever signs in goes, when he was going nowhere.
+    `home` is the page after a sign-in that names no other.
     """
 
     store: Store
@@ -51,131 +49,130 @@ class PageRouter:
     home: str = "/agents"
 
     def page(self, path: str, show: PageHandler) -> Route:
-        """A page for whoever is signed in; others sign in first and come back."""
+        """A page for signed-in users; others sign in first and return to it."""
 
-        async def answer(request: Request, who: AnySession) -> Response:
-            if isinstance(who, SignedInSession):
-                return await show(request, who)
+        async def answer(request: Request, session: AnySession) -> Response:
+            if isinstance(session, SignedInSession):
+                return await show(request, session)
             query = f"?{request.url.query}" if request.url.query else ""
             return self.ask_to_sign_in(f"{request.url.path}{query}")
 
         return self.open_page(path, answer)
 
     def form(self, path: str, act: FormHandler, *, back: str = "") -> Route:
-        """A form of whoever is signed in; others sign in and come back to the page it was on."""
+        """A form for signed-in users; others sign in and return to the page it was on."""
 
-        async def answer(request: Request, who: AnySession, form: FormFields) -> Response:
-            if isinstance(who, SignedInSession):
-                return await act(request, who, form)
+        async def answer(request: Request, session: AnySession, form: FormFields) -> Response:
+            if isinstance(session, SignedInSession):
+                return await act(request, session, form)
             return self.ask_to_sign_in(back or request.url.path)
 
-        return self.open_form(path, answer, strangers_need_token=False)
+        return self.open_form(path, answer, anonymous_needs_token=False)
 
     def open_page(self, path: str, show: OpenPageHandler) -> Route:
-        """A page for everybody."""
+        """A page that needs no sign-in."""
 
         async def answer(request: Request) -> Response:
-            return await self._answer(request, lambda who: show(request, who))
+            return await self._answer(request, lambda session: show(request, session))
 
         return Route(path, answer, methods=["GET"])
 
     def open_form(
-        self, path: str, act: OpenFormHandler, *, strangers_need_token: bool = True
+        self, path: str, act: OpenFormHandler, *, anonymous_needs_token: bool = True
     ) -> Route:
-        """A form for everybody. Without `strangers_need_token` what a stranger sends must prove itself."""
+        """A form that needs no sign-in. Without `anonymous_needs_token` an anonymous form must authenticate itself."""
 
-        async def receive(request: Request, who: AnySession) -> Response:
+        async def receive(request: Request, session: AnySession) -> Response:
             length = request.headers.get("content-length")
-            form = parse_form(await read_body(request.receive, _FORM, length))
-            token = strangers_need_token or isinstance(who, SignedInSession)
-            self.browser_sessions.check(request, who, form, token=token)
-            return await act(request, who, form)
+            form = parse_form(await read_body(request.receive, _FORM_BODY_LIMIT, length))
+            token = anonymous_needs_token or isinstance(session, SignedInSession)
+            self.browser_sessions.check(request, session, form, token=token)
+            return await act(request, session, form)
 
         async def answer(request: Request) -> Response:
-            return await self._answer(request, lambda who: receive(request, who))
+            return await self._answer(request, lambda session: receive(request, session))
 
         return Route(path, answer, methods=["POST"])
 
     def render(
-        self, template: str, who: AnySession | None, status: int = 200, **told: Any
+        self, template: str, session: AnySession | None, status: int = 200, **context: Any
     ) -> Response:
-        """A page with the visitor's name and the way out in its head; see `Pages.render`."""
-        visitor = who if isinstance(who, SignedInSession) else None
-        csrf = who.csrf if who else ""
-        known = {"visitor": visitor, "csrf": csrf, "home": self.home}
-        return self.pages.render(template, status, **known, **told)
+        """A page with the user's name and the sign-out button in its header; see `PageRenderer.render`."""
+        signed_in = session if isinstance(session, SignedInSession) else None
+        csrf = session.csrf if session else ""
+        common = {"session": signed_in, "csrf": csrf, "home": self.home}
+        return self.pages.render(template, status, **common, **context)
 
     def ask_to_sign_in(self, back: str) -> Response:
-        """Off to the sign-in page, and from there to the path `back`."""
+        """Redirect to the sign-in page, which returns to the path `back`."""
         return self.pages.see(f"{SIGN_IN_PATH}?next={quote(back, safe='')}")
 
     def redirect_after_sign_in(self, path: str) -> Response:
-        """After signing in, to where the visitor was going.
+        """Redirect to the page that the user wanted to open before signing in.
 
-        An authorization may redirect to a client's own origin at once. Browsers would hold that against the
-        sign-in form's `form-action`, so the way there is a page of its own and not part of the form's answer.
+        An authorization may redirect to a client's own origin at once. Browsers would check that against the sign-in
+        form's `form-action`, so an intermediate page leads there instead of the form's answer.
         """
         if path.startswith("/oauth/"):
-            return self.render("onward.html", None, path=path)
+            return self.render("continue.html", None, path=path)
         return self.pages.see(path)
 
     def address(self, request: Request) -> str:
-        """The client address that limits are kept by."""
+        """The client address that limits are charged to."""
         return self.browser_sessions.guard.address(request.scope, read_headers(request.scope))
 
     async def _answer(
         self, request: Request, make: Callable[[AnySession], Awaitable[Response]]
     ) -> Response:
-        who: AnySession | None = None
+        session: AnySession | None = None
         try:
-            who = await self._enter(request)
-            response = await make(who)
+            session = await self._session(request)
+            response = await make(session)
         except RequestAborted:
             return Response(status_code=400)
         except Refusal as refusal:
-            return self._refuse(refusal, who)
+            return self._refuse(refusal, session)
         except Exception as fault:
             log.error("crashed", exc_info=fault)
-            reason = f"Something went wrong on our side; {request_id.get()} leads to it in the log."
-            return self.render("refused.html", who, 500, reason=reason)
-        self.browser_sessions.remember(response, who)
+            reason = f"An internal error occurred. Its id in the log is {request_id.get()}."
+            return self.render("error.html", session, 500, reason=reason)
+        self.browser_sessions.remember(response, session)
         return response
 
-    async def _enter(self, request: Request) -> AnySession:
-        visitor = await self.browser_sessions.find(request)
-        key = visitor.session_id if visitor else self.address(request)
+    async def _session(self, request: Request) -> AnySession:
+        signed_in = await self.browser_sessions.find(request)
+        key = signed_in.session_id if signed_in else self.address(request)
         reading = await self.limits.charge(anonymous_caller(key))
         if not reading.taken:
             raise too_many_requests(reading)
         if any("\0" in str(value) for value in request.path_params.values()):
             raise NotFound("There is nothing at this path.")
-        return visitor or self.browser_sessions.stranger(request)
+        return signed_in or self.browser_sessions.anonymous(request)
 
-    def _refuse(self, refusal: Refusal, who: AnySession | None) -> Response:
+    def _refuse(self, refusal: Refusal, session: AnySession | None) -> Response:
         return self.render(
-            "refused.html",
-            who,
+            "error.html",
+            session,
             refusal.status,
             headers=refusal.headers,
             reason=refusal.description,
         )
 
 
-_LONGEST: Final = 100
+_MAX_LINE_LENGTH: Final = 100
 
 
-def read_line(form: FormFields, field: str, called: str) -> str:
-    """One short line of a form, stripped; 422 when it is too long or has marks that nobody sees."""
+def read_line(form: FormFields, field: str, label: str) -> str:
+    """One line of a form, stripped; 422 when it has more than 100 characters or invisible ones."""
     text = form.get(field, "").strip()
-    if len(text) > _LONGEST:
-        raise ValidationFailed([FieldError(f"/{field}", f"{called} has at most 100 characters.")])
+    if len(text) > _MAX_LINE_LENGTH:
+        raise ValidationFailed([FieldError(f"/{field}", f"{label} has at most 100 characters.")])
     if values.has_invisible_characters(text):
         raise ValidationFailed(
-            [FieldError(f"/{field}", f"{called} has a character that cannot be seen.")]
+            [FieldError(f"/{field}", f"{label} contains a character that cannot be seen.")]
         )
     return text
 
 
 def read_name(form: FormFields) -> str:
-    """How to greet somebody."""
     return read_line(form, "name", "A name")

@@ -1,6 +1,6 @@
-"""What a browser carries while it is away at the provider, sealed: state, nonce, verifier, and where it was going.
+"""`/sign-in/provider`: sign-in with the organisation's OpenID provider.
 
-`/sign-in/provider`: signing in with the organisation's OpenID provider, there and back.
+A sealed cookie holds state, nonce, verifier and the next path while the browser is at the provider.
 """
 
 from dataclasses import asdict, dataclass
@@ -32,34 +32,33 @@ PENDING_SIGN_IN_SECONDS: Final = 600
 
 @dataclass(frozen=True, slots=True)
 class PendingSignIn:
-    """One sign-in at the provider, for one browser, for ten minutes (`until` in milliseconds)."""
+    """A sign-in at the provider, of one browser, valid for ten minutes (`until` in milliseconds)."""
 
     state: str
     nonce: str
     verifier: str
-    onward: str
+    next_path: str
     until: int
 
 
-def begin_sign_in(onward: str) -> PendingSignIn:
-    """A new errand with secrets of its own."""
+def begin_sign_in(next_path: str) -> PendingSignIn:
+    """A pending sign-in with new secrets."""
     return PendingSignIn(
         values.new_secret(),
         values.new_secret(),
         values.new_secret(),
-        onward,
+        next_path,
         values.now() + PENDING_SIGN_IN_SECONDS * 1000,
     )
 
 
 def write_pending_sign_in(
-    cookies: BrowserCookies, response: Response, errand: PendingSignIn
+    cookies: BrowserCookies, response: Response, pending: PendingSignIn
 ) -> None:
-    """Give it to the browser."""
     cookies.write(
         response,
-        "errand",
-        cookies.seal("errand", orjson.dumps(asdict(errand))),
+        "pending-sign-in",
+        cookies.seal("pending-sign-in", orjson.dumps(asdict(pending))),
         life=PENDING_SIGN_IN_SECONDS,
     )
 
@@ -67,22 +66,22 @@ def write_pending_sign_in(
 def read_pending_sign_in(
     cookies: BrowserCookies, request: Request, *, otherwise: str
 ) -> PendingSignIn | None:
-    """The errand this browser was on, if its answer is to that and comes in time."""
-    content = cookies.unseal("errand", cookies.read(request, "errand"))
+    """The pending sign-in of this browser, if the provider's answer belongs to it and comes in time."""
+    content = cookies.unseal("pending-sign-in", cookies.read(request, "pending-sign-in"))
     if content is None:
         return None
-    told: dict[str, Any] = read_object(content)
-    errand = PendingSignIn(**told)
-    if errand.until <= values.now() or not values.equal_in_constant_time(
-        errand.state, request.query_params.get("state", "")
+    fields: dict[str, Any] = read_object(content)
+    pending = PendingSignIn(**fields)
+    if pending.until <= values.now() or not values.equal_in_constant_time(
+        pending.state, request.query_params.get("state", "")
     ):
         return None
     return PendingSignIn(
-        errand.state,
-        errand.nonce,
-        errand.verifier,
-        local_path(errand.onward, otherwise=otherwise),
-        errand.until,
+        pending.state,
+        pending.nonce,
+        pending.verifier,
+        local_path(pending.next_path, otherwise=otherwise),
+        pending.until,
     )
 
 
@@ -94,82 +93,87 @@ PROVIDER_RETURN_PATH = f"{PROVIDER_SIGN_IN_PATH}/return"
 
 @dataclass(frozen=True, slots=True)
 class ProviderSignInPages:
-    """Sends people to the provider and takes them in when they come back."""
+    """Redirects users to the provider and signs them in when they return."""
 
-    room: PageRouter
+    router: PageRouter
     provider: OpenIdProvider
 
     def routes(self) -> list[Route]:
-        """There and back."""
         return [
-            self.room.open_page(PROVIDER_SIGN_IN_PATH, self.leave),
-            self.room.open_page(PROVIDER_RETURN_PATH, self.enter),
+            self.router.open_page(PROVIDER_SIGN_IN_PATH, self.start),
+            self.router.open_page(PROVIDER_RETURN_PATH, self.finish),
         ]
 
-    async def leave(self, request: Request, _who: AnySession) -> Response:
-        """To the provider, with a state that only this browser can come back with."""
-        going = begin_sign_in(
-            local_path(request.query_params.get("next"), otherwise=self.room.home)
+    async def start(self, request: Request, _session: AnySession) -> Response:
+        """Redirect to the provider, with a state bound to this browser."""
+        pending = begin_sign_in(
+            local_path(request.query_params.get("next"), otherwise=self.router.home)
         )
         try:
-            there = await self.provider.ask(
-                state=going.state,
-                nonce=going.nonce,
-                verifier=going.verifier,
+            provider_url = await self.provider.ask(
+                state=pending.state,
+                nonce=pending.nonce,
+                verifier=pending.verifier,
                 again="again" in request.query_params,
             )
         except FetchFailed as failed:
-            raise self._away(failed) from failed
-        response = RedirectResponse(there, 303, headers={"cache-control": "no-store"})
-        write_pending_sign_in(self.room.browser_sessions.cookies, response, going)
+            raise self._unavailable(failed) from failed
+        response = RedirectResponse(provider_url, 303, headers={"cache-control": "no-store"})
+        write_pending_sign_in(self.router.browser_sessions.cookies, response, pending)
         return response
 
-    async def enter(self, request: Request, _who: AnySession) -> Response:
-        """Back with a code: begin a session, or ask the owner of the address to link the identity first."""
-        query, cookies = request.query_params, self.room.browser_sessions.cookies
-        back = read_pending_sign_in(cookies, request, otherwise=self.room.home)
-        if back is None:
+    async def finish(self, request: Request, _session: AnySession) -> Response:
+        """The provider's answer: start a session, or ask the account's owner to link the identity first."""
+        query, cookies = request.query_params, self.router.browser_sessions.cookies
+        pending = read_pending_sign_in(cookies, request, otherwise=self.router.home)
+        if pending is None:
             raise InvalidRequest("This sign-in took too long or began elsewhere. Start again.")
         if "code" not in query:
-            said = query.get("error", "")[:60]
-            raise Forbidden(f"{self.provider.registered.name} did not sign you in ({said or '?'}).")
-        person = await self._identify(query["code"], query.get("iss"), back)
-        secret, address = values.new_secret(), self.room.address(request)
+            error = query.get("error", "")[:60]
+            raise Forbidden(
+                f"{self.provider.registered.name} did not sign you in ({error or '?'})."
+            )
+        person = await self._identify(query["code"], query.get("iss"), pending)
+        secret, address = values.new_secret(), self.router.address(request)
         try:
-            found = await self.room.store.write(lambda tx: _admit(tx, person, back, address))
+            found = await self.router.store.write(
+                lambda tx: _sign_in_user(tx, person, pending, address)
+            )
         except LinkApprovalRequired as unlinked:
-            await self.room.store.write(partial(_ask_owner, unlinked=unlinked, secret=secret))
-            response = self.room.pages.see(f"/approve/{secret}")
+            await self.router.store.write(partial(_ask_owner, unlinked=unlinked, secret=secret))
+            response = self.router.pages.see(f"/approve/{secret}")
         except AssertionRefused as refused:
             raise Forbidden(refused.description, detail=refused.detail) from refused
         else:
-            response = self.room.redirect_after_sign_in(back.onward)
-            await self.room.browser_sessions.sign_in(
+            response = self.router.redirect_after_sign_in(pending.next_path)
+            await self.router.browser_sessions.sign_in(
                 request, response, found.user_id, issuer=found.issuer, identity=found.identity
             )
-        cookies.drop(response, "errand")
+        cookies.drop(response, "pending-sign-in")
         return response
 
-    async def _identify(self, code: str, issuer: str | None, back: PendingSignIn) -> OpenIdUser:
+    async def _identify(self, code: str, issuer: str | None, pending: PendingSignIn) -> OpenIdUser:
         try:
             return await self.provider.redeem(
-                code, issuer=issuer, nonce=back.nonce, verifier=back.verifier
+                code, issuer=issuer, nonce=pending.nonce, verifier=pending.verifier
             )
         except FetchFailed as failed:
-            raise self._away(failed) from failed
+            raise self._unavailable(failed) from failed
         except AssertionRefused as refused:
             if refused.reason is Reason.KEYS_UNAVAILABLE:
                 raise Unavailable(refused.description, detail=refused.detail) from refused
             raise Forbidden(refused.description, detail=refused.detail) from refused
 
-    def _away(self, failed: FetchFailed) -> Unavailable:
+    def _unavailable(self, failed: FetchFailed) -> Unavailable:
         name = self.provider.registered.name
-        return Unavailable(f"{name} cannot be asked now. Try again soon.", detail=failed.detail)
+        return Unavailable(f"{name} cannot be reached now. Try again soon.", detail=failed.detail)
 
 
-def _admit(tx: Transaction, person: OpenIdUser, back: PendingSignIn, address: str) -> MatchedUser:
-    """The person's user; each answer of the provider counts once."""
-    if not atomic_updates.spend(tx, "openid-state", back.state, expires_at=back.until):
+def _sign_in_user(
+    tx: Transaction, person: OpenIdUser, pending: PendingSignIn, address: str
+) -> MatchedUser:
+    """The user of this identity; each answer of the provider is accepted once."""
+    if not atomic_updates.spend(tx, "openid-state", pending.state, expires_at=pending.until):
         raise AssertionRefused(Reason.REPLAY, "This sign-in was used before. Start again.")
     return identity_matching.sign_in_user(tx, person, actor=address)
 

@@ -1,7 +1,4 @@
-"""`/sign-in` and `/sign-out`.
-
-`/first-user/…`: where the link leads that `serve` prints while there is nobody.
-"""
+"""`/sign-in`, `/sign-out`, and `/first-user/…`, whose link `serve` prints while no account exists."""
 
 import asyncio
 from dataclasses import dataclass
@@ -17,7 +14,7 @@ from negotiator.console.password_check import PasswordChecker
 from negotiator.errors import Gone, ValidationFailed
 from negotiator.users import invitation, user_queries
 
-_TOLD: Final = {
+_NOTICES: Final = {
     "out": "You are signed out.",
     "changed": "Your password was changed. Sign in with the new one.",
 }
@@ -25,66 +22,66 @@ _TOLD: Final = {
 
 @dataclass(frozen=True, slots=True)
 class SignInPage:
-    """Lets people in by password. `provider` is what the button of the organisation's provider says, if any."""
+    """Signs users in by password. `provider` is the name on the button of the OpenID provider, if there is one."""
 
-    room: PageRouter
+    router: PageRouter
     passwords: PasswordChecker
     provider: str = ""
 
     def routes(self) -> list[Route]:
-        """The page, its form and the way out."""
         return [
-            self.room.open_page(SIGN_IN_PATH, self.show),
-            self.room.open_form(SIGN_IN_PATH, self.enter),
-            self.room.form("/sign-out", self.leave, back=self.room.home),
+            self.router.open_page(SIGN_IN_PATH, self.show),
+            self.router.open_form(SIGN_IN_PATH, self.enter),
+            self.router.form("/sign-out", self.leave, back=self.router.home),
         ]
 
-    async def show(self, request: Request, who: AnySession) -> Response:
-        """The form; whoever is signed in goes on, unless `again` asks for the password once more."""
-        onward = local_path(request.query_params.get("next"), otherwise=self.room.home)
-        if isinstance(who, SignedInSession) and "again" not in request.query_params:
-            return self.room.pages.see(onward)
-        told, again = (
-            _TOLD.get(request.query_params.get("told", ""), ""),
-            isinstance(who, SignedInSession),
+    async def show(self, request: Request, session: AnySession) -> Response:
+        """The form. A signed-in user is redirected, unless `again` demands the password once more."""
+        next_path = local_path(request.query_params.get("next"), otherwise=self.router.home)
+        if isinstance(session, SignedInSession) and "again" not in request.query_params:
+            return self.router.pages.see(next_path)
+        notice, again = (
+            _NOTICES.get(request.query_params.get("told", ""), ""),
+            isinstance(session, SignedInSession),
         )
-        return self._page(who, onward, told=told, again=again)
+        return self._page(session, next_path, notice=notice, again=again)
 
-    async def enter(self, request: Request, who: AnySession, form: FormFields) -> Response:
-        """Begin a session, if the password is the account's."""
-        onward = local_path(form.get("next"), otherwise=self.room.home)
+    async def enter(self, request: Request, session: AnySession, form: FormFields) -> Response:
+        """Start a session, if the password is the account's."""
+        next_path = local_path(form.get("next"), otherwise=self.router.home)
         email = form.get("email", "")
         user = await self.passwords.check(request, email, form.get("password", ""))
         if user is None:
-            return self._page(who, onward, email=email, wrong=True)
-        response = self.room.redirect_after_sign_in(onward)
-        await self.room.browser_sessions.sign_in(request, response, user.id)
+            return self._page(session, next_path, email=email, error=True)
+        response = self.router.redirect_after_sign_in(next_path)
+        await self.router.browser_sessions.sign_in(request, response, user.id)
         return response
 
-    async def leave(self, request: Request, _who: SignedInSession, _form: FormFields) -> Response:
-        """End the session."""
-        response = self.room.pages.see(f"{SIGN_IN_PATH}?told=out")
-        await self.room.browser_sessions.sign_out(request, response)
+    async def leave(
+        self, request: Request, _session: SignedInSession, _form: FormFields
+    ) -> Response:
+        response = self.router.pages.see(f"{SIGN_IN_PATH}?told=out")
+        await self.router.browser_sessions.sign_out(request, response)
         return response
 
     def _page(
         self,
-        who: AnySession,
-        onward: str,
+        session: AnySession,
+        next_path: str,
         *,
         email: str = "",
-        told: str = "",
-        wrong: bool = False,
+        notice: str = "",
+        error: bool = False,
         again: bool = False,
     ) -> Response:
-        return self.room.render(
+        return self.router.render(
             "sign_in.html",
-            who,
-            403 if wrong else 200,
-            onward=onward,
+            session,
+            403 if error else 200,
+            next_path=next_path,
             email=email,
-            told=told,
-            wrong=wrong,
+            notice=notice,
+            error=error,
             again=again,
             provider=self.provider,
         )
@@ -92,23 +89,21 @@ class SignInPage:
 
 @dataclass(frozen=True, slots=True)
 class FirstUserPage:
-    """Makes the first account, an administrator's, and signs him in."""
+    """Creates the first account, an administrator's, and signs the user in."""
 
-    room: PageRouter
+    router: PageRouter
     pepper: bytes
 
     def routes(self) -> list[Route]:
-        """The page and its form."""
         path = "/first-user/{invitation}"
-        return [self.room.open_page(path, self.show), self.room.open_form(path, self.make)]
+        return [self.router.open_page(path, self.show), self.router.open_form(path, self.make)]
 
-    async def show(self, request: Request, who: AnySession) -> Response:
-        """The form, while the link is good."""
+    async def show(self, request: Request, session: AnySession) -> Response:
+        """The form, while the link is valid."""
         await self._expect(request)
-        return self._page(who, {})
+        return self._page(session, {})
 
-    async def make(self, request: Request, who: AnySession, form: FormFields) -> Response:
-        """Make the account."""
+    async def make(self, request: Request, session: AnySession, form: FormFields) -> Response:
         invited = await self._expect(request)
         try:
             email, name = user_queries.normalise_email(form.get("email", "")), read_name(form)
@@ -116,23 +111,27 @@ class FirstUserPage:
                 user_queries.hash_password, form.get("password", ""), about=(email, name)
             )
         except ValidationFailed as refusal:
-            return self._page(who, form, wrong=refusal.errors[0].description)
-        user_id = await self.room.store.write(
+            return self._page(session, form, error=refusal.errors[0].description)
+        user_id = await self.router.store.write(
             lambda tx: invitation.accept(
                 tx, self.pepper, invited, email=email, name=name, password_hash=hashed
             )
         )
-        response = self.room.pages.see(self.room.home)
-        await self.room.browser_sessions.sign_in(request, response, user_id)
+        response = self.router.pages.see(self.router.home)
+        await self.router.browser_sessions.sign_in(request, response, user_id)
         return response
 
     async def _expect(self, request: Request) -> str:
         invited: str = request.path_params["invitation"]
-        if not await self.room.store.read(lambda tx: invitation.is_open(tx, self.pepper, invited)):
-            raise Gone("This link was used, is more than a day old, or never was.")
+        if not await self.router.store.read(
+            lambda tx: invitation.is_open(tx, self.pepper, invited)
+        ):
+            raise Gone("This link was used, is more than a day old, or is not valid.")
         return invited
 
-    def _page(self, who: AnySession, form: FormFields, *, wrong: str = "") -> Response:
-        status = 422 if wrong else 200
+    def _page(self, session: AnySession, form: FormFields, *, error: str = "") -> Response:
+        status = 422 if error else 200
         email, name = form.get("email", ""), form.get("name", "")
-        return self.room.render("first_user.html", who, status, wrong=wrong, email=email, name=name)
+        return self.router.render(
+            "first_user.html", session, status, error=error, email=email, name=name
+        )

@@ -65,7 +65,7 @@ async def test_browsers_are_listed_and_ended_one_or_all(
         await browser.sign_in()
     page = (await here.open("/account")).text
     assert "Firefox on Android" in page
-    assert page.count("this one") == 1
+    assert page.count("this browser") == 1
     listed = page.partition("Firefox on Android")[2]
     found = re.search("/account/sessions/ses_[0-9a-z]{26}/end", listed)
     assert found

@@ -75,7 +75,7 @@ async def test_an_agent_shows_when_it_was_last_seen_and_when_its_token_ran_out(
     assert "2027-07-14 08:00 UTC at the latest" in page
     clock.advance(30 * 86_400)
     await browser.sign_in()
-    assert "its token has run out" in (await browser.open("/agents")).text
+    assert "its token has expired" in (await browser.open("/agents")).text
     await credentials._store.close()  # pyright: ignore[reportPrivateUsage]
 
 

@@ -63,10 +63,10 @@ async def test_an_answer_is_good_once_in_the_browser_that_asked(
     assert (await eve.open(back)).status_code == 400, "no errand at all"
     await there(eve, provider)
     assert (await eve.open(back)).status_code == 400, "another errand"
-    held = ada.client.cookies.get("__Host-negotiator-errand") or ""
+    held = ada.client.cookies.get("__Host-negotiator-pending-sign-in") or ""
     assert redirect_path(await ada.open(back)) == "/account"
     assert (await ada.open(back)).status_code == 400, "the errand is over"
-    ada.client.cookies.set("__Host-negotiator-errand", held, domain="negotiator.example")
+    ada.client.cookies.set("__Host-negotiator-pending-sign-in", held, domain="negotiator.example")
     again = provider.sign_in(f"{provider.name}/authorize?{asked}")
     answer = await ada.open(again.removeprefix("https://negotiator.example"))
     assert answer.status_code == 403, "a state counts once, with a fresh code too"
@@ -78,11 +78,11 @@ async def test_an_errand_that_somebody_else_sealed_is_none(
 ) -> None:
     browser = browsers()
     back = await there(browser, provider)
-    held = browser.client.cookies.get("__Host-negotiator-errand") or ""
+    held = browser.client.cookies.get("__Host-negotiator-pending-sign-in") or ""
     content, _, seal = held.partition(".")
     for forged in (f"{content}.", content, f"{content}.{'0' * 64}", f"{content[:-2]}.{seal}", "."):
         other = browsers()
-        other.client.cookies.set("__Host-negotiator-errand", forged)
+        other.client.cookies.set("__Host-negotiator-pending-sign-in", forged)
         assert (await other.open(back)).status_code == 400, forged
 
 

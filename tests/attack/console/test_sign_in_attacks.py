@@ -71,7 +71,7 @@ async def test_a_planted_session_or_door_is_never_the_one_after_signing_in(
 ) -> None:
     await account()
     planted = "A" * 43
-    for name in ("__Host-negotiator-session", "__Host-negotiator-door"):
+    for name in ("__Host-negotiator-session", "__Host-negotiator-anonymous"):
         browser, thief = browsers(), browsers()
         browser.client.cookies.set(name, planted, domain="negotiator.example")
         await browser.sign_in()

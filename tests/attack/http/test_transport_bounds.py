@@ -427,7 +427,7 @@ def test_cookies_are_read_by_name_and_never_unquoted() -> None:
     sent = [b"a=b; " + name + b"=older; " + name + b"=text.1; c", b"d"]
     request = Request({"type": "http", "headers": [(b"cookie", each) for each in sent]})
     assert cookies.read(request, "session") == "text.1"
-    assert cookies.read(request, "errand") == ""
+    assert cookies.read(request, "pending-sign-in") == ""
     quoted = Request({"type": "http", "headers": [(b"cookie", name + b'="te\\170t"')]})
     assert cookies.read(quoted, "session") == '"te\\170t"'
 

@@ -128,7 +128,7 @@ async def test_a_client_cannot_dress_up_the_page(
     heading = re.search(r"<h1>(.*?)</h1>", page.text)
     assert heading
     assert heading[1].startswith("app.example")
-    assert "Nobody here has looked at it" in page.text
+    assert "The operator has not reviewed it" in page.text
 
 
 @pytest.mark.asyncio

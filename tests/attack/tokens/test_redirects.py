@@ -98,7 +98,7 @@ async def test_a_state_comes_back_as_it_went_and_adds_nothing(
     query = urlsplit(answer.headers["location"]).query
     assert parse_qs(query) == {
         "error": ["consent_required"],
-        "error_description": ["The user has to be asked."],
+        "error_description": ["The user has to give consent."],
         "state": [state],
         "iss": [BASE],
     }

@@ -204,7 +204,7 @@ def test_another_site_can_neither_frame_nor_post(chromium: Browser, house: Serve
         evil.click("button")
         assert "/account" not in evil.url or "came from elsewhere" in evil.content()
         one.open("/account")
-        assert one.page.get_by_label("How to greet you").input_value() == "Ada"
+        assert one.page.get_by_label("Name to address you by").input_value() == "Ada"
 
 
 def test_an_organisation_s_provider_signs_people_in(
