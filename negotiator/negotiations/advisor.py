@@ -23,7 +23,7 @@ from typing import Any, Final, Literal, Protocol
 import httpx2
 
 from negotiator import telemetry
-from negotiator.negotiations.number_reading import normalise_text, numbers_in
+from negotiator.numbers import normalise_text, numbers_in
 
 WordedBy = Literal["engine", "advisor"]
 

@@ -1,15 +1,9 @@
-"""The check digits that tell a card, an account or a person's number from any other number: pure."""
+"""Check digits of cards, IBANs and national ids: they tell such a number from any other."""
 
 import re
 from collections.abc import Callable
 from itertools import accumulate
 from typing import Final
-
-
-def word_list(words: str) -> tuple[str, ...]:
-    """The words of a list written as a sentence."""
-    return tuple(words.split())
-
 
 CARD_LENGTHS: Final = range(13, 20)
 _CARD_STARTS: Final = frozenset("23456")
@@ -25,23 +19,20 @@ _ODD: Final = dict(
     )
 )
 _SSN: Final = re.compile(r"(?!000|666|9)\d{3}(?!00)\d{2}(?!0000)\d{4}")
+_IBAN_LENGTHS: Final = (
+    "AD:24 AE:23 AL:28 AT:20 AZ:28 BA:20 BE:16 BG:22 BH:22 BR:29 BY:28 CH:21 CR:22 CY:28 CZ:24 DE:22 "
+    "DK:18 DO:28 EE:20 EG:29 ES:24 FI:18 FO:18 FR:27 GB:22 GE:22 GI:23 GL:18 GR:27 GT:28 HR:21 HU:28 "
+    "IE:22 IL:23 IQ:23 IS:26 IT:27 JO:30 KW:30 KZ:20 LB:28 LC:32 LI:21 LT:20 LU:20 LV:21 LY:25 MC:27 "
+    "MD:24 ME:22 MK:19 MR:27 MT:31 MU:30 NL:18 NO:15 PK:24 PL:28 PS:29 PT:25 QA:29 RO:24 RS:22 SA:24 "
+    "SC:31 SE:24 SI:19 SK:24 SM:27 ST:25 SV:28 TL:23 TN:24 TR:26 UA:29 VA:22 VG:24 XK:20"
+)
 _LENGTHS: Final = {
-    country: int(length)
-    for country, length in (
-        pair.split(":")
-        for pair in word_list(
-            "AD:24 AE:23 AL:28 AT:20 AZ:28 BA:20 BE:16 BG:22 BH:22 BR:29 BY:28 CH:21 CR:22 CY:28 CZ:24 DE:22 "
-            "DK:18 DO:28 EE:20 EG:29 ES:24 FI:18 FO:18 FR:27 GB:22 GE:22 GI:23 GL:18 GR:27 GT:28 HR:21 HU:28 "
-            "IE:22 IL:23 IQ:23 IS:26 IT:27 JO:30 KW:30 KZ:20 LB:28 LC:32 LI:21 LT:20 LU:20 LV:21 LY:25 MC:27 "
-            "MD:24 ME:22 MK:19 MR:27 MT:31 MU:30 NL:18 NO:15 PK:24 PL:28 PS:29 PT:25 QA:29 RO:24 RS:22 SA:24 "
-            "SC:31 SE:24 SI:19 SK:24 SM:27 ST:25 SV:28 TL:23 TN:24 TR:26 UA:29 VA:22 VG:24 XK:20"
-        )
-    )
+    country: int(length) for country, length in (pair.split(":") for pair in _IBAN_LENGTHS.split())
 }
 
 
 class Luhn:
-    """A string of digits of which any part is checked in one step (ISO/IEC 7812-1)."""
+    """Checks any part of a string of digits in constant time (ISO/IEC 7812-1)."""
 
     def __init__(self, digits: str) -> None:
         self._digits = digits
@@ -66,28 +57,25 @@ class Luhn:
 
 
 def iban_length(country: str) -> int:
-    """How many characters an account number of this country has (ISO 13616); 0 for none."""
+    """How many characters an IBAN of this country has (ISO 13616); 0 for a country without."""
     return _LENGTHS.get(country.upper(), 0)
 
 
 def is_iban(text: str) -> bool:
-    """Whether letters and digits without spaces are an account number: length of the country, remainder 1 by 97."""
+    """Whether letters and digits without spaces are an IBAN: the country's length, remainder 1 by 97 (ISO 13616)."""
     if len(text) != iban_length(text[:2]) or not (text.isascii() and text.isalnum()):
         return False
     return int("".join(str(int(mark, 36)) for mark in text[4:] + text[:4])) % 97 == 1
 
 
 def is_national_number(digits: str) -> bool:
-    """Whether nine to fifteen digits carry the check digits of a national or tax number, beyond doubt enough.
-
-    German, Polish and Belgian ones of eleven digits, French ones of fifteen.
-    """
+    """Whether digits carry the check digits of a German, Polish, Belgian (11 digits) or French id (15)."""
     tests = _NUMBERS.get(len(digits), ())
     return any(test(digits) for test in tests)
 
 
 def is_social_security(digits: str) -> bool:
-    """Whether nine digits can be a US social security number: it has no check digit, only parts never given out."""
+    """Whether nine digits can be a US social security number: no check digit, but some parts are never issued."""
     return _SSN.fullmatch(digits) is not None
 
 
@@ -123,7 +111,7 @@ def _polish(digits: str) -> bool:
 
 
 def _belgian(digits: str) -> bool:
-    """Rijksregisternummer: 97 less the remainder, with a two before it for who was born after 1999."""
+    """Rijksregisternummer: 97 less the remainder, with a 2 before it for people born after 1999."""
     check = int(digits[9:])
     month, day = int(digits[2:4]) % 20, int(digits[4:6])
     born = month <= 12 and day <= 31

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, Literal
 
-from negotiator.teleprompter.number_words import NumberRun, NumberToken, number_runs, number_tokens
+from negotiator.numbers import CURRENCY_WORDS, NumberRun, Token, number_runs, number_tokens
 
 Measure = Literal["money", "percent", "days"]
 
@@ -17,12 +17,6 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_CURRENCIES: Final = {
-    "$": "USD", "dollar": "USD", "dollars": "USD", "bucks": "USD", "usd": "USD",
-    "€": "EUR", "euro": "EUR", "euros": "EUR", "eur": "EUR",
-    "£": "GBP", "pound": "GBP", "pounds": "GBP", "quid": "GBP", "gbp": "GBP",
-    "¥": "JPY", "yen": "JPY", "francs": "CHF", "chf": "CHF",
-}  # fmt: skip
 _DAYS: Final = {"day": 1, "days": 1, "week": 7, "weeks": 7, "month": 30, "months": 30}
 _YEARS: Final = {"year": 365, "years": 365}
 _PERCENT: Final = frozenset(["percent", "%", "percentage"])
@@ -73,9 +67,12 @@ class SpokenFigure:
     off: bool = False
 
 
-def find_figures(text: str) -> tuple[SpokenFigure, ...]:
-    """Every figure that may concern a deal, in the order heard. Only the first 4,000 characters are read."""
-    words = number_tokens(text)
+def find_figures(text: str, tokens: Sequence[Token] | None = None) -> tuple[SpokenFigure, ...]:
+    """The figures in the first 4,000 characters that may concern a deal, in their order.
+
+    `tokens` are those that `numbers.find_tokens` gives for the text, if they are known.
+    """
+    words = number_tokens(text, tokens)
     found: list[SpokenFigure] = []
     numbers = number_runs(words)
     at = 0
@@ -89,7 +86,7 @@ def find_figures(text: str) -> tuple[SpokenFigure, ...]:
 
 
 def _range(
-    words: Sequence[NumberToken], numbers: Sequence[NumberRun], at: int
+    words: Sequence[Token], numbers: Sequence[NumberRun], at: int
 ) -> tuple[NumberRun, NumberRun] | None:
     """ "ten to twelve thousand", "between ten and twelve": two runs with one word between them."""
     if at + 1 >= len(numbers):
@@ -110,7 +107,7 @@ def _scale_of(value: Decimal) -> int:
 
 
 def _figure(
-    words: Sequence[NumberToken], low: NumberRun, high: NumberRun, *, text: str
+    words: Sequence[Token], low: NumberRun, high: NumberRun, *, text: str
 ) -> SpokenFigure | None:
     after = [word.text for word in words[high.last : high.last + _REACH]]
     before = [word.text for word in words[max(low.first - _REACH, 0) : low.first]]
@@ -152,7 +149,7 @@ def _days(before: Sequence[str], after: Sequence[str]) -> int | None:
 
 def _currency(before: Sequence[str], after: Sequence[str]) -> str:
     near = [*before[-1:], *after[:1]]
-    return next((_CURRENCIES[word] for word in near if word in _CURRENCIES), "")
+    return next((CURRENCY_WORDS[word] for word in near if word in CURRENCY_WORDS), "")
 
 
 def _is_money(
@@ -187,7 +184,7 @@ def _upto_stop(after: Sequence[str]) -> list[str]:
     return list(after[: next((i for i, word in enumerate(after) if word in ".!?;,"), len(after))])
 
 
-def _quote(words: Sequence[NumberToken], first: int, last: int, *, text: str) -> str:
+def _quote(words: Sequence[Token], first: int, last: int, *, text: str) -> str:
     start = words[max(first - QUOTE_WORDS, 0)].start
     end = words[min(last + 2, len(words)) - 1].end
     return " ".join(text[start:end].split())

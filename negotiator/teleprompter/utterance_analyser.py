@@ -122,7 +122,12 @@ class UtteranceAnalyser:
                 self._recall, owner, vectors, session=session, lesser=lesser
             )
         answers = await self._answers(prepared_answers(plan)) if suited else {}
-        return replace(ahead, figures=find_figures(plain.text), memories=memories, answers=answers)
+        return replace(
+            ahead,
+            figures=find_figures(plain.text, plain.tokens),
+            memories=memories,
+            answers=answers,
+        )
 
     def lesson(self, action: ExampleAction, cue: str) -> ExampleLabel | None:
         """What feedback on a card teaches; nothing, where its cue is a figure, a memory or no more."""

@@ -6,11 +6,11 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any, Final, cast
 
-from negotiator.negotiations.number_reading import normalise_text, number_readings, numbers_in
 from negotiator.negotiations.plans.admissible_packages import TOLERANCE, AdmissiblePackages
 from negotiator.negotiations.plans.brief import PlanBrief
 from negotiator.negotiations.plans.figure_sections import ChosenPackages
 from negotiator.negotiations.plans.rendering import package_figures, private_limits
+from negotiator.numbers import normalise_text, number_readings, numbers_in
 
 PlanPlace = tuple[str | int, ...]
 

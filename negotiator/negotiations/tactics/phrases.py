@@ -17,6 +17,7 @@ from itertools import product
 from typing import Literal, cast, get_args
 
 from negotiator.negotiations.tactics.tactic import FAMILIES
+from negotiator.numbers import COUNT_WORDS
 
 PhraseStrength = Literal["strong", "weak", "unless"]
 
@@ -55,40 +56,6 @@ _IS = frozenset(
         "how",
         "this",
         "everything",
-    ]
-)
-_NUMBER_WORDS = frozenset(
-    [
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "eleven",
-        "twelve",
-        "thirteen",
-        "fourteen",
-        "fifteen",
-        "sixteen",
-        "seventeen",
-        "eighteen",
-        "nineteen",
-        "twenty",
-        "thirty",
-        "forty",
-        "fifty",
-        "sixty",
-        "seventy",
-        "eighty",
-        "ninety",
-        "hundred",
-        "thousand",
-        "million",
-        "dozen",
     ]
 )
 
@@ -168,6 +135,8 @@ def _step(
 
 def clean_text(text: str) -> str:
     """At most `TEXT_LIMIT` characters, compatibility forms folded, invisible ones gone."""
+    if text.isascii() and text.replace("\n", "").isprintable():
+        return text[:MAX_TEXT_CHARACTERS]
     folded = ""
     for at in range(0, MAX_TEXT_CHARACTERS, 500):
         if len(folded) < MAX_TEXT_CHARACTERS:  # one character can unfold into eighteen
@@ -221,7 +190,7 @@ def _parts(token: re.Match[str]) -> tuple[str, ...]:
 
 @cache
 def _classes(sets: tuple[tuple[str, tuple[str, ...]], ...]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, list[str]] = {word: ["#"] for word in _NUMBER_WORDS}
+    found: dict[str, list[str]] = {word: ["#"] for word in COUNT_WORDS}
     for name, members in sets:
         for member in members:
             found.setdefault(member, []).append(f"@{name}")

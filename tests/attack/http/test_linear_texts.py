@@ -29,9 +29,9 @@ from negotiator.memory.content_guard import (
     suspicion_reason,
     text_digest,
 )
-from negotiator.negotiations.number_reading import numbers_in
 from negotiator.negotiations.plans.markdown import escape_markdown as escaped
 from negotiator.negotiations.tactics.recognition import recognise_tactics
+from negotiator.numbers import numbers_in
 from negotiator.search_terms import stemmed_terms
 from negotiator.strict_json import read_object, read_segment
 from negotiator.teleprompter.cues.matcher import text_pieces

@@ -9,12 +9,12 @@ import pytest
 
 from negotiator.negotiations.leverage.power import logistic
 from negotiator.negotiations.limits import broken_constraints, is_below_floor
-from negotiator.negotiations.number_reading import number_readings
 from negotiator.negotiations.plans.checks import figures_in, outward_texts, texts_in
 from negotiator.negotiations.plans.generator import ENGINE_SOURCES, make_plan
 from negotiator.negotiations.tactics.catalogue import built_in_catalogue
 from negotiator.negotiations.terms_view import terms_view
 from negotiator.negotiations.utility import package_utility
+from negotiator.numbers import number_readings
 from tests.unit.negotiations.plans.plan_cases import CASES, Case, case
 
 SECTIONS = {

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from negotiator.negotiations.leverage.concessions import LedgerOffer
 from negotiator.negotiations.limits import utility_floor
-from negotiator.negotiations.number_reading import number_readings, numbers_in
 from negotiator.negotiations.plans.checks import figures_in, outward_texts, private_numbers
 from negotiator.negotiations.plans.generator import make_plan
 from negotiator.negotiations.schemas_negotiations import NegotiationBody
 from negotiator.negotiations.terms_parsing import parse_terms
 from negotiator.negotiations.utility import package_utility
+from negotiator.numbers import number_readings, numbers_in
 from tests.unit.negotiations.plans.plan_cases import brief_of
 
 names = st.sampled_from(["price", "term", "scope", "delivery", "bonus"])

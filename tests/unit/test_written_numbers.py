@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.negotiations.number_reading import normalise_text, number_readings, numbers_in
+from negotiator.numbers import normalise_text, number_readings, numbers_in
 
 
 @pytest.mark.parametrize(
@@ -64,3 +64,8 @@ def test_any_text_is_read_without_a_fault(text: str) -> None:
     for number in numbers_in(plain):
         assert 0 <= number.start < number.end <= len(plain)
         assert number.readings
+
+
+@pytest.mark.parametrize("text", ["1.250 900", "1,250'900", "9.500 000,5"])
+def test_mixed_separators_are_read_without_a_fault(text: str) -> None:
+    assert numbers_in(normalise_text(text))[0].readings
