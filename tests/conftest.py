@@ -102,7 +102,7 @@ def _each_key_checked_once() -> Generator[None]:
 
 
 @pytest.fixture
-def chosen(tmp_path: Path, migrated: Path, signing_keys: Path) -> Settings:
+def settings(tmp_path: Path, migrated: Path, signing_keys: Path) -> Settings:
     """Settings over a fresh database, with limits out of the way."""
     shutil.copy(migrated, tmp_path / "negotiator.db")
     return make_settings(tmp_path, signing_keys)
@@ -137,9 +137,9 @@ def make_settings(data_dir: Path, keys_dir: Path, **overrides: Any) -> Settings:
 
 
 @asynccontextmanager
-async def running(chosen: Settings) -> AsyncGenerator[Starlette]:
+async def running(settings: Settings) -> AsyncGenerator[Starlette]:
     """The application of these settings between its start and its end."""
-    application = create_app(chosen)
+    application = create_app(settings)
     async with application.router.lifespan_context(application):
         yield application
 
@@ -151,9 +151,9 @@ def connect(application: Starlette, address: str = "203.0.113.7") -> httpx2.Asyn
 
 
 @pytest_asyncio.fixture
-async def application(chosen: Settings) -> AsyncGenerator[Starlette]:
+async def application(settings: Settings) -> AsyncGenerator[Starlette]:
     """A running application."""
-    async with running(chosen) as started:
+    async with running(settings) as started:
         yield started
 
 
@@ -165,10 +165,10 @@ async def client(application: Starlette) -> AsyncGenerator[httpx2.AsyncClient]:
 
 
 @pytest_asyncio.fixture
-async def change(application: Starlette, chosen: Settings) -> AsyncGenerator[Change]:
+async def change(application: Starlette, settings: Settings) -> AsyncGenerator[Change]:
     """Runs a unit on the application's database, as the operator's commands do beside a running server."""
     del application
-    store: Store = make_store(chosen.database_url)
+    store: Store = make_store(settings.database_url)
     await store.start()
     yield store.write
     await store.close()
@@ -204,9 +204,9 @@ Mint = Callable[..., Awaitable[tuple[str, str]]]
 
 
 @pytest_asyncio.fixture
-async def mint(change: Change, chosen: Settings) -> Mint:
+async def mint(change: Change, settings: Settings) -> Mint:
     """Makes a delegation code for a user, made when missing; answers the user's id and the code."""
-    delegations: Delegations = build_application(chosen).delegations
+    delegations: Delegations = build_application(settings).delegations
 
     async def call(email: str = "ada@example.com", **options: Any) -> tuple[str, str]:
         def unit(tx: Transaction) -> tuple[str, str]:

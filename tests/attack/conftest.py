@@ -148,7 +148,7 @@ def _issuers(client_id: str) -> list[Issuer]:
 
 
 @pytest_asyncio.fixture
-async def stage(client: httpx2.AsyncClient, change: Change, chosen: Settings) -> AssertionStage:
+async def stage(client: httpx2.AsyncClient, change: Change, settings: Settings) -> AssertionStage:
     """A service that trusts nine issuers and knows one confidential client for both grants."""
 
     def unit(tx: Transaction) -> tuple[str, str]:
@@ -158,7 +158,7 @@ async def stage(client: httpx2.AsyncClient, change: Change, chosen: Settings) ->
         return known
 
     client_id, secret = await change(unit)
-    return AssertionStage(client, str(chosen.data_dir / "negotiator.db"), client_id, secret)
+    return AssertionStage(client, str(settings.data_dir / "negotiator.db"), client_id, secret)
 
 
 __all__ = [

@@ -26,10 +26,10 @@ REGISTER, LIST = "/api/agent/register", "/api/negotiations"
 ISSUE = {"title": "Laptops 100 %", "role": "buyer", "issues": [{"name": "price", "type": "money"}]}
 
 
-async def journey(client: httpx2.AsyncClient, chosen: Settings) -> None:
+async def journey(client: httpx2.AsyncClient, settings: Settings) -> None:
     """Goes the way in as an operator, an anonymous agent, an enterprise agent and a user would."""
     idp = FakeIssuer(BASE)
-    user, code, client_id, secret = await _prepare(chosen, idp)
+    user, code, client_id, secret = await _prepare(settings, idp)
     agent = await _ok(client.post(REGISTER, json=_anonymous()), 201)
     kept = await _ok(client.post(LIST, json=ISSUE, headers=_once(agent)), 201)
     assert await _ok(client.post(LIST, json=ISSUE, headers=_once(agent)), 201) == kept
@@ -55,16 +55,16 @@ async def journey(client: httpx2.AsyncClient, chosen: Settings) -> None:
     assert told["sub"] == sent["identity"]["user_id"]
     await client.post("/oauth/revoke", data=about, auth=basic)
     assert (await client.get(LIST, headers=bearer(token))).status_code == 401
-    await _let_in(client, chosen)
+    await _let_in(client, settings)
     mailed = {**registration("eve@example.com"), "assertion_type": "verified_email"}
     await _ok(client.post(REGISTER, json=mailed), 201)
-    await _change(chosen, lambda tx: agents.revoke(tx, claimed["client_id"], user_id=user))
+    await _change(settings, lambda tx: agents.revoke(tx, claimed["client_id"], user_id=user))
     assert (await client.get(LIST, headers=bearer(claimed))).status_code == 401
     assert (await client.get("/api/health")).status_code == 200
-    await _change(chosen, lambda tx: sweep(tx, values.now() + 60 * 86_400_000))
+    await _change(settings, lambda tx: sweep(tx, values.now() + 60 * 86_400_000))
 
 
-async def _let_in(client: httpx2.AsyncClient, chosen: Settings) -> None:
+async def _let_in(client: httpx2.AsyncClient, settings: Settings) -> None:
     """The code flow: a code, its replay, a chain of refresh tokens, a consent that is withdrawn."""
     hashed = user_queries.hash_password(PASSWORD)
 
@@ -73,7 +73,7 @@ async def _let_in(client: httpx2.AsyncClient, chosen: Settings) -> None:
         new = NewClient("app", clients.CODE_FLOW_GRANTS, tuple(ASSISTANT), (CALLBACK,), "none")
         return user, clients.add(tx, new)[0]
 
-    user_id, app_id = await _change(chosen, unit)
+    user_id, app_id = await _change(settings, unit)
     user, app = ConsentingUser(client, user_id, "ida@example.com"), ClientApp(client, app_id)
     await user.sign_in()
     first = await user.tokens(app)
@@ -87,7 +87,7 @@ async def _let_in(client: httpx2.AsyncClient, chosen: Settings) -> None:
     assert (await app.refresh(first["refresh_token"])).json()["error"] == "invalid_grant"
     assert (await client.get(LIST, headers=bearer(second))).status_code == 401
     fourth = await user.tokens(app)
-    await _change(chosen, lambda tx: consent_queries.withdraw(tx, user_id, app_id, actor=user_id))
+    await _change(settings, lambda tx: consent_queries.withdraw(tx, user_id, app_id, actor=user_id))
     assert (await client.get(LIST, headers=bearer(fourth))).status_code == 401
     await _ok(client.post("/oauth/register", json={"redirect_uris": [CALLBACK]}), 201)
 
@@ -117,21 +117,21 @@ async def _work(client: httpx2.AsyncClient, claimed: dict[str, Any], kept: dict[
     assert (await client.get(f"{LIST}?query=%00", headers=headers)).status_code == 400
 
 
-async def _prepare(chosen: Settings, idp: FakeIssuer) -> tuple[str, str, str, str]:
+async def _prepare(settings: Settings, idp: FakeIssuer) -> tuple[str, str, str, str]:
     def unit(tx: Transaction) -> tuple[str, str, str, str]:
         client_id, secret = clients.add(tx, NewClient("corp", clients.GRANTS, tuple(ASSISTANT)))
         trusted = idp.issuer(clients=frozenset({"corp-agent", client_id}))
         issuer_queries.add(tx, trusted, own=BASE, allow_loopback=False)
         user = user_queries.add(tx, "ada@example.com", actor="operator")
         scopes = ["negotiations:read", "negotiations:write"]
-        code = build_application(chosen).delegations.mint(tx, user, scopes).code
+        code = build_application(settings).delegations.mint(tx, user, scopes).code
         return user, code, client_id, secret
 
-    return await _change(chosen, unit)
+    return await _change(settings, unit)
 
 
-async def _change(chosen: Settings, unit: Callable[[Transaction], Any]) -> Any:
-    store = make_store(chosen.database_url)
+async def _change(settings: Settings, unit: Callable[[Transaction], Any]) -> Any:
+    store = make_store(settings.database_url)
     await store.start()
     try:
         return await store.write(unit)

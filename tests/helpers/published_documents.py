@@ -25,9 +25,9 @@ class Link:
     media_type: str | None
 
 
-def documents(chosen: Settings) -> list[str]:
+def documents(settings: Settings) -> list[str]:
     """The paths of all documents of these settings."""
-    return [document.path for document in app.build_application(chosen).documents]
+    return [document.path for document in app.build_application(settings).documents]
 
 
 async def read(client: httpx2.AsyncClient, path: str) -> dict[str, Any]:

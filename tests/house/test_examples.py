@@ -8,8 +8,8 @@ from negotiator.discovery import operation_examples
 from negotiator.settings import Settings
 
 
-def test_every_example_is_a_valid_input(chosen: Settings) -> None:
-    for operation in build_application(chosen).service.operations:
+def test_every_example_is_a_valid_input(settings: Settings) -> None:
+    for operation in build_application(settings).service.operations:
         example = operation_examples.example_input(operation.input)
         try:
             operation.input.model_validate(example)

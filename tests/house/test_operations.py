@@ -57,9 +57,9 @@ SECRET: Final = frozenset({"make_stream_ticket"})
 """What they make is a secret for one use: it is kept as a digest, so that no answer can be given again."""
 
 
-def offered(chosen: Settings) -> tuple[Operation, ...]:
+def offered(settings: Settings) -> tuple[Operation, ...]:
     """Every operation of the assembled service."""
-    return build_application(chosen).service.operations
+    return build_application(settings).service.operations
 
 
 def address(operation: Operation) -> str:
@@ -69,9 +69,9 @@ def address(operation: Operation) -> str:
 
 @pytest.mark.asyncio
 async def test_no_operation_with_scopes_opens_without_a_credential(
-    client: httpx2.AsyncClient, chosen: Settings
+    client: httpx2.AsyncClient, settings: Settings
 ) -> None:
-    guarded = [operation for operation in offered(chosen) if operation.scopes]
+    guarded = [operation for operation in offered(settings) if operation.scopes]
     assert len(guarded) >= 5
     for operation in guarded:
         answer = await client.request(operation.method, address(operation))
@@ -82,9 +82,9 @@ async def test_no_operation_with_scopes_opens_without_a_credential(
 
 @pytest.mark.asyncio
 async def test_no_operation_opens_without_each_of_its_scopes(
-    client: httpx2.AsyncClient, chosen: Settings, register: Register, mint: Mint
+    client: httpx2.AsyncClient, settings: Settings, register: Register, mint: Mint
 ) -> None:
-    for operation in offered(chosen):
+    for operation in offered(settings):
         for scope in operation.scopes & ASSISTANT.keys():
             others = [name for name in ASSISTANT if name != scope]
             claim = {"claim_token": (await mint(scopes=others))[1]}
@@ -102,7 +102,7 @@ async def test_no_operation_opens_without_each_of_its_scopes(
 
 @pytest.mark.asyncio
 async def test_no_operation_of_the_directory_opens_without_each_of_its_scopes(
-    client: httpx2.AsyncClient, chosen: Settings, change: Change
+    client: httpx2.AsyncClient, settings: Settings, change: Change
 ) -> None:
     lacking = {
         scope: await join_directory(
@@ -110,7 +110,7 @@ async def test_no_operation_of_the_directory_opens_without_each_of_its_scopes(
         )
         for scope in DIRECTORY
     }
-    for operation in offered(chosen):
+    for operation in offered(settings):
         for scope in operation.scopes & DIRECTORY.keys():
             answer = await client.request(
                 operation.method, address(operation), headers=lacking[scope].headers
@@ -124,13 +124,13 @@ async def test_no_operation_of_the_directory_opens_without_each_of_its_scopes(
 @pytest.mark.asyncio
 async def test_every_creating_operation_honours_its_idempotency_key(
     client: httpx2.AsyncClient,
-    chosen: Settings,
+    settings: Settings,
     change: Change,
     register: Register,
     mint: Mint,
 ) -> None:
     tool = await add_tool(change, "Acme")
-    for operation in offered(chosen):
+    for operation in offered(settings):
         if operation.method != "POST" or operation.status not in {201, 202}:
             continue
         if operation.access == "open" or operation.name in SECRET:
@@ -159,8 +159,8 @@ async def test_every_creating_operation_honours_its_idempotency_key(
         assert other.status_code == 422
 
 
-def test_the_description_is_sound(chosen: Settings) -> None:
-    operations = offered(chosen)
+def test_the_description_is_sound(settings: Settings) -> None:
+    operations = offered(settings)
     names = [operation.name for operation in operations]
     assert len(set(names)) == len(names)
     places = [(operation.method, operation.path) for operation in operations]

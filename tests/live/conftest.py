@@ -179,7 +179,7 @@ class Server:
         return self.folder / "var" / "negotiator.db"
 
     @property
-    def chosen(self) -> Settings:
+    def application_settings(self) -> Settings:
         """The same settings, for what needs the server's pepper."""
         return make_settings(
             self.folder / "var", self.folder / "keys", base_url=self.base, secret=""

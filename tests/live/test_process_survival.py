@@ -60,7 +60,7 @@ def mortal(resurrected: Server) -> Server:
 
 
 async def _codes(server: Server, count: int) -> list[str]:
-    delegations = build_application(server.chosen).delegations
+    delegations = build_application(server.application_settings).delegations
 
     def unit(tx: Transaction) -> list[str]:
         found = user_queries.by_email(tx, "ada@example.com")

@@ -31,7 +31,7 @@ async def _register(client: httpx2.AsyncClient) -> dict[str, Any]:
 
 
 async def _mint(server: Server, count: int) -> tuple[str, list[str]]:
-    delegations = build_application(server.chosen).delegations
+    delegations = build_application(server.application_settings).delegations
 
     def unit(tx: Transaction) -> tuple[str, list[str]]:
         found = user_queries.by_email(tx, "ada@example.com")

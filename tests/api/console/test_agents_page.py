@@ -50,14 +50,14 @@ async def test_an_agent_shows_when_it_was_last_seen_and_when_its_token_ran_out(
     account: Account,
     register: Register,
     change: Change,
-    chosen: Settings,
+    settings: Settings,
 ) -> None:
     del application
     await account()
     browser = browsers()
     await browser.sign_in()
     bound = await claimed(client, await register("scout"), await made(browser))
-    credentials = build_application(chosen).ground.credentials
+    credentials = build_application(settings).ground.credentials
     await credentials._store.start()  # pyright: ignore[reportPrivateUsage]
     clock.advance(65)
     assert credentials.seen.take() == {}

@@ -13,18 +13,18 @@ from tests.helpers.fake_issuer import FakeIssuer, registration
 from tests.helpers.form_browser import PASSWORD
 
 
-async def mailed(client: httpx2.AsyncClient, chosen: Settings) -> tuple[dict[str, Any], str]:
+async def mailed(client: httpx2.AsyncClient, settings: Settings) -> tuple[dict[str, Any], str]:
     """An agent that named Ada's address, and the path of the link she got."""
     agent = (await client.post(REGISTER, json=by_email("ada@example.com"))).json()
-    return agent, outbox(chosen)[-1][1]
+    return agent, outbox(settings)[-1][1]
 
 
 @pytest.mark.asyncio
 async def test_a_signed_in_owner_approves_without_his_password(
-    client: httpx2.AsyncClient, chosen: Settings, browsers: Browsers, account: Account
+    client: httpx2.AsyncClient, settings: Settings, browsers: Browsers, account: Account
 ) -> None:
     user_id = await account()
-    agent, link = await mailed(client, chosen)
+    agent, link = await mailed(client, settings)
     browser = browsers()
     await browser.sign_in()
     page = (await browser.open(link)).text
@@ -41,11 +41,11 @@ async def test_a_signed_in_owner_approves_without_his_password(
 
 @pytest.mark.asyncio
 async def test_another_account_approves_nothing_however_signed_in(
-    client: httpx2.AsyncClient, chosen: Settings, browsers: Browsers, account: Account
+    client: httpx2.AsyncClient, settings: Settings, browsers: Browsers, account: Account
 ) -> None:
     await account()
     await account("eve@example.com")
-    _, link = await mailed(client, chosen)
+    _, link = await mailed(client, settings)
     browser = browsers()
     await browser.sign_in("eve@example.com")
     page = await browser.open(link)
@@ -77,10 +77,10 @@ async def test_a_signed_in_owner_links_an_identity(
 
 @pytest.mark.asyncio
 async def test_another_site_s_form_approves_nothing_whatever_it_knows(
-    client: httpx2.AsyncClient, chosen: Settings, browsers: Browsers, account: Account
+    client: httpx2.AsyncClient, settings: Settings, browsers: Browsers, account: Account
 ) -> None:
     await account()
-    _, link = await mailed(client, chosen)
+    _, link = await mailed(client, settings)
     browser = browsers()
     await browser.sign_in()
     grant = {"scope:memories:read": "on", "password": PASSWORD, "csrf": await browser.token(link)}

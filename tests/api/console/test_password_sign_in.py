@@ -109,10 +109,10 @@ async def test_on_the_way_to_an_authorization_the_form_itself_redirects_nowhere(
 
 @pytest.mark.asyncio
 async def test_where_only_the_directory_runs_people_have_their_account_and_no_agents_page(
-    chosen: Settings, account: Account
+    settings: Settings, account: Account
 ) -> None:
     await account()
-    alone = make_settings(chosen.data_dir, chosen.keys_dir, services=["directory"])
+    alone = make_settings(settings.data_dir, settings.keys_dir, services=["directory"])
     async with running(alone) as application, connect(application) as client:
         browser = FormBrowser(client)
         assert redirect_path(await browser.sign_in()) == "/account"

@@ -30,17 +30,17 @@ def provider() -> Generator[FakeOpenIdProvider]:
 
 
 @pytest.fixture
-def chosen(chosen: Settings, provider: FakeOpenIdProvider) -> Settings:
+def settings(settings: Settings, provider: FakeOpenIdProvider) -> Settings:
     """Settings that name it."""
     told = {"oidc_issuer": provider.name, "oidc_client_id": CLIENT, "oidc_client_secret": SECRET}
     more: dict[str, Any] = {**told, "oidc_name": "Corp <b>", "allow_loopback_fetch": True}
-    return make_settings(chosen.data_dir, chosen.keys_dir, **more)
+    return make_settings(settings.data_dir, settings.keys_dir, **more)
 
 
 @pytest_asyncio.fixture
-async def application(chosen: Settings) -> AsyncGenerator[Starlette]:
+async def application(settings: Settings) -> AsyncGenerator[Starlette]:
     """The application of these settings."""
-    async with running(chosen) as started:
+    async with running(settings) as started:
         yield started
 
 

@@ -14,9 +14,9 @@ from tests.helpers.directory_agents import DirectoryAgent, JoinDirectory, join_d
 
 
 @pytest_asyncio.fixture
-async def store(chosen: Settings) -> AsyncGenerator[Store]:
+async def store(settings: Settings) -> AsyncGenerator[Store]:
     """The store of a fresh database, with no application beside it."""
-    made = make_store(chosen.database_url)
+    made = make_store(settings.database_url)
     await made.start()
     yield made
     await made.close()

@@ -38,8 +38,8 @@ def web(monkeypatch: pytest.MonkeyPatch) -> FakeWeb:
     return FakeWeb(monkeypatch)
 
 
-async def opened(chosen: Settings) -> Store:
-    store = make_store(chosen.database_url)
+async def opened(settings: Settings) -> Store:
+    store = make_store(settings.database_url)
     await store.start()
     return store
 
@@ -56,10 +56,10 @@ async def proven(
 
 
 async def test_a_document_is_looked_at_every_thirty_days_and_missed_twice_before_it_counts(
-    client: httpx2.AsyncClient, chosen: Settings, change: Change, clock: Clock, web: FakeWeb
+    client: httpx2.AsyncClient, settings: Settings, change: Change, clock: Clock, web: FakeWeb
 ) -> None:
     record, signer = await proven(client, web)
-    store, hosts = await opened(chosen), free_hosts(Fetcher(allow_loopback=False))
+    store, hosts = await opened(settings), free_hosts(Fetcher(allow_loopback=False))
     look = PublishedKeyRechecks(store, PublishedKeys(hosts))
 
     async def level() -> int:
@@ -97,7 +97,7 @@ async def test_a_document_is_looked_at_every_thirty_days_and_missed_twice_before
 
 
 async def test_a_key_that_nobody_used_for_ninety_days_ends_unless_its_agent_is_proven(
-    client: httpx2.AsyncClient, chosen: Settings, change: Change, clock: Clock
+    client: httpx2.AsyncClient, settings: Settings, change: Change, clock: Clock
 ) -> None:
     signer = StatementSigner()
     idle, busy, known = (
@@ -109,7 +109,7 @@ async def test_a_key_that_nobody_used_for_ninety_days_ends_unless_its_agent_is_p
     clock.advance(89 * DAY)
     assert await is_accepted(client, busy["api_key"])
     clock.advance(DAY)
-    store = await opened(chosen)
+    store = await opened(settings)
     assert not await is_accepted(client, idle["api_key"])
     await IdleAgentSweep(store, 90)()
     await store.close()
@@ -121,14 +121,14 @@ async def test_a_key_that_nobody_used_for_ninety_days_ends_unless_its_agent_is_p
 
 
 async def test_an_agent_whose_last_key_ran_out_holds_no_name_any_more(
-    client: httpx2.AsyncClient, chosen: Settings, change: Change, clock: Clock
+    client: httpx2.AsyncClient, settings: Settings, change: Change, clock: Clock
 ) -> None:
     signer = StatementSigner()
     record = await register_account(client, "did", signer.did)
     assert (await prove(client, record, signer.statement(record))).status_code == 200
     successor = (await client.post(ROTATE, json={}, headers=key_header(record))).json()
     await client.post(REVOKE, json={"token": successor["api_key"]})
-    store = await opened(chosen)
+    store = await opened(settings)
     upkeep = IdleAgentSweep(store, 90)
     await upkeep()
     assert (

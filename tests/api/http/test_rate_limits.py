@@ -38,10 +38,10 @@ def hand(monkeypatch: pytest.MonkeyPatch) -> Hand:
 
 @asynccontextmanager
 async def served(
-    chosen: Settings, address: str = "203.0.113.7", **overrides: Any
+    settings: Settings, address: str = "203.0.113.7", **overrides: Any
 ) -> AsyncGenerator[httpx2.AsyncClient]:
     """A client of the application with these settings."""
-    made = make_settings(chosen.data_dir, chosen.keys_dir, **overrides)
+    made = make_settings(settings.data_dir, settings.keys_dir, **overrides)
     async with running(made) as application, connect(application, address) as client:
         yield client
 
@@ -54,9 +54,9 @@ def said(answer: httpx2.Response) -> tuple[int, int, int]:
 
 @pytest.mark.asyncio
 async def test_remaining_and_reset_follow_the_arrival_time_exactly(
-    chosen: Settings, hand: Hand
+    settings: Settings, hand: Hand
 ) -> None:
-    async with served(chosen, limit_rpm=6, limit_burst=3) as client:
+    async with served(settings, limit_rpm=6, limit_burst=3) as client:
         body = {"agent_name": "a", "identity_type": "anonymous"}
         agent = bearer((await client.post("/api/agent/register", json=body)).json())
 
@@ -82,10 +82,10 @@ async def test_remaining_and_reset_follow_the_arrival_time_exactly(
 
 @pytest.mark.asyncio
 async def test_a_claimed_agent_s_new_token_has_a_budget_of_its_own(
-    chosen: Settings, hand: Hand
+    settings: Settings, hand: Hand
 ) -> None:
     del hand
-    async with served(chosen, limit_rpm=2) as client:
+    async with served(settings, limit_rpm=2) as client:
         for _ in range(2):
             body = {"agent_name": "a", "identity_type": "anonymous"}
             agent = bearer((await client.post("/api/agent/register", json=body)).json())
@@ -107,30 +107,30 @@ async def probes(client: httpx2.AsyncClient, *forwarded: str) -> list[int]:
 
 @pytest.mark.asyncio
 async def test_a_forwarded_header_counts_from_a_configured_proxy_only(
-    chosen: Settings, hand: Hand
+    settings: Settings, hand: Hand
 ) -> None:
     del hand
-    async with served(chosen, limit_health_rpm=1) as client:
+    async with served(settings, limit_health_rpm=1) as client:
         assert await probes(client, "198.51.100.1", "198.51.100.2") == [200, 429]
     proxied: dict[str, Any] = {"limit_health_rpm": 1, "trusted_proxies": "10.0.0.0/8"}
-    async with served(chosen, "10.0.0.1", **proxied) as client:
+    async with served(settings, "10.0.0.1", **proxied) as client:
         assert await probes(client, "198.51.100.1", "198.51.100.2") == [200, 200]
         assert await probes(client, "198.51.100.1", "198.51.100.2") == [429, 429]
         # What a client wrote itself stands left of what the proxies added.
         assert await probes(client, "1.1.1.1, 198.51.100.1", "2.2.2.2, 198.51.100.2") == [429, 429]
         assert await probes(client, "198.51.100.3, 10.9.9.9", "198.51.100.3") == [200, 429]
         assert await probes(client, "", "nonsense", "unknown, 10.9.9.9") == [200, 429, 200]
-    async with served(chosen, "192.0.2.55", **proxied) as client:
+    async with served(settings, "192.0.2.55", **proxied) as client:
         assert await probes(client, "198.51.100.8", "198.51.100.9") == [200, 429]
 
 
 @pytest.mark.asyncio
 async def test_ipv6_is_counted_by_its_64_and_mapped_ipv4_as_ipv4(
-    chosen: Settings, hand: Hand
+    settings: Settings, hand: Hand
 ) -> None:
     del hand
     proxied: dict[str, Any] = {"limit_health_rpm": 1, "trusted_proxies": "10.0.0.0/8"}
-    async with served(chosen, "10.0.0.1", **proxied) as client:
+    async with served(settings, "10.0.0.1", **proxied) as client:
         household = ("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", "2001:DB8:1:2::1")
         assert await probes(client, *household) == [200, 429, 429]
         assert await probes(client, "2001:db8:1:3::1") == [200]
@@ -139,10 +139,10 @@ async def test_ipv6_is_counted_by_its_64_and_mapped_ipv4_as_ipv4(
 
 @pytest.mark.asyncio
 async def test_a_refused_credential_is_charged_to_its_address_not_to_its_owner(
-    chosen: Settings, hand: Hand
+    settings: Settings, hand: Hand
 ) -> None:
     del hand
-    async with served(chosen, limit_baseline_rpm=2, limit_rpm=3) as client:
+    async with served(settings, limit_baseline_rpm=2, limit_rpm=3) as client:
         forged = {"authorization": "Bearer a.b.c"}
         for status in (401, 401, 429):
             answer = await client.get("/api/negotiations", headers=forged)

@@ -43,8 +43,8 @@ async def test_a_refusal_is_the_same_json_as_over_http(line: McpClient, version:
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("method", ["initialize", "tools/list", "server/discover", "tools/call"])
-async def test_without_a_token_nothing_works(chosen: Settings, method: str) -> None:
-    alone = make_settings(chosen.data_dir, chosen.keys_dir, services=["assistant"])
+async def test_without_a_token_nothing_works(settings: Settings, method: str) -> None:
+    alone = make_settings(settings.data_dir, settings.keys_dir, services=["assistant"])
     async with running(alone) as application, connect(application) as client:
         answer = await McpClient(client).ask(method)
         refused_over_mcp(answer, 401, "invalid_token")
@@ -97,8 +97,8 @@ async def test_a_lack_of_scope_is_a_403_that_names_them_all(line: McpClient, ver
 
 
 @pytest.mark.asyncio
-async def test_calls_and_requests_share_one_budget(chosen: Settings, register: Register) -> None:
-    few = make_settings(chosen.data_dir, chosen.keys_dir, limit_rpm=4)
+async def test_calls_and_requests_share_one_budget(settings: Settings, register: Register) -> None:
+    few = make_settings(settings.data_dir, settings.keys_dir, limit_rpm=4)
     headers = bearer(await register())
     async with running(few) as application, connect(application) as client:
         line = McpClient(client, headers)

@@ -181,9 +181,9 @@ async def test_what_breaks_is_a_json_rpc_error_that_tells_nothing(
 
 
 async def test_the_directory_alone_lists_all_its_tools_and_asks_for_a_token_when_one_needs_it(
-    chosen: Settings,
+    settings: Settings,
 ) -> None:
-    alone = make_settings(chosen.data_dir, chosen.keys_dir, services=["directory"])
+    alone = make_settings(settings.data_dir, settings.keys_dir, services=["directory"])
     async with running(alone) as application, connect(application) as client:
         line = McpClient(client)
         assert (await line.call("list_categories")).status_code == 200

@@ -19,7 +19,7 @@ def quick(hashed: None) -> None:
 
 
 @pytest.fixture
-def chosen(tmp_path: Path, migrated: Path, signing_keys: Path) -> Settings:
+def settings(tmp_path: Path, migrated: Path, signing_keys: Path) -> Settings:
     """Settings under which a token lives as long as a token may."""
     shutil.copy(migrated, tmp_path / "negotiator.db")
     return make_settings(tmp_path, signing_keys, token_ttl=86_400)

@@ -44,8 +44,8 @@ async def both(
     shutil.copy(migrated, tmp_path / "negotiator.db")
     seen: list[dict[str, Any]] = []
     async with fake_chat_model(behave, seen) as url:
-        chosen = make_settings(tmp_path, signing_keys, advisor_url=url, advisor_model="m")
-        async with running(chosen) as application, connect(application) as client:
+        settings = make_settings(tmp_path, signing_keys, advisor_url=url, advisor_model="m")
+        async with running(settings) as application, connect(application) as client:
             agent = {"agent_name": "tester", "identity_type": "anonymous"}
             headers = bearer((await client.post("/api/agent/register", json=agent)).json())
             body = negotiation_body(target={"package": {"price": 900}})

@@ -25,9 +25,9 @@ async def remember(desk: TeleprompterClient, text: str = BOARD, **members: Any) 
     return kept
 
 
-async def found(chosen: Settings, owner: str, **counterparty: Any) -> list[str]:
+async def found(settings: Settings, owner: str, **counterparty: Any) -> list[str]:
     """The ids of the owner's memories that bear on the sentence."""
-    store, embeds = make_store(chosen.database_url), build_embedder(chosen)
+    store, embeds = make_store(settings.database_url), build_embedder(settings)
     await store.start()
     try:
         recall = MemorySearch(MemoryIndexCache(store, embeds.model), embeds)
@@ -71,18 +71,18 @@ async def test_an_erased_memory_is_cited_no_more(desk: TeleprompterClient) -> No
 
 @pytest.mark.asyncio
 async def test_a_memory_about_somebody_else_is_not_about_this_talk(
-    desk: TeleprompterClient, chosen: Settings, mint: Any
+    desk: TeleprompterClient, settings: Settings, mint: Any
 ) -> None:
     kept = await remember(desk, counterparty="Acme")
     owner, _ = await mint()
-    assert await found(chosen, owner, name="ACME") == [kept["id"]]
-    assert await found(chosen, owner, name="Contoso") == []
-    assert await found(chosen, owner) == [kept["id"]]
+    assert await found(settings, owner, name="ACME") == [kept["id"]]
+    assert await found(settings, owner, name="Contoso") == []
+    assert await found(settings, owner) == [kept["id"]]
 
 
 @pytest.mark.asyncio
 async def test_what_nobody_stands_behind_is_not_cited(
-    desk: TeleprompterClient, chosen: Settings, mint: Any, register: Any, client: Any
+    desk: TeleprompterClient, settings: Settings, mint: Any, register: Any, client: Any
 ) -> None:
     agent = await register()
     headers = {"Authorization": f"Bearer {agent['access_token']}"}
@@ -90,6 +90,6 @@ async def test_what_nobody_stands_behind_is_not_cited(
     answer = await client.post("/api/memories", json=body, headers=headers)
     if answer.status_code == 201:
         assert answer.json()["trust"] < 2
-        assert await found(chosen, agent["agent_id"]) == []
+        assert await found(settings, agent["agent_id"]) == []
     else:
         assert answer.status_code == 403

@@ -106,8 +106,8 @@ async def test_odd_metadata_is_refused_by_name(
 
 
 @pytest.mark.asyncio
-async def test_registrations_are_budgeted_by_address(chosen: Settings) -> None:
-    few = make_settings(chosen.data_dir, chosen.keys_dir, register_limit_clients=2)
+async def test_registrations_are_budgeted_by_address(settings: Settings) -> None:
+    few = make_settings(settings.data_dir, settings.keys_dir, register_limit_clients=2)
     async with running(few) as application, connect(application) as client:
         statuses = [
             (await client.post("/oauth/register", json=PUBLIC)).status_code for _ in range(4)

@@ -26,11 +26,11 @@ def signer(agent: dict[str, str]) -> str:
 
 @pytest.mark.asyncio
 async def test_tokens_of_every_key_live_on_through_rotations(
-    chosen: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("negotiator.keys._LOOK_EVERY", -1.0)
     keys = tmp_path / "own keys"
-    strict = make_settings(chosen.data_dir, keys)
+    strict = make_settings(settings.data_dir, keys)
     async with running(strict) as application, connect(application) as client:
         agents = [await fresh(client)]
         for _ in range(3):

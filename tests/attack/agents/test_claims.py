@@ -190,12 +190,12 @@ async def test_five_guesses_at_once_or_in_a_row_are_all_an_agent_has(
 @pytest.mark.asyncio
 @pytest.mark.parametrize("door", ["claim", "complete"])
 async def test_a_crowd_that_guesses_keeps_no_honest_agent_from_its_user(
-    chosen: Settings, mint: Mint, door: str
+    settings: Settings, mint: Mint, door: str
 ) -> None:
     """Wrong codes are 429 once a budget is empty, from one address or from many; a right one is always taken."""
     narrow = make_settings(
-        chosen.data_dir,
-        chosen.keys_dir,
+        settings.data_dir,
+        settings.keys_dir,
         claim_failures_per_hour=12,
         claim_failures_per_address=5,
     )
@@ -229,9 +229,9 @@ async def test_a_crowd_that_guesses_keeps_no_honest_agent_from_its_user(
 
 @pytest.mark.asyncio
 async def test_a_dead_code_is_no_guess_and_spends_nobody_s_budget(
-    chosen: Settings, mint: Mint
+    settings: Settings, mint: Mint
 ) -> None:
-    narrow = make_settings(chosen.data_dir, chosen.keys_dir, claim_failures_per_address=5)
+    narrow = make_settings(settings.data_dir, settings.keys_dir, claim_failures_per_address=5)
     _, code = await mint()
     async with running(narrow) as application, connect(application) as client:
         for status in (200, *(409,) * 8):
@@ -252,7 +252,7 @@ async def test_the_database_gives_no_code_away(stage: AssertionStage, mint: Mint
 
 
 async def _mailed_link(
-    stage: AssertionStage, chosen: Settings, change: Change
+    stage: AssertionStage, settings: Settings, change: Change
 ) -> tuple[str, dict[str, Any]]:
     hashed = user_queries.hash_password(PASSWORD)
     await change(
@@ -265,7 +265,7 @@ async def _mailed_link(
         "assertion": "ada@example.com",
     }
     agent = (await stage.client.post("/api/agent/register", json=body)).json()
-    mail = message_from_bytes(next((chosen.data_dir / "outbox").glob("*.eml")).read_bytes())
+    mail = message_from_bytes(next((settings.data_dir / "outbox").glob("*.eml")).read_bytes())
     text = mail.get_payload(decode=True)
     assert isinstance(text, bytes)
     found = re.search(rb"/approve/\S+", text)
@@ -275,10 +275,10 @@ async def _mailed_link(
 
 @pytest.mark.asyncio
 async def test_looking_at_an_approval_grants_nothing_and_the_page_cannot_be_framed(
-    stage: AssertionStage, chosen: Settings, change: Change
+    stage: AssertionStage, settings: Settings, change: Change
 ) -> None:
     """101, 103: GET and HEAD by a link scanner, a wrong password, then the owner."""
-    link, agent = await _mailed_link(stage, chosen, change)
+    link, agent = await _mailed_link(stage, settings, change)
     before = stage.counts()
     await stage.client.head(link)
     page = await stage.client.get(link)
@@ -305,9 +305,9 @@ async def test_looking_at_an_approval_grants_nothing_and_the_page_cannot_be_fram
 
 @pytest.mark.asyncio
 async def test_five_wrong_passwords_end_an_approval(
-    stage: AssertionStage, chosen: Settings, change: Change
+    stage: AssertionStage, settings: Settings, change: Change
 ) -> None:
-    link, _ = await _mailed_link(stage, chosen, change)
+    link, _ = await _mailed_link(stage, settings, change)
     for _ in range(5):
         assert (await stage.client.post(link, data={"password": "guess"})).status_code in {403, 410}
     grant = {"scope:negotiations:read": "on", "password": PASSWORD}
@@ -316,10 +316,10 @@ async def test_five_wrong_passwords_end_an_approval(
 
 @pytest.mark.asyncio
 async def test_the_address_of_an_account_links_nothing_by_itself(
-    stage: AssertionStage, chosen: Settings, change: Change
+    stage: AssertionStage, settings: Settings, change: Change
 ) -> None:
     """59: an unknown identity with a known address waits for the owner; then it is his, and only then."""
-    await _mailed_link(stage, chosen, change)
+    await _mailed_link(stage, settings, change)
     claims = {"email": "ADA@example.com", "email_verified": True, "sub": "u-new"}
     before = stage.counts()
     text = stage.forge(Forgery(claims=claims), "register")

@@ -155,12 +155,12 @@ async def test_a_server_that_hangs_holds_nobody_longer_than_the_deadline(
 
 @pytest.mark.asyncio
 async def test_a_registration_whose_mail_cannot_be_sent_leaves_the_mail_in_the_outbox(
-    chosen: Settings,
+    settings: Settings,
 ) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         url = f"smtp://127.0.0.1:{taken.getsockname()[1]}"
-        dead = make_settings(chosen.data_dir, chosen.keys_dir, smtp_url=url)
+        dead = make_settings(settings.data_dir, settings.keys_dir, smtp_url=url)
         body = {"agent_name": "x", "identity_type": "identity_assertion"}
         body |= {"assertion_type": "verified_email", "assertion": "ada@corp.example"}
         async with running(dead) as application, connect(application) as client:
@@ -169,7 +169,7 @@ async def test_a_registration_whose_mail_cannot_be_sent_leaves_the_mail_in_the_o
             body = {"agent_name": "x", "identity_type": "email", "identity_value": "b@corp.example"}
             answer = await client.post("/api/auth/register", json=body)
             assert answer.status_code == 201
-    assert [str(each["to"]) for each in kept(chosen.data_dir)] == [
+    assert [str(each["to"]) for each in kept(settings.data_dir)] == [
         "ada@corp.example",
         "b@corp.example",
     ]

@@ -200,14 +200,14 @@ def _mail_to(address: str) -> dict[str, Any]:
     }
 
 
-def _outbox(chosen: Settings) -> list[Message]:
-    folder: Path = chosen.data_dir / "outbox"
+def _outbox(settings: Settings) -> list[Message]:
+    folder: Path = settings.data_dir / "outbox"
     return [message_from_bytes(path.read_bytes()) for path in sorted(folder.glob("*.eml"))]
 
 
 @pytest.mark.asyncio
 async def test_an_answer_does_not_tell_whether_an_account_exists(
-    stage: AssertionStage, mint: Mint, chosen: Settings
+    stage: AssertionStage, mint: Mint, settings: Settings
 ) -> None:
     """12: the same shape and length, and no account is made or touched."""
     await mint("ada@example.com")
@@ -224,12 +224,12 @@ async def test_an_answer_does_not_tell_whether_an_account_exists(
     assert answers[0].headers.keys() == answers[1].headers.keys()
     after = stage.counts()
     assert (after["users"], after["delegations"]) == (before["users"], before["delegations"])
-    assert [mail["To"] for mail in _outbox(chosen)] == ["ada@example.com", "eve@example.com"]
+    assert [mail["To"] for mail in _outbox(settings)] == ["ada@example.com", "eve@example.com"]
 
 
 @pytest.mark.asyncio
 async def test_a_mailbox_cannot_be_flooded_under_any_spelling(
-    stage: AssertionStage, chosen: Settings
+    stage: AssertionStage, settings: Settings
 ) -> None:
     """One mail in ten minutes, however the address is written, and the answer stays the same."""
     spellings = [
@@ -243,7 +243,7 @@ async def test_a_mailbox_cannot_be_flooded_under_any_spelling(
     for address in spellings:
         answer = await stage.client.post(REGISTER, json=_mail_to(address))
         assert answer.status_code in {201, 400}, answer.text
-    assert len(_outbox(chosen)) == 1
+    assert len(_outbox(settings)) == 1
 
 
 @pytest.mark.asyncio
@@ -261,12 +261,12 @@ async def test_a_mailbox_cannot_be_flooded_under_any_spelling(
     ],
 )
 async def test_an_address_that_would_steer_the_mail_is_refused(
-    stage: AssertionStage, chosen: Settings, address: str
+    stage: AssertionStage, settings: Settings, address: str
 ) -> None:
     before = stage.counts()
     refused(await stage.client.post(REGISTER, json=_mail_to(address)), REQUEST)
     assert stage.counts() == before
-    assert _outbox(chosen) == []
+    assert _outbox(settings) == []
 
 
 @pytest.mark.asyncio
@@ -274,11 +274,11 @@ async def test_an_address_that_would_steer_the_mail_is_refused(
     ("trusted", "spoofed_count"), [([], 3), (["192.0.2.0/24"], 3), (["203.0.113.7/32"], 5)]
 )
 async def test_a_forwarded_address_counts_only_from_a_configured_proxy(
-    chosen: Settings, trusted: list[str], spoofed_count: int
+    settings: Settings, trusted: list[str], spoofed_count: int
 ) -> None:
     """9: three are allowed per address; five come, each with another X-Forwarded-For."""
     limited = make_settings(
-        chosen.data_dir, chosen.keys_dir, register_limit_anonymous=3, trusted_proxies=trusted
+        settings.data_dir, settings.keys_dir, register_limit_anonymous=3, trusted_proxies=trusted
     )
     async with running(limited) as application, connect(application) as client:
         answers: list[httpx2.Response] = []

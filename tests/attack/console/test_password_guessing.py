@@ -20,11 +20,11 @@ DEVICE = "__Host-negotiator-device"
 
 
 @pytest_asyncio.fixture
-async def limited(chosen: Settings, account: Account) -> AsyncGenerator[Starlette]:
+async def limited(settings: Settings, account: Account) -> AsyncGenerator[Starlette]:
     """An application with the limits that are the default, and an account."""
     await account()
     made = make_settings(
-        chosen.data_dir, chosen.keys_dir, sign_in_limit_account=60, sign_in_limit_address=300
+        settings.data_dir, settings.keys_dir, sign_in_limit_account=60, sign_in_limit_address=300
     )
     async with running(made) as application:
         yield application

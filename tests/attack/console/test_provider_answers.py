@@ -6,13 +6,13 @@ from urllib.parse import urlencode
 import pytest
 
 from negotiator.users import user_queries
-from tests.api.console.test_provider_sign_in import application, chosen, provider, there, through
+from tests.api.console.test_provider_sign_in import application, provider, settings, there, through
 from tests.conftest import Browsers, Change
 from tests.helpers.fake_issuer import FakeIssuer
 from tests.helpers.fake_openid_provider import CLIENT, FakeOpenIdProvider
 from tests.helpers.form_browser import redirect_path
 
-__all__ = ["application", "chosen", "provider"]
+__all__ = ["application", "provider", "settings"]
 
 FORGED: list[dict[str, Any]] = [
     {"iss": "https://other.example"},

@@ -178,19 +178,19 @@ async def _tries(application: Starlette, emails: list[str]) -> list[int]:
     ],
 )
 async def test_guessing_from_one_address_runs_dry_by_account_and_by_address(
-    chosen: Settings, limits: dict[str, Any], emails: list[str]
+    settings: Settings, limits: dict[str, Any], emails: list[str]
 ) -> None:
-    limited = make_settings(chosen.data_dir, chosen.keys_dir, **limits)
+    limited = make_settings(settings.data_dir, settings.keys_dir, **limits)
     async with running(limited) as application:
         assert await _tries(application, emails) == [403] * 5 + [429] * 3
 
 
 @pytest.mark.asyncio
 async def test_the_right_password_does_not_help_once_the_budget_is_empty(
-    chosen: Settings, account: Account
+    settings: Settings, account: Account
 ) -> None:
     await account()
-    limited = make_settings(chosen.data_dir, chosen.keys_dir, sign_in_limit_account=30)
+    limited = make_settings(settings.data_dir, settings.keys_dir, sign_in_limit_account=30)
     async with running(limited) as application:
         await _tries(application, ["ada@example.com"] * 5)
         async with connect(application) as client:
@@ -210,9 +210,11 @@ async def test_whatever_host_says_we_stay_where_we_are(
 
 
 @pytest.mark.asyncio
-async def test_pages_too_are_looked_at_within_a_budget(chosen: Settings, account: Account) -> None:
+async def test_pages_too_are_looked_at_within_a_budget(
+    settings: Settings, account: Account
+) -> None:
     await account()
-    limited = make_settings(chosen.data_dir, chosen.keys_dir, limit_baseline_rpm=6)
+    limited = make_settings(settings.data_dir, settings.keys_dir, limit_baseline_rpm=6)
     async with running(limited) as application, connect(application) as client:
         browser = FormBrowser(client)
         assert redirect_path(await browser.sign_in()) == "/agents"

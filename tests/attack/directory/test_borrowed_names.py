@@ -27,7 +27,7 @@ VICTIM = "ada@example.com"
 
 
 async def test_a_mailbox_hears_from_us_once_in_ten_minutes_and_thrice_a_day(
-    client: httpx2.AsyncClient, chosen: Settings, clock: Clock
+    client: httpx2.AsyncClient, settings: Settings, clock: Clock
 ) -> None:
     for _ in range(20):
         await register_account(client, "email", VICTIM)
@@ -35,15 +35,15 @@ async def test_a_mailbox_hears_from_us_once_in_ten_minutes_and_thrice_a_day(
         bare = {"identity_type": "identity_assertion", "assertion_type": "verified_email"}
         other_door = {**bare, "agent_name": "x", "assertion": VICTIM}
         assert (await client.post("/api/agent/register", json=other_door)).status_code == 201
-    assert len(sent_mails(chosen.data_dir)) == 1
+    assert len(sent_mails(settings.data_dir)) == 1
     for _ in range(20):
         clock.advance(601)
         await register_account(client, "email", VICTIM)
-    assert len(sent_mails(chosen.data_dir)) == 3
+    assert len(sent_mails(settings.data_dir)) == 3
 
 
 async def test_whether_others_wrote_to_a_mailbox_is_not_told(
-    client: httpx2.AsyncClient, chosen: Settings
+    client: httpx2.AsyncClient, settings: Settings
 ) -> None:
     first, second = [await register_account(client, "email", VICTIM) for _ in range(2)]
     for record in (first, second):
@@ -51,7 +51,7 @@ async def test_whether_others_wrote_to_a_mailbox_is_not_told(
         assert set(asked) == {"id", "method", "expires_at"}
         answer = await client.post(CHALLENGE, headers=key_header(record))
         assert answer.json()["identity"]["challenge"] == asked
-    (mail,) = sent_mails(chosen.data_dir)
+    (mail,) = sent_mails(settings.data_dir)
     refused(await prove(client, second, code_in(mail[1])), 400, "invalid_proof")
     assert (await prove(client, first, code_in(mail[1]))).status_code == 200
 
@@ -71,12 +71,12 @@ async def test_a_challenge_without_a_mail_has_no_code_to_guess(
 
 
 async def test_a_stranger_s_words_in_a_mail_point_nowhere(
-    client: httpx2.AsyncClient, chosen: Settings
+    client: httpx2.AsyncClient, settings: Settings
 ) -> None:
     name = "Win big! https://evil.example/prize <a href=x> call +1 (555) now or lose it all"
     sent = {"agent_name": name, "identity_type": "email", "identity_value": VICTIM}
     await client.post("/api/auth/register", json={**sent, "contact_email": "eve@example.net"})
-    ((to, text),) = sent_mails(chosen.data_dir)
+    ((to, text),) = sent_mails(settings.data_dir)
     assert to == VICTIM
     assert "evil.example" not in text
     assert "://evil" not in text

@@ -31,9 +31,9 @@ from tests.helpers.directory_identity import (
 pytestmark = pytest.mark.asyncio
 
 
-def database(chosen: Settings) -> bytes:
+def database(settings: Settings) -> bytes:
     """Every byte of the database, as a thief of the file would have it."""
-    connection = sqlite3.connect(f"{chosen.data_dir}/negotiator.db")
+    connection = sqlite3.connect(f"{settings.data_dir}/negotiator.db")
     try:
         return "\n".join(connection.iterdump()).encode()
     finally:
@@ -107,16 +107,16 @@ async def test_a_key_is_no_secret_of_another_client(client: httpx2.AsyncClient) 
 
 
 async def test_nothing_in_the_database_opens_anything(
-    client: httpx2.AsyncClient, chosen: Settings
+    client: httpx2.AsyncClient, settings: Settings
 ) -> None:
     sent = {"agent_name": "a", "identity_type": "email", "identity_value": "ada@example.com"}
     record = (await client.post("/api/auth/register", json=sent)).json()
     plain = await register_account(client)
     basic = (plain["client_id"], plain["api_key"])
     token = await client.post(TOKEN, data={"grant_type": "client_credentials"}, auth=basic)
-    code = code_in(sent_mails(chosen.data_dir)[0][1])
+    code = code_in(sent_mails(settings.data_dir)[0][1])
     rotated = (await client.post(ROTATE, json={}, headers=key_header(plain))).json()
-    kept = database(chosen)
+    kept = database(settings)
     assert record["client_id"].encode() in kept
     secrets = [each["api_key"][22:] for each in (record, plain, rotated)]
     for secret in (*secrets, token.json()["access_token"][36:], code):
@@ -144,9 +144,9 @@ async def test_no_scope_of_the_other_service_is_ever_given(client: httpx2.AsyncC
     assert answer.status_code in {400, 403, 409}
 
 
-async def test_many_tokens_of_one_client_share_one_rate(chosen: Settings) -> None:
+async def test_many_tokens_of_one_client_share_one_rate(settings: Settings) -> None:
     async with (
-        running(chosen.model_copy(update={"limit_unproven_rpm": 4})) as application,
+        running(settings.model_copy(update={"limit_unproven_rpm": 4})) as application,
         connect(application) as client,
         connect(application, "198.51.100.9") as elsewhere,
     ):
@@ -165,10 +165,10 @@ async def test_many_tokens_of_one_client_share_one_rate(chosen: Settings) -> Non
         assert statuses.count(429) == 6
 
 
-async def test_probing_with_bad_keys_costs_the_prober_not_the_owner(chosen: Settings) -> None:
+async def test_probing_with_bad_keys_costs_the_prober_not_the_owner(settings: Settings) -> None:
     limits = {"limit_baseline_rpm": 3, "limit_unproven_rpm": 2}
     async with (
-        running(chosen.model_copy(update=limits)) as application,
+        running(settings.model_copy(update=limits)) as application,
         connect(application) as client,
         connect(application, "198.51.100.9") as thief,
     ):

@@ -34,9 +34,9 @@ GRANT = {"grant_type": "client_credentials"}
 
 
 @asynccontextmanager
-async def served(chosen: Settings, **limits: Any) -> AsyncGenerator[httpx2.AsyncClient]:
+async def served(settings: Settings, **limits: Any) -> AsyncGenerator[httpx2.AsyncClient]:
     """A client of the application with these limits."""
-    strict = make_settings(chosen.data_dir, chosen.keys_dir, **limits)
+    strict = make_settings(settings.data_dir, settings.keys_dir, **limits)
     async with running(strict) as application, connect(application) as client:
         yield client
 
@@ -55,9 +55,9 @@ def message(name: str, **arguments: Any) -> dict[str, Any]:
 @covers("1.10:scope")
 @pytest.mark.parametrize("over_mcp", [False, True])
 async def test_a_missing_scope_is_403_however_empty_the_address_and_the_token_are(
-    chosen: Settings, over_mcp: bool
+    settings: Settings, over_mcp: bool
 ) -> None:
-    async with served(chosen, limit_baseline_rpm=2, limit_rpm=4) as client:
+    async with served(settings, limit_baseline_rpm=2, limit_rpm=4) as client:
         agent = await token(client)
         for _ in range(3):
             await client.get(LIST)
@@ -80,10 +80,10 @@ async def test_a_missing_scope_is_403_however_empty_the_address_and_the_token_ar
 
 @covers("1.10:key")
 async def test_every_refusal_of_a_valid_token_is_its_own_and_none_of_its_neighbours(
-    chosen: Settings,
+    settings: Settings,
 ) -> None:
     """404, 405, 415, 422 over HTTP; GET, a wrong media type and a wrong message over MCP."""
-    async with served(chosen, limit_baseline_rpm=1, limit_rpm=100) as client:
+    async with served(settings, limit_baseline_rpm=1, limit_rpm=100) as client:
         agent = await token(client)
         assert (await client.get("/api/nothing")).status_code == 404
         refused(await client.get(LIST), (429, "rate_limit_exceeded"))
@@ -109,9 +109,11 @@ async def test_every_refusal_of_a_valid_token_is_its_own_and_none_of_its_neighbo
 
 @covers("1.10:never-less")
 @pytest.mark.parametrize("services", [["directory"], ["assistant", "directory"]])
-async def test_a_key_never_gives_less_than_anonymous(chosen: Settings, services: list[str]) -> None:
+async def test_a_key_never_gives_less_than_anonymous(
+    settings: Settings, services: list[str]
+) -> None:
     """Also where the operator sets the rates the wrong way round, at every public path and over MCP."""
-    public = build_application(chosen).service.operations
+    public = build_application(settings).service.operations
     paths = [
         (operation.method, operation.path.replace("{token}", "x").replace("{id}", "x"))
         for operation in public
@@ -120,7 +122,7 @@ async def test_a_key_never_gives_less_than_anonymous(chosen: Settings, services:
     assert len(paths) >= 9
     rates = {"limit_directory_rpm": 40, "limit_health_rpm": 50, "limit_baseline_rpm": 70}
     low = {"limit_rpm": 7, "limit_unproven_rpm": 8, "limit_burst": 3}
-    async with served(chosen, services=services, **rates, **low) as client:
+    async with served(settings, services=services, **rates, **low) as client:
         record = await register_account(client)
         opened = await client.post(TOKEN, data=GRANT, auth=(record["client_id"], record["api_key"]))
         sent = message("search_tools", query="database")
@@ -139,8 +141,10 @@ async def test_a_key_never_gives_less_than_anonymous(chosen: Settings, services:
                 assert own.headers["x-ratelimit-limit"] >= without.headers["x-ratelimit-limit"]
 
 
-async def test_a_crawler_of_the_catalogue_leaves_sign_in_and_tokens_alone(chosen: Settings) -> None:
-    async with served(chosen, limit_directory_rpm=3, limit_baseline_rpm=5) as client:
+async def test_a_crawler_of_the_catalogue_leaves_sign_in_and_tokens_alone(
+    settings: Settings,
+) -> None:
+    async with served(settings, limit_directory_rpm=3, limit_baseline_rpm=5) as client:
         record = await register_account(client)
         basic = (record["client_id"], record["api_key"])
         paths = ("/api/v1/categories", "/v0.1/servers", "/tools", TOOLS, "/api/v1/export.ndjson")
@@ -156,7 +160,7 @@ async def test_a_crawler_of_the_catalogue_leaves_sign_in_and_tokens_alone(chosen
         opened = await client.post("/mcp", json=sent, headers=key_header(record))
         assert opened.json()["result"]["isError"] is False
     directory = {"services": ["directory"], "limit_directory_rpm": 2}
-    async with served(chosen, **directory) as client:
+    async with served(settings, **directory) as client:
         told = [(await client.post("/mcp", json=sent)).headers["ratelimit-policy"] for _ in "ab"]
         assert told == ['"directory";q=2;w=60'] * 2
         assert (await client.get(TOOLS)).status_code == 429
@@ -175,10 +179,10 @@ async def asked(client: httpx2.AsyncClient, client_id: str) -> int:
 
 
 async def test_nobody_makes_this_service_fetch_again_and_again(
-    chosen: Settings, web: FakeWeb
+    settings: Settings, web: FakeWeb
 ) -> None:
     """One failing URL is fetched once a minute; many URLs of one host, or many hosts, as the budget says."""
-    async with served(chosen, limit_fetch_rpm=8) as client:
+    async with served(settings, limit_fetch_rpm=8) as client:
         for _ in range(5):
             assert await asked(client, "https://dead.example/c") == 400
         assert len(web.asked) == 1
@@ -190,9 +194,9 @@ async def test_nobody_makes_this_service_fetch_again_and_again(
 
 
 async def test_a_host_is_asked_a_bounded_number_of_times_over_all_clients(
-    chosen: Settings, web: FakeWeb
+    settings: Settings, web: FakeWeb
 ) -> None:
-    strict = make_settings(chosen.data_dir, chosen.keys_dir, limit_fetch_rpm=8)
+    strict = make_settings(settings.data_dir, settings.keys_dir, limit_fetch_rpm=8)
     async with running(strict) as application:
         statuses: list[int] = []
         for number in range(6):
@@ -206,7 +210,7 @@ async def test_a_host_is_asked_a_bounded_number_of_times_over_all_clients(
             refused(answer, (429, "rate_limit_exceeded"))
 
 
-async def test_slow_hosts_of_strangers_delay_no_issuer_s_keys(chosen: Settings) -> None:
+async def test_slow_hosts_of_strangers_delay_no_issuer_s_keys(settings: Settings) -> None:
     gate = asyncio.Event()
 
     async def stall(writer: asyncio.StreamWriter) -> None:
@@ -216,7 +220,7 @@ async def test_slow_hosts_of_strangers_delay_no_issuer_s_keys(chosen: Settings) 
     async def keys(writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\n%sContent-Length: 2\r\n\r\n{}" % JSON)
 
-    loopback = make_settings(chosen.data_dir, chosen.keys_dir, allow_loopback_fetch=True)
+    loopback = make_settings(settings.data_dir, settings.keys_dir, allow_loopback_fetch=True)
     ground = build_application(loopback).ground
     async with serving(stall) as (slow, _), serving(keys) as (issuer, _):
         began = time.monotonic()
@@ -239,7 +243,7 @@ async def test_slow_hosts_of_strangers_delay_no_issuer_s_keys(chosen: Settings) 
 
 
 async def test_nobody_without_the_pepper_can_choose_a_bucket(
-    chosen: Settings, monkeypatch: pytest.MonkeyPatch
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two services with different peppers keep the same key in different places of their tables."""
     places: list[int] = []
@@ -251,7 +255,7 @@ async def test_nobody_without_the_pepper_can_choose_a_bucket(
     monkeypatch.setattr(FileLimitStore, "_take", noted)
     budget: Any = None
     for pepper in (b"one", b"two", b"one"):
-        table = FileLimitStore(chosen.data_dir / "limits", pepper)
+        table = FileLimitStore(settings.data_dir / "limits", pepper)
         for number in range(8):
             with pytest.raises(LookupError):
                 await table.take(budget, f"baseline:203.0.113.{number}")

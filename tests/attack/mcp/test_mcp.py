@@ -45,9 +45,9 @@ async def test_a_page_of_another_origin_needs_a_token(line: McpClient, origin: s
 
 @pytest.mark.asyncio
 async def test_where_tools_are_public_a_page_of_another_origin_needs_a_token_too(
-    chosen: Settings,
+    settings: Settings,
 ) -> None:
-    alone = make_settings(chosen.data_dir, chosen.keys_dir, services=["directory"])
+    alone = make_settings(settings.data_dir, settings.keys_dir, services=["directory"])
     needs_token = requires_credential(build_application(alone).service)
     async with running(alone) as application, connect(application) as client:
         line = McpClient(client)
@@ -86,10 +86,10 @@ async def test_a_page_that_takes_us_for_its_own_host_is_turned_away(
 
 @pytest.mark.asyncio
 async def test_pages_of_our_own_and_of_named_origins_may_use_it(
-    chosen: Settings, register: Register
+    settings: Settings, register: Register
 ) -> None:
     named = ["https://inspector.example"]
-    other = make_settings(chosen.data_dir, chosen.keys_dir, trusted_origins=named)
+    other = make_settings(settings.data_dir, settings.keys_dir, trusted_origins=named)
     headers = bearer(await register())
     async with running(other) as application, connect(application) as client:
         for origin in (BASE, *named):
@@ -259,8 +259,8 @@ async def test_what_a_form_could_send_is_not_read(line: McpClient, media_type: s
 
 
 @pytest.mark.asyncio
-async def test_every_probe_is_charged(chosen: Settings, register: Register) -> None:
-    few = make_settings(chosen.data_dir, chosen.keys_dir, limit_baseline_rpm=6, limit_rpm=6)
+async def test_every_probe_is_charged(settings: Settings, register: Register) -> None:
+    few = make_settings(settings.data_dir, settings.keys_dir, limit_baseline_rpm=6, limit_rpm=6)
     headers = bearer(await register())
     async with running(few) as application:
         async with connect(application, "198.51.100.1") as client:

@@ -109,10 +109,10 @@ async def test_nothing_of_another_session_is_told(
 
 @pytest.mark.asyncio
 async def test_a_ticket_is_not_kept_in_the_clear(
-    desk: TeleprompterClient, chosen: Settings
+    desk: TeleprompterClient, settings: Settings
 ) -> None:
     ticket = await _ticket(desk, await desk.open())
-    with closing(sqlite3.connect(chosen.data_dir / "negotiator.db")) as database:
+    with closing(sqlite3.connect(settings.data_dir / "negotiator.db")) as database:
         kept = database.execute("select * from teleprompter_tickets").fetchall()
     assert len(kept) == 1
     assert ticket not in str(kept)

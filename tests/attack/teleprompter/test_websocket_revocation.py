@@ -165,10 +165,10 @@ async def test_no_event_that_is_later_than_the_revocation_is_told(
 
 
 @pytest_asyncio.fixture
-async def operate(application: Starlette, chosen: Settings) -> AsyncGenerator[Change]:
+async def operate(application: Starlette, settings: Settings) -> AsyncGenerator[Change]:
     """Runs a unit as the operator's commands do, which tell a running service what they revoked."""
     del application
-    store, bus = make_store(chosen.database_url), make_bus(chosen)
+    store, bus = make_store(settings.database_url), make_bus(settings)
     publish_revocations(store, bus)
     await store.start()
     yield store.write

@@ -9,6 +9,6 @@ __all__ = ["ada", "public_app", "web_app"]
 
 
 @pytest.fixture
-def database(chosen: Settings) -> str:
+def database(settings: Settings) -> str:
     """The file behind the service."""
-    return str(chosen.data_dir / "negotiator.db")
+    return str(settings.data_dir / "negotiator.db")

@@ -22,10 +22,10 @@ REQUEST = (400, "invalid_request")
 ISSUE = {"title": "Laptops", "role": "buyer", "issues": [{"name": "price", "type": "money"}]}
 
 
-def _operations(chosen: Settings) -> list[Operation]:
+def _operations(settings: Settings) -> list[Operation]:
     return [
         operation
-        for operation in build_application(chosen).service.operations
+        for operation in build_application(settings).service.operations
         if operation.access == "bearer"
     ]
 
@@ -57,11 +57,11 @@ async def _client_token(stage: AssertionStage, **form: str) -> dict[str, Any]:
 
 @pytest.mark.asyncio
 async def test_every_operation_asks_for_a_token_in_the_header_only(
-    stage: AssertionStage, register: Register, chosen: Settings
+    stage: AssertionStage, register: Register, settings: Settings
 ) -> None:
     """104, 105: none, another scheme, the query, the form; the challenge says where to learn more."""
     token = (await register())["access_token"]
-    for operation in _operations(chosen):
+    for operation in _operations(settings):
         for headers in ({}, {"authorization": "Basic YTpi"}, {"x-access-token": token}):
             answer = await _call(stage.client, operation, headers)
             refused(answer, INVALID)
@@ -117,12 +117,12 @@ def _resigned(keyring: Keyring, token: str, typ: str = "at+jwt", **claims: Any) 
 
 @pytest.mark.asyncio
 async def test_no_other_kind_of_secret_is_a_token(
-    stage: AssertionStage, register: Register, mint: Mint, chosen: Settings
+    stage: AssertionStage, register: Register, mint: Mint, settings: Settings
 ) -> None:
     """107, 111, 112, 113: each on every operation; then the one thing that is a token."""
     token = (await register())["access_token"]
     _, code = await mint()
-    keyring = Keyring(chosen.keys_dir)
+    keyring = Keyring(settings.keys_dir)
     head, payload, signature = token.split(".")
     jag = stage.forge(Forgery(), "register")
     confused = {
@@ -144,7 +144,7 @@ async def test_no_other_kind_of_secret_is_a_token(
         "deep": base64.urlsafe_b64encode(b"[" * 2900).decode().rstrip("=") + ".e30.x",
         "a text": "null",
     }
-    operations = _operations(chosen)
+    operations = _operations(settings)
     for kind, text in confused.items():
         for operation in operations:
             answer = await _call(stage.client, operation, {"authorization": f"Bearer {text}"})
@@ -156,11 +156,11 @@ async def test_no_other_kind_of_secret_is_a_token(
 
 @pytest.mark.asyncio
 async def test_an_access_token_of_ours_is_no_assertion(
-    stage: AssertionStage, register: Register, chosen: Settings
+    stage: AssertionStage, register: Register, settings: Settings
 ) -> None:
     """30, 114: not as it is, not under the assertion's type, not with our name as the issuer's."""
     token = (await register())["access_token"]
-    keyring = Keyring(chosen.keys_dir)
+    keyring = Keyring(settings.keys_dir)
     for text in (token, _resigned(keyring, token, "oauth-id-jag+jwt")):
         before = stage.counts()
         for kind in ("urn:ietf:params:oauth:token-type:id-jag", "verified_email"):
@@ -179,10 +179,10 @@ async def test_an_access_token_of_ours_is_no_assertion(
 
 @pytest.mark.asyncio
 async def test_a_scope_that_was_not_granted_opens_nothing(
-    stage: AssertionStage, chosen: Settings
+    stage: AssertionStage, settings: Settings
 ) -> None:
     """109: for each operation, a token with every scope but its own, then with its own alone."""
-    for operation in _operations(chosen):
+    for operation in _operations(settings):
         # The directory's scopes have their walk in tests/house: this client has the assistant's.
         if not operation.scopes or not operation.scopes <= ASSISTANT.keys():
             continue
@@ -200,7 +200,7 @@ async def test_a_scope_that_was_not_granted_opens_nothing(
 
 @pytest.mark.asyncio
 async def test_a_stranger_s_id_is_simply_not_there(
-    stage: AssertionStage, register: Register, mint: Mint, chosen: Settings
+    stage: AssertionStage, register: Register, mint: Mint, settings: Settings
 ) -> None:
     """115: over every id path of the service, with an anonymous, a claimed and a client's token."""
     owner = await register()
@@ -209,7 +209,7 @@ async def test_a_stranger_s_id_is_simply_not_there(
     agent = bearer(await register())
     claimed = await stage.client.post("/api/agent/claim", json={"claim_token": code}, headers=agent)
     strangers = [await register(), claimed.json(), await _client_token(stage)]
-    for operation in _operations(chosen):
+    for operation in _operations(settings):
         if not operation.path_parameters:
             continue
         ids = dict.fromkeys(operation.path_parameters, str(made["id"]))

@@ -77,12 +77,12 @@ async def site() -> AsyncGenerator[Site]:
 
 @asynccontextmanager
 async def stage(
-    chosen: Settings, **overrides: Any
+    settings: Settings, **overrides: Any
 ) -> AsyncGenerator[tuple[Starlette, ConsentingUser]]:
     """A service with one user, signed in."""
-    allowed = make_settings(chosen.data_dir, chosen.keys_dir, **overrides)
+    allowed = make_settings(settings.data_dir, settings.keys_dir, **overrides)
     async with running(allowed) as application, connect(application) as http:
-        store = make_store(chosen.database_url)
+        store = make_store(settings.database_url)
         await store.start()
         hashed = user_queries.hash_password(PASSWORD)
         await store.write(
@@ -97,9 +97,9 @@ async def stage(
 
 
 @pytest.mark.asyncio
-async def test_a_client_known_by_its_document_is_let_in(chosen: Settings, site: Site) -> None:
+async def test_a_client_known_by_its_document_is_let_in(settings: Settings, site: Site) -> None:
     async with (
-        stage(chosen, allow_loopback_fetch=True) as (application, user),
+        stage(settings, allow_loopback_fetch=True) as (application, user),
         connect(application) as http,
     ):
         app = ClientApp(http, site.client_id, redirect_uri="http://127.0.0.1:4000/callback")
@@ -120,11 +120,11 @@ async def test_a_client_known_by_its_document_is_let_in(chosen: Settings, site: 
 
 @pytest.mark.asyncio
 async def test_a_document_with_keys_makes_a_client_that_nobody_else_can_be(
-    chosen: Settings, site: Site
+    settings: Settings, site: Site
 ) -> None:
     """Whoever gets hold of its codes and refresh tokens has nothing without its key (CIMD -01 §6.2)."""
     async with (
-        stage(chosen, allow_loopback_fetch=True) as (application, user),
+        stage(settings, allow_loopback_fetch=True) as (application, user),
         connect(application) as http,
     ):
         signer = ClientAssertionSigner(site.client_id)
@@ -160,9 +160,9 @@ async def test_a_document_with_keys_makes_a_client_that_nobody_else_can_be(
     ],
 )
 async def test_no_id_leads_into_our_own_network(
-    chosen: Settings, site: Site, client_id: str
+    settings: Settings, site: Site, client_id: str
 ) -> None:
-    async with stage(chosen) as (_, user):
+    async with stage(settings) as (_, user):
         for path in (client_id, client_id.replace("/", f":{site.port}/", 1)):
             answer = await user.http.get(ClientApp(user.http, path).asks())
             assert answer.status_code == 400
@@ -195,11 +195,11 @@ async def test_no_id_leads_into_our_own_network(
     ],
 )
 async def test_a_bad_document_is_no_client(
-    chosen: Settings, site: Site, changes: dict[str, Any]
+    settings: Settings, site: Site, changes: dict[str, Any]
 ) -> None:
     for name, value in changes.items():
         setattr(site, name, value)
-    async with stage(chosen, allow_loopback_fetch=True) as (_, user):
+    async with stage(settings, allow_loopback_fetch=True) as (_, user):
         app = ClientApp(user.http, site.client_id, redirect_uri=AT)
         answer = await user.http.get(app.asks())
         assert answer.status_code == 400
@@ -210,11 +210,11 @@ async def test_a_bad_document_is_no_client(
 
 @pytest.mark.asyncio
 async def test_a_slow_document_holds_up_nobody_but_its_own(
-    chosen: Settings, site: Site, monkeypatch: pytest.MonkeyPatch
+    settings: Settings, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("negotiator.compose.services._DOCUMENT_SECONDS", 0.4)
     site.stall = True
-    async with stage(chosen, allow_loopback_fetch=True) as (_, user):
+    async with stage(settings, allow_loopback_fetch=True) as (_, user):
         asks = ClientApp(user.http, site.client_id, redirect_uri=AT).asks()
         waiting = [asyncio.create_task(user.http.get(asks)) for _ in range(20)]
         await asyncio.sleep(0)
@@ -226,10 +226,10 @@ async def test_a_slow_document_holds_up_nobody_but_its_own(
 
 @pytest.mark.asyncio
 async def test_a_document_that_changes_between_question_and_exchange_ends_the_code(
-    chosen: Settings, site: Site
+    settings: Settings, site: Site
 ) -> None:
     site.head = JSON + b"Cache-Control: no-store\r\n"
-    async with stage(chosen, allow_loopback_fetch=True) as (_, user):
+    async with stage(settings, allow_loopback_fetch=True) as (_, user):
         app = ClientApp(user.http, site.client_id, redirect_uri=AT)
         code = told(await user.decide(app.asks()), AT)["code"]
         site.extra = {"redirect_uris": ["http://127.0.0.1/elsewhere"]}
@@ -242,10 +242,10 @@ async def test_a_document_that_changes_between_question_and_exchange_ends_the_co
 
 @pytest.mark.asyncio
 async def test_what_the_page_showed_is_read_again_when_its_button_is_pressed(
-    chosen: Settings, site: Site
+    settings: Settings, site: Site
 ) -> None:
     site.head = JSON + b"Cache-Control: no-store\r\n"
-    async with stage(chosen, allow_loopback_fetch=True) as (_, user):
+    async with stage(settings, allow_loopback_fetch=True) as (_, user):
         page = await user.http.get(ClientApp(user.http, site.client_id, redirect_uri=AT).asks())
         site.extra = {"redirect_uris": ["http://127.0.0.1/elsewhere"]}
         answer = await user.answer(page)
@@ -254,9 +254,11 @@ async def test_what_the_page_showed_is_read_again_when_its_button_is_pressed(
 
 
 @pytest.mark.asyncio
-async def test_a_client_that_is_shut_out_is_not_even_fetched(chosen: Settings, site: Site) -> None:
-    async with stage(chosen, allow_loopback_fetch=True) as (_, user):
-        store = make_store(chosen.database_url)
+async def test_a_client_that_is_shut_out_is_not_even_fetched(
+    settings: Settings, site: Site
+) -> None:
+    async with stage(settings, allow_loopback_fetch=True) as (_, user):
+        store = make_store(settings.database_url)
         await store.start()
         await store.write(lambda tx: clients.remove(tx, site.client_id))
         await store.close()

@@ -177,10 +177,10 @@ async def test_spellings_of_one_address_are_one(htu: str, client: httpx2.AsyncCl
 
 @pytest.mark.asyncio
 async def test_a_nonce_is_asked_for_where_the_operator_wants_one(
-    chosen: Settings, clock: Clock
+    settings: Settings, clock: Clock
 ) -> None:
     async with (
-        running(chosen.model_copy(update={"dpop_nonce": True})) as application,
+        running(settings.model_copy(update={"dpop_nonce": True})) as application,
         connect(application) as client,
     ):
         prover, path = DpopProver(), "/api/agent/register"

@@ -165,11 +165,11 @@ async def test_a_public_client_gets_nothing_for_itself(
 
 @pytest.mark.asyncio
 async def test_nothing_at_rest_opens_anything(
-    ada: ConsentingUser, public_app: ClientApp, chosen: Settings
+    ada: ConsentingUser, public_app: ClientApp, settings: Settings
 ) -> None:
     code = await ada.code(public_app)
     tokens = await ada.tokens(public_app)
-    with sqlite3.connect(chosen.data_dir / "negotiator.db") as connection:
+    with sqlite3.connect(settings.data_dir / "negotiator.db") as connection:
         dump = "\n".join(connection.iterdump())
     for secret in (code, tokens["refresh_token"], tokens["access_token"], tokens["id_token"]):
         assert secret not in dump

@@ -138,7 +138,7 @@ async def every_other_spelling_is_refused(
 @covers("3.7:one-spelling")
 @pytest.mark.asyncio
 async def test_an_access_token_has_one_spelling(
-    client: httpx2.AsyncClient, register: Register, chosen: Settings
+    client: httpx2.AsyncClient, register: Register, settings: Settings
 ) -> None:
     good = (await register())["access_token"]
 
@@ -147,7 +147,7 @@ async def test_an_access_token_has_one_spelling(
         value = b"Bearer " + text.encode("utf-8")
         return await client.get(LIST, headers=[(b"authorization", value)])
 
-    key = Keyring(chosen.keys_dir).current.private
+    key = Keyring(settings.keys_dir).current.private
     await every_other_spelling_is_refused(good, key, present, around=False)
 
 
@@ -165,7 +165,7 @@ async def test_an_access_token_is_introspected_and_revoked_in_one_spelling(
 
 @pytest.mark.asyncio
 async def test_an_identity_assertion_has_one_spelling(
-    client: httpx2.AsyncClient, chosen: Settings
+    client: httpx2.AsyncClient, settings: Settings
 ) -> None:
     made = await client.post("/api/agent/identity", json={"type": "anonymous"})
     good = made.json()["identity"]["assertion"]
@@ -173,7 +173,7 @@ async def test_an_identity_assertion_has_one_spelling(
     async def present(text: str) -> httpx2.Response:
         return await client.post(TOKEN, data={"grant_type": JWT_BEARER, "assertion": text})
 
-    key = Keyring(chosen.keys_dir).current.private
+    key = Keyring(settings.keys_dir).current.private
     await every_other_spelling_is_refused(good, key, present)
 
 
@@ -265,11 +265,11 @@ async def test_a_statement_of_a_directory_identity_has_one_spelling(
 
 @pytest.mark.asyncio
 async def test_a_hint_at_who_is_signed_in_has_one_spelling(
-    ada: ConsentingUser, public_app: ClientApp, chosen: Settings
+    ada: ConsentingUser, public_app: ClientApp, settings: Settings
 ) -> None:
     good = (await ada.tokens(public_app))["id_token"]
     algorithm = json.loads(_decoded(good.split(".")[0]))["alg"]
-    key = Keyring(chosen.keys_dir).signing(algorithm).private
+    key = Keyring(settings.keys_dir).signing(algorithm).private
     assert algorithm in {RS256, ALGORITHM}
     for name, text in (*respelled(good), *resigned(good, key)):
         answer = await ada.http.get(public_app.asks(prompt="none", id_token_hint=text))

@@ -180,7 +180,7 @@ async def test_a_report_ends_what_a_claimed_agent_could_renew(
 @covers("2.8:v0.1-claim")
 @pytest.mark.asyncio
 async def test_an_agent_of_the_first_generation_is_claimed_by_mail(
-    client: httpx2.AsyncClient, chosen: Settings, browsers: Browsers, account: Account
+    client: httpx2.AsyncClient, settings: Settings, browsers: Browsers, account: Account
 ) -> None:
     await account()
     answer = await client.post("/api/agent/register", json={"type": "anonymous"})
@@ -193,7 +193,7 @@ async def test_an_agent_of_the_first_generation_is_claimed_by_mail(
     assert "/approve/" not in asked.text
     browser = browsers()
     await browser.sign_in()
-    code = await approve(browser, f"{BASE}{outbox(chosen)[-1][1]}")
+    code = await approve(browser, f"{BASE}{outbox(settings)[-1][1]}")
     done = await client.post(f"{first['claim_url']}/complete", json={**claim, "otp": code})
     assert (done.status_code, done.json()["status"]) == (200, "claimed")
     assert done.json()["registration_id"] == first["client_id"]

@@ -193,9 +193,9 @@ async def test_five_failures_end_an_agent_s_tries_even_at_once(
 @pytest.mark.asyncio
 @covers("2.7:global-budget")
 async def test_wrong_codes_are_counted_over_all_agents_and_right_ones_pass(
-    chosen: Settings, mint: Mint
+    settings: Settings, mint: Mint
 ) -> None:
-    strict = make_settings(chosen.data_dir, chosen.keys_dir, claim_failures_per_hour=7)
+    strict = make_settings(settings.data_dir, settings.keys_dir, claim_failures_per_hour=7)
     async with running(strict) as application, connect(application) as client:
 
         async def attempt(code: str) -> httpx2.Response:

@@ -34,10 +34,10 @@ async def verifier(change: Change, **policy: Any) -> FakeIssuer:
     return idp
 
 
-def outbox(chosen: Settings) -> list[tuple[str, str]]:
+def outbox(settings: Settings) -> list[tuple[str, str]]:
     """Every mail so far: its recipient and its link."""
     mails: list[tuple[str, str]] = []
-    for path in sorted((chosen.data_dir / "outbox").glob("*.eml")):
+    for path in sorted((settings.data_dir / "outbox").glob("*.eml")):
         text = path.read_text()
         link = re.search(f"^ *{re.escape(BASE)}(/approve/[A-Za-z0-9_-]{{43}})$", text, re.MULTILINE)
         to = re.search("^To: (.+)$", text, re.MULTILINE)
@@ -83,7 +83,7 @@ async def test_an_issuer_that_is_no_verifier_is_not_enabled_for_it(
 @pytest.mark.asyncio
 @covers("2.4:bare", "2.4:same")
 async def test_the_answer_is_the_same_whether_or_not_there_is_an_account(
-    client: httpx2.AsyncClient, chosen: Settings, mint: Mint
+    client: httpx2.AsyncClient, settings: Settings, mint: Mint
 ) -> None:
     await mint("known@corp.example")
     answers = [
@@ -98,7 +98,7 @@ async def test_the_answer_is_the_same_whether_or_not_there_is_an_account(
         assert len(result["scopes"]) == 4
     assert {tuple(answer.headers) for answer in answers} == {tuple(answers[0].headers)}
     # Asked again within ten minutes, the owner is not written to again.
-    assert [to for to, _ in outbox(chosen)] == ["known@corp.example", "unknown@corp.example"]
+    assert [to for to, _ in outbox(settings)] == ["known@corp.example", "unknown@corp.example"]
 
 
 @pytest.mark.asyncio
@@ -111,7 +111,7 @@ async def test_what_is_no_address_is_malformed(client: httpx2.AsyncClient, addre
 @pytest.mark.asyncio
 @covers("2.4:approve")
 async def test_the_owner_s_password_turns_the_link_into_a_code_for_that_agent(
-    client: httpx2.AsyncClient, chosen: Settings, change: Change
+    client: httpx2.AsyncClient, settings: Settings, change: Change
 ) -> None:
     hashed = user_queries.hash_password(PASSWORD)
 
@@ -121,7 +121,7 @@ async def test_the_owner_s_password_turns_the_link_into_a_code_for_that_agent(
     user_id = await change(account)
     agent = (await client.post(REGISTER, json=by_email("ada@corp.example"))).json()
     other = (await client.post(REGISTER, json={"type": "anonymous"})).json()
-    ((to, link),) = outbox(chosen)
+    ((to, link),) = outbox(settings)
     assert to == "ada@corp.example"
     page = await client.get(link)
     assert page.status_code == 200

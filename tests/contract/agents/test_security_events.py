@@ -221,13 +221,13 @@ async def test_a_complex_subject_means_its_user(
 
 @pytest.mark.asyncio
 async def test_another_worker_knows_at_once_and_an_open_stream_is_told(
-    client: httpx2.AsyncClient, idp: FakeIssuer, chosen: Settings
+    client: httpx2.AsyncClient, idp: FakeIssuer, settings: Settings
 ) -> None:
-    house = build_application(chosen)
+    house = build_application(settings)
     guard = house.doorway.guard
     await house.store.start()
     made = (await _register(client, idp)).json()
-    async with running(chosen) as second, connect(second) as elsewhere:
+    async with running(settings) as second, connect(second) as elsewhere:
         assert await _status(elsewhere, made) == 200
         caller = await guard.identify(bearer_of(made), "203.0.113.7", sent=("GET", LIST))
         assert await house.store.read(lambda tx: guard.stands(tx, caller))

@@ -51,14 +51,14 @@ class Operator:
 
 
 @pytest_asyncio.fixture
-async def operator(client: httpx2.AsyncClient, chosen: Settings) -> AsyncGenerator[Operator]:
+async def operator(client: httpx2.AsyncClient, settings: Settings) -> AsyncGenerator[Operator]:
     """The operator, while the application runs."""
     del client
     variables = {
         "NEGOTIATOR_BASE_URL": BASE,
-        "NEGOTIATOR_DATA_DIR": str(chosen.data_dir),
-        "NEGOTIATOR_KEYS_DIR": str(chosen.data_dir / "keys"),
-        "NEGOTIATOR_SECRET": chosen.secret,
+        "NEGOTIATOR_DATA_DIR": str(settings.data_dir),
+        "NEGOTIATOR_KEYS_DIR": str(settings.data_dir / "keys"),
+        "NEGOTIATOR_SECRET": settings.secret,
     }
     yield Operator(CommandLine(variables))
 

@@ -23,13 +23,13 @@ pytestmark = pytest.mark.asyncio
 
 @covers("5.2:directory-agents")
 async def test_agents_are_listed_vetted_and_revoked_while_the_server_runs(
-    client: httpx2.AsyncClient, chosen: Settings
+    client: httpx2.AsyncClient, settings: Settings
 ) -> None:
     machine = CommandLine(
         {
             "NEGOTIATOR_BASE_URL": BASE,
-            "NEGOTIATOR_DATA_DIR": str(chosen.data_dir),
-            "NEGOTIATOR_KEYS_DIR": str(chosen.keys_dir),
+            "NEGOTIATOR_DATA_DIR": str(settings.data_dir),
+            "NEGOTIATOR_KEYS_DIR": str(settings.keys_dir),
             "NEGOTIATOR_SECRET": PEPPER,
         }
     )

@@ -118,11 +118,11 @@ async def test_no_name_ends_a_list_or_reaches_the_terminal_as_it_is(
     operator: Operator,
     client: httpx2.AsyncClient,
     change: Change,
-    chosen: Settings,
+    settings: Settings,
     mint: Mint,
     tmp_path: Path,
 ) -> None:
-    file = chosen.data_dir / "negotiator.db"
+    file = settings.data_dir / "negotiator.db"
     await mint("ada@example.com", label="first")
     await operator.json("clients", "add", PLAIN)
     agent, key = await join_directory(client, change), await add_tool(change, "Acme")
@@ -166,7 +166,7 @@ async def test_no_name_ends_a_list_or_reaches_the_terminal_as_it_is(
 
 @pytest.mark.asyncio
 async def test_a_memory_waits_for_review_whatever_it_says(
-    operator: Operator, client: httpx2.AsyncClient, change: Change, mint: Mint, chosen: Settings
+    operator: Operator, client: httpx2.AsyncClient, change: Change, mint: Mint, settings: Settings
 ) -> None:
     _, code = await mint("ada@example.com", scopes=["memories:read", "memories:write"])
     made = (await client.post("/api/agent/register", json={"type": "anonymous"})).json()
@@ -175,7 +175,7 @@ async def test_a_memory_waits_for_review_whatever_it_says(
     body = {"text": "They always ask for more.", "kind": "fact"}
     sent = await client.post("/api/memories", json=body, headers=bearer(bound.json()))
     assert sent.status_code == 201, sent.text
-    with sqlite3.connect(chosen.data_dir / "negotiator.db", timeout=10) as database:
+    with sqlite3.connect(settings.data_dir / "negotiator.db", timeout=10) as database:
         (kept,) = database.execute("select document from memories").fetchone()
         view = orjson.loads(kept) | {"text": NAMES[4], "status": "quarantined", "origin": NAMES[0]}
         written = orjson.dumps(view)

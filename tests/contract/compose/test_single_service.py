@@ -41,10 +41,10 @@ def other(alone: str) -> str:
 
 
 @pytest_asyncio.fixture
-async def lone(alone: str, chosen: Settings) -> AsyncGenerator[httpx2.AsyncClient]:
+async def lone(alone: str, settings: Settings) -> AsyncGenerator[httpx2.AsyncClient]:
     """A client of that service alone."""
-    settings = make_settings(chosen.data_dir, chosen.keys_dir, services=[alone])
-    async with running(settings) as application, connect(application) as client:
+    other_settings = make_settings(settings.data_dir, settings.keys_dir, services=[alone])
+    async with running(other_settings) as application, connect(application) as client:
         yield client
 
 

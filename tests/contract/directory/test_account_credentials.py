@@ -136,9 +136,9 @@ async def test_rotation_answers_the_new_key_and_when_the_old_one_ends(
 
 
 @covers("9.1:rate-limit", "1.10:headers-meaning", "1.10:retry-after")
-async def test_the_promised_rate_is_the_one_that_holds(chosen: Settings) -> None:
+async def test_the_promised_rate_is_the_one_that_holds(settings: Settings) -> None:
     async with (
-        running(chosen.model_copy(update={"limit_unproven_rpm": 3})) as application,
+        running(settings.model_copy(update={"limit_unproven_rpm": 3})) as application,
         connect(application) as client,
     ):
         record = await register_account(client)
@@ -157,10 +157,10 @@ async def test_the_promised_rate_is_the_one_that_holds(chosen: Settings) -> None
 
 
 @covers("1.10:baseline", "1.10:429-directory")
-async def test_health_and_revocation_have_budgets_of_their_own(chosen: Settings) -> None:
+async def test_health_and_revocation_have_budgets_of_their_own(settings: Settings) -> None:
     small = {"limit_health_rpm": 2, "limit_directory_rpm": 1}
     async with (
-        running(chosen.model_copy(update=small)) as application,
+        running(settings.model_copy(update=small)) as application,
         connect(application) as client,
     ):
         for status in (200, 200, 429):
@@ -174,13 +174,13 @@ async def test_health_and_revocation_have_budgets_of_their_own(chosen: Settings)
 
 @covers("9.2:levels")
 async def test_proof_and_vetting_raise_the_same_client_on_every_worker_at_once(
-    chosen: Settings, change: Change
+    settings: Settings, change: Change
 ) -> None:
     rates = {"limit_unproven_rpm": 60, "limit_proven_rpm": 120, "limit_vetted_rpm": 600}
-    settings = chosen.model_copy(update=rates)
+    other_settings = settings.model_copy(update=rates)
     async with (
-        running(settings) as one,
-        running(settings) as other,
+        running(other_settings) as one,
+        running(other_settings) as other,
         connect(one) as client,
         connect(other) as elsewhere,
     ):

@@ -160,14 +160,14 @@ async def test_registration_reads_json_of_8_kib_and_ignores_what_it_does_not_kno
 @covers("9.1:alias")
 @pytest.mark.parametrize("name", ["type", "identity_type"])
 async def test_auth_md_s_verified_email_is_an_e_mail_identity(
-    client: httpx2.AsyncClient, chosen: Settings, name: str
+    client: httpx2.AsyncClient, settings: Settings, name: str
 ) -> None:
     sent = {name: "identity_assertion", "assertion_type": "verified_email"}
     answer = await client.post(REGISTER, json={**sent, "assertion": "Ada@Example.com"})
     assert answer.status_code == 201
     assert answer.json()["identity"]["type"] == "email"
     assert answer.json()["identity"]["challenge"]["method"] == "email_code"
-    assert [to for to, _ in sent_mails(chosen.data_dir)] == ["ada@example.com"]
+    assert [to for to, _ in sent_mails(settings.data_dir)] == ["ada@example.com"]
 
 
 @covers("9.1:idempotency")
@@ -181,12 +181,12 @@ async def test_an_idempotency_key_repeats_no_registration(client: httpx2.AsyncCl
 
 
 @covers("9.1:budgets", "1.10:429-directory")
-async def test_five_an_hour_and_twenty_a_day_register_from_one_address(chosen: Settings) -> None:
+async def test_five_an_hour_and_twenty_a_day_register_from_one_address(settings: Settings) -> None:
     for limits, policy in (
         ({"register_limit_directory": 5}, '"accounts";q=5;w=3600'),
         ({"register_limit_directory_daily": 5}, '"daily";q=5;w=86400'),
     ):
-        async with running(chosen.model_copy(update=limits)) as application:
+        async with running(settings.model_copy(update=limits)) as application:
             async with connect(application, f"192.0.2.{len(policy)}") as client:
                 for _ in range(5):
                     await register_account(client)

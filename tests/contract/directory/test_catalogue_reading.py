@@ -139,13 +139,13 @@ async def test_every_entry_says_where_it_is_from(client: httpx2.AsyncClient) -> 
 
 @covers("5.2:directory-import")
 async def test_the_operator_takes_a_file_over(
-    client: httpx2.AsyncClient, chosen: Settings, tmp_path: Path
+    client: httpx2.AsyncClient, settings: Settings, tmp_path: Path
 ) -> None:
     machine = CommandLine(
         {
-            "NEGOTIATOR_DATA_DIR": str(chosen.data_dir),
-            "NEGOTIATOR_KEYS_DIR": str(chosen.keys_dir),
-            "NEGOTIATOR_SECRET": chosen.secret,
+            "NEGOTIATOR_DATA_DIR": str(settings.data_dir),
+            "NEGOTIATOR_KEYS_DIR": str(settings.keys_dir),
+            "NEGOTIATOR_SECRET": settings.secret,
         }
     )
     file = tmp_path / "servers.ndjson"

@@ -121,10 +121,10 @@ async def test_an_agent_url_is_proven_by_a_key_of_its_client_document(
 
 @covers("9.2:email")
 async def test_an_address_is_proven_by_the_code_that_was_mailed_to_it(
-    client: httpx2.AsyncClient, chosen: Settings, change: Change
+    client: httpx2.AsyncClient, settings: Settings, change: Change
 ) -> None:
     record = await register_account(client, "email", " Ada@Example.com ")
-    ((to, text),) = sent_mails(chosen.data_dir)
+    ((to, text),) = sent_mails(settings.data_dir)
     assert to == "ada@example.com"
     assert "http" not in text.replace("https://negotiator.example", "")
     code = code_in(text)

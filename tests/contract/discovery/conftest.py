@@ -25,8 +25,8 @@ def stage(
     """The application, and the database beside it for what only an operator can do."""
     folder = tmp_path_factory.mktemp("schemas")
     shutil.copy(migrated, folder / "negotiator.db")
-    chosen = make_settings(folder, signing_keys)
-    store = make_store(chosen.database_url)
+    settings = make_settings(folder, signing_keys)
+    store = make_store(settings.database_url)
 
     async def change(unit: Callable[[Transaction], Any]) -> Any:
         return await store.write(unit)
@@ -35,10 +35,10 @@ def stage(
         # A generator that likes a thousand lines of memories; by which model they are embedded is no part of a schema.
         patch.setattr(wiring, "choose_embedder", _quick)
         held = AsyncExitStack()
-        application = runner.run(held.enter_async_context(running(chosen)))
+        application = runner.run(held.enter_async_context(running(settings)))
         client = runner.run(held.enter_async_context(connect(application)))
         runner.run(store.start())
-        yield RequestStage(runner, client, change, build_application(chosen).delegations)
+        yield RequestStage(runner, client, change, build_application(settings).delegations)
         runner.run(store.close())
         runner.run(held.aclose())
 

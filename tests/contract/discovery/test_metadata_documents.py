@@ -46,9 +46,9 @@ async def addresses(client: httpx2.AsyncClient, path: str) -> set[str]:
 
 @pytest.mark.asyncio
 @covers("1.1:one-base", "1.1:one-identifier")
-async def test_issuer_resource_and_server_are_the_base_byte_for_byte(chosen: Settings) -> None:
+async def test_issuer_resource_and_server_are_the_base_byte_for_byte(settings: Settings) -> None:
     for base in ("https://negotiator.example", "http://127.0.0.1:8123", "https://x.example/sub"):
-        other = make_settings(chosen.data_dir, chosen.keys_dir, base_url=base)
+        other = make_settings(settings.data_dir, settings.keys_dir, base_url=base)
         async with running(other) as application, connect(application) as client:
             resource = await read(client, RESOURCE)
             assert resource["resource"] == base
@@ -139,9 +139,9 @@ async def test_the_agent_auth_block_names_the_doors(client: httpx2.AsyncClient) 
 
 @pytest.mark.asyncio
 @covers("4.2:agent-auth", "2.1:types")
-async def test_the_assistant_alone_has_these_two_ways_in(chosen: Settings) -> None:
-    settings = make_settings(chosen.data_dir, chosen.keys_dir, services=["assistant"])
-    async with running(settings) as application, connect(application) as client:
+async def test_the_assistant_alone_has_these_two_ways_in(settings: Settings) -> None:
+    other_settings = make_settings(settings.data_dir, settings.keys_dir, services=["assistant"])
+    async with running(other_settings) as application, connect(application) as client:
         block = (await read(client, SERVER))["agent_auth"]
     ways = ["anonymous", "identity_assertion", "service_auth"]
     assert block["identity_types_supported"] == ways

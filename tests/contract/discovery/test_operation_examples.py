@@ -20,13 +20,13 @@ from tests.helpers.published_documents import read
 @pytest.mark.asyncio
 @covers("1.13:examples", "4.4:manual")
 async def test_every_operation_has_its_example_in_both_places(
-    client: httpx2.AsyncClient, chosen: Settings
+    client: httpx2.AsyncClient, settings: Settings
 ) -> None:
     described = (await read(client, "/openapi.json"))["paths"]
     page = (await client.get("/docs")).text
     sections = r'<section class="operation" id="(\w+)">.*?<pre tabindex="0"><code>(.*?)</code>'
     shown = dict(re.findall(sections, page, re.DOTALL))
-    for operation in app.build_application(chosen).service.operations:
+    for operation in app.build_application(settings).service.operations:
         entry = described[operation.path][operation.method.lower()]
         (sample,) = entry["x-codeSamples"]
         assert html.unescape(shown[operation.name]) == sample["source"]
@@ -37,8 +37,8 @@ async def test_every_operation_has_its_example_in_both_places(
             assert content["example"] == expected
 
 
-def test_every_command_says_what_the_operation_takes(chosen: Settings) -> None:
-    house = app.build_application(chosen)
+def test_every_command_says_what_the_operation_takes(settings: Settings) -> None:
+    house = app.build_application(settings)
     for operation in house.service.operations:
         words = shlex.split(
             operation_examples.curl_command(operation, house.settings.base_url).replace("\\\n", "")

@@ -156,10 +156,10 @@ async def test_line_6_issuer_and_server_are_the_base(client: httpx2.AsyncClient)
 @pytest.mark.asyncio
 @covers("4.1:exists")
 async def test_line_7_every_address_in_every_document_is_there(
-    client: httpx2.AsyncClient, chosen: Settings
+    client: httpx2.AsyncClient, settings: Settings
 ) -> None:
     found: dict[str, str] = {}
-    for path in documents(chosen):
+    for path in documents(settings):
         text = (await client.get(path)).text
         if text.startswith("<!doctype"):
             named = addresses(html.unescape(text)) | hrefs(text, path)
@@ -252,9 +252,9 @@ async def test_line_15_the_map_for_models_has_working_links(client: httpx2.Async
 @pytest.mark.asyncio
 @covers("1.12:cors", "4.5:transport")
 async def test_line_17_pages_of_any_origin_may_read_every_document(
-    client: httpx2.AsyncClient, chosen: Settings
+    client: httpx2.AsyncClient, settings: Settings
 ) -> None:
-    for path in documents(chosen):
+    for path in documents(settings):
         answer = await client.get(path, headers={"origin": "https://page.example"})
         assert answer.headers["access-control-allow-origin"] == "*", path
         looked = await client.head(path)
@@ -266,9 +266,9 @@ async def test_line_17_pages_of_any_origin_may_read_every_document(
 @pytest.mark.asyncio
 @covers("4.4:home")
 async def test_line_18_nothing_here_looks_like_a_shop(
-    client: httpx2.AsyncClient, chosen: Settings
+    client: httpx2.AsyncClient, settings: Settings
 ) -> None:
-    house = app.build_application(chosen)
+    house = app.build_application(settings)
     paths = [document.path for document in house.documents]
     paths += [operation.path for operation in house.service.operations]
     assert not [path for path in paths if SHOP.search(path)]
@@ -279,12 +279,12 @@ async def test_line_18_nothing_here_looks_like_a_shop(
 @pytest.mark.asyncio
 @covers("1.13:openapi")
 async def test_line_19_the_description_is_what_answers(
-    client: httpx2.AsyncClient, chosen: Settings
+    client: httpx2.AsyncClient, settings: Settings
 ) -> None:
     described = (await read(client, "/openapi.json"))["paths"]
     offered = {
         (each.path, each.method.lower())
-        for each in app.build_application(chosen).service.operations
+        for each in app.build_application(settings).service.operations
     }
     assert {(path, method) for path, methods in described.items() for method in methods} == offered
 
@@ -292,10 +292,10 @@ async def test_line_19_the_description_is_what_answers(
 @pytest.mark.asyncio
 @covers("1.1:base")
 async def test_line_20_no_document_depends_on_who_is_asked(
-    client: httpx2.AsyncClient, chosen: Settings
+    client: httpx2.AsyncClient, settings: Settings
 ) -> None:
     forged = {"host": "evil.example", "x-forwarded-host": "evil.example", "forwarded": "host=e"}
-    for path in documents(chosen):
+    for path in documents(settings):
         for accept in ("*/*", "text/markdown"):
             plain = await client.get(path, headers={"accept": accept})
             lured = await client.get(path, headers={"accept": accept, **forged})

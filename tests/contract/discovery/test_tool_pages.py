@@ -180,9 +180,9 @@ async def test_every_link_of_the_pages_is_there(
 
 @pytest.mark.asyncio
 @covers("1.10:key")
-async def test_looking_through_the_tools_is_charged_to_the_address(chosen: Settings) -> None:
-    settings = make_settings(chosen.data_dir, chosen.keys_dir, limit_directory_rpm=2)
-    async with running(settings) as application, connect(application) as client:
+async def test_looking_through_the_tools_is_charged_to_the_address(settings: Settings) -> None:
+    other_settings = make_settings(settings.data_dir, settings.keys_dir, limit_directory_rpm=2)
+    async with running(other_settings) as application, connect(application) as client:
         found = [(await client.get("/tools")).status_code for _ in range(3)]
         answer = await client.get("/tools")
     assert found == [200, 200, 429]

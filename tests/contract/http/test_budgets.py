@@ -201,14 +201,14 @@ def documented() -> dict[str, tuple[str, str]]:
     return {name.lower(): (default, meaning) for name, default, meaning in found}
 
 
-def defaults(chosen: Settings, **overrides: Any) -> Settings:
+def defaults(settings: Settings, **overrides: Any) -> Settings:
     """Settings in which every budget has its default."""
     plain = {row.setting: Settings.model_fields[row.setting].default for row in ROWS.values()}
-    return make_settings(chosen.data_dir, chosen.keys_dir, **{**plain, **overrides})
+    return make_settings(settings.data_dir, settings.keys_dir, **{**plain, **overrides})
 
 
-def test_every_budget_has_a_row_and_every_documented_rate_a_budget(chosen: Settings) -> None:
-    assert {budget.name for budget in rate_budgets(chosen)} == SHOWN.keys() | COUNTED.keys()
+def test_every_budget_has_a_row_and_every_documented_rate_a_budget(settings: Settings) -> None:
+    assert {budget.name for budget in rate_budgets(settings)} == SHOWN.keys() | COUNTED.keys()
     rates = {name for name, (_, said) in documented().items() if re.search("|".join(WINDOWS), said)}
     assert rates - BESIDE == {row.setting for row in ROWS.values()}
 
@@ -217,7 +217,7 @@ def test_every_budget_has_a_row_and_every_documented_rate_a_budget(chosen: Setti
 @pytest.mark.parametrize("name", [*SHOWN, *LEVELS])
 @covers("1.10:budgets")
 async def test_the_headers_show_the_documented_budget(
-    chosen: Settings,
+    settings: Settings,
     name: str,
     register: Register,
     mint: Mint,
@@ -228,7 +228,7 @@ async def test_the_headers_show_the_documented_budget(
     default, meaning = documented()[row.setting]
     assert [window for word, window in WINDOWS.items() if word in meaning] == [row.window]
     async with (
-        running(defaults(chosen, **row.overrides)) as application,
+        running(defaults(settings, **row.overrides)) as application,
         connect(application, "192.0.2.7") as client,
     ):
         stage = Stage(application, client, register, mint, change, FakeWeb(monkeypatch))
@@ -246,7 +246,7 @@ async def test_the_headers_show_the_documented_budget(
 @pytest.mark.parametrize("name", COUNTED)
 @covers("1.10:budgets")
 async def test_a_budget_without_headers_is_empty_after_as_many_calls_as_documented(
-    chosen: Settings,
+    settings: Settings,
     name: str,
     register: Register,
     mint: Mint,
@@ -256,10 +256,10 @@ async def test_a_budget_without_headers_is_empty_after_as_many_calls_as_document
     row = COUNTED[name]
     default, meaning = documented()[row.setting]
     assert [window for word, window in WINDOWS.items() if word in meaning] == [row.window]
-    whole = next(budget for budget in rate_budgets(defaults(chosen)) if budget.name == name)
+    whole = next(budget for budget in rate_budgets(defaults(settings)) if budget.name == name)
     assert (str(whole.quota), whole.window) == (default, row.window)
     quota, passed = 12, 0
-    small = make_settings(chosen.data_dir, chosen.keys_dir, **{row.setting: quota})
+    small = make_settings(settings.data_dir, settings.keys_dir, **{row.setting: quota})
     if row.probe is None:
         house = build_application(small)
         while (await house.doorway.limits.charge(anonymous_caller("somebody"), name)).taken:
@@ -277,7 +277,7 @@ async def test_a_budget_without_headers_is_empty_after_as_many_calls_as_document
 
 @pytest.mark.asyncio
 async def test_the_decisions_and_the_page_for_agents_name_the_same_rates(
-    chosen: Settings,
+    settings: Settings,
 ) -> None:
     said = {name: default for name, (default, _) in documented().items()}
     levels = [said[f"limit_{name}_rpm"] for name in ("unproven", "proven", "vetted")]
@@ -295,7 +295,7 @@ async def test_the_decisions_and_the_page_for_agents_name_the_same_rates(
     assert f"{said['limit_directory_rpm']} requests a minute from one address" in guide
     assert f"A key allows {levels[0]}," in guide
     assert f"({levels[1]} a minute)" in guide
-    async with running(defaults(chosen)) as application, connect(application) as client:
+    async with running(defaults(settings)) as application, connect(application) as client:
         page = (await client.get("/auth.md")).text
     table = re.findall(r"^\| [^|]+ \| (\d+) \|$", page, re.M)
     assert table == [said["limit_directory_rpm"], *levels]

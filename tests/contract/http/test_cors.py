@@ -84,7 +84,7 @@ async def test_documents_are_shared_and_pages_for_people_never_are(
 @pytest.mark.asyncio
 @covers("1.12:no-cookies")
 async def test_no_operation_reads_a_cookie(
-    client: httpx2.AsyncClient, chosen: Settings, account: Account, browsers: Browsers
+    client: httpx2.AsyncClient, settings: Settings, account: Account, browsers: Browsers
 ) -> None:
     await account()
     browser = browsers()
@@ -92,7 +92,7 @@ async def test_no_operation_reads_a_cookie(
     cookies = {"cookie": "; ".join(f"{c.name}={c.value}" for c in browser.client.cookies.jar)}
     assert str(browser.session()) in cookies["cookie"]
     guarded = [
-        each for each in build_application(chosen).service.operations if each.access == "bearer"
+        each for each in build_application(settings).service.operations if each.access == "bearer"
     ]
     assert len(guarded) > 60
     for operation in guarded:

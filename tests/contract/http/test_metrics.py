@@ -24,9 +24,9 @@ async def test_without_a_token_the_public_port_has_no_metrics(client: httpx2.Asy
 
 @pytest.mark.asyncio
 @covers("1.13:metrics")
-async def test_the_token_opens_metrics_and_nothing_else_does(chosen: Settings) -> None:
-    settings = make_settings(chosen.data_dir, chosen.keys_dir, metrics_token=TOKEN)
-    async with running(settings) as application, connect(application) as client:
+async def test_the_token_opens_metrics_and_nothing_else_does(settings: Settings) -> None:
+    other_settings = make_settings(settings.data_dir, settings.keys_dir, metrics_token=TOKEN)
+    async with running(other_settings) as application, connect(application) as client:
         plain = await client.get("/metrics")
         assert "error=" not in plain.headers["www-authenticate"]
         refused(plain, 401, "invalid_token")
@@ -43,11 +43,11 @@ async def test_the_token_opens_metrics_and_nothing_else_does(chosen: Settings) -
 
 @pytest.mark.asyncio
 @covers("1.13:metrics")
-async def test_guesses_at_the_token_are_limited(chosen: Settings) -> None:
-    settings = make_settings(
-        chosen.data_dir, chosen.keys_dir, metrics_token=TOKEN, limit_baseline_rpm=3
+async def test_guesses_at_the_token_are_limited(settings: Settings) -> None:
+    other_settings = make_settings(
+        settings.data_dir, settings.keys_dir, metrics_token=TOKEN, limit_baseline_rpm=3
     )
-    async with running(settings) as application, connect(application) as client:
+    async with running(other_settings) as application, connect(application) as client:
         found = [(await client.get("/metrics")).status_code for _ in range(5)]
         assert found == [401, 401, 401, 429, 429]
         own = {"authorization": f"Bearer {TOKEN}"}
@@ -57,9 +57,9 @@ async def test_guesses_at_the_token_are_limited(chosen: Settings) -> None:
 
 @pytest.mark.asyncio
 @covers("1.13:metrics")
-async def test_it_counts_what_happened(chosen: Settings) -> None:
-    settings = make_settings(chosen.data_dir, chosen.keys_dir, metrics_token=TOKEN)
-    async with running(settings) as application, connect(application) as client:
+async def test_it_counts_what_happened(settings: Settings) -> None:
+    other_settings = make_settings(settings.data_dir, settings.keys_dir, metrics_token=TOKEN)
+    async with running(other_settings) as application, connect(application) as client:
         body = {"agent_name": "tester", "identity_type": "anonymous"}
         for _ in range(2):
             await client.post("/api/agent/register", json=body)
@@ -94,10 +94,12 @@ async def ask(port: int, head: bytes) -> bytes:
 
 @pytest.mark.asyncio
 @covers("1.13:metrics")
-async def test_a_private_address_answers_without_a_token(chosen: Settings) -> None:
+async def test_a_private_address_answers_without_a_token(settings: Settings) -> None:
     port = free_port()
-    settings = make_settings(chosen.data_dir, chosen.keys_dir, metrics_listen=f"127.0.0.1:{port}")
-    async with running(settings) as application, connect(application) as client:
+    other_settings = make_settings(
+        settings.data_dir, settings.keys_dir, metrics_listen=f"127.0.0.1:{port}"
+    )
+    async with running(other_settings) as application, connect(application) as client:
         refused(await client.get("/metrics"), 404, "not_found")
         answer = await ask(port, b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
         head, _, body = answer.partition(b"\r\n\r\n")

@@ -19,10 +19,10 @@ BODY = {"agent_name": "a", "identity_type": "anonymous"}
 
 @asynccontextmanager
 async def both(
-    chosen: Settings, **limits: Any
+    settings: Settings, **limits: Any
 ) -> AsyncGenerator[tuple[httpx2.AsyncClient, httpx2.AsyncClient]]:
     """Clients at two addresses of the application with these limits."""
-    strict = make_settings(chosen.data_dir, chosen.keys_dir, **limits)
+    strict = make_settings(settings.data_dir, settings.keys_dir, **limits)
     async with (
         running(strict) as application,
         connect(application) as here,
@@ -59,8 +59,8 @@ async def test_every_answer_of_an_api_path_says_what_is_left(client: httpx2.Asyn
 
 @pytest.mark.asyncio
 @covers("1.10:429", "1.10:key")
-async def test_a_credential_has_a_minute_s_worth_and_then_waits(chosen: Settings) -> None:
-    async with both(chosen, limit_rpm=6) as (client, _):
+async def test_a_credential_has_a_minute_s_worth_and_then_waits(settings: Settings) -> None:
+    async with both(settings, limit_rpm=6) as (client, _):
         first, second = await token(client), await token(client)
         left = [
             (await client.get(NEGOTIATIONS, headers=first)).headers["x-ratelimit-remaining"]
@@ -77,8 +77,8 @@ async def test_a_credential_has_a_minute_s_worth_and_then_waits(chosen: Settings
 
 @pytest.mark.asyncio
 @covers("1.10:429")
-async def test_no_number_of_calls_at_once_gets_more(chosen: Settings) -> None:
-    async with both(chosen, limit_rpm=20) as (client, _):
+async def test_no_number_of_calls_at_once_gets_more(settings: Settings) -> None:
+    async with both(settings, limit_rpm=20) as (client, _):
         headers = await token(client)
         answers = await asyncio.gather(
             *(client.get(NEGOTIATIONS, headers=headers) for _ in range(60))
@@ -90,9 +90,9 @@ async def test_no_number_of_calls_at_once_gets_more(chosen: Settings) -> None:
 @pytest.mark.asyncio
 @covers("1.10:key")
 async def test_nobody_is_counted_by_address_and_never_at_a_credential_s_expense(
-    chosen: Settings,
+    settings: Settings,
 ) -> None:
-    async with both(chosen, limit_baseline_rpm=5, limit_rpm=100) as (client, other):
+    async with both(settings, limit_baseline_rpm=5, limit_rpm=100) as (client, other):
         headers = await token(client)
         probes = [NEGOTIATIONS, "/api/nothing", "/api/other", NEGOTIATIONS, "/api/nothing"]
         for path in probes:
@@ -109,7 +109,7 @@ async def test_nobody_is_counted_by_address_and_never_at_a_credential_s_expense(
 
 @pytest.mark.asyncio
 @covers("2.5:rate_limit_exceeded")
-async def test_registrations_are_budgeted_per_hour_and_address(chosen: Settings) -> None:
+async def test_registrations_are_budgeted_per_hour_and_address(settings: Settings) -> None:
     limits = {"register_limit_anonymous": 3, "register_limit_assertion": 2}
     asserted = {
         **BODY,
@@ -117,7 +117,7 @@ async def test_registrations_are_budgeted_per_hour_and_address(chosen: Settings)
         "assertion_type": "urn:ietf:params:oauth:token-type:id-jag",
         "assertion": "a.b.c",
     }
-    async with both(chosen, **limits) as (client, other):
+    async with both(settings, **limits) as (client, other):
         for _ in range(3):
             answer = await client.post("/api/agent/register", json=BODY)
             assert answer.status_code == 201

@@ -42,13 +42,13 @@ async def test_what_carries_a_secret_is_never_stored(
 @pytest.mark.asyncio
 @covers("1.11:hsts")
 async def test_transport_security_is_announced_with_an_https_base_only(
-    client: httpx2.AsyncClient, chosen: Settings
+    client: httpx2.AsyncClient, settings: Settings
 ) -> None:
     for path in ("/api/health", "/auth.md", "/nothing", NEGOTIATIONS):
         answer = await client.get(path)
         assert answer.headers["strict-transport-security"].startswith("max-age=31536000")
         assert answer.headers["x-content-type-options"] == "nosniff"
-    plain = make_settings(chosen.data_dir, chosen.keys_dir, base_url="http://127.0.0.1:8000")
+    plain = make_settings(settings.data_dir, settings.keys_dir, base_url="http://127.0.0.1:8000")
     async with running(plain) as application, connect(application) as other:
         answer = await other.get("/api/health")
         assert "strict-transport-security" not in answer.headers

@@ -69,9 +69,9 @@ async def test_all_tools_are_affordable_and_say_when_to_use_them(
 @pytest.mark.asyncio
 @covers("10.2:same")
 async def test_every_tool_needs_its_operation_s_scopes(
-    client: httpx2.AsyncClient, register: Register, chosen: Settings
+    client: httpx2.AsyncClient, register: Register, settings: Settings
 ) -> None:
-    del chosen
+    del settings
     line = McpClient(client, bearer(await register()))
     answer = await line.call("add_tactic")
     found = refused_over_mcp(answer, 403, "insufficient_scope", id=7)
@@ -97,8 +97,8 @@ async def test_a_call_counts_as_a_request(client: httpx2.AsyncClient, register: 
     ]
 
 
-def test_every_marked_operation_is_a_tool(chosen: Settings) -> None:
-    service = build_application(chosen).service
+def test_every_marked_operation_is_a_tool(settings: Settings) -> None:
+    service = build_application(settings).service
     marked = tools.tool_operations(service)
     assert marked.keys() >= NAMED
     assert len(marked) == len([found for found in service.operations if found.tool])

@@ -197,7 +197,7 @@ async def test_an_ended_session_hears_nothing_and_is_still_read(desk: Teleprompt
 
 @covers("8.1:delete")
 @pytest.mark.asyncio
-async def test_what_is_deleted_is_in_no_file(desk: TeleprompterClient, chosen: Settings) -> None:
+async def test_what_is_deleted_is_in_no_file(desk: TeleprompterClient, settings: Settings) -> None:
     one = await desk.open(keep="until_deleted")
     await desk.say(one, f"The zebracorn clause. {OBJECTION}")
     assert (await desk.send("DELETE", one)).status_code == 204
@@ -205,21 +205,21 @@ async def test_what_is_deleted_is_in_no_file(desk: TeleprompterClient, chosen: S
     refused(await desk.send("GET", f"{one}/events"), 404, "not_found")
     # A reader at that moment keeps the log from being cut; it is tried again five times a second.
     async with asyncio.timeout(10):
-        while _found(chosen.data_dir, b"zebracorn"):
+        while _found(settings.data_dir, b"zebracorn"):
             await asyncio.sleep(0.1)
 
 
 @covers("8.2:keep")
 @pytest.mark.asyncio
 async def test_what_may_not_be_kept_is_never_written(
-    desk: TeleprompterClient, chosen: Settings
+    desk: TeleprompterClient, settings: Settings
 ) -> None:
     one = await desk.open(keep="none")
     await desk.say(one, f"The zebracorn clause: {OBJECTION}")
     [final, cue] = (await desk.events(one))["items"]
     assert "zebracorn" in final["text"], "who follows now is told"
     assert cue["cue"]["evidence"]["quote"]
-    assert _found(chosen.data_dir, b"zebracorn") == []
+    assert _found(settings.data_dir, b"zebracorn") == []
     await desk.send("POST", f"{one}/end")
     assert (await desk.events(one))["items"][0]["text"] is None
 

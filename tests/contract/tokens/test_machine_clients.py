@@ -54,11 +54,11 @@ async def test_client_credentials_grants_the_requested_scopes_that_the_client_ma
 @pytest.mark.asyncio
 @covers("3.1:narrowed")
 async def test_a_client_of_both_services_is_granted_what_the_running_one_offers(
-    chosen: Settings, change: Change
+    settings: Settings, change: Change
 ) -> None:
     both = machine("negotiations:read", "tools:read")
     pair = await change(lambda tx: clients.add(tx, both))
-    alone = make_settings(chosen.data_dir, chosen.keys_dir, services=["directory"])
+    alone = make_settings(settings.data_dir, settings.keys_dir, services=["directory"])
     async with running(alone) as application, connect(application) as client:
         form = {"grant_type": "client_credentials"}
         answer = await client.post(TOKEN, data=form, auth=pair)

@@ -207,13 +207,13 @@ async def test_a_token_for_another_resource_opens_no_socket(
 @pytest.mark.asyncio
 @covers("3.7:audience")
 async def test_a_token_of_the_same_service_under_another_base_opens_nothing(
-    application: Starlette, client: httpx2.AsyncClient, change: Change, chosen: Settings
+    application: Starlette, client: httpx2.AsyncClient, change: Change, settings: Settings
 ) -> None:
     del application
     pair = await add(change)
     form = {"grant_type": "client_credentials", "resource": MCP}
     token = (await client.post(TOKEN, data=form, auth=pair)).json()
-    moved = make_settings(chosen.data_dir, chosen.keys_dir, base_url="https://moved.example")
+    moved = make_settings(settings.data_dir, settings.keys_dir, base_url="https://moved.example")
     async with running(moved) as elsewhere, connect(elsewhere) as other:
         for path in ("/api/negotiations", "/oauth/userinfo"):
             assert (await other.get(path, headers=bearer(token))).status_code == 401

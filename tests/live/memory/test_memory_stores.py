@@ -31,14 +31,14 @@ class Other(HashingEmbedder):
 async def test_memories_are_the_same_on_both_engines(
     database_url: str, tmp_path: Path, signing_keys: Path
 ) -> None:
-    chosen = make_settings(tmp_path, signing_keys, database_url=database_url)
+    settings = make_settings(tmp_path, signing_keys, database_url=database_url)
     store = make_store(database_url)
     await store.start()
-    async with running(chosen) as application, connect(application) as client:
+    async with running(settings) as application, connect(application) as client:
         user = await store.write(
             lambda tx: user_queries.add(tx, "ada@example.com", actor="operator")
         )
-        mint = build_application(chosen).delegations.mint
+        mint = build_application(settings).delegations.mint
         code = await store.write(lambda tx: mint(tx, user, list(SCOPES)).code)
         body = {"agent_name": "x", "identity_type": "anonymous"}
         agent = (await client.post("/api/agent/register", json=body)).json()

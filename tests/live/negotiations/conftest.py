@@ -29,7 +29,7 @@ PACKAGE: dict[str, Any] = {"price": "900", "term": "1 year", "units": 40}
 
 
 @pytest.fixture
-def chosen(clock: Clock, database_url: str, tmp_path: Path, signing_keys: Path) -> Settings:
+def settings(clock: Clock, database_url: str, tmp_path: Path, signing_keys: Path) -> Settings:
     """Settings over a fresh database of the engine whose turn it is."""
     del clock  # before anything is stamped
     return make_settings(tmp_path, signing_keys, database_url=database_url)

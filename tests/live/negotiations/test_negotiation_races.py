@@ -22,10 +22,10 @@ CROWD = 20
 
 @pytest_asyncio.fixture
 async def desks(
-    user: NegotiationClient, chosen: Settings
+    user: NegotiationClient, settings: Settings
 ) -> AsyncGenerator[list[NegotiationClient]]:
     """One user's agent before two applications on one database, in turn."""
-    async with running(chosen) as other, connect(other) as client:
+    async with running(settings) as other, connect(other) as client:
         yield [user, NegotiationClient(client, user.headers)] * (CROWD // 2)
 
 

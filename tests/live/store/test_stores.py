@@ -308,9 +308,9 @@ async def test_the_way_in_is_the_same_on_both(
     database_url: str, tmp_path: Path, signing_keys: Path
 ) -> None:
     """Register, ID-JAG at both doors, work, claim, list, mail, revoke, replay: through the application."""
-    chosen = make_settings(tmp_path, signing_keys, database_url=database_url)
-    async with running(chosen) as application, connect(application) as client:
-        await journey(client, chosen)
+    settings = make_settings(tmp_path, signing_keys, database_url=database_url)
+    async with running(settings) as application, connect(application) as client:
+        await journey(client, settings)
 
 
 async def test_a_database_that_is_away_is_a_503(

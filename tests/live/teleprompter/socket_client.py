@@ -65,13 +65,13 @@ class TeleprompterUser:
 async def bound(server: Server) -> TeleprompterUser:
     """An agent of a new user of this server."""
     async with server.connect() as client:
-        return TeleprompterUser(server.base, await let_in(client, server.chosen))
+        return TeleprompterUser(server.base, await let_in(client, server.application_settings))
 
 
-async def let_in(client: httpx2.AsyncClient, chosen: Settings) -> dict[str, str]:
+async def let_in(client: httpx2.AsyncClient, settings: Settings) -> dict[str, str]:
     """The headers of a bound agent of a new user."""
-    mint = build_application(chosen).delegations.mint
-    store = make_store(chosen.database_url)
+    mint = build_application(settings).delegations.mint
+    store = make_store(settings.database_url)
     await store.start()
 
     def unit(tx: Transaction) -> str:

@@ -76,9 +76,9 @@ async def test_another_process_is_told_within_a_second(
         shared["redis_url"] = request.getfixturevalue("redis_url")
     elif bus == "notify":
         shared["database_url"] = request.getfixturevalue("postgres")()
-    chosen = make_settings(tmp_path, signing_keys, **shared)
-    async with running(chosen) as here, running(chosen) as there, client_of(here) as client:
-        caller = TeleprompterUser(chosen.base_url, await let_in(client, chosen))
+    settings = make_settings(tmp_path, signing_keys, **shared)
+    async with running(settings) as here, running(settings) as there, client_of(here) as client:
+        caller = TeleprompterUser(settings.base_url, await let_in(client, settings))
         one = await caller.open(client)
         path, headers = f"{one}/stream", caller.headers
         async with connect(there, path, headers=headers, query="after=0") as viewer:

@@ -35,13 +35,13 @@ class Memory:
     [(None, 400, 1), (Unavailable("busy"), 503, 0), (RuntimeError("broken"), 500, 0)],
 )
 async def test_a_refusal_waits_for_what_it_leaves_behind(
-    chosen: Settings, fault: Exception | None, status: int, kept: int
+    settings: Settings, fault: Exception | None, status: int, kept: int
 ) -> None:
     async def run(_call: Call[Any]) -> None:
         raise InvalidRequest("No.", remember=lambda _tx: None)
 
     memory: Any = Memory(fault)
-    door = dataclasses.replace(build_application(chosen).doorway, store=memory)
+    door = dataclasses.replace(build_application(settings).doorway, store=memory)
     operation = Operation(name="x", method="GET", path="/x", summary="x", run=run, access="open")
     transport = httpx2.ASGITransport(Endpoint(operation, door))
     async with httpx2.AsyncClient(transport=transport, base_url="https://x.example") as client:

@@ -26,9 +26,9 @@ ACCOUNT = Caller("agent", "agt_2", "k", frozenset(DIRECTORY), client_id="agt_2",
 
 
 @pytest.fixture
-def found(chosen: Settings) -> ToolAccess:
+def found(settings: Settings) -> ToolAccess:
     """The tools of both services."""
-    return make_tool_access(build_application(chosen).service)
+    return make_tool_access(build_application(settings).service)
 
 
 def test_who_cannot_ask_for_more_is_shown_what_it_may_call(found: ToolAccess) -> None:
@@ -91,9 +91,9 @@ def test_other_refusals_keep_their_words(found: ToolAccess) -> None:
     assert unsigned == f"Send a token. An agent gets a token by itself: {BASE}/auth.md says how."
 
 
-def test_the_directory_alone_is_open_and_shows_all_its_tools(chosen: Settings) -> None:
+def test_the_directory_alone_is_open_and_shows_all_its_tools(settings: Settings) -> None:
     """Whoever has no token yet can sign in at the first call that needs one."""
-    alone = make_settings(chosen.data_dir, chosen.keys_dir, services=["directory"])
+    alone = make_settings(settings.data_dir, settings.keys_dir, services=["directory"])
     service = build_application(alone).service
     found = make_tool_access(service)
     assert not requires_credential(service)
@@ -102,8 +102,8 @@ def test_the_directory_alone_is_open_and_shows_all_its_tools(chosen: Settings) -
     assert REDEEM not in found.explanation(Unauthorized("Expired."), None)
 
 
-def test_the_assistant_needs_a_token_to_connect(chosen: Settings) -> None:
-    assert requires_credential(build_application(chosen).service)
+def test_the_assistant_needs_a_token_to_connect(settings: Settings) -> None:
+    assert requires_credential(build_application(settings).service)
 
 
 def test_a_note_is_a_member_of_the_result_s_schema(found: ToolAccess) -> None:

@@ -86,9 +86,9 @@ def test_what_http_says_in_headers_is_said_in_arguments() -> None:
     assert (none["type"], none["properties"]) == ("object", {})
 
 
-def test_a_mark_may_name_the_tool_otherwise(chosen: Settings) -> None:
+def test_a_mark_may_name_the_tool_otherwise(settings: Settings) -> None:
     service = ServiceDescription(
-        chosen.base_url, {}, (operation("GET", ToolOffer("T", name="look")),)
+        settings.base_url, {}, (operation("GET", ToolOffer("T", name="look")),)
     )
     assert list(tools.tool_operations(service)) == ["look"]
 
@@ -108,8 +108,8 @@ def test_the_name_is_the_host_reversed(base: str, name: str) -> None:
     assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", found)
 
 
-def test_every_tool_of_the_service_is_sound(chosen: Settings) -> None:
-    service = build_application(chosen).service
+def test_every_tool_of_the_service_is_sound(settings: Settings) -> None:
+    service = build_application(settings).service
     marked = tools.tool_operations(service)
     assert len(marked) == len([found for found in service.operations if found.tool])
     for name, found in marked.items():
@@ -124,8 +124,8 @@ def test_every_tool_of_the_service_is_sound(chosen: Settings) -> None:
         assert not shown["title"].endswith(".")
 
 
-def test_what_can_be_read_and_asked_is_offered_by_the_service(chosen: Settings) -> None:
-    service = build_application(chosen).service
+def test_what_can_be_read_and_asked_is_offered_by_the_service(settings: Settings) -> None:
+    service = build_application(settings).service
     for readable in READABLE_RESOURCES:
         found = service.find(readable.operation)
         assert found, readable

@@ -256,12 +256,12 @@ async def test_hostile_words_change_nothing_but_what_is_recognised(desk: Negotia
 
 @pytest.mark.asyncio
 async def test_what_a_principal_owned_is_erased_with_it(
-    writer: NegotiationClient, change: Change, chosen: Settings
+    writer: NegotiationClient, change: Change, settings: Settings
 ) -> None:
     added = await add(writer)
     talk = await writer.opened()
     plan = (await writer.post(f"/negotiations/{talk['id']}/battle-plans", {})).json()
-    assert build_application(chosen).service.find("add_tactic") is not None
+    assert build_application(settings).service.find("add_tactic") is not None
     owner = ""
 
     def find(tx: Transaction) -> str:
