@@ -1,4 +1,4 @@
-"""The stage: a migrated database, settings, an application, clients, an identity provider."""
+"""A migrated database, settings, an application, clients, an identity provider."""
 
 import asyncio
 import gc

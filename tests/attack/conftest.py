@@ -62,7 +62,7 @@ class Forgery:
 
 
 @dataclass(frozen=True, slots=True)
-class AssertionStage:
+class Forger:
     """The service with its two doors for assertions, seen from outside and counted from inside."""
 
     client: httpx2.AsyncClient
@@ -91,7 +91,9 @@ class AssertionStage:
         body = forgery.raw(claims) if forgery.raw else claims
         return forgery.finish(sign(head, body, alg=forgery.alg, key=forgery.key))
 
-    async def knock(self, door: AssertionEndpoint, assertion: str, **form: str) -> httpx2.Response:
+    async def present(
+        self, door: AssertionEndpoint, assertion: str, **form: str
+    ) -> httpx2.Response:
         """Present an assertion at a door, as a client that is welcome there."""
         if door == "register":
             return await self.client.post("/api/agent/register", json=registration(assertion))
@@ -148,7 +150,7 @@ def _issuers(client_id: str) -> list[Issuer]:
 
 
 @pytest_asyncio.fixture
-async def stage(client: httpx2.AsyncClient, change: Change, settings: Settings) -> AssertionStage:
+async def forger(client: httpx2.AsyncClient, change: Change, settings: Settings) -> Forger:
     """A service that trusts nine issuers and knows one confidential client for both grants."""
 
     def unit(tx: Transaction) -> tuple[str, str]:
@@ -158,14 +160,14 @@ async def stage(client: httpx2.AsyncClient, change: Change, settings: Settings) 
         return known
 
     client_id, secret = await change(unit)
-    return AssertionStage(client, str(settings.data_dir / "negotiator.db"), client_id, secret)
+    return Forger(client, str(settings.data_dir / "negotiator.db"), client_id, secret)
 
 
 __all__ = [
     "ABSENT",
     "ASSERTION_ENDPOINTS",
     "AssertionEndpoint",
-    "AssertionStage",
+    "Forger",
     "Forgery",
     "RelativeSeconds",
     "refused",

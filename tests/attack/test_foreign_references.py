@@ -13,9 +13,9 @@ from tests.conftest import Change, Mint, Register, bearer
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import OPENING
 from tests.helpers.directory_identity import key_header, register_account
-from tests.helpers.memory_client import hashed as hashed
+from tests.helpers.memory_client import hashing_embedder as hashing_embedder
 
-pytestmark = [pytest.mark.asyncio, pytest.mark.usefixtures("hashed")]
+pytestmark = [pytest.mark.asyncio, pytest.mark.usefixtures("hashing_embedder")]
 NOWHERE = "neg_" + "0" * 26
 ABSENT = (404, "not_found")
 WIN = {
@@ -58,7 +58,7 @@ class Person:
 
 
 @pytest_asyncio.fixture
-async def people(
+async def ada_and_eve(
     client: httpx2.AsyncClient, register: Register, mint: Mint
 ) -> tuple[Person, Person]:
     """Ada and Eve."""
@@ -82,9 +82,9 @@ def alike(answers: list[httpx2.Response]) -> None:
 
 @covers("1.9:references")
 async def test_no_row_names_a_negotiation_of_somebody_else_s(
-    people: tuple[Person, Person],
+    ada_and_eve: tuple[Person, Person],
 ) -> None:
-    ada, eve = people
+    ada, eve = ada_and_eve
     hers, own = [await each.made("/api/negotiations", OPENING) for each in (ada, eve)]
     memory = await eve.made("/api/memories", {"text": "Acme is slow.", "negotiation_id": own})
     win = await eve.made("/api/wins", {**WIN, "negotiation_id": own})
@@ -108,8 +108,8 @@ async def test_no_row_names_a_negotiation_of_somebody_else_s(
     assert (await ada.made("/api/wins", {**WIN, "negotiation_id": hers})).startswith("win_")
 
 
-async def test_no_win_names_a_tactic_of_somebody_else_s(people: tuple[Person, Person]) -> None:
-    ada, eve = people
+async def test_no_win_names_a_tactic_of_somebody_else_s(ada_and_eve: tuple[Person, Person]) -> None:
+    ada, eve = ada_and_eve
     hers, own = [await each.made("/api/tactics", TACTIC) for each in (ada, eve)]
     fine = [{"tactic_id": own}, {"tactic_id": "tac_mirroring"}]
     win = await eve.made("/api/wins", {**WIN, "tactics_used": fine})
@@ -123,9 +123,9 @@ async def test_no_win_names_a_tactic_of_somebody_else_s(people: tuple[Person, Pe
 
 
 async def test_a_memory_of_a_negotiation_that_was_deleted_can_still_be_edited(
-    people: tuple[Person, Person],
+    ada_and_eve: tuple[Person, Person],
 ) -> None:
-    _, eve = people
+    _, eve = ada_and_eve
     talk = await eve.made("/api/negotiations", OPENING)
     memory = await eve.made("/api/memories", {"text": "Acme is slow.", "negotiation_id": talk})
     assert (await eve.send("DELETE", f"/api/negotiations/{talk}")).status_code == 204
@@ -135,9 +135,9 @@ async def test_a_memory_of_a_negotiation_that_was_deleted_can_still_be_edited(
 
 @covers("1.9:references")
 async def test_an_imported_line_keeps_its_memory_and_loses_a_foreign_reference(
-    people: tuple[Person, Person],
+    ada_and_eve: tuple[Person, Person],
 ) -> None:
-    ada, eve = people
+    ada, eve = ada_and_eve
     hers, own = [await each.made("/api/negotiations", OPENING) for each in (ada, eve)]
     named = [("A.", hers), ("B.", NOWHERE), ("C.", own)]
     lines = [{"text": text, "negotiation_id": name} for text, name in named]
@@ -198,10 +198,10 @@ async def test_what_was_planted_before_a_claim_shows_whose_it_was(
 
 
 async def test_everything_that_is_taken_over_shows_its_origin(
-    people: tuple[Person, Person], change: Change
+    ada_and_eve: tuple[Person, Person], change: Change
 ) -> None:
     """Each kind of row that keeps an origin, moved as a claim moves it."""
-    ada, eve = people
+    ada, eve = ada_and_eve
     owner = (await ada.send("GET", "/oauth/userinfo")).json().get("sub")
     taker = (await eve.send("GET", "/oauth/userinfo")).json().get("sub")
     made = {

@@ -112,7 +112,7 @@ class FakeRecognizer:
 
 
 @pytest.fixture
-def reader(monkeypatch: pytest.MonkeyPatch) -> FakeRecognizer:
+def fake_recognizer(monkeypatch: pytest.MonkeyPatch) -> FakeRecognizer:
     """The recogniser of the application that is made next."""
     made = FakeRecognizer()
 

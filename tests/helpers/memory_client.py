@@ -67,7 +67,7 @@ NewMemoryClient = Callable[..., Awaitable[MemoryClient]]
 
 
 @pytest.fixture
-def hashed(monkeypatch: pytest.MonkeyPatch) -> None:
+def hashing_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
     """The embedder that needs no model: a test of something else need not load one."""
 
     def choose(_url: str, **_rest: Any) -> HashingEmbedder:
@@ -77,7 +77,7 @@ def hashed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest_asyncio.fixture
-async def new_notebook(
+async def new_memory_client(
     client: httpx2.AsyncClient, register: Register, mint: Mint
 ) -> NewMemoryClient:
     """Makes claimed agents of the user of this address."""
@@ -94,6 +94,6 @@ async def new_notebook(
 
 
 @pytest_asyncio.fixture
-async def notebook(new_notebook: NewMemoryClient) -> MemoryClient:
+async def memory_client(new_memory_client: NewMemoryClient) -> MemoryClient:
     """One owner's."""
-    return await new_notebook()
+    return await new_memory_client()

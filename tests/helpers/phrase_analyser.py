@@ -1,4 +1,4 @@
-"""An ear that knows phrases only: nothing is learnt before it hears, so that tests of the socket are quick."""
+"""An analyser that knows phrases only: it trains nothing, so that tests of the socket are quick."""
 
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ MATCHER: Final = build_matcher(cue_catalogue())
 
 
 async def _by_phrase(
-    _ear: UtteranceAnalyser, _owner: str, text: str, speaker: Speaker, **_about: Any
+    _analyser: UtteranceAnalyser, _owner: str, text: str, speaker: Speaker, **_about: Any
 ) -> UtteranceAnalysis:
     plain = redact(text)
     return UtteranceAnalysis(plain.text, MATCHER.match_rules(plain.text, speaker), plain.marks)
@@ -25,7 +25,7 @@ def _matcher(_catalogue: Any) -> Any:
 
 
 @pytest.fixture
-def quick_ear(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hear by phrases alone."""
+def phrase_analyser(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Recognise cues by phrases alone."""
     monkeypatch.setattr("negotiator.compose.assistant.build_matcher", _matcher)
     monkeypatch.setattr(UtteranceAnalyser, "listen", _by_phrase)

@@ -63,7 +63,7 @@ NewTeleprompterClient = Callable[..., Awaitable[TeleprompterClient]]
 
 
 @pytest_asyncio.fixture
-async def new_desk(
+async def new_teleprompter_client(
     client: httpx2.AsyncClient, register: Register, mint: Mint
 ) -> NewTeleprompterClient:
     """Makes agents bound to users of their own."""
@@ -81,6 +81,6 @@ async def new_desk(
 
 
 @pytest_asyncio.fixture
-async def desk(new_desk: NewTeleprompterClient) -> TeleprompterClient:
+async def teleprompter_client(new_teleprompter_client: NewTeleprompterClient) -> TeleprompterClient:
     """One of them."""
-    return await new_desk()
+    return await new_teleprompter_client()

@@ -31,8 +31,8 @@ def strings(source: str) -> Iterator[str]:
             yield node.value
 
 
-def test_each_path_of_an_operation_is_written_once(chosen: Settings) -> None:
-    operations = build_application(chosen).service.operations
+def test_each_path_of_an_operation_is_written_once(settings: Settings) -> None:
+    operations = build_application(settings).service.operations
     paths = {path for each in operations for path in (each.path, *each.aliases)}
     found = literals()
     faults = {path: files for path in paths if len(files := places(path, found)) != 1}

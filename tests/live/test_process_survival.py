@@ -52,7 +52,7 @@ def resurrected(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
 
 
 @pytest.fixture
-def mortal(resurrected: Server) -> Server:
+def server_to_kill(resurrected: Server) -> Server:
     """A running server with two workers, to be killed."""
     if resurrected.process is None or resurrected.process.poll() is not None:
         resurrected.start()
@@ -131,36 +131,36 @@ async def _check(server: Server, ledger: Ledger) -> None:
 
 
 @pytest.mark.asyncio
-async def test_what_was_acknowledged_survives_being_killed(mortal: Server) -> None:
+async def test_what_was_acknowledged_survives_being_killed(server_to_kill: Server) -> None:
     ledger = Ledger()
     for _ in range(ROUNDS if ROUNDS > 5 else 2):  # each costs a start of the whole service
-        await _until_gone(mortal, await _codes(mortal, 300), ledger)
-        await asyncio.to_thread(mortal.start)
-        await _check(mortal, ledger)
+        await _until_gone(server_to_kill, await _codes(server_to_kill, 300), ledger)
+        await asyncio.to_thread(server_to_kill.start)
+        await _check(server_to_kill, ledger)
     assert ledger.registered
     assert ledger.claimed
     assert ledger.dead
 
 
 @covers("5.3:serve")
-def test_an_open_request_is_finished_before_the_end(mortal: Server) -> None:
+def test_an_open_request_is_finished_before_the_end(server_to_kill: Server) -> None:
     """SIGTERM between the two halves of a body: the second half still gets its answer, then all is over."""
     body = b'{"agent_name": "walker", "identity_type": "anonymous"}'
     lines = ("host: x", "content-type: application/json", f"content-length: {len(body)}")
     head = "\r\n".join((f"POST {REGISTER} HTTP/1.1", *lines, "", ""))
-    with socket.create_connection(("127.0.0.1", mortal.port)) as connection:
+    with socket.create_connection(("127.0.0.1", server_to_kill.port)) as connection:
         connection.settimeout(20)
         connection.sendall(head.encode() + body[:10])
-        assert mortal.process is not None
+        assert server_to_kill.process is not None
         # The workers see the first half before the signal: they have answered somebody who came later.
         for _ in range(8):
-            assert httpx2.get(f"{mortal.base}/api/health").status_code == 200
-        mortal.process.terminate()
-        assert _stops_answering(mortal)
+            assert httpx2.get(f"{server_to_kill.base}/api/health").status_code == 200
+        server_to_kill.process.terminate()
+        assert _stops_answering(server_to_kill)
         connection.sendall(body[10:])
         answer = connection.recv(65_536)
     assert answer.startswith(b"HTTP/1.1 201")
-    assert mortal.process.wait(30) == 0
+    assert server_to_kill.process.wait(30) == 0
 
 
 def _stops_answering(server: Server) -> bool:

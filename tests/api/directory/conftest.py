@@ -23,15 +23,15 @@ async def store(settings: Settings) -> AsyncGenerator[Store]:
 
 
 @pytest.fixture
-def joining(client: httpx2.AsyncClient, change: Change) -> JoinDirectory:
+def new_directory_agent(client: httpx2.AsyncClient, change: Change) -> JoinDirectory:
     """Makes agents that know nothing of each other."""
     return partial(join_directory, client, change)
 
 
 @pytest_asyncio.fixture
-async def agent(joining: JoinDirectory) -> DirectoryAgent:
+async def agent(new_directory_agent: JoinDirectory) -> DirectoryAgent:
     """One unproven agent."""
-    return await joining()
+    return await new_directory_agent()
 
 
 __all__ = ["record"]

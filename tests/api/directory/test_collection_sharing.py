@@ -21,11 +21,11 @@ def path_of(share_url: str) -> str:
 
 @pytest.mark.asyncio
 async def test_a_private_collection_is_nobody_else_s_in_any_way(
-    agent: DirectoryAgent, joining: JoinDirectory, change: Change
+    agent: DirectoryAgent, new_directory_agent: JoinDirectory, change: Change
 ) -> None:
     tool = await add_tool(change, "Notion")
     path = f"/bookmarks/{(await agent.saved())['id']}"
-    other = await joining()
+    other = await new_directory_agent()
     for answer in (
         await other.get(path),
         await other.call("PUT", path, {"name": "mine"}, if_match="*"),
@@ -41,35 +41,35 @@ async def test_a_private_collection_is_nobody_else_s_in_any_way(
 
 @pytest.mark.asyncio
 async def test_another_s_cursor_opens_nothing(
-    agent: DirectoryAgent, joining: JoinDirectory
+    agent: DirectoryAgent, new_directory_agent: JoinDirectory
 ) -> None:
     for _ in range(2):
         await agent.saved()
     cursor = (await agent.get("/bookmarks?limit=1")).json()["next_cursor"]
-    other = await joining()
+    other = await new_directory_agent()
     refused(await other.get(f"/bookmarks?limit=1&cursor={cursor}"), 400, "invalid_cursor")
 
 
 @pytest.mark.asyncio
 async def test_an_unlisted_collection_opens_by_its_link_alone(
-    agent: DirectoryAgent, joining: JoinDirectory, client: httpx2.AsyncClient
+    agent: DirectoryAgent, new_directory_agent: JoinDirectory, client: httpx2.AsyncClient
 ) -> None:
     view = await agent.saved(visibility="unlisted")
     link = path_of(view["share_url"])
     assert len(link.rpartition("/")[2]) == 22, "128 bits"
     read = await client.get(link)
     assert (read.status_code, read.json()) == (200, view)
-    refused(await (await joining()).get(f"/bookmarks/{view['id']}"), 404, "not_found")
+    refused(await (await new_directory_agent()).get(f"/bookmarks/{view['id']}"), 404, "not_found")
     for method in ("PUT", "PATCH", "DELETE"):
         refused(await client.request(method, link), 405, "method_not_allowed")
 
 
 @pytest.mark.asyncio
 async def test_a_public_collection_is_read_and_never_written_by_others(
-    agent: DirectoryAgent, joining: JoinDirectory
+    agent: DirectoryAgent, new_directory_agent: JoinDirectory
 ) -> None:
     view = await agent.saved(visibility="public")
-    other, path = await joining(), f"/bookmarks/{view['id']}"
+    other, path = await new_directory_agent(), f"/bookmarks/{view['id']}"
     seen = (await other.get(path)).json()
     assert seen == {**view, "share_url": None}
     refused(await other.call("PATCH", path, {"name": "x"}, if_match="*"), 404, "not_found")
@@ -149,12 +149,12 @@ async def test_of_many_changes_to_one_revision_one_is_made(agent: DirectoryAgent
 
 @pytest.mark.asyncio
 async def test_a_save_counts_once_for_each_proven_owner(
-    agent: DirectoryAgent, joining: JoinDirectory, change: Change
+    agent: DirectoryAgent, new_directory_agent: JoinDirectory, change: Change
 ) -> None:
     tool = await add_tool(change, "Notion")
-    proven = await joining(level=2)
+    proven = await new_directory_agent(level=2)
     items = [{"tool_id": tool}]
-    for owner in (agent, proven, proven, await joining(level=2)):
+    for owner in (agent, proven, proven, await new_directory_agent(level=2)):
         view = await owner.saved(items=items)
 
     async def saves() -> int:

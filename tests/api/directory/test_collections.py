@@ -172,9 +172,9 @@ async def test_the_list_has_the_newest_first_and_goes_on_by_cursor(agent: Direct
 @pytest.mark.asyncio
 @pytest.mark.parametrize(("level", "most"), [(1, 20), (2, 100)])
 async def test_a_level_has_so_many_collections(
-    joining: JoinDirectory, level: int, most: int
+    new_directory_agent: JoinDirectory, level: int, most: int
 ) -> None:
-    agent = await joining(level=level)
+    agent = await new_directory_agent(level=level)
     for _ in range(most):
         await agent.saved()
     refused(await agent.post("/bookmarks", {"name": "more"}), 409, "too_many_collections")

@@ -35,12 +35,14 @@ async def test_a_report_is_taken_once_while_it_is_open(
 
 @pytest.mark.asyncio
 async def test_a_crowd_that_proved_nothing_weighs_nothing(
-    joining: JoinDirectory, change: Change
+    new_directory_agent: JoinDirectory, change: Change
 ) -> None:
     key = await add_tool(change, "Acme")
-    crowd = [await joining() for _ in range(12)]
-    keys = [await joining(level=2, did=f"did:key:z6Mk{place}") for place in range(5)]
-    one_owner = [await joining(level=2, domain=f"a{place}.crowd.example") for place in range(5)]
+    crowd = [await new_directory_agent() for _ in range(12)]
+    keys = [await new_directory_agent(level=2, did=f"did:key:z6Mk{place}") for place in range(5)]
+    one_owner = [
+        await new_directory_agent(level=2, domain=f"a{place}.crowd.example") for place in range(5)
+    ]
     for each in [*crowd, *keys, *one_owner]:
         assert (await each.post(f"/tools/{key}/reports", MALWARE)).status_code == 201
     assert await status(change, key) == "active"
@@ -48,49 +50,51 @@ async def test_a_crowd_that_proved_nothing_weighs_nothing(
 
 @pytest.mark.asyncio
 async def test_three_domains_or_one_vetted_agent_withhold_a_tool(
-    joining: JoinDirectory, change: Change
+    new_directory_agent: JoinDirectory, change: Change
 ) -> None:
     key = await add_tool(change, "Acme")
     for place in range(3):
         assert await status(change, key) == "active"
-        await (await joining(level=2)).post(f"/tools/{key}/reports", MALWARE)
+        await (await new_directory_agent(level=2)).post(f"/tools/{key}/reports", MALWARE)
         del place
     assert await status(change, key) == "quarantined"
     other = await add_tool(change, "Other")
-    await (await joining(level=3)).post(f"/tools/{other}/reports", MALWARE)
+    await (await new_directory_agent(level=3)).post(f"/tools/{other}/reports", MALWARE)
     assert await status(change, other) == "quarantined"
 
 
 @pytest.mark.asyncio
 async def test_a_broken_link_is_no_reason_to_withhold(
-    joining: JoinDirectory, change: Change
+    new_directory_agent: JoinDirectory, change: Change
 ) -> None:
     key = await add_tool(change, "Acme")
     for _ in range(4):
-        await (await joining(level=2)).post(f"/tools/{key}/reports", {"reason": "broken_link"})
+        await (await new_directory_agent(level=2)).post(
+            f"/tools/{key}/reports", {"reason": "broken_link"}
+        )
     assert await status(change, key) == "active"
 
 
 @pytest.mark.asyncio
 async def test_a_verified_publisher_s_tool_needs_a_vetted_voice(
-    joining: JoinDirectory, change: Change
+    new_directory_agent: JoinDirectory, change: Change
 ) -> None:
-    owner = await joining(level=2, domain="acme.example")
+    owner = await new_directory_agent(level=2, domain="acme.example")
     key = await add_tool(change, "Acme", homepage_url="https://acme.example")
     await owner.call("PATCH", f"/tools/{key}", {}, if_match="*")
     for _ in range(4):
-        await (await joining(level=2)).post(f"/tools/{key}/reports", MALWARE)
+        await (await new_directory_agent(level=2)).post(f"/tools/{key}/reports", MALWARE)
     assert await status(change, key) == "active"
-    await (await joining(level=3)).post(f"/tools/{key}/reports", MALWARE)
+    await (await new_directory_agent(level=3)).post(f"/tools/{key}/reports", MALWARE)
     assert await status(change, key) == "quarantined"
 
 
 @pytest.mark.asyncio
 async def test_what_a_moderator_dismissed_weighs_no_more(
-    joining: JoinDirectory, change: Change
+    new_directory_agent: JoinDirectory, change: Change
 ) -> None:
     key = await add_tool(change, "Acme")
-    reporters = [await joining(level=2) for _ in range(3)]
+    reporters = [await new_directory_agent(level=2) for _ in range(3)]
     for each in reporters:
         await each.post(f"/tools/{key}/reports", MALWARE)
     await change(lambda tx: reports_queries.release(tx, key))

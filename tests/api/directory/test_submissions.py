@@ -60,9 +60,9 @@ async def test_the_same_key_answers_the_first_submission_again(agent: DirectoryA
 
 @pytest.mark.asyncio
 async def test_a_proven_owner_s_clear_entry_is_listed_at_once(
-    joining: JoinDirectory, change: Change
+    new_directory_agent: JoinDirectory, change: Change
 ) -> None:
-    owner = await joining(level=2, domain="acme.example")
+    owner = await new_directory_agent(level=2, domain="acme.example")
     answer = await owner.post("/tools", tool("Acme", "www.acme.example"))
     view = answer.json()
     assert (answer.status_code, view["status"]) == (202, "approved")
@@ -92,28 +92,28 @@ async def test_a_proven_owner_s_clear_entry_is_listed_at_once(
     ],
 )
 async def test_what_is_not_wholly_the_owner_s_or_not_clear_waits(
-    joining: JoinDirectory, members: dict[str, Any]
+    new_directory_agent: JoinDirectory, members: dict[str, Any]
 ) -> None:
-    owner = await joining(level=2, domain="acme.example")
+    owner = await new_directory_agent(level=2, domain="acme.example")
     view = (await owner.post("/tools", tool("Acme", "acme.example", **members))).json()
     assert view["status"] == "pending"
 
 
 @pytest.mark.asyncio
 async def test_who_controls_the_pages_of_an_account_owns_its_repositories(
-    joining: JoinDirectory,
+    new_directory_agent: JoinDirectory,
 ) -> None:
-    owner = await joining(level=2, domain="acme.github.io")
+    owner = await new_directory_agent(level=2, domain="acme.github.io")
     whole = tool("Acme", repository={"url": "https://github.com/Acme/tool"}, homepage_url=None)
     assert (await owner.post("/tools", whole)).json()["status"] == "approved"
 
 
 @pytest.mark.asyncio
-async def test_a_level_is_not_enough_without_the_domain(joining: JoinDirectory) -> None:
-    other = await joining(level=2, domain="other.example")
+async def test_a_level_is_not_enough_without_the_domain(new_directory_agent: JoinDirectory) -> None:
+    other = await new_directory_agent(level=2, domain="other.example")
     view = (await other.post("/tools", tool("Acme", "acme.example"))).json()
     assert (view["status"], outcomes(view)["publisher"]) == ("pending", "unproven")
-    vetted = await joining(level=3)
+    vetted = await new_directory_agent(level=3)
     assert (await vetted.post("/tools", tool("Acme", "acme.example"))).json()[
         "status"
     ] == "approved"
@@ -135,10 +135,10 @@ async def test_an_exact_duplicate_is_refused_and_told_where_it_is(
 
 @pytest.mark.asyncio
 async def test_a_like_name_waits_and_names_what_it_is_like(
-    joining: JoinDirectory, change: Change
+    new_directory_agent: JoinDirectory, change: Change
 ) -> None:
     key = await add_tool(change, "Quiet Search")
-    owner = await joining(level=2, domain="acme.example")
+    owner = await new_directory_agent(level=2, domain="acme.example")
     view = (await owner.post("/tools", tool("Quiet Search MCP Server", "acme.example"))).json()
     assert (view["status"], outcomes(view)["name"]) == ("pending", "flagged")
     assert [each["id"] for each in view["similar_to"]] == [key]

@@ -29,7 +29,7 @@ class Hand:
 
 
 @pytest.fixture
-def hand(monkeypatch: pytest.MonkeyPatch) -> Hand:
+def limit_clock(monkeypatch: pytest.MonkeyPatch) -> Hand:
     """A clock for rate limits that moves when told."""
     turned = Hand()
     monkeypatch.setattr(limit_stores, "_microseconds", turned)
@@ -54,7 +54,7 @@ def said(answer: httpx2.Response) -> tuple[int, int, int]:
 
 @pytest.mark.asyncio
 async def test_remaining_and_reset_follow_the_arrival_time_exactly(
-    settings: Settings, hand: Hand
+    settings: Settings, limit_clock: Hand
 ) -> None:
     async with served(settings, limit_rpm=6, limit_burst=3) as client:
         body = {"agent_name": "a", "identity_type": "anonymous"}
@@ -69,22 +69,22 @@ async def test_remaining_and_reset_follow_the_arrival_time_exactly(
         assert empty.headers["retry-after"] == "10"
         assert empty.headers["ratelimit"] == '"default";r=0;t=10'
         assert empty.headers["ratelimit-policy"] == '"default";q=6;w=60'
-        hand.advance(9.999_999)
+        limit_clock.advance(9.999_999)
         late = await call()
         assert (late.status_code, late.headers["retry-after"]) == (429, "1")
-        hand.advance(0.000_001)
+        limit_clock.advance(0.000_001)
         assert said(await call()) == (200, 0, 40)
-        hand.advance(25)
+        limit_clock.advance(25)
         assert said(await call()) == (200, 1, 50)
-        hand.advance(3600)
+        limit_clock.advance(3600)
         assert said(await call())[:2] == (200, 2)
 
 
 @pytest.mark.asyncio
 async def test_a_claimed_agent_s_new_token_has_a_budget_of_its_own(
-    settings: Settings, hand: Hand
+    settings: Settings, limit_clock: Hand
 ) -> None:
-    del hand
+    del limit_clock
     async with served(settings, limit_rpm=2) as client:
         for _ in range(2):
             body = {"agent_name": "a", "identity_type": "anonymous"}
@@ -107,9 +107,9 @@ async def probes(client: httpx2.AsyncClient, *forwarded: str) -> list[int]:
 
 @pytest.mark.asyncio
 async def test_a_forwarded_header_counts_from_a_configured_proxy_only(
-    settings: Settings, hand: Hand
+    settings: Settings, limit_clock: Hand
 ) -> None:
-    del hand
+    del limit_clock
     async with served(settings, limit_health_rpm=1) as client:
         assert await probes(client, "198.51.100.1", "198.51.100.2") == [200, 429]
     proxied: dict[str, Any] = {"limit_health_rpm": 1, "trusted_proxies": "10.0.0.0/8"}
@@ -126,9 +126,9 @@ async def test_a_forwarded_header_counts_from_a_configured_proxy_only(
 
 @pytest.mark.asyncio
 async def test_ipv6_is_counted_by_its_64_and_mapped_ipv4_as_ipv4(
-    settings: Settings, hand: Hand
+    settings: Settings, limit_clock: Hand
 ) -> None:
-    del hand
+    del limit_clock
     proxied: dict[str, Any] = {"limit_health_rpm": 1, "trusted_proxies": "10.0.0.0/8"}
     async with served(settings, "10.0.0.1", **proxied) as client:
         household = ("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", "2001:DB8:1:2::1")
@@ -139,9 +139,9 @@ async def test_ipv6_is_counted_by_its_64_and_mapped_ipv4_as_ipv4(
 
 @pytest.mark.asyncio
 async def test_a_refused_credential_is_charged_to_its_address_not_to_its_owner(
-    settings: Settings, hand: Hand
+    settings: Settings, limit_clock: Hand
 ) -> None:
-    del hand
+    del limit_clock
     async with served(settings, limit_baseline_rpm=2, limit_rpm=3) as client:
         forged = {"authorization": "Bearer a.b.c"}
         for status in (401, 401, 429):

@@ -89,13 +89,13 @@ def quickly_checked() -> Generator[None]:
 
 
 @pytest_asyncio.fixture
-async def line(client: httpx2.AsyncClient, register: Register) -> McpClient:
+async def mcp_client(client: httpx2.AsyncClient, register: Register) -> McpClient:
     """The line of an anonymous agent."""
     return McpClient(client, bearer(await register()))
 
 
 @pytest_asyncio.fixture
-async def full(client: httpx2.AsyncClient, change: Change) -> McpClient:
+async def full_mcp_client(client: httpx2.AsyncClient, change: Change) -> McpClient:
     """The line of a program that has every scope."""
     new = NewClient("full", clients.USERLESS_GRANTS, (*ASSISTANT, *DIRECTORY))
     client_id, secret = await change(lambda tx: clients.add(tx, new))
@@ -106,10 +106,10 @@ async def full(client: httpx2.AsyncClient, change: Change) -> McpClient:
 
 
 @asynccontextmanager
-async def official(line: McpClient, version: str, base: str = BASE) -> AsyncGenerator[Client]:
+async def official(mcp_client: McpClient, version: str, base: str = BASE) -> AsyncGenerator[Client]:
     """The SDK's client with this line's credential, at this revision."""
-    line.client.headers.update(line.headers)
-    transport = streamable_http_client(f"{base}/mcp", http_client=line.client)
+    mcp_client.client.headers.update(mcp_client.headers)
+    transport = streamable_http_client(f"{base}/mcp", http_client=mcp_client.client)
     mode: Any = version if version == NEWEST else "legacy"
     async with Client(transport, mode=mode) as connected:
         yield connected

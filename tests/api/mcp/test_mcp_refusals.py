@@ -28,16 +28,16 @@ def told(answer: httpx2.Response) -> dict[str, Any]:
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("version", [NEWEST, *OLDER])
-async def test_a_refusal_is_the_same_json_as_over_http(line: McpClient, version: str) -> None:
-    line.version = version
+async def test_a_refusal_is_the_same_json_as_over_http(mcp_client: McpClient, version: str) -> None:
+    mcp_client.version = version
     for name, arguments, path in (
         ("get_negotiation", {"id": "neg_none"}, "/api/negotiations/neg_none"),
         ("list_negotiations", {"limit": 0}, "/api/negotiations?limit=0"),
         ("list_negotiations", {"cursor": "x"}, "/api/negotiations?cursor=x"),
         ("list_negotiations", {"colour": "red"}, "/api/negotiations?colour=red"),
     ):
-        over_http = (await line.client.get(path, headers=line.headers)).json()
-        over_mcp = told(await line.call(name, **arguments))
+        over_http = (await mcp_client.client.get(path, headers=mcp_client.headers)).json()
+        over_mcp = told(await mcp_client.call(name, **arguments))
         assert {**over_mcp, "request_id": ""} == {**over_http, "request_id": ""}
 
 
@@ -80,9 +80,11 @@ async def test_a_bad_credential_is_a_401_that_says_so(client: httpx2.AsyncClient
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("version", [NEWEST, *OLDER])
-async def test_a_lack_of_scope_is_a_403_that_names_them_all(line: McpClient, version: str) -> None:
-    line.version = version
-    answer = await line.call("add_tactic", **CALLS["add_tactic"]({}))
+async def test_a_lack_of_scope_is_a_403_that_names_them_all(
+    mcp_client: McpClient, version: str
+) -> None:
+    mcp_client.version = version
+    answer = await mcp_client.call("add_tactic", **CALLS["add_tactic"]({}))
     found = refused_over_mcp(answer, 403, "insufficient_scope", id=7)
     assert found["data"]["scope"] == "memories:write"
     assert (

@@ -15,13 +15,15 @@ LATER: Final = "2099-01-31T12:00:00Z"
 
 
 @pytest.mark.asyncio
-async def test_the_directory_is_searched_with_any_token(change: Change, line: McpClient) -> None:
+async def test_the_directory_is_searched_with_any_token(
+    change: Change, mcp_client: McpClient
+) -> None:
     await change(exchange_import.import_bundled_content)
-    found = await line.done("search_tools", query="database", limit=2)
+    found = await mcp_client.done("search_tools", query="database", limit=2)
     assert len(found["items"]) == 2
-    tool = await line.done("get_tool", id=found["items"][0]["slug"])
+    tool = await mcp_client.done("get_tool", id=found["items"][0]["slug"])
     assert tool["id"] == found["items"][0]["id"]
-    assert len((await line.done("list_categories"))["items"]) == 19
+    assert len((await mcp_client.done("list_categories"))["items"]) == 19
 
 
 def valid(instance: Any, schema: dict[str, Any]) -> None:
@@ -34,11 +36,11 @@ def valid(instance: Any, schema: dict[str, Any]) -> None:
 @pytest.mark.asyncio
 @pytest.mark.parametrize("version", [NEWEST, OLDER[0]])
 async def test_the_official_client_calls_every_tool(
-    full: McpClient, change: Change, version: str
+    full_mcp_client: McpClient, change: Change, version: str
 ) -> None:
     await change(exchange_import.import_bundled_content)
     known: dict[str, Any] = {}
-    async with official(full, version) as client:
+    async with official(full_mcp_client, version) as client:
         assert client.protocol_version == version
         shown = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert shown.keys() == CALLS.keys(), (
@@ -56,16 +58,18 @@ async def test_the_official_client_calls_every_tool(
 
 
 @pytest.mark.asyncio
-async def test_a_model_in_strict_mode_calls_every_tool(full: McpClient, change: Change) -> None:
+async def test_a_model_in_strict_mode_calls_every_tool(
+    full_mcp_client: McpClient, change: Change
+) -> None:
     """OpenAI's strict mode makes every member required: a model sends null, [] or the default for the rest."""
     await change(exchange_import.import_bundled_content)
-    listed = (await full.ask("tools/list")).json()["result"]["tools"]
+    listed = (await full_mcp_client.ask("tools/list")).json()["result"]["tools"]
     schemas: dict[str, Any] = {tool["name"]: tool["inputSchema"] for tool in listed}
     known: dict[str, Any] = {}
     for name, arguments in CALLS.items():
         sent = everything(arguments(known), schemas[name])
         valid(sent, schemas[name])
-        known[name] = await full.done(name, **sent)
+        known[name] = await full_mcp_client.done(name, **sent)
     offer = known["record_offer"]
     assert (offer["package"], offer["valid_until"]) == ({"price": "1150.00"}, None)
 
@@ -96,24 +100,26 @@ def nothing(schema: dict[str, Any]) -> Any:
 
 
 @pytest.mark.asyncio
-async def test_what_a_tool_does_not_show_it_takes_all_the_same(line: McpClient) -> None:
+async def test_what_a_tool_does_not_show_it_takes_all_the_same(mcp_client: McpClient) -> None:
     rule = {"issue": "price", "op": "<=", "value": "1050"}
     told = {**CALLS["open_negotiation"]({}), "constraints": [rule], "walk_away": {"utility": 0.2}}
-    opened = await line.done("open_negotiation", **told)
+    opened = await mcp_client.done("open_negotiation", **told)
     assert opened["constraints"][0]["issue"] == "price"
     assert opened["walk_away"]["utility"] == 0.2
 
 
 @pytest.mark.asyncio
-async def test_a_member_is_removed_by_name_and_null_means_nothing(line: McpClient) -> None:
-    opened = await line.done("open_negotiation", **CALLS["open_negotiation"]({}), deadline=LATER)
-    same = await line.done("edit_negotiation", id=opened["id"], walk_away=None, deadline=None)
+async def test_a_member_is_removed_by_name_and_null_means_nothing(mcp_client: McpClient) -> None:
+    opened = await mcp_client.done(
+        "open_negotiation", **CALLS["open_negotiation"]({}), deadline=LATER
+    )
+    same = await mcp_client.done("edit_negotiation", id=opened["id"], walk_away=None, deadline=None)
     assert (same["walk_away"], same["deadline"]) == (opened["walk_away"], opened["deadline"])
     package = [{"name": "price", "value": "1150"}]
-    edited = await line.done("edit_negotiation", id=opened["id"], batna={"value": package})
+    edited = await mcp_client.done("edit_negotiation", id=opened["id"], batna={"value": package})
     assert edited["batna"]["value"]["package"] == {"price": "1150.00"}
     names = ["deadline", "batna.value"]
-    gone = await line.done(
+    gone = await mcp_client.done(
         "edit_negotiation", id=opened["id"], clear=names, batna={"description": "Stay with Acme"}
     )
     assert gone["deadline"] is None
@@ -138,24 +144,24 @@ async def test_a_member_is_removed_by_name_and_null_means_nothing(line: McpClien
     ],
 )
 async def test_malformed_pairs_and_names_are_refused_where_they_are(
-    line: McpClient, arguments: dict[str, Any], pointer: str
+    mcp_client: McpClient, arguments: dict[str, Any], pointer: str
 ) -> None:
-    opened = await line.done("open_negotiation", **CALLS["open_negotiation"]({}))
-    answer = await line.call("edit_negotiation", id=opened["id"], **arguments)
+    opened = await mcp_client.done("open_negotiation", **CALLS["open_negotiation"]({}))
+    answer = await mcp_client.call("edit_negotiation", id=opened["id"], **arguments)
     result = answer.json()["result"]
     assert result["isError"] is True
     assert f'"{pointer}"' in result["content"][0]["text"]
-    assert await line.done("get_negotiation", id=opened["id"]) == opened
+    assert await mcp_client.done("get_negotiation", id=opened["id"]) == opened
 
 
 @pytest.mark.asyncio
-async def test_lists_are_short_enough_to_read(full: McpClient, change: Change) -> None:
+async def test_lists_are_short_enough_to_read(full_mcp_client: McpClient, change: Change) -> None:
     await change(exchange_import.import_bundled_content)
     for _ in range(20):
         arguments = CALLS["open_negotiation"]({})
-        await full.done("open_negotiation", **{**arguments, "idempotency_key": None})
+        await full_mcp_client.done("open_negotiation", **{**arguments, "idempotency_key": None})
     for name in ("list_tactics", "search_tools", "list_negotiations"):
-        text = (await full.call(name)).json()["result"]["content"][0]["text"]
+        text = (await full_mcp_client.call(name)).json()["result"]["content"][0]["text"]
         assert text.count('"id"') == 20
         assert len(text) < 12_000, name
 
@@ -163,40 +169,42 @@ async def test_lists_are_short_enough_to_read(full: McpClient, change: Change) -
 @pytest.mark.asyncio
 @pytest.mark.parametrize("version", [NEWEST, *OLDER])
 async def test_the_text_of_a_result_is_its_structured_content(
-    line: McpClient, version: str
+    mcp_client: McpClient, version: str
 ) -> None:
-    line.version = version
-    result = (await line.call("list_negotiations")).json()["result"]
+    mcp_client.version = version
+    result = (await mcp_client.call("list_negotiations")).json()["result"]
     assert result["structuredContent"] == {"items": [], "next_cursor": None}
     assert [part["text"] for part in result["content"]] == ['{"items":[],"next_cursor":null}']
     assert (result.get("resultType") == "complete") is (version == NEWEST)
 
 
 @pytest.mark.asyncio
-async def test_a_tool_and_its_operation_answer_the_same(line: McpClient) -> None:
-    opened = await line.done("open_negotiation", **CALLS["open_negotiation"]({}))
+async def test_a_tool_and_its_operation_answer_the_same(mcp_client: McpClient) -> None:
+    opened = await mcp_client.done("open_negotiation", **CALLS["open_negotiation"]({}))
     path = f"/api/negotiations/{opened['id']}"
-    over_http = await line.client.get(path, headers=line.headers)
-    assert await line.done("get_negotiation", id=opened["id"]) == over_http.json() == opened
+    over_http = await mcp_client.client.get(path, headers=mcp_client.headers)
+    assert await mcp_client.done("get_negotiation", id=opened["id"]) == over_http.json() == opened
 
 
 @pytest.mark.asyncio
-async def test_a_key_in_the_arguments_makes_a_call_repeatable(line: McpClient) -> None:
+async def test_a_key_in_the_arguments_makes_a_call_repeatable(mcp_client: McpClient) -> None:
     body = CALLS["open_negotiation"]({})
-    first, again = [await line.done("open_negotiation", **body) for _ in range(2)]
+    first, again = [await mcp_client.done("open_negotiation", **body) for _ in range(2)]
     assert first == again
-    other = (await line.call("open_negotiation", **{**body, "title": "Another"})).json()["result"]
+    other = (await mcp_client.call("open_negotiation", **{**body, "title": "Another"})).json()[
+        "result"
+    ]
     assert other["isError"] is True
     assert '"validation_failed"' in other["content"][0]["text"]
-    assert len((await line.done("list_negotiations"))["items"]) == 1
+    assert len((await mcp_client.done("list_negotiations"))["items"]) == 1
 
 
 @pytest.mark.asyncio
-async def test_a_revision_in_the_arguments_guards_a_change(line: McpClient) -> None:
-    opened = await line.done("open_negotiation", **CALLS["open_negotiation"]({}))
-    stale = await line.call("edit_negotiation", id=opened["id"], title="New", if_revision=7)
+async def test_a_revision_in_the_arguments_guards_a_change(mcp_client: McpClient) -> None:
+    opened = await mcp_client.done("open_negotiation", **CALLS["open_negotiation"]({}))
+    stale = await mcp_client.call("edit_negotiation", id=opened["id"], title="New", if_revision=7)
     assert '"precondition_failed"' in stale.json()["result"]["content"][0]["text"]
-    edited = await line.done("edit_negotiation", id=opened["id"], title="New", if_revision=1)
+    edited = await mcp_client.done("edit_negotiation", id=opened["id"], title="New", if_revision=1)
     assert (edited["title"], edited["revision"]) == ("New", 2)
 
 
@@ -206,8 +214,8 @@ async def test_a_revision_in_the_arguments_guards_a_change(line: McpClient) -> N
     [({"if_revision": "1"}, "/if_revision"), ({"if_revision": True}, "/if_revision")],
 )
 async def test_what_stands_beside_the_input_is_checked_too(
-    line: McpClient, beside: dict[str, Any], pointer: str
+    mcp_client: McpClient, beside: dict[str, Any], pointer: str
 ) -> None:
-    result = (await line.call("edit_negotiation", id="neg_x", **beside)).json()["result"]
+    result = (await mcp_client.call("edit_negotiation", id="neg_x", **beside)).json()["result"]
     assert result["isError"] is True
     assert f'"{pointer}"' in result["content"][0]["text"]

@@ -10,11 +10,11 @@ from tests.api.mcp.test_mcp_protocol import error
 from tests.conftest import Register, bearer
 
 
-async def text(line: McpClient, uri: str) -> str:
+async def text(mcp_client: McpClient, uri: str) -> str:
     """The text of a resource."""
-    contents: list[dict[str, Any]] = (await line.ask("resources/read", uri=uri)).json()["result"][
-        "contents"
-    ]
+    contents: list[dict[str, Any]] = (await mcp_client.ask("resources/read", uri=uri)).json()[
+        "result"
+    ]["contents"]
     assert [entry["uri"] for entry in contents] == [uri]
     found: str = contents[0]["text"]
     return found
@@ -23,11 +23,11 @@ async def text(line: McpClient, uri: str) -> str:
 @pytest.mark.asyncio
 @pytest.mark.parametrize("version", [NEWEST, OLDER[0]])
 async def test_the_official_client_reads_resources_and_prompts(
-    line: McpClient, version: str
+    mcp_client: McpClient, version: str
 ) -> None:
-    talk = await line.done("open_negotiation", **PRICED)
-    await line.done("make_battle_plan", id=talk["id"])
-    async with official(line, version) as client:
+    talk = await mcp_client.done("open_negotiation", **PRICED)
+    await mcp_client.done("make_battle_plan", id=talk["id"])
+    async with official(mcp_client, version) as client:
         listed = (await client.list_resources()).resources
         assert [entry.uri for entry in listed] == ["negotiator://tactics"]
         templates = (await client.list_resource_templates()).resource_templates
@@ -46,33 +46,35 @@ async def test_the_official_client_reads_resources_and_prompts(
 
 
 @pytest.mark.asyncio
-async def test_every_document_of_a_negotiation_can_be_read(line: McpClient) -> None:
-    talk = await line.done("open_negotiation", **PRICED)
-    plan = await line.done("make_battle_plan", id=talk["id"])
+async def test_every_document_of_a_negotiation_can_be_read(mcp_client: McpClient) -> None:
+    talk = await mcp_client.done("open_negotiation", **PRICED)
+    plan = await mcp_client.done("make_battle_plan", id=talk["id"])
     root = f"negotiator://negotiations/{talk['id']}"
-    assert '"title":"Laptops"' in await text(line, root)
-    assert '"items":[]' in await text(line, f"{root}/offers")
-    assert '"kind"' in await text(line, f"{root}/events")
-    newest = await text(line, f"{root}/battle-plan")
-    assert newest == await text(line, f"{root}/battle-plans/{plan['id']}")
+    assert '"title":"Laptops"' in await text(mcp_client, root)
+    assert '"items":[]' in await text(mcp_client, f"{root}/offers")
+    assert '"kind"' in await text(mcp_client, f"{root}/events")
+    newest = await text(mcp_client, f"{root}/battle-plan")
+    assert newest == await text(mcp_client, f"{root}/battle-plans/{plan['id']}")
 
 
 @pytest.mark.asyncio
-async def test_the_tactics_are_an_index_with_parts(line: McpClient) -> None:
-    index = orjson.loads(await text(line, "negotiator://tactics"))["items"]
+async def test_the_tactics_are_an_index_with_parts(mcp_client: McpClient) -> None:
+    index = orjson.loads(await text(mcp_client, "negotiator://tactics"))["items"]
     assert len(index) > 100, "every page of the list"
     assert len({entry["id"] for entry in index}) == len(index)
     assert all(entry.keys() == {"id", "name", "family"} for entry in index)
     assert len(orjson.dumps(index)) < 12_000
-    part = orjson.loads(await text(line, f"negotiator://tactics/{index[-1]['id']}"))
+    part = orjson.loads(await text(mcp_client, f"negotiator://tactics/{index[-1]['id']}"))
     assert part["name"] == index[-1]["name"]
     assert part["lines"]
 
 
 @pytest.mark.asyncio
-async def test_a_debrief_brings_ledger_and_history(line: McpClient) -> None:
-    talk = await line.done("open_negotiation", **PRICED)
-    answer = await line.ask("prompts/get", name="debrief", arguments={"negotiation_id": talk["id"]})
+async def test_a_debrief_brings_ledger_and_history(mcp_client: McpClient) -> None:
+    talk = await mcp_client.done("open_negotiation", **PRICED)
+    answer = await mcp_client.ask(
+        "prompts/get", name="debrief", arguments={"negotiation_id": talk["id"]}
+    )
     messages = answer.json()["result"]["messages"]
     uris = [part["content"]["resource"]["uri"] for part in messages[1:]]
     root = f"negotiator://negotiations/{talk['id']}"
@@ -82,10 +84,10 @@ async def test_a_debrief_brings_ledger_and_history(line: McpClient) -> None:
 @pytest.mark.asyncio
 @pytest.mark.parametrize("version", [NEWEST, OLDER[0]])
 async def test_what_is_not_there_is_not_found_in_the_revision_s_own_word(
-    line: McpClient, register: Register, version: str
+    mcp_client: McpClient, register: Register, version: str
 ) -> None:
-    talk = await line.done("open_negotiation", **PRICED)
-    foreign = McpClient(line.client, bearer(await register("other")), version)
+    talk = await mcp_client.done("open_negotiation", **PRICED)
+    foreign = McpClient(mcp_client.client, bearer(await register("other")), version)
     status, code = (400, -32602) if version == NEWEST else (200, -32002)
     for uri in (
         f"negotiator://negotiations/{talk['id']}",

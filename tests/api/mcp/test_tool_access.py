@@ -26,19 +26,19 @@ BEYOND = {
 VERSIONS = (NEWEST, *OLDER)
 
 
-async def listed(line: McpClient) -> dict[str, dict[str, Any]]:
+async def listed(mcp_client: McpClient) -> dict[str, dict[str, Any]]:
     """The tools that this line is shown."""
-    found = (await line.ask("tools/list")).json()["result"]["tools"]
+    found = (await mcp_client.ask("tools/list")).json()["result"]["tools"]
     return {tool["name"]: tool for tool in found}
 
 
-async def instructions(line: McpClient) -> str:
+async def instructions(mcp_client: McpClient) -> str:
     """What the server says when a client of this revision connects."""
-    if line.version == NEWEST:
-        answer = await line.ask("server/discover")
+    if mcp_client.version == NEWEST:
+        answer = await mcp_client.ask("server/discover")
     else:
         hello = {"capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
-        answer = await line.ask("initialize", protocolVersion=line.version, **hello)
+        answer = await mcp_client.ask("initialize", protocolVersion=mcp_client.version, **hello)
     said: str = answer.json()["result"]["instructions"]
     return said
 
@@ -46,45 +46,45 @@ async def instructions(line: McpClient) -> str:
 @covers("10.2:listed")
 @pytest.mark.parametrize("version", VERSIONS)
 async def test_an_anonymous_agent_is_shown_what_it_may_call_and_told_of_the_rest(
-    line: McpClient, version: str
+    mcp_client: McpClient, version: str
 ) -> None:
-    line.version = version
-    shown = await listed(line)
+    mcp_client.version = version
+    shown = await listed(mcp_client)
     assert shown.keys() == {*CALLS, REDEEM} - BEYOND
-    for words in (shown[REDEEM]["description"], await instructions(line)):
+    for words in (shown[REDEEM]["description"], await instructions(mcp_client)):
         assert "memories:write (for add_tactic, remember, record_win)" in words
         assert "teleprompter:stream" in words
-    assert "call redeem_delegation_code with it" in await instructions(line)
+    assert "call redeem_delegation_code with it" in await instructions(mcp_client)
 
 
 @covers("10.2:listed")
 async def test_each_caller_is_shown_its_own_list_whoever_asked_before(
-    line: McpClient, full: McpClient, register: Register, mint: Mint
+    mcp_client: McpClient, full_mcp_client: McpClient, register: Register, mint: Mint
 ) -> None:
     code = (await mint(scopes=["negotiations:read", "memories:write"]))[1]
     other = await register("other")
     claim = {"claim_token": code}
-    answer = await line.client.post("/api/agent/claim", json=claim, headers=bearer(other))
-    claimed = McpClient(line.client, bearer(answer.json()))
+    answer = await mcp_client.client.post("/api/agent/claim", json=claim, headers=bearer(other))
+    claimed = McpClient(mcp_client.client, bearer(answer.json()))
     for _ in range(2):
-        assert (await listed(line)).keys() == {*CALLS, REDEEM} - BEYOND
-        assert (await listed(full)).keys() == CALLS.keys()
+        assert (await listed(mcp_client)).keys() == {*CALLS, REDEEM} - BEYOND
+        assert (await listed(full_mcp_client)).keys() == CALLS.keys()
         theirs = await listed(claimed)
         assert theirs.keys() >= {"remember", "list_negotiations", "search_tools"}
         assert not theirs.keys() & {"open_negotiation", "get_leverage", REDEEM, "submit_tool"}
     assert "Register as a new agent" in await instructions(claimed)
-    assert "not listed" not in await instructions(full)
+    assert "not listed" not in await instructions(full_mcp_client)
 
 
 @covers("10.2:redeem")
 @pytest.mark.parametrize("version", [NEWEST, OLDER[0]])
 async def test_a_code_redeemed_over_mcp_gives_a_new_token_and_says_what_to_do_with_it(
-    line: McpClient, mint: Mint, version: str
+    mcp_client: McpClient, mint: Mint, version: str
 ) -> None:
-    line.version = version
-    talk = await line.done("open_negotiation", **PRICED)
+    mcp_client.version = version
+    talk = await mcp_client.done("open_negotiation", **PRICED)
     user, code = await mint(scopes=["negotiations:read", "memories:write"])
-    answer = await line.call(REDEEM, claim_token=code.lower())
+    answer = await mcp_client.call(REDEEM, claim_token=code.lower())
     assert answer.headers["cache-control"] == "no-store"
     result = answer.json()["result"]
     assert result["isError"] is False
@@ -95,9 +95,11 @@ async def test_a_code_redeemed_over_mcp_gives_a_new_token_and_says_what_to_do_wi
     assert "no further call" in content["note"]
     assert "secret" in content["note"]
 
-    words = refused_over_mcp(await line.call("list_negotiations"), 401, "invalid_token")["message"]
+    words = refused_over_mcp(await mcp_client.call("list_negotiations"), 401, "invalid_token")[
+        "message"
+    ]
     assert "After redeem_delegation_code, only the token in its answer works." in words
-    claimed = McpClient(line.client, bearer(content), version)
+    claimed = McpClient(mcp_client.client, bearer(content), version)
     assert [each["id"] for each in (await claimed.done("list_negotiations"))["items"]] == [
         talk["id"]
     ]
@@ -106,24 +108,26 @@ async def test_a_code_redeemed_over_mcp_gives_a_new_token_and_says_what_to_do_wi
 
 
 @covers("10.2:redeem")
-async def test_a_code_that_is_none_is_refused_as_over_http(line: McpClient, mint: Mint) -> None:
-    assert told(await line.call(REDEEM, claim_token="BCDF-GHJK-LMNP"))["error"] == (
+async def test_a_code_that_is_none_is_refused_as_over_http(
+    mcp_client: McpClient, mint: Mint
+) -> None:
+    assert told(await mcp_client.call(REDEEM, claim_token="BCDF-GHJK-LMNP"))["error"] == (
         "invalid_claim_token"
     )
-    assert told(await line.call(REDEEM))["error"] == "invalid_request"
+    assert told(await mcp_client.call(REDEEM))["error"] == "invalid_request"
     for _ in range(4):
-        await line.call(REDEEM, claim_token="BCDF-GHJK-LMNP")
-    spent = told(await line.call(REDEEM, claim_token=(await mint())[1]))
+        await mcp_client.call(REDEEM, claim_token="BCDF-GHJK-LMNP")
+    spent = told(await mcp_client.call(REDEEM, claim_token=(await mint())[1]))
     assert spent["error"] == "too_many_attempts"
     assert spent["retry_after"] > 0
-    assert (await line.call("list_negotiations")).status_code == 200
+    assert (await mcp_client.call("list_negotiations")).status_code == 200
 
 
 async def test_the_official_client_redeems_a_code_and_checks_its_result(
-    line: McpClient, mint: Mint
+    mcp_client: McpClient, mint: Mint
 ) -> None:
     code = (await mint())[1]
-    async with official(line, NEWEST) as client:
+    async with official(mcp_client, NEWEST) as client:
         await client.list_tools()
         result = await client.call_tool(REDEEM, {"claim_token": code})
     assert result.is_error is False
@@ -134,14 +138,14 @@ async def test_the_official_client_redeems_a_code_and_checks_its_result(
 @covers("10.3:refusal-bodies")
 @pytest.mark.parametrize("version", VERSIONS)
 async def test_reading_without_the_scope_is_refused_in_words_too(
-    line: McpClient, mint: Mint, register: Register, version: str
+    mcp_client: McpClient, mint: Mint, register: Register, version: str
 ) -> None:
     """Resources and prompts are read by the same operations."""
     code = (await mint(scopes=["memories:read"]))[1]
     claim = {"claim_token": code}
     headers = bearer(await register("narrow"))
-    answer = await line.client.post("/api/agent/claim", json=claim, headers=headers)
-    narrow = McpClient(line.client, bearer(answer.json()), version)
+    answer = await mcp_client.client.post("/api/agent/claim", json=claim, headers=headers)
+    narrow = McpClient(mcp_client.client, bearer(answer.json()), version)
     for method, params in (
         ("resources/read", {"uri": "negotiator://tactics"}),
         ("prompts/get", {"name": "prepare", "arguments": {"negotiation_id": "neg_x"}}),
@@ -153,29 +157,37 @@ async def test_reading_without_the_scope_is_refused_in_words_too(
 
 
 @covers("10.3:refusal-bodies")
-async def test_every_other_refusal_by_http_is_a_json_rpc_error_too(line: McpClient) -> None:
-    message, headers = line.message("tools/list", {})
-    plain = {**line.headers, **headers}
+async def test_every_other_refusal_by_http_is_a_json_rpc_error_too(mcp_client: McpClient) -> None:
+    message, headers = mcp_client.message("tools/list", {})
+    plain = {**mcp_client.headers, **headers}
     rebound = {"origin": "https://evil.example", "host": "evil.example"}
     for answer, status, error in (
-        (await line.client.get("/mcp", headers=plain), 405, "method_not_allowed"),
-        (await line.client.post("/mcp", content=b"{}", headers=plain), 415, "invalid_request"),
-        (await line.send(b"x" * 400_000), 413, "invalid_request"),
-        (await line.send(message, **headers, **rebound), 403, "access_denied"),
-        (await line.send(message, **headers, authorization="Bearer a,b"), 400, "invalid_request"),
+        (await mcp_client.client.get("/mcp", headers=plain), 405, "method_not_allowed"),
+        (
+            await mcp_client.client.post("/mcp", content=b"{}", headers=plain),
+            415,
+            "invalid_request",
+        ),
+        (await mcp_client.send(b"x" * 400_000), 413, "invalid_request"),
+        (await mcp_client.send(message, **headers, **rebound), 403, "access_denied"),
+        (
+            await mcp_client.send(message, **headers, authorization="Bearer a,b"),
+            400,
+            "invalid_request",
+        ),
     ):
         refused_over_mcp(answer, status, error)
 
 
 @covers("10.3:refusal-bodies")
 async def test_what_breaks_is_a_json_rpc_error_that_tells_nothing(
-    line: McpClient, monkeypatch: pytest.MonkeyPatch
+    mcp_client: McpClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: Any) -> None:
         raise RuntimeError("a secret of the house")
 
     monkeypatch.setattr("negotiator.mcp.server._route", broken)
-    answer = await line.ask("tools/list")
+    answer = await mcp_client.ask("tools/list")
     refused_over_mcp(answer, 500, "server_error", id=7)
     assert "secret" not in answer.text
 

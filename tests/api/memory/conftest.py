@@ -7,15 +7,15 @@ import pytest
 
 from negotiator.settings import Settings
 from tests.conftest import make_settings
-from tests.helpers.memory_client import hashed as hashed
-from tests.helpers.memory_client import new_notebook as new_notebook
-from tests.helpers.memory_client import notebook as notebook
+from tests.helpers.memory_client import hashing_embedder as hashing_embedder
+from tests.helpers.memory_client import memory_client as memory_client
+from tests.helpers.memory_client import new_memory_client as new_memory_client
 
 
 @pytest.fixture(autouse=True)
-def quick(hashed: None) -> None:
+def use_hashing_embedder(hashing_embedder: None) -> None:
     """Every test here."""
-    del hashed
+    del hashing_embedder
 
 
 @pytest.fixture

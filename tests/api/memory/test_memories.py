@@ -12,30 +12,30 @@ ACME = "Acme's buyer gives way on price in the last week of a quarter."
 
 
 @pytest.mark.asyncio
-async def test_a_memory_is_as_it_was_said_and_says_who_said_it(notebook: MemoryClient) -> None:
-    made = await notebook.said(ACME, kind="counterparty", counterparty="Acme", tags=["timing"])
+async def test_a_memory_is_as_it_was_said_and_says_who_said_it(memory_client: MemoryClient) -> None:
+    made = await memory_client.said(ACME, kind="counterparty", counterparty="Acme", tags=["timing"])
     assert (made["text"], made["kind"], made["counterparty"]) == (ACME, "counterparty", "Acme")
-    assert (made["source"]["type"], made["source"]["client_id"]) == ("agent", notebook.agent)
+    assert (made["source"]["type"], made["source"]["client_id"]) == ("agent", memory_client.agent)
     assert (made["trust"], made["status"], made["revision"]) == (2, "active", 1)
-    assert (await notebook.call("GET", f"/{made['id']}")).json() == made
-    assert await notebook.listed() == [made]
+    assert (await memory_client.call("GET", f"/{made['id']}")).json() == made
+    assert await memory_client.listed() == [made]
 
 
 @pytest.mark.asyncio
-async def test_source_and_trust_are_nobody_s_to_set(notebook: MemoryClient) -> None:
+async def test_source_and_trust_are_nobody_s_to_set(memory_client: MemoryClient) -> None:
     for member in ("trust", "source", "status", "origin"):
-        answer = await notebook.call("POST", "", {"text": ACME, member: 3})
+        answer = await memory_client.call("POST", "", {"text": ACME, member: 3})
         assert refused(answer, 422, "validation_failed")["errors"][0]["pointer"] == f"/{member}"
 
 
 @pytest.mark.asyncio
 async def test_the_same_words_in_another_spelling_are_the_same_memory(
-    notebook: MemoryClient,
+    memory_client: MemoryClient,
 ) -> None:
-    made = await notebook.said("Acme gives 12% off in March.")
-    again = await notebook.call("POST", "", {"text": "  acme gives   12% OFF in March. "})
+    made = await memory_client.said("Acme gives 12% off in March.")
+    again = await memory_client.call("POST", "", {"text": "  acme gives   12% OFF in March. "})
     assert (again.status_code, again.json()["id"]) == (200, made["id"])
-    assert len(await notebook.listed()) == 1
+    assert len(await memory_client.listed()) == 1
 
 
 @pytest.mark.asyncio
@@ -49,95 +49,101 @@ async def test_the_same_words_in_another_spelling_are_the_same_memory(
     ],
 )
 async def test_another_number_name_or_denial_is_another_memory(
-    notebook: MemoryClient, other: str
+    memory_client: MemoryClient, other: str
 ) -> None:
-    first = await notebook.said("Acme gives 12% off in March.")
-    second = await notebook.said(other)
+    first = await memory_client.said("Acme gives 12% off in March.")
+    second = await memory_client.said(other)
     assert second["id"] != first["id"]
-    assert len(await notebook.listed()) == 2
+    assert len(await memory_client.listed()) == 2
 
 
 @pytest.mark.asyncio
-async def test_who_swaps_the_parties_says_something_else(notebook: MemoryClient) -> None:
-    await notebook.said("Acme owes Globex 500 EUR.")
-    await notebook.said("Globex owes Acme 500 EUR.")
-    assert len(await notebook.listed()) == 2
+async def test_who_swaps_the_parties_says_something_else(memory_client: MemoryClient) -> None:
+    await memory_client.said("Acme owes Globex 500 EUR.")
+    await memory_client.said("Globex owes Acme 500 EUR.")
+    assert len(await memory_client.listed()) == 2
 
 
 @pytest.mark.asyncio
 async def test_the_same_words_about_another_party_are_another_memory(
-    notebook: MemoryClient,
+    memory_client: MemoryClient,
 ) -> None:
-    await notebook.said("Pays late.", counterparty="Acme")
-    await notebook.said("Pays late.", counterparty="Globex")
-    assert len(await notebook.listed()) == 2
+    await memory_client.said("Pays late.", counterparty="Acme")
+    await memory_client.said("Pays late.", counterparty="Globex")
+    assert len(await memory_client.listed()) == 2
 
 
 @pytest.mark.asyncio
 async def test_what_the_same_words_add_is_added_and_nothing_known_is_lost(
-    notebook: MemoryClient,
+    memory_client: MemoryClient,
 ) -> None:
-    await notebook.said(ACME, tags=["timing"], attributes={"region": "EU"})
-    grown = await notebook.said(
+    await memory_client.said(ACME, tags=["timing"], attributes={"region": "EU"})
+    grown = await memory_client.said(
         ACME, tags=["price"], category="laptops", attributes={"region": "US", "seen": 2}
     )
     assert grown["tags"] == ["price", "timing"]
     assert grown["category"] == "laptops"
     assert grown["attributes"] == {"region": "EU", "seen": 2}
     assert grown["revision"] == 2
-    assert (await notebook.said(ACME))["revision"] == 2
+    assert (await memory_client.said(ACME))["revision"] == 2
 
 
 @pytest.mark.asyncio
-async def test_what_was_recalled_is_not_stored_again(notebook: MemoryClient) -> None:
-    made = await notebook.said("The buyer at Initech decides alone up to 20,000 EUR.")
-    [hit] = await notebook.hits("who decides at Initech")
-    again = await notebook.said(hit["memory"]["text"].rstrip(".").upper() + "!")
+async def test_what_was_recalled_is_not_stored_again(memory_client: MemoryClient) -> None:
+    made = await memory_client.said("The buyer at Initech decides alone up to 20,000 EUR.")
+    [hit] = await memory_client.hits("who decides at Initech")
+    again = await memory_client.said(hit["memory"]["text"].rstrip(".").upper() + "!")
     assert again["id"] == made["id"]
 
 
 @pytest.mark.asyncio
 async def test_what_has_ended_is_recalled_no_more_until_it_is_said_again(
-    clock: Clock, notebook: MemoryClient
+    clock: Clock, memory_client: MemoryClient
 ) -> None:
-    await notebook.said("The discount code is SPRING.", expires_at="2027-01-15T09:00:00Z")
-    assert await notebook.found("discount code")
+    await memory_client.said("The discount code is SPRING.", expires_at="2027-01-15T09:00:00Z")
+    assert await memory_client.found("discount code")
     clock.advance(2 * 3600)
-    assert not await notebook.found("discount code")
-    await notebook.said("The discount code is SPRING.")
-    assert await notebook.found("discount code")
+    assert not await memory_client.found("discount code")
+    await memory_client.said("The discount code is SPRING.")
+    assert await memory_client.found("discount code")
 
 
 @pytest.mark.asyncio
-async def test_a_correction_takes_the_old_one_s_place_and_keeps_it(notebook: MemoryClient) -> None:
-    old = await notebook.said("Acme pays in 30 days.")
-    new = await notebook.said("Acme pays in 45 days.", supersedes=old["id"])
-    assert await notebook.found("when does Acme pay") == ["Acme pays in 45 days."]
-    both = await notebook.found("when does Acme pay", include=["superseded"])
+async def test_a_correction_takes_the_old_one_s_place_and_keeps_it(
+    memory_client: MemoryClient,
+) -> None:
+    old = await memory_client.said("Acme pays in 30 days.")
+    new = await memory_client.said("Acme pays in 45 days.", supersedes=old["id"])
+    assert await memory_client.found("when does Acme pay") == ["Acme pays in 45 days."]
+    both = await memory_client.found("when does Acme pay", include=["superseded"])
     assert sorted(both) == ["Acme pays in 30 days.", "Acme pays in 45 days."]
-    kept = (await notebook.call("GET", f"/{old['id']}")).json()
+    kept = (await memory_client.call("GET", f"/{old['id']}")).json()
     assert (kept["status"], kept["superseded_by"]) == ("superseded", new["id"])
     assert kept["valid_to"]
-    refused(await notebook.call("PATCH", f"/{old['id']}", {"text": "No."}), 409, "superseded")
+    refused(await memory_client.call("PATCH", f"/{old['id']}", {"text": "No."}), 409, "superseded")
 
 
 @pytest.mark.asyncio
-async def test_a_correction_by_words_that_are_known_still_corrects(notebook: MemoryClient) -> None:
-    old = await notebook.said("Acme pays in 30 days.")
-    known = await notebook.said("Acme pays in 45 days.")
-    again = await notebook.said("Acme pays in 45 days.", supersedes=old["id"])
+async def test_a_correction_by_words_that_are_known_still_corrects(
+    memory_client: MemoryClient,
+) -> None:
+    old = await memory_client.said("Acme pays in 30 days.")
+    known = await memory_client.said("Acme pays in 45 days.")
+    again = await memory_client.said("Acme pays in 45 days.", supersedes=old["id"])
     assert again["id"] == known["id"]
-    assert (await notebook.call("GET", f"/{old['id']}")).json()["superseded_by"] == known["id"]
+    assert (await memory_client.call("GET", f"/{old['id']}")).json()["superseded_by"] == known["id"]
 
 
 @pytest.mark.asyncio
 async def test_a_patch_merges_counts_revisions_and_leaves_a_history(
-    clock: Clock, notebook: MemoryClient
+    clock: Clock, memory_client: MemoryClient
 ) -> None:
-    made = await notebook.said(ACME, tags=["timing"], category="laptops")
+    made = await memory_client.said(ACME, tags=["timing"], category="laptops")
     clock.advance(60)
     path = f"/{made['id']}"
-    answer = await notebook.call("PATCH", path, {"text": "Acme gives in late.", "category": None})
+    answer = await memory_client.call(
+        "PATCH", path, {"text": "Acme gives in late.", "category": None}
+    )
     changed = answer.json()
     assert (changed["text"], changed["category"], changed["tags"]) == (
         "Acme gives in late.",
@@ -145,44 +151,48 @@ async def test_a_patch_merges_counts_revisions_and_leaves_a_history(
         ["timing"],
     )
     assert answer.headers["etag"] == '"2"'
-    history = (await notebook.call("GET", f"{path}/history")).json()["items"]
+    history = (await memory_client.call("GET", f"{path}/history")).json()["items"]
     assert [(one["revision"], one["actor"], one["change"]) for one in history] == [
-        (1, notebook.agent, "edited")
+        (1, memory_client.agent, "edited")
     ]
     assert history[0]["before"] == made
-    assert (await notebook.call("GET", f"{path}?at={made['created_at']}")).json() == made
-    assert (await notebook.call("GET", f"{path}?at={changed['updated_at']}")).json() == changed
-    refused(await notebook.call("GET", f"{path}?at=2020-01-01T00:00:00Z"), 404, "not_found")
+    assert (await memory_client.call("GET", f"{path}?at={made['created_at']}")).json() == made
+    assert (await memory_client.call("GET", f"{path}?at={changed['updated_at']}")).json() == changed
+    refused(await memory_client.call("GET", f"{path}?at=2020-01-01T00:00:00Z"), 404, "not_found")
 
 
 @pytest.mark.asyncio
 async def test_a_patch_is_found_by_its_new_words_and_no_more_by_the_old(
-    notebook: MemoryClient,
+    memory_client: MemoryClient,
 ) -> None:
-    made = await notebook.said("Warehouse rent in Rotterdam rises with inflation.")
-    await notebook.call("PATCH", f"/{made['id']}", {"text": "Freight to Oslo is fixed."})
-    assert not await notebook.found("Rotterdam", mode="keyword")
-    assert await notebook.found("Oslo freight", mode="keyword") == ["Freight to Oslo is fixed."]
+    made = await memory_client.said("Warehouse rent in Rotterdam rises with inflation.")
+    await memory_client.call("PATCH", f"/{made['id']}", {"text": "Freight to Oslo is fixed."})
+    assert not await memory_client.found("Rotterdam", mode="keyword")
+    assert await memory_client.found("Oslo freight", mode="keyword") == [
+        "Freight to Oslo is fixed."
+    ]
 
 
 @pytest.mark.asyncio
-async def test_if_match_guards_patch_and_delete(notebook: MemoryClient) -> None:
-    made = await notebook.said(ACME)
+async def test_if_match_guards_patch_and_delete(memory_client: MemoryClient) -> None:
+    made = await memory_client.said(ACME)
     path = f"/{made['id']}"
     refused(
-        await notebook.call("PATCH", path, {"tags": []}, if_match='"7"'), 412, "precondition_failed"
+        await memory_client.call("PATCH", path, {"tags": []}, if_match='"7"'),
+        412,
+        "precondition_failed",
     )
-    refused(await notebook.call("DELETE", path, if_match='"7"'), 412, "precondition_failed")
-    assert (await notebook.call("DELETE", path, if_match='"1"')).status_code == 204
-    refused(await notebook.call("GET", path), 404, "not_found")
+    refused(await memory_client.call("DELETE", path, if_match='"7"'), 412, "precondition_failed")
+    assert (await memory_client.call("DELETE", path, if_match='"1"')).status_code == 204
+    refused(await memory_client.call("GET", path), 404, "not_found")
 
 
 @pytest.mark.asyncio
-async def test_pinned_memories_do_not_pale(clock: Clock, notebook: MemoryClient) -> None:
-    await notebook.said("Umbrella sells laptops with three years of service.", pinned=True)
-    await notebook.said("Hooli sells laptops with three years of service.")
+async def test_pinned_memories_do_not_pale(clock: Clock, memory_client: MemoryClient) -> None:
+    await memory_client.said("Umbrella sells laptops with three years of service.", pinned=True)
+    await memory_client.said("Hooli sells laptops with three years of service.")
     clock.advance(20 * 3600)
-    hits = await notebook.hits("laptops with service", explain=True)
+    hits = await memory_client.hits("laptops with service", explain=True)
     assert {hit["memory"]["pinned"]: hit["why"]["recency"] for hit in hits} == {
         True: 1,
         False: 0.999,
@@ -190,35 +200,39 @@ async def test_pinned_memories_do_not_pale(clock: Clock, notebook: MemoryClient)
 
 
 @pytest.mark.asyncio
-async def test_an_explained_hit_says_what_put_it_there(notebook: MemoryClient) -> None:
-    await notebook.said(ACME)
-    [hit] = await notebook.hits("price in the last week", explain=True)
+async def test_an_explained_hit_says_what_put_it_there(memory_client: MemoryClient) -> None:
+    await memory_client.said(ACME)
+    [hit] = await memory_client.hits("price in the last week", explain=True)
     why = hit["why"]
     assert (why["semantic_rank"], why["keyword_rank"], why["trust"], why["recency"]) == (1, 1, 1, 1)
     assert 0 < why["similarity"] <= 1
     assert 0 < why["words"] <= 1
-    [plain] = await notebook.hits("price in the last week")
+    [plain] = await memory_client.hits("price in the last week")
     assert set(plain) == {"memory", "score"}
 
 
 @pytest.mark.asyncio
-async def test_modes_look_at_meaning_at_words_or_at_both(notebook: MemoryClient) -> None:
-    await notebook.said(ACME)
-    [semantic] = await notebook.hits("buyer price", mode="semantic", explain=True)
+async def test_modes_look_at_meaning_at_words_or_at_both(memory_client: MemoryClient) -> None:
+    await memory_client.said(ACME)
+    [semantic] = await memory_client.hits("buyer price", mode="semantic", explain=True)
     assert (semantic["why"]["words"], semantic["why"]["keyword_rank"]) == (None, None)
-    [keyword] = await notebook.hits("buyer price", mode="keyword", explain=True)
+    [keyword] = await memory_client.hits("buyer price", mode="keyword", explain=True)
     assert (keyword["why"]["similarity"], keyword["why"]["semantic_rank"]) == (None, None)
-    assert await notebook.hits("zeppelin", mode="keyword") == []
-    assert await notebook.hits("zeppelin", mode="semantic", min_score=0.99) == []
+    assert await memory_client.hits("zeppelin", mode="keyword") == []
+    assert await memory_client.hits("zeppelin", mode="semantic", min_score=0.99) == []
 
 
 @pytest.mark.asyncio
 async def test_filters_narrow_before_anything_is_ranked(
-    clock: Clock, notebook: MemoryClient
+    clock: Clock, memory_client: MemoryClient
 ) -> None:
-    early = await notebook.said("Acme is slow.", counterparty="Acme", tags=["pace"], kind="lesson")
+    early = await memory_client.said(
+        "Acme is slow.", counterparty="Acme", tags=["pace"], kind="lesson"
+    )
     clock.advance(3600)
-    late = await notebook.said("Globex is slow.", counterparty="Globex", attributes={"size": 40})
+    late = await memory_client.said(
+        "Globex is slow.", counterparty="Globex", attributes={"size": 40}
+    )
     asked = {
         "early": [
             {"counterparty": "Acme"},
@@ -236,11 +250,11 @@ async def test_filters_narrow_before_anything_is_ranked(
     for name, filters in asked.items():
         wanted = "Acme is slow." if name == "early" else "Globex is slow."
         for each in filters:
-            assert await notebook.found("slow", filters=each) == [wanted], each
+            assert await memory_client.found("slow", filters=each) == [wanted], each
 
 
 @pytest.mark.asyncio
-async def test_a_filter_that_cannot_be_is_pointed_at(notebook: MemoryClient) -> None:
+async def test_a_filter_that_cannot_be_is_pointed_at(memory_client: MemoryClient) -> None:
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"colour": "red"}, "/filters/colour"),
         ({"kind": {"like": "x"}}, "/filters/kind/like"),
@@ -248,32 +262,38 @@ async def test_a_filter_that_cannot_be_is_pointed_at(notebook: MemoryClient) -> 
         ({"kind": {"in": "fact"}}, "/filters/kind/in"),
     ]
     for filters, pointer in wrong:
-        answer = await notebook.call("POST", "/search", {"query": "x", "filters": filters})
+        answer = await memory_client.call("POST", "/search", {"query": "x", "filters": filters})
         assert refused(answer, 422, "validation_failed")["errors"][0]["pointer"] == pointer
 
 
 @pytest.mark.asyncio
 async def test_the_list_pages_newest_first_and_filters(
-    notebook: MemoryClient, new_notebook: NewMemoryClient
+    memory_client: MemoryClient, new_memory_client: NewMemoryClient
 ) -> None:
     for number in range(5):
-        await notebook.said(f"Fact {number}.", kind="lesson" if number % 2 else "fact")
-    first = (await notebook.call("GET", "?limit=2")).json()
+        await memory_client.said(f"Fact {number}.", kind="lesson" if number % 2 else "fact")
+    first = (await memory_client.call("GET", "?limit=2")).json()
     assert [one["text"] for one in first["items"]] == ["Fact 4.", "Fact 3."]
-    rest = (await notebook.call("GET", f"?limit=2&cursor={first['next_cursor']}")).json()
+    rest = (await memory_client.call("GET", f"?limit=2&cursor={first['next_cursor']}")).json()
     assert [one["text"] for one in rest["items"]] == ["Fact 2.", "Fact 1."]
-    assert [one["text"] for one in await notebook.listed("kind=lesson")] == ["Fact 3.", "Fact 1."]
-    assert await notebook.listed("trust=0") == []
-    other = await new_notebook("eve@example.com")
+    assert [one["text"] for one in await memory_client.listed("kind=lesson")] == [
+        "Fact 3.",
+        "Fact 1.",
+    ]
+    assert await memory_client.listed("trust=0") == []
+    other = await new_memory_client("eve@example.com")
     stolen = await other.call("GET", f"?limit=2&cursor={first['next_cursor']}")
     refused(stolen, 400, "invalid_cursor")
 
 
 @pytest.mark.asyncio
-async def test_erasing_all_needs_the_right_number(notebook: MemoryClient) -> None:
-    await notebook.said("One.")
-    await notebook.said("Two.")
-    assert refused(await notebook.call("DELETE", "?confirm=1"), 409, "not_confirmed")["count"] == 2
-    assert (await notebook.call("DELETE", "?confirm=2")).json() == {"erased": 2}
-    assert await notebook.listed() == []
-    assert await notebook.found("One") == []
+async def test_erasing_all_needs_the_right_number(memory_client: MemoryClient) -> None:
+    await memory_client.said("One.")
+    await memory_client.said("Two.")
+    assert (
+        refused(await memory_client.call("DELETE", "?confirm=1"), 409, "not_confirmed")["count"]
+        == 2
+    )
+    assert (await memory_client.call("DELETE", "?confirm=2")).json() == {"erased": 2}
+    assert await memory_client.listed() == []
+    assert await memory_client.found("One") == []

@@ -96,7 +96,9 @@ NewNegotiationClient = Callable[[], Awaitable[NegotiationClient]]
 
 
 @pytest_asyncio.fixture
-async def new_desk(client: httpx2.AsyncClient, register: Register) -> NewNegotiationClient:
+async def new_negotiation_client(
+    client: httpx2.AsyncClient, register: Register
+) -> NewNegotiationClient:
     """Makes agents that know nothing of each other."""
 
     async def make() -> NegotiationClient:
@@ -106,6 +108,6 @@ async def new_desk(client: httpx2.AsyncClient, register: Register) -> NewNegotia
 
 
 @pytest_asyncio.fixture
-async def desk(new_desk: NewNegotiationClient) -> NegotiationClient:
+async def negotiation_client(new_negotiation_client: NewNegotiationClient) -> NegotiationClient:
     """One anonymous agent."""
-    return await new_desk()
+    return await new_negotiation_client()

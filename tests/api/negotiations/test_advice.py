@@ -37,9 +37,11 @@ TURN: dict[str, Any] = {
 
 
 @pytest.mark.asyncio
-async def test_leverage_of_a_stored_talk_is_in_money_and_adds_up(desk: NegotiationClient) -> None:
-    key = (await desk.opened(their_estimate=ESTIMATE))["id"]
-    answer = await desk.post(f"/negotiations/{key}/leverage", {})
+async def test_leverage_of_a_stored_talk_is_in_money_and_adds_up(
+    negotiation_client: NegotiationClient,
+) -> None:
+    key = (await negotiation_client.opened(their_estimate=ESTIMATE))["id"]
+    answer = await negotiation_client.post(f"/negotiations/{key}/leverage", {})
     assert answer.status_code == 200, answer.text
     found = answer.json()
     assert set(found) == LEVERAGE
@@ -66,26 +68,32 @@ async def test_leverage_of_a_stored_talk_is_in_money_and_adds_up(desk: Negotiati
 
 
 @pytest.mark.asyncio
-async def test_a_described_talk_has_the_leverage_of_a_stored_one(desk: NegotiationClient) -> None:
-    key = (await desk.opened(their_estimate=ESTIMATE))["id"]
-    stored = (await desk.post(f"/negotiations/{key}/leverage", {})).json()
-    described = (await desk.post("/leverage", negotiation_body(their_estimate=ESTIMATE))).json()
+async def test_a_described_talk_has_the_leverage_of_a_stored_one(
+    negotiation_client: NegotiationClient,
+) -> None:
+    key = (await negotiation_client.opened(their_estimate=ESTIMATE))["id"]
+    stored = (await negotiation_client.post(f"/negotiations/{key}/leverage", {})).json()
+    described = (
+        await negotiation_client.post("/leverage", negotiation_body(their_estimate=ESTIMATE))
+    ).json()
     assert stored == described
 
 
 @pytest.mark.asyncio
-async def test_a_ledger_brings_concessions_and_signals(desk: NegotiationClient) -> None:
-    key = (await desk.opened(their_estimate=ESTIMATE))["id"]
+async def test_a_ledger_brings_concessions_and_signals(
+    negotiation_client: NegotiationClient,
+) -> None:
+    key = (await negotiation_client.opened(their_estimate=ESTIMATE))["id"]
     for price in (1190, 1150):
-        await desk.offered(key, price, "them", claimed_final=True)
-    found = (await desk.post(f"/negotiations/{key}/leverage", {})).json()
+        await negotiation_client.offered(key, price, "them", claimed_final=True)
+    found = (await negotiation_client.post(f"/negotiations/{key}/leverage", {})).json()
     assert set(found) == LEVERAGE | {"concessions", "signals"}
     assert found["signals"][0]["name"] == "moved_after_final"
 
 
 @pytest.mark.asyncio
 async def test_full_preferences_of_both_sides_give_the_solution_points(
-    desk: NegotiationClient,
+    negotiation_client: NegotiationClient,
 ) -> None:
     mine = {"a": [["x", 0.7], ["y", 0.0]], "b": [["x", 0.3], ["y", 0.0]]}
     theirs = {"a": [["x", 0.0], ["y", 0.2]], "b": [["x", 0.0], ["y", 0.8]]}
@@ -93,13 +101,15 @@ async def test_full_preferences_of_both_sides_give_the_solution_points(
         "my_preferences": {"part_worths": mine, "reservation_utility": 0.1},
         "their_preferences": {"part_worths": theirs, "reservation_utility": 0.1},
     }
-    answer = await desk.post("/leverage", body)
+    answer = await negotiation_client.post("/leverage", body)
     assert answer.status_code == 200, answer.text
     points = answer.json()["points"]
     assert points["nash"]["package"] == {"a": "x", "b": "y"}
     assert (points["nash"]["utility_me"], points["nash"]["utility_them"]) == (0.7, 0.8)
     stubborn = {**body["their_preferences"], "reservation_utility": 0.9}
-    closed = (await desk.post("/leverage", {**body, "their_preferences": stubborn})).json()
+    closed = (
+        await negotiation_client.post("/leverage", {**body, "their_preferences": stubborn})
+    ).json()
     assert closed["points"]["nash"] is None
     assert "walk-away" in closed["points"]["reason"]
 
@@ -127,32 +137,38 @@ async def test_full_preferences_of_both_sides_give_the_solution_points(
     ],
 )
 async def test_leverage_refuses_what_it_cannot_read(
-    desk: NegotiationClient, body: dict[str, Any], pointer: str
+    negotiation_client: NegotiationClient, body: dict[str, Any], pointer: str
 ) -> None:
-    answer = await desk.post("/leverage", body)
+    answer = await negotiation_client.post("/leverage", body)
     assert answer.status_code == 422, answer.text
     assert answer.json()["errors"][0]["pointer"] == pointer
 
 
 @pytest.mark.asyncio
-async def test_a_described_turn_gets_the_contracts_members(desk: NegotiationClient) -> None:
-    answer = await desk.post("/next-move", {**TURN, "session_id": "s", "protocol": "sao"})
+async def test_a_described_turn_gets_the_contracts_members(
+    negotiation_client: NegotiationClient,
+) -> None:
+    answer = await negotiation_client.post(
+        "/next-move", {**TURN, "session_id": "s", "protocol": "sao"}
+    )
     assert answer.status_code == 200, answer.text
     move = answer.json()
     assert set(move) == MOVE
     assert move["action"] == "counter"
     assert move["my_utility"] >= move["floor"] == 0.4
     assert set(move["opponent_utility"]) == {"price", "gift"}
-    assert (await desk.post("/next-move", TURN)).json() == move
+    assert (await negotiation_client.post("/next-move", TURN)).json() == move
 
 
 @pytest.mark.asyncio
 async def test_a_claimed_utility_cannot_lift_an_offer_over_the_floor(
-    desk: NegotiationClient,
+    negotiation_client: NegotiationClient,
 ) -> None:
     table = {"offer": {"price": 3, "gift": False}, "my_utility": 1.0}
     last = {"step": 9, "n_steps": 10, "relative_time": 0.95}
-    answer = await desk.post("/next-move", {**TURN, "on_table": table, "progress": last})
+    answer = await negotiation_client.post(
+        "/next-move", {**TURN, "on_table": table, "progress": last}
+    )
     assert answer.json()["action"] != "accept"
 
 
@@ -169,9 +185,9 @@ async def test_a_claimed_utility_cannot_lift_an_offer_over_the_floor(
     ],
 )
 async def test_a_turn_that_cannot_be_read_is_refused_where_it_is_wrong(
-    desk: NegotiationClient, members: dict[str, Any], pointer: str
+    negotiation_client: NegotiationClient, members: dict[str, Any], pointer: str
 ) -> None:
-    answer = await desk.post("/next-move", {**TURN, **members})
+    answer = await negotiation_client.post("/next-move", {**TURN, **members})
     assert answer.status_code == 422, answer.text
     assert answer.json()["errors"][0]["pointer"] == pointer
 
@@ -179,11 +195,11 @@ async def test_a_turn_that_cannot_be_read_is_refused_where_it_is_wrong(
 @pytest.mark.asyncio
 @pytest.mark.parametrize("style", ["balanced", "firm", "cooperative"])
 async def test_advice_keeps_to_the_walk_away_and_the_constraints(
-    desk: NegotiationClient, style: str
+    negotiation_client: NegotiationClient, style: str
 ) -> None:
     rules = [{"issue": "term", "op": "!=", "value": "3 years"}]
     key = (
-        await desk.opened(
+        await negotiation_client.opened(
             issues=[{**PRICE, "weight": 2}, {**TERM, "weight": 1}],
             walk_away={"package": {"price": 1000}},
             constraints=rules,
@@ -191,7 +207,7 @@ async def test_advice_keeps_to_the_walk_away_and_the_constraints(
         )
     )["id"]
     for asked in (1200, 1150, 1100, 1050):
-        move = await desk.post(f"/negotiations/{key}/next-move", {"style": style})
+        move = await negotiation_client.post(f"/negotiations/{key}/next-move", {"style": style})
         assert move.status_code == 200, move.text
         advice = move.json()
         assert advice["action"] in {"counter", "walk_away"}
@@ -201,60 +217,66 @@ async def test_advice_keeps_to_the_walk_away_and_the_constraints(
             assert package["term"] != "3 years"
             assert advice["my_utility"] >= advice["floor"]
             assert all(float(other["price"]) <= 1000 for other in advice["alternatives"])
-            recorded = await desk.post(
+            recorded = await negotiation_client.post(
                 f"/negotiations/{key}/offers", {"by": "me", "package": package}
             )
             assert recorded.status_code == 201, recorded.text
         theirs = {"by": "them", "package": {"price": asked, "term": "3 years"}}
-        assert (await desk.post(f"/negotiations/{key}/offers", theirs)).status_code == 201
+        assert (
+            await negotiation_client.post(f"/negotiations/{key}/offers", theirs)
+        ).status_code == 201
 
 
 @pytest.mark.asyncio
-async def test_what_is_advised_to_accept_can_be_accepted(desk: NegotiationClient) -> None:
-    key = (await desk.opened(max_rounds=2))["id"]
-    await desk.offered(key, 850)
-    theirs = await desk.offered(key, 801, "them")
-    advice = (await desk.post(f"/negotiations/{key}/next-move", {})).json()
+async def test_what_is_advised_to_accept_can_be_accepted(
+    negotiation_client: NegotiationClient,
+) -> None:
+    key = (await negotiation_client.opened(max_rounds=2))["id"]
+    await negotiation_client.offered(key, 850)
+    theirs = await negotiation_client.offered(key, 801, "them")
+    advice = (await negotiation_client.post(f"/negotiations/{key}/next-move", {})).json()
     assert advice["action"] == "accept"
     assert advice["offer"] == {"price": "801.00"}
     body = {"by": "me", "kind": "acceptance", "in_reply_to": theirs["id"]}
-    assert (await desk.post(f"/negotiations/{key}/offers", body)).status_code == 201
-    closed = await desk.post(f"/negotiations/{key}/next-move", {})
+    assert (await negotiation_client.post(f"/negotiations/{key}/offers", body)).status_code == 201
+    closed = await negotiation_client.post(f"/negotiations/{key}/next-move", {})
     assert closed.json()["error"] == "not_active"
 
 
 @pytest.mark.asyncio
-async def test_advice_names_what_it_cannot_do_without(desk: NegotiationClient) -> None:
-    key = (await desk.opened(issues=[{"name": "price"}], walk_away=None))["id"]
-    refused = await desk.post(f"/negotiations/{key}/next-move", {})
+async def test_advice_names_what_it_cannot_do_without(
+    negotiation_client: NegotiationClient,
+) -> None:
+    key = (await negotiation_client.opened(issues=[{"name": "price"}], walk_away=None))["id"]
+    refused = await negotiation_client.post(f"/negotiations/{key}/next-move", {})
     assert (refused.status_code, refused.json()["error"]) == (409, "missing_inputs")
     assert refused.json()["missing"] == ["issues/0/range", "walk_away"]
-    assert (await desk.post(f"/negotiations/{key}/leverage", {})).json()["missing"] == [
-        "issues/0/range"
-    ]
+    assert (await negotiation_client.post(f"/negotiations/{key}/leverage", {})).json()[
+        "missing"
+    ] == ["issues/0/range"]
 
 
 @pytest.mark.asyncio
 async def test_what_is_said_to_the_other_side_holds_nothing_private(
-    desk: NegotiationClient,
+    negotiation_client: NegotiationClient,
 ) -> None:
     key = (
-        await desk.opened(
+        await negotiation_client.opened(
             walk_away={"package": {"price": "1077.77"}},
             batna={"description": "Nordic Supplies", "value": {"package": {"price": "1078.88"}}},
             target={"package": {"price": "866.66"}},
         )
     )["id"]
-    await desk.offered(key, 1150, "them")
-    said = (await desk.post(f"/negotiations/{key}/next-move", {})).json()["say"]
+    await negotiation_client.offered(key, 1150, "them")
+    said = (await negotiation_client.post(f"/negotiations/{key}/next-move", {})).json()["say"]
     for private in ("1077.77", "1078.88", "866.66", "Nordic", "walk", "floor", "alternative"):
         assert private not in said
 
 
 @pytest.mark.asyncio
-async def test_advice_beyond_the_authority_says_so(desk: NegotiationClient) -> None:
-    key = (await desk.opened(authority={"limit": "800"}, max_rounds=1))["id"]
-    await desk.offered(key, 1000, "them")
-    advice = (await desk.post(f"/negotiations/{key}/next-move", {})).json()
+async def test_advice_beyond_the_authority_says_so(negotiation_client: NegotiationClient) -> None:
+    key = (await negotiation_client.opened(authority={"limit": "800"}, max_rounds=1))["id"]
+    await negotiation_client.offered(key, 1000, "them")
+    advice = (await negotiation_client.post(f"/negotiations/{key}/next-move", {})).json()
     assert advice["offer"]["price"] != "800.00"
     assert "approval" in advice["reasons"][-1]

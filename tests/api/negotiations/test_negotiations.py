@@ -29,9 +29,11 @@ def pointers(answer: httpx2.Response) -> set[str]:
 
 
 @pytest.mark.asyncio
-async def test_a_title_a_role_and_one_issue_are_enough(desk: NegotiationClient) -> None:
+async def test_a_title_a_role_and_one_issue_are_enough(
+    negotiation_client: NegotiationClient,
+) -> None:
     body = {"title": "Rent", "role": "tenant", "issues": [{"name": "rent", "type": "money"}]}
-    answer = await desk.post("/negotiations", body)
+    answer = await negotiation_client.post("/negotiations", body)
     assert answer.status_code == 201
     view = answer.json()
     assert set(view) >= MEMBERS
@@ -47,9 +49,9 @@ async def test_a_title_a_role_and_one_issue_are_enough(desk: NegotiationClient) 
 
 @pytest.mark.asyncio
 async def test_every_member_comes_back_with_money_as_decimal_strings(
-    desk: NegotiationClient,
+    negotiation_client: NegotiationClient,
 ) -> None:
-    view = await desk.opened(
+    view = await negotiation_client.opened(
         issues=[{**PRICE, "weight": 3}, {**TERM, "weight": 1, "their_weight": 2}],
         counterparty="Acme",
         target={"package": {"price": 850.5, "term": "1 year"}},
@@ -78,26 +80,26 @@ async def test_every_member_comes_back_with_money_as_decimal_strings(
     assert view["facts"] == {"me": {"rivals": 2}}
     assert "issues/0/their_weight" in view["missing"]
     assert "walk_away" not in view["missing"]
-    again = await desk.get(f"/negotiations/{view['id']}")
+    again = await negotiation_client.get(f"/negotiations/{view['id']}")
     assert again.json() == view
 
 
 @pytest.mark.asyncio
-async def test_yen_have_no_cents(desk: NegotiationClient) -> None:
+async def test_yen_have_no_cents(negotiation_client: NegotiationClient) -> None:
     issue = {"name": "price", "range": {"min": 1000, "max": 2000}}
-    view = await desk.opened(issues=[issue], currency="JPY", walk_away=None)
+    view = await negotiation_client.opened(issues=[issue], currency="JPY", walk_away=None)
     assert view["issues"][0]["range"]["max"] == "2000"
 
 
 @pytest.mark.asyncio
-async def test_one_answer_names_every_fault(desk: NegotiationClient) -> None:
+async def test_one_answer_names_every_fault(negotiation_client: NegotiationClient) -> None:
     broken = {"name": "term", "type": "enum"}
-    answer = await desk.post(
+    answer = await negotiation_client.post(
         "/negotiations", negotiation_body(issues=[PRICE, broken, PRICE], max_rounds=0, surprise=1)
     )
     assert {"/max_rounds", "/surprise", "/issues/1/options", "/issues/2/name"} <= pointers(answer)
     bare = {"title": "t", "role": "buyer", "issues": [{"name": "price"}], "surprise": 1}
-    assert pointers(await desk.post("/negotiations", bare)) == {"/surprise"}
+    assert pointers(await negotiation_client.post("/negotiations", bare)) == {"/surprise"}
 
 
 @pytest.mark.asyncio
@@ -128,25 +130,33 @@ async def test_one_answer_names_every_fault(desk: NegotiationClient) -> None:
     ],
 )
 async def test_what_cannot_be_is_refused_where_it_is(
-    desk: NegotiationClient, members: dict[str, Any], pointer: str
+    negotiation_client: NegotiationClient, members: dict[str, Any], pointer: str
 ) -> None:
-    assert pointer in pointers(await desk.post("/negotiations", negotiation_body(**members)))
+    assert pointer in pointers(
+        await negotiation_client.post("/negotiations", negotiation_body(**members))
+    )
 
 
 @pytest.mark.asyncio
-async def test_a_walk_away_below_the_alternative_needs_a_reason(desk: NegotiationClient) -> None:
+async def test_a_walk_away_below_the_alternative_needs_a_reason(
+    negotiation_client: NegotiationClient,
+) -> None:
     batna = {"value": {"package": {"price": 1000}}}
     walk_away = {"package": {"price": 1100}, "override_reason": "The other shop is slow."}
-    view = await desk.opened(batna=batna, walk_away=walk_away)
+    view = await negotiation_client.opened(batna=batna, walk_away=walk_away)
     assert view["walk_away"]["override_reason"] == "The other shop is slow."
-    doubtful = await desk.opened(batna={**batna, "probability": 0.1})
+    doubtful = await negotiation_client.opened(batna={**batna, "probability": 0.1})
     assert doubtful["batna"]["probability"] == 0.1
 
 
 @pytest.mark.asyncio
-async def test_a_merge_patch_changes_removes_and_is_checked_whole(desk: NegotiationClient) -> None:
-    view = await desk.opened(counterparty={"name": "Acme", "role": "sales"}, max_rounds=5)
-    changed = await desk.patch(
+async def test_a_merge_patch_changes_removes_and_is_checked_whole(
+    negotiation_client: NegotiationClient,
+) -> None:
+    view = await negotiation_client.opened(
+        counterparty={"name": "Acme", "role": "sales"}, max_rounds=5
+    )
+    changed = await negotiation_client.patch(
         view["id"], {"title": "Tablets", "max_rounds": None, "counterparty": {"role": None}}
     )
     assert changed.status_code == 200
@@ -155,96 +165,110 @@ async def test_a_merge_patch_changes_removes_and_is_checked_whole(desk: Negotiat
     assert (after["counterparty"]["name"], after["counterparty"]["role"]) == ("Acme", None)
     assert after["revision"] == 2
     assert changed.headers["etag"] == '"2"'
-    refused = await desk.patch(view["id"], {"issues": [TERM]})
+    refused = await negotiation_client.patch(view["id"], {"issues": [TERM]})
     assert "/walk_away/package/price" in pointers(refused)
-    assert "/title" in pointers(await desk.patch(view["id"], {"title": None}))
-    assert "/state" in pointers(await desk.patch(view["id"], {"state": "won"}))
-    assert (await desk.get(f"/negotiations/{view['id']}")).json() == after
+    assert "/title" in pointers(await negotiation_client.patch(view["id"], {"title": None}))
+    assert "/state" in pointers(await negotiation_client.patch(view["id"], {"state": "won"}))
+    assert (await negotiation_client.get(f"/negotiations/{view['id']}")).json() == after
 
 
 @pytest.mark.asyncio
-async def test_what_is_cancelled_is_not_edited_any_more(desk: NegotiationClient) -> None:
-    key = (await desk.opened())["id"]
-    await desk.move(key, "cancelled")
-    assert (await desk.patch(key, {"title": "B"})).json()["error"] == "closed"
+async def test_what_is_cancelled_is_not_edited_any_more(
+    negotiation_client: NegotiationClient,
+) -> None:
+    key = (await negotiation_client.opened())["id"]
+    await negotiation_client.move(key, "cancelled")
+    assert (await negotiation_client.patch(key, {"title": "B"})).json()["error"] == "closed"
 
 
 @pytest.mark.asyncio
-async def test_what_was_read_can_be_sent_back(desk: NegotiationClient) -> None:
-    view = await desk.opened(issues=[{**PRICE, "weight": 2}, TERM])
-    back = await desk.patch(view["id"], {"issues": view["issues"], "walk_away": view["walk_away"]})
+async def test_what_was_read_can_be_sent_back(negotiation_client: NegotiationClient) -> None:
+    view = await negotiation_client.opened(issues=[{**PRICE, "weight": 2}, TERM])
+    back = await negotiation_client.patch(
+        view["id"], {"issues": view["issues"], "walk_away": view["walk_away"]}
+    )
     assert back.status_code == 200, back.text
     assert [i["weight"] for i in back.json()["issues"]] == [i["weight"] for i in view["issues"]]
 
 
 @pytest.mark.asyncio
-async def test_a_merge_patch_may_come_under_its_own_media_type(desk: NegotiationClient) -> None:
-    view = await desk.opened()
-    answer = await desk.client.patch(
+async def test_a_merge_patch_may_come_under_its_own_media_type(
+    negotiation_client: NegotiationClient,
+) -> None:
+    view = await negotiation_client.opened()
+    answer = await negotiation_client.client.patch(
         f"/api/negotiations/{view['id']}",
         content=b'{"category": "software"}',
-        headers={**desk.headers, "content-type": "application/merge-patch+json"},
+        headers={**negotiation_client.headers, "content-type": "application/merge-patch+json"},
     )
     assert answer.json()["category"] == "software"
 
 
 @pytest.mark.asyncio
-async def test_an_old_baseline_is_kept(desk: NegotiationClient) -> None:
-    view = await desk.opened(baseline={"kind": "budget", "value": 1000})
-    await desk.offered(view["id"], 900)
-    after = (await desk.patch(view["id"], {"baseline": {"value": 1050}})).json()
+async def test_an_old_baseline_is_kept(negotiation_client: NegotiationClient) -> None:
+    view = await negotiation_client.opened(baseline={"kind": "budget", "value": 1000})
+    await negotiation_client.offered(view["id"], 900)
+    after = (await negotiation_client.patch(view["id"], {"baseline": {"value": 1050}})).json()
     assert after["baseline"]["value"] == "1050.00"
     assert [old["value"] for old in after["baseline_history"]] == ["1000.00"]
-    events = (await desk.get(f"/negotiations/{view['id']}/events")).json()["items"]
+    events = (await negotiation_client.get(f"/negotiations/{view['id']}/events")).json()["items"]
     assert events[0]["kind"] == "baseline_changed"
     assert events[0]["detail"]["after_offers"] is True
 
 
 @pytest.mark.asyncio
-async def test_revisions_guard_against_lost_changes(desk: NegotiationClient) -> None:
-    key = (await desk.opened())["id"]
-    assert (await desk.patch(key, {"title": "B"}, **{"If-Match": '"1"'})).status_code == 200
-    stale = await desk.patch(key, {"title": "C"}, **{"If-Match": '"1"'})
+async def test_revisions_guard_against_lost_changes(negotiation_client: NegotiationClient) -> None:
+    key = (await negotiation_client.opened())["id"]
+    assert (
+        await negotiation_client.patch(key, {"title": "B"}, **{"If-Match": '"1"'})
+    ).status_code == 200
+    stale = await negotiation_client.patch(key, {"title": "C"}, **{"If-Match": '"1"'})
     assert stale.status_code == 412
     assert stale.json()["revision"] == 2
-    assert (await desk.delete(key, **{"If-Match": '"1"'})).status_code == 412
-    unchanged = await desk.get(f"/negotiations/{key}", **{"If-None-Match": '"2"'})
+    assert (await negotiation_client.delete(key, **{"If-Match": '"1"'})).status_code == 412
+    unchanged = await negotiation_client.get(f"/negotiations/{key}", **{"If-None-Match": '"2"'})
     assert unchanged.status_code == 304
 
 
 @pytest.mark.asyncio
-async def test_deleting_erases_offers_and_events(desk: NegotiationClient) -> None:
-    key = (await desk.opened())["id"]
-    await desk.offered(key, 900)
-    assert (await desk.delete(key)).status_code == 204
+async def test_deleting_erases_offers_and_events(negotiation_client: NegotiationClient) -> None:
+    key = (await negotiation_client.opened())["id"]
+    await negotiation_client.offered(key, 900)
+    assert (await negotiation_client.delete(key)).status_code == 204
     for path in ("", "/events", "/offers"):
-        assert (await desk.get(f"/negotiations/{key}{path}")).status_code == 404
+        assert (await negotiation_client.get(f"/negotiations/{key}{path}")).status_code == 404
 
 
 @pytest.mark.asyncio
-async def test_lists_filter_and_page(desk: NegotiationClient) -> None:
+async def test_lists_filter_and_page(negotiation_client: NegotiationClient) -> None:
     for place in range(5):
         name = f"Übersee {place}" if place % 2 else f"Laptops {place}"
-        await desk.opened(title=name, category="freight" if place % 2 else "hardware")
-    first = (await desk.get("/negotiations?limit=2")).json()
+        await negotiation_client.opened(title=name, category="freight" if place % 2 else "hardware")
+    first = (await negotiation_client.get("/negotiations?limit=2")).json()
     assert [item["title"] for item in first["items"]] == ["Laptops 4", "Übersee 3"]
-    rest = (await desk.get(f"/negotiations?limit=3&cursor={first['next_cursor']}")).json()
+    rest = (
+        await negotiation_client.get(f"/negotiations?limit=3&cursor={first['next_cursor']}")
+    ).json()
     assert [item["title"] for item in rest["items"]] == ["Laptops 2", "Übersee 1", "Laptops 0"]
     assert rest["next_cursor"] is None
-    freight = (await desk.get("/negotiations?category=freight")).json()["items"]
+    freight = (await negotiation_client.get("/negotiations?category=freight")).json()["items"]
     assert len(freight) == 2
-    found = (await desk.get("/negotiations?query=üBERSEE 3")).json()["items"]
+    found = (await negotiation_client.get("/negotiations?query=üBERSEE 3")).json()["items"]
     assert [item["title"] for item in found] == ["Übersee 3"]
-    await desk.move(found[0]["id"], "cancelled")
-    gone = (await desk.get("/negotiations?state=cancelled")).json()["items"]
+    await negotiation_client.move(found[0]["id"], "cancelled")
+    gone = (await negotiation_client.get("/negotiations?state=cancelled")).json()["items"]
     assert [item["id"] for item in gone] == [found[0]["id"]]
-    foreign = await desk.get(f"/negotiations?state=draft&cursor={first['next_cursor']}")
+    foreign = await negotiation_client.get(
+        f"/negotiations?state=draft&cursor={first['next_cursor']}"
+    )
     assert foreign.json()["error"] == "invalid_cursor"
 
 
 @pytest.mark.asyncio
-async def test_somebody_elses_negotiation_is_not_there(new_desk: NewNegotiationClient) -> None:
-    mine, other = await new_desk(), await new_desk()
+async def test_somebody_elses_negotiation_is_not_there(
+    new_negotiation_client: NewNegotiationClient,
+) -> None:
+    mine, other = await new_negotiation_client(), await new_negotiation_client()
     key = (await mine.opened())["id"]
     assert (await other.get("/negotiations")).json()["items"] == []
     answers = [
@@ -262,41 +286,45 @@ async def test_somebody_elses_negotiation_is_not_there(new_desk: NewNegotiationC
 
 
 @pytest.mark.asyncio
-async def test_the_same_key_opens_one_negotiation(desk: NegotiationClient) -> None:
+async def test_the_same_key_opens_one_negotiation(negotiation_client: NegotiationClient) -> None:
     key = {"Idempotency-Key": "once"}
-    first = await desk.post("/negotiations", negotiation_body(), **key)
-    second = await desk.post("/negotiations", negotiation_body(), **key)
+    first = await negotiation_client.post("/negotiations", negotiation_body(), **key)
+    second = await negotiation_client.post("/negotiations", negotiation_body(), **key)
     assert first.json() == second.json()
-    assert len((await desk.get("/negotiations")).json()["items"]) == 1
+    assert len((await negotiation_client.get("/negotiations")).json()["items"]) == 1
 
 
 @pytest.mark.asyncio
-async def test_claiming_moves_everything_to_the_user(desk: NegotiationClient, mint: Mint) -> None:
-    key = (await desk.opened())["id"]
-    await desk.offered(key, 900)
+async def test_claiming_moves_everything_to_the_user(
+    negotiation_client: NegotiationClient, mint: Mint
+) -> None:
+    key = (await negotiation_client.opened())["id"]
+    await negotiation_client.offered(key, 900)
     _, code = await mint()
-    claimed = await desk.post("/agent/claim", {"claim_token": code})
+    claimed = await negotiation_client.post("/agent/claim", {"claim_token": code})
     assert claimed.status_code == 200, claimed.text
-    desk.headers = {"Authorization": f"Bearer {claimed.json()['access_token']}"}
-    assert (await desk.get(f"/negotiations/{key}")).json()["state"] == "active"
-    assert len((await desk.get(f"/negotiations/{key}/offers")).json()["items"]) == 1
-    events = (await desk.get(f"/negotiations/{key}/events")).json()["items"]
+    negotiation_client.headers = {"Authorization": f"Bearer {claimed.json()['access_token']}"}
+    assert (await negotiation_client.get(f"/negotiations/{key}")).json()["state"] == "active"
+    assert len((await negotiation_client.get(f"/negotiations/{key}/offers")).json()["items"]) == 1
+    events = (await negotiation_client.get(f"/negotiations/{key}/events")).json()["items"]
     assert events[0]["kind"] == "claimed"
     assert len(events) == 4
 
 
 @pytest.mark.asyncio
-async def test_the_clock_expires_what_is_overdue(clock: Clock, desk: NegotiationClient) -> None:
-    view = await desk.opened(deadline="2027-01-15T08:10:00Z")
+async def test_the_clock_expires_what_is_overdue(
+    clock: Clock, negotiation_client: NegotiationClient
+) -> None:
+    view = await negotiation_client.opened(deadline="2027-01-15T08:10:00Z")
     assert view["deadline"] == "2027-01-15T08:10:00.000Z"
     clock.advance(601)
-    listed = (await desk.get("/negotiations?state=expired")).json()["items"]
+    listed = (await negotiation_client.get("/negotiations?state=expired")).json()["items"]
     assert [item["id"] for item in listed] == [view["id"]]
-    after = (await desk.get(f"/negotiations/{view['id']}")).json()
+    after = (await negotiation_client.get(f"/negotiations/{view['id']}")).json()
     assert (after["state"], after["outcome"]["result"]) == ("expired", "expired")
-    assert (await desk.offer(view["id"], 900)).status_code == 409
-    event = (await desk.get(f"/negotiations/{view['id']}/events")).json()["items"][0]
+    assert (await negotiation_client.offer(view["id"], 900)).status_code == 409
+    event = (await negotiation_client.get(f"/negotiations/{view['id']}/events")).json()["items"][0]
     assert event["actor"]["kind"] == "clock"
-    reopened = await desk.move(view["id"], "active", reason="They called again.")
+    reopened = await negotiation_client.move(view["id"], "active", reason="They called again.")
     assert reopened.json()["state"] == "active"
-    assert await desk.state(view["id"]) == "active"
+    assert await negotiation_client.state(view["id"]) == "active"

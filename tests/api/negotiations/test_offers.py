@@ -14,37 +14,43 @@ BOTH: dict[str, Any] = {
 
 
 @pytest.mark.asyncio
-async def test_a_row_says_what_it_is_worth_and_what_was_given_up(desk: NegotiationClient) -> None:
-    key = (await desk.opened())["id"]
-    first = await desk.offered(key, 900)
+async def test_a_row_says_what_it_is_worth_and_what_was_given_up(
+    negotiation_client: NegotiationClient,
+) -> None:
+    key = (await negotiation_client.opened())["id"]
+    first = await negotiation_client.offered(key, 900)
     assert (first["seq"], first["status"], first["complete"]) == (1, "live", True)
     assert first["utility_me"] == {"low": 0.75, "high": 0.75}
     assert first["utility_them_estimate"] == 0.25
     assert first["concession_me"] is None
-    theirs = await desk.offered(key, "1150.5", "them", kind="counter", in_reply_to=first["id"])
+    theirs = await negotiation_client.offered(
+        key, "1150.5", "them", kind="counter", in_reply_to=first["id"]
+    )
     assert theirs["package"] == {"price": "1150.50"}
-    second = await desk.offered(key, 940)
+    second = await negotiation_client.offered(key, 940)
     assert second["concession_me"] == pytest.approx(0.1)
     assert second["concession_them"] == pytest.approx(-0.1)
-    closer = await desk.offered(key, 1110.5, "them")
+    closer = await negotiation_client.offered(key, 1110.5, "them")
     assert closer["concession_them"] == pytest.approx(0.1)
-    assert await desk.state(key) == "active"
-    ledger = (await desk.get(f"/negotiations/{key}/offers")).json()["items"]
+    assert await negotiation_client.state(key) == "active"
+    ledger = (await negotiation_client.get(f"/negotiations/{key}/offers")).json()["items"]
     assert [row["status"] for row in ledger] == ["live", "live", "superseded", "superseded"]
 
 
 @pytest.mark.asyncio
-async def test_a_partial_package_is_worth_a_range(desk: NegotiationClient) -> None:
-    key = (await desk.opened(**BOTH))["id"]
-    row = await desk.offered(key, 800)
+async def test_a_partial_package_is_worth_a_range(negotiation_client: NegotiationClient) -> None:
+    key = (await negotiation_client.opened(**BOTH))["id"]
+    row = await negotiation_client.offered(key, 800)
     assert (row["complete"], row["utility_me"]) == (False, {"low": 0.75, "high": 1.0})
 
 
 @pytest.mark.asyncio
-async def test_values_outside_their_issue_are_refused_each(desk: NegotiationClient) -> None:
-    key = (await desk.opened(**BOTH))["id"]
+async def test_values_outside_their_issue_are_refused_each(
+    negotiation_client: NegotiationClient,
+) -> None:
+    key = (await negotiation_client.opened(**BOTH))["id"]
     body = {"by": "them", "package": {"price": 5000, "term": "4 years", "colour": "red"}}
-    refused = await desk.post(f"/negotiations/{key}/offers", body)
+    refused = await negotiation_client.post(f"/negotiations/{key}/offers", body)
     assert refused.status_code == 422
     assert {error["pointer"] for error in refused.json()["errors"]} == {
         "/package/price",
@@ -53,178 +59,208 @@ async def test_values_outside_their_issue_are_refused_each(desk: NegotiationClie
     }
     bodies: list[dict[str, Any]] = [{"by": "me"}, {"by": "me", "package": {}}]
     for bad in bodies:
-        answer = await desk.post(f"/negotiations/{key}/offers", bad)
+        answer = await negotiation_client.post(f"/negotiations/{key}/offers", bad)
         assert answer.json()["errors"][0]["pointer"] == "/package"
 
 
 @pytest.mark.asyncio
 async def test_my_offer_below_the_walk_away_needs_an_override_that_is_written_down(
-    desk: NegotiationClient,
+    negotiation_client: NegotiationClient,
 ) -> None:
-    key = (await desk.opened())["id"]
-    refused = await desk.offer(key, 1101)
+    key = (await negotiation_client.opened())["id"]
+    refused = await negotiation_client.offer(key, 1101)
     assert (refused.status_code, refused.json()["error"]) == (409, "below_walk_away")
-    assert (await desk.get(f"/negotiations/{key}/offers")).json()["items"] == []
-    unexplained = await desk.offer(key, 1101, override=True)
+    assert (await negotiation_client.get(f"/negotiations/{key}/offers")).json()["items"] == []
+    unexplained = await negotiation_client.offer(key, 1101, override=True)
     assert unexplained.json()["errors"][0]["pointer"] == "/reason"
-    meant = await desk.offered(key, 1101, override=True, reason="Last units.")
+    meant = await negotiation_client.offered(key, 1101, override=True, reason="Last units.")
     assert meant["override"] == {"reason": "Last units.", "against": ["walk_away"]}
-    events = (await desk.get(f"/negotiations/{key}/events")).json()["items"]
+    events = (await negotiation_client.get(f"/negotiations/{key}/events")).json()["items"]
     told = next(event for event in events if event["kind"] == "override")
     assert (told["reason"], told["detail"]["offer_id"]) == ("Last units.", meant["id"])
-    assert (await desk.offer(key, 1100)).status_code == 201
-    assert (await desk.offer(key, 1199, "them")).status_code == 201
+    assert (await negotiation_client.offer(key, 1100)).status_code == 201
+    assert (await negotiation_client.offer(key, 1199, "them")).status_code == 201
 
 
 @pytest.mark.asyncio
-async def test_the_walk_away_holds_without_a_range(desk: NegotiationClient) -> None:
+async def test_the_walk_away_holds_without_a_range(negotiation_client: NegotiationClient) -> None:
     issue = {"name": "price", "type": "money"}
-    key = (await desk.opened(issues=[issue], role="seller"))["id"]
-    assert (await desk.offer(key, 1099.99)).json()["error"] == "below_walk_away"
-    assert (await desk.offer(key, 1100)).status_code == 201
+    key = (await negotiation_client.opened(issues=[issue], role="seller"))["id"]
+    assert (await negotiation_client.offer(key, 1099.99)).json()["error"] == "below_walk_away"
+    assert (await negotiation_client.offer(key, 1100)).status_code == 201
 
 
 @pytest.mark.asyncio
-async def test_a_walk_away_price_holds_whatever_else_is_offered(desk: NegotiationClient) -> None:
-    key = (await desk.opened(**{**BOTH, "walk_away": {"package": {"price": 1000}}}))["id"]
+async def test_a_walk_away_price_holds_whatever_else_is_offered(
+    negotiation_client: NegotiationClient,
+) -> None:
+    key = (await negotiation_client.opened(**{**BOTH, "walk_away": {"package": {"price": 1000}}}))[
+        "id"
+    ]
     package = {"price": 1001, "term": "1 year"}
-    refused = await desk.post(f"/negotiations/{key}/offers", {"by": "me", "package": package})
+    refused = await negotiation_client.post(
+        f"/negotiations/{key}/offers", {"by": "me", "package": package}
+    )
     assert refused.json()["error"] == "below_walk_away"
 
 
 @pytest.mark.asyncio
-async def test_a_hard_constraint_binds_me_and_not_them(desk: NegotiationClient) -> None:
+async def test_a_hard_constraint_binds_me_and_not_them(
+    negotiation_client: NegotiationClient,
+) -> None:
     rules = [
         {"issue": "term", "op": "in", "value": ["1 year", "2 years"]},
         {"issue": "price", "op": "<", "value": 1000, "hard": False},
     ]
-    key = (await desk.opened(**BOTH, constraints=rules))["id"]
+    key = (await negotiation_client.opened(**BOTH, constraints=rules))["id"]
     package = {"price": 800, "term": "3 years"}
-    refused = await desk.post(f"/negotiations/{key}/offers", {"by": "me", "package": package})
+    refused = await negotiation_client.post(
+        f"/negotiations/{key}/offers", {"by": "me", "package": package}
+    )
     assert (refused.status_code, refused.json()["error"]) == (409, "constraint_violated")
-    theirs = await desk.post(f"/negotiations/{key}/offers", {"by": "them", "package": package})
+    theirs = await negotiation_client.post(
+        f"/negotiations/{key}/offers", {"by": "them", "package": package}
+    )
     assert theirs.status_code == 201
     body = {"by": "me", "kind": "acceptance", "in_reply_to": theirs.json()["id"]}
-    accepting = await desk.post(f"/negotiations/{key}/offers", body)
+    accepting = await negotiation_client.post(f"/negotiations/{key}/offers", body)
     assert accepting.json()["error"] == "constraint_violated"
     meant = {**body, "override": True, "reason": "Fine."}
-    accepted = await desk.post(f"/negotiations/{key}/offers", meant)
+    accepted = await negotiation_client.post(f"/negotiations/{key}/offers", meant)
     assert accepted.json()["override"]["against"] == ["constraints/0"]
-    assert await desk.state(key) == "agreed"
+    assert await negotiation_client.state(key) == "agreed"
 
 
 @pytest.mark.asyncio
-async def test_an_acceptance_below_the_walk_away_is_refused(desk: NegotiationClient) -> None:
-    key = (await desk.opened())["id"]
-    theirs = await desk.offered(key, 1150, "them")
+async def test_an_acceptance_below_the_walk_away_is_refused(
+    negotiation_client: NegotiationClient,
+) -> None:
+    key = (await negotiation_client.opened())["id"]
+    theirs = await negotiation_client.offered(key, 1150, "them")
     body = {"by": "me", "kind": "acceptance", "in_reply_to": theirs["id"]}
-    refused = await desk.post(f"/negotiations/{key}/offers", body)
+    refused = await negotiation_client.post(f"/negotiations/{key}/offers", body)
     assert refused.json()["error"] == "below_walk_away"
-    assert await desk.state(key) == "active"
+    assert await negotiation_client.state(key) == "active"
 
 
 @pytest.mark.asyncio
 async def test_an_acceptance_names_a_live_offer_of_the_other_side(
-    clock: Clock, desk: NegotiationClient
+    clock: Clock, negotiation_client: NegotiationClient
 ) -> None:
-    key = (await desk.opened())["id"]
+    key = (await negotiation_client.opened())["id"]
     path = f"/negotiations/{key}/offers"
-    old = await desk.offered(key, 1080, "them")
-    brief = await desk.offered(key, 1000, "them", valid_until="2027-01-15T08:10:00Z")
-    mine = await desk.offered(key, 900)
+    old = await negotiation_client.offered(key, 1080, "them")
+    brief = await negotiation_client.offered(key, 1000, "them", valid_until="2027-01-15T08:10:00Z")
+    mine = await negotiation_client.offered(key, 900)
     accept: dict[str, Any] = {"by": "me", "kind": "acceptance"}
-    assert (await desk.post(path, accept)).json()["errors"][0]["pointer"] == "/in_reply_to"
+    assert (await negotiation_client.post(path, accept)).json()["errors"][0][
+        "pointer"
+    ] == "/in_reply_to"
     for wrong in (mine["id"], "off_nothing"):
-        answer = await desk.post(path, {**accept, "in_reply_to": wrong})
+        answer = await negotiation_client.post(path, {**accept, "in_reply_to": wrong})
         assert answer.status_code == 422
-    superseded = await desk.post(path, {**accept, "in_reply_to": old["id"]})
+    superseded = await negotiation_client.post(path, {**accept, "in_reply_to": old["id"]})
     assert superseded.json()["error"] == "offer_not_live"
     assert superseded.json()["status"] == "superseded"
     other = {**accept, "in_reply_to": brief["id"], "package": {"price": 990}}
-    assert (await desk.post(path, other)).json()["errors"][0]["pointer"] == "/package"
+    assert (await negotiation_client.post(path, other)).json()["errors"][0]["pointer"] == "/package"
     clock.advance(601)
-    expired = await desk.post(path, {**accept, "in_reply_to": brief["id"]})
+    expired = await negotiation_client.post(path, {**accept, "in_reply_to": brief["id"]})
     assert expired.json()["status"] == "expired"
-    theirs = await desk.post(path, {"by": "them", "kind": "acceptance", "in_reply_to": mine["id"]})
+    theirs = await negotiation_client.post(
+        path, {"by": "them", "kind": "acceptance", "in_reply_to": mine["id"]}
+    )
     assert theirs.status_code == 201
-    assert await desk.state(key) == "agreed"
-    assert (await desk.offer(key, 900)).json()["error"] == "not_active"
+    assert await negotiation_client.state(key) == "agreed"
+    assert (await negotiation_client.offer(key, 900)).json()["error"] == "not_active"
 
 
 @pytest.mark.asyncio
 async def test_an_offer_is_withdrawn_by_its_maker_before_acceptance(
-    desk: NegotiationClient,
+    negotiation_client: NegotiationClient,
 ) -> None:
-    key = (await desk.opened())["id"]
+    key = (await negotiation_client.opened())["id"]
     path = f"/negotiations/{key}/offers"
-    mine = await desk.offered(key, 900)
-    theirs = await desk.post(path, {"by": "them", "kind": "withdrawal", "in_reply_to": mine["id"]})
+    mine = await negotiation_client.offered(key, 900)
+    theirs = await negotiation_client.post(
+        path, {"by": "them", "kind": "withdrawal", "in_reply_to": mine["id"]}
+    )
     assert theirs.status_code == 422
-    withdrawn = await desk.post(path, {"by": "me", "kind": "withdrawal"})
+    withdrawn = await negotiation_client.post(path, {"by": "me", "kind": "withdrawal"})
     assert withdrawn.json()["in_reply_to"] == mine["id"]
-    again = await desk.post(path, {"by": "me", "kind": "withdrawal"})
+    again = await negotiation_client.post(path, {"by": "me", "kind": "withdrawal"})
     assert again.json()["error"] == "offer_not_live"
     accept = {"by": "them", "kind": "acceptance", "in_reply_to": mine["id"]}
-    assert (await desk.post(path, accept)).json()["status"] == "withdrawn"
+    assert (await negotiation_client.post(path, accept)).json()["status"] == "withdrawn"
 
 
 @pytest.mark.asyncio
-async def test_a_detected_offer_counts_once_it_is_confirmed(desk: NegotiationClient) -> None:
-    key = (await desk.opened())["id"]
-    heard = await desk.offered(key, 1000, "them", source="detected_in_speech")
+async def test_a_detected_offer_counts_once_it_is_confirmed(
+    negotiation_client: NegotiationClient,
+) -> None:
+    key = (await negotiation_client.opened())["id"]
+    heard = await negotiation_client.offered(key, 1000, "them", source="detected_in_speech")
     assert heard["status"] == "unconfirmed"
-    assert await desk.state(key) == "draft"
+    assert await negotiation_client.state(key) == "draft"
     accept = {"by": "me", "kind": "acceptance", "in_reply_to": heard["id"]}
-    assert (await desk.post(f"/negotiations/{key}/offers", accept)).status_code == 409
-    await desk.offered(key, 1000, "them", confirms=heard["id"])
-    ledger = (await desk.get(f"/negotiations/{key}/offers")).json()["items"]
+    assert (await negotiation_client.post(f"/negotiations/{key}/offers", accept)).status_code == 409
+    await negotiation_client.offered(key, 1000, "them", confirms=heard["id"])
+    ledger = (await negotiation_client.get(f"/negotiations/{key}/offers")).json()["items"]
     assert [row["status"] for row in ledger] == ["live", "confirmed"]
-    assert await desk.state(key) == "active"
+    assert await negotiation_client.state(key) == "active"
 
 
 @pytest.mark.asyncio
-async def test_the_ledger_only_grows(desk: NegotiationClient) -> None:
-    key = (await desk.opened())["id"]
-    row = await desk.offered(key, 900)
+async def test_the_ledger_only_grows(negotiation_client: NegotiationClient) -> None:
+    key = (await negotiation_client.opened())["id"]
+    row = await negotiation_client.offered(key, 900)
     for method in ("PATCH", "DELETE", "PUT"):
         for path in ("", f"/{row['id']}"):
-            answer = await desk.client.request(
-                method, f"/api/negotiations/{key}/offers{path}", headers=desk.headers
+            answer = await negotiation_client.client.request(
+                method, f"/api/negotiations/{key}/offers{path}", headers=negotiation_client.headers
             )
             assert answer.status_code in {404, 405}
 
 
 @pytest.mark.asyncio
-async def test_the_same_key_records_one_row_and_lists_page(desk: NegotiationClient) -> None:
-    key = (await desk.opened())["id"]
+async def test_the_same_key_records_one_row_and_lists_page(
+    negotiation_client: NegotiationClient,
+) -> None:
+    key = (await negotiation_client.opened())["id"]
     once = {"Idempotency-Key": "a"}
     body = {"by": "me", "kind": "final", "package": {"price": 900}}
     path = f"/negotiations/{key}/offers"
-    first, second = [await desk.post(path, body, **once) for _ in range(2)]
+    first, second = [await negotiation_client.post(path, body, **once) for _ in range(2)]
     assert first.json() == second.json()
     assert first.json()["claimed_final"] is True
-    reused = await desk.post(path, {**body, "kind": "offer"}, **once)
+    reused = await negotiation_client.post(path, {**body, "kind": "offer"}, **once)
     assert reused.status_code == 422
     for price in (910, 920):
-        await desk.offered(key, price)
-    page = (await desk.get(f"{path}?limit=2")).json()
+        await negotiation_client.offered(key, price)
+    page = (await negotiation_client.get(f"{path}?limit=2")).json()
     assert [row["seq"] for row in page["items"]] == [3, 2]
-    rest = (await desk.get(f"{path}?cursor={page['next_cursor']}")).json()
+    rest = (await negotiation_client.get(f"{path}?cursor={page['next_cursor']}")).json()
     assert ([row["seq"] for row in rest["items"]], rest["next_cursor"]) == ([1], None)
 
 
 @pytest.mark.asyncio
-async def test_a_key_is_for_one_negotiation(desk: NegotiationClient) -> None:
-    one, other = [(await desk.opened())["id"] for _ in range(2)]
+async def test_a_key_is_for_one_negotiation(negotiation_client: NegotiationClient) -> None:
+    one, other = [(await negotiation_client.opened())["id"] for _ in range(2)]
     body, once = {"by": "me", "package": {"price": 900}}, {"Idempotency-Key": "a"}
-    assert (await desk.post(f"/negotiations/{one}/offers", body, **once)).status_code == 201
-    assert (await desk.post(f"/negotiations/{other}/offers", body, **once)).status_code == 422
-    assert (await desk.get(f"/negotiations/{other}/offers")).json()["items"] == []
+    assert (
+        await negotiation_client.post(f"/negotiations/{one}/offers", body, **once)
+    ).status_code == 201
+    assert (
+        await negotiation_client.post(f"/negotiations/{other}/offers", body, **once)
+    ).status_code == 422
+    assert (await negotiation_client.get(f"/negotiations/{other}/offers")).json()["items"] == []
 
 
 @pytest.mark.asyncio
-async def test_a_revision_guards_a_recorded_offer(desk: NegotiationClient) -> None:
-    key = (await desk.opened())["id"]
+async def test_a_revision_guards_a_recorded_offer(negotiation_client: NegotiationClient) -> None:
+    key = (await negotiation_client.opened())["id"]
     body = {"by": "me", "package": {"price": 900}}
-    stale = await desk.post(f"/negotiations/{key}/offers", body, **{"If-Match": '"7"'})
+    stale = await negotiation_client.post(
+        f"/negotiations/{key}/offers", body, **{"If-Match": '"7"'}
+    )
     assert stale.status_code == 412

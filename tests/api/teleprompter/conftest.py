@@ -9,11 +9,11 @@ from negotiator.teleprompter import classifier_training
 from negotiator.teleprompter.cues.catalogue import cue_catalogue
 from negotiator.teleprompter.websocket_context import WebSocketTimeouts
 from tests.conftest import MODELS
-from tests.helpers.fake_recognizer import reader as reader
-from tests.helpers.memory_client import hashed as hashed
-from tests.helpers.phrase_analyser import quick_ear as quick_ear
-from tests.helpers.teleprompter_client import desk as desk
-from tests.helpers.teleprompter_client import new_desk as new_desk
+from tests.helpers.fake_recognizer import fake_recognizer as fake_recognizer
+from tests.helpers.memory_client import hashing_embedder as hashing_embedder
+from tests.helpers.phrase_analyser import phrase_analyser as phrase_analyser
+from tests.helpers.teleprompter_client import new_teleprompter_client as new_teleprompter_client
+from tests.helpers.teleprompter_client import teleprompter_client as teleprompter_client
 
 SHORT_TIMEOUTS = WebSocketTimeouts(
     auth=0.3, idle=0.6, renewal=0.5, believed=0.05, look=0.02, goodbye=0.5
@@ -38,9 +38,9 @@ def lessons() -> None:
 
 
 @pytest.fixture(autouse=True)
-def quick(hashed: None, lessons: None) -> None:
+def use_hashing_embedder(hashing_embedder: None, lessons: None) -> None:
     """Every test here."""
-    del hashed, lessons
+    del hashing_embedder, lessons
 
 
 @pytest.fixture

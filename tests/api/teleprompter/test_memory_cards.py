@@ -17,9 +17,11 @@ BOARD = "When they say the board has to approve that, ask who prepares the paper
 SAID = "the board will have to approve that"
 
 
-async def remember(desk: TeleprompterClient, text: str = BOARD, **members: Any) -> dict[str, Any]:
+async def remember(
+    teleprompter_client: TeleprompterClient, text: str = BOARD, **members: Any
+) -> dict[str, Any]:
     body = {"kind": "lesson", "text": text, **members}
-    answer = await desk.send("POST", "/api/memories", body)
+    answer = await teleprompter_client.send("POST", "/api/memories", body)
     assert answer.status_code == 201, answer.text
     kept: dict[str, Any] = answer.json()
     return kept
@@ -42,38 +44,38 @@ async def found(settings: Settings, owner: str, **counterparty: Any) -> list[str
 
 @pytest.mark.asyncio
 async def test_a_memory_is_cited_by_the_card_and_its_text_is_not_in_the_answer(
-    desk: TeleprompterClient,
+    teleprompter_client: TeleprompterClient,
 ) -> None:
-    kept = await remember(desk)
-    heard = await desk.say(await desk.open(), SAID)
+    kept = await remember(teleprompter_client)
+    heard = await teleprompter_client.say(await teleprompter_client.open(), SAID)
     assert kept["id"] in heard["cues"][0]["memory_ids"]
     assert "prepares the paper" not in str(heard)
 
 
 @pytest.mark.asyncio
 async def test_another_user_s_memory_bears_on_nothing(
-    desk: TeleprompterClient, new_desk: NewTeleprompterClient
+    teleprompter_client: TeleprompterClient, new_teleprompter_client: NewTeleprompterClient
 ) -> None:
-    await remember(desk)
-    other = await new_desk(email="bob@example.com")
+    await remember(teleprompter_client)
+    other = await new_teleprompter_client(email="bob@example.com")
     heard = await other.say(await other.open(), SAID)
     assert all(card["memory_ids"] == [] for card in [*heard["cues"], *heard["maybe"]])
 
 
 @pytest.mark.asyncio
-async def test_an_erased_memory_is_cited_no_more(desk: TeleprompterClient) -> None:
-    kept = await remember(desk)
-    gone = await desk.send("DELETE", f"/api/memories/{kept['id']}")
+async def test_an_erased_memory_is_cited_no_more(teleprompter_client: TeleprompterClient) -> None:
+    kept = await remember(teleprompter_client)
+    gone = await teleprompter_client.send("DELETE", f"/api/memories/{kept['id']}")
     assert gone.status_code == 204, gone.text
-    heard = await desk.say(await desk.open(), SAID)
+    heard = await teleprompter_client.say(await teleprompter_client.open(), SAID)
     assert all(card["memory_ids"] == [] for card in [*heard["cues"], *heard["maybe"]])
 
 
 @pytest.mark.asyncio
 async def test_a_memory_about_somebody_else_is_not_about_this_talk(
-    desk: TeleprompterClient, settings: Settings, mint: Any
+    teleprompter_client: TeleprompterClient, settings: Settings, mint: Any
 ) -> None:
-    kept = await remember(desk, counterparty="Acme")
+    kept = await remember(teleprompter_client, counterparty="Acme")
     owner, _ = await mint()
     assert await found(settings, owner, name="ACME") == [kept["id"]]
     assert await found(settings, owner, name="Contoso") == []
@@ -82,7 +84,11 @@ async def test_a_memory_about_somebody_else_is_not_about_this_talk(
 
 @pytest.mark.asyncio
 async def test_what_nobody_stands_behind_is_not_cited(
-    desk: TeleprompterClient, settings: Settings, mint: Any, register: Any, client: Any
+    teleprompter_client: TeleprompterClient,
+    settings: Settings,
+    mint: Any,
+    register: Any,
+    client: Any,
 ) -> None:
     agent = await register()
     headers = {"Authorization": f"Bearer {agent['access_token']}"}

@@ -26,8 +26,8 @@ TALK: dict[str, Any] = {
 }
 
 
-async def opened(desk: TeleprompterClient, **members: Any) -> str:
-    answer = await desk.send("POST", "/api/negotiations", {**TALK, **members})
+async def opened(teleprompter_client: TeleprompterClient, **members: Any) -> str:
+    answer = await teleprompter_client.send("POST", "/api/negotiations", {**TALK, **members})
     assert answer.status_code == 201, answer.text
     name: str = answer.json()["id"]
     return name
@@ -48,21 +48,21 @@ async def hear(change: Change, talk: str, said: str, speaker: Any = "them") -> A
     return await change(unit)
 
 
-async def read(desk: TeleprompterClient, talk: str) -> tuple[Any, list[Any]]:
+async def read(teleprompter_client: TeleprompterClient, talk: str) -> tuple[Any, list[Any]]:
     """The talk and its ledger."""
-    one = await desk.send("GET", f"/api/negotiations/{talk}")
-    rows = await desk.send("GET", f"/api/negotiations/{talk}/offers")
+    one = await teleprompter_client.send("GET", f"/api/negotiations/{talk}")
+    rows = await teleprompter_client.send("GET", f"/api/negotiations/{talk}/offers")
     return one.json(), rows.json()["items"]
 
 
 @pytest.mark.asyncio
 async def test_their_figure_stands_unconfirmed_and_moves_neither_state_nor_limit(
-    desk: TeleprompterClient, change: Change
+    teleprompter_client: TeleprompterClient, change: Change
 ) -> None:
-    talk = await opened(desk)
-    before, _ = await read(desk, talk)
+    talk = await opened(teleprompter_client)
+    before, _ = await read(teleprompter_client, talk)
     row = await hear(change, talk, "we could do it for 1150 euros")
-    after, rows = await read(desk, talk)
+    after, rows = await read(teleprompter_client, talk)
     assert (row["status"], row["package"], row["by"]) == (
         "unconfirmed",
         {"price": "1150.00"},
@@ -73,41 +73,44 @@ async def test_their_figure_stands_unconfirmed_and_moves_neither_state_nor_limit
         before[name] for name in ("state", "walk_away", "target", "issues")
     ]
     accepted = {"by": "me", "kind": "acceptance", "in_reply_to": row["id"]}
-    refused = await desk.send("POST", f"/api/negotiations/{talk}/offers", accepted)
+    refused = await teleprompter_client.send("POST", f"/api/negotiations/{talk}/offers", accepted)
     assert (refused.status_code, refused.json()["error"]) == (409, "offer_not_live")
 
 
 @pytest.mark.asyncio
 async def test_the_same_figure_heard_again_is_one_row(
-    desk: TeleprompterClient, change: Change
+    teleprompter_client: TeleprompterClient, change: Change
 ) -> None:
-    talk = await opened(desk)
+    talk = await opened(teleprompter_client)
     assert await hear(change, talk, "that would be 1050 euros")
     assert await hear(change, talk, "yes 1050 euros") is None
     assert await hear(change, talk, "then 1000 euros")
-    assert len((await read(desk, talk))[1]) == 2
+    assert len((await read(teleprompter_client, talk))[1]) == 2
 
 
 @pytest.mark.asyncio
 async def test_my_own_figure_past_my_floor_is_refused_and_the_call_goes_on(
-    desk: TeleprompterClient, change: Change
+    teleprompter_client: TeleprompterClient, change: Change
 ) -> None:
-    talk = await opened(desk)
+    talk = await opened(teleprompter_client)
     assert await hear(change, talk, "we could pay 1150 euros", "me") is None
     row = await hear(change, talk, "we could pay 1050 euros", "me")
     assert row["status"] == "unconfirmed"
-    assert (await read(desk, talk))[0]["state"] == "draft"
+    assert (await read(teleprompter_client, talk))[0]["state"] == "draft"
 
 
 @pytest.mark.asyncio
 async def test_what_needs_approval_is_held_when_it_is_confirmed_and_not_when_it_is_heard(
-    desk: TeleprompterClient, change: Change
+    teleprompter_client: TeleprompterClient, change: Change
 ) -> None:
-    talk = await opened(desk, authority={"limit": "1000"})
+    talk = await opened(teleprompter_client, authority={"limit": "1000"})
     row = await hear(change, talk, "we could pay 1050 euros", "me")
-    assert (row["status"], (await read(desk, talk))[0]["state"]) == ("unconfirmed", "draft")
+    assert (row["status"], (await read(teleprompter_client, talk))[0]["state"]) == (
+        "unconfirmed",
+        "draft",
+    )
     offer = {"by": "me", "package": {"price": "1050"}, "confirms": row["id"]}
-    confirmed = await desk.send("POST", f"/api/negotiations/{talk}/offers", offer)
+    confirmed = await teleprompter_client.send("POST", f"/api/negotiations/{talk}/offers", offer)
     assert confirmed.json()["status"] == "awaiting_approval"
     assert await hear(change, talk, "or 1020 euros", "me") is None
     assert await hear(change, talk, "or 1020 euros", "them")
@@ -115,12 +118,14 @@ async def test_what_needs_approval_is_held_when_it_is_confirmed_and_not_when_it_
 
 @pytest.mark.asyncio
 async def test_a_talk_that_is_over_and_a_full_ledger_hear_nothing(
-    desk: TeleprompterClient, change: Change, monkeypatch: pytest.MonkeyPatch
+    teleprompter_client: TeleprompterClient, change: Change, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    full, over = await opened(desk), await opened(desk)
+    full, over = await opened(teleprompter_client), await opened(teleprompter_client)
     monkeypatch.setattr(offers, "MAX_OFFERS", 0)
     assert await hear(change, full, "that would be 1050 euros") is None
     monkeypatch.setattr(offers, "MAX_OFFERS", 10)
-    ended = await desk.send("POST", f"/api/negotiations/{over}/state", {"to": "cancelled"})
+    ended = await teleprompter_client.send(
+        "POST", f"/api/negotiations/{over}/state", {"to": "cancelled"}
+    )
     assert ended.status_code == 200, ended.text
     assert await hear(change, over, "that would be 1050 euros") is None

@@ -9,7 +9,7 @@ from tests.helpers.fake_recognizer import SILENCE, FakeRecognizer, sentence_as_a
 from tests.helpers.phrase_analyser import OBJECTION
 from tests.helpers.teleprompter_client import TeleprompterClient
 
-pytestmark = pytest.mark.usefixtures("quick_ear")
+pytestmark = pytest.mark.usefixtures("phrase_analyser")
 
 THEM = [{"id": "them"}]
 BOTH = [{"id": "them"}, {"id": "me"}]
@@ -17,9 +17,9 @@ SECOND = bytes(32_000)
 
 
 @pytest.fixture(autouse=True)
-def reads(reader: FakeRecognizer) -> None:
+def use_fake_recognizer(fake_recognizer: FakeRecognizer) -> None:
     """The application hears what is written."""
-    del reader
+    del fake_recognizer
 
 
 async def say(socket: AsgiWebSocket, text: str, channel: int = 0) -> None:
@@ -30,10 +30,10 @@ async def say(socket: AsgiWebSocket, text: str, channel: int = 0) -> None:
 
 @pytest.mark.asyncio
 async def test_what_is_heard_raises_its_card(
-    reader: FakeRecognizer, application: Starlette, desk: TeleprompterClient
+    fake_recognizer: FakeRecognizer, application: Starlette, teleprompter_client: TeleprompterClient
 ) -> None:
-    one = await desk.open(source="audio")
-    async with connect(application, f"{one}/stream", headers=desk.headers) as socket:
+    one = await teleprompter_client.open(source="audio")
+    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
         await socket.send("start", channels=BOTH)
         ready = await socket.until("ready")
         assert ready["audio_ms"] == {"them": 0, "me": 0}
@@ -47,20 +47,20 @@ async def test_what_is_heard_raises_its_card(
         await say(socket, "Let us talk about it.", 1)
         assert (await socket.until("transcript.final"))["speaker"] == "me"
         assert {"transcript.partial"} <= {each["type"] for each in socket.said}
-    assert len(reader.opened) == 2
+    assert len(fake_recognizer.opened) == 2
 
 
 @pytest.mark.asyncio
 async def test_the_clock_of_the_sound_goes_on_after_a_lost_connection(
-    application: Starlette, desk: TeleprompterClient
+    application: Starlette, teleprompter_client: TeleprompterClient
 ) -> None:
-    one = await desk.open(source="audio")
+    one = await teleprompter_client.open(source="audio")
     path = f"{one}/stream"
-    async with connect(application, path, headers=desk.headers) as socket:
+    async with connect(application, path, headers=teleprompter_client.headers) as socket:
         await socket.send("start", channels=THEM)
         await say(socket, "One.")
         first = await socket.until("transcript.final")
-    async with connect(application, path, headers=desk.headers) as socket:
+    async with connect(application, path, headers=teleprompter_client.headers) as socket:
         await socket.send("start", channels=THEM, after=first["seq"])
         ready = await socket.until("ready")
         assert ready["audio_ms"] == {"them": 110}
@@ -72,26 +72,26 @@ async def test_the_clock_of_the_sound_goes_on_after_a_lost_connection(
 
 @pytest.mark.asyncio
 async def test_what_was_said_last_is_heard_though_the_connection_is_lost(
-    application: Starlette, desk: TeleprompterClient
+    application: Starlette, teleprompter_client: TeleprompterClient
 ) -> None:
-    one = await desk.open(source="audio")
-    async with connect(application, f"{one}/stream", headers=desk.headers) as socket:
+    one = await teleprompter_client.open(source="audio")
+    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
         await socket.send("start", channels=THEM)
         await socket.send_bytes(b"\0" + sentence_as_audio("One more thing"))
         await socket.until("transcript.partial")
-    items = (await desk.events(one, wait=5))["items"]
+    items = (await teleprompter_client.events(one, wait=5))["items"]
     assert [each["text"] for each in items] == ["One more thing"]
 
 
 @pytest.mark.asyncio
 async def test_a_new_connection_takes_over(
-    application: Starlette, desk: TeleprompterClient
+    application: Starlette, teleprompter_client: TeleprompterClient
 ) -> None:
-    one = await desk.open(source="audio")
+    one = await teleprompter_client.open(source="audio")
     path = f"{one}/stream"
     async with (
-        connect(application, path, headers=desk.headers) as first,
-        connect(application, path, headers=desk.headers) as second,
+        connect(application, path, headers=teleprompter_client.headers) as first,
+        connect(application, path, headers=teleprompter_client.headers) as second,
     ):
         await first.send("start", channels=THEM)
         await first.until("ready")
@@ -104,28 +104,28 @@ async def test_a_new_connection_takes_over(
 
 @pytest.mark.asyncio
 async def test_sound_for_a_session_of_text_is_refused_and_then_ignored(
-    reader: FakeRecognizer, application: Starlette, desk: TeleprompterClient
+    fake_recognizer: FakeRecognizer, application: Starlette, teleprompter_client: TeleprompterClient
 ) -> None:
-    one = await desk.open(source="text")
-    async with connect(application, f"{one}/stream", headers=desk.headers) as socket:
+    one = await teleprompter_client.open(source="text")
+    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
         await socket.send("start", channels=THEM)
         await say(socket, "Hello?")
         assert (await socket.until("error"))["code"] == "text_session"
         await socket.send("ping")
         await socket.until("pong")
-    assert reader.opened == []
+    assert fake_recognizer.opened == []
 
 
 @pytest.mark.asyncio
 async def test_their_side_is_not_heard_without_their_consent(
-    reader: FakeRecognizer, application: Starlette, desk: TeleprompterClient
+    fake_recognizer: FakeRecognizer, application: Starlette, teleprompter_client: TeleprompterClient
 ) -> None:
     alone = {"basis": "own_side_only", "confirmed_by": "Ada"}
-    one = await desk.open(source="audio", consent=alone)
-    async with connect(application, f"{one}/stream", headers=desk.headers) as socket:
+    one = await teleprompter_client.open(source="audio", consent=alone)
+    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
         await socket.send("start", channels=BOTH)
         assert (await socket.until("error"))["code"] == "not_consented"
-        assert reader.opened == []
+        assert fake_recognizer.opened == []
         await socket.send("start", channels=[{"id": "me"}])
         await socket.until("ready")
         await say(socket, "I hear myself.")
@@ -134,10 +134,10 @@ async def test_their_side_is_not_heard_without_their_consent(
 
 @pytest.mark.asyncio
 async def test_nothing_is_heard_while_it_is_paused(
-    reader: FakeRecognizer, application: Starlette, desk: TeleprompterClient
+    fake_recognizer: FakeRecognizer, application: Starlette, teleprompter_client: TeleprompterClient
 ) -> None:
-    one = await desk.open(source="audio")
-    async with connect(application, f"{one}/stream", headers=desk.headers) as socket:
+    one = await teleprompter_client.open(source="audio")
+    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
         await socket.send("start", channels=THEM)
         await socket.send_bytes(b"\0" + sentence_as_audio("Before"))
         await socket.send("pause")
@@ -148,16 +148,20 @@ async def test_nothing_is_heard_while_it_is_paused(
         await say(socket, "After")
         after = await socket.until("transcript.final", text="After")
         assert after["start_ms"] == 210
-    items = (await desk.events(one))["items"]
+    items = (await teleprompter_client.events(one))["items"]
     said = [each["text"] for each in items if each["type"] == "transcript.final"]
     assert said == ["Before", "After"]
-    assert b"Secret" not in b"".join(piece for each in reader.opened for piece in each.taken)
+    assert b"Secret" not in b"".join(
+        piece for each in fake_recognizer.opened for piece in each.taken
+    )
 
 
 @pytest.mark.asyncio
-async def test_flush_hears_it_to_its_end(application: Starlette, desk: TeleprompterClient) -> None:
-    one = await desk.open(source="audio")
-    async with connect(application, f"{one}/stream", headers=desk.headers) as socket:
+async def test_flush_hears_it_to_its_end(
+    application: Starlette, teleprompter_client: TeleprompterClient
+) -> None:
+    one = await teleprompter_client.open(source="audio")
+    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
         await socket.send("start", channels=THEM)
         await socket.send_bytes(b"\0" + sentence_as_audio("No full stop"))
         await socket.send("flush")
@@ -167,10 +171,10 @@ async def test_flush_hears_it_to_its_end(application: Starlette, desk: Telepromp
 
 @pytest.mark.asyncio
 async def test_stop_hears_what_was_sent_before_it_ends(
-    application: Starlette, desk: TeleprompterClient
+    application: Starlette, teleprompter_client: TeleprompterClient
 ) -> None:
-    one = await desk.open(source="audio")
-    async with connect(application, f"{one}/stream", headers=desk.headers) as socket:
+    one = await teleprompter_client.open(source="audio")
+    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
         await socket.send("start", channels=THEM)
         await socket.send_bytes(b"\0" + sentence_as_audio("Last words"))
         await socket.send("stop")
@@ -181,10 +185,10 @@ async def test_stop_hears_what_was_sent_before_it_ends(
 
 @pytest.mark.asyncio
 async def test_trouble_with_hearing_is_told(
-    reader: FakeRecognizer, application: Starlette, desk: TeleprompterClient
+    fake_recognizer: FakeRecognizer, application: Starlette, teleprompter_client: TeleprompterClient
 ) -> None:
-    one = await desk.open(source="audio")
-    async with connect(application, f"{one}/stream", headers=desk.headers) as socket:
+    one = await teleprompter_client.open(source="audio")
+    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
         await socket.send("start", channels=THEM)
         await socket.until("ready")
         for event in (
@@ -192,7 +196,7 @@ async def test_trouble_with_hearing_is_told(
             AudioGap(1, 2, "overrun"),
             RecognitionProblem("engine_restarted", "Again."),
         ):
-            reader.opened[0].say(event)
+            fake_recognizer.opened[0].say(event)
         told = [await socket.until("notice") for _ in range(3)]
         assert [each["code"] for each in told] == ["lag", "gap", "engine_restarted"]
         assert {each["detail"]["channel"] for each in told} == {"them"}
@@ -201,10 +205,10 @@ async def test_trouble_with_hearing_is_told(
 
 @pytest.mark.asyncio
 async def test_sound_that_comes_faster_than_it_is_spoken_is_cut_off(
-    application: Starlette, desk: TeleprompterClient
+    application: Starlette, teleprompter_client: TeleprompterClient
 ) -> None:
-    one = await desk.open(source="audio")
-    async with connect(application, f"{one}/stream", headers=desk.headers) as socket:
+    one = await teleprompter_client.open(source="audio")
+    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
         await socket.send("start", channels=THEM)
         for _ in range(12):
             await socket.send_bytes(b"\0" + SECOND)
@@ -214,15 +218,15 @@ async def test_sound_that_comes_faster_than_it_is_spoken_is_cut_off(
 
 @pytest.mark.asyncio
 async def test_nobody_is_free_to_hear(
-    reader: FakeRecognizer,
+    fake_recognizer: FakeRecognizer,
     application: Starlette,
-    desk: TeleprompterClient,
+    teleprompter_client: TeleprompterClient,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("negotiator.teleprompter.websocket_handler._LET_GO", ())
-    reader.room = 0
-    one = await desk.open(source="audio")
-    async with connect(application, f"{one}/stream", headers=desk.headers) as socket:
+    fake_recognizer.room = 0
+    one = await teleprompter_client.open(source="audio")
+    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
         await socket.send("start", channels=THEM)
         assert await socket.closed() == 1013
         assert (socket.said[-1]["code"], socket.said[-1]["retry_after"]) == ("busy", 5)

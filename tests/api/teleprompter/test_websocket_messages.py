@@ -7,15 +7,15 @@ from tests.helpers.asgi_websocket import connect
 from tests.helpers.phrase_analyser import OBJECTION
 from tests.helpers.teleprompter_client import TeleprompterClient
 
-pytestmark = pytest.mark.usefixtures("quick_ear")
+pytestmark = pytest.mark.usefixtures("phrase_analyser")
 
 
 @pytest.mark.asyncio
 async def test_what_is_said_on_the_socket_raises_its_card(
-    application: Starlette, desk: TeleprompterClient
+    application: Starlette, teleprompter_client: TeleprompterClient
 ) -> None:
-    one = await desk.open()
-    async with connect(application, f"{one}/stream", headers=desk.headers) as socket:
+    one = await teleprompter_client.open()
+    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
         await socket.send("start")
         ready = await socket.until("ready")
         assert (ready["seq"], ready["replay_from"]) == (0, 1)
@@ -32,19 +32,19 @@ async def test_what_is_said_on_the_socket_raises_its_card(
 
 @pytest.mark.asyncio
 async def test_socket_and_http_tell_the_same(
-    application: Starlette, desk: TeleprompterClient
+    application: Starlette, teleprompter_client: TeleprompterClient
 ) -> None:
-    one = await desk.open()
-    async with connect(application, f"{one}/stream", headers=desk.headers) as socket:
+    one = await teleprompter_client.open()
+    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
         await socket.send("start")
-        await desk.say(one, OBJECTION)
+        await teleprompter_client.say(one, OBJECTION)
         await socket.send("text", utterance_id="u2", text="Send me the contract.", speaker="me")
         await socket.send("mark", ref="here")
         await socket.until("notice", code="mark")
         await socket.send("stop")
         assert await socket.closed() == 1000
         told = [each for each in socket.said if "seq" in each and each["type"] not in _OWN]
-    assert told == (await desk.events(one))["items"]
+    assert told == (await teleprompter_client.events(one))["items"]
 
 
 _OWN = {"ready", "ack"}
@@ -52,41 +52,41 @@ _OWN = {"ready", "ack"}
 
 @pytest.mark.asyncio
 async def test_who_comes_back_is_told_what_he_missed_and_nothing_twice(
-    application: Starlette, desk: TeleprompterClient
+    application: Starlette, teleprompter_client: TeleprompterClient
 ) -> None:
-    one = await desk.open()
+    one = await teleprompter_client.open()
     for number in range(5):
-        await desk.say(one, f"Sentence {number}.", f"u{number}")
+        await teleprompter_client.say(one, f"Sentence {number}.", f"u{number}")
     async with connect(
-        application, f"{one}/stream", headers=desk.headers, query="after=2"
+        application, f"{one}/stream", headers=teleprompter_client.headers, query="after=2"
     ) as socket:
         assert (await socket.next())["replay_from"] == 3
         assert [(await socket.next())["seq"] for _ in range(3)] == [3, 4, 5]
-        await desk.say(one, "One more.", "u9")
+        await teleprompter_client.say(one, "One more.", "u9")
         assert (await socket.next())["seq"] == 6
 
 
 @pytest.mark.asyncio
 async def test_an_utterance_that_grows_is_shown_and_not_kept(
-    application: Starlette, desk: TeleprompterClient
+    application: Starlette, teleprompter_client: TeleprompterClient
 ) -> None:
-    one = await desk.open()
-    async with connect(application, f"{one}/stream", headers=desk.headers) as socket:
+    one = await teleprompter_client.open()
+    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
         await socket.send("start")
         await socket.send("text", utterance_id="u1", text="Mail ada@example.com", final=False)
         shown = await socket.until("transcript.partial")
         assert (shown["utterance_id"], shown["speaker"]) == ("u1", "them")
         assert shown["text"] == "Mail [email]"
         assert "seq" not in shown
-    assert (await desk.events(one))["items"] == []
+    assert (await teleprompter_client.events(one))["items"] == []
 
 
 @pytest.mark.asyncio
 async def test_a_refusal_is_a_message_and_the_socket_stays(
-    application: Starlette, desk: TeleprompterClient
+    application: Starlette, teleprompter_client: TeleprompterClient
 ) -> None:
-    one = await desk.open(consent={"basis": "own_side_only", "confirmed_by": "Ada"})
-    async with connect(application, f"{one}/stream", headers=desk.headers) as socket:
+    one = await teleprompter_client.open(consent={"basis": "own_side_only", "confirmed_by": "Ada"})
+    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
         await socket.send("start")
         await socket.send("text", utterance_id="u1", text="Hello", speaker="them")
         said = await socket.until("error")
@@ -107,24 +107,28 @@ async def test_a_refusal_is_a_message_and_the_socket_stays(
 
 @pytest.mark.asyncio
 async def test_a_session_that_is_erased_closes_its_sockets(
-    application: Starlette, desk: TeleprompterClient
+    application: Starlette, teleprompter_client: TeleprompterClient
 ) -> None:
-    one = await desk.open()
+    one = await teleprompter_client.open()
     async with connect(
-        application, f"{one}/stream", headers=desk.headers, query="after=0"
+        application, f"{one}/stream", headers=teleprompter_client.headers, query="after=0"
     ) as socket:
         await socket.until("ready")
-        await desk.send("DELETE", one)
+        await teleprompter_client.send("DELETE", one)
         assert await socket.closed() == 1000
 
 
 @pytest.mark.asyncio
-async def test_eight_may_look_on(application: Starlette, desk: TeleprompterClient) -> None:
-    one = await desk.open()
+async def test_eight_may_look_on(
+    application: Starlette, teleprompter_client: TeleprompterClient
+) -> None:
+    one = await teleprompter_client.open()
     path, query = f"{one}/stream", "after=0"
 
     async def crowd(left: int) -> None:
-        async with connect(application, path, headers=desk.headers, query=query) as socket:
+        async with connect(
+            application, path, headers=teleprompter_client.headers, query=query
+        ) as socket:
             if left:
                 await socket.until("ready")
                 await crowd(left - 1)

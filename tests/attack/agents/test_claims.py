@@ -15,7 +15,7 @@ import pytest
 from negotiator.agents import delegation
 from negotiator.settings import Settings
 from negotiator.users import user_queries
-from tests.attack.conftest import AssertionStage, Forgery, refused
+from tests.attack.conftest import Forger, Forgery, refused
 from tests.conftest import Change, Clock, Mint, Register, bearer, connect, make_settings, running
 
 CLAIM = "/api/agent/claim"
@@ -34,27 +34,27 @@ async def _claim(
 
 @pytest.mark.asyncio
 async def test_a_claim_needs_the_agent_s_own_token(
-    stage: AssertionStage, register: Register, mint: Mint
+    forger: Forger, register: Register, mint: Mint
 ) -> None:
     """86, 87: without a credential a plain challenge, with a bad one invalid_token; the code stays good."""
     _, code = await mint()
     agent = await register()
-    silent = await _claim(stage.client, None, code)
+    silent = await _claim(forger.client, None, code)
     assert silent.status_code == 401
     assert "error" not in silent.headers["www-authenticate"]
     broken = {**agent, "access_token": agent["access_token"][:-4] + "AAAA"}
-    refused(await _claim(stage.client, broken, code), (401, "invalid_token"), code)
-    basic = await stage.client.post(CLAIM, json={"claim_token": code}, auth=stage.basic)
+    refused(await _claim(forger.client, broken, code), (401, "invalid_token"), code)
+    basic = await forger.client.post(CLAIM, json={"claim_token": code}, auth=forger.basic)
     assert basic.status_code == 401
-    assert (await _claim(stage.client, agent, code)).status_code == 200
+    assert (await _claim(forger.client, agent, code)).status_code == 200
 
 
 @pytest.mark.asyncio
-async def test_a_client_is_no_agent(stage: AssertionStage, mint: Mint) -> None:
+async def test_a_client_is_no_agent(forger: Forger, mint: Mint) -> None:
     _, code = await mint()
     form = {"grant_type": "client_credentials"}
-    token = (await stage.client.post("/oauth/token", data=form, auth=stage.basic)).json()
-    refused(await _claim(stage.client, token, code), (403, "access_denied"))
+    token = (await forger.client.post("/oauth/token", data=form, auth=forger.basic)).json()
+    refused(await _claim(forger.client, token, code), (403, "access_denied"))
 
 
 BAD_CODES: list[Any] = [
@@ -77,56 +77,56 @@ BAD_CODES: list[Any] = [
 @pytest.mark.asyncio
 @pytest.mark.parametrize("code", BAD_CODES, ids=repr)
 async def test_a_code_that_is_none_is_refused_and_binds_nothing(
-    stage: AssertionStage, register: Register, mint: Mint, code: Any
+    forger: Forger, register: Register, mint: Mint, code: Any
 ) -> None:
     """89: what could be a code gets one answer, what could not a malformed request's."""
     _, good = await mint()
     agent = await register()
-    before = stage.counts()
+    before = forger.counts()
     body = json.dumps({"claim_token": code}).encode()
     headers = {**bearer(agent), "content-type": "application/json"}
-    answer = await stage.client.post(CLAIM, headers=headers, content=body)
+    answer = await forger.client.post(CLAIM, headers=headers, content=body)
     assert answer.status_code == 400
     assert answer.json()["error"] in {"invalid_claim_token", "invalid_request"}
-    assert stage.counts() == before
-    assert (await _claim(stage.client, agent, good)).status_code == 200
+    assert forger.counts() == before
+    assert (await _claim(forger.client, agent, good)).status_code == 200
 
 
 @pytest.mark.asyncio
 async def test_every_unknown_code_gets_the_same_words(
-    stage: AssertionStage, register: Register, mint: Mint, change: Change
+    forger: Forger, register: Register, mint: Mint, change: Change
 ) -> None:
     """89, 95: unknown, malformed, and bound to somebody else's agent cannot be told apart."""
     first, second = await register(), await register()
     _, bound = await mint(agent_id=first["client_id"])
     answers = [
-        await _claim(stage.client, second, code) for code in (bound, "BBBB-BBBB-BBBB", "zzz")
+        await _claim(forger.client, second, code) for code in (bound, "BBBB-BBBB-BBBB", "zzz")
     ]
     for answer in answers:
         refused(answer, WRONG, bound)
     assert len({answer.json()["error_description"] for answer in answers}) == 1
-    assert (await _claim(stage.client, first, bound)).status_code == 200
+    assert (await _claim(forger.client, first, bound)).status_code == 200
 
 
 @pytest.mark.asyncio
 async def test_a_code_works_once_and_the_first_binding_stays(
-    stage: AssertionStage, register: Register, mint: Mint
+    forger: Forger, register: Register, mint: Mint
 ) -> None:
     """92, 88: a second agent, the same agent, and another user's code for a bound agent."""
     user, code = await mint()
     _, others = await mint("eve@example.com")
     first, second = await register(), await register()
-    claimed = (await _claim(stage.client, first, code)).json()
+    claimed = (await _claim(forger.client, first, code)).json()
     assert claimed["identity"]["user_id"] == user
-    refused(await _claim(stage.client, second, code), (409, "claim_used"), code)
+    refused(await _claim(forger.client, second, code), (409, "claim_used"), code)
     for word in (code, others):
-        refused(await _claim(stage.client, claimed, word), (409, "already_claimed"))
-    assert (await _claim(stage.client, second, others)).status_code == 200
+        refused(await _claim(forger.client, claimed, word), (409, "already_claimed"))
+    assert (await _claim(forger.client, second, others)).status_code == 200
 
 
 @pytest.mark.asyncio
 async def test_a_code_dies_by_time_by_revocation_and_with_its_user(
-    stage: AssertionStage,
+    forger: Forger,
     register: Register,
     mint: Mint,
     change: Change,
@@ -136,55 +136,55 @@ async def test_a_code_dies_by_time_by_revocation_and_with_its_user(
     user, revoked = await mint()
     rows = await change(lambda tx: delegation.of_user(tx, user))
     await change(lambda tx: delegation.revoke(tx, rows[0].id, actor=user))
-    refused(await _claim(stage.client, await register(), revoked), (410, "claim_revoked"))
+    refused(await _claim(forger.client, await register(), revoked), (410, "claim_revoked"))
     _, orphan = await mint("gone@example.com")
     await change(lambda tx: user_queries.disable(tx, "gone@example.com"))
-    refused(await _claim(stage.client, await register(), orphan), (410, "claim_revoked"))
+    refused(await _claim(forger.client, await register(), orphan), (410, "claim_revoked"))
     _, short = await mint(ttl=60)
     _, long = await mint(ttl=600)
     clock = Clock()
     clock.at = int(time.time() * 1000) + 61_000
     first, second = await register(), await register()
     monkeypatch.setattr("negotiator.values.now", clock)
-    refused(await _claim(stage.client, first, short), (410, "claim_expired"))
-    assert (await _claim(stage.client, second, long)).status_code == 200
+    refused(await _claim(forger.client, first, short), (410, "claim_expired"))
+    assert (await _claim(forger.client, second, long)).status_code == 200
 
 
 @pytest.mark.asyncio
 async def test_a_token_seen_before_the_claim_is_worth_nothing_after_it(
-    stage: AssertionStage, register: Register, mint: Mint
+    forger: Forger, register: Register, mint: Mint
 ) -> None:
     """96, 98: no fixation, and no more scopes than the user granted."""
     _, code = await mint(scopes=["negotiations:read"])
     before = await register()
-    assert (await stage.client.get("/api/negotiations", headers=bearer(before))).status_code == 200
+    assert (await forger.client.get("/api/negotiations", headers=bearer(before))).status_code == 200
     wish = {
         "claim_token": code,
         "scopes": ["memories:write"],
         "scope": "openid",
         "user_id": "usr_x",
     }
-    after = (await stage.client.post(CLAIM, json=wish, headers=bearer(before))).json()
-    dead = await stage.client.get("/api/negotiations", headers=bearer(before))
+    after = (await forger.client.post(CLAIM, json=wish, headers=bearer(before))).json()
+    dead = await forger.client.get("/api/negotiations", headers=bearer(before))
     assert dead.status_code == 401
     assert after["scopes"] == ["negotiations:read"]
     assert after["client_id"] == before["client_id"]
-    assert (await stage.client.get("/api/negotiations", headers=bearer(after))).status_code == 200
+    assert (await forger.client.get("/api/negotiations", headers=bearer(after))).status_code == 200
 
 
 @pytest.mark.asyncio
 async def test_five_guesses_at_once_or_in_a_row_are_all_an_agent_has(
-    stage: AssertionStage, register: Register, mint: Mint
+    forger: Forger, register: Register, mint: Mint
 ) -> None:
     _, code = await mint()
     guesser, other = await register(), await register()
-    tries = [_claim(stage.client, guesser, f"BBBB-BBBB-{'BCDFGHJKLM'[n] * 4}") for n in range(10)]
+    tries = [_claim(forger.client, guesser, f"BBBB-BBBB-{'BCDFGHJKLM'[n] * 4}") for n in range(10)]
     errors = [answer.json()["error"] for answer in await asyncio.gather(*tries)]
     assert sorted(errors) == ["invalid_claim_token"] * 5 + ["too_many_attempts"] * 5
-    late = await _claim(stage.client, guesser, code)
+    late = await _claim(forger.client, guesser, code)
     refused(late, (429, "too_many_attempts"), code)
     assert int(late.headers["retry-after"]) > 0
-    assert (await _claim(stage.client, other, code)).status_code == 200
+    assert (await _claim(forger.client, other, code)).status_code == 200
 
 
 @pytest.mark.asyncio
@@ -240,10 +240,10 @@ async def test_a_dead_code_is_no_guess_and_spends_nobody_s_budget(
 
 
 @pytest.mark.asyncio
-async def test_the_database_gives_no_code_away(stage: AssertionStage, mint: Mint) -> None:
+async def test_the_database_gives_no_code_away(forger: Forger, mint: Mint) -> None:
     """102: neither the code nor its plain digest is anywhere in the file."""
     _, code = await mint()
-    with sqlite3.connect(stage.database) as connection:
+    with sqlite3.connect(forger.database) as connection:
         dump = "\n".join(connection.iterdump())
     bare = code.replace("-", "")
 
@@ -252,7 +252,7 @@ async def test_the_database_gives_no_code_away(stage: AssertionStage, mint: Mint
 
 
 async def _mailed_link(
-    stage: AssertionStage, settings: Settings, change: Change
+    forger: Forger, settings: Settings, change: Change
 ) -> tuple[str, dict[str, Any]]:
     hashed = user_queries.hash_password(PASSWORD)
     await change(
@@ -264,7 +264,7 @@ async def _mailed_link(
         "assertion_type": "verified_email",
         "assertion": "ada@example.com",
     }
-    agent = (await stage.client.post("/api/agent/register", json=body)).json()
+    agent = (await forger.client.post("/api/agent/register", json=body)).json()
     mail = message_from_bytes(next((settings.data_dir / "outbox").glob("*.eml")).read_bytes())
     text = mail.get_payload(decode=True)
     assert isinstance(text, bytes)
@@ -275,64 +275,67 @@ async def _mailed_link(
 
 @pytest.mark.asyncio
 async def test_looking_at_an_approval_grants_nothing_and_the_page_cannot_be_framed(
-    stage: AssertionStage, settings: Settings, change: Change
+    forger: Forger, settings: Settings, change: Change
 ) -> None:
     """101, 103: GET and HEAD by a link scanner, a wrong password, then the owner."""
-    link, agent = await _mailed_link(stage, settings, change)
-    before = stage.counts()
-    await stage.client.head(link)
-    page = await stage.client.get(link)
+    link, agent = await _mailed_link(forger, settings, change)
+    before = forger.counts()
+    await forger.client.head(link)
+    page = await forger.client.get(link)
     assert page.status_code == 200
     assert "<script>alert" not in page.text
     assert "frame-ancestors 'none'" in page.headers["content-security-policy"]
     assert page.headers["referrer-policy"] == "no-referrer"
     assert page.headers["cache-control"] == "no-store"
     grant = {"scope:negotiations:read": "on", "scope:root": "on"}
-    wrong = await stage.client.post(link, data={**grant, "password": "guess"})
+    wrong = await forger.client.post(link, data={**grant, "password": "guess"})
     assert wrong.status_code == 403
-    assert stage.counts() == before
-    right = await stage.client.post(link, data={**grant, "password": PASSWORD})
+    assert forger.counts() == before
+    right = await forger.client.post(link, data={**grant, "password": PASSWORD})
     assert right.status_code == 200
     code = re.search(r"[B-Z]{4}-[B-Z]{4}-[B-Z]{4}", right.text)
     assert code is not None
     body = {"agent_name": "thief", "identity_type": "anonymous"}
-    thief = (await stage.client.post("/api/agent/register", json=body)).json()
-    refused(await _claim(stage.client, thief, code[0]), WRONG, code[0])
-    claimed = await _claim(stage.client, agent, code[0])
+    thief = (await forger.client.post("/api/agent/register", json=body)).json()
+    refused(await _claim(forger.client, thief, code[0]), WRONG, code[0])
+    claimed = await _claim(forger.client, agent, code[0])
     assert claimed.json()["scopes"] == ["negotiations:read"]
-    assert (await stage.client.post(link, data={**grant, "password": PASSWORD})).status_code == 410
+    assert (await forger.client.post(link, data={**grant, "password": PASSWORD})).status_code == 410
 
 
 @pytest.mark.asyncio
 async def test_five_wrong_passwords_end_an_approval(
-    stage: AssertionStage, settings: Settings, change: Change
+    forger: Forger, settings: Settings, change: Change
 ) -> None:
-    link, _ = await _mailed_link(stage, settings, change)
+    link, _ = await _mailed_link(forger, settings, change)
     for _ in range(5):
-        assert (await stage.client.post(link, data={"password": "guess"})).status_code in {403, 410}
+        assert (await forger.client.post(link, data={"password": "guess"})).status_code in {
+            403,
+            410,
+        }
     grant = {"scope:negotiations:read": "on", "password": PASSWORD}
-    assert (await stage.client.post(link, data=grant)).status_code == 410
+    assert (await forger.client.post(link, data=grant)).status_code == 410
 
 
 @pytest.mark.asyncio
 async def test_the_address_of_an_account_links_nothing_by_itself(
-    stage: AssertionStage, settings: Settings, change: Change
+    forger: Forger, settings: Settings, change: Change
 ) -> None:
     """59: an unknown identity with a known address waits for the owner; then it is his, and only then."""
-    await _mailed_link(stage, settings, change)
+    await _mailed_link(forger, settings, change)
     claims = {"email": "ADA@example.com", "email_verified": True, "sub": "u-new"}
-    before = stage.counts()
-    text = stage.forge(Forgery(claims=claims), "register")
-    asked = await stage.knock("register", text)
+    before = forger.counts()
+    text = forger.forge(Forgery(claims=claims), "register")
+    asked = await forger.present("register", text)
     refused(asked, (401, "interaction_required"), text)
     assert 'AgentAuth error="interaction_required"' in asked.headers["www-authenticate"]
-    at_token = stage.forge(Forgery(claims=claims), "token")
-    refused(await stage.knock("token", at_token), (400, "invalid_grant"), at_token)
-    assert stage.counts() == before
+    at_token = forger.forge(Forgery(claims=claims), "token")
+    refused(await forger.present("token", at_token), (400, "invalid_grant"), at_token)
+    assert forger.counts() == before
     link = asked.json()["interaction"]["verification_uri"]
-    await stage.client.get(link)
-    assert stage.counts() == before
-    assert (await stage.client.post(link, data={"password": PASSWORD})).status_code == 200
-    let_in = await stage.knock("register", text)
+    await forger.client.get(link)
+    assert forger.counts() == before
+    assert (await forger.client.post(link, data={"password": PASSWORD})).status_code == 200
+    let_in = await forger.present("register", text)
     assert let_in.status_code == 201
     assert let_in.json()["identity"]["email"] == "ada@example.com"

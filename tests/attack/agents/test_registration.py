@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from negotiator.settings import Settings
-from tests.attack.conftest import MAILS, AssertionStage, Forgery, refused
+from tests.attack.conftest import MAILS, Forger, Forgery, refused
 from tests.conftest import Mint, connect, make_settings, running
 from tests.helpers.fake_issuer import ID_JAG, registration
 
@@ -53,15 +53,15 @@ BODIES: dict[str, bytes] = {
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("name", BODIES)
-async def test_a_body_that_is_no_registration_is_refused(stage: AssertionStage, name: str) -> None:
-    before = stage.counts()
-    refused(await stage.client.post(REGISTER, content=BODIES[name], headers=JSON), REQUEST)
-    assert stage.counts() == before
-    assert (await stage.client.post(REGISTER, content=_body(), headers=JSON)).status_code == 201
+async def test_a_body_that_is_no_registration_is_refused(forger: Forger, name: str) -> None:
+    before = forger.counts()
+    refused(await forger.client.post(REGISTER, content=BODIES[name], headers=JSON), REQUEST)
+    assert forger.counts() == before
+    assert (await forger.client.post(REGISTER, content=_body(), headers=JSON)).status_code == 201
 
 
 @pytest.mark.asyncio
-async def test_a_body_that_never_ends_is_cut_off_while_it_is_read(stage: AssertionStage) -> None:
+async def test_a_body_that_never_ends_is_cut_off_while_it_is_read(forger: Forger) -> None:
     """4: the chunks stop being taken soon after the limit; nothing is collected first."""
     sent = 0
 
@@ -71,7 +71,7 @@ async def test_a_body_that_never_ends_is_cut_off_while_it_is_read(stage: Asserti
             sent += 1024
             yield b" " * 1024
 
-    answer = await stage.client.post(REGISTER, content=drip(), headers=JSON)
+    answer = await forger.client.post(REGISTER, content=drip(), headers=JSON)
     refused(answer, (413, "invalid_request"))
     assert sent < 64 * 1024
 
@@ -80,12 +80,12 @@ async def test_a_body_that_never_ends_is_cut_off_while_it_is_read(stage: Asserti
 @pytest.mark.parametrize(
     "media_type", ["text/plain", "application/x-www-form-urlencoded", "", "json"]
 )
-async def test_a_body_of_another_type_is_refused(stage: AssertionStage, media_type: str) -> None:
+async def test_a_body_of_another_type_is_refused(forger: Forger, media_type: str) -> None:
     headers = {"content-type": media_type}
-    answer = await stage.client.post(REGISTER, content=_body(), headers=headers)
+    answer = await forger.client.post(REGISTER, content=_body(), headers=headers)
     refused(answer, (415, "invalid_request"))
     charset = {"content-type": "application/json; charset=utf-8"}
-    assert (await stage.client.post(REGISTER, content=_body(), headers=charset)).status_code == 201
+    assert (await forger.client.post(REGISTER, content=_body(), headers=charset)).status_code == 201
 
 
 NAMES = {
@@ -108,17 +108,17 @@ NAMES = {
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("name", NAMES)
-async def test_a_name_that_deceives_the_eye_is_refused(stage: AssertionStage, name: str) -> None:
-    before = stage.counts()
-    answer = await stage.client.post(REGISTER, content=_body(agent_name=NAMES[name]), headers=JSON)
+async def test_a_name_that_deceives_the_eye_is_refused(forger: Forger, name: str) -> None:
+    before = forger.counts()
+    answer = await forger.client.post(REGISTER, content=_body(agent_name=NAMES[name]), headers=JSON)
     refused(answer, REQUEST)
-    assert stage.counts() == before
+    assert forger.counts() == before
     plain = _body(agent_name="Jörg's 代理 <b>agent</b> #1")
-    assert (await stage.client.post(REGISTER, content=plain, headers=JSON)).status_code == 201
+    assert (await forger.client.post(REGISTER, content=plain, headers=JSON)).status_code == 201
 
 
 @pytest.mark.asyncio
-async def test_nothing_asked_for_widens_an_anonymous_grant(stage: AssertionStage) -> None:
+async def test_nothing_asked_for_widens_an_anonymous_grant(forger: Forger) -> None:
     """7, 11: scopes, ids and users in the body are passed over."""
     wish = {
         "scope": "memories:write",
@@ -126,8 +126,8 @@ async def test_nothing_asked_for_widens_an_anonymous_grant(stage: AssertionStage
         "client_id": "agt_mine",
         "user_id": "usr_x",
     }
-    answer = await stage.client.post(REGISTER, json={**GOOD, **wish, "expires_in": 10**9})
-    plain = await stage.client.post(REGISTER, json=GOOD)
+    answer = await forger.client.post(REGISTER, json={**GOOD, **wish, "expires_in": 10**9})
+    plain = await forger.client.post(REGISTER, json=GOOD)
     assert answer.status_code == 201
     for member in ("scopes", "expires_in", "token_type"):
         assert answer.json()[member] == plain.json()[member]
@@ -137,20 +137,20 @@ async def test_nothing_asked_for_widens_an_anonymous_grant(stage: AssertionStage
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("kind", ["saml2", "jwt", "access_token", "id_token", "ID-JAG"])
-async def test_another_assertion_type_is_refused(stage: AssertionStage, kind: str) -> None:
-    before = stage.counts()
-    text = stage.forge(Forgery(), "register")
+async def test_another_assertion_type_is_refused(forger: Forger, kind: str) -> None:
+    before = forger.counts()
+    text = forger.forge(Forgery(), "register")
     body = {**registration(text), "assertion_type": f"urn:ietf:params:oauth:token-type:{kind}"}
-    answer = await stage.client.post(REGISTER, json=body)
+    answer = await forger.client.post(REGISTER, json=body)
     refused(answer, (400, "unsupported_assertion_type"), text)
-    assert stage.counts() == before
-    assert (await stage.client.post(REGISTER, json=registration(text))).status_code == 201
+    assert forger.counts() == before
+    assert (await forger.client.post(REGISTER, json=registration(text))).status_code == 201
 
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE"])
-async def test_another_method_is_told_the_right_one(stage: AssertionStage, method: str) -> None:
-    answer = await stage.client.request(method, REGISTER)
+async def test_another_method_is_told_the_right_one(forger: Forger, method: str) -> None:
+    answer = await forger.client.request(method, REGISTER)
     assert answer.status_code == 405
     assert answer.headers["allow"] == "POST"
 
@@ -175,19 +175,19 @@ VERIFIED = {"iss": MAILS, "email": "ada@corp.example", "email_verified": True}
     ids=repr,
 )
 async def test_an_address_nobody_vouches_for_is_no_identity(
-    stage: AssertionStage, claim: dict[str, Any]
+    forger: Forger, claim: dict[str, Any]
 ) -> None:
     """60: the boolean true, of a domain the issuer may speak for, and nothing else."""
-    before = stage.counts()
+    before = forger.counts()
     claims = {name: value for name, value in {**VERIFIED, **claim}.items() if value is not None}
-    text = stage.forge(Forgery(claims=claims), "register")
+    text = forger.forge(Forgery(claims=claims), "register")
     body = {**registration(text), "assertion_type": "verified_email"}
-    answer = await stage.client.post(REGISTER, json=body)
+    answer = await forger.client.post(REGISTER, json=body)
     assert answer.json()["error"] in {"missing_verified_email", "invalid_request"}
     refused(answer, (400, answer.json()["error"]), text)
-    assert stage.counts() == before
-    good = stage.forge(Forgery(claims=VERIFIED), "register")
-    answer = await stage.client.post(REGISTER, json={**body, "assertion": good})
+    assert forger.counts() == before
+    good = forger.forge(Forgery(claims=VERIFIED), "register")
+    answer = await forger.client.post(REGISTER, json={**body, "assertion": good})
     assert answer.json()["identity"]["email"] == "ada@corp.example"
 
 
@@ -207,13 +207,13 @@ def _outbox(settings: Settings) -> list[Message]:
 
 @pytest.mark.asyncio
 async def test_an_answer_does_not_tell_whether_an_account_exists(
-    stage: AssertionStage, mint: Mint, settings: Settings
+    forger: Forger, mint: Mint, settings: Settings
 ) -> None:
     """12: the same shape and length, and no account is made or touched."""
     await mint("ada@example.com")
-    before = stage.counts()
+    before = forger.counts()
     answers = [
-        await stage.client.post(REGISTER, json=_mail_to(address))
+        await forger.client.post(REGISTER, json=_mail_to(address))
         for address in ("ada@example.com", "eve@example.com")
     ]
     known, unknown = (answer.json() for answer in answers)
@@ -222,14 +222,14 @@ async def test_an_answer_does_not_tell_whether_an_account_exists(
     assert known["verification"] == unknown["verification"]
     assert known["scopes"] == unknown["scopes"]
     assert answers[0].headers.keys() == answers[1].headers.keys()
-    after = stage.counts()
+    after = forger.counts()
     assert (after["users"], after["delegations"]) == (before["users"], before["delegations"])
     assert [mail["To"] for mail in _outbox(settings)] == ["ada@example.com", "eve@example.com"]
 
 
 @pytest.mark.asyncio
 async def test_a_mailbox_cannot_be_flooded_under_any_spelling(
-    stage: AssertionStage, settings: Settings
+    forger: Forger, settings: Settings
 ) -> None:
     """One mail in ten minutes, however the address is written, and the answer stays the same."""
     spellings = [
@@ -241,7 +241,7 @@ async def test_a_mailbox_cannot_be_flooded_under_any_spelling(
         "=?us-ascii?b?dmljdGlt?=@example.com",
     ]
     for address in spellings:
-        answer = await stage.client.post(REGISTER, json=_mail_to(address))
+        answer = await forger.client.post(REGISTER, json=_mail_to(address))
         assert answer.status_code in {201, 400}, answer.text
     assert len(_outbox(settings)) == 1
 
@@ -261,11 +261,11 @@ async def test_a_mailbox_cannot_be_flooded_under_any_spelling(
     ],
 )
 async def test_an_address_that_would_steer_the_mail_is_refused(
-    stage: AssertionStage, settings: Settings, address: str
+    forger: Forger, settings: Settings, address: str
 ) -> None:
-    before = stage.counts()
-    refused(await stage.client.post(REGISTER, json=_mail_to(address)), REQUEST)
-    assert stage.counts() == before
+    before = forger.counts()
+    refused(await forger.client.post(REGISTER, json=_mail_to(address)), REQUEST)
+    assert forger.counts() == before
     assert _outbox(settings) == []
 
 

@@ -20,7 +20,7 @@ DEVICE = "__Host-negotiator-device"
 
 
 @pytest_asyncio.fixture
-async def limited(settings: Settings, account: Account) -> AsyncGenerator[Starlette]:
+async def limited_application(settings: Settings, account: Account) -> AsyncGenerator[Starlette]:
     """An application with the limits that are the default, and an account."""
     await account()
     made = make_settings(
@@ -51,12 +51,12 @@ async def exhaust(application: Starlette, email: str = "ada@example.com") -> Non
 
 @pytest.mark.asyncio
 async def test_an_attacker_s_thousand_failures_keep_the_owner_out_of_nothing(
-    limited: Starlette, delay: float
+    limited_application: Starlette, delay: float
 ) -> None:
-    async with connect(limited, "203.0.113.1") as home:
+    async with connect(limited_application, "203.0.113.1") as home:
         owner = FormBrowser(home)
         assert redirect_path(await owner.sign_in()) == "/agents"
-        async with connect(limited, "198.51.100.66") as client:
+        async with connect(limited_application, "198.51.100.66") as client:
             attacker = FormBrowser(client)
             token = await attacker.token("/sign-in")
             data = {"csrf": token, "email": "ada@example.com", "password": "a wrong guess"}
@@ -66,7 +66,7 @@ async def test_an_attacker_s_thousand_failures_keep_the_owner_out_of_nothing(
         began = time.monotonic()
         assert redirect_path(await owner.sign_in()) == "/agents", "a known device"
         known = time.monotonic() - began
-        async with connect(limited, "203.0.113.2") as elsewhere:
+        async with connect(limited_application, "203.0.113.2") as elsewhere:
             began = time.monotonic()
             assert redirect_path(await FormBrowser(elsewhere).sign_in()) == "/agents", (
                 "a new address"
@@ -76,21 +76,24 @@ async def test_an_attacker_s_thousand_failures_keep_the_owner_out_of_nothing(
 
 @pytest.mark.asyncio
 async def test_guessers_at_many_addresses_wait_and_hold_up_nobody_else(
-    limited: Starlette, delay: float
+    limited_application: Starlette, delay: float
 ) -> None:
-    async with connect(limited, "203.0.113.1") as home:
+    async with connect(limited_application, "203.0.113.1") as home:
         owner = FormBrowser(home)
         await owner.sign_in()
-        await exhaust(limited)
+        await exhaust(limited_application)
         began = time.monotonic()
-        guesses = [asyncio.create_task(guess(limited, f"192.0.2.{number}")) for number in range(20)]
+        guesses = [
+            asyncio.create_task(guess(limited_application, f"192.0.2.{number}"))
+            for number in range(20)
+        ]
         await asyncio.sleep(delay / 2)
         assert (await home.get("/api/health")).status_code == 200
         assert not any(each.done() for each in guesses), "all of them wait, and the server serves"
         assert set(await asyncio.gather(*guesses)) == {403}
         assert time.monotonic() - began >= delay
         assert redirect_path(await owner.sign_in()) == "/agents"
-        async with connect(limited, "203.0.113.9") as elsewhere:
+        async with connect(limited_application, "203.0.113.9") as elsewhere:
             assert redirect_path(await FormBrowser(elsewhere).sign_in()) == "/agents", (
                 "later, never refused"
             )
@@ -98,42 +101,47 @@ async def test_guessers_at_many_addresses_wait_and_hold_up_nobody_else(
 
 @pytest.mark.asyncio
 async def test_an_account_that_does_not_exist_is_delayed_as_one_that_does(
-    limited: Starlette, delay: float
+    limited_application: Starlette, delay: float
 ) -> None:
     for email in ("ada@example.com", "nobody@example.com"):
-        await exhaust(limited, email)
+        await exhaust(limited_application, email)
         began = time.monotonic()
-        assert await guess(limited, "192.0.2.1", email) == 403
+        assert await guess(limited_application, "192.0.2.1", email) == 403
         assert time.monotonic() - began >= delay
 
 
 @pytest.mark.asyncio
 async def test_a_bounded_number_waits_and_beyond_it_nobody_is_locked_out(
-    limited: Starlette, delay: float, monkeypatch: pytest.MonkeyPatch
+    limited_application: Starlette, delay: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(password_check, "_DELAY", 4 * delay)
     monkeypatch.setattr(password_check, "_MOST_WAITING", 3)
-    await exhaust(limited)
-    waiting = [asyncio.create_task(guess(limited, f"192.0.2.{n}")) for n in range(3)]
+    await exhaust(limited_application)
+    waiting = [asyncio.create_task(guess(limited_application, f"192.0.2.{n}")) for n in range(3)]
     await asyncio.sleep(delay)
-    async with connect(limited, "203.0.113.9") as elsewhere:
+    async with connect(limited_application, "203.0.113.9") as elsewhere:
         assert redirect_path(await FormBrowser(elsewhere).sign_in()) == "/agents"
     await asyncio.gather(*waiting)
 
 
 @pytest.mark.asyncio
 async def test_one_address_has_few_tries_waiting(
-    limited: Starlette, delay: float, monkeypatch: pytest.MonkeyPatch
+    limited_application: Starlette, delay: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(password_check, "_DELAY", 4 * delay)
-    await exhaust(limited)
-    statuses = await asyncio.gather(*(guess(limited, "192.0.2.1") for _ in range(8)))
+    await exhaust(limited_application)
+    statuses = await asyncio.gather(*(guess(limited_application, "192.0.2.1") for _ in range(8)))
     assert sorted(statuses) == [403] * 4 + [429] * 4
 
 
 @pytest.mark.asyncio
-async def test_a_stolen_device_cookie_guesses_no_faster_than_anybody(limited: Starlette) -> None:
-    async with connect(limited, "203.0.113.1") as home, connect(limited, "192.0.2.1") as thief:
+async def test_a_stolen_device_cookie_guesses_no_faster_than_anybody(
+    limited_application: Starlette,
+) -> None:
+    async with (
+        connect(limited_application, "203.0.113.1") as home,
+        connect(limited_application, "192.0.2.1") as thief,
+    ):
         owner, other = FormBrowser(home), FormBrowser(thief)
         await owner.sign_in()
         thief.cookies.set(DEVICE, home.cookies[DEVICE])
@@ -144,24 +152,27 @@ async def test_a_stolen_device_cookie_guesses_no_faster_than_anybody(limited: St
 
 @pytest.mark.asyncio
 async def test_a_device_is_its_user_s_only_until_the_password_changes_and_not_for_ever(
-    limited: Starlette, delay: float, account: Account, change: Change
+    limited_application: Starlette, delay: float, account: Account, change: Change
 ) -> None:
     await account("bob@example.com")
-    await exhaust(limited)
+    await exhaust(limited_application)
 
     async def is_delayed(browser: FormBrowser, **more: str) -> bool:
         began = time.monotonic()
         assert (await browser.sign_in(**more)).status_code == 303
         return time.monotonic() - began >= delay
 
-    async with connect(limited, "203.0.113.1") as home, connect(limited, "203.0.113.2") as his:
+    async with (
+        connect(limited_application, "203.0.113.1") as home,
+        connect(limited_application, "203.0.113.2") as his,
+    ):
         owner, bob = FormBrowser(home), FormBrowser(his)
         assert await is_delayed(owner), "unknown at first"
         first = home.cookies[DEVICE]
         await bob.sign_in("bob@example.com")
         bobs = his.cookies[DEVICE]
         for planted in (bobs, first[:-1], first.partition(".")[0], "x" * 5000, "."):
-            async with connect(limited, "203.0.113.3") as client:
+            async with connect(limited_application, "203.0.113.3") as client:
                 client.cookies.set(DEVICE, planted)
                 assert await is_delayed(FormBrowser(client)), planted[:20]
         hashed = user_queries.hash_password(NEW)
@@ -172,8 +183,10 @@ async def test_a_device_is_its_user_s_only_until_the_password_changes_and_not_fo
 
 
 @pytest.mark.asyncio
-async def test_the_device_cookie_is_out_of_reach_and_names_nobody(limited: Starlette) -> None:
-    async with connect(limited) as client:
+async def test_the_device_cookie_is_out_of_reach_and_names_nobody(
+    limited_application: Starlette,
+) -> None:
+    async with connect(limited_application) as client:
         answer = await FormBrowser(client).sign_in()
     (cookie,) = (each for each in answer.headers.get_list("set-cookie") if DEVICE in each)
     attributes = {part.strip().lower() for part in cookie.split(";")[1:]}

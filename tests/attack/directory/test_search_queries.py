@@ -25,7 +25,7 @@ HOSTILE = (
 
 
 @pytest_asyncio.fixture(autouse=True)
-async def stocked(change: Change) -> None:
+async def bundled_catalogue(change: Change) -> None:
     """The catalogue as it is after the first start."""
     await change(exchange_import.import_bundled_content)
 

@@ -41,7 +41,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[BareServer]:
 
 
 @pytest.fixture(scope="module")
-def patient(tmp_path_factory: pytest.TempPathFactory) -> Generator[BareServer]:
+def patient_server(tmp_path_factory: pytest.TempPathFactory) -> Generator[BareServer]:
     """The same with long deadlines: what is closed here is closed for its place."""
     bounds = replace(SMALL, header_timeout=60, body_timeout=60, idle_timeout=60, write_timeout=60)
     with serve(tmp_path_factory.mktemp("meters"), bounds) as running:
@@ -284,27 +284,29 @@ def test_a_client_that_reads_slowly_gets_everything(tmp_path: Path) -> None:
         assert received > 32_000_000
 
 
-def test_one_address_has_its_own_limit(patient: BareServer) -> None:
+def test_one_address_has_its_own_limit(patient_server: BareServer) -> None:
     with contextlib.ExitStack() as stack:
         for _ in range(SMALL.connections_per_address):
-            stack.enter_context(patient.connect("127.0.0.9"))
-        received = patient.exchange(CLOSE, source="127.0.0.9")
+            stack.enter_context(patient_server.connect("127.0.0.9"))
+        received = patient_server.exchange(CLOSE, source="127.0.0.9")
         assert statuses(received) == [503]
         assert refusal(received)["error"] == "temporarily_unavailable"
         assert b"retry-after: " in received.lower()
-        assert statuses(patient.exchange(CLOSE, source="127.0.0.10")) == [200]
-    patient.until(lambda: not patient.connections.requests.is_full_for("127.0.0.9"))
+        assert statuses(patient_server.exchange(CLOSE, source="127.0.0.10")) == [200]
+    patient_server.until(lambda: not patient_server.connections.requests.is_full_for("127.0.0.9"))
 
 
-def test_when_all_are_taken_the_one_that_waited_longest_makes_place(patient: BareServer) -> None:
+def test_when_all_are_taken_the_one_that_waited_longest_makes_place(
+    patient_server: BareServer,
+) -> None:
     sources = ("127.0.0.11", "127.0.0.12")
     with contextlib.ExitStack() as stack:
         held = [
-            stack.enter_context(patient.connect(sources[number % 2]))
+            stack.enter_context(patient_server.connect(sources[number % 2]))
             for number in range(SMALL.connections)
         ]
-        assert statuses(patient.exchange(CLOSE)) == [200]
-        assert patient.count("evicted") == 1
+        assert statuses(patient_server.exchange(CLOSE)) == [200]
+        assert patient_server.count("evicted") == 1
         assert held[0].recv(1) == b""
         held[1].sendall(CLOSE)
         assert statuses(receive_all(held[1])) == [200]
@@ -404,12 +406,12 @@ def test_there_are_fewer_connections_than_descriptors() -> None:
 
 
 def test_nothing_is_left_of_many_connections(server: BareServer) -> None:
-    def knock() -> None:
+    def present() -> None:
         for sent in (CLOSE, GET, b"", b"bad\r\n\r\n", HANDSHAKE + b"\r\n"):
             with contextlib.suppress(OSError), server.connect() as made:
                 made.sendall(sent)
 
-    threads = [threading.Thread(target=knock) for _ in range(5)]
+    threads = [threading.Thread(target=present) for _ in range(5)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -8,14 +8,14 @@ import pytest
 from negotiator.compose.application import build_application
 from negotiator.mcp.endpoint import requires_credential
 from negotiator.settings import Settings
-from tests.api.mcp.conftest import NEWEST, OLDER, PRICED, McpClient, full, line
+from tests.api.mcp.conftest import NEWEST, OLDER, PRICED, McpClient, full_mcp_client, mcp_client
 from tests.api.mcp.test_mcp_protocol import error
 from tests.api.mcp.test_mcp_refusals import told
 from tests.conftest import Register, bearer, connect, make_settings, running
 from tests.helpers.answer_checks import refused_over_mcp
 from tests.helpers.form_browser import BASE
 
-__all__ = ["full", "line"]
+__all__ = ["full_mcp_client", "mcp_client"]
 VERSIONS: Final = (NEWEST, *OLDER)
 
 
@@ -32,11 +32,11 @@ FOREIGN: Final = (
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("origin", FOREIGN)
-async def test_a_page_of_another_origin_needs_a_token(line: McpClient, origin: str) -> None:
-    message, headers = line.message("tools/list", {})
-    answer = await line.send(message, **headers, origin=origin)
+async def test_a_page_of_another_origin_needs_a_token(mcp_client: McpClient, origin: str) -> None:
+    message, headers = mcp_client.message("tools/list", {})
+    answer = await mcp_client.send(message, **headers, origin=origin)
     assert answer.status_code == 200, answer.text
-    bare = McpClient(line.client)
+    bare = McpClient(mcp_client.client)
     answer = await bare.send(message, **headers, origin=origin)
     refused_over_mcp(answer, 401, "invalid_token")
     answer = await bare.send(message, **headers, origin=origin, authorization="Bearer guess")
@@ -70,16 +70,16 @@ async def test_where_tools_are_public_a_page_of_another_origin_needs_a_token_too
     ],
 )
 async def test_a_page_that_takes_us_for_its_own_host_is_turned_away(
-    line: McpClient, origin: str, host: str
+    mcp_client: McpClient, origin: str, host: str
 ) -> None:
     """DNS rebinding: its name leads to our address, so the browser sends it here as to itself."""
     for method in ("POST", "GET"):
-        message, headers = line.message("tools/list", {})
-        answer = await line.client.request(
+        message, headers = mcp_client.message("tools/list", {})
+        answer = await mcp_client.client.request(
             method,
             "/mcp",
             json=message,
-            headers={**line.headers, **headers, "origin": origin, "host": host},
+            headers={**mcp_client.headers, **headers, "origin": origin, "host": host},
         )
         refused_over_mcp(answer, 403, "access_denied")
 
@@ -101,12 +101,14 @@ async def test_pages_of_our_own_and_of_named_origins_may_use_it(
 
 
 @pytest.mark.asyncio
-async def test_a_host_header_changes_nothing(line: McpClient) -> None:
-    plain = await line.ask("tools/list")
-    message, headers = line.message("tools/list", {})
-    answer = await line.send(message, **headers, host="evil.example")
+async def test_a_host_header_changes_nothing(mcp_client: McpClient) -> None:
+    plain = await mcp_client.ask("tools/list")
+    message, headers = mcp_client.message("tools/list", {})
+    answer = await mcp_client.send(message, **headers, host="evil.example")
     assert answer.json() == plain.json()
-    assert "evil" not in (await McpClient(line.client, {"host": "evil.example"}).ask("x")).text
+    assert (
+        "evil" not in (await McpClient(mcp_client.client, {"host": "evil.example"}).ask("x")).text
+    )
 
 
 @pytest.mark.asyncio
@@ -125,21 +127,25 @@ async def test_a_token_in_the_query_or_the_arguments_is_no_token(
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("version", VERSIONS)
-async def test_no_spelling_of_a_call_gets_around_its_scope(line: McpClient, version: str) -> None:
+async def test_no_spelling_of_a_call_gets_around_its_scope(
+    mcp_client: McpClient, version: str
+) -> None:
     """An anonymous agent lacks memories:write."""
-    line.version = version
-    refused_over_mcp(await line.call("add_tactic", summary="x"), 403, "insufficient_scope", id=7)
+    mcp_client.version = version
+    refused_over_mcp(
+        await mcp_client.call("add_tactic", summary="x"), 403, "insufficient_scope", id=7
+    )
     for name in ("add_tactic ", "ADD_TACTIC", "add_tactic\u200b", "tools/add_tactic", ""):
-        assert "error" in (await line.call(name, summary="x")).json()
+        assert "error" in (await mcp_client.call(name, summary="x")).json()
     # The header is not what is believed: the body is, and they have to agree.
-    message, headers = line.message("tools/call", {"name": "add_tactic", "arguments": {}})
-    answer = await line.send(message, **{**headers, "mcp-name": "list_negotiations"})
+    message, headers = mcp_client.message("tools/call", {"name": "add_tactic", "arguments": {}})
+    answer = await mcp_client.send(message, **{**headers, "mcp-name": "list_negotiations"})
     assert answer.status_code in {400, 403}
-    assert (await line.done("list_tactics", owner="user"))["items"] == []
+    assert (await mcp_client.done("list_tactics", owner="user"))["items"] == []
 
 
 @pytest.mark.asyncio
-async def test_what_is_no_tool_cannot_be_called(line: McpClient) -> None:
+async def test_what_is_no_tool_cannot_be_called(mcp_client: McpClient) -> None:
     for name in (
         "register_agent",
         "claim_agent",
@@ -147,17 +153,17 @@ async def test_what_is_no_tool_cannot_be_called(line: McpClient) -> None:
         "delete_negotiation",
         "get_health",
     ):
-        error(await line.call(name), 400, -32602)
+        error(await mcp_client.call(name), 400, -32602)
 
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("version", VERSIONS)
 async def test_somebody_else_s_is_not_there(
-    line: McpClient, register: Register, version: str
+    mcp_client: McpClient, register: Register, version: str
 ) -> None:
-    talk = await line.done("open_negotiation", **PRICED)
-    await line.done("make_battle_plan", id=talk["id"])
-    foreign = McpClient(line.client, bearer(await register("other")), version)
+    talk = await mcp_client.done("open_negotiation", **PRICED)
+    await mcp_client.done("make_battle_plan", id=talk["id"])
+    foreign = McpClient(mcp_client.client, bearer(await register("other")), version)
     for name, more in (
         ("get_negotiation", {}),
         ("edit_negotiation", {"title": "Mine now"}),
@@ -172,7 +178,7 @@ async def test_somebody_else_s_is_not_there(
         never = told(await foreign.call(name, id="neg_00000000000000000000000000", **more))
         assert theirs["error"] == "not_found"
         assert {**theirs, "request_id": ""} == {**never, "request_id": ""}
-    assert (await line.done("get_negotiation", id=talk["id"]))["title"] == "Laptops"
+    assert (await mcp_client.done("get_negotiation", id=talk["id"]))["title"] == "Laptops"
 
 
 @pytest.mark.asyncio
@@ -195,10 +201,10 @@ async def test_somebody_else_s_is_not_there(
         True,
     ],
 )
-async def test_nothing_is_smuggled_through_an_id(line: McpClient, smuggled: Any) -> None:
-    own = (await line.done("open_negotiation", **PRICED))["id"]
+async def test_nothing_is_smuggled_through_an_id(mcp_client: McpClient, smuggled: Any) -> None:
+    own = (await mcp_client.done("open_negotiation", **PRICED))["id"]
     sent = smuggled.replace("{own}", own) if isinstance(smuggled, str) else smuggled
-    answer = await line.call("get_negotiation", id=sent)
+    answer = await mcp_client.call("get_negotiation", id=sent)
     if answer.status_code == 400:
         error(answer, 400, -32700)
     else:
@@ -206,7 +212,7 @@ async def test_nothing_is_smuggled_through_an_id(line: McpClient, smuggled: Any)
 
 
 @pytest.mark.asyncio
-async def test_arguments_that_the_schema_does_not_know_are_refused(line: McpClient) -> None:
+async def test_arguments_that_the_schema_does_not_know_are_refused(mcp_client: McpClient) -> None:
     unknown: list[dict[str, Any]] = [
         {"principal": "usr_x"},
         {"scopes": ["memories:write"]},
@@ -216,21 +222,23 @@ async def test_arguments_that_the_schema_does_not_know_are_refused(line: McpClie
         {"_meta": {}},
     ]
     for more in unknown:
-        assert told(await line.call("list_negotiations", **more))["error"] == "validation_failed"
+        assert (
+            told(await mcp_client.call("list_negotiations", **more))["error"] == "validation_failed"
+        )
 
 
 @pytest.mark.asyncio
-async def test_size_and_depth_are_bounded_as_over_http(line: McpClient) -> None:
-    large = await line.call("open_negotiation", **PRICED, category="x" * 70_000)
+async def test_size_and_depth_are_bounded_as_over_http(mcp_client: McpClient) -> None:
+    large = await mcp_client.call("open_negotiation", **PRICED, category="x" * 70_000)
     assert told(large)["error"] == "invalid_request"
-    larger = await line.call("open_negotiation", **PRICED, category="x" * 300_000)
+    larger = await mcp_client.call("open_negotiation", **PRICED, category="x" * 300_000)
     refused_over_mcp(larger, 413, "invalid_request")
     deep: Any = "x"
     for _ in range(60):
         deep = [deep]
-    error(await line.call("open_negotiation", **PRICED, facts=deep), 400, -32700)
+    error(await mcp_client.call("open_negotiation", **PRICED, facts=deep), 400, -32700)
     deeper = b'{"a":' * 40_000 + b"1" + b"}" * 40_000
-    answer = await line.send(deeper[:70_000])
+    answer = await mcp_client.send(deeper[:70_000])
     assert answer.status_code == 400
 
 
@@ -242,9 +250,11 @@ async def test_the_uninvited_may_not_send_much(client: httpx2.AsyncClient) -> No
 
 
 @pytest.mark.asyncio
-async def test_a_forged_session_is_nobody_s_session(line: McpClient, register: Register) -> None:
-    await line.done("open_negotiation", **PRICED)
-    foreign = McpClient(line.client, bearer(await register("other")), OLDER[0])
+async def test_a_forged_session_is_nobody_s_session(
+    mcp_client: McpClient, register: Register
+) -> None:
+    await mcp_client.done("open_negotiation", **PRICED)
+    foreign = McpClient(mcp_client.client, bearer(await register("other")), OLDER[0])
     foreign.headers["mcp-session-id"] = "1"
     foreign.headers["last-event-id"] = "0"
     assert (await foreign.done("list_negotiations"))["items"] == []
@@ -252,9 +262,9 @@ async def test_a_forged_session_is_nobody_s_session(line: McpClient, register: R
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("media_type", ["text/plain", "application/x-www-form-urlencoded", ""])
-async def test_what_a_form_could_send_is_not_read(line: McpClient, media_type: str) -> None:
-    message, headers = line.message("tools/list", {})
-    answer = await line.send(message, **{**headers, "content-type": media_type})
+async def test_what_a_form_could_send_is_not_read(mcp_client: McpClient, media_type: str) -> None:
+    message, headers = mcp_client.message("tools/list", {})
+    answer = await mcp_client.send(message, **{**headers, "content-type": media_type})
     refused_over_mcp(answer, 415, "invalid_request")
 
 

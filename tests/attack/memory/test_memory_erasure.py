@@ -29,70 +29,72 @@ async def left(settings: Settings) -> list[bytes]:
     return [word for word in (*WORDS, vector.tobytes()) if word in held]
 
 
-async def told(notebook: MemoryClient) -> str:
+async def told(memory_client: MemoryClient) -> str:
     """A memory with every trace a memory can leave: a key's answer, versions, a search, an import."""
-    answer = await notebook.call("POST", "", {"text": SECRET}, idempotency_key="once")
+    answer = await memory_client.call("POST", "", {"text": SECRET}, idempotency_key="once")
     memory: str = answer.json()["id"]
-    await notebook.call("PATCH", f"/{memory}", {"tags": ["Vandelay"], "counterparty": "Vandelay"})
-    await notebook.call("PATCH", f"/{memory}", {"text": "Nothing of interest."})
-    await notebook.call("POST", "", {"text": SECRET}, idempotency_key="twice")
-    await notebook.found("what is the walk-away of Vandelay")
+    await memory_client.call(
+        "PATCH", f"/{memory}", {"tags": ["Vandelay"], "counterparty": "Vandelay"}
+    )
+    await memory_client.call("PATCH", f"/{memory}", {"text": "Nothing of interest."})
+    await memory_client.call("POST", "", {"text": SECRET}, idempotency_key="twice")
+    await memory_client.found("what is the walk-away of Vandelay")
     return memory
 
 
 @pytest.mark.asyncio
-async def test_erasing_all_leaves_no_byte(notebook: MemoryClient, settings: Settings) -> None:
-    await told(notebook)
+async def test_erasing_all_leaves_no_byte(memory_client: MemoryClient, settings: Settings) -> None:
+    await told(memory_client)
     assert len(await left(settings)) >= 4, "before, it is there"
-    assert (await notebook.erased()).status_code == 200
+    assert (await memory_client.erased()).status_code == 200
     assert await left(settings) == []
 
 
 @pytest.mark.asyncio
 async def test_forgetting_memories_one_by_one_leaves_no_byte(
-    notebook: MemoryClient, settings: Settings
+    memory_client: MemoryClient, settings: Settings
 ) -> None:
-    await told(notebook)
-    for view in await notebook.listed():
-        assert (await notebook.call("DELETE", f"/{view['id']}")).status_code == 204
+    await told(memory_client)
+    for view in await memory_client.listed():
+        assert (await memory_client.call("DELETE", f"/{view['id']}")).status_code == 204
     assert await left(settings) == []
 
 
 @pytest.mark.asyncio
 async def test_what_was_imported_is_erased_like_anything_else(
-    notebook: MemoryClient, settings: Settings
+    memory_client: MemoryClient, settings: Settings
 ) -> None:
-    await notebook.call("POST", "/import", {"lines": [{"text": SECRET}]})
-    await notebook.erased()
+    await memory_client.call("POST", "/import", {"lines": [{"text": SECRET}]})
+    await memory_client.erased()
     assert await left(settings) == []
 
 
 @pytest.mark.asyncio
 async def test_what_an_agent_wrote_before_it_was_claimed_is_erased_with_its_user_s(
-    new_notebook: NewMemoryClient, settings: Settings
+    new_memory_client: NewMemoryClient, settings: Settings
 ) -> None:
-    notebook = await new_notebook()
-    await told(notebook)
-    await notebook.erased()
-    again = await notebook.call("POST", "", {"text": "Anew."}, idempotency_key="once")
+    memory_client = await new_memory_client()
+    await told(memory_client)
+    await memory_client.erased()
+    again = await memory_client.call("POST", "", {"text": "Anew."}, idempotency_key="once")
     assert again.status_code == 201
     assert await left(settings) == []
 
 
 @pytest.mark.asyncio
 async def test_the_sweep_of_an_unclaimed_agent_leaves_no_byte(
-    notebook: MemoryClient, change: Change, register: Register, settings: Settings
+    memory_client: MemoryClient, change: Change, register: Register, settings: Settings
 ) -> None:
     agent: str = (await register())["client_id"]
-    memory = await told(notebook)
+    memory = await told(memory_client)
 
     def give(tx: Transaction) -> None:
-        for view in memories_queries.list_all(tx, notebook.owner):
-            memories_queries.change_owner(tx, notebook.owner, view["id"], agent)
-        idempotency.erase(tx, notebook.owner)
+        for view in memories_queries.list_all(tx, memory_client.owner):
+            memories_queries.change_owner(tx, memory_client.owner, view["id"], agent)
+        idempotency.erase(tx, memory_client.owner)
 
     await change(give)
-    assert (await notebook.call("GET", f"/{memory}")).status_code == 404
+    assert (await memory_client.call("GET", f"/{memory}")).status_code == 404
     assert await change(lambda tx: sweep(tx, values.now() + 400 * DAYS))
     store = make_store(settings.database_url)
     await store.start()

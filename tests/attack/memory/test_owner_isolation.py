@@ -31,10 +31,10 @@ HOSTILE: Final = (
 
 @pytest.mark.asyncio
 async def test_no_id_of_hers_opens_anything_for_him(
-    notebook: MemoryClient, new_notebook: NewMemoryClient
+    memory_client: MemoryClient, new_memory_client: NewMemoryClient
 ) -> None:
-    him = await new_notebook("eve@example.com")
-    hers = (await notebook.said(SECRET))["id"]
+    him = await new_memory_client("eve@example.com")
+    hers = (await memory_client.said(SECRET))["id"]
     for method, path, body in (
         ("GET", f"/{hers}", None),
         ("GET", f"/{hers}?at=2030-01-01T00:00:00Z", None),
@@ -50,7 +50,7 @@ async def test_no_id_of_hers_opens_anything_for_him(
     answer = await him.call("POST", "", {"text": "Mine.", "supersedes": hers})
     other = await him.call("POST", "", {"text": "Mine.", "supersedes": "mem_" + "0" * 26})
     assert refused(answer, 422, "validation_failed")["errors"] == other.json()["errors"]
-    assert (await notebook.call("GET", f"/{hers}")).json()["text"] == SECRET
+    assert (await memory_client.call("GET", f"/{hers}")).json()["text"] == SECRET
 
 
 def _without(body: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
@@ -59,10 +59,10 @@ def _without(body: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
 
 @pytest.mark.asyncio
 async def test_no_search_of_his_finds_what_is_hers(
-    notebook: MemoryClient, new_notebook: NewMemoryClient
+    memory_client: MemoryClient, new_memory_client: NewMemoryClient
 ) -> None:
-    him = await new_notebook("eve@example.com")
-    await notebook.said(SECRET, counterparty="Falcon", tags=["falcon"], attributes={"p": 1})
+    him = await new_memory_client("eve@example.com")
+    await memory_client.said(SECRET, counterparty="Falcon", tags=["falcon"], attributes={"p": 1})
     await him.said("His: nothing.")
     for query in (*HOSTILE, SECRET):
         for mode in ("hybrid", "semantic", "keyword"):
@@ -73,12 +73,12 @@ async def test_no_search_of_his_finds_what_is_hers(
         {"NOT": {"counterparty": "nobody"}},
         {"OR": [{"trust": {"gte": 0}}, {"tags": {"exists": True}}]},
         {"attributes.p": 1},
-        {"source.client_id": notebook.agent},
+        {"source.client_id": memory_client.agent},
     )
     for each in filters:
         assert set(await him.found("price", filters=each)) <= {"His: nothing."}
     for unknown in (
-        {"owner": notebook.owner},
+        {"owner": memory_client.owner},
         {"owner": {"ne": ""}},
         {"attributes": {"exists": 1}},
     ):
@@ -88,53 +88,53 @@ async def test_no_search_of_his_finds_what_is_hers(
 
 @pytest.mark.asyncio
 async def test_lists_cursors_exports_and_imports_are_each_one_s_own(
-    notebook: MemoryClient, new_notebook: NewMemoryClient
+    memory_client: MemoryClient, new_memory_client: NewMemoryClient
 ) -> None:
-    him = await new_notebook("eve@example.com")
-    made = await notebook.said(SECRET)
+    him = await new_memory_client("eve@example.com")
+    made = await memory_client.said(SECRET)
     for number in range(3):
-        await notebook.call("PATCH", f"/{made['id']}", {"tags": [str(number)]})
-        await notebook.said(f"Another of hers, {number}.")
+        await memory_client.call("PATCH", f"/{made['id']}", {"tags": [str(number)]})
+        await memory_client.said(f"Another of hers, {number}.")
         await him.said(f"His, {number}.")
-    hers = (await notebook.call("GET", "?limit=1")).json()["next_cursor"]
+    hers = (await memory_client.call("GET", "?limit=1")).json()["next_cursor"]
     refused(await him.call("GET", f"?limit=1&cursor={hers}"), 400, "invalid_cursor")
-    past = (await notebook.call("GET", f"/{made['id']}/history?limit=1")).json()["next_cursor"]
+    past = (await memory_client.call("GET", f"/{made['id']}/history?limit=1")).json()["next_cursor"]
     his = (await him.listed())[0]["id"]
     refused(await him.call("GET", f"/{his}/history?cursor={past}"), 400, "invalid_cursor")
     for status in ("", "status=active", "kind=fact", "trust=2", f"counterparty={SECRET[:20]}"):
         assert all("His" in one["text"] for one in await him.listed(status))
     assert "Falcon" not in (await him.call("GET", "/export")).text
-    carried = (await notebook.call("GET", "/export")).text.splitlines()
+    carried = (await memory_client.call("GET", "/export")).text.splitlines()
     stolen = [json.loads(line) for line in carried]
     await him.call("POST", "/import", {"lines": stolen})
-    assert (await notebook.call("GET", f"/{made['id']}")).json()["revision"] == 4
+    assert (await memory_client.call("GET", f"/{made['id']}")).json()["revision"] == 4
     assert made["id"] not in {one["id"] for one in await him.listed()}
 
 
 @pytest.mark.asyncio
 async def test_the_same_key_and_text_of_two_owners_are_two_memories(
-    notebook: MemoryClient, new_notebook: NewMemoryClient
+    memory_client: MemoryClient, new_memory_client: NewMemoryClient
 ) -> None:
-    him = await new_notebook("eve@example.com")
-    hers = await notebook.call("POST", "", {"text": SECRET}, idempotency_key="k")
+    him = await new_memory_client("eve@example.com")
+    hers = await memory_client.call("POST", "", {"text": SECRET}, idempotency_key="k")
     his = await him.call("POST", "", {"text": SECRET}, idempotency_key="k")
     assert (hers.status_code, his.status_code) == (201, 201)
     assert hers.json()["id"] != his.json()["id"]
     assert his.json()["similar_to"] is None
     assert (await him.erased()).json() == {"erased": 1}
-    assert await notebook.found("Falcon") == [SECRET]
-    again = await notebook.call("POST", "", {"text": SECRET}, idempotency_key="k")
+    assert await memory_client.found("Falcon") == [SECRET]
+    again = await memory_client.call("POST", "", {"text": SECRET}, idempotency_key="k")
     assert again.content == hers.content
 
 
 @pytest.mark.asyncio
 async def test_two_agents_of_one_user_share_and_an_unclaimed_one_has_nothing(
-    notebook: MemoryClient, new_notebook: NewMemoryClient
+    memory_client: MemoryClient, new_memory_client: NewMemoryClient
 ) -> None:
-    await notebook.said(SECRET)
-    second = await new_notebook("ada@example.com")
+    await memory_client.said(SECRET)
+    second = await new_memory_client("ada@example.com")
     assert await second.found("Falcon") == [SECRET]
-    narrow = await new_notebook("ada@example.com", scopes=["memories:read"])
+    narrow = await new_memory_client("ada@example.com", scopes=["memories:read"])
     for method, path, body in (
         ("POST", "", {"text": "x"}),
         ("DELETE", "?confirm=1", None),

@@ -4,19 +4,22 @@ import pytest
 
 from negotiator.teleprompter.websocket_context import WebSocketTimeouts
 from tests.helpers.fake_recognizer import FakeRecognizer
-from tests.helpers.fake_recognizer import reader as reader
-from tests.helpers.memory_client import hashed as hashed
-from tests.helpers.phrase_analyser import quick_ear as quick_ear
-from tests.helpers.teleprompter_client import desk as desk
-from tests.helpers.teleprompter_client import new_desk as new_desk
+from tests.helpers.fake_recognizer import fake_recognizer as fake_recognizer
+from tests.helpers.memory_client import hashing_embedder as hashing_embedder
+from tests.helpers.phrase_analyser import phrase_analyser as phrase_analyser
+from tests.helpers.teleprompter_client import new_teleprompter_client as new_teleprompter_client
+from tests.helpers.teleprompter_client import teleprompter_client as teleprompter_client
 
 HASTY = WebSocketTimeouts(auth=0.3, idle=0.6, renewal=0.5, believed=0.05, look=0.02, goodbye=0.5)
 
 
 @pytest.fixture(autouse=True)
-def hasty(
-    monkeypatch: pytest.MonkeyPatch, hashed: None, quick_ear: None, reader: FakeRecognizer
+def short_timeouts(
+    monkeypatch: pytest.MonkeyPatch,
+    hashing_embedder: None,
+    phrase_analyser: None,
+    fake_recognizer: FakeRecognizer,
 ) -> None:
     """Every application here waits for nobody."""
-    del hashed, quick_ear, reader
+    del hashing_embedder, phrase_analyser, fake_recognizer
     monkeypatch.setattr("negotiator.compose.assistant.WebSocketTimeouts", lambda: HASTY)

@@ -48,8 +48,8 @@ _BAD = st.one_of(
 )
 
 
-class Stage:
-    """The application with two people, and a loop that the steps of the machine run in."""
+class TwoUsers:
+    """The application with two users, and a loop that the steps of the machine run in."""
 
     def __init__(
         self, application: Starlette, mine: TeleprompterClient, other: TeleprompterClient
@@ -64,39 +64,39 @@ class Stage:
         return asyncio.run_coroutine_threadsafe(step, self.loop).result(30)
 
 
-def machine(stage: Stage) -> type[RuleBasedStateMachine]:
-    """The machine over this stage."""
+def machine(users: TwoUsers) -> type[RuleBasedStateMachine]:
+    """The machine over the application of these users."""
 
     class Talking(RuleBasedStateMachine):
         def __init__(self) -> None:
             super().__init__()
             self.stack = AsyncExitStack()
-            self.session = stage.run(stage.mine.open(source="audio"))
-            self.theirs = stage.run(stage.other.open())
+            self.session = users.run(users.mine.open(source="audio"))
+            self.theirs = users.run(users.other.open())
             self.socket: AsgiWebSocket | None = None
 
         @precondition(lambda self: self.socket is None)
         @rule(after=st.none() | st.integers(0, 3))
         def enter(self, after: int | None) -> None:
             query = "" if after is None else f"after={after}"
-            path, headers = f"{self.session}/stream", stage.mine.headers
-            opening = connect(stage.application, path, headers=headers, query=query)
-            self.socket = stage.run(self.stack.enter_async_context(opening))
+            path, headers = f"{self.session}/stream", users.mine.headers
+            opening = connect(users.application, path, headers=headers, query=query)
+            self.socket = users.run(self.stack.enter_async_context(opening))
 
         @rule()
         def the_other_speaks(self) -> None:
-            stage.run(stage.other.say(self.theirs, _SECRET))
+            users.run(users.other.say(self.theirs, _SECRET))
 
         @rule()
         def the_other_tries_to_enter(self) -> None:
-            stage.run(_kept_out(stage, self.session))
+            users.run(_kept_out(users, self.session))
 
         @precondition(lambda self: self.socket is not None)
         @rule(message=_FRAMES)
         def say(self, message: dict[str, Any]) -> None:
             assert self.socket is not None
             members = {name: value for name, value in message.items() if name != "type"}
-            stage.run(self.socket.send(message["type"], **members))
+            users.run(self.socket.send(message["type"], **members))
             named = [each["id"] for each in members.get("channels", ())]
             self.settle({CloseCode.BAD} if len(named) > len(set(named)) else set())
 
@@ -107,30 +107,30 @@ def machine(stage: Stage) -> type[RuleBasedStateMachine]:
         )
         def sound(self, number: int, pcm: bytes) -> None:
             assert self.socket is not None
-            stage.run(self.socket.send_bytes(bytes([number]) + pcm))
+            users.run(self.socket.send_bytes(bytes([number]) + pcm))
             self.settle({CloseCode.BAD})
 
         @precondition(lambda self: self.socket is not None)
         @rule(text=_BAD)
         def babble(self, text: str) -> None:
             assert self.socket is not None
-            stage.run(self.socket.send_text(text))
+            users.run(self.socket.send_text(text))
             self.settle({CloseCode.BAD})
 
         @precondition(lambda self: self.socket is not None)
         @rule()
         def stop(self) -> None:
             assert self.socket is not None
-            stage.run(self.socket.send("stop"))
-            assert stage.run(self.socket.closed()) == CloseCode.OVER
+            users.run(self.socket.send("stop"))
+            assert users.run(self.socket.closed()) == CloseCode.OVER
             self.leave()
-            stage.run(stage.mine.send("DELETE", self.session))
-            self.session = stage.run(stage.mine.open(source="audio"))
+            users.run(users.mine.send("DELETE", self.session))
+            self.session = users.run(users.mine.open(source="audio"))
 
         def settle(self, codes: set[CloseCode]) -> None:
             """All that was sent is done; the socket is open, or closed for one of these reasons."""
             assert self.socket is not None
-            code = stage.run(_settled(self.socket))
+            code = users.run(_settled(self.socket))
             told = [each["seq"] for each in self.socket.said if "at" in each]
             assert told == list(range(told[0], told[0] + len(told))) if told else True
             assert _SECRET not in str(self.socket.said)
@@ -140,13 +140,13 @@ def machine(stage: Stage) -> type[RuleBasedStateMachine]:
                 self.leave()
 
         def leave(self) -> None:
-            stage.run(self.stack.aclose())
+            users.run(self.stack.aclose())
             self.stack, self.socket = AsyncExitStack(), None
 
         def teardown(self) -> None:
             self.leave()
-            stage.run(stage.mine.send("DELETE", self.session))
-            stage.run(stage.other.send("DELETE", self.theirs))
+            users.run(users.mine.send("DELETE", self.session))
+            users.run(users.other.send("DELETE", self.theirs))
 
     return Talking
 
@@ -160,29 +160,33 @@ async def _settled(socket: AsgiWebSocket) -> int | None:
     return None
 
 
-async def _kept_out(stage: Stage, session: str) -> None:
+async def _kept_out(users: TwoUsers, session: str) -> None:
     with pytest.raises(WebSocketRefused) as refused:
-        async with connect(stage.application, f"{session}/stream", headers=stage.other.headers):
+        async with connect(users.application, f"{session}/stream", headers=users.other.headers):
             pass
     assert refused.value.status == 404
 
 
 @pytest.fixture
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+def long_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody is put out for being slow: a busy machine is no part of what is tried."""
     monkeypatch.setattr("negotiator.compose.assistant.WebSocketTimeouts", WebSocketTimeouts)
 
 
 @pytest.mark.asyncio
 async def test_anything_in_any_order(
-    patient: None, application: Starlette, new_desk: NewTeleprompterClient
+    long_timeouts: None, application: Starlette, new_teleprompter_client: NewTeleprompterClient
 ) -> None:
-    del patient
-    stage = Stage(application, await new_desk(), await new_desk(email="bob@example.com"))
+    del long_timeouts
+    users = TwoUsers(
+        application,
+        await new_teleprompter_client(),
+        await new_teleprompter_client(email="bob@example.com"),
+    )
     chosen = settings(
         max_examples=30,
         stateful_step_count=20,
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow],
     )
-    await asyncio.to_thread(run_state_machine_as_test, machine(stage), settings=chosen)
+    await asyncio.to_thread(run_state_machine_as_test, machine(users), settings=chosen)

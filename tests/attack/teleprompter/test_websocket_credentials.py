@@ -12,24 +12,27 @@ from tests.helpers.asgi_websocket import AsgiWebSocket, connect
 from tests.helpers.teleprompter_client import NewTeleprompterClient, TeleprompterClient
 
 
-async def _ticket(desk: TeleprompterClient, session: str) -> str:
-    return str((await desk.send("POST", f"{session}/tickets")).json()["ticket"])
+async def _ticket(teleprompter_client: TeleprompterClient, session: str) -> str:
+    return str((await teleprompter_client.send("POST", f"{session}/tickets")).json()["ticket"])
 
 
-async def _revoke(desk: TeleprompterClient) -> None:
-    token = desk.headers["Authorization"].removeprefix("Bearer ")
-    answer = await desk.client.post("/oauth/revoke", data={"token": token})
+async def _revoke(teleprompter_client: TeleprompterClient) -> None:
+    token = teleprompter_client.headers["Authorization"].removeprefix("Bearer ")
+    answer = await teleprompter_client.client.post("/oauth/revoke", data={"token": token})
     assert answer.status_code == 200, answer.text
 
 
 @pytest.fixture(params=["token", "ticket"])
-def entry(request: pytest.FixtureRequest) -> Any:
+def credential_place(request: pytest.FixtureRequest) -> Any:
     """How the socket was opened."""
 
-    async def options(desk: TeleprompterClient, session: str) -> dict[str, Any]:
+    async def options(teleprompter_client: TeleprompterClient, session: str) -> dict[str, Any]:
         if request.param == "token":
-            return {"headers": desk.headers}
-        offered = ["negotiator.teleprompter.v1", f"ticket.{await _ticket(desk, session)}"]
+            return {"headers": teleprompter_client.headers}
+        offered = [
+            "negotiator.teleprompter.v1",
+            f"ticket.{await _ticket(teleprompter_client, session)}",
+        ]
         return {"subprotocols": offered}
 
     return options
@@ -37,13 +40,13 @@ def entry(request: pytest.FixtureRequest) -> Any:
 
 @pytest.mark.asyncio
 async def test_a_revoked_credential_closes_the_socket_and_hears_no_more(
-    application: Starlette, desk: TeleprompterClient, entry: Any
+    application: Starlette, teleprompter_client: TeleprompterClient, credential_place: Any
 ) -> None:
-    one = await desk.open()
-    options = await entry(desk, one)
+    one = await teleprompter_client.open()
+    options = await credential_place(teleprompter_client, one)
     async with connect(application, f"{one}/stream", query="after=0", **options) as socket:
         await socket.until("ready")
-        await _revoke(desk)
+        await _revoke(teleprompter_client)
         assert (await socket.until("error"))["code"] == "token_expired"
         await socket.send("text", utterance_id="u1", text="Still here")
         assert (await socket.until("error", of="text"))["code"] == "token_expired"
@@ -51,16 +54,18 @@ async def test_a_revoked_credential_closes_the_socket_and_hears_no_more(
         assert not [each for each in socket.said if "at" in each]
 
 
-def _follow(application: Starlette, desk: TeleprompterClient, one: str) -> Any:
-    return connect(application, f"{one}/stream", query="after=0", headers=desk.headers)
+def _follow(application: Starlette, teleprompter_client: TeleprompterClient, one: str) -> Any:
+    return connect(
+        application, f"{one}/stream", query="after=0", headers=teleprompter_client.headers
+    )
 
 
 @pytest.mark.asyncio
 async def test_a_fresh_ticket_keeps_the_socket_open(
-    application: Starlette, new_desk: NewTeleprompterClient
+    application: Starlette, new_teleprompter_client: NewTeleprompterClient
 ) -> None:
-    first = await new_desk()
-    second = await new_desk()
+    first = await new_teleprompter_client()
+    second = await new_teleprompter_client()
     one = await first.open()
     async with _follow(application, first, one) as socket:
         await socket.until("ready")
@@ -75,12 +80,14 @@ async def test_a_fresh_ticket_keeps_the_socket_open(
 
 @pytest.mark.asyncio
 async def test_a_ticket_of_somebody_else_does_not(
-    application: Starlette, desk: TeleprompterClient, new_desk: NewTeleprompterClient
+    application: Starlette,
+    teleprompter_client: TeleprompterClient,
+    new_teleprompter_client: NewTeleprompterClient,
 ) -> None:
-    one = await desk.open()
-    other = await new_desk(email="bob@example.com")
+    one = await teleprompter_client.open()
+    other = await new_teleprompter_client(email="bob@example.com")
     theirs = await _ticket(other, await other.open())
-    async with _follow(application, desk, one) as socket:
+    async with _follow(application, teleprompter_client, one) as socket:
         await socket.until("ready")
         await socket.send("auth", ticket=theirs)
         assert await socket.closed() == 4401
@@ -94,24 +101,30 @@ async def _seen(socket: AsgiWebSocket) -> str:
 
 @pytest.mark.asyncio
 async def test_nothing_of_another_session_is_told(
-    application: Starlette, desk: TeleprompterClient, new_desk: NewTeleprompterClient
+    application: Starlette,
+    teleprompter_client: TeleprompterClient,
+    new_teleprompter_client: NewTeleprompterClient,
 ) -> None:
-    other = await new_desk(email="bob@example.com")
-    mine, sibling, theirs = await desk.open(), await desk.open(), await other.open()
-    async with _follow(application, desk, mine) as socket:
+    other = await new_teleprompter_client(email="bob@example.com")
+    mine, sibling, theirs = (
+        await teleprompter_client.open(),
+        await teleprompter_client.open(),
+        await other.open(),
+    )
+    async with _follow(application, teleprompter_client, mine) as socket:
         await socket.until("ready")
-        await desk.say(sibling, "The sibling's secret.")
+        await teleprompter_client.say(sibling, "The sibling's secret.")
         await other.say(theirs, "The other's secret.")
-        await desk.say(mine, "My own.")
+        await teleprompter_client.say(mine, "My own.")
         await socket.until("transcript.final")
         assert "secret" not in await _seen(socket)
 
 
 @pytest.mark.asyncio
 async def test_a_ticket_is_not_kept_in_the_clear(
-    desk: TeleprompterClient, settings: Settings
+    teleprompter_client: TeleprompterClient, settings: Settings
 ) -> None:
-    ticket = await _ticket(desk, await desk.open())
+    ticket = await _ticket(teleprompter_client, await teleprompter_client.open())
     with closing(sqlite3.connect(settings.data_dir / "negotiator.db")) as database:
         kept = database.execute("select * from teleprompter_tickets").fetchall()
     assert len(kept) == 1

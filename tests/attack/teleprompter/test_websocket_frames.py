@@ -10,10 +10,10 @@ _LARGE = 64 * 1024
 
 
 async def _closes(
-    application: Starlette, desk: TeleprompterClient, *frames: str | bytes
+    application: Starlette, teleprompter_client: TeleprompterClient, *frames: str | bytes
 ) -> tuple[int, AsgiWebSocket]:
-    one = await desk.open(source="audio")
-    async with connect(application, f"{one}/stream", headers=desk.headers) as socket:
+    one = await teleprompter_client.open(source="audio")
+    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
         for frame in frames:
             if isinstance(frame, str):
                 await socket.send_text(frame)
@@ -32,9 +32,9 @@ async def _closes(
     ],
 )
 async def test_a_malformed_frame_closes_with_4400(
-    application: Starlette, desk: TeleprompterClient, frame: str | bytes
+    application: Starlette, teleprompter_client: TeleprompterClient, frame: str | bytes
 ) -> None:
-    code, socket = await _closes(application, desk, frame)
+    code, socket = await _closes(application, teleprompter_client, frame)
     assert code == 4400
     assert socket.said[-1]["code"] == "bad_message"
 
@@ -42,30 +42,30 @@ async def test_a_malformed_frame_closes_with_4400(
 @pytest.mark.asyncio
 @pytest.mark.parametrize("frame", [b"\0" + bytes(_LARGE), '{"type":"ping"}' + " " * _LARGE])
 async def test_an_oversized_frame_closes_with_4413(
-    application: Starlette, desk: TeleprompterClient, frame: str | bytes
+    application: Starlette, teleprompter_client: TeleprompterClient, frame: str | bytes
 ) -> None:
-    assert (await _closes(application, desk, frame))[0] == 4413
+    assert (await _closes(application, teleprompter_client, frame))[0] == 4413
 
 
 @pytest.mark.asyncio
 async def test_a_flood_of_messages_closes_with_4429(
-    application: Starlette, desk: TeleprompterClient
+    application: Starlette, teleprompter_client: TeleprompterClient
 ) -> None:
-    assert (await _closes(application, desk, *['{"type":"ping"}'] * 3000))[0] == 4429
+    assert (await _closes(application, teleprompter_client, *['{"type":"ping"}'] * 3000))[0] == 4429
 
 
 @pytest.mark.asyncio
 async def test_who_is_refused_again_and_again_is_put_out(
-    application: Starlette, desk: TeleprompterClient
+    application: Starlette, teleprompter_client: TeleprompterClient
 ) -> None:
     wrong = '{"type":"text","utterance_id":"u","text":"x","speaker":"nobody"}'
-    assert (await _closes(application, desk, *[wrong] * 20))[0] == 4429
+    assert (await _closes(application, teleprompter_client, *[wrong] * 20))[0] == 4429
 
 
 @pytest.mark.asyncio
 async def test_who_says_nothing_is_put_out(
-    application: Starlette, desk: TeleprompterClient
+    application: Starlette, teleprompter_client: TeleprompterClient
 ) -> None:
-    code, socket = await _closes(application, desk, '{"type":"start"}')
+    code, socket = await _closes(application, teleprompter_client, '{"type":"start"}')
     assert code == 4408
     assert [each["type"] for each in socket.said] == ["ready"]

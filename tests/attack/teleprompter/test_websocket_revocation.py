@@ -43,38 +43,42 @@ CALM: Final = WebSocketTimeouts(
 
 
 @pytest.fixture(autouse=True)
-def calm(monkeypatch: pytest.MonkeyPatch, hasty: None) -> None:
-    del hasty
+def calm(monkeypatch: pytest.MonkeyPatch, short_timeouts: None) -> None:
+    del short_timeouts
     monkeypatch.setattr("negotiator.compose.assistant.WebSocketTimeouts", lambda: CALM)
 
 
-async def _revoke(desk: TeleprompterClient) -> None:
-    token = desk.headers["Authorization"].removeprefix("Bearer ")
-    answer = await desk.client.post("/api/auth/revoke", json={"token": token})
+async def _revoke(teleprompter_client: TeleprompterClient) -> None:
+    token = teleprompter_client.headers["Authorization"].removeprefix("Bearer ")
+    answer = await teleprompter_client.client.post("/api/auth/revoke", json={"token": token})
     assert answer.status_code == 200, answer.text
 
 
-async def _ticket(desk: TeleprompterClient, session: str) -> str:
-    return str((await desk.send("POST", f"{session}/tickets")).json()["ticket"])
+async def _ticket(teleprompter_client: TeleprompterClient, session: str) -> str:
+    return str((await teleprompter_client.send("POST", f"{session}/tickets")).json()["ticket"])
 
 
-def _follow(application: Starlette, desk: TeleprompterClient, one: str) -> Any:
-    return connect(application, f"{one}/stream", query="after=0", headers=desk.headers)
+def _follow(application: Starlette, teleprompter_client: TeleprompterClient, one: str) -> Any:
+    return connect(
+        application, f"{one}/stream", query="after=0", headers=teleprompter_client.headers
+    )
 
 
-async def _lines(desk: TeleprompterClient, session: str) -> list[Any]:
-    lines: list[Any] = (await desk.send("GET", f"{session}/transcript")).json()["lines"]
+async def _lines(teleprompter_client: TeleprompterClient, session: str) -> list[Any]:
+    lines: list[Any] = (await teleprompter_client.send("GET", f"{session}/transcript")).json()[
+        "lines"
+    ]
     return lines
 
 
 @covers("3.7:dead-streams")
 @pytest.mark.asyncio
 async def test_a_ticket_dies_with_the_credential_that_made_it(
-    application: Starlette, desk: TeleprompterClient
+    application: Starlette, teleprompter_client: TeleprompterClient
 ) -> None:
-    one = await desk.open()
-    tickets = [await _ticket(desk, one) for _ in range(2)]
-    await _revoke(desk)
+    one = await teleprompter_client.open()
+    tickets = [await _ticket(teleprompter_client, one) for _ in range(2)]
+    await _revoke(teleprompter_client)
     offered = [SUBPROTOCOL, f"ticket.{tickets[0]}"]
     with pytest.raises(WebSocketRefused) as refused:
         async with connect(application, f"{one}/stream", subprotocols=offered):
@@ -89,14 +93,14 @@ async def test_a_ticket_dies_with_the_credential_that_made_it(
 @covers("3.7:dead-streams")
 @pytest.mark.asyncio
 async def test_no_text_is_taken_after_the_answer_to_the_revocation(
-    application: Starlette, new_desk: NewTeleprompterClient
+    application: Starlette, new_teleprompter_client: NewTeleprompterClient
 ) -> None:
-    desk, other = await new_desk(), await new_desk()
-    one = await desk.open()
-    async with _follow(application, desk, one) as socket:
+    teleprompter_client, other = await new_teleprompter_client(), await new_teleprompter_client()
+    one = await teleprompter_client.open()
+    async with _follow(application, teleprompter_client, one) as socket:
         await socket.send("text", utterance_id="u0", text="Before.")
         await socket.until("ack", of="text")
-        await _revoke(desk)
+        await _revoke(teleprompter_client)
         for number in range(5):
             await socket.send("text", utterance_id=f"late{number}", text="After.")
         assert (await socket.until("error"))["code"] == "token_expired"
@@ -109,11 +113,13 @@ async def test_no_text_is_taken_after_the_answer_to_the_revocation(
 
 @pytest.mark.asyncio
 async def test_no_word_that_was_sent_as_sound_is_written_after_a_revocation(
-    application: Starlette, new_desk: NewTeleprompterClient, reader: FakeRecognizer
+    application: Starlette,
+    new_teleprompter_client: NewTeleprompterClient,
+    fake_recognizer: FakeRecognizer,
 ) -> None:
-    desk, other = await new_desk(), await new_desk()
-    one = await desk.open(source="audio")
-    async with connect(application, f"{one}/stream", headers=desk.headers) as socket:
+    teleprompter_client, other = await new_teleprompter_client(), await new_teleprompter_client()
+    one = await teleprompter_client.open(source="audio")
+    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
         await socket.send("start", channels=[{"id": "them"}])
         await socket.until("ready")
         await socket.send_bytes(b"\0" + sentence_as_audio("Before"))
@@ -121,24 +127,28 @@ async def test_no_word_that_was_sent_as_sound_is_written_after_a_revocation(
         await socket.until("transcript.final")
         await socket.send_bytes(b"\0" + sentence_as_audio("Half heard"))
         await socket.until("transcript.partial")
-        await _revoke(desk)
+        await _revoke(teleprompter_client)
         # What was sent before is heard to its end by the engine, and what is sent now never reaches it.
         await socket.send_bytes(b"\0" + sentence_as_audio("After"))
         assert await socket.closed() == 4401
     await asyncio.sleep(0.1)
     assert [line["text"] for line in await _lines(other, one)] == ["Before"]
-    assert b"After" not in b"".join(piece for each in reader.opened for piece in each.taken)
+    assert b"After" not in b"".join(
+        piece for each in fake_recognizer.opened for piece in each.taken
+    )
 
 
 @pytest.mark.asyncio
-async def test_a_quiet_stream_and_a_long_poll_end_at_once(desk: TeleprompterClient) -> None:
-    one = await desk.open()
-    headers = {**desk.headers, "accept": "text/event-stream"}
-    stream = asyncio.create_task(desk.client.get(f"{one}/events", headers=headers))
-    poll = asyncio.create_task(desk.send("GET", f"{one}/events?wait=25"))
+async def test_a_quiet_stream_and_a_long_poll_end_at_once(
+    teleprompter_client: TeleprompterClient,
+) -> None:
+    one = await teleprompter_client.open()
+    headers = {**teleprompter_client.headers, "accept": "text/event-stream"}
+    stream = asyncio.create_task(teleprompter_client.client.get(f"{one}/events", headers=headers))
+    poll = asyncio.create_task(teleprompter_client.send("GET", f"{one}/events?wait=25"))
     await asyncio.sleep(0.2)
     began = time.monotonic()
-    await _revoke(desk)
+    await _revoke(teleprompter_client)
     assert (await poll).status_code == 401
     assert (await stream).text.rstrip().endswith('{"type":"error","code":"token_expired"}')
     assert time.monotonic() - began < 1.5, "a look every two seconds is not at once"
@@ -146,17 +156,17 @@ async def test_a_quiet_stream_and_a_long_poll_end_at_once(desk: TeleprompterClie
 
 @pytest.mark.asyncio
 async def test_no_event_that_is_later_than_the_revocation_is_told(
-    application: Starlette, new_desk: NewTeleprompterClient
+    application: Starlette, new_teleprompter_client: NewTeleprompterClient
 ) -> None:
     """Another agent of the same user goes on speaking; who was revoked hears none of it."""
-    desk, other = await new_desk(), await new_desk()
-    one = await desk.open()
-    headers = {**desk.headers, "accept": "text/event-stream"}
-    stream = asyncio.create_task(desk.client.get(f"{one}/events", headers=headers))
-    poll = asyncio.create_task(desk.send("GET", f"{one}/events?wait=25"))
-    async with _follow(application, desk, one) as socket:
+    teleprompter_client, other = await new_teleprompter_client(), await new_teleprompter_client()
+    one = await teleprompter_client.open()
+    headers = {**teleprompter_client.headers, "accept": "text/event-stream"}
+    stream = asyncio.create_task(teleprompter_client.client.get(f"{one}/events", headers=headers))
+    poll = asyncio.create_task(teleprompter_client.send("GET", f"{one}/events?wait=25"))
+    async with _follow(application, teleprompter_client, one) as socket:
         await socket.until("ready")
-        await _revoke(desk)
+        await _revoke(teleprompter_client)
         await other.say(one, "A secret.")
         assert await socket.closed() == 4401
         assert "secret" not in str(socket.said)
@@ -177,11 +187,13 @@ async def operate(application: Starlette, settings: Settings) -> AsyncGenerator[
 
 
 async def _closes(
-    application: Starlette, desk: TeleprompterClient, end: Callable[[], Awaitable[Any]]
+    application: Starlette,
+    teleprompter_client: TeleprompterClient,
+    end: Callable[[], Awaitable[Any]],
 ) -> list[Any]:
     """A socket that is open while `end` ends its credential: it hears nothing more and closes; what it was told."""
-    one = await desk.open()
-    async with _follow(application, desk, one) as socket:
+    one = await teleprompter_client.open()
+    async with _follow(application, teleprompter_client, one) as socket:
         await socket.until("ready")
         await end()
         await socket.send("text", utterance_id="late", text="After.")
@@ -207,14 +219,16 @@ OF_A_USER: Final[dict[str, Callable[[Transaction, str, str], Any]]] = {
 @pytest.mark.asyncio
 @pytest.mark.parametrize("what", OF_A_USER)
 async def test_a_socket_ends_with_what_its_credential_depends_on(
-    application: Starlette, desk: TeleprompterClient, operate: Change, what: str
+    application: Starlette, teleprompter_client: TeleprompterClient, operate: Change, what: str
 ) -> None:
-    claims = read_jws(desk.headers["Authorization"].removeprefix("Bearer ")).unverified_claims
+    claims = read_jws(
+        teleprompter_client.headers["Authorization"].removeprefix("Bearer ")
+    ).unverified_claims
 
     async def end() -> None:
         await operate(lambda tx: OF_A_USER[what](tx, claims["client_id"], claims["sub"]))
 
-    await _closes(application, desk, end)
+    await _closes(application, teleprompter_client, end)
 
 
 @covers("3.7:dead-streams")
@@ -224,7 +238,7 @@ async def test_a_socket_ends_with_the_issuer_s_word(
     application: Starlette, client: httpx2.AsyncClient, idp: FakeIssuer, operate: Change, what: str
 ) -> None:
     made = await client.post("/api/agent/register", json=registered(idp.assertion()))
-    desk = TeleprompterClient(client, bearer(made.json()))
+    teleprompter_client = TeleprompterClient(client, bearer(made.json()))
 
     async def end() -> None:
         if what == "an event":
@@ -234,7 +248,7 @@ async def test_a_socket_ends_with_the_issuer_s_word(
         else:
             await operate(lambda tx: issuer_queries.revoke_subject(tx, ISSUER, "u-1001"))
 
-    said = await _closes(application, desk, end)
+    said = await _closes(application, teleprompter_client, end)
     assert said[-1]["code"] == "invalid_token", "no fresh ticket can come: closed without waiting"
 
 
@@ -243,13 +257,13 @@ async def test_a_socket_ends_with_its_family_of_refresh_tokens(
     application: Starlette, ada: ConsentingUser, public_app: ClientApp, client: httpx2.AsyncClient
 ) -> None:
     first = await ada.tokens(public_app, scope="openid teleprompter:stream negotiations:read")
-    desk = TeleprompterClient(client, bearer(first))
+    teleprompter_client = TeleprompterClient(client, bearer(first))
 
     async def end() -> None:
         assert (await public_app.refresh(first["refresh_token"])).status_code == 200
         assert (await public_app.refresh(first["refresh_token"])).status_code == 400
 
-    await _closes(application, desk, end)
+    await _closes(application, teleprompter_client, end)
 
 
 def _slow(
@@ -308,14 +322,16 @@ _CALL: Final = {
 @pytest.mark.asyncio
 @pytest.mark.parametrize(("path", "body"), [(LIST, ISSUE), ("/mcp", _CALL)], ids=["http", "mcp"])
 async def test_a_body_that_ends_after_the_revocation_writes_nothing(
-    application: Starlette, new_desk: NewTeleprompterClient, path: str, body: Any
+    application: Starlette, new_teleprompter_client: NewTeleprompterClient, path: str, body: Any
 ) -> None:
     """Who was believed before the body came is asked for again in the transaction of the write."""
-    desk, other = await new_desk(), await new_desk()
+    teleprompter_client, other = await new_teleprompter_client(), await new_teleprompter_client()
     accept = {"accept": "application/json, text/event-stream"}
-    begun, go, task = _slow(application, path, orjson.dumps(body), {**desk.headers, **accept})
+    begun, go, task = _slow(
+        application, path, orjson.dumps(body), {**teleprompter_client.headers, **accept}
+    )
     await begun.wait()
-    await _revoke(desk)
+    await _revoke(teleprompter_client)
     go.set()
     assert (await task)[0]["status"] == 401
     assert (await other.send("GET", LIST)).json()["items"] == []
@@ -323,12 +339,12 @@ async def test_a_body_that_ends_after_the_revocation_writes_nothing(
 
 @pytest.mark.asyncio
 async def test_a_body_that_ends_long_after_the_revocation_reads_nothing(
-    application: Starlette, desk: TeleprompterClient, monkeypatch: pytest.MonkeyPatch
+    application: Starlette, teleprompter_client: TeleprompterClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("negotiator.http.pipeline._BELIEVED_FOR", 0.0)
     body = orjson.dumps({"query": "discount"})
-    begun, go, task = _slow(application, "/api/memories/search", body, desk.headers)
+    begun, go, task = _slow(application, "/api/memories/search", body, teleprompter_client.headers)
     await begun.wait()
-    await _revoke(desk)
+    await _revoke(teleprompter_client)
     go.set()
     assert (await task)[0]["status"] == 401

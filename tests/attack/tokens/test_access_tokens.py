@@ -12,7 +12,7 @@ from negotiator.http.operation import Operation
 from negotiator.keys import Keyring
 from negotiator.scopes import ASSISTANT
 from negotiator.settings import Settings
-from tests.attack.conftest import IDP, AssertionStage, Forgery, refused
+from tests.attack.conftest import IDP, Forger, Forgery, refused
 from tests.conftest import Mint, Register, bearer
 from tests.helpers.form_browser import BASE
 
@@ -47,33 +47,33 @@ async def _call(
     return await client.request(operation.method, path, headers=sent, content=body)
 
 
-async def _client_token(stage: AssertionStage, **form: str) -> dict[str, Any]:
+async def _client_token(forger: Forger, **form: str) -> dict[str, Any]:
     data = {"grant_type": "client_credentials", **form}
     result: dict[str, Any] = (
-        await stage.client.post("/oauth/token", data=data, auth=stage.basic)
+        await forger.client.post("/oauth/token", data=data, auth=forger.basic)
     ).json()
     return result
 
 
 @pytest.mark.asyncio
 async def test_every_operation_asks_for_a_token_in_the_header_only(
-    stage: AssertionStage, register: Register, settings: Settings
+    forger: Forger, register: Register, settings: Settings
 ) -> None:
     """104, 105: none, another scheme, the query, the form; the challenge says where to learn more."""
     token = (await register())["access_token"]
     for operation in _operations(settings):
         for headers in ({}, {"authorization": "Basic YTpi"}, {"x-access-token": token}):
-            answer = await _call(stage.client, operation, headers)
+            answer = await _call(forger.client, operation, headers)
             refused(answer, INVALID)
             challenge = answer.headers["www-authenticate"]
             assert challenge.startswith("Bearer ")
             assert f'resource_metadata="{BASE}/.well-known/' in challenge
             assert "error=" not in challenge
-    query = await stage.client.get(LIST, params={"access_token": token})
+    query = await forger.client.get(LIST, params={"access_token": token})
     refused(query, INVALID, token)
-    form = await stage.client.post(LIST, data={"access_token": token})
+    form = await forger.client.post(LIST, data={"access_token": token})
     refused(form, INVALID, token)
-    assert (await stage.client.get(LIST, headers={"authorization": f"bEaReR {token}"})).is_success
+    assert (await forger.client.get(LIST, headers={"authorization": f"bEaReR {token}"})).is_success
 
 
 @pytest.mark.asyncio
@@ -82,30 +82,30 @@ async def test_every_operation_asks_for_a_token_in_the_header_only(
     ["Bearer", "Bearer ", "Bearer a b", 'Bearer "x"', "Bearer {0}, Bearer {0}", "Bearer {0},"],
 )
 async def test_a_malformed_header_is_malformed(
-    stage: AssertionStage, register: Register, value: str
+    forger: Forger, register: Register, value: str
 ) -> None:
     token = (await register())["access_token"]
     header = {"authorization": value.format(token)}
-    refused(await stage.client.get(LIST, headers=header), REQUEST, token)
-    assert (await stage.client.get(LIST, headers={"authorization": f"Bearer {token}"})).is_success
+    refused(await forger.client.get(LIST, headers=header), REQUEST, token)
+    assert (await forger.client.get(LIST, headers={"authorization": f"Bearer {token}"})).is_success
 
 
 @pytest.mark.asyncio
 async def test_two_authorization_headers_are_one_too_many(
-    stage: AssertionStage, register: Register
+    forger: Forger, register: Register
 ) -> None:
     """105: whichever comes first, neither is picked."""
     good = ("authorization", f"Bearer {(await register())['access_token']}")
     for other in ("Bearer x.y.z", "Basic YTpi", good[1]):
         for headers in ([good, ("authorization", other)], [("authorization", other), good]):
-            answer = await stage.client.get(LIST, headers=headers)
+            answer = await forger.client.get(LIST, headers=headers)
             assert answer.status_code in {400, 401}
             assert good[1].split()[1] not in answer.text
-    basic = "Basic " + base64.b64encode(":".join(stage.basic).encode()).decode()
+    basic = "Basic " + base64.b64encode(":".join(forger.basic).encode()).decode()
     twice = [("authorization", basic), ("authorization", basic)]
     data = {"grant_type": "client_credentials"}
-    refused(await stage.client.post("/oauth/token", headers=twice, data=data), REQUEST)
-    assert (await stage.client.get(LIST, headers=[good])).is_success
+    refused(await forger.client.post("/oauth/token", headers=twice, data=data), REQUEST)
+    assert (await forger.client.get(LIST, headers=[good])).is_success
 
 
 def _resigned(keyring: Keyring, token: str, typ: str = "at+jwt", **claims: Any) -> str:
@@ -117,19 +117,19 @@ def _resigned(keyring: Keyring, token: str, typ: str = "at+jwt", **claims: Any) 
 
 @pytest.mark.asyncio
 async def test_no_other_kind_of_secret_is_a_token(
-    stage: AssertionStage, register: Register, mint: Mint, settings: Settings
+    forger: Forger, register: Register, mint: Mint, settings: Settings
 ) -> None:
     """107, 111, 112, 113: each on every operation; then the one thing that is a token."""
     token = (await register())["access_token"]
     _, code = await mint()
     keyring = Keyring(settings.keys_dir)
     head, payload, signature = token.split(".")
-    jag = stage.forge(Forgery(), "register")
+    jag = forger.forge(Forgery(), "register")
     confused = {
         "an ID-JAG": jag,
         "a delegation code": code,
-        "a client secret": stage.secret,
-        "a client id": stage.client_id,
+        "a client secret": forger.secret,
+        "a client id": forger.client_id,
         "another type": _resigned(keyring, token, "JWT"),
         "our own ID-JAG": _resigned(keyring, token, "oauth-id-jag+jwt"),
         "an unknown id": _resigned(keyring, token, jti="0" * 26),
@@ -147,22 +147,22 @@ async def test_no_other_kind_of_secret_is_a_token(
     operations = _operations(settings)
     for kind, text in confused.items():
         for operation in operations:
-            answer = await _call(stage.client, operation, {"authorization": f"Bearer {text}"})
+            answer = await _call(forger.client, operation, {"authorization": f"Bearer {text}"})
             assert answer.status_code == 401, kind
             refused(answer, INVALID, text) if len(text) > 12 else None
             assert 'error="invalid_token"' in answer.headers["www-authenticate"]
-    assert (await stage.client.get(LIST, headers={"authorization": f"Bearer {token}"})).is_success
+    assert (await forger.client.get(LIST, headers={"authorization": f"Bearer {token}"})).is_success
 
 
 @pytest.mark.asyncio
 async def test_an_access_token_of_ours_is_no_assertion(
-    stage: AssertionStage, register: Register, settings: Settings
+    forger: Forger, register: Register, settings: Settings
 ) -> None:
     """30, 114: not as it is, not under the assertion's type, not with our name as the issuer's."""
     token = (await register())["access_token"]
     keyring = Keyring(settings.keys_dir)
     for text in (token, _resigned(keyring, token, "oauth-id-jag+jwt")):
-        before = stage.counts()
+        before = forger.counts()
         for kind in ("urn:ietf:params:oauth:token-type:id-jag", "verified_email"):
             body = {
                 "agent_name": "x",
@@ -170,16 +170,16 @@ async def test_an_access_token_of_ours_is_no_assertion(
                 "assertion_type": kind,
                 "assertion": text,
             }
-            answer = await stage.client.post("/api/agent/register", json=body)
+            answer = await forger.client.post("/api/agent/register", json=body)
             refused(answer, (400, answer.json()["error"]), text)
-        refused(await stage.knock("token", text), (400, "invalid_grant"), text)
-        assert stage.counts() == before
-    assert (await stage.knock("token", stage.forge(Forgery(), "token"))).status_code == 200
+        refused(await forger.present("token", text), (400, "invalid_grant"), text)
+        assert forger.counts() == before
+    assert (await forger.present("token", forger.forge(Forgery(), "token"))).status_code == 200
 
 
 @pytest.mark.asyncio
 async def test_a_scope_that_was_not_granted_opens_nothing(
-    stage: AssertionStage, settings: Settings
+    forger: Forger, settings: Settings
 ) -> None:
     """109: for each operation, a token with every scope but its own, then with its own alone."""
     for operation in _operations(settings):
@@ -188,40 +188,42 @@ async def test_a_scope_that_was_not_granted_opens_nothing(
             continue
         lacking = " ".join(scope for scope in ASSISTANT if scope not in operation.scopes)
         answer = await _call(
-            stage.client, operation, bearer(await _client_token(stage, scope=lacking))
+            forger.client, operation, bearer(await _client_token(forger, scope=lacking))
         )
         refused(answer, (403, "insufficient_scope"))
         challenge = answer.headers["www-authenticate"]
         assert f'scope="{" ".join(sorted(operation.scopes))}"' in challenge
         assert "resource_metadata=" in challenge
-        enough = await _client_token(stage, scope=" ".join(operation.scopes))
-        assert (await _call(stage.client, operation, bearer(enough))).status_code not in {401, 403}
+        enough = await _client_token(forger, scope=" ".join(operation.scopes))
+        assert (await _call(forger.client, operation, bearer(enough))).status_code not in {401, 403}
 
 
 @pytest.mark.asyncio
 async def test_a_stranger_s_id_is_simply_not_there(
-    stage: AssertionStage, register: Register, mint: Mint, settings: Settings
+    forger: Forger, register: Register, mint: Mint, settings: Settings
 ) -> None:
     """115: over every id path of the service, with an anonymous, a claimed and a client's token."""
     owner = await register()
-    made = (await stage.client.post(LIST, json=ISSUE, headers=bearer(owner))).json()
+    made = (await forger.client.post(LIST, json=ISSUE, headers=bearer(owner))).json()
     _, code = await mint("eve@example.com", scopes=list(ASSISTANT))
     agent = bearer(await register())
-    claimed = await stage.client.post("/api/agent/claim", json={"claim_token": code}, headers=agent)
-    strangers = [await register(), claimed.json(), await _client_token(stage)]
+    claimed = await forger.client.post(
+        "/api/agent/claim", json={"claim_token": code}, headers=agent
+    )
+    strangers = [await register(), claimed.json(), await _client_token(forger)]
     for operation in _operations(settings):
         if not operation.path_parameters:
             continue
         ids = dict.fromkeys(operation.path_parameters, str(made["id"]))
         for stranger in strangers:
-            answer = await _call(stage.client, operation, bearer(stranger), **ids)
+            answer = await _call(forger.client, operation, bearer(stranger), **ids)
             if answer.status_code != 403:
                 refused(answer, (404, "not_found"))
-                absent = await _call(stage.client, operation, bearer(stranger))
+                absent = await _call(forger.client, operation, bearer(stranger))
                 assert absent.json()["error_description"] == answer.json()["error_description"]
     for stranger in strangers:
-        assert (await stage.client.get(LIST, headers=bearer(stranger))).json()["items"] == []
-    kept = await stage.client.get(f"{LIST}/{made['id']}", headers=bearer(owner))
+        assert (await forger.client.get(LIST, headers=bearer(stranger))).json()["items"] == []
+    kept = await forger.client.get(f"{LIST}/{made['id']}", headers=bearer(owner))
     assert kept.json() == made
 
 
@@ -230,13 +232,13 @@ async def test_a_stranger_s_id_is_simply_not_there(
     "odd", ["neg_%00", "..%2f..%2fkeys", "%ff", "neg_" + "z" * 5000, "'--", "%F0%9F"]
 )
 async def test_an_odd_id_is_only_an_unknown_one(
-    stage: AssertionStage, register: Register, odd: str
+    forger: Forger, register: Register, odd: str
 ) -> None:
     headers = bearer(await register())
     for method in ("GET", "DELETE"):
-        answer = await stage.client.request(method, f"{LIST}/{odd}", headers=headers)
+        answer = await forger.client.request(method, f"{LIST}/{odd}", headers=headers)
         assert answer.status_code == 404
-    merge = await stage.client.patch(f"{LIST}/{odd}", headers=headers, json={"title": "x"})
+    merge = await forger.client.patch(f"{LIST}/{odd}", headers=headers, json={"title": "x"})
     assert merge.status_code == 404
 
 
@@ -251,9 +253,9 @@ HOSTILE = [
 @pytest.mark.asyncio
 @pytest.mark.parametrize("issue", HOSTILE)
 async def test_what_no_store_could_keep_is_a_bad_request(
-    stage: AssertionStage, register: Register, issue: bytes
+    forger: Forger, register: Register, issue: bytes
 ) -> None:
     headers = {**bearer(await register()), "content-type": "application/json"}
     body = b'{"title": "x", "role": "buyer", "issues": [' + issue + b"]}"
-    refused(await stage.client.post(LIST, content=body, headers=headers), REQUEST)
-    assert (await stage.client.post(LIST, json=ISSUE, headers=headers)).status_code == 201
+    refused(await forger.client.post(LIST, content=body, headers=headers), REQUEST)
+    assert (await forger.client.post(LIST, json=ISSUE, headers=headers)).status_code == 201

@@ -76,7 +76,7 @@ async def site() -> AsyncGenerator[Site]:
 
 
 @asynccontextmanager
-async def stage(
+async def service_and_user(
     settings: Settings, **overrides: Any
 ) -> AsyncGenerator[tuple[Starlette, ConsentingUser]]:
     """A service with one user, signed in."""
@@ -99,7 +99,7 @@ async def stage(
 @pytest.mark.asyncio
 async def test_a_client_known_by_its_document_is_let_in(settings: Settings, site: Site) -> None:
     async with (
-        stage(settings, allow_loopback_fetch=True) as (application, user),
+        service_and_user(settings, allow_loopback_fetch=True) as (application, user),
         connect(application) as http,
     ):
         app = ClientApp(http, site.client_id, redirect_uri="http://127.0.0.1:4000/callback")
@@ -124,7 +124,7 @@ async def test_a_document_with_keys_makes_a_client_that_nobody_else_can_be(
 ) -> None:
     """Whoever gets hold of its codes and refresh tokens has nothing without its key (CIMD -01 §6.2)."""
     async with (
-        stage(settings, allow_loopback_fetch=True) as (application, user),
+        service_and_user(settings, allow_loopback_fetch=True) as (application, user),
         connect(application) as http,
     ):
         signer = ClientAssertionSigner(site.client_id)
@@ -162,7 +162,7 @@ async def test_a_document_with_keys_makes_a_client_that_nobody_else_can_be(
 async def test_no_id_leads_into_our_own_network(
     settings: Settings, site: Site, client_id: str
 ) -> None:
-    async with stage(settings) as (_, user):
+    async with service_and_user(settings) as (_, user):
         for path in (client_id, client_id.replace("/", f":{site.port}/", 1)):
             answer = await user.http.get(ClientApp(user.http, path).asks())
             assert answer.status_code == 400
@@ -199,7 +199,7 @@ async def test_a_bad_document_is_no_client(
 ) -> None:
     for name, value in changes.items():
         setattr(site, name, value)
-    async with stage(settings, allow_loopback_fetch=True) as (_, user):
+    async with service_and_user(settings, allow_loopback_fetch=True) as (_, user):
         app = ClientApp(user.http, site.client_id, redirect_uri=AT)
         answer = await user.http.get(app.asks())
         assert answer.status_code == 400
@@ -214,7 +214,7 @@ async def test_a_slow_document_holds_up_nobody_but_its_own(
 ) -> None:
     monkeypatch.setattr("negotiator.compose.services._DOCUMENT_SECONDS", 0.4)
     site.stall = True
-    async with stage(settings, allow_loopback_fetch=True) as (_, user):
+    async with service_and_user(settings, allow_loopback_fetch=True) as (_, user):
         asks = ClientApp(user.http, site.client_id, redirect_uri=AT).asks()
         waiting = [asyncio.create_task(user.http.get(asks)) for _ in range(20)]
         await asyncio.sleep(0)
@@ -229,7 +229,7 @@ async def test_a_document_that_changes_between_question_and_exchange_ends_the_co
     settings: Settings, site: Site
 ) -> None:
     site.head = JSON + b"Cache-Control: no-store\r\n"
-    async with stage(settings, allow_loopback_fetch=True) as (_, user):
+    async with service_and_user(settings, allow_loopback_fetch=True) as (_, user):
         app = ClientApp(user.http, site.client_id, redirect_uri=AT)
         code = told(await user.decide(app.asks()), AT)["code"]
         site.extra = {"redirect_uris": ["http://127.0.0.1/elsewhere"]}
@@ -245,7 +245,7 @@ async def test_what_the_page_showed_is_read_again_when_its_button_is_pressed(
     settings: Settings, site: Site
 ) -> None:
     site.head = JSON + b"Cache-Control: no-store\r\n"
-    async with stage(settings, allow_loopback_fetch=True) as (_, user):
+    async with service_and_user(settings, allow_loopback_fetch=True) as (_, user):
         page = await user.http.get(ClientApp(user.http, site.client_id, redirect_uri=AT).asks())
         site.extra = {"redirect_uris": ["http://127.0.0.1/elsewhere"]}
         answer = await user.answer(page)
@@ -257,7 +257,7 @@ async def test_what_the_page_showed_is_read_again_when_its_button_is_pressed(
 async def test_a_client_that_is_shut_out_is_not_even_fetched(
     settings: Settings, site: Site
 ) -> None:
-    async with stage(settings, allow_loopback_fetch=True) as (_, user):
+    async with service_and_user(settings, allow_loopback_fetch=True) as (_, user):
         store = make_store(settings.database_url)
         await store.start()
         await store.write(lambda tx: clients.remove(tx, site.client_id))

@@ -11,9 +11,9 @@ from tests.helpers.dpop_proofs import DpopProver, register_bound
 MCP = "/mcp"
 
 
-async def _call(line: McpClient, tool: str, headers: dict[str, str]) -> httpx2.Response:
-    line.headers = headers
-    return await line.call(tool)
+async def _call(mcp_client: McpClient, tool: str, headers: dict[str, str]) -> httpx2.Response:
+    mcp_client.headers = headers
+    return await mcp_client.call(tool)
 
 
 @covers("3.8:dpop", "10.2:same")

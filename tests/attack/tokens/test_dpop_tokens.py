@@ -9,7 +9,7 @@ import pytest
 from tests.attack.conftest import (
     ASSERTION_ENDPOINTS,
     AssertionEndpoint,
-    AssertionStage,
+    Forger,
     Forgery,
     refused,
 )
@@ -82,28 +82,28 @@ async def test_claiming_keeps_the_binding(client: httpx2.AsyncClient, mint: Mint
 
 
 async def _knock(
-    stage: AssertionStage, door: AssertionEndpoint, text: str, proof: str | None
+    forger: Forger, door: AssertionEndpoint, text: str, proof: str | None
 ) -> httpx2.Response:
     headers = {"DPoP": proof} if proof else {}
     if door == "register":
-        return await stage.client.post(REGISTER, json=registration(text), headers=headers)
+        return await forger.client.post(REGISTER, json=registration(text), headers=headers)
     grant = "urn:ietf:params:oauth:grant-type:jwt-bearer"
     form = {"grant_type": grant, "assertion": text}
-    return await stage.client.post(TOKEN, data=form, auth=stage.basic, headers=headers)
+    return await forger.client.post(TOKEN, data=form, auth=forger.basic, headers=headers)
 
 
 @covers("3.8:dpop-assertion")
 @pytest.mark.asyncio
 @pytest.mark.parametrize("door", ASSERTION_ENDPOINTS)
 async def test_a_bound_assertion_wants_the_proof_of_its_key(
-    door: AssertionEndpoint, stage: AssertionStage
+    door: AssertionEndpoint, forger: Forger
 ) -> None:
     prover, thief = DpopProver(), DpopProver()
     path = REGISTER if door == "register" else TOKEN
-    before = stage.counts()
+    before = forger.counts()
 
     def forged(cnf: Any) -> str:
-        return stage.forge(Forgery({} if cnf is None else {"cnf": cnf}), door)
+        return forger.forge(Forgery({} if cnf is None else {"cnf": cnf}), door)
 
     good = {"jkt": prover.thumbprint}
     refusals: list[tuple[Any, str | None]] = [
@@ -116,20 +116,22 @@ async def test_a_bound_assertion_wants_the_proof_of_its_key(
     ]
     for cnf, proof in refusals:
         text = forged(cnf)
-        refused(await _knock(stage, door, text, proof), (400, "invalid_grant"), text)
+        refused(await _knock(forger, door, text, proof), (400, "invalid_grant"), text)
     spoilt = prover.proof("POST", path, htm="GET")
-    refused(await _knock(stage, door, forged(good), spoilt), (400, "invalid_dpop_proof"))
-    after = stage.counts()
+    refused(await _knock(forger, door, forged(good), spoilt), (400, "invalid_dpop_proof"))
+    after = forger.counts()
     assert {**after, "spent": 0} == {**before, "spent": 0}
 
     for cnf in (good, None):
-        answer = await _knock(stage, door, forged(cnf), prover.proof("POST", path))
+        answer = await _knock(forger, door, forged(cnf), prover.proof("POST", path))
         assert answer.json()["token_type"] == "DPoP", answer.text
         token = answer.json()["access_token"]
-        refused(await stage.client.get(LIST, headers=bearer(answer.json())), (401, "invalid_token"))
+        refused(
+            await forger.client.get(LIST, headers=bearer(answer.json())), (401, "invalid_token")
+        )
         headers = prover.headers(token, "GET", LIST)
-        assert (await stage.client.get(LIST, headers=headers)).status_code == 200
-    plain = await _knock(stage, door, forged(None), None)
+        assert (await forger.client.get(LIST, headers=headers)).status_code == 200
+    plain = await _knock(forger, door, forged(None), None)
     assert plain.json()["token_type"] == "Bearer"
 
 

@@ -15,7 +15,7 @@ from tests.attack.conftest import (
     OTHER,
     RS_ONLY,
     TENANTS,
-    AssertionStage,
+    Forger,
     Forgery,
     RelativeSeconds,
     refused,
@@ -237,15 +237,15 @@ ATTACKS = [
 @pytest.mark.asyncio
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: f"{attack.number} {attack.name}")
 async def test_a_forgery_is_refused_at_both_doors_and_its_twin_let_in(
-    stage: AssertionStage, attack: Attack
+    forger: Forger, attack: Attack
 ) -> None:
     for door in ASSERTION_ENDPOINTS:
-        before = stage.counts()
-        forged = stage.forge(attack.bad, door)
+        before = forger.counts()
+        forged = forger.forge(attack.bad, door)
         expected = attack.register if door == "register" else attack.token
-        refused(await stage.knock(door, forged), expected, forged)
-        assert stage.counts() == before
-        innocent = await stage.knock(door, stage.forge(attack.good, door))
+        refused(await forger.present(door, forged), expected, forged)
+        assert forger.counts() == before
+        innocent = await forger.present(door, forger.forge(attack.good, door))
         assert innocent.status_code == (201 if door == "register" else 200), innocent.text
         assert "refresh_token" not in innocent.json()
 
@@ -259,9 +259,9 @@ async def test_a_forgery_is_refused_at_both_doors_and_its_twin_let_in(
     ],
 )
 async def test_an_endless_assertion_is_cut_off(
-    stage: AssertionStage, size: int, register: tuple[int, str], token: tuple[int, str]
+    forger: Forger, size: int, register: tuple[int, str], token: tuple[int, str]
 ) -> None:
-    before = stage.counts()
-    refused(await stage.knock("register", "a" * size), register, "a" * size)
-    refused(await stage.knock("token", "a" * size), token, "a" * size)
-    assert stage.counts() == before
+    before = forger.counts()
+    refused(await forger.present("register", "a" * size), register, "a" * size)
+    refused(await forger.present("token", "a" * size), token, "a" * size)
+    assert forger.counts() == before

@@ -28,22 +28,24 @@ PREFIXES: Final = {
 
 
 @pytest.fixture(params=["assistant", "directory"])
-def alone(request: pytest.FixtureRequest) -> str:
+def single_service(request: pytest.FixtureRequest) -> str:
     """The service that runs, in turn."""
     name: str = request.param
     return name
 
 
 @pytest.fixture
-def other(alone: str) -> str:
+def other_service(single_service: str) -> str:
     """The service that does not."""
-    return "directory" if alone == "assistant" else "assistant"
+    return "directory" if single_service == "assistant" else "assistant"
 
 
 @pytest_asyncio.fixture
-async def lone(alone: str, settings: Settings) -> AsyncGenerator[httpx2.AsyncClient]:
+async def single_service_client(
+    single_service: str, settings: Settings
+) -> AsyncGenerator[httpx2.AsyncClient]:
     """A client of that service alone."""
-    other_settings = make_settings(settings.data_dir, settings.keys_dir, services=[alone])
+    other_settings = make_settings(settings.data_dir, settings.keys_dir, services=[single_service])
     async with running(other_settings) as application, connect(application) as client:
         yield client
 
@@ -58,45 +60,49 @@ async def told(client: httpx2.AsyncClient, path: str) -> dict[str, Any]:
 
 @pytest.mark.asyncio
 @covers("1.1:services")
-async def test_alone_it_names_its_own_scopes_only(lone: httpx2.AsyncClient, alone: str) -> None:
-    own, foreign = OWN[alone]
+async def test_alone_it_names_its_own_scopes_only(
+    single_service_client: httpx2.AsyncClient, single_service: str
+) -> None:
+    own, foreign = OWN[single_service]
     for path in (SERVER, RESOURCE):
-        assert (await told(lone, path))["scopes_supported"] == list(own)
-    assert (await told(lone, "/api/health"))["services"] == [alone]
+        assert (await told(single_service_client, path))["scopes_supported"] == list(own)
+    assert (await told(single_service_client, "/api/health"))["services"] == [single_service]
     for path in ("/auth.md", "/docs", "/llms.txt", "/llms-full.txt", "/openapi.json"):
-        text = (await lone.get(path)).text
+        text = (await single_service_client.get(path)).text
         assert not [scope for scope in foreign if ":" in scope and scope in text], path
 
 
 @pytest.mark.asyncio
 @covers("1.1:services")
 async def test_the_other_s_paths_are_not_there(
-    lone: httpx2.AsyncClient, client: httpx2.AsyncClient, other: str
+    single_service_client: httpx2.AsyncClient, client: httpx2.AsyncClient, other_service: str
 ) -> None:
     everything = (await told(client, "/openapi.json"))["paths"]
-    described = (await told(lone, "/openapi.json"))["paths"]
-    foreign = [path for path in everything if path.startswith(PREFIXES[other])]
-    assert other != "assistant" or len(foreign) > 5
+    described = (await told(single_service_client, "/openapi.json"))["paths"]
+    foreign = [path for path in everything if path.startswith(PREFIXES[other_service])]
+    assert other_service != "assistant" or len(foreign) > 5
     for path in foreign:
         assert path not in described
         for method in everything[path]:
-            refused(await lone.request(method, path), 404, "not_found")
+            refused(await single_service_client.request(method, path), 404, "not_found")
     for path in ("/", "/docs", "/llms.txt", "/.well-known/api-catalog", "/webmcp.js", SERVER):
-        text = (await lone.get(path)).text
-        assert not [prefix for prefix in PREFIXES[other] if prefix in text], path
+        text = (await single_service_client.get(path)).text
+        assert not [prefix for prefix in PREFIXES[other_service] if prefix in text], path
 
 
 @pytest.mark.asyncio
 @covers("1.1:services")
 async def test_the_other_s_scopes_are_unknown(
-    lone: httpx2.AsyncClient, change: Change, alone: str
+    single_service_client: httpx2.AsyncClient, change: Change, single_service: str
 ) -> None:
-    own, foreign = OWN[alone]
+    own, foreign = OWN[single_service]
     both = NewClient("both", ("client_credentials",), (next(reversed(own)), next(iter(foreign))))
     client_id, secret = await change(lambda tx: clients.add(tx, both))
     for scope, status in ((both.scopes[0], 200), (both.scopes[1], 400)):
         form = {"grant_type": "client_credentials", "scope": scope}
-        answer = await lone.post("/oauth/token", data=form, auth=(client_id, secret))
+        answer = await single_service_client.post(
+            "/oauth/token", data=form, auth=(client_id, secret)
+        )
         assert answer.status_code == status, answer.text
         assert status == 200 or answer.json()["error"] == "invalid_scope"
 

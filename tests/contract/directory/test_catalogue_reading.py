@@ -21,7 +21,7 @@ PATHS = ("/api/v1/tools", "/api/v1/categories", "/api/health")
 
 
 @pytest_asyncio.fixture(autouse=True)
-async def stocked(change: Change) -> None:
+async def bundled_catalogue(change: Change) -> None:
     """The catalogue as it is after the first start."""
     await change(exchange_import.import_bundled_content)
 

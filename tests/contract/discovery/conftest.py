@@ -15,13 +15,13 @@ from negotiator.memory.embedding.embedder import HashingEmbedder
 from negotiator.store.statement import Transaction
 from negotiator.store.store import make_store
 from tests.conftest import connect, make_settings, running
-from tests.helpers.request_stage import RequestStage
+from tests.helpers.request_runner import RequestRunner
 
 
 @pytest.fixture(scope="session")
-def stage(
+def request_runner(
     tmp_path_factory: pytest.TempPathFactory, migrated: Path, signing_keys: Path
-) -> Generator[RequestStage]:
+) -> Generator[RequestRunner]:
     """The application, and the database beside it for what only an operator can do."""
     folder = tmp_path_factory.mktemp("schemas")
     shutil.copy(migrated, folder / "negotiator.db")
@@ -38,7 +38,7 @@ def stage(
         application = runner.run(held.enter_async_context(running(settings)))
         client = runner.run(held.enter_async_context(connect(application)))
         runner.run(store.start())
-        yield RequestStage(runner, client, change, build_application(settings).delegations)
+        yield RequestRunner(runner, client, change, build_application(settings).delegations)
         runner.run(store.close())
         runner.run(held.aclose())
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.contract.requirements import covers
 from tests.helpers import generated_requests
 from tests.helpers.generated_requests import OPERATIONS, SERVICE
-from tests.helpers.request_stage import CALLER_KINDS, CallerKind, RequestMaterial, RequestStage
+from tests.helpers.request_runner import CALLER_KINDS, CallerKind, RequestMaterial, RequestRunner
 
 LONG: Final = int(os.environ.get("NEGOTIATOR_FUZZ", "0"))
 EXAMPLES: Final = LONG or 4
@@ -25,9 +25,9 @@ CORNERS: Final = None if LONG else 24
 class Session:
     """Generated requests to one operation, one after the other."""
 
-    def __init__(self, stage: RequestStage) -> None:
-        self.stage = stage
-        self.furniture: RequestMaterial = stage.run(stage.furnish())
+    def __init__(self, stage: RequestRunner) -> None:
+        self.request_runner = stage
+        self.material: RequestMaterial = stage.run(stage.make_material())
         self.sent = 0
 
     def send(self, case: Any, who: CallerKind, *, there: bool) -> None:
@@ -41,15 +41,15 @@ class Session:
             self.sent += 1
             case.headers["Idempotency-Key"] = f"key-{self.sent}"
         if there and case.path_parameters and not generated_requests.keeps_its_path(case):
-            case.path_parameters = self.furniture.fill(case.path, case.path_parameters)
+            case.path_parameters = self.material.fill(case.path, case.path_parameters)
         if there and "If-Match" in (case.headers or {}):
             case.headers["If-Match"] = "*"
-        headers = self.furniture.headers[who]
-        asked = self.stage.client.request(**generated_requests.prepared(case, headers))
-        answer = self.stage.run(asked)
+        headers = self.material.headers[who]
+        asked = self.request_runner.client.request(**generated_requests.prepared(case, headers))
+        answer = self.request_runner.run(asked)
         generated_requests.hold(case, answer, headers)
         if case.method == "DELETE" and answer.is_success:
-            self.furniture = self.stage.run(self.stage.furnish())
+            self.material = self.request_runner.run(self.request_runner.make_material())
 
 
 def owner(name: str) -> CallerKind:
@@ -63,7 +63,7 @@ def owner(name: str) -> CallerKind:
 @pytest.mark.parametrize("name", OPERATIONS)
 @covers("1.3:never-500", "1.13:openapi")
 def test_every_corner_of_an_operation_is_answered_as_described(
-    stage: RequestStage, name: str
+    stage: RequestRunner, name: str
 ) -> None:
     session = Session(stage)
     corners = generated_requests.corners(name)
@@ -76,7 +76,7 @@ def test_every_corner_of_an_operation_is_answered_as_described(
 
 @pytest.mark.parametrize("name", OPERATIONS)
 @covers("1.3:never-500", "1.13:openapi")
-def test_whatever_is_sent_is_answered_as_described(stage: RequestStage, name: str) -> None:
+def test_whatever_is_sent_is_answered_as_described(stage: RequestRunner, name: str) -> None:
     session = Session(stage)
     callers = st.sampled_from([*([owner(name)] * len(CALLER_KINDS)), *CALLER_KINDS])
 

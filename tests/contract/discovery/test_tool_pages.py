@@ -35,7 +35,7 @@ def record(name: str, **members: Any) -> ToolRecord:
 
 
 @pytest_asyncio.fixture
-async def kept(change: Change) -> CatalogueTool:
+async def tool(change: Change) -> CatalogueTool:
     """One tool in the catalogue."""
     tool: CatalogueTool = await change(
         lambda tx: catalogue_queries.put(tx, record("Quiver", description=HOSTILE), actor="tests")
@@ -47,9 +47,9 @@ async def kept(change: Change) -> CatalogueTool:
 @pytest.mark.parametrize("accept", ACCEPTED)
 @covers("4.4:tool-pages")
 async def test_line_4_a_tool_s_page_speaks_html_or_markdown(
-    client: httpx2.AsyncClient, kept: CatalogueTool, accept: str | None
+    client: httpx2.AsyncClient, tool: CatalogueTool, accept: str | None
 ) -> None:
-    answer = await client.get(f"/tools/{kept.slug}", headers={"accept": accept or ""})
+    answer = await client.get(f"/tools/{tool.slug}", headers={"accept": accept or ""})
     assert answer.status_code == 200
     assert answer.headers["content-type"] == f"{ACCEPTED[accept]}; charset=utf-8"
     assert answer.headers["vary"] == "Accept"
@@ -57,21 +57,21 @@ async def test_line_4_a_tool_s_page_speaks_html_or_markdown(
     for said in ("Quiver", "the tests", "MIT", "Not known"):
         assert said in answer.text
     tag = {"if-none-match": answer.headers["etag"], "accept": accept or ""}
-    assert (await client.get(f"/tools/{kept.slug}", headers=tag)).status_code == 304
+    assert (await client.get(f"/tools/{tool.slug}", headers=tag)).status_code == 304
 
 
 @pytest.mark.asyncio
 @covers("4.4:tool-pages")
 async def test_what_others_wrote_is_text_and_never_markup(
-    client: httpx2.AsyncClient, kept: CatalogueTool
+    client: httpx2.AsyncClient, tool: CatalogueTool
 ) -> None:
-    page = await client.get(f"/tools/{kept.slug}")
+    page = await client.get(f"/tools/{tool.slug}")
     assert "<script>alert" not in page.text
     assert "&lt;script&gt;alert(1)" in page.text
     policy = page.headers["content-security-policy"]
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
-    text = (await client.get(f"/tools/{kept.slug}", headers={"accept": "text/markdown"})).text
+    text = (await client.get(f"/tools/{tool.slug}", headers={"accept": "text/markdown"})).text
     assert "[now](" not in text
     assert r"\[now\](https://evil.example) \`rm\` & " in text
 
@@ -79,16 +79,16 @@ async def test_what_others_wrote_is_text_and_never_markup(
 @pytest.mark.asyncio
 @covers("4.4:tool-pages")
 async def test_a_tool_is_at_one_address_and_gone_is_gone(
-    client: httpx2.AsyncClient, kept: CatalogueTool, change: Change
+    client: httpx2.AsyncClient, tool: CatalogueTool, change: Change
 ) -> None:
-    moved = await client.get(f"/tools/{kept.id}", headers={"host": "evil.example"})
-    assert (moved.status_code, moved.headers["location"]) == (301, f"/tools/{kept.slug}")
+    moved = await client.get(f"/tools/{tool.id}", headers={"host": "evil.example"})
+    assert (moved.status_code, moved.headers["location"]) == (301, f"/tools/{tool.slug}")
     assert (await client.get("/tools/nothing")).status_code == 404
     assert (await client.get("/tools/%00")).status_code == 404
     await change(
-        lambda tx: catalogue_queries.withdraw(tx, kept.id, "deleted", message="", actor="tests")
+        lambda tx: catalogue_queries.withdraw(tx, tool.id, "deleted", message="", actor="tests")
     )
-    answer = await client.get(f"/tools/{kept.slug}")
+    answer = await client.get(f"/tools/{tool.slug}")
     assert answer.status_code == 410
     assert "Quiver" not in answer.text
 
@@ -96,7 +96,7 @@ async def test_a_tool_is_at_one_address_and_gone_is_gone(
 @pytest.mark.asyncio
 @covers("4.4:tool-pages")
 async def test_tools_are_found_by_words_category_and_kind(
-    client: httpx2.AsyncClient, kept: CatalogueTool, change: Change
+    client: httpx2.AsyncClient, tool: CatalogueTool, change: Change
 ) -> None:
     await change(
         lambda tx: catalogue_queries.put(tx, record("Other", category="coding"), actor="tests")
@@ -117,7 +117,7 @@ async def test_tools_are_found_by_words_category_and_kind(
         assert answer.status_code in {400, 422}, wrong
         assert answer.headers["content-type"] == "text/html; charset=utf-8"
         assert "<h1>That cannot be shown</h1>" in answer.text
-    assert kept.slug in (await client.get("/tools")).text
+    assert tool.slug in (await client.get("/tools")).text
 
 
 @pytest.mark.asyncio
@@ -141,7 +141,7 @@ async def test_a_long_list_goes_on_behind_one_link(
 @pytest.mark.asyncio
 @covers("4.4:sitemap")
 async def test_the_sitemap_names_every_tool_that_can_be_seen(
-    client: httpx2.AsyncClient, kept: CatalogueTool, change: Change
+    client: httpx2.AsyncClient, tool: CatalogueTool, change: Change
 ) -> None:
     hidden = await change(lambda tx: catalogue_queries.put(tx, record("Hidden"), actor="tests"))
     await change(
@@ -150,7 +150,7 @@ async def test_the_sitemap_names_every_tool_that_can_be_seen(
         )
     )
     found = await located(client, "/sitemap.xml")
-    assert f"{BASE}/tools/{kept.slug}" in found
+    assert f"{BASE}/tools/{tool.slug}" in found
     assert f"{BASE}/tools/{hidden.slug}" not in found
     assert {f"{BASE}/tools", f"{BASE}/about/data", f"{BASE}/", f"{BASE}/docs"} <= set(found)
     for address in found:
@@ -171,9 +171,9 @@ async def test_every_source_is_named_with_its_licence(client: httpx2.AsyncClient
 @pytest.mark.asyncio
 @covers("4.1:exists")
 async def test_every_link_of_the_pages_is_there(
-    client: httpx2.AsyncClient, kept: CatalogueTool
+    client: httpx2.AsyncClient, tool: CatalogueTool
 ) -> None:
-    for path in ("/tools", f"/tools/{kept.slug}", "/about/data", "/tools/nothing"):
+    for path in ("/tools", f"/tools/{tool.slug}", "/about/data", "/tools/nothing"):
         for target in hrefs((await client.get(path)).text, path):
             assert await is_reachable(client, target), f"{target}, linked from {path}"
 

@@ -44,7 +44,7 @@ WRONG: Final = {"claim_token": "BBBB-BBBB-BBBB"}
 
 
 @dataclass
-class Stage:
+class RunningService:
     """A running application and short ways into it."""
 
     application: Starlette
@@ -77,7 +77,7 @@ class Stage:
         return key_header(record)
 
 
-Probe = Callable[[Stage], Awaitable[httpx2.Response]]
+Probe = Callable[[RunningService], Awaitable[httpx2.Response]]
 
 
 @dataclass(frozen=True)
@@ -103,56 +103,56 @@ class Counted:
 
 
 def get(path: str) -> Probe:
-    return lambda stage: stage.client.get(path)
+    return lambda service: service.client.get(path)
 
 
 def post(path: str, sent: dict[str, Any]) -> Probe:
-    return lambda stage: stage.client.post(path, json=sent)
+    return lambda service: service.client.post(path, json=sent)
 
 
-async def reading(stage: Stage) -> httpx2.Response:
-    return await stage.client.get("/api/negotiations", headers=await stage.agent())
+async def reading(service: RunningService) -> httpx2.Response:
+    return await service.client.get("/api/negotiations", headers=await service.agent())
 
 
-async def hearing(stage: Stage) -> httpx2.Response:
-    who = await stage.claimed("teleprompter:stream")
+async def hearing(service: RunningService) -> httpx2.Response:
+    who = await service.claimed("teleprompter:stream")
     path = "/api/teleprompter/sessions/live_1/utterances"
-    return await stage.client.post(path, json=SPOKEN, headers=who)
+    return await service.client.post(path, json=SPOKEN, headers=who)
 
 
-async def telling(stage: Stage) -> httpx2.Response:
+async def telling(service: RunningService) -> httpx2.Response:
     sent = {"content-type": "application/secevent+jwt"}
-    return await stage.client.post("/api/agent/events", content=b"a.b.c", headers=sent)
+    return await service.client.post("/api/agent/events", content=b"a.b.c", headers=sent)
 
 
 def challenged(level: int) -> Probe:
-    async def probe(stage: Stage) -> httpx2.Response:
-        return await stage.client.post(CHALLENGE, headers=await stage.level(level))
+    async def probe(service: RunningService) -> httpx2.Response:
+        return await service.client.post(CHALLENGE, headers=await service.level(level))
 
     return probe
 
 
-async def guessing(stage: Stage) -> httpx2.Response:
-    return await stage.client.post("/api/agent/claim", json=WRONG, headers=await stage.agent())
+async def guessing(service: RunningService) -> httpx2.Response:
+    return await service.client.post("/api/agent/claim", json=WRONG, headers=await service.agent())
 
 
-async def guessing_from_everywhere(stage: Stage) -> httpx2.Response:
-    stage.calls += 1
-    async with connect(stage.application, f"198.51.100.{stage.calls}") as client:
+async def guessing_from_everywhere(service: RunningService) -> httpx2.Response:
+    service.calls += 1
+    async with connect(service.application, f"198.51.100.{service.calls}") as client:
         agent = bearer((await client.post("/api/agent/register", json=ANONYMOUS)).json())
         return await client.post("/api/agent/claim", json=WRONG, headers=agent)
 
 
-async def naming_hosts(stage: Stage) -> httpx2.Response:
-    stage.calls += 1
-    named = {"client_id": f"https://host{stage.calls}.example/c", "response_type": "code"}
-    return await stage.client.get("/oauth/authorize", params=named)
+async def naming_hosts(service: RunningService) -> httpx2.Response:
+    service.calls += 1
+    named = {"client_id": f"https://host{service.calls}.example/c", "response_type": "code"}
+    return await service.client.get("/oauth/authorize", params=named)
 
 
-async def naming_one_host(stage: Stage) -> httpx2.Response:
-    stage.calls += 1
-    named = {"client_id": f"https://one.example/{stage.calls}", "response_type": "code"}
-    async with connect(stage.application, f"198.51.100.{stage.calls}") as client:
+async def naming_one_host(service: RunningService) -> httpx2.Response:
+    service.calls += 1
+    named = {"client_id": f"https://one.example/{service.calls}", "response_type": "code"}
+    async with connect(service.application, f"198.51.100.{service.calls}") as client:
         return await client.get("/oauth/authorize", params=named)
 
 
@@ -231,8 +231,8 @@ async def test_the_headers_show_the_documented_budget(
         running(defaults(settings, **row.overrides)) as application,
         connect(application, "192.0.2.7") as client,
     ):
-        stage = Stage(application, client, register, mint, change, FakeWeb(monkeypatch))
-        answer = await row.probe(stage)
+        service = RunningService(application, client, register, mint, change, FakeWeb(monkeypatch))
+        answer = await row.probe(service)
     assert (
         answer.headers["ratelimit-policy"] == f'"{row.policy or name}";q={default};w={row.window}'
     )
@@ -267,8 +267,10 @@ async def test_a_budget_without_headers_is_empty_after_as_many_calls_as_document
         await house.doorway.limits.close()
     else:
         async with running(small) as application, connect(application, "192.0.2.7") as client:
-            stage = Stage(application, client, register, mint, change, FakeWeb(monkeypatch))
-            while (answer := await row.probe(stage)).status_code != 429:
+            service = RunningService(
+                application, client, register, mint, change, FakeWeb(monkeypatch)
+            )
+            while (answer := await row.probe(service)).status_code != 429:
                 passed += 1
                 assert passed <= quota
         assert 1 <= int(answer.headers["retry-after"]) <= row.window // quota

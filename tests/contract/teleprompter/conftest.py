@@ -2,12 +2,12 @@
 
 import pytest
 
-from tests.helpers.memory_client import hashed as hashed
-from tests.helpers.teleprompter_client import desk as desk
-from tests.helpers.teleprompter_client import new_desk as new_desk
+from tests.helpers.memory_client import hashing_embedder as hashing_embedder
+from tests.helpers.teleprompter_client import new_teleprompter_client as new_teleprompter_client
+from tests.helpers.teleprompter_client import teleprompter_client as teleprompter_client
 
 
 @pytest.fixture(autouse=True)
-def quick(hashed: None) -> None:
+def use_hashing_embedder(hashing_embedder: None) -> None:
     """Every test here."""
-    del hashed
+    del hashing_embedder

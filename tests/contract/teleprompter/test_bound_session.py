@@ -19,26 +19,28 @@ TALK: dict[str, Any] = {
 FIGURE = "We could do it for twenty five thousand euros a year."
 
 
-async def bound(desk: TeleprompterClient, **members: Any) -> tuple[str, str]:
+async def bound(teleprompter_client: TeleprompterClient, **members: Any) -> tuple[str, str]:
     """The paths of a negotiation and of a session about it."""
-    talk = await desk.send("POST", "/api/negotiations", TALK)
+    talk = await teleprompter_client.send("POST", "/api/negotiations", TALK)
     assert talk.status_code == 201, talk.text
     name = talk.json()["id"]
-    return f"/api/negotiations/{name}", await desk.open(negotiation_id=name, role=None, **members)
+    return f"/api/negotiations/{name}", await teleprompter_client.open(
+        negotiation_id=name, role=None, **members
+    )
 
 
 @covers("8.7:limits", "8.7:offers")
 @pytest.mark.asyncio
 async def test_a_figure_past_the_limit_beats_every_phrase_and_waits_in_the_ledger(
-    desk: TeleprompterClient,
+    teleprompter_client: TeleprompterClient,
 ) -> None:
-    talk, one = await bound(desk)
-    assert (await desk.send("GET", one)).json()["role"] == "buyer"
-    heard = await desk.say(one, f"Honestly, that is over our budget. {FIGURE}")
+    talk, one = await bound(teleprompter_client)
+    assert (await teleprompter_client.send("GET", one)).json()["role"] == "buyer"
+    heard = await teleprompter_client.say(one, f"Honestly, that is over our budget. {FIGURE}")
     [card, *_] = heard["cues"]
     assert (card["source"], card["cue"]) == ("plan", "figure:price")
     assert not any(limit in str(card) for limit in ("18000", "18,000", "12000", "12,000"))
-    [offer] = (await desk.send("GET", f"{talk}/offers")).json()["items"]
+    [offer] = (await teleprompter_client.send("GET", f"{talk}/offers")).json()["items"]
     assert offer["id"] == heard["offer_id"]
     assert (offer["by"], offer["status"], offer["source"]) == (
         "them",
@@ -46,50 +48,56 @@ async def test_a_figure_past_the_limit_beats_every_phrase_and_waits_in_the_ledge
         "detected_in_speech",
     )
     assert offer["package"] == {"price": "25000.00"}
-    again = await desk.say(one, "Whatever.")
+    again = await teleprompter_client.say(one, "Whatever.")
     assert again["offer_id"] == heard["offer_id"]
-    assert len((await desk.send("GET", f"{talk}/offers")).json()["items"]) == 1
-    types = [event["type"] for event in (await desk.events(one))["items"]]
+    assert len((await teleprompter_client.send("GET", f"{talk}/offers")).json()["items"]) == 1
+    types = [event["type"] for event in (await teleprompter_client.events(one))["items"]]
     assert types[:3] == ["transcript.final", "offer", "cue"]
-    floor = (await desk.send("GET", talk)).json()["walk_away"]
+    floor = (await teleprompter_client.send("GET", talk)).json()["walk_away"]
     assert floor["package"] == {"price": "18000.00"}, "nothing that is said moves a limit"
 
 
 @pytest.mark.asyncio
 async def test_who_may_not_write_negotiations_writes_no_ledger(
-    new_desk: NewTeleprompterClient,
+    new_teleprompter_client: NewTeleprompterClient,
 ) -> None:
-    owner = await new_desk()
+    owner = await new_teleprompter_client()
     talk, one = await bound(owner)
-    reader = await new_desk(scopes=["teleprompter:stream", "negotiations:read"])
+    reader = await new_teleprompter_client(scopes=["teleprompter:stream", "negotiations:read"])
     heard = await reader.say(one, FIGURE)
     assert heard["cues"][0]["source"] == "plan"
     assert heard["offer_id"] is None
-    blind = await new_desk(scopes=["teleprompter:stream"])
+    blind = await new_teleprompter_client(scopes=["teleprompter:stream"])
     heard = await blind.say(one, FIGURE, "u2")
     assert all(card["source"] != "plan" for card in heard["cues"])
     assert (await owner.send("GET", f"{talk}/offers")).json()["items"] == []
 
 
 @pytest.mark.asyncio
-async def test_a_negotiation_that_went_leaves_the_call_as_it_is(desk: TeleprompterClient) -> None:
-    talk, one = await bound(desk)
-    assert (await desk.send("DELETE", talk)).status_code == 204
-    heard = await desk.say(one, f"Honestly, that is over our budget. {FIGURE}")
+async def test_a_negotiation_that_went_leaves_the_call_as_it_is(
+    teleprompter_client: TeleprompterClient,
+) -> None:
+    talk, one = await bound(teleprompter_client)
+    assert (await teleprompter_client.send("DELETE", talk)).status_code == 204
+    heard = await teleprompter_client.say(one, f"Honestly, that is over our budget. {FIGURE}")
     assert [card["family"] for card in heard["cues"]] == ["budget"]
     assert heard["offer_id"] is None
     gone = {
         "negotiation_id": talk.rpartition("/")[2],
         "consent": {"basis": "test", "confirmed_by": "A"},
     }
-    refused(await desk.send("POST", "/api/teleprompter/sessions", gone), 404, "not_found")
+    refused(
+        await teleprompter_client.send("POST", "/api/teleprompter/sessions", gone), 404, "not_found"
+    )
 
 
 @pytest.mark.asyncio
-async def test_what_may_not_be_kept_is_in_no_ledger_either(desk: TeleprompterClient) -> None:
-    talk, one = await bound(desk, keep="none")
-    await desk.say(one, FIGURE)
-    [offer] = (await desk.send("GET", f"{talk}/offers")).json()["items"]
+async def test_what_may_not_be_kept_is_in_no_ledger_either(
+    teleprompter_client: TeleprompterClient,
+) -> None:
+    talk, one = await bound(teleprompter_client, keep="none")
+    await teleprompter_client.say(one, FIGURE)
+    [offer] = (await teleprompter_client.send("GET", f"{talk}/offers")).json()["items"]
     assert offer["package"] == {"price": "25000.00"}
     assert offer["rationale"] is None
 
@@ -97,9 +105,12 @@ async def test_what_may_not_be_kept_is_in_no_ledger_either(desk: TeleprompterCli
 @covers("8.8:feedback")
 @pytest.mark.asyncio
 async def test_a_card_that_was_wrong_thrice_is_not_shown_again_to_him_alone(
-    new_desk: NewTeleprompterClient,
+    new_teleprompter_client: NewTeleprompterClient,
 ) -> None:
-    mine, other = await new_desk(), await new_desk(email="grace@example.com")
+    mine, other = (
+        await new_teleprompter_client(),
+        await new_teleprompter_client(email="grace@example.com"),
+    )
     said = "Could you sharpen your pencil a little on that quote?"
     for number in range(3):
         one = await mine.open()
@@ -120,8 +131,12 @@ async def test_a_card_that_was_wrong_thrice_is_not_shown_again_to_him_alone(
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("name", ["cue_1", "cue_99", "cue_", "cue_x", "1", "cue_99999999999"])
-async def test_feedback_on_what_is_no_card_is_404(desk: TeleprompterClient, name: str) -> None:
-    one = await desk.open()
-    await desk.say(one, "Honestly, that is way over our budget.")
-    answer = await desk.send("POST", f"{one}/cues/{name}/feedback", {"action": "used"})
+async def test_feedback_on_what_is_no_card_is_404(
+    teleprompter_client: TeleprompterClient, name: str
+) -> None:
+    one = await teleprompter_client.open()
+    await teleprompter_client.say(one, "Honestly, that is way over our budget.")
+    answer = await teleprompter_client.send(
+        "POST", f"{one}/cues/{name}/feedback", {"action": "used"}
+    )
     refused(answer, 404, "not_found")

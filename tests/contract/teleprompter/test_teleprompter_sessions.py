@@ -22,8 +22,8 @@ OBJECTION = "Honestly, that is way over our budget."
 
 @covers("8.1:teleprompter", "1.5:ids", "8.1:open")
 @pytest.mark.asyncio
-async def test_a_session_is_opened_under_a_consent(desk: TeleprompterClient) -> None:
-    answer = await desk.send("POST", PATH, {"consent": CONSENT, "keep": "30_days"})
+async def test_a_session_is_opened_under_a_consent(teleprompter_client: TeleprompterClient) -> None:
+    answer = await teleprompter_client.send("POST", PATH, {"consent": CONSENT, "keep": "30_days"})
     view = answer.json()
     assert (answer.status_code, view["state"], view["last_seq"]) == (201, "ready", 0)
     assert re.fullmatch("live_[0-9a-hjkmnp-tv-z]{26}", view["id"])
@@ -37,8 +37,8 @@ async def test_a_session_is_opened_under_a_consent(desk: TeleprompterClient) -> 
         "processor": None,
         "quality_note": "You send the words; nothing is heard.",
     }
-    assert (await desk.send("GET", f"{PATH}/{view['id']}")).json() == view
-    assert (await desk.send("GET", PATH)).json()["items"] == [view]
+    assert (await teleprompter_client.send("GET", f"{PATH}/{view['id']}")).json() == view
+    assert (await teleprompter_client.send("GET", PATH)).json()["items"] == [view]
 
 
 @pytest.mark.asyncio
@@ -55,19 +55,23 @@ async def test_a_session_is_opened_under_a_consent(desk: TeleprompterClient) -> 
     ],
 )
 async def test_what_cannot_be_opened_is_refused_by_field(
-    desk: TeleprompterClient, body: Any, pointer: str
+    teleprompter_client: TeleprompterClient, body: Any, pointer: str
 ) -> None:
-    answer = await desk.send("POST", PATH, body)
+    answer = await teleprompter_client.send("POST", PATH, body)
     refused(answer, 422, "validation_failed")
     assert [entry["pointer"] for entry in answer.json()["errors"]] == [pointer]
 
 
 @covers("1.14:scope-stream")
 @pytest.mark.asyncio
-async def test_the_scope_opens_and_nothing_else_does(new_desk: NewTeleprompterClient) -> None:
-    without = await new_desk(scopes=["negotiations:read", "negotiations:write", "memories:read"])
+async def test_the_scope_opens_and_nothing_else_does(
+    new_teleprompter_client: NewTeleprompterClient,
+) -> None:
+    without = await new_teleprompter_client(
+        scopes=["negotiations:read", "negotiations:write", "memories:read"]
+    )
     refused(await without.send("POST", PATH, {"consent": CONSENT}), 403, "insufficient_scope")
-    alone = await new_desk(email="grace@example.com", scopes=["teleprompter:stream"])
+    alone = await new_teleprompter_client(email="grace@example.com", scopes=["teleprompter:stream"])
     assert (await alone.say(await alone.open(), OBJECTION))["cues"]
     bound = await alone.send("POST", PATH, {"consent": CONSENT, "negotiation_id": "neg_1"})
     refused(bound, 403, "insufficient_scope")
@@ -75,9 +79,11 @@ async def test_the_scope_opens_and_nothing_else_does(new_desk: NewTeleprompterCl
 
 @covers("8.3:utterances", "8.4:cue")
 @pytest.mark.asyncio
-async def test_an_objection_is_answered_with_its_card(desk: TeleprompterClient) -> None:
-    one = await desk.open()
-    heard = await desk.say(one, OBJECTION)
+async def test_an_objection_is_answered_with_its_card(
+    teleprompter_client: TeleprompterClient,
+) -> None:
+    one = await teleprompter_client.open()
+    heard = await teleprompter_client.say(one, OBJECTION)
     [cue] = heard["cues"]
     assert heard["seq"] == 1
     assert cue["evidence"] == {"utterance_id": "u1", "quote": "over our budget"}
@@ -99,110 +105,132 @@ async def test_an_objection_is_answered_with_its_card(desk: TeleprompterClient) 
         "ttl_ms": 20_000,
         "stage": "final",
     }
-    assert (await desk.send("GET", f"/api/tactics/{cue['tactic_id']}")).status_code == 200
+    assert (
+        await teleprompter_client.send("GET", f"/api/tactics/{cue['tactic_id']}")
+    ).status_code == 200
 
 
 @covers("8.3:final-once", "8.5:events")
 @pytest.mark.asyncio
-async def test_a_final_counts_once_and_events_are_numbered(desk: TeleprompterClient) -> None:
-    one = await desk.open()
-    first = await desk.say(one, OBJECTION)
-    again = await desk.say(one, "Something else entirely.")
-    late = await desk.say(one, OBJECTION, final=False)
+async def test_a_final_counts_once_and_events_are_numbered(
+    teleprompter_client: TeleprompterClient,
+) -> None:
+    one = await teleprompter_client.open()
+    first = await teleprompter_client.say(one, OBJECTION)
+    again = await teleprompter_client.say(one, "Something else entirely.")
+    late = await teleprompter_client.say(one, OBJECTION, final=False)
     assert again["seq"] == late["seq"] == first["seq"] == 1
     assert again["cues"] == first["cues"]
-    await desk.say(one, "Our competitor charges half of that.", "u2")
-    page = await desk.events(one)
+    await teleprompter_client.say(one, "Our competitor charges half of that.", "u2")
+    page = await teleprompter_client.events(one)
     assert [event["seq"] for event in page["items"]] == [1, 2, 3, 4]
     assert [event["type"] for event in page["items"]] == ["transcript.final", "cue"] * 2
     assert (page["last_seq"], page["more"], page["state"]) == (4, False, "live")
-    part = await desk.events(one, after=1, limit=2)
+    part = await teleprompter_client.events(one, after=1, limit=2)
     assert [event["seq"] for event in part["items"]] == [2, 3]
     assert part["more"] is True
 
 
 @pytest.mark.asyncio
-async def test_one_final_sent_by_many_at_once_counts_once(desk: TeleprompterClient) -> None:
-    one = await desk.open()
-    answers = await asyncio.gather(*(desk.say(one, OBJECTION) for _ in range(12)))
+async def test_one_final_sent_by_many_at_once_counts_once(
+    teleprompter_client: TeleprompterClient,
+) -> None:
+    one = await teleprompter_client.open()
+    answers = await asyncio.gather(*(teleprompter_client.say(one, OBJECTION) for _ in range(12)))
     assert {answer["seq"] for answer in answers} == {1}
-    assert len((await desk.events(one))["items"]) == 2
+    assert len((await teleprompter_client.events(one))["items"]) == 2
 
 
 @covers("8.5:poll")
 @pytest.mark.asyncio
-async def test_a_long_poll_wakes_with_the_first_event(desk: TeleprompterClient) -> None:
-    one = await desk.open()
-    asked = asyncio.create_task(desk.events(one, wait=20))
+async def test_a_long_poll_wakes_with_the_first_event(
+    teleprompter_client: TeleprompterClient,
+) -> None:
+    one = await teleprompter_client.open()
+    asked = asyncio.create_task(teleprompter_client.events(one, wait=20))
     await asyncio.sleep(0)
-    await desk.say(one, OBJECTION)
+    await teleprompter_client.say(one, OBJECTION)
     page = await asyncio.wait_for(asked, 5)
     assert page["items"][0]["seq"] == 1
-    assert (await desk.events(one, after=2, wait=0.01))["items"] == []
+    assert (await teleprompter_client.events(one, after=2, wait=0.01))["items"] == []
 
 
 @covers("8.5:sse")
 @pytest.mark.asyncio
-async def test_the_stream_goes_on_where_the_last_one_broke(desk: TeleprompterClient) -> None:
-    one = await desk.open()
-    await desk.say(one, OBJECTION)
-    await desk.send("POST", f"{one}/end")
-    whole = await desk.stream(one)
+async def test_the_stream_goes_on_where_the_last_one_broke(
+    teleprompter_client: TeleprompterClient,
+) -> None:
+    one = await teleprompter_client.open()
+    await teleprompter_client.say(one, OBJECTION)
+    await teleprompter_client.send("POST", f"{one}/end")
+    whole = await teleprompter_client.stream(one)
     assert [event["seq"] for event in whole] == [1, 2, 3]
-    assert whole == (await desk.events(one))["items"]
-    assert await desk.stream(one, last_event_id="2") == whole[2:]
+    assert whole == (await teleprompter_client.events(one))["items"]
+    assert await teleprompter_client.stream(one, last_event_id="2") == whole[2:]
 
 
 @covers("8.1:pause")
 @pytest.mark.asyncio
-async def test_a_pause_marks_a_gap_and_hears_nothing(desk: TeleprompterClient) -> None:
-    one = await desk.open()
-    await desk.say(one, OBJECTION)
-    assert (await desk.send("POST", f"{one}/pause")).json()["state"] == "paused"
-    assert (await desk.send("POST", f"{one}/pause")).json()["last_seq"] == 3
+async def test_a_pause_marks_a_gap_and_hears_nothing(
+    teleprompter_client: TeleprompterClient,
+) -> None:
+    one = await teleprompter_client.open()
+    await teleprompter_client.say(one, OBJECTION)
+    assert (await teleprompter_client.send("POST", f"{one}/pause")).json()["state"] == "paused"
+    assert (await teleprompter_client.send("POST", f"{one}/pause")).json()["last_seq"] == 3
     said = {"utterance_id": "u2", "text": "Between us, we would pay double."}
-    refused(await desk.send("POST", f"{one}/utterances", said), 409, "session_paused")
-    assert (await desk.send("POST", f"{one}/resume")).json()["state"] == "live"
-    await desk.say(one, "Shall we go on?", "u3")
-    lines = (await desk.send("GET", f"{one}/transcript")).json()["lines"]
+    refused(
+        await teleprompter_client.send("POST", f"{one}/utterances", said), 409, "session_paused"
+    )
+    assert (await teleprompter_client.send("POST", f"{one}/resume")).json()["state"] == "live"
+    await teleprompter_client.say(one, "Shall we go on?", "u3")
+    lines = (await teleprompter_client.send("GET", f"{one}/transcript")).json()["lines"]
     assert [line["text"] for line in lines] == [OBJECTION, "paused", "resumed", "Shall we go on?"]
     assert [line["speaker"] for line in lines] == ["them", None, None, "them"]
 
 
 @covers("8.2:consent")
 @pytest.mark.asyncio
-async def test_without_their_consent_they_are_not_heard(desk: TeleprompterClient) -> None:
-    mine = await desk.open(consent={"basis": "own_side_only", "confirmed_by": "Ada"})
+async def test_without_their_consent_they_are_not_heard(
+    teleprompter_client: TeleprompterClient,
+) -> None:
+    mine = await teleprompter_client.open(consent={"basis": "own_side_only", "confirmed_by": "Ada"})
     said = {"utterance_id": "u1", "speaker": "them", "text": OBJECTION}
-    refused(await desk.send("POST", f"{mine}/utterances", said), 409, "not_consented")
-    await desk.say(mine, "I could come down a little.", "u2", speaker="me")
-    assert (await desk.events(mine))["items"][0]["utterance_id"] == "u2"
+    refused(
+        await teleprompter_client.send("POST", f"{mine}/utterances", said), 409, "not_consented"
+    )
+    await teleprompter_client.say(mine, "I could come down a little.", "u2", speaker="me")
+    assert (await teleprompter_client.events(mine))["items"][0]["utterance_id"] == "u2"
 
 
 @covers("8.1:end", "8.1:transcript")
 @pytest.mark.asyncio
-async def test_an_ended_session_hears_nothing_and_is_still_read(desk: TeleprompterClient) -> None:
-    one = await desk.open()
-    await desk.say(one, OBJECTION, start_ms=100, end_ms=1900)
-    ended = (await desk.send("POST", f"{one}/end")).json()
+async def test_an_ended_session_hears_nothing_and_is_still_read(
+    teleprompter_client: TeleprompterClient,
+) -> None:
+    one = await teleprompter_client.open()
+    await teleprompter_client.say(one, OBJECTION, start_ms=100, end_ms=1900)
+    ended = (await teleprompter_client.send("POST", f"{one}/end")).json()
     assert (ended["state"], ended["last_seq"]) == ("ended", 3)
     assert ended["ended_at"] < ended["forget_at"]
-    assert (await desk.send("POST", f"{one}/end")).json() == ended
+    assert (await teleprompter_client.send("POST", f"{one}/end")).json() == ended
     said = {"utterance_id": "u2", "text": "And another thing."}
-    refused(await desk.send("POST", f"{one}/utterances", said), 409, "session_ended")
-    refused(await desk.send("POST", f"{one}/resume"), 409, "session_ended")
-    [line] = (await desk.send("GET", f"{one}/transcript")).json()["lines"]
+    refused(await teleprompter_client.send("POST", f"{one}/utterances", said), 409, "session_ended")
+    refused(await teleprompter_client.send("POST", f"{one}/resume"), 409, "session_ended")
+    [line] = (await teleprompter_client.send("GET", f"{one}/transcript")).json()["lines"]
     assert (line["speaker"], line["text"], line["end_ms"]) == ("them", OBJECTION, 1900)
 
 
 @covers("8.1:delete")
 @pytest.mark.asyncio
-async def test_what_is_deleted_is_in_no_file(desk: TeleprompterClient, settings: Settings) -> None:
-    one = await desk.open(keep="until_deleted")
-    await desk.say(one, f"The zebracorn clause. {OBJECTION}")
-    assert (await desk.send("DELETE", one)).status_code == 204
-    refused(await desk.send("GET", one), 404, "not_found")
-    refused(await desk.send("GET", f"{one}/events"), 404, "not_found")
+async def test_what_is_deleted_is_in_no_file(
+    teleprompter_client: TeleprompterClient, settings: Settings
+) -> None:
+    one = await teleprompter_client.open(keep="until_deleted")
+    await teleprompter_client.say(one, f"The zebracorn clause. {OBJECTION}")
+    assert (await teleprompter_client.send("DELETE", one)).status_code == 204
+    refused(await teleprompter_client.send("GET", one), 404, "not_found")
+    refused(await teleprompter_client.send("GET", f"{one}/events"), 404, "not_found")
     # A reader at that moment keeps the log from being cut; it is tried again five times a second.
     async with asyncio.timeout(10):
         while _found(settings.data_dir, b"zebracorn"):
@@ -212,31 +240,40 @@ async def test_what_is_deleted_is_in_no_file(desk: TeleprompterClient, settings:
 @covers("8.2:keep")
 @pytest.mark.asyncio
 async def test_what_may_not_be_kept_is_never_written(
-    desk: TeleprompterClient, settings: Settings
+    teleprompter_client: TeleprompterClient, settings: Settings
 ) -> None:
-    one = await desk.open(keep="none")
-    await desk.say(one, f"The zebracorn clause: {OBJECTION}")
-    [final, cue] = (await desk.events(one))["items"]
+    one = await teleprompter_client.open(keep="none")
+    await teleprompter_client.say(one, f"The zebracorn clause: {OBJECTION}")
+    [final, cue] = (await teleprompter_client.events(one))["items"]
     assert "zebracorn" in final["text"], "who follows now is told"
     assert cue["cue"]["evidence"]["quote"]
     assert _found(settings.data_dir, b"zebracorn") == []
-    await desk.send("POST", f"{one}/end")
-    assert (await desk.events(one))["items"][0]["text"] is None
+    await teleprompter_client.send("POST", f"{one}/end")
+    assert (await teleprompter_client.events(one))["items"][0]["text"] is None
 
 
 @covers("8.2:redact")
 @pytest.mark.asyncio
-async def test_what_nobody_needs_is_taken_out_before_it_is_kept(desk: TeleprompterClient) -> None:
-    one = await desk.open()
-    await desk.say(one, "Charge 4111 1111 1111 1111 and mail ada@example.com, at $52,000.")
-    text = (await desk.events(one))["items"][0]["text"]
+async def test_what_nobody_needs_is_taken_out_before_it_is_kept(
+    teleprompter_client: TeleprompterClient,
+) -> None:
+    one = await teleprompter_client.open()
+    await teleprompter_client.say(
+        one, "Charge 4111 1111 1111 1111 and mail ada@example.com, at $52,000."
+    )
+    text = (await teleprompter_client.events(one))["items"][0]["text"]
     assert text == "Charge [card] and mail [email], at $52,000."
 
 
 @covers("8.1:owner")
 @pytest.mark.asyncio
-async def test_somebody_else_s_session_is_not_there(new_desk: NewTeleprompterClient) -> None:
-    mine, other = await new_desk(), await new_desk(email="grace@example.com")
+async def test_somebody_else_s_session_is_not_there(
+    new_teleprompter_client: NewTeleprompterClient,
+) -> None:
+    mine, other = (
+        await new_teleprompter_client(),
+        await new_teleprompter_client(email="grace@example.com"),
+    )
     one = await mine.open()
     await mine.say(one, OBJECTION)
     said = {"utterance_id": "u9", "text": "Hello."}

@@ -8,20 +8,23 @@ from tests.contract.requirements import covers
 from tests.helpers.answer_checks import refused
 from tests.helpers.asgi_websocket import WebSocketRefused, connect
 from tests.helpers.fake_recognizer import FakeRecognizer, sentence_as_audio
-from tests.helpers.fake_recognizer import reader as reader
+from tests.helpers.fake_recognizer import fake_recognizer as fake_recognizer
 from tests.helpers.teleprompter_client import TeleprompterClient
 
 
 @covers("8.6:socket")
 @pytest.mark.asyncio
 async def test_the_stream_speaks_its_subprotocol_and_plain_http_is_told_so(
-    application: Starlette, desk: TeleprompterClient
+    application: Starlette, teleprompter_client: TeleprompterClient
 ) -> None:
-    one = await desk.open()
-    refused(await desk.send("GET", f"{one}/stream"), 426, "upgrade_required")
+    one = await teleprompter_client.open()
+    refused(await teleprompter_client.send("GET", f"{one}/stream"), 426, "upgrade_required")
     assert SUBPROTOCOL == "negotiator.teleprompter.v1"
     async with connect(
-        application, f"{one}/stream", headers=desk.headers, subprotocols=[SUBPROTOCOL]
+        application,
+        f"{one}/stream",
+        headers=teleprompter_client.headers,
+        subprotocols=[SUBPROTOCOL],
     ) as socket:
         assert socket.subprotocol == SUBPROTOCOL
         await socket.send("start", after=0)
@@ -31,10 +34,10 @@ async def test_the_stream_speaks_its_subprotocol_and_plain_http_is_told_so(
 @covers("8.6:tickets")
 @pytest.mark.asyncio
 async def test_a_ticket_opens_its_session_once(
-    application: Starlette, desk: TeleprompterClient
+    application: Starlette, teleprompter_client: TeleprompterClient
 ) -> None:
-    one = await desk.open()
-    made = await desk.send("POST", f"{one}/tickets")
+    one = await teleprompter_client.open()
+    made = await teleprompter_client.send("POST", f"{one}/tickets")
     assert (made.status_code, made.json()["expires_in"]) == (201, 30)
     offered = [SUBPROTOCOL, f"ticket.{made.json()['ticket']}"]
     async with connect(application, f"{one}/stream", subprotocols=offered) as socket:
@@ -48,12 +51,12 @@ async def test_a_ticket_opens_its_session_once(
 @covers("8.6:resume")
 @pytest.mark.asyncio
 async def test_who_comes_back_goes_on_after_his_number(
-    application: Starlette, desk: TeleprompterClient
+    application: Starlette, teleprompter_client: TeleprompterClient
 ) -> None:
-    one = await desk.open()
+    one = await teleprompter_client.open()
     for number in range(3):
-        await desk.say(one, f"Sentence {number}.", f"u{number}")
-    async with connect(application, f"{one}/stream", headers=desk.headers) as socket:
+        await teleprompter_client.say(one, f"Sentence {number}.", f"u{number}")
+    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
         await socket.send("start", after=1)
         await socket.send("ping")
         await socket.until("transcript.final", seq=3)
@@ -67,10 +70,10 @@ async def test_who_comes_back_goes_on_after_his_number(
     [('{"type":"ping","x":1}', 4400), (" " * 65_537, 4413), ('{"type":"stop"}', 1000)],
 )
 async def test_the_close_code_says_why(
-    application: Starlette, desk: TeleprompterClient, frame: str, code: int
+    application: Starlette, teleprompter_client: TeleprompterClient, frame: str, code: int
 ) -> None:
-    one = await desk.open()
-    async with connect(application, f"{one}/stream", headers=desk.headers) as socket:
+    one = await teleprompter_client.open()
+    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
         await socket.send_text(frame)
         assert await socket.closed() == code
 
@@ -78,10 +81,10 @@ async def test_the_close_code_says_why(
 @covers("8.6:producer")
 @pytest.mark.asyncio
 async def test_one_connection_sends_sound_and_the_newest_is_it(
-    reader: FakeRecognizer, application: Starlette, desk: TeleprompterClient
+    fake_recognizer: FakeRecognizer, application: Starlette, teleprompter_client: TeleprompterClient
 ) -> None:
-    one, them = await desk.open(source="audio"), [{"id": "them"}]
-    path, headers = f"{one}/stream", desk.headers
+    one, them = await teleprompter_client.open(source="audio"), [{"id": "them"}]
+    path, headers = f"{one}/stream", teleprompter_client.headers
     async with (
         connect(application, path, headers=headers) as first,
         connect(application, path, headers=headers) as second,
@@ -93,4 +96,4 @@ async def test_one_connection_sends_sound_and_the_newest_is_it(
         await second.send_bytes(b"\0" + sentence_as_audio("Hello there"))
         await second.send("flush")
         assert (await second.until("transcript.final"))["text"] == "Hello there"
-    assert len(reader.opened) == 2
+    assert len(fake_recognizer.opened) == 2

@@ -105,10 +105,10 @@ def works(base: str, token: str) -> bool:
     return httpx2.get(f"{base}/api/negotiations", headers=bearer).status_code == 200
 
 
-def first_user(house: Server, one: Tab) -> None:
+def first_user(first_user_server: Server, one: Tab) -> None:
     """Follow the link that the first start printed."""
-    printed = (house.folder / "log").read_text()
-    found = re.search(f"{re.escape(house.base)}/first-user/[0-9a-f-]+", printed)
+    printed = (first_user_server.folder / "log").read_text()
+    found = re.search(f"{re.escape(first_user_server.base)}/first-user/[0-9a-f-]+", printed)
     assert found, printed
     one.open(found[0])
     one.fill("E-mail", "ada@example.com")
@@ -130,7 +130,7 @@ def enter(one: Tab) -> None:
 
 
 @pytest.fixture(scope="module")
-def house(
+def first_user_server(
     tmp_path_factory: pytest.TempPathFactory, chromium: Browser, provider: FakeOpenIdProvider
 ) -> Generator[Server]:
     """A service of two workers whose first user, Ada, followed the link that its first start printed."""
@@ -144,9 +144,9 @@ def house(
     started.stop()
 
 
-def test_a_person_s_whole_way(chromium: Browser, house: Server) -> None:
+def test_a_person_s_whole_way(chromium: Browser, first_user_server: Server) -> None:
     with chromium.new_context() as context:
-        one = tab(context, house.base)
+        one = tab(context, first_user_server.base)
         enter(one)
         one.fill("Label", "the laptop")
         for scope in ("openid", "profile", "memories:write", "teleprompter:stream"):
@@ -155,15 +155,15 @@ def test_a_person_s_whole_way(chromium: Browser, house: Server) -> None:
         one.press("Make the code")
         code = one.page.locator(".code").inner_text()
         assert CODE.match(code)
-        agent_id, token = claim(house.base, code)
-        assert works(house.base, token)
+        agent_id, token = claim(first_user_server.base, code)
+        assert works(first_user_server.base, token)
         one.open("/agents")
         assert one.sees("scout <b>")
         assert one.sees(agent_id)
         assert not one.sees(code)
         one.press("Revoke scout <b>")
         assert one.sees("The agent is cut off.")
-        assert not works(house.base, token), "at once, on both workers"
+        assert not works(first_user_server.base, token), "at once, on both workers"
         one.press("Sign out")
         one.at("/sign-in")
         one.open("/account")
@@ -176,9 +176,11 @@ def test_a_person_s_whole_way(chromium: Browser, house: Server) -> None:
         assert one.outside == []
 
 
-def test_the_cookie_is_out_of_a_script_s_reach(chromium: Browser, house: Server) -> None:
+def test_the_cookie_is_out_of_a_script_s_reach(
+    chromium: Browser, first_user_server: Server
+) -> None:
     with chromium.new_context() as context:
-        one = tab(context, house.base)
+        one = tab(context, first_user_server.base)
         enter(one)
         kept = {str(each.get("name")): each for each in context.cookies()}
         session = kept["negotiator-session"]
@@ -187,16 +189,18 @@ def test_the_cookie_is_out_of_a_script_s_reach(chromium: Browser, house: Server)
         assert one.page.evaluate("document.cookie") == ""
 
 
-def test_another_site_can_neither_frame_nor_post(chromium: Browser, house: Server) -> None:
+def test_another_site_can_neither_frame_nor_post(
+    chromium: Browser, first_user_server: Server
+) -> None:
     with chromium.new_context() as context:
-        one = tab(context, house.base)
+        one = tab(context, first_user_server.base)
         enter(one)
         evil = context.new_page()
-        host = house.base.replace("127.0.0.1", "localhost")
+        host = first_user_server.base.replace("127.0.0.1", "localhost")
         evil.goto(f"{host}/api/health")
         evil.set_content(
-            f'<iframe src="{house.base}/account"></iframe>'
-            f'<form method="post" action="{house.base}/account/name">'
+            f'<iframe src="{first_user_server.base}/account"></iframe>'
+            f'<form method="post" action="{first_user_server.base}/account/name">'
             '<input name="name" value="Mallory"><button>win</button></form>'
         )
         evil.wait_for_load_state("networkidle")
@@ -208,10 +212,10 @@ def test_another_site_can_neither_frame_nor_post(chromium: Browser, house: Serve
 
 
 def test_an_organisation_s_provider_signs_people_in(
-    chromium: Browser, house: Server, provider: FakeOpenIdProvider
+    chromium: Browser, first_user_server: Server, provider: FakeOpenIdProvider
 ) -> None:
     with chromium.new_context() as context:
-        one = tab(context, house.base, others=(f"{provider.name}/authorize?",))
+        one = tab(context, first_user_server.base, others=(f"{provider.name}/authorize?",))
         one.open("/account")
         one.page.get_by_role("link", name="Sign in with Corp").click()
         one.at("/account")
@@ -222,24 +226,26 @@ def test_an_organisation_s_provider_signs_people_in(
 
 
 def test_an_authorization_is_gone_on_with_after_signing_in(
-    chromium: Browser, house: Server
+    chromium: Browser, first_user_server: Server
 ) -> None:
     with chromium.new_context() as context:
-        one = tab(context, house.base)
+        one = tab(context, first_user_server.base)
         onward = (
             "/oauth/nothing-yet?client_id=a&redirect_uri=https%3A%2F%2Fapp.example%2Fcb%3Fx%3D1"
         )
-        one.page.goto(f"{house.base}/sign-in?next={quote(onward, safe='')}")
+        one.page.goto(f"{first_user_server.base}/sign-in?next={quote(onward, safe='')}")
         one.fill("E-mail", "ada@example.com")
         one.fill("Password", PASSWORD)
         one.press("Sign in")
-        one.page.wait_for_url(f"{house.base}{onward}")
+        one.page.wait_for_url(f"{first_user_server.base}{onward}")
 
 
-def test_it_can_be_used_by_keyboard_on_a_phone(chromium: Browser, house: Server) -> None:
+def test_it_can_be_used_by_keyboard_on_a_phone(
+    chromium: Browser, first_user_server: Server
+) -> None:
     small = {"width": 360, "height": 640}
     with chromium.new_context(viewport={"width": 360, "height": 640}) as context:
-        one = tab(context, house.base)
+        one = tab(context, first_user_server.base)
         enter(one)
         for path in ("/agents", "/account", "/sign-in?again"):
             one.open(path)

@@ -33,25 +33,25 @@ Pair = tuple[httpx2.AsyncClient, httpx2.AsyncClient]
 
 
 @pytest.fixture
-def shared(database_url: str, tmp_path: Path, signing_keys: Path) -> Settings:
+def shared_settings(database_url: str, tmp_path: Path, signing_keys: Path) -> Settings:
     """Settings over each engine in turn."""
     return make_settings(tmp_path, signing_keys, database_url=database_url)
 
 
 @pytest_asyncio.fixture
-async def pair(shared: Settings) -> AsyncGenerator[Pair]:
+async def two_clients(shared_settings: Settings) -> AsyncGenerator[Pair]:
     """Two visitors, each at an application of its own over the same database."""
     async with (
-        running(shared) as one,
-        running(shared) as other,
+        running(shared_settings) as one,
+        running(shared_settings) as other,
         connect(one) as client,
         connect(other) as elsewhere,
     ):
         yield client, elsewhere
 
 
-async def test_an_agent_s_whole_life_is_the_same_on_each_engine(pair: Pair) -> None:
-    client, elsewhere = pair
+async def test_an_agent_s_whole_life_is_the_same_on_each_engine(two_clients: Pair) -> None:
+    client, elsewhere = two_clients
     signer = StatementSigner()
     record = await register_account(client, "did", signer.did, requested_scopes=["tools:write"])
     assert await is_accepted(elsewhere, record["api_key"])
@@ -76,8 +76,10 @@ async def test_an_agent_s_whole_life_is_the_same_on_each_engine(pair: Pair) -> N
     assert mailed["identity"]["challenge"]["method"] == "email_code"
 
 
-async def test_of_two_agents_with_one_identity_one_proves_it_on_each_engine(pair: Pair) -> None:
-    client, elsewhere = pair
+async def test_of_two_agents_with_one_identity_one_proves_it_on_each_engine(
+    two_clients: Pair,
+) -> None:
+    client, elsewhere = two_clients
     signer = StatementSigner()
     records = [await register_account(client, "did", signer.did) for _ in range(2)]
     answers = await asyncio.gather(
@@ -95,9 +97,9 @@ async def test_of_two_agents_with_one_identity_one_proves_it_on_each_engine(pair
 
 
 async def test_the_sweep_and_the_operator_work_on_each_engine(
-    shared: Settings, store: Store
+    shared_settings: Settings, store: Store
 ) -> None:
-    async with running(shared) as one, connect(one) as client:
+    async with running(shared_settings) as one, connect(one) as client:
         record = await register_account(client)
         agent = record["client_id"]
         await store.write(lambda tx: accounts_queries.vet(tx, agent, vetted=True))

@@ -18,7 +18,7 @@ SAMPLE = 'negotiator_requests_total{operation="get_health",status="200"}'
 
 
 @pytest.fixture
-def counted(tmp_path: Path) -> Generator[Server]:
+def metrics_server(tmp_path: Path) -> Generator[Server]:
     """A service with three workers that tells its numbers in both ways."""
     private = f"127.0.0.1:{free_port()}"
     started = Server(
@@ -48,20 +48,20 @@ def waited(server: Server, workers: int) -> dict[str, float]:
 
 @covers("1.13:metrics")
 def test_whoever_is_asked_adds_up_all_workers_and_the_dead_are_not_forgotten(
-    counted: Server,
+    metrics_server: Server,
 ) -> None:
-    before = waited(counted, 3)[SAMPLE]
+    before = waited(metrics_server, 3)[SAMPLE]
     for _ in range(40):
-        assert httpx2.get(f"{counted.base}/api/health").status_code == 200
-    private = f"http://{counted.settings['metrics_listen']}"
-    answers = [scraped(url)[SAMPLE] for url in (counted.base, private) for _ in range(6)]
+        assert httpx2.get(f"{metrics_server.base}/api/health").status_code == 200
+    private = f"http://{metrics_server.settings['metrics_listen']}"
+    answers = [scraped(url)[SAMPLE] for url in (metrics_server.base, private) for _ in range(6)]
     assert answers == [before + 40] * 12
-    assert counted.process is not None
-    files = set((counted.folder / "var" / "metrics").iterdir())
-    lanes = [name for name in waited(counted, 3) if name.startswith("process_resident")]
+    assert metrics_server.process is not None
+    files = set((metrics_server.folder / "var" / "metrics").iterdir())
+    lanes = [name for name in waited(metrics_server, 3) if name.startswith("process_resident")]
     assert len(lanes) == 3
-    worker = psutil.Process(counted.process.pid).children(recursive=True)[-1]
+    worker = psutil.Process(metrics_server.process.pid).children(recursive=True)[-1]
     os.kill(worker.pid, signal.SIGKILL)
     psutil.wait_procs([worker], 10)
-    assert waited(counted, 3)[SAMPLE] >= before + 40
-    assert set((counted.folder / "var" / "metrics").iterdir()) == files
+    assert waited(metrics_server, 3)[SAMPLE] >= before + 40
+    assert set((metrics_server.folder / "var" / "metrics").iterdir()) == files

@@ -76,7 +76,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Generator[DocumentSite]:
 
 
 @pytest.fixture(scope="session")
-def brief(
+def short_token_server(
     tmp_path_factory: pytest.TempPathFactory, site: DocumentSite
 ) -> Generator[ShortTokenServer]:
     """A running server whose tokens live seconds, and which may read the site."""

@@ -65,13 +65,13 @@ async def test_a_client_that_registers_itself_calls_every_tool_and_asks_again_fo
 
 
 async def test_a_client_known_by_its_document_outlives_its_token(
-    brief: ShortTokenServer, site: DocumentSite
+    short_token_server: ShortTokenServer, site: DocumentSite
 ) -> None:
     """Nobody registers it, and its user is asked once: it renews by itself."""
     person, drawer, wire = (
-        await arrive(brief, "cimd@live.example"),
+        await arrive(short_token_server, "cimd@live.example"),
         TokenStorage(),
-        DirectTransport(brief),
+        DirectTransport(short_token_server),
     )
     document = site.publish(
         "/python.json",
@@ -80,7 +80,7 @@ async def test_a_client_known_by_its_document_outlives_its_token(
         grant_types=["authorization_code", "refresh_token"],
         token_endpoint_auth_method="none",
     )
-    auth = provider(brief, person, drawer, document=document)
+    auth = provider(short_token_server, person, drawer, document=document)
     async with wire.mcp(auth, "legacy") as client:
         assert len((await client.list_tools()).tools) == len(CALLS)
         while auth.context.is_token_valid():

@@ -21,16 +21,16 @@ CALLED = ("open_negotiation", "list_tactics", "remember")
 
 @pytest.mark.parametrize(("kind", "type_"), [("bearer", "Bearer"), ("dpop", "DPoP")])
 async def test_the_typescript_client_signs_in_steps_up_and_renews(
-    brief: ShortTokenServer, modules: Path, kind: str, type_: str
+    short_token_server: ShortTokenServer, modules: Path, kind: str, type_: str
 ) -> None:
     """With DPoP each request carries a proof of its own, the step up and the renewal too."""
     node = shutil.which("node")
     assert node is not None, "node is missing beside npm"
     calls = json.dumps([(name, CALLS[name]({})) for name in CALLED])
-    person = await arrive(brief, f"{kind}@live.example")
+    person = await arrive(short_token_server, f"{kind}@live.example")
     person.refusing = (WRITING,)
     running = await asyncio.create_subprocess_exec(
-        *(node, "sign-in.mjs", f"{brief.base}/mcp", CALLBACK, kind, calls),
+        *(node, "sign-in.mjs", f"{short_token_server.base}/mcp", CALLBACK, kind, calls),
         cwd=modules,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,

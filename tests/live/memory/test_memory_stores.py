@@ -14,7 +14,7 @@ from negotiator.store.store import make_store
 from negotiator.users import user_queries
 from tests.conftest import bearer, connect, make_settings, running
 from tests.helpers.memory_client import SCOPES, MemoryClient
-from tests.helpers.memory_client import hashed as hashed
+from tests.helpers.memory_client import hashing_embedder as hashing_embedder
 
 pytestmark = pytest.mark.asyncio
 
@@ -27,7 +27,7 @@ class Other(HashingEmbedder):
         self.model = "other"
 
 
-@pytest.mark.usefixtures("hashed")
+@pytest.mark.usefixtures("hashing_embedder")
 async def test_memories_are_the_same_on_both_engines(
     database_url: str, tmp_path: Path, signing_keys: Path
 ) -> None:

@@ -1,4 +1,4 @@
-"""The application on each engine in turn, by a clock that is told, and a user's agent at a desk."""
+"""The application on each engine in turn, with a fixed clock, and an agent that its user has claimed."""
 
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,12 @@ from tests.api.negotiations.conftest import (
     TERM,
     NegotiationClient,
     NewNegotiationClient,
-    desk,
-    new_desk,
+    negotiation_client,
+    new_negotiation_client,
 )
 from tests.conftest import Clock, Mint, bearer, make_settings
 
-__all__ = ["desk", "new_desk"]
+__all__ = ["negotiation_client", "new_negotiation_client"]
 
 ISSUES: list[dict[str, Any]] = [
     {**PRICE, "weight": 3, "their_weight": 1},
@@ -36,9 +36,9 @@ def settings(clock: Clock, database_url: str, tmp_path: Path, signing_keys: Path
 
 
 @pytest_asyncio.fixture
-async def user(new_desk: NewNegotiationClient, mint: Mint) -> NegotiationClient:
+async def user(new_negotiation_client: NewNegotiationClient, mint: Mint) -> NegotiationClient:
     """An agent that its user has claimed, with every scope."""
-    return await claimed(await new_desk(), mint)
+    return await claimed(await new_negotiation_client(), mint)
 
 
 async def claimed(agent: NegotiationClient, mint: Mint) -> NegotiationClient:
@@ -49,13 +49,17 @@ async def claimed(agent: NegotiationClient, mint: Mint) -> NegotiationClient:
     return NegotiationClient(agent.client, bearer(answer.json()))
 
 
-async def pages(desk: NegotiationClient, path: str, **asked: Any) -> list[dict[str, Any]]:
+async def pages(
+    negotiation_client: NegotiationClient, path: str, **asked: Any
+) -> list[dict[str, Any]]:
     """Every item of a list, two to a page."""
     items: list[dict[str, Any]] = []
     cursor: dict[str, str] = {}
     while True:
-        answer = await desk.client.get(
-            f"/api{path}", params={**asked, "limit": 2, **cursor}, headers=desk.headers
+        answer = await negotiation_client.client.get(
+            f"/api{path}",
+            params={**asked, "limit": 2, **cursor},
+            headers=negotiation_client.headers,
         )
         assert answer.status_code == 200, answer.text
         page = answer.json()

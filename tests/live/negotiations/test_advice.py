@@ -11,8 +11,10 @@ from tests.live.negotiations.conftest import ISSUES, PACKAGE, pages
 pytestmark = pytest.mark.asyncio
 
 
-async def _post(desk: NegotiationClient, path: str, body: Any, status: int = 200) -> dict[str, Any]:
-    answer = await desk.post(path, body)
+async def _post(
+    negotiation_client: NegotiationClient, path: str, body: Any, status: int = 200
+) -> dict[str, Any]:
+    answer = await negotiation_client.post(path, body)
     assert answer.status_code == status, answer.text
     view: dict[str, Any] = answer.json()
     return view

@@ -33,12 +33,14 @@ def _counts(tx: Transaction) -> list[int]:
     return [tx.one(query) or 0 for query in _COUNTS]
 
 
-async def _filled(desk: NegotiationClient) -> str:
+async def _filled(negotiation_client: NegotiationClient) -> str:
     """A negotiation with a row in every table of its own."""
-    key: str = (await desk.opened(issues=ISSUES, target={"package": PACKAGE}))["id"]
-    assert (await desk.post(f"/negotiations/{key}/battle-plans", {})).status_code == 201
-    await desk.offered(key, "850")
-    await desk.offered(key, "1050", "them")
+    key: str = (await negotiation_client.opened(issues=ISSUES, target={"package": PACKAGE}))["id"]
+    assert (
+        await negotiation_client.post(f"/negotiations/{key}/battle-plans", {})
+    ).status_code == 201
+    await negotiation_client.offered(key, "850")
+    await negotiation_client.offered(key, "1050", "them")
     return key
 
 
@@ -60,10 +62,10 @@ async def test_deleting_erases_a_negotiation_and_nothing_of_its_neighbour(
 
 
 async def test_claiming_moves_everything_to_the_user(
-    new_desk: NewNegotiationClient, mint: Mint, change: Change, register: Register
+    new_negotiation_client: NewNegotiationClient, mint: Mint, change: Change, register: Register
 ) -> None:
     registered = await register()
-    agent = NegotiationClient((await new_desk()).client, bearer(registered))
+    agent = NegotiationClient((await new_negotiation_client()).client, bearer(registered))
     agent_id = registered["client_id"]
     key = await _filled(agent)
     await change(lambda tx: tactic_queries.add(tx, agent_id, NewTactic.model_validate(TACTIC)))
@@ -78,7 +80,7 @@ async def test_claiming_moves_everything_to_the_user(
     counts[1] += 1  # the event of the claim
     assert await change(_counts) == counts
     assert await change(lambda tx: tactic_queries.list_own_tactics(tx, agent_id)) == []
-    again = await claimed(await new_desk(), mint)
+    again = await claimed(await new_negotiation_client(), mint)
     seen = await _told(again, key)
     assert seen[2].pop(0) == claim
     assert seen == moved
@@ -96,13 +98,13 @@ def _of(origin: str, view: Any) -> Any:
     return {name: origin if name == "origin" else _of(origin, part) for name, part in members}
 
 
-async def _told(desk: NegotiationClient, key: str) -> list[Any]:
+async def _told(negotiation_client: NegotiationClient, key: str) -> list[Any]:
     one = f"/negotiations/{key}"
     lists = (f"{one}/offers", f"{one}/events", f"{one}/battle-plans", "/negotiations", "/tactics")
     return [
-        (await desk.get(one)).json(),
-        *[await pages(desk, path) for path in lists[:-1]],
-        await pages(desk, "/tactics", owner="user"),
+        (await negotiation_client.get(one)).json(),
+        *[await pages(negotiation_client, path) for path in lists[:-1]],
+        await pages(negotiation_client, "/tactics", owner="user"),
     ]
 
 

@@ -9,7 +9,7 @@ from tests.live.conftest import Server
 
 
 @pytest.fixture(scope="session")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
+def two_workers(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
     """Two workers."""
     settings = {"models_dir": str(MODELS), "limit_teleprompter_rpm": "1000000"}
     server = Server(tmp_path_factory.mktemp("pair"), workers=2, settings=settings)

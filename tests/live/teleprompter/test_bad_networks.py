@@ -77,13 +77,13 @@ def _kill_a_worker(server: Server) -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_flaky_network_loses_nothing_and_repeats_nothing(pair: Server) -> None:
-    async with flaky(pair.port, 7) as base:
-        spoke = await _talk_through(pair, base, killing=False)
+async def test_a_flaky_network_loses_nothing_and_repeats_nothing(two_workers: Server) -> None:
+    async with flaky(two_workers.port, 7) as base:
+        spoke = await _talk_through(two_workers, base, killing=False)
     assert spoke.comebacks >= 3
 
 
 @pytest.mark.asyncio
-async def test_a_killed_worker_loses_nothing_and_repeats_nothing(pair: Server) -> None:
-    spoke = await _talk_through(pair, "", killing=True)
+async def test_a_killed_worker_loses_nothing_and_repeats_nothing(two_workers: Server) -> None:
+    spoke = await _talk_through(two_workers, "", killing=True)
     assert spoke.comebacks >= 1

@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import connect as client_of
 from tests.conftest import make_settings, running
 from tests.helpers.asgi_websocket import connect
-from tests.helpers.phrase_analyser import quick_ear as quick_ear
+from tests.helpers.phrase_analyser import phrase_analyser as phrase_analyser
 from tests.live.conftest import Server
 from tests.live.teleprompter.socket_client import TeleprompterUser, bound, let_in
 
@@ -22,8 +22,8 @@ _AT_ONCE: Final = 1.0
 
 
 @pytest.mark.asyncio
-async def test_everybody_is_told_within_a_second(pair: Server) -> None:
-    caller = await bound(pair)
+async def test_everybody_is_told_within_a_second(two_workers: Server) -> None:
+    caller = await bound(two_workers)
     said: dict[str, float] = {}
     late: list[float] = []
     partials = 0
@@ -40,7 +40,7 @@ async def test_everybody_is_told_within_a_second(pair: Server) -> None:
                 numbers.append(message["seq"])
         assert numbers == list(range(1, len(numbers) + 1))
 
-    async with pair.connect() as client:
+    async with two_workers.connect() as client:
         one = await caller.open(client)
         await caller.say(client, one, "warm", "Good morning.")
         said["warm"] = float("inf")
@@ -62,14 +62,14 @@ async def test_everybody_is_told_within_a_second(pair: Server) -> None:
 @pytest.mark.parametrize("bus", ["datagrams", "redis", "notify"])
 async def test_another_process_is_told_within_a_second(
     request: pytest.FixtureRequest,
-    quick_ear: None,
+    phrase_analyser: None,
     tmp_path: Path,
     migrated: Path,
     signing_keys: Path,
     bus: str,
 ) -> None:
     """Two whole applications that share nothing but what two processes would."""
-    del quick_ear
+    del phrase_analyser
     shutil.copy(migrated, tmp_path / "negotiator.db")
     shared: dict[str, str] = {}
     if bus == "redis":

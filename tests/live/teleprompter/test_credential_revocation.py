@@ -207,14 +207,14 @@ _SCOPES: Final = tuple(ASSISTANT)
 
 
 @pytest.mark.asyncio
-async def test_nothing_is_accepted_after_the_answer_to_a_revocation(pair: Server) -> None:
+async def test_nothing_is_accepted_after_the_answer_to_a_revocation(two_workers: Server) -> None:
     """Over HTTP, MCP, server-sent events, a long poll, a socket and tickets, on whatever worker."""
     new = NewClient("rounds", clients.GRANTS, _SCOPES)
-    key = await pair.change(lambda tx: clients.add(tx, new))
+    key = await two_workers.change(lambda tx: clients.add(tx, new))
     accepted: dict[str, int] = {}
-    async with pair.connect() as client:
+    async with two_workers.connect() as client:
         for number in range(ROUNDS):
-            one = await _played(pair, client, key, number)
+            one = await _played(two_workers, client, key, number)
             for way, count in one.accepted.items():
                 accepted[way] = accepted.get(way, 0) + count
             await _end_all(client, key)
@@ -233,10 +233,12 @@ async def _end_all(client: httpx2.AsyncClient, key: tuple[str, str]) -> None:
 
 
 @pytest.mark.asyncio
-async def test_an_operator_s_command_closes_what_is_open_on_every_worker(pair: Server) -> None:
+async def test_an_operator_s_command_closes_what_is_open_on_every_worker(
+    two_workers: Server,
+) -> None:
     """`users disable` runs in a process of its own, and reaches the streams over the bus."""
-    caller = await bound(pair)
-    async with pair.connect() as client:
+    caller = await bound(two_workers)
+    async with two_workers.connect() as client:
         one = await caller.open(client)
         sockets = [await caller.socket(one, 0) for _ in range(4)]
         headers = {**caller.headers, "accept": "text/event-stream"}
@@ -245,8 +247,8 @@ async def test_an_operator_s_command_closes_what_is_open_on_every_worker(pair: S
         ]
         for opened in sockets:
             assert json.loads(await opened.recv())["type"] == "ready"
-        email = _email_of(pair, caller)
-        await asyncio.to_thread(pair.run, "users", "disable", email)
+        email = _email_of(two_workers, caller)
+        await asyncio.to_thread(two_workers.run, "users", "disable", email)
         began = time.monotonic()
         for opened in sockets:
             await asyncio.wait_for(opened.wait_closed(), _PROMPTLY)

@@ -46,9 +46,9 @@ async def collected(socket: Any) -> list[dict[str, Any]]:
 
 
 @pytest.mark.asyncio
-async def test_a_spoken_call_raises_the_cards_of_what_is_said(pair: Server) -> None:
-    caller: TeleprompterUser = await bound(pair)
-    async with pair.connect() as client:
+async def test_a_spoken_call_raises_the_cards_of_what_is_said(two_workers: Server) -> None:
+    caller: TeleprompterUser = await bound(two_workers)
+    async with two_workers.connect() as client:
         one = await caller.open(client, source="audio")
         view = (await client.get(one, headers=caller.headers)).json()
         assert view["engine"]["id"] == "pocketsphinx"
@@ -76,9 +76,9 @@ async def test_a_spoken_call_raises_the_cards_of_what_is_said(pair: Server) -> N
 
 
 @pytest.mark.asyncio
-async def test_the_same_call_as_text_raises_the_same_cards(pair: Server) -> None:
-    caller: TeleprompterUser = await bound(pair)
-    async with pair.connect() as client:
+async def test_the_same_call_as_text_raises_the_same_cards(two_workers: Server) -> None:
+    caller: TeleprompterUser = await bound(two_workers)
+    async with two_workers.connect() as client:
         one = await caller.open(client)
         for number, (_, text, _) in enumerate(SCRIPT):
             await caller.say(client, one, f"u{number}", text)

@@ -23,7 +23,7 @@ MCP = "/mcp"
 
 
 @pytest.fixture(scope="module")
-def crowd(
+def two_workers(
     tmp_path_factory: pytest.TempPathFactory, postgres: Callable[[], str]
 ) -> Generator[Server]:
     """A server with two workers on PostgreSQL."""
@@ -41,41 +41,41 @@ def _prove(
     return prover.headers(token, method, path, htu=f"{server.base}{path}")
 
 
-async def test_a_proof_counts_once_on_all_workers_together(crowd: Server) -> None:
+async def test_a_proof_counts_once_on_all_workers_together(two_workers: Server) -> None:
     """One proof on a dozen connections at once: one is let in, over HTTP and over MCP."""
     prover, body = DpopProver(), {"agent_name": "prover", "identity_type": "anonymous"}
-    proof = {"DPoP": prover.proof("POST", REGISTER, htu=f"{crowd.base}{REGISTER}")}
-    async with crowd.connect() as http:
+    proof = {"DPoP": prover.proof("POST", REGISTER, htu=f"{two_workers.base}{REGISTER}")}
+    async with two_workers.connect() as http:
         made = await asyncio.gather(
             *(http.post(REGISTER, json=body, headers=proof) for _ in range(12))
         )
         assert Counter(answer.status_code for answer in made) == {201: 1, 400: 11}
         (token,) = (answer.json()["access_token"] for answer in made if answer.is_success)
         for _ in range(ROUNDS):
-            headers = _prove(prover, crowd, token, "GET", LIST)
+            headers = _prove(prover, two_workers, token, "GET", LIST)
             answers = await asyncio.gather(*(http.get(LIST, headers=headers) for _ in range(12)))
             assert Counter(answer.status_code for answer in answers) == {200: 1, 401: 11}
-        over_mcp = McpClient(http, _prove(prover, crowd, token, "POST", MCP))
+        over_mcp = McpClient(http, _prove(prover, two_workers, token, "POST", MCP))
         answers = await asyncio.gather(*(over_mcp.call("list_negotiations") for _ in range(12)))
         assert Counter(answer.status_code for answer in answers) == {200: 1, 401: 11}
         refused = [answer.json()["error"] for answer in answers if answer.status_code == 401]
         assert {error["data"]["error"] for error in refused} == {"invalid_dpop_proof"}
         # Proofs of its own for each: all are let in, wherever they arrive.
-        own = [_prove(prover, crowd, token, "GET", LIST) for _ in range(12)]
+        own = [_prove(prover, two_workers, token, "GET", LIST) for _ in range(12)]
         answers = await asyncio.gather(*(http.get(LIST, headers=each) for each in own))
         assert {answer.status_code for answer in answers} == {200}
 
 
-async def test_a_report_to_one_worker_ends_what_all_of_them_believed(crowd: Server) -> None:
+async def test_a_report_to_one_worker_ends_what_all_of_them_believed(two_workers: Server) -> None:
     """The next request after the report's answer is refused, on whichever worker it comes to."""
     for place in range(ROUNDS):
-        idp = FakeIssuer(crowd.base, f"https://idp-{place}.example")
+        idp = FakeIssuer(two_workers.base, f"https://idp-{place}.example")
 
         def unit(tx: Transaction, idp: FakeIssuer = idp) -> None:
-            issuer_queries.add(tx, idp.issuer(), own=crowd.base, allow_loopback=False)
+            issuer_queries.add(tx, idp.issuer(), own=two_workers.base, allow_loopback=False)
 
-        await crowd.change(unit)
-        async with crowd.connect() as http:
+        await two_workers.change(unit)
+        async with two_workers.connect() as http:
             assertions = [idp.assertion() for _ in range(4)]
             made = await asyncio.gather(
                 *(http.post(REGISTER, json=registration(text)) for text in assertions)
@@ -84,7 +84,7 @@ async def test_a_report_to_one_worker_ends_what_all_of_them_believed(crowd: Serv
             assert await _believed(http, tokens) == {200}
             late = idp.assertion()
             reported = await push(
-                http, security_event(idp, f"{CAEP}session-revoked", aud=crowd.base)
+                http, security_event(idp, f"{CAEP}session-revoked", aud=two_workers.base)
             )
             assert reported.status_code == 202
             assert await _believed(http, tokens) == {401}

@@ -15,7 +15,7 @@ FLOORS = {"tune": Score(0.50, 0.43), "held": Score(0.50, 0.43)}
 
 
 @pytest.fixture(scope="module")
-def bench() -> Bench:
+def memory_corpus() -> Bench:
     """The corpus on a shelf, with the vectors of the embedded model."""
     if find_minilm_files() is None:
         missing(MODEL)
@@ -31,8 +31,8 @@ def test_the_corpus_is_large_varied_and_mostly_asked_in_other_words() -> None:
 
 
 @pytest.mark.parametrize("part", ["tune", "held"])
-def test_both_together_beat_meaning_alone_and_words_alone(bench: Bench, part: str) -> None:
-    scores = {name: bench.score(order, part) for name, order in ORDERS.items()}
+def test_both_together_beat_meaning_alone_and_words_alone(memory_corpus: Bench, part: str) -> None:
+    scores = {name: memory_corpus.score(order, part) for name, order in ORDERS.items()}
     hybrid = scores.pop("hybrid")
     for name, other in scores.items():
         assert hybrid.recall > other.recall, name

@@ -68,7 +68,7 @@ NewClassifier = Callable[..., UserClassifiers]
 
 
 @pytest.fixture
-def new_heads(store: SqliteStore, small: CueCatalogue, tmp_path: Path) -> NewClassifier:
+def new_classifier(store: SqliteStore, small: CueCatalogue, tmp_path: Path) -> NewClassifier:
     """Makes heads as a process of its own would have them."""
 
     def make(embedder: Embedder | None = None, **options: int) -> UserClassifiers:
@@ -110,9 +110,9 @@ async def sure(heads: UserClassifiers, owner: str, said: str, small: CueCatalogu
 
 @pytest.mark.asyncio
 async def test_what_was_wrong_three_times_is_shown_no_more_not_even_in_other_words(
-    new_heads: NewClassifier, store: SqliteStore, small: CueCatalogue
+    new_classifier: NewClassifier, store: SqliteStore, small: CueCatalogue
 ) -> None:
-    heads = new_heads()
+    heads = new_classifier()
     before = [await sure(heads, "usr_a", said, small) for said in (SAID, NEARLY)]
     assert min(before) >= 0.5
     seen = [before[0]]
@@ -126,9 +126,9 @@ async def test_what_was_wrong_three_times_is_shown_no_more_not_even_in_other_wor
 
 @pytest.mark.asyncio
 async def test_another_owner_s_head_is_the_shipped_one(
-    new_heads: NewClassifier, store: SqliteStore
+    new_classifier: NewClassifier, store: SqliteStore
 ) -> None:
-    heads = new_heads()
+    heads = new_classifier()
     shipped = await heads.of("usr_b", "them")
     for _ in range(3):
         await feedback(heads, store, "usr_a", action="wrong")
@@ -139,9 +139,9 @@ async def test_another_owner_s_head_is_the_shipped_one(
 
 @pytest.mark.asyncio
 async def test_a_dismissed_card_counts_half_and_a_used_one_for_it(
-    new_heads: NewClassifier, store: SqliteStore, small: CueCatalogue
+    new_classifier: NewClassifier, store: SqliteStore, small: CueCatalogue
 ) -> None:
-    heads = new_heads()
+    heads = new_classifier()
     plain = await sure(heads, "usr_none", SAID, small)
     for owner, action in (("usr_w", "wrong"), ("usr_d", "dismissed"), ("usr_u", "used")):
         await feedback(heads, store, owner, action=action)  # pyright: ignore[reportArgumentType]
@@ -154,9 +154,9 @@ async def test_a_dismissed_card_counts_half_and_a_used_one_for_it(
 
 @pytest.mark.asyncio
 async def test_a_lesson_of_another_process_counts_at_the_next_call(
-    new_heads: NewClassifier, store: SqliteStore, small: CueCatalogue
+    new_classifier: NewClassifier, store: SqliteStore, small: CueCatalogue
 ) -> None:
-    here, there = new_heads(), new_heads()
+    here, there = new_classifier(), new_classifier()
     before = await sure(here, "usr_a", SAID, small)
     await feedback(there, store, "usr_a", action="wrong")
     assert await sure(here, "usr_a", SAID, small) < before
@@ -166,11 +166,11 @@ async def test_a_lesson_of_another_process_counts_at_the_next_call(
 
 @pytest.mark.asyncio
 async def test_the_lessons_are_learned_once_and_learned_again_when_their_file_is_broken(
-    new_heads: NewClassifier, tmp_path: Path
+    new_classifier: NewClassifier, tmp_path: Path
 ) -> None:
     first, second, third = CountingEmbedder(), CountingEmbedder(), CountingEmbedder()
-    learned = await new_heads(first).of("usr_a", "them")
-    kept = await new_heads(second).of("usr_a", "them")
+    learned = await new_classifier(first).of("usr_a", "them")
+    kept = await new_classifier(second).of("usr_a", "them")
     assert learned is not None
     assert kept is not None
     assert (first.asked > 100, second.asked) == (True, 0)
@@ -178,7 +178,7 @@ async def test_the_lessons_are_learned_once_and_learned_again_when_their_file_is
     assert learned.head.labels == kept.head.labels
     [file] = (tmp_path / "lessons").glob("*.npz")
     file.write_bytes(file.read_bytes()[:5000])
-    again = await new_heads(third).of("usr_a", "them")
+    again = await new_classifier(third).of("usr_a", "them")
     assert again is not None
     assert third.asked == first.asked
     assert np.array_equal(learned.head.weights, again.head.weights)
@@ -186,7 +186,7 @@ async def test_the_lessons_are_learned_once_and_learned_again_when_their_file_is
 
 @pytest.mark.asyncio
 async def test_who_has_no_patience_is_told_that_it_is_still_being_learned(
-    new_heads: NewClassifier,
+    new_classifier: NewClassifier,
 ) -> None:
     class Slow(CountingEmbedder):
         async def embed(self, texts: Sequence[str]) -> Vectors:
@@ -194,14 +194,14 @@ async def test_who_has_no_patience_is_told_that_it_is_still_being_learned(
             return await super().embed(texts)
 
     go_on = asyncio.Event()
-    heads = new_heads(Slow())
+    heads = new_classifier(Slow())
     assert await heads.of("usr_a", "them", patience=0.0) is None
     go_on.set()
     assert await heads.of("usr_a", "them") is not None
 
 
 @pytest.mark.asyncio
-async def test_an_embedder_that_is_away_is_asked_again_later(new_heads: NewClassifier) -> None:
+async def test_an_embedder_that_is_away_is_asked_again_later(new_classifier: NewClassifier) -> None:
     class Away(CountingEmbedder):
         away = True
 
@@ -211,7 +211,7 @@ async def test_an_embedder_that_is_away_is_asked_again_later(new_heads: NewClass
             return await super().embed(texts)
 
     embedder = Away()
-    heads = new_heads(embedder)
+    heads = new_classifier(embedder)
     assert await heads.of("usr_a", "them") is None
     embedder.away = False
     assert await heads.of("usr_a", "them") is not None
@@ -219,9 +219,9 @@ async def test_an_embedder_that_is_away_is_asked_again_later(new_heads: NewClass
 
 @pytest.mark.asyncio
 async def test_an_owner_keeps_two_hundred_examples_and_claiming_keeps_the_newest(
-    new_heads: NewClassifier, store: SqliteStore
+    new_classifier: NewClassifier, store: SqliteStore
 ) -> None:
-    heads, vector = new_heads(), bytes(1536)
+    heads, vector = new_classifier(), bytes(1536)
     lesson = ExampleLabel(NEUTRAL, "final_offer")
     for owner, count in (("agt_a", MAX_EXAMPLES + 3), ("usr_b", 5)):
         for _ in range(count):
@@ -240,9 +240,9 @@ async def test_an_owner_keeps_two_hundred_examples_and_claiming_keeps_the_newest
 
 @pytest.mark.asyncio
 async def test_examples_of_cues_that_are_no_more_or_of_another_size_teach_nothing(
-    new_heads: NewClassifier, store: SqliteStore
+    new_classifier: NewClassifier, store: SqliteStore
 ) -> None:
-    heads = new_heads()
+    heads = new_classifier()
     shipped = await heads.of("usr_a", "them")
     vector = await heads.vector(SAID)
     for lesson, kept in (
@@ -257,9 +257,9 @@ async def test_examples_of_cues_that_are_no_more_or_of_another_size_teach_nothin
 
 @pytest.mark.asyncio
 async def test_few_heads_are_kept_and_an_owner_s_can_be_let_go(
-    new_heads: NewClassifier, store: SqliteStore
+    new_classifier: NewClassifier, store: SqliteStore
 ) -> None:
-    heads = new_heads(room=1)
+    heads = new_classifier(room=1)
     for owner in ("usr_a", "usr_b"):
         await feedback(heads, store, owner, action="wrong")
     first = await heads.of("usr_a", "them")

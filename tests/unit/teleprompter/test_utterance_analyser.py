@@ -52,11 +52,11 @@ def embedder() -> Embedder:
 
 
 @pytest_asyncio.fixture
-async def ear(
+async def analyser(
     tmp_path: Path, migrated: Path, embedder: Embedder
 ) -> AsyncGenerator[UtteranceAnalyser]:
     """An ear over a small catalogue, warm."""
-    path = tmp_path / "ear.db"
+    path = tmp_path / "analyser.db"
     path.write_bytes(migrated.read_bytes())
     store = SqliteStore(f"sqlite+aiosqlite:///{path}")
     await store.start()
@@ -73,16 +73,18 @@ async def ear(
     await store.close()
 
 
-async def hear(ear: UtteranceAnalyser, said: str, speaker: Speaker = "them", **asked: Any) -> Any:
+async def hear(
+    analyser: UtteranceAnalyser, said: str, speaker: Speaker = "them", **asked: Any
+) -> Any:
     options: dict[str, Any] = {"final": True, "role": "seller", **asked}
-    return await ear.listen("usr_a", said, speaker, **options)
+    return await analyser.listen("usr_a", said, speaker, **options)
 
 
 @pytest.mark.asyncio
 async def test_nothing_that_is_taken_out_reaches_the_embedder_or_the_caller(
-    ear: UtteranceAnalyser, embedder: Embedder
+    analyser: UtteranceAnalyser, embedder: Embedder
 ) -> None:
-    ahead = await hear(ear, "take my card 4111 1111 1111 1111 it is too expensive")
+    ahead = await hear(analyser, "take my card 4111 1111 1111 1111 it is too expensive")
     assert ahead.text == "take my card [card] it is too expensive"
     assert ahead.marks == ("card",)
     assert not any("4111" in text for text in embedder.asked)
@@ -90,50 +92,58 @@ async def test_nothing_that_is_taken_out_reaches_the_embedder_or_the_caller(
 
 
 @pytest.mark.asyncio
-async def test_figures_are_read_of_finals_only(ear: UtteranceAnalyser) -> None:
+async def test_figures_are_read_of_finals_only(analyser: UtteranceAnalyser) -> None:
     said = "we could do fifty two thousand"
-    assert [one.low for one in (await hear(ear, said)).figures] == [52000]
-    assert (await hear(ear, said, final=False)).figures == ()
+    assert [one.low for one in (await hear(analyser, said)).figures] == [52000]
+    assert (await hear(analyser, said, final=False)).figures == ()
 
 
 @pytest.mark.asyncio
 async def test_the_plan_s_answer_goes_to_the_cue_that_its_objection_is(
-    ear: UtteranceAnalyser, embedder: Embedder
+    analyser: UtteranceAnalyser, embedder: Embedder
 ) -> None:
-    ahead = await hear(ear, "that is too expensive for us", plan=PLAN, session=example_session())
+    ahead = await hear(
+        analyser, "that is too expensive for us", plan=PLAN, session=example_session()
+    )
     assert {cue: one.reply for cue, one in ahead.answers.items()} == {
         "price_too_high": "Compared with what?"
     }
     before = len(embedder.asked)
-    await hear(ear, "that is too expensive for us", plan=PLAN)
+    await hear(analyser, "that is too expensive for us", plan=PLAN)
     assert len(embedder.asked) == before + 1
 
 
 @pytest.mark.asyncio
-async def test_who_has_no_such_role_is_not_shown_its_cues(ear: UtteranceAnalyser) -> None:
-    buyers = [one.cue_id for one in (await hear(ear, "you're too expensive", role="buyer")).matches]
-    sellers = [one.cue_id for one in (await hear(ear, "you're too expensive")).matches]
-    cues = ear.catalogue.cues
+async def test_who_has_no_such_role_is_not_shown_its_cues(analyser: UtteranceAnalyser) -> None:
+    buyers = [
+        one.cue_id for one in (await hear(analyser, "you're too expensive", role="buyer")).matches
+    ]
+    sellers = [one.cue_id for one in (await hear(analyser, "you're too expensive")).matches]
+    cues = analyser.catalogue.cues
     assert all(cues[name].suits("buyer") for name in buyers)
     assert all(cues[name].suits("seller") for name in sellers)
     assert all(
         cues[one.cue_id].suits(None)
-        for one in (await hear(ear, "you're too expensive", role=None)).matches
+        for one in (await hear(analyser, "you're too expensive", role=None)).matches
     )
 
 
 @pytest.mark.asyncio
 async def test_with_the_embedder_away_patterns_and_figures_are_still_heard(
-    ear: UtteranceAnalyser, embedder: Embedder
+    analyser: UtteranceAnalyser, embedder: Embedder
 ) -> None:
     embedder.away = True
-    ahead = await hear(ear, "that is too expensive, fifty thousand", plan=PLAN)
+    ahead = await hear(analyser, "that is too expensive, fifty thousand", plan=PLAN)
     assert [(one.cue_id, one.source) for one in ahead.matches] == [("price_too_high", "rule")]
     assert len(ahead.figures) == 1
     assert ahead.memories == ()
 
 
 @pytest.mark.asyncio
-async def test_feedback_on_a_figure_or_a_memory_teaches_no_head(ear: UtteranceAnalyser) -> None:
-    assert ear.lesson("wrong", "price_too_high") == ExampleLabel("", "price_too_high", 1.0)
-    assert ear.lesson("wrong", "figure:price") is ear.lesson("used", "memory:mem_1") is None
+async def test_feedback_on_a_figure_or_a_memory_teaches_no_head(
+    analyser: UtteranceAnalyser,
+) -> None:
+    assert analyser.lesson("wrong", "price_too_high") == ExampleLabel("", "price_too_high", 1.0)
+    assert (
+        analyser.lesson("wrong", "figure:price") is analyser.lesson("used", "memory:mem_1") is None
+    )

@@ -10,17 +10,19 @@ from tests.api.negotiations.conftest import (
     TERM,
     NegotiationClient,
     NewNegotiationClient,
-    desk,
-    new_desk,
+    negotiation_client,
+    new_negotiation_client,
 )
 from tests.conftest import Mint, bearer
 
-__all__ = ["desk", "new_desk"]
+__all__ = ["negotiation_client", "new_negotiation_client"]
 
 
-async def planned(desk: NegotiationClient, key: str, **headers: str) -> dict[str, Any]:
+async def planned(
+    negotiation_client: NegotiationClient, key: str, **headers: str
+) -> dict[str, Any]:
     """A plan that had to be made."""
-    answer = await desk.post(f"/negotiations/{key}/battle-plans", {}, **headers)
+    answer = await negotiation_client.post(f"/negotiations/{key}/battle-plans", {}, **headers)
     assert answer.status_code == 201, answer.text
     view: dict[str, Any] = answer.json()
     return view
@@ -28,61 +30,63 @@ async def planned(desk: NegotiationClient, key: str, **headers: str) -> dict[str
 
 @pytest.mark.asyncio
 async def test_making_a_plan_moves_a_draft_to_planned_and_the_plan_is_current(
-    desk: NegotiationClient,
+    negotiation_client: NegotiationClient,
 ) -> None:
-    talk = await desk.opened(target={"package": {"price": 900}})
-    plan = await planned(desk, talk["id"])
+    talk = await negotiation_client.opened(target={"package": {"price": 900}})
+    plan = await planned(negotiation_client, talk["id"])
     assert plan["id"].startswith("pln_")
     assert (plan["version"], plan["stale"], plan["worded_by"]) == (1, False, "engine")
-    assert await desk.state(talk["id"]) == "planned"
+    assert await negotiation_client.state(talk["id"]) == "planned"
     assert plan["floor"]["package"]["price"] == {
         "value": "1100.00",
         "source": "session:/walk_away/package/price",
     }
     assert "1100" not in " ".join(plan["script"].values())
-    events = (await desk.get(f"/negotiations/{talk['id']}/events")).json()["items"]
+    events = (await negotiation_client.get(f"/negotiations/{talk['id']}/events")).json()["items"]
     assert any(event["to_state"] == "planned" for event in events)
 
 
 @pytest.mark.asyncio
 async def test_a_plan_goes_stale_when_the_talk_moves_on_and_a_new_one_is_a_new_version(
-    desk: NegotiationClient,
+    negotiation_client: NegotiationClient,
 ) -> None:
-    talk = await desk.opened(target={"package": {"price": 900}})
-    first = await planned(desk, talk["id"])
-    await desk.offered(talk["id"], "880")
+    talk = await negotiation_client.opened(target={"package": {"price": 900}})
+    first = await planned(negotiation_client, talk["id"])
+    await negotiation_client.offered(talk["id"], "880")
     path = f"/negotiations/{talk['id']}/battle-plans"
-    assert (await desk.get(f"{path}/{first['id']}")).json()["stale"]
-    second = await planned(desk, talk["id"])
+    assert (await negotiation_client.get(f"{path}/{first['id']}")).json()["stale"]
+    second = await planned(negotiation_client, talk["id"])
     assert (second["version"], second["stale"]) == (2, False)
     assert second["opening_offer"]["made"]
     assert second["opening_offer"]["package"]["price"] == {"value": "880.00", "source": "offer:1"}
-    await desk.patch(talk["id"], {"target": {"package": {"price": 950}}})
-    heads = (await desk.get(path)).json()["items"]
+    await negotiation_client.patch(talk["id"], {"target": {"package": {"price": 950}}})
+    heads = (await negotiation_client.get(path)).json()["items"]
     assert [(one["version"], one["stale"]) for one in heads] == [(2, True), (1, True)]
-    assert await desk.state(talk["id"]) == "active"
+    assert await negotiation_client.state(talk["id"]) == "active"
 
 
 @pytest.mark.asyncio
 async def test_the_least_negotiation_gets_a_plan_that_names_what_is_missing(
-    desk: NegotiationClient,
+    negotiation_client: NegotiationClient,
 ) -> None:
-    answer = await desk.post(
+    answer = await negotiation_client.post(
         "/negotiations", {"title": "Bike", "role": "buyer", "issues": [{"name": "price"}]}
     )
-    plan = await planned(desk, answer.json()["id"])
+    plan = await planned(negotiation_client, answer.json()["id"])
     assert plan["opening_offer"] is None
     missing = {gap["missing"] for gap in plan["information_gaps"]}
     assert {"walk_away", "target", "issues/0/range"} <= missing
 
 
 @pytest.mark.asyncio
-async def test_a_plan_is_printed_for_those_who_accept_markdown(desk: NegotiationClient) -> None:
+async def test_a_plan_is_printed_for_those_who_accept_markdown(
+    negotiation_client: NegotiationClient,
+) -> None:
     hostile = {"name": "<script>alert(1)</script> [x](http://evil.example) **Acme**"}
-    talk = await desk.opened(issues=[PRICE, TERM], counterparty=hostile)
-    plan = await planned(desk, talk["id"])
+    talk = await negotiation_client.opened(issues=[PRICE, TERM], counterparty=hostile)
+    plan = await planned(negotiation_client, talk["id"])
     path = f"/negotiations/{talk['id']}/battle-plans/{plan['id']}"
-    page = await desk.get(path, Accept="text/markdown")
+    page = await negotiation_client.get(path, Accept="text/markdown")
     assert page.headers["content-type"] == "text/markdown; charset=utf-8"
     assert page.headers["vary"] == "Accept"
     assert page.text.startswith("# Battle plan")
@@ -105,48 +109,52 @@ async def test_a_plan_is_printed_for_those_who_accept_markdown(desk: Negotiation
     ],
 )
 @pytest.mark.asyncio
-async def test_everybody_else_gets_json(desk: NegotiationClient, accept: str) -> None:
-    talk = await desk.opened()
-    plan = await planned(desk, talk["id"])
+async def test_everybody_else_gets_json(negotiation_client: NegotiationClient, accept: str) -> None:
+    talk = await negotiation_client.opened()
+    plan = await planned(negotiation_client, talk["id"])
     path = f"/negotiations/{talk['id']}/battle-plans/{plan['id']}"
-    page = await desk.get(path, Accept=accept)
+    page = await negotiation_client.get(path, Accept=accept)
     assert page.json() == plan
 
 
 @pytest.mark.asyncio
-async def test_versions_are_listed_newest_first_page_by_page(desk: NegotiationClient) -> None:
-    talk = await desk.opened()
+async def test_versions_are_listed_newest_first_page_by_page(
+    negotiation_client: NegotiationClient,
+) -> None:
+    talk = await negotiation_client.opened()
     for _ in range(3):
-        await planned(desk, talk["id"])
+        await planned(negotiation_client, talk["id"])
     path = f"/negotiations/{talk['id']}/battle-plans"
-    page = (await desk.get(f"{path}?limit=2")).json()
+    page = (await negotiation_client.get(f"{path}?limit=2")).json()
     assert [one["version"] for one in page["items"]] == [3, 2]
-    rest = (await desk.get(f"{path}?limit=2&cursor={page['next_cursor']}")).json()
+    rest = (await negotiation_client.get(f"{path}?limit=2&cursor={page['next_cursor']}")).json()
     assert [one["version"] for one in rest["items"]] == [1]
     assert rest["next_cursor"] is None
     assert "script" not in page["items"][0]
-    other = await desk.opened()
-    foreign = await desk.get(
+    other = await negotiation_client.opened()
+    foreign = await negotiation_client.get(
         f"/negotiations/{other['id']}/battle-plans?cursor={page['next_cursor']}"
     )
     assert (foreign.status_code, foreign.json()["error"]) == (400, "invalid_cursor")
 
 
 @pytest.mark.asyncio
-async def test_the_same_key_makes_one_plan(desk: NegotiationClient) -> None:
-    talk = await desk.opened()
-    first = await planned(desk, talk["id"], **{"Idempotency-Key": "k"})
-    again = await planned(desk, talk["id"], **{"Idempotency-Key": "k"})
+async def test_the_same_key_makes_one_plan(negotiation_client: NegotiationClient) -> None:
+    talk = await negotiation_client.opened()
+    first = await planned(negotiation_client, talk["id"], **{"Idempotency-Key": "k"})
+    again = await planned(negotiation_client, talk["id"], **{"Idempotency-Key": "k"})
     assert again == first
-    heads = (await desk.get(f"/negotiations/{talk['id']}/battle-plans")).json()["items"]
+    heads = (await negotiation_client.get(f"/negotiations/{talk['id']}/battle-plans")).json()[
+        "items"
+    ]
     assert len(heads) == 1
 
 
 @pytest.mark.asyncio
 async def test_somebody_elses_negotiation_and_plan_are_not_there(
-    new_desk: NewNegotiationClient,
+    new_negotiation_client: NewNegotiationClient,
 ) -> None:
-    mine, other = await new_desk(), await new_desk()
+    mine, other = await new_negotiation_client(), await new_negotiation_client()
     talk, own = await mine.opened(), await other.opened()
     plan = await planned(mine, talk["id"])
     path = f"/negotiations/{talk['id']}/battle-plans"
@@ -159,35 +167,37 @@ async def test_somebody_elses_negotiation_and_plan_are_not_there(
 
 
 @pytest.mark.asyncio
-async def test_a_closed_negotiation_is_not_planned_for(desk: NegotiationClient) -> None:
-    talk = await desk.opened()
-    await desk.move(talk["id"], "cancelled")
-    answer = await desk.post(f"/negotiations/{talk['id']}/battle-plans", {})
+async def test_a_closed_negotiation_is_not_planned_for(
+    negotiation_client: NegotiationClient,
+) -> None:
+    talk = await negotiation_client.opened()
+    await negotiation_client.move(talk["id"], "cancelled")
+    answer = await negotiation_client.post(f"/negotiations/{talk['id']}/battle-plans", {})
     assert (answer.status_code, answer.json()["error"]) == (409, "not_active")
 
 
 @pytest.mark.asyncio
 async def test_a_deleted_negotiation_takes_its_plans_along(
-    desk: NegotiationClient, application: Starlette
+    negotiation_client: NegotiationClient, application: Starlette
 ) -> None:
-    talk = await desk.opened()
-    plan = await planned(desk, talk["id"])
-    assert (await desk.delete(talk["id"])).status_code == 204
+    talk = await negotiation_client.opened()
+    plan = await planned(negotiation_client, talk["id"])
+    assert (await negotiation_client.delete(talk["id"])).status_code == 204
     path = f"/negotiations/{talk['id']}/battle-plans"
-    assert (await desk.get(path)).status_code == 404
-    assert (await desk.get(f"{path}/{plan['id']}")).status_code == 404
+    assert (await negotiation_client.get(path)).status_code == 404
+    assert (await negotiation_client.get(f"{path}/{plan['id']}")).status_code == 404
     assert application is not None
 
 
 @pytest.mark.asyncio
 async def test_plans_and_tactics_move_to_the_user_who_claims_the_agent(
-    desk: NegotiationClient, mint: Mint
+    negotiation_client: NegotiationClient, mint: Mint
 ) -> None:
-    talk = await desk.opened()
-    plan = await planned(desk, talk["id"])
+    talk = await negotiation_client.opened()
+    plan = await planned(negotiation_client, talk["id"])
     _, code = await mint(scopes=["negotiations:read", "memories:write"])
-    claimed = await desk.post("/agent/claim", {"claim_token": code})
+    claimed = await negotiation_client.post("/agent/claim", {"claim_token": code})
     assert claimed.status_code == 200, claimed.text
-    after = NegotiationClient(desk.client, bearer(claimed.json()))
+    after = NegotiationClient(negotiation_client.client, bearer(claimed.json()))
     found = await after.get(f"/negotiations/{talk['id']}/battle-plans/{plan['id']}")
     assert found.json() == plan

@@ -44,7 +44,7 @@ class RequestMaterial:
 
 
 @dataclass(slots=True)
-class RequestStage:
+class RequestRunner:
     """One application in one loop, which generated tests enter and leave for every request."""
 
     runner: asyncio.Runner
@@ -57,7 +57,7 @@ class RequestStage:
         """What the application does with this."""
         return self.runner.run(work)
 
-    async def furnish(self) -> RequestMaterial:
+    async def make_material(self) -> RequestMaterial:
         """New callers, and one of each thing that they can have."""
         self.made += 1
         email = f"ada{self.made}@example.com"
