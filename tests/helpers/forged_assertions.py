@@ -9,7 +9,7 @@ from typing import Any, Final
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from jwt.algorithms import HMACAlgorithm, get_default_algorithms
 
-from negotiator.trust.assertions import Assertion, AssertionVerifier, Kind
+from negotiator.trust.assertions import Assertion, AssertionKind, AssertionVerifier
 from negotiator.trust.claims import AssertionRefused, Reason
 from negotiator.trust.fetch import FetchedDocument, Fetcher, FetchFailed
 from negotiator.trust.issuers import Issuer
@@ -145,13 +145,21 @@ def verifier(*issuers: Issuer, fetcher: Fetcher | None = None, now: int = NOW) -
 
 
 async def accepted(
-    text: str, *issuers: Issuer, kind: Kind = "id_jag", client_id: str | None = None, now: int = NOW
+    text: str,
+    *issuers: Issuer,
+    kind: AssertionKind = "id_jag",
+    client_id: str | None = None,
+    now: int = NOW,
 ) -> Assertion:
     return await verifier(*issuers, now=now).verify(text, kind=kind, client_id=client_id)
 
 
 async def reason(
-    text: str, *issuers: Issuer, kind: Kind = "id_jag", client_id: str | None = None, now: int = NOW
+    text: str,
+    *issuers: Issuer,
+    kind: AssertionKind = "id_jag",
+    client_id: str | None = None,
+    now: int = NOW,
 ) -> Reason | None:
     """Why the text is refused, or None if it is believed."""
     try:
