@@ -3,16 +3,15 @@
 `record` runs inside the unit that made the event true, so that neither exists without the other. Triggers
 made by the migration refuse to change or delete a row.
 """
-# pyright: reportAssignmentType=false
-# SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
 
 from typing import Any, Final
 
 import orjson
 from sqlalchemy import BigInteger, bindparam
-from sqlmodel import Field, SQLModel, col, select
+from sqlmodel import Field, col, select
 
 from negotiator import values
+from negotiator.store.model import TableModel, table_options
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 
 EVENTS: Final = (
@@ -73,11 +72,11 @@ EVENTS: Final = (
 )
 
 
-class AuditEvent(SQLModel, table=True):
+class AuditEvent(TableModel, table=True):
     """One identity event: what happened, to whom, by whom, with what public detail."""
 
     __tablename__ = "audit_events"
-    __table_args__ = {"sqlite_with_rowid": False}
+    __table_args__ = table_options(sqlite_with_rowid=False, kept="the audit trail is append-only")
 
     id: str = Field(primary_key=True)
     at: int = Field(sa_type=BigInteger)

@@ -31,6 +31,11 @@ from ulid_transform import bytes_to_ulid, ulid_now, ulid_to_bytes
 from negotiator.schema import SchemaKeyword
 
 ID_LENGTH: Final = 26
+HOUR: Final = 3_600_000
+DAY: Final = 24 * HOUR
+"""Milliseconds."""
+NEWEST: Final = 2**31 - 1
+"""Above every revision, version and sequence number: where a list that shows the newest first begins."""
 _UNSEEN: Final = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _ID = re.compile(r"[a-z]+_[0-7][0-9a-hjkmnp-tv-z]{25}")
 

@@ -70,8 +70,8 @@ SHORTEST: Final = 60
 LONGEST: Final = 3600
 WRONG_CODE: Final = "invalid_claim_token"
 
-MoveOwnership = Callable[[Transaction, str, str], None]
-"""Gives what one principal owns to another, marked with its origin."""
+TransferOwnership = Callable[[Transaction, str, str], None]
+"""Takes an agent and its user, and gives the user everything that the agent owns."""
 
 _now = bindparam("now", type_=BigInteger)
 _ADD = Statement(insertion(Delegation))
@@ -165,7 +165,7 @@ class Delegations:
     credentials: AccessTokens
     refreshing: RefreshTokens
     life: int
-    moves: tuple[MoveOwnership, ...] = ()
+    transfer_ownership: TransferOwnership
 
     def mint(
         self,
@@ -255,8 +255,7 @@ class Delegations:
         # The ephemeral token dies here: whoever saw it must not inherit the user's power (auth.md §2.6).
         self.credentials.revoke_id(tx, caller.credential)
         revocations.revoke(tx, agent_id, before=now - 1)
-        for move in self.moves:
-            move(tx, agent_id, user_id)
+        self.transfer_ownership(tx, agent_id, user_id)
         audit.record(
             tx, "agent.claimed", agent_id, actor=user_id, delegation=delegation_id, scope=scope
         )

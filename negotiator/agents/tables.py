@@ -1,19 +1,22 @@
 """Agents and the delegation codes that bind them."""
-# pyright: reportAssignmentType=false
-# SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
 
 from sqlalchemy import BigInteger
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field
+
+from negotiator.store.model import TableModel, table_options
 
 
-class Agent(SQLModel, table=True):
+class Agent(TableModel, table=True):
     """A registered program. Unclaimed while it has no `user_id`; then `expires_at` says when it is forgotten.
 
     `seen_at` is when a bound agent last showed its token, to the minute.
     """
 
     __tablename__ = "agents"
-    __table_args__ = {"sqlite_with_rowid": False}
+    __table_args__ = table_options(
+        sqlite_with_rowid=False,
+        kept="agents.registration deletes an unclaimed agent at `expires_at` and reports it in the audit trail",
+    )
 
     id: str = Field(primary_key=True)
     name: str
@@ -28,10 +31,13 @@ class Agent(SQLModel, table=True):
     seen_at: int | None = Field(sa_type=BigInteger)
 
 
-class Delegation(SQLModel, table=True):
+class Delegation(TableModel, table=True):
     """A delegation code, at rest only as a keyed digest. `agent_id` restricts it to one agent."""
 
     __tablename__ = "delegations"
+    __table_args__ = table_options(
+        kept="the user sees every code they made and the agent that it bound"
+    )
 
     id: str = Field(primary_key=True)
     digest: str = Field(unique=True)

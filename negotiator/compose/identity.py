@@ -17,7 +17,7 @@ from negotiator.agents.registration import AgentRegistration
 from negotiator.agents.routes import AgentRoutes
 from negotiator.agents.security_event_routes import SecurityEventRoutes
 from negotiator.compose.component import Component, OperationSlice, offered_operations
-from negotiator.compose.ownership import MOVES
+from negotiator.compose.ownership import claim
 from negotiator.compose.services import Services
 from negotiator.console.account_page import AccountPage
 from negotiator.console.agents_overview import ConsentConnections
@@ -108,7 +108,7 @@ def build_agent_access(ground: Services) -> AgentAccess:
         credentials=ground.credentials,
         refreshing=refreshing,
         life=chosen.token_ttl,
-        moves=MOVES,
+        transfer_ownership=claim,
     )
     agents = _agents(ground, delegations)
     events = SecurityEventRoutes(ground.store, ground.receiver)

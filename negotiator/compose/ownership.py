@@ -1,93 +1,71 @@
-"""What belongs to a principal: claiming moves it, erasing removes it, the sweep forgets what is over."""
+"""Claiming, erasing and sweeping over all tables: what the tables declare, and the exceptions that they cannot."""
 
 from collections.abc import Callable
 from typing import Any, Final
 
 from negotiator.agents import registration
-from negotiator.directory import accounts_queries as directory_agents
-from negotiator.directory import challenge_queries, collections_queries, submissions_transitions
-from negotiator.directory import collections_queries as bookmarks
-from negotiator.directory import reports_queries as reports
-from negotiator.directory import submissions_queries as submissions
-from negotiator.http import idempotency
-from negotiator.memory import memories_lifecycle as memories
-from negotiator.memory import memories_queries
-from negotiator.memory import wins_queries as wins
-from negotiator.negotiations import plan_queries as plans
-from negotiator.negotiations import queries
-from negotiator.negotiations import tactic_queries as own_tactics
-from negotiator.store import atomic_updates
+from negotiator.directory import accounts_queries as directory_accounts
+from negotiator.directory import collections_queries, submissions_transitions
+from negotiator.memory import memories_lifecycle, memories_queries
+from negotiator.negotiations import queries as negotiation_queries
+from negotiator.store import atomic_updates, ownership
 from negotiator.store.statement import Transaction
-from negotiator.teleprompter import example_queries, tickets
-from negotiator.teleprompter import session_queries as calls
-from negotiator.teleprompter import session_transitions as teleprompter
-from negotiator.tokens import (
-    access_tokens,
-    authorization_codes,
-    clients,
-    consent_queries,
-    refresh_tokens,
-)
-from negotiator.tokens import api_key_queries as api_keys
-from negotiator.users import approval_queries
-from negotiator.users import session_queries as browsers
+from negotiator.teleprompter import example_queries, session_transitions
+from negotiator.tokens import clients
 
-MOVES: Final[tuple[Callable[..., Any], ...]] = (
-    queries.move,
-    plans.move,
-    own_tactics.move,
-    memories.claim_memories,
-    wins.change_owner,
-    calls.move,
-    example_queries.move,
-    idempotency.erase_on_claim,
-    bookmarks.move,
-    submissions.move,
-    reports.move,
+BEFORE_CLAIM: Final[tuple[Callable[[Transaction, str, str], Any], ...]] = (
+    negotiation_queries.record_claim,
+    memories_lifecycle.claim_memories,
 )
-ERASURES: Final[tuple[Callable[[Transaction, str], Any], ...]] = (
-    plans.erase,
-    own_tactics.erase,
-    queries.erase,
-    memories_queries.delete_all_memories,
-    wins.delete_all_wins,
-    calls.erase,
-    example_queries.erase,
-    tickets.erase,
-    idempotency.erase,
-    consent_queries.erase,
-    bookmarks.erase,
-    submissions.erase,
-    reports.erase,
+"""Called with the agent and its user before the agent's rows get their new owner."""
+AFTER_CLAIM: Final[tuple[Callable[[Transaction, str], Any], ...]] = (example_queries.trim,)
+"""Called with the user once the rows are theirs."""
+BEFORE_ERASURE: Final[tuple[Callable[[Transaction, str], Any], ...]] = (
+    collections_queries.mark_all_saves_due,
+    memories_queries.mark_removed,
 )
-SWEEPS: Final[tuple[Callable[[Transaction, int], Any], ...]] = (
-    atomic_updates.sweep,
-    access_tokens.sweep,
-    authorization_codes.sweep,
-    refresh_tokens.sweep,
-    clients.sweep,
-    idempotency.sweep,
-    api_keys.sweep,
-    challenge_queries.sweep,
-    approval_queries.sweep,
-    browsers.sweep,
-    queries.sweep,
-    collections_queries.recount_due_saves,
+"""Called with the principal before their rows are deleted."""
+BEFORE_SWEEP: Final[tuple[Callable[[Transaction, int], Any], ...]] = (
+    atomic_updates.sweep_budgets,
+    clients.delete_unused,
+    negotiation_queries.expire_overdue,
     submissions_transitions.expire_overdue,
-    teleprompter.sweep,
-    tickets.sweep,
+    session_transitions.end_overdue,
+    collections_queries.recount_due_saves,
 )
+"""Called with the moment: deletions by another rule than an expiry, and rows that change when their time is over."""
+EXPIRED_PRINCIPALS: Final[tuple[Callable[[Transaction, int], list[str]], ...]] = (
+    registration.delete_expired,
+    directory_accounts.delete_revoked,
+)
+"""Called with the moment: each deletes agents whose time is over and answers their ids."""
+
+
+def claim(tx: Transaction, agent_id: str, user_id: str) -> None:
+    """Give everything that an agent owns to the user who claims it."""
+    for prepare in BEFORE_CLAIM:
+        prepare(tx, agent_id, user_id)
+    ownership.current_walk().claim(tx, agent_id, user_id)
+    for finish in AFTER_CLAIM:
+        finish(tx, user_id)
+
+
+def erase(tx: Transaction, principal: str) -> None:
+    """Delete everything that a principal owns."""
+    for prepare in BEFORE_ERASURE:
+        prepare(tx, principal)
+    ownership.current_walk().erase(tx, principal)
 
 
 def sweep(tx: Transaction, now: int) -> bool:
-    """Forget what is over: spent values, dead tokens, agents unclaimed or long ended with all they owned.
+    """Delete expired rows, and expired agents with everything they own; `now` in milliseconds.
 
-    Answers whether anybody's belongings were erased, so that no byte of them is left in the files either: a sweep that
-    erases such says so itself.
+    True when private content was deleted, so that no byte of it may stay in the database's files.
     """
-    erased = [forget(tx, now) for forget in SWEEPS]
-    gone = (*registration.delete_expired(tx, now), *directory_agents.delete_revoked(tx, now))
+    for prepare in BEFORE_SWEEP:
+        prepare(tx, now)
+    scrubs = ownership.current_walk().sweep(tx, now)
+    gone = [agent_id for delete in EXPIRED_PRINCIPALS for agent_id in delete(tx, now)]
     for agent_id in gone:
-        for erase in ERASURES:
-            erase(tx, agent_id)
-    return bool(gone) or any(erased)
+        erase(tx, agent_id)
+    return scrubs or bool(gone)

@@ -11,6 +11,7 @@ from negotiator.caller import CallerRate
 from negotiator.directory.claimed_identity import ClaimedIdentity
 from negotiator.directory.tables import DirectoryAgent, IdentityChallenge, IdentityProof
 from negotiator.errors import Conflict, NotFound
+from negotiator.store import ownership
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.tokens.api_keys import ClientEntitlement
 from negotiator.trust import revocations
@@ -97,7 +98,6 @@ _LONG_REVOKED = Query(
     .limit(_FORGOTTEN),
     lambda row: str(row[0]),
 )
-_FORGET = Statement(delete(DirectoryAgent).where(col(DirectoryAgent.id) == bindparam("agent")))
 _UNPROVE = Statement(delete(IdentityProof).where(col(IdentityProof.agent_id) == bindparam("agent")))
 _UNASK = Statement(
     delete(IdentityChallenge).where(col(IdentityChallenge.agent_id) == bindparam("agent"))
@@ -237,7 +237,7 @@ def delete_revoked(tx: Transaction, now: int) -> list[str]:
     """Delete agents that were ended a month ago, some hundred at a time; answers whose belongings go with them."""
     gone = tx.all(_LONG_REVOKED, before=now - _KEPT)
     for agent_id in gone:
-        tx.run(_FORGET, agent=agent_id)
+        ownership.delete_row(tx, DirectoryAgent, agent_id)
         audit.record(tx, "agent.expired", agent_id)
     return gone
 

@@ -45,11 +45,6 @@ _USE = Statement(
     )
     .values(used_at=bindparam("at", type_=BigInteger))
 )
-_FORGET = Statement(
-    delete(IdentityChallenge).where(
-        col(IdentityChallenge.expires_at) < bindparam("before", type_=BigInteger)
-    )
-)
 
 
 def proof_method(identity: ClaimedIdentity) -> str | None:
@@ -119,11 +114,6 @@ def challenge_view(challenge: IdentityChallenge | None, audience: str) -> dict[s
     if challenge.method == JWS:
         told |= {"nonce": challenge.nonce, "audience": audience}
     return {**told, "expires_at": values.timestamp(challenge.expires_at)}
-
-
-def sweep(tx: Transaction, now: int) -> None:
-    """Forget challenges an hour after they expired."""
-    tx.run(_FORGET, before=now - 3_600_000)
 
 
 def _state(found: IdentityChallenge) -> Conflict | Gone | TooManyRequests | None:

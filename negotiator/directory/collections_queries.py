@@ -25,6 +25,7 @@ from negotiator.directory.tables import (
     ToolRow,
 )
 from negotiator.errors import NotFound, PreconditionFailed
+from negotiator.store import ownership
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 
 
@@ -180,24 +181,11 @@ _SAVE = Statement(
         updated_at=bindparam("now", type_=BigInteger),
     )
 )
-_REMOVE_ITEMS = Statement(
-    delete(CollectionItem).where(col(CollectionItem.collection) == bindparam("collection"))
-)
-_REMOVE = Statement(delete(Collection).where(*_mine))
-_MOVE = Statement(
-    update(Collection)
-    .where(col(Collection.owner) == bindparam("agent"))
-    .values(owner=bindparam("user"), origin=bindparam("agent"))
-)
 _theirs = select(col(Collection.id)).where(col(Collection.owner) == bindparam("principal"))
 _THEIR_TOOLS = Query(
     select(col(CollectionItem.tool)).where(col(CollectionItem.collection).in_(_theirs)).distinct(),
     lambda row: str(row[0]),
 )
-_ERASE = [
-    Statement(delete(CollectionItem).where(col(CollectionItem.collection).in_(_theirs))),
-    Statement(delete(Collection).where(col(Collection.owner) == bindparam("principal"))),
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,20 +317,12 @@ def remove(tx: Transaction, found: StoredCollection) -> None:
     """Delete a collection with its items and its link."""
     row = found.row
     mark_saves_due(tx, [item.tool for item in found.items])
-    tx.run(_REMOVE_ITEMS, collection=row.id)
-    tx.run(_REMOVE, collection=row.id, owner=row.owner)
+    ownership.delete_row(tx, Collection, row.id)
 
 
-def move(tx: Transaction, agent_id: str, user_id: str) -> None:
-    """Give an agent's collections to the user who claimed it, marked with their origin."""
-    tx.run(_MOVE, agent=agent_id, user=user_id)
-
-
-def erase(tx: Transaction, principal: str) -> None:
-    """Delete all of a principal's collections."""
+def mark_all_saves_due(tx: Transaction, principal: str) -> None:
+    """Note that the saves of every tool in the principal's collections have to be counted again."""
     mark_saves_due(tx, tx.all(_THEIR_TOOLS, principal=principal))
-    for statement in _ERASE:
-        tx.run(statement, principal=principal)
 
 
 def _whole(tx: Transaction, row: Collection | None) -> StoredCollection:

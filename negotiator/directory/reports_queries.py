@@ -9,7 +9,7 @@ Reports as rows, and what they lead to: a quarantine by weight, a moderator's re
 from collections.abc import Iterable, Sequence
 from typing import Final, Protocol
 
-from sqlalchemy import BigInteger, String, bindparam, delete, func, or_, select, update
+from sqlalchemy import BigInteger, String, bindparam, func, or_, select, update
 from sqlmodel import col
 
 from negotiator import audit, values
@@ -120,12 +120,6 @@ _LIST = Query(
     entity(Report),
 )
 _SETTLE = Statement(update(Report).where(_of_tool, _is_open).values(status=bindparam("new_status")))
-_MOVE = Statement(
-    update(Report)
-    .where(col(Report.reporter) == bindparam("agent"))
-    .values(reporter=bindparam("user"))
-)
-_ERASE = Statement(delete(Report).where(col(Report.reporter) == bindparam("principal")))
 
 
 def add_report(tx: Transaction, caller: Caller, asked: NewReport) -> Report:
@@ -190,16 +184,6 @@ def remove(tx: Transaction, key: str, *, message: str = "", actor: str = OPERATO
     gone = _moved(tx, key, "deleted", message=message, actor=actor)
     tx.run(_SETTLE, tool=gone.id, new_status="upheld")
     return gone
-
-
-def move(tx: Transaction, agent_id: str, user_id: str) -> None:
-    """Give an agent's reports to the user who claimed it."""
-    tx.run(_MOVE, agent=agent_id, user=user_id)
-
-
-def erase(tx: Transaction, principal: str) -> None:
-    """Delete all of a principal's reports."""
-    tx.run(_ERASE, principal=principal)
 
 
 def _demand(tx: Transaction, caller: Caller, now: int) -> None:

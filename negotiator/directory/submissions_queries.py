@@ -101,16 +101,6 @@ _SAVE = Statement(
         {name: bindparam(f"new_{name}", type_=table(Submission).c[name].type) for name in _CHANGING}
     )
 )
-_MOVE = Statement(
-    update(Submission)
-    .where(col(Submission.owner) == bindparam("agent"))
-    .values(owner=bindparam("user"), origin=bindparam("agent"))
-)
-_theirs = select(col(Submission.id)).where(col(Submission.owner) == bindparam("principal"))
-_ERASE = [
-    Statement(delete(SubmissionKey).where(col(SubmissionKey.submission).in_(_theirs))),
-    Statement(delete(Submission).where(col(Submission.owner) == bindparam("principal"))),
-]
 
 
 def find(tx: Transaction, submission: str) -> Submission:
@@ -200,17 +190,6 @@ def save(tx: Transaction, row: Submission, **changes: Any) -> Submission:
 def fingerprint(row: Submission) -> bytes:
     """What the trail takes the digest of: the state and what is proposed."""
     return orjson.dumps([row.status, row.tool, row.reason]) + row.proposed
-
-
-def move(tx: Transaction, agent_id: str, user_id: str) -> None:
-    """Give an agent's submissions to the user who claimed it, marked with their origin."""
-    tx.run(_MOVE, agent=agent_id, user=user_id)
-
-
-def erase(tx: Transaction, principal: str) -> None:
-    """Delete all of a principal's submissions; tools that came of them stay."""
-    for statement in _ERASE:
-        tx.run(statement, principal=principal)
 
 
 def _there(row: Submission | None) -> Submission:

@@ -9,20 +9,21 @@ Submissions at rest, and the coordinates that the open ones ask for.
 Reports at rest.
 """
 
-# pyright: reportAssignmentType=false
-# SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
-
 from sqlalchemy import BigInteger, Index, LargeBinary
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field
+
+from negotiator.store.model import TableModel, table_options
+from negotiator.values import HOUR
 
 
-class ToolRow(SQLModel, table=True):
+class ToolRow(TableModel, table=True):
     """One tool. `document` is the record as it goes out; `seq` the change that made it so."""
 
     __tablename__ = "tools"
     __table_args__ = (
         Index("ix_tools_external_id", "external_id", unique=True),
         Index("ix_tools_seq", "seq", unique=True),
+        table_options(kept="the catalogue is public; a moderator deletes tools"),
     )
 
     id: str = Field(primary_key=True)
@@ -37,32 +38,42 @@ class ToolRow(SQLModel, table=True):
     updated_at: int = Field(sa_type=BigInteger)
 
 
-class ToolSlug(SQLModel, table=True):
+class ToolSlug(TableModel, table=True):
     """Every slug that was ever a tool's, the current one too: none is given to another tool."""
 
     __tablename__ = "tool_slugs"
-    __table_args__ = {"sqlite_with_rowid": False}
+    __table_args__ = table_options(
+        sqlite_with_rowid=False, kept="a slug is never given to another tool"
+    )
 
     slug: str = Field(primary_key=True)
     tool: str
 
 
-class ToolKey(SQLModel, table=True):
+class ToolKey(TableModel, table=True):
     """An exact coordinate of a tool: canonical URL, repository, package, endpoint. Kept when the tool goes."""
 
     __tablename__ = "tool_keys"
-    __table_args__ = (Index("ix_tool_keys_tool", "tool"), {"sqlite_with_rowid": False})
+    __table_args__ = (
+        Index("ix_tool_keys_tool", "tool"),
+        table_options(sqlite_with_rowid=False, kept="a deleted tool keeps its coordinates"),
+    )
 
     kind: str = Field(primary_key=True)
     value: str = Field(primary_key=True)
     tool: str = Field(primary_key=True)
 
 
-class ToolChange(SQLModel, table=True):
+class ToolChange(TableModel, table=True):
     """One change, numbered without gaps from 1 in the order they became durable; rows are only ever added."""
 
     __tablename__ = "tool_changes"
-    __table_args__ = (Index("ix_tool_changes_tool", "tool"), {"sqlite_with_rowid": False})
+    __table_args__ = (
+        Index("ix_tool_changes_tool", "tool"),
+        table_options(
+            sqlite_with_rowid=False, kept="mirrors have read the feed; it is append-only"
+        ),
+    )
 
     seq: int = Field(sa_type=BigInteger, primary_key=True)
     tool: str
@@ -74,10 +85,13 @@ class ToolChange(SQLModel, table=True):
     at: int = Field(sa_type=BigInteger)
 
 
-class DirectoryAgent(SQLModel, table=True):
+class DirectoryAgent(TableModel, table=True):
     """A registered agent. Its identity is a claim until a row of `Proof` says otherwise; many may claim the same."""
 
     __tablename__ = "directory_agents"
+    __table_args__ = table_options(
+        kept="accounts_queries.delete_revoked deletes an agent a month after its end"
+    )
 
     id: str = Field(primary_key=True)
     name: str
@@ -90,7 +104,7 @@ class DirectoryAgent(SQLModel, table=True):
     revoked_at: int | None = Field(sa_type=BigInteger)
 
 
-class IdentityProof(SQLModel, table=True):
+class IdentityProof(TableModel, table=True):
     """An identity that one agent has proven: the primary key makes it nobody else's.
 
     `thumbprint` is of the key that signed (RFC 7638), empty for a mailbox. `checked_at` is when what proves it was
@@ -98,6 +112,7 @@ class IdentityProof(SQLModel, table=True):
     """
 
     __tablename__ = "directory_proofs"
+    __table_args__ = table_options(part_of={"agent_id": "directory_agents"})
 
     type: str = Field(primary_key=True)
     value: str = Field(primary_key=True)
@@ -108,10 +123,13 @@ class IdentityProof(SQLModel, table=True):
     failures: int
 
 
-class IdentityChallenge(SQLModel, table=True):
+class IdentityChallenge(TableModel, table=True):
     """What an agent was asked, the newest only. `code_digest` is keyed, and None when no mail went out."""
 
     __tablename__ = "directory_challenges"
+    __table_args__ = table_options(
+        part_of={"agent_id": "directory_agents"}, expires={"expires_at": HOUR}
+    )
 
     id: str = Field(primary_key=True)
     agent_id: str = Field(unique=True, foreign_key="directory_agents.id")
@@ -124,7 +142,7 @@ class IdentityChallenge(SQLModel, table=True):
     used_at: int | None = Field(sa_type=BigInteger)
 
 
-class Collection(SQLModel, table=True):
+class Collection(TableModel, table=True):
     """A saved collection. `origin` is the agent that made it before its user claimed it.
 
     `share` is the token of its link, in clear: whoever reads this table reads what the token opens.
@@ -134,6 +152,7 @@ class Collection(SQLModel, table=True):
     __table_args__ = (
         Index("ix_collections_owner_id", "owner", "id"),
         Index("ix_collections_share", "share", unique=True),
+        table_options(owner="owner", origin="origin"),
     )
 
     id: str = Field(primary_key=True)
@@ -149,13 +168,13 @@ class Collection(SQLModel, table=True):
     updated_at: int = Field(sa_type=BigInteger)
 
 
-class CollectionItem(SQLModel, table=True):
+class CollectionItem(TableModel, table=True):
     """One tool of a collection; `position` counts from 0 without a gap."""
 
     __tablename__ = "collection_items"
     __table_args__ = (
         Index("ix_collection_items_tool", "tool"),
-        {"sqlite_with_rowid": False},
+        table_options(sqlite_with_rowid=False, part_of={"collection": "collections"}),
     )
 
     collection: str = Field(primary_key=True)
@@ -165,15 +184,16 @@ class CollectionItem(SQLModel, table=True):
     added_at: int = Field(sa_type=BigInteger)
 
 
-class DueSaveCount(SQLModel, table=True):
+class DueSaveCount(TableModel, table=True):
     """A tool that came into a collection or went out of one since its saves were counted."""
 
     __tablename__ = "collection_counts_due"
+    __table_args__ = table_options(kept="collections_queries.recount_due_saves empties it")
 
     tool: str = Field(primary_key=True)
 
 
-class Submission(SQLModel, table=True):
+class Submission(TableModel, table=True):
     """One request for the catalogue. `owner` is the principal, `agent` who sent it and whose proofs count.
 
     `proposed` is a whole draft for a new tool, a merge patch for a change; `tool` what came or is to come of it.
@@ -184,6 +204,11 @@ class Submission(SQLModel, table=True):
         Index("ix_submissions_owner_id", "owner", "id"),
         Index("ix_submissions_status_id", "status", "id"),
         Index("ix_submissions_expires_at", "expires_at"),
+        table_options(
+            owner="owner",
+            origin="origin",
+            kept="an open submission expires into another state and stays with its owner",
+        ),
     )
 
     id: str = Field(primary_key=True)
@@ -205,13 +230,13 @@ class Submission(SQLModel, table=True):
     expires_at: int | None = Field(sa_type=BigInteger)
 
 
-class SubmissionKey(SQLModel, table=True):
+class SubmissionKey(TableModel, table=True):
     """An exact coordinate that an open submission would give to a new tool."""
 
     __tablename__ = "submission_keys"
     __table_args__ = (
         Index("ix_submission_keys_submission", "submission"),
-        {"sqlite_with_rowid": False},
+        table_options(sqlite_with_rowid=False, part_of={"submission": "submissions"}),
     )
 
     kind: str = Field(primary_key=True)
@@ -219,7 +244,7 @@ class SubmissionKey(SQLModel, table=True):
     submission: str = Field(primary_key=True)
 
 
-class Report(SQLModel, table=True):
+class Report(TableModel, table=True):
     """One report. `voice` is whom it counts for, once however many agents he has; `weight` what it counts.
 
     `status` is `open` until a moderator upholds or dismisses it; then it is a memory of the reporter's.
@@ -229,6 +254,7 @@ class Report(SQLModel, table=True):
     __table_args__ = (
         Index("ix_tool_reports_tool_status", "tool", "status"),
         Index("ix_tool_reports_reporter_created_at", "reporter", "created_at"),
+        table_options(owner="reporter"),
     )
 
     id: str = Field(primary_key=True)

@@ -1,6 +1,4 @@
 """`Idempotency-Key`: same key and body, the first answer again (docs/contract 1.8)."""
-# pyright: reportAssignmentType=false
-# SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,19 +6,21 @@ from typing import Any
 
 import orjson
 from sqlalchemy import BigInteger, bindparam, delete
-from sqlmodel import Field, SQLModel, col, select
+from sqlmodel import Field, col, select
 
 from negotiator import values
 from negotiator.errors import FieldError, ValidationFailed
+from negotiator.store.model import TableModel, table_options
 from negotiator.store.statement import Query, Statement, Transaction, insertion
 
-KEY_LIFETIME = 24 * 3600 * 1000
+KEY_LIFETIME = values.DAY
 
 
-class IdempotencyKey(SQLModel, table=True):
+class IdempotencyKey(TableModel, table=True):
     """One key of one caller, the digest of the request it came with and the answer it got."""
 
     __tablename__ = "idempotency_keys"
+    __table_args__ = table_options(owner="caller", on_claim="erase", expires={"expires_at": 0})
 
     caller: str = Field(primary_key=True)
     key: str = Field(primary_key=True)
@@ -46,10 +46,6 @@ _REPLACE = Statement(
 _KEEP = Statement(insertion(IdempotencyKey))
 _OF_CALLER = col(IdempotencyKey.caller) == bindparam("holder")
 _ANSWERS = Query(select(IdempotencyKey.key, IdempotencyKey.answer).where(_OF_CALLER), tuple)
-_ERASE = Statement(delete(IdempotencyKey).where(_OF_CALLER))
-_FORGET = Statement(
-    delete(IdempotencyKey).where(col(IdempotencyKey.expires_at) <= bindparam("now"))
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,21 +82,6 @@ class IdempotentCreation:
             return answer
 
         return run
-
-
-def sweep(tx: Transaction, now: int) -> None:
-    """Forget keys past their life."""
-    tx.run(_FORGET, now=now)
-
-
-def erase(tx: Transaction, caller: str) -> None:
-    """Forget a caller's keys with their answers."""
-    tx.run(_ERASE, holder=caller)
-
-
-def erase_on_claim(tx: Transaction, agent_id: str, _user_id: str) -> None:
-    """Forget the keys of an agent that was claimed: from now on it calls in its user's name."""
-    erase(tx, agent_id)
 
 
 def erase_mentions(tx: Transaction, caller: str, word: bytes) -> None:

@@ -250,14 +250,14 @@ def delete_memory(tx: Transaction, owner: str, memory: str) -> None:
     """Erase one memory with its history."""
     for statement in _REMOVE:
         tx.run(statement, memory=memory, holder=owner)
-    _mark_removed(tx, owner)
+    mark_removed(tx, owner)
 
 
 def delete_all_memories(tx: Transaction, owner: str) -> None:
     """Erase all of an owner's memories with their history."""
     for statement in _ERASE:
         tx.run(statement, holder=owner)
-    _mark_removed(tx, owner)
+    mark_removed(tx, owner)
 
 
 def list_all(tx: Transaction, owner: str) -> list[MemoryDocument]:
@@ -276,7 +276,8 @@ def next_stamp(tx: Transaction, owner: str) -> int:
     return tx.one(_STAMP, owner=owner, stamp=1, removed=0) or 1
 
 
-def _mark_removed(tx: Transaction, owner: str) -> None:
+def mark_removed(tx: Transaction, owner: str) -> None:
+    """Note for other workers that rows of the owner's are deleted."""
     tx.run(_MARK_REMOVED, holder=owner, new_removed=next_stamp(tx, owner))
 
 

@@ -1,19 +1,17 @@
 """Tables of memories, their earlier versions, the change counter of each owner, and wins."""
 
-# pyright: reportAssignmentType=false
-# SQLModel types __tablename__ as a declared attribute, yet it reads a plain string.
-
 from typing import Final
 
 from sqlalchemy import BigInteger, Index, LargeBinary, text
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field
 
+from negotiator.store.model import TableModel, table_options
 from negotiator.store.statement import table
 
 IS_LIVE_SQL: Final = text("status in ('active', 'pending')")
 
 
-class Memory(SQLModel, table=True):
+class Memory(TableModel, table=True):
     """One memory. `document` is its JSON view; everything that lists and searches filter by has a column.
 
     `stamp` is the owner's counter at the last change; `digest` the hash of the normalised text and of the counterparty;
@@ -24,6 +22,11 @@ class Memory(SQLModel, table=True):
     __table_args__ = (
         Index("ix_memories_owner_id", "owner", "id"),
         Index("ix_memories_owner_stamp", "owner", "stamp"),
+        table_options(
+            owner="owner",
+            origin="origin",
+            kept="an expired memory is no longer recalled, but its owner still sees it",
+        ),
     )
 
     id: str = Field(primary_key=True)
@@ -57,11 +60,14 @@ Index(
 )
 
 
-class MemoryVersion(SQLModel, table=True):
+class MemoryVersion(TableModel, table=True):
     """A memory before a change. Erased together with the memory."""
 
     __tablename__ = "memory_versions"
-    __table_args__ = (Index("ix_memory_versions_owner", "owner"),)
+    __table_args__ = (
+        Index("ix_memory_versions_owner", "owner"),
+        table_options(owner="owner", part_of={"memory": "memories"}),
+    )
 
     memory: str = Field(primary_key=True)
     revision: int = Field(primary_key=True)
@@ -72,17 +78,18 @@ class MemoryVersion(SQLModel, table=True):
     before: bytes = Field(sa_type=LargeBinary)
 
 
-class MemoryOwner(SQLModel, table=True):
+class MemoryOwner(TableModel, table=True):
     """An owner's counters: `stamp` rises with every change, `removed` is the stamp of the last erasure."""
 
     __tablename__ = "memory_owners"
+    __table_args__ = table_options(kept="the counters tell other workers that rows have gone")
 
     owner: str = Field(primary_key=True)
     stamp: int = Field(sa_type=BigInteger)
     removed: int = Field(sa_type=BigInteger)
 
 
-class Win(SQLModel, table=True):
+class Win(TableModel, table=True):
     """One win. `document` is its JSON view; everything that benchmarks are computed from has a column.
 
     `side` is buy or sell; `rate` the fraction saved, `weight` the baseline's value in the currency, both as decimal
@@ -93,6 +100,7 @@ class Win(SQLModel, table=True):
     __table_args__ = (
         Index("ix_wins_owner_id", "owner", "id"),
         Index("ix_wins_contributed", "contributed", "category", "side", "currency"),
+        table_options(owner="owner", origin="origin"),
     )
 
     id: str = Field(primary_key=True)

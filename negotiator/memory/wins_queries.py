@@ -69,12 +69,6 @@ _SAVE = Statement(
     )
 )
 _REMOVE = Statement(delete(Win).where(*_mine))
-_MOVE = Statement(
-    update(Win)
-    .where(col(Win.owner) == bindparam("agent"))
-    .values(owner=bindparam("user"), origin=bindparam("agent"))
-)
-_ERASE = Statement(delete(Win).where(_theirs))
 _ALL = Query(_with_memory.where(_theirs).order_by(col(Win.id)), tuple)
 
 
@@ -143,15 +137,6 @@ def list_for_export(tx: Transaction, owner: str) -> list[WinDocument]:
 
 def delete_win(tx: Transaction, owner: str, win: str) -> None:
     tx.run(_REMOVE, win=win, holder=owner)
-
-
-def change_owner(tx: Transaction, agent_id: str, user_id: str) -> None:
-    """Move an agent's wins to the user who claims it, with the agent as their origin."""
-    tx.run(_MOVE, agent=agent_id, user=user_id)
-
-
-def delete_all_wins(tx: Transaction, principal: str) -> None:
-    tx.run(_ERASE, holder=principal)
 
 
 def _view(row: Any) -> WinDocument:

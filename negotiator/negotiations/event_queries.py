@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import bindparam, delete, select
+from sqlalchemy import bindparam, select
 from sqlmodel import col
 
 from negotiator import values
@@ -51,9 +51,6 @@ _PAGE = Query(
     .limit(bindparam("limit")),
     tuple,
 )
-_REMOVE = Statement(
-    delete(NegotiationEvent).where(col(NegotiationEvent.negotiation) == bindparam("negotiation"))
-)
 
 
 def actor_of_caller(caller: Caller) -> Actor:
@@ -92,8 +89,3 @@ def page(
 ) -> list[tuple[Any, ...]]:
     """Up to `limit` events before a seq, newest first, as (seq, JSON)."""
     return tx.all(_PAGE, negotiation=negotiation, before=before or NEWEST_SEQ, limit=limit)
-
-
-def remove(tx: Transaction, negotiation: str) -> None:
-    """Erase a negotiation's history together with it."""
-    tx.run(_REMOVE, negotiation=negotiation)

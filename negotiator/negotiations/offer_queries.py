@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
-from sqlalchemy import bindparam, delete, select, update
+from sqlalchemy import bindparam, select, update
 from sqlmodel import col
 
 from negotiator.negotiations.tables import Offer
@@ -61,7 +61,6 @@ _ALL = Query(
 _DECIDE = Statement(
     update(Offer).where(col(Offer.id) == bindparam("offer")).values(approval=bindparam("decision"))
 )
-_REMOVE = Statement(delete(Offer).where(col(Offer.negotiation) == bindparam("negotiation")))
 
 
 def add(tx: Transaction, negotiation: str, row: OfferRow) -> None:
@@ -91,8 +90,3 @@ def list_offers(tx: Transaction, negotiation: str) -> list[OfferRow]:
 def decide(tx: Transaction, offer: str, decision: str) -> None:
     """Write down what became of a held row: `approved` or `refused`."""
     tx.run(_DECIDE, offer=offer, decision=decision)
-
-
-def remove(tx: Transaction, negotiation: str) -> None:
-    """Erase a ledger together with its negotiation."""
-    tx.run(_REMOVE, negotiation=negotiation)

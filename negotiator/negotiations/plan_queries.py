@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
-from sqlalchemy import bindparam, delete, func, select, update
+from sqlalchemy import bindparam, func, select
 from sqlmodel import col
 
 from negotiator import values
@@ -58,13 +58,6 @@ _PAGE = Query(
     .limit(bindparam("limit")),
     _kept,
 )
-_REMOVE = Statement(delete(BattlePlan).where(*_mine))
-_MOVE = Statement(
-    update(BattlePlan)
-    .where(col(BattlePlan.owner) == bindparam("agent"))
-    .values(owner=bindparam("user"))
-)
-_ERASE = Statement(delete(BattlePlan).where(col(BattlePlan.owner) == bindparam("principal")))
 
 
 def add(
@@ -107,18 +100,3 @@ def page(
     """Versions below `before`, newest first."""
     before = NEWEST_VERSION if before is None else before
     return tx.all(_PAGE, negotiation=negotiation, owner=owner, before=before, limit=limit)
-
-
-def remove(tx: Transaction, owner: str, negotiation: str) -> None:
-    """Erase every plan of a negotiation, together with it."""
-    tx.run(_REMOVE, negotiation=negotiation, owner=owner)
-
-
-def move(tx: Transaction, agent_id: str, user_id: str) -> None:
-    """Give an agent's plans to the user who claimed it."""
-    tx.run(_MOVE, agent=agent_id, user=user_id)
-
-
-def erase(tx: Transaction, principal: str) -> None:
-    """Delete all plans of a principal."""
-    tx.run(_ERASE, principal=principal)

@@ -8,19 +8,19 @@ from dataclasses import replace
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import BigInteger, String, bindparam, delete, or_, select, update
+from sqlalchemy import BigInteger, String, bindparam, or_, select, update
 from sqlmodel import col
 
 from negotiator import values
 from negotiator.errors import NotFound, PreconditionFailed
 from negotiator.negotiations import event_queries, states
 from negotiator.negotiations import offer_queries as ledger
-from negotiator.negotiations import plan_queries as plans
 from negotiator.negotiations.event_queries import CLOCK_ACTOR, Actor, HistoryEvent
 from negotiator.negotiations.schemas_negotiations import ListNegotiations, NegotiationBody
 from negotiator.negotiations.session import NegotiationSession, negotiation_view, search_text
-from negotiator.negotiations.tables import Negotiation, NegotiationEvent, Offer
+from negotiator.negotiations.tables import Negotiation
 from negotiator.negotiations.terms_parsing import parse_terms
+from negotiator.store import ownership
 from negotiator.store.statement import Query, Statement, Transaction, insertion, table
 
 _LAST: Final = "neg_" + "z" * values.ID_LENGTH
@@ -104,12 +104,6 @@ _SAVE = Statement(
         }
     )
 )
-_REMOVE = Statement(delete(Negotiation).where(*_mine))
-_MOVE = Statement(
-    update(Negotiation)
-    .where(col(Negotiation.owner) == bindparam("agent"))
-    .values(owner=bindparam("user"), origin=bindparam("agent"))
-)
 _EXISTS = Query(select(col(Negotiation.id)).where(*_mine), lambda row: str(row[0]))
 _OF_AGENT = Query(
     select(
@@ -122,12 +116,6 @@ _MARK = Statement(
     .where(col(Negotiation.id) == bindparam("negotiation"))
     .values(document=bindparam("new_document"), events=bindparam("new_events"))
 )
-_theirs = select(col(Negotiation.id)).where(col(Negotiation.owner) == bindparam("principal"))
-_ERASE = [
-    Statement(delete(NegotiationEvent).where(col(NegotiationEvent.negotiation).in_(_theirs))),
-    Statement(delete(Offer).where(col(Offer.negotiation).in_(_theirs))),
-    Statement(delete(Negotiation).where(col(Negotiation.owner) == bindparam("principal"))),
-]
 
 
 def page(
@@ -231,10 +219,7 @@ def save(tx: Transaction, session: NegotiationSession, *, new: bool = False) -> 
 def remove(tx: Transaction, owner: str, negotiation: str, *, expected: int | None) -> None:
     """Erase a negotiation with its ledger, history and plans; 412 when `expected` is not the current revision."""
     load_for_writing(tx, owner, negotiation, expected=expected)
-    event_queries.remove(tx, negotiation)
-    ledger.remove(tx, negotiation)
-    plans.remove(tx, owner, negotiation)
-    tx.run(_REMOVE, negotiation=negotiation, owner=owner)
+    ownership.delete_row(tx, Negotiation, negotiation)
 
 
 def expire(tx: Transaction, owner: str) -> None:
@@ -243,35 +228,25 @@ def expire(tx: Transaction, owner: str) -> None:
         load_for_writing(tx, owner, negotiation)
 
 
-def sweep(tx: Transaction, now: int) -> None:
+def expire_overdue(tx: Transaction, now: int) -> None:
     """Let the clock end negotiations that nobody looks at, some hundred at a time."""
     for negotiation, owner in tx.all(_DUE, now=now):
         load_for_writing(tx, owner, negotiation)
 
 
-def move(tx: Transaction, agent_id: str, user_id: str) -> None:
-    """Give an agent's negotiations to the user who claims it, marked with their origin.
+def record_claim(tx: Transaction, agent_id: str, user_id: str) -> None:
+    """Add the claim to the history of each of the agent's negotiations, and the agent as `origin` to its view.
 
-    The claim is an event of each one's history: what comes before it was written by the unclaimed agent. The revision
-    stays, since the claim changes none of the terms.
+    What comes before the event was written by the unclaimed agent. The revision stays, since the claim changes none of
+    the terms.
     """
-    taken = tx.all(_OF_AGENT, agent=agent_id)
-    tx.run(_MOVE, agent=agent_id, user=user_id)
-    actor, event = (
-        Actor("user", user_id),
-        HistoryEvent(kind="claimed", detail={"agent_id": agent_id}),
-    )
-    for key, events, revision, document in taken:
+    actor = Actor("user", user_id)
+    event = HistoryEvent(kind="claimed", detail={"agent_id": agent_id})
+    for key, events, revision, document in tx.all(_OF_AGENT, agent=agent_id):
         seq = events + 1
         event_queries.append(tx, key, seq, actor=actor, event=event, revision=revision)
         marked = orjson.dumps({**orjson.loads(document), "origin": agent_id})
         tx.run(_MARK, negotiation=key, new_document=marked, new_events=seq)
-
-
-def erase(tx: Transaction, principal: str) -> None:
-    """Delete all of a principal's negotiations with their ledgers and histories."""
-    for statement in _ERASE:
-        tx.run(statement, principal=principal)
 
 
 def _load(tx: Transaction, owner: str, negotiation: str) -> tuple[NegotiationSession, int | None]:

@@ -8,14 +8,13 @@ Battle plans at rest.
 The user's own tactics at rest.
 """
 
-# pyright: reportAssignmentType=false
-# SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
-
 from sqlalchemy import BigInteger, Index, LargeBinary
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field
+
+from negotiator.store.model import TableModel, table_options
 
 
-class Negotiation(SQLModel, table=True):
+class Negotiation(TableModel, table=True):
     """One session. `owner` is the principal; `origin` the agent that opened it before its user claimed it.
 
     `due_at` is the moment the clock ends it, None when there is none; `offers` and `events` are the last `seq`.
@@ -25,6 +24,7 @@ class Negotiation(SQLModel, table=True):
     __table_args__ = (
         Index("ix_negotiations_owner_id", "owner", "id"),
         Index("ix_negotiations_due_at", "due_at"),
+        table_options(owner="owner", origin="origin"),
     )
 
     id: str = Field(primary_key=True)
@@ -44,11 +44,11 @@ class Negotiation(SQLModel, table=True):
     updated_at: int = Field(sa_type=BigInteger)
 
 
-class NegotiationEvent(SQLModel, table=True):
+class NegotiationEvent(TableModel, table=True):
     """One event of a negotiation's history; rows are only ever added, and go with the negotiation."""
 
     __tablename__ = "negotiation_events"
-    __table_args__ = {"sqlite_with_rowid": False}
+    __table_args__ = table_options(sqlite_with_rowid=False, part_of={"negotiation": "negotiations"})
 
     negotiation: str = Field(primary_key=True)
     seq: int = Field(primary_key=True)
@@ -56,14 +56,17 @@ class NegotiationEvent(SQLModel, table=True):
     document: bytes = Field(sa_type=LargeBinary)
 
 
-class Offer(SQLModel, table=True):
+class Offer(TableModel, table=True):
     """One row of a ledger; only ever added, and goes with the negotiation.
 
     `approval` alone may change: `pending`, then `approved` or `refused`; empty when none was needed.
     """
 
     __tablename__ = "offers"
-    __table_args__ = (Index("ix_offers_negotiation_seq", "negotiation", "seq", unique=True),)
+    __table_args__ = (
+        Index("ix_offers_negotiation_seq", "negotiation", "seq", unique=True),
+        table_options(part_of={"negotiation": "negotiations"}),
+    )
 
     id: str = Field(primary_key=True)
     negotiation: str
@@ -79,7 +82,7 @@ class Offer(SQLModel, table=True):
     document: bytes = Field(sa_type=LargeBinary)
 
 
-class BattlePlan(SQLModel, table=True):
+class BattlePlan(TableModel, table=True):
     """One version of a negotiation's plan; never changed, gone with the negotiation.
 
     `made_from` is the revision of the negotiation it was made from; `document` holds the sections.
@@ -89,6 +92,7 @@ class BattlePlan(SQLModel, table=True):
     __table_args__ = (
         Index("ix_battle_plans_negotiation_version", "negotiation", "version", unique=True),
         Index("ix_battle_plans_owner", "owner"),
+        table_options(owner="owner", part_of={"negotiation": "negotiations"}),
     )
 
     id: str = Field(primary_key=True)
@@ -101,11 +105,14 @@ class BattlePlan(SQLModel, table=True):
     created_at: int = Field(sa_type=BigInteger)
 
 
-class OwnTactic(SQLModel, table=True):
+class OwnTactic(TableModel, table=True):
     """A tactic of a principal's. `origin` is the agent that wrote it before its user claimed it."""
 
     __tablename__ = "tactics"
-    __table_args__ = (Index("ix_tactics_owner_id", "owner", "id"),)
+    __table_args__ = (
+        Index("ix_tactics_owner_id", "owner", "id"),
+        table_options(owner="owner", origin="origin"),
+    )
 
     id: str = Field(primary_key=True)
     owner: str

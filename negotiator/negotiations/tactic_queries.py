@@ -82,12 +82,6 @@ _SAVE = Statement(
     )
 )
 _REMOVE = Statement(delete(OwnTactic).where(*_mine))
-_MOVE = Statement(
-    update(OwnTactic)
-    .where(col(OwnTactic.owner) == bindparam("agent"))
-    .values(owner=bindparam("user"), origin=bindparam("agent"))
-)
-_ERASE = Statement(delete(OwnTactic).where(col(OwnTactic.owner) == bindparam("principal")))
 
 
 def list_own_tactics(tx: Transaction, owner: str) -> list[StoredTactic]:
@@ -153,16 +147,6 @@ def remove(tx: Transaction, owner: str, key: str, *, expected: int | None) -> No
     """Delete a tactic of the principal's; 403 for a tactic of the shelf."""
     _changeable(tx, owner, key, expected)
     tx.run(_REMOVE, tactic=key, owner=owner)
-
-
-def move(tx: Transaction, agent_id: str, user_id: str) -> None:
-    """Give an agent's tactics to the user who claimed it, marked with their origin."""
-    tx.run(_MOVE, agent=agent_id, user=user_id)
-
-
-def erase(tx: Transaction, principal: str) -> None:
-    """Delete all tactics of a principal."""
-    tx.run(_ERASE, principal=principal)
 
 
 def _changeable(tx: Transaction, owner: str, key: str, expected: int | None) -> None:

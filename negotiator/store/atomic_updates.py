@@ -1,40 +1,41 @@
 """The atomic moves: one conditional statement each, so that of any number at once exactly one wins."""
-# pyright: reportAssignmentType=false
-# SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
 
 from typing import Final
 
 from sqlalchemy import BigInteger, bindparam, case, delete
-from sqlmodel import Field, SQLModel, col, select
+from sqlmodel import Field, col, select
 
+from negotiator.store.model import TableModel, table_options
 from negotiator.store.statement import Query, Statement, Transaction, insertion, table
 
 _LEEWAY: Final = 1_000_000
 
 
-class SpentValue(SQLModel, table=True):
+class SpentValue(TableModel, table=True):
     """What may be used once: an assertion's `jti`, a proof's, a ticket's. Kept until it could not be used anyway."""
 
     __tablename__ = "spent"
-    __table_args__ = {"sqlite_with_rowid": False}
+    __table_args__ = table_options(sqlite_with_rowid=False, expires={"expires_at": 1})
 
     kind: str = Field(primary_key=True)
     value: str = Field(primary_key=True)
     expires_at: int = Field(sa_type=BigInteger, index=True)
 
 
-class StoredRateBudget(SQLModel, table=True):
+class StoredRateBudget(TableModel, table=True):
     """A rate budget as GCRA keeps it: the theoretical arrival time, microseconds (ITU-T I.371)."""
 
     __tablename__ = "budgets"
+    __table_args__ = table_options(
+        kept="atomic_updates.sweep_budgets deletes refilled budgets, whose `arrival` is in microseconds"
+    )
 
     key: str = Field(primary_key=True)
     arrival: int = Field(sa_type=BigInteger, index=True)
 
 
 _SPEND = Statement(insertion(SpentValue).on_conflict_do_nothing())
-_FORGET_SPENT = Statement(delete(SpentValue).where(col(SpentValue.expires_at) < bindparam("now")))
-_FORGET_BUDGETS = Statement(
+_DELETE_FULL = Statement(
     delete(StoredRateBudget).where(col(StoredRateBudget.arrival) < bindparam("now"))
 )
 
@@ -85,7 +86,6 @@ def read_budget(tx: Transaction, key: str) -> int | None:
     return tx.one(_PEEK, key=key)
 
 
-def sweep(tx: Transaction, now: int) -> None:
-    """Forget what could not be used any more; `now` in milliseconds."""
-    tx.run(_FORGET_SPENT, now=now)
-    tx.run(_FORGET_BUDGETS, now=now * 1000)
+def sweep_budgets(tx: Transaction, now: int) -> None:
+    """Delete the budgets that are full again; `now` in milliseconds."""
+    tx.run(_DELETE_FULL, now=now * 1000)

@@ -1,42 +1,21 @@
 """An owner's own examples at rest; every statement carries the owner."""
-# pyright: reportAssignmentType=false
-# SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
 
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from sqlalchemy import BigInteger, Index, LargeBinary, bindparam, delete, func, select, update
-from sqlmodel import Field, SQLModel, col
+from sqlalchemy import bindparam, delete, func, select
+from sqlmodel import col
 
 from negotiator import values
 from negotiator.store.statement import Query, Statement, Transaction, insertion
 from negotiator.teleprompter.cues.catalogue import NEUTRAL
+from negotiator.teleprompter.tables import CueExample
 
 ExampleAction = Literal["used", "dismissed", "wrong"]
 
 MAX_EXAMPLES: Final = 200
 """Examples an owner has at most; the oldest goes."""
 ACTION_WEIGHTS: Final[dict[ExampleAction, float]] = {"used": 1.0, "wrong": 1.0, "dismissed": 0.5}
-
-
-class CueExample(SQLModel, table=True):
-    """A sentence of an owner's as a vector: float32 of `model`, standing for `cue`, or for ordinary talk (empty).
-
-    `against` is the cue that was shown for it and refused. The words themselves are not kept.
-    """
-
-    __tablename__ = "cue_examples"
-    __table_args__ = (Index("ix_cue_examples_owner_id", "owner", "id"),)
-
-    id: str = Field(primary_key=True)
-    owner: str
-    origin: str | None
-    cue: str
-    against: str
-    weight: float
-    model: str
-    vector: bytes = Field(sa_type=LargeBinary)
-    created_at: int = Field(sa_type=BigInteger)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +61,6 @@ _OLDEST_KEPT = Query(
     lambda row: str(row[0]),
 )
 _TRIM = Statement(delete(CueExample).where(_theirs, col(CueExample.id) < bindparam("oldest")))
-_MOVE = Statement(
-    update(CueExample)
-    .where(col(CueExample.owner) == bindparam("agent"))
-    .values(owner=bindparam("user"), origin=bindparam("agent"))
-)
-_ERASE = Statement(delete(CueExample).where(_theirs))
 
 
 def label_from_feedback(action: ExampleAction, cue: str) -> ExampleLabel:
@@ -118,7 +91,7 @@ def add_example(
         vector=vector,
         created_at=values.now(),
     )
-    _trim(tx, owner)
+    trim(tx, owner)
     return name
 
 
@@ -134,18 +107,8 @@ def examples_of(
     return examples_version(tx, owner), tx.all(_ALL, holder=owner, model=model)
 
 
-def move(tx: Transaction, agent_id: str, user_id: str) -> None:
-    """Give an agent's examples to the user who claimed it; the newest of both are kept."""
-    tx.run(_MOVE, agent=agent_id, user=user_id)
-    _trim(tx, user_id)
-
-
-def erase(tx: Transaction, principal: str) -> None:
-    """Delete all examples of a principal."""
-    tx.run(_ERASE, holder=principal)
-
-
-def _trim(tx: Transaction, owner: str) -> None:
+def trim(tx: Transaction, owner: str) -> None:
+    """Delete the owner's oldest examples beyond the newest 200."""
     oldest = tx.one(_OLDEST_KEPT, holder=owner)
     if oldest is not None:
         tx.run(_TRIM, holder=owner, oldest=oldest)

@@ -4,11 +4,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import BigInteger, String, bindparam, delete, or_, select, update
+from sqlalchemy import BigInteger, String, bindparam, or_, select, update
 from sqlmodel import col
 
 from negotiator import values
 from negotiator.errors import NotFound
+from negotiator.store import ownership
 from negotiator.store.statement import Query, Statement, Transaction, insertion, table
 from negotiator.teleprompter.tables import TeleprompterEvent, TeleprompterSession
 
@@ -66,7 +67,6 @@ _mine = (
 )
 _columns = [table(TeleprompterSession).c[name] for name in LiveSession.__dataclass_fields__]
 _theirs = col(TeleprompterSession.owner) == bindparam("principal")
-_of_theirs = select(col(TeleprompterSession.id)).where(_theirs)
 _of_session = col(TeleprompterEvent.session) == bindparam("session")
 _event = (
     col(TeleprompterEvent.seq),
@@ -122,15 +122,6 @@ _DUE = Query(
     .limit(_SWEPT),
     _session,
 )
-_STALE = Query(
-    select(col(TeleprompterSession.id), col(TeleprompterSession.owner))
-    .where(col(TeleprompterSession.forget_at) <= bindparam("now", type_=BigInteger))
-    .order_by(col(TeleprompterSession.forget_at))
-    .limit(_SWEPT),
-    tuple,
-)
-_REMOVE = Statement(delete(TeleprompterSession).where(*_mine))
-_REMOVE_EVENTS = Statement(delete(TeleprompterEvent).where(_of_session))
 _APPEND = Statement(insertion(TeleprompterEvent))
 _AFTER = Query(
     select(*_event)
@@ -160,15 +151,6 @@ _SPOKEN = Query(
     .order_by(col(TeleprompterEvent.seq)),
     _read_event,
 )
-_MOVE = Statement(
-    update(TeleprompterSession)
-    .where(col(TeleprompterSession.owner) == bindparam("agent"))
-    .values(owner=bindparam("user"), origin=bindparam("agent"))
-)
-_ERASE = [
-    Statement(delete(TeleprompterEvent).where(col(TeleprompterEvent.session).in_(_of_theirs))),
-    Statement(delete(TeleprompterSession).where(_theirs)),
-]
 
 
 def add(tx: Transaction, session: LiveSession) -> None:
@@ -249,29 +231,9 @@ def transcript_events(tx: Transaction, session: str) -> list[NumberedEvent]:
 def remove(tx: Transaction, owner: str, session: str) -> None:
     """Erase a session with all that was said in it; 404 when it is not there."""
     find(tx, owner, session)
-    tx.run(_REMOVE_EVENTS, session=session)
-    tx.run(_REMOVE, session=session, holder=owner)
+    ownership.delete_row(tx, TeleprompterSession, session)
 
 
 def due_sessions(tx: Transaction, now: int) -> list[LiveSession]:
     """Sessions that the clock ends, some hundred at a time."""
     return tx.all(_DUE, now=now)
-
-
-def delete_expired(tx: Transaction, now: int) -> bool:
-    """Erase sessions that are kept no longer; whether there was one."""
-    stale = tx.all(_STALE, now=now)
-    for session, owner in stale:
-        remove(tx, owner, session)
-    return bool(stale)
-
-
-def move(tx: Transaction, agent_id: str, user_id: str) -> None:
-    """Give an agent's sessions to the user who claimed it."""
-    tx.run(_MOVE, agent=agent_id, user=user_id)
-
-
-def erase(tx: Transaction, principal: str) -> None:
-    """Erase all of a principal's sessions and events."""
-    for statement in _ERASE:
-        tx.run(statement, principal=principal)

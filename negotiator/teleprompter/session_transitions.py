@@ -170,11 +170,10 @@ def end_session(tx: Transaction, session: LiveSession, reason: str) -> Transitio
     return TransitionResult(save_events(tx, over, telling), telling.told)
 
 
-def sweep(tx: Transaction, now: int) -> bool:
-    """End what nobody speaks in any more, forget what is kept no longer; whether something was erased."""
+def end_overdue(tx: Transaction, now: int) -> None:
+    """End the sessions that are idle or at their greatest length, some hundred at a time; `now` in milliseconds."""
     for session in session_queries.due_sessions(tx, now):
         end_session(tx, session, "idle" if session.active_at + IDLE_MS <= now else "limit")
-    return session_queries.delete_expired(tx, now)
 
 
 def ends_at(session: LiveSession, now: int) -> int:

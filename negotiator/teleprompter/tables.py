@@ -1,12 +1,12 @@
 """A call that is listened to, and its numbered events."""
-# pyright: reportAssignmentType=false
-# SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
 
 from sqlalchemy import BigInteger, Index, LargeBinary
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field
+
+from negotiator.store.model import TableModel, table_options
 
 
-class TeleprompterSession(SQLModel, table=True):
+class TeleprompterSession(TableModel, table=True):
     """One session. `given` is what it was opened with, as JSON; `screen` what stands on it, as the policy left it.
 
     `seq` is the number of its last event, `producer` names the connection that may speak (empty: any). It ends by
@@ -18,6 +18,9 @@ class TeleprompterSession(SQLModel, table=True):
         Index("ix_teleprompter_sessions_owner_id", "owner", "id"),
         Index("ix_teleprompter_sessions_ends_at", "ends_at"),
         Index("ix_teleprompter_sessions_forget_at", "forget_at"),
+        table_options(
+            owner="owner", origin="origin", expires={"forget_at": 0}, batch=200, scrub=True
+        ),
     )
 
     id: str = Field(primary_key=True)
@@ -37,13 +40,13 @@ class TeleprompterSession(SQLModel, table=True):
     forget_at: int | None = Field(sa_type=BigInteger)
 
 
-class TeleprompterEvent(SQLModel, table=True):
+class TeleprompterEvent(TableModel, table=True):
     """One numbered event. `body` is its JSON without the number; `utterance` says which utterance it is about."""
 
     __tablename__ = "teleprompter_events"
     __table_args__ = (
         Index("ix_teleprompter_events_utterance", "session", "utterance"),
-        {"sqlite_with_rowid": False},
+        table_options(sqlite_with_rowid=False, part_of={"session": "teleprompter_sessions"}),
     )
 
     session: str = Field(primary_key=True)
@@ -51,3 +54,42 @@ class TeleprompterEvent(SQLModel, table=True):
     type: str
     utterance: str | None
     body: bytes = Field(sa_type=LargeBinary)
+
+
+class TeleprompterTicket(TableModel, table=True):
+    """A ticket that was not used yet. `caller` is who asked for it, as JSON; `origin` where his page came from."""
+
+    __tablename__ = "teleprompter_tickets"
+    __table_args__ = table_options(
+        sqlite_with_rowid=False, owner="owner", on_claim="leave", expires={"expires_at": 0}
+    )
+
+    digest: str = Field(primary_key=True)
+    session: str
+    owner: str
+    caller: bytes = Field(sa_type=LargeBinary)
+    origin: str
+    expires_at: int = Field(sa_type=BigInteger, index=True)
+
+
+class CueExample(TableModel, table=True):
+    """A sentence of an owner's as a vector: float32 of `model`, standing for `cue`, or for ordinary talk (empty).
+
+    `against` is the cue that was shown for it and refused. The words themselves are not kept.
+    """
+
+    __tablename__ = "cue_examples"
+    __table_args__ = (
+        Index("ix_cue_examples_owner_id", "owner", "id"),
+        table_options(owner="owner", origin="origin"),
+    )
+
+    id: str = Field(primary_key=True)
+    owner: str
+    origin: str | None
+    cue: str
+    against: str
+    weight: float
+    model: str
+    vector: bytes = Field(sa_type=LargeBinary)
+    created_at: int = Field(sa_type=BigInteger)

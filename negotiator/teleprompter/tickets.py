@@ -1,13 +1,11 @@
 """Tickets: one socket each, within half a minute, for clients that cannot send a header (docs/contract 8.6)."""
-# pyright: reportAssignmentType=false
-# SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
 
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import BigInteger, LargeBinary, bindparam, delete
-from sqlmodel import Field, SQLModel, col
+from sqlalchemy import bindparam, delete
+from sqlmodel import col
 
 from negotiator import values
 from negotiator.caller import Caller, CallerRate
@@ -16,23 +14,10 @@ from negotiator.http.guard import Guard
 from negotiator.store.statement import Query, Statement, Transaction, insertion
 from negotiator.store.store import Store
 from negotiator.teleprompter import session_queries
+from negotiator.teleprompter.tables import TeleprompterTicket
 
 TICKET_SECONDS: Final = 30
 """Seconds."""
-
-
-class TeleprompterTicket(SQLModel, table=True):
-    """A ticket that was not used yet. `caller` is who asked for it, as JSON; `origin` where his page came from."""
-
-    __tablename__ = "teleprompter_tickets"
-    __table_args__ = {"sqlite_with_rowid": False}
-
-    digest: str = Field(primary_key=True)
-    session: str
-    owner: str
-    caller: bytes = Field(sa_type=LargeBinary)
-    origin: str
-    expires_at: int = Field(sa_type=BigInteger, index=True)
 
 
 _ticket = TeleprompterTicket
@@ -45,10 +30,6 @@ _TAKE = Query(
     ),
     tuple,
 )
-_FORGET = Statement(
-    delete(_ticket).where(col(_ticket.expires_at) <= bindparam("now", type_=BigInteger))
-)
-_ERASE = Statement(delete(_ticket).where(col(_ticket.owner) == bindparam("principal")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,16 +81,6 @@ class Tickets:
                 "The ticket is unknown, used or expired, or its credential has ended."
             )
         return caller
-
-
-def sweep(tx: Transaction, now: int) -> None:
-    """Forget what nobody came with; `now` in milliseconds."""
-    tx.run(_FORGET, now=now)
-
-
-def erase(tx: Transaction, principal: str) -> None:
-    """Erase all of a principal's tickets."""
-    tx.run(_ERASE, principal=principal)
 
 
 def _packed(caller: Caller) -> bytes:

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from sqlalchemy import bindparam, delete, exists, update
+from sqlalchemy import bindparam, exists, update
 from sqlmodel import col, select
 
 from negotiator import audit, values
@@ -169,7 +169,6 @@ _REVOKE = Statement(
     .where(col(_token.jti) == bindparam("token"), col(_token.revoked_at).is_(None))
     .values(revoked_at=bindparam("at"))
 )
-_FORGET = Statement(delete(_token).where(col(_token.expires_at) < bindparam("at")))
 
 
 class AccessTokens:
@@ -400,8 +399,3 @@ def _caller(
         key=key,
         paths=limit,
     )
-
-
-def sweep(tx: Transaction, now: int) -> None:
-    """Forget tokens a day after they expired."""
-    tx.run(_FORGET, at=now - 86_400_000)

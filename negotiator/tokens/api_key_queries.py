@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import BigInteger, and_, bindparam, delete, func, or_, update
+from sqlalchemy import BigInteger, bindparam, func, or_, update
 from sqlmodel import col, select
 
 from negotiator import audit, values
@@ -13,7 +13,6 @@ from negotiator.tokens.tables import ApiKey
 from negotiator.trust import revocations
 
 DAY: Final = 86_400_000
-_KEPT_AFTER_ITS_END: Final = 30 * DAY
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +67,6 @@ _USED = Statement(
     update(ApiKey)
     .where(col(_key.id) == bindparam("key"))
     .values(last_used_at=bindparam("at", type_=BigInteger), last_used_from=bindparam("network"))
-)
-_FORGET = Statement(
-    delete(ApiKey).where(
-        or_(
-            col(_key.revoked_at) < bindparam("before", type_=BigInteger),
-            and_(
-                col(_key.expires_at).is_not(None),
-                col(_key.expires_at) < bindparam("before", type_=BigInteger),
-            ),
-        )
-    )
 )
 
 
@@ -177,8 +165,3 @@ def revoke(tx: Transaction, key: ApiKeyRow, *, actor: str) -> None:
 def note_use(tx: Transaction, key_id: str, *, at: int, network: str) -> None:
     """Write down when and from which network a key was used."""
     tx.run(_USED, key=key_id, at=at, network=network)
-
-
-def sweep(tx: Transaction, now: int) -> None:
-    """Forget keys a month after their end."""
-    tx.run(_FORGET, before=now - _KEPT_AFTER_ITS_END)

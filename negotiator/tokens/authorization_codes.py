@@ -5,7 +5,7 @@ from base64 import urlsafe_b64encode
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import BigInteger, bindparam, delete, exists, update
+from sqlalchemy import BigInteger, bindparam, exists, update
 from sqlmodel import col, select
 
 from negotiator import audit, values
@@ -17,8 +17,6 @@ from negotiator.trust import revocations
 from negotiator.trust.tables import Revocation
 
 CODE_LIFE: Final = 60
-_DAY: Final = 86_400_000
-
 _row = AuthorizationGrant
 _WITHDRAWN = exists().where(
     col(Revocation.subject).in_(
@@ -73,8 +71,6 @@ _OF_LIVE_AGENTS = Query(
     ),
     entity(AuthorizationGrant),
 )
-_FORGET = Statement(delete(_row).where(col(_row.expires_at) < bindparam("at", type_=BigInteger)))
-_ERASE = Statement(delete(_row).where(col(_row.user_id) == bindparam("user")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,13 +252,3 @@ def replay_refusal(found: AuthorizationGrant) -> InvalidRequest:
 def invalid_grant_refusal(description: str) -> InvalidRequest:
     """The token endpoint's word for a code or refresh token that is not good (RFC 6749 §5.2)."""
     return InvalidRequest(description, error="invalid_grant")
-
-
-def sweep(tx: Transaction, now: int) -> None:
-    """Forget grants a day after the last of them expired."""
-    tx.run(_FORGET, at=now - _DAY)
-
-
-def erase(tx: Transaction, owner: str) -> None:
-    """Forget everything a user granted."""
-    tx.run(_ERASE, user=owner)

@@ -41,7 +41,7 @@ _USED = Statement(
     .where(col(Client.id) == bindparam("client"), col(Client.used_at).is_(None))
     .values(used_at=bindparam("at", type_=BigInteger))
 )
-_FORGET = Statement(
+_DELETE_UNUSED = Statement(
     delete(Client).where(
         col(Client.origin) == "registered",
         col(Client.used_at).is_(None),
@@ -189,9 +189,9 @@ def mark_used(tx: Transaction, client_id: str) -> None:
     tx.run(_USED, client=client_id, at=values.now())
 
 
-def sweep(tx: Transaction, now: int) -> None:
-    """Forget clients that registered themselves and that nobody let in within a week."""
-    tx.run(_FORGET, at=now - UNUSED_DAYS * 86_400_000)
+def delete_unused(tx: Transaction, now: int) -> None:
+    """Delete the clients that registered themselves a week ago and that no user let in since; `now` in milliseconds."""
+    tx.run(_DELETE_UNUSED, at=now - UNUSED_DAYS * values.DAY)
 
 
 def summary(client: Client) -> dict[str, Any]:

@@ -35,7 +35,6 @@ _OF = Query(
     entity(ClientConsent),
 )
 _DROP = Statement(delete(_row).where(*_this))
-_ERASE = Statement(delete(_row).where(col(_row.user_id) == bindparam("user")))
 
 
 def save(
@@ -88,9 +87,3 @@ def withdraw(tx: Transaction, user_id: str, client_id: str, *, actor: str) -> bo
     authorization_codes.end_all(tx, user_id, client_id)
     audit.record(tx, "consent.withdrawn", client_id, actor=actor, user=user_id)
     return True
-
-
-def erase(tx: Transaction, owner: str) -> None:
-    """Forget every consent of a user, and what he granted."""
-    tx.run(_ERASE, user=owner)
-    authorization_codes.erase(tx, owner)

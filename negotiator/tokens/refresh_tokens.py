@@ -7,7 +7,7 @@ costs him a moment; a grace would let a thief's copy live beside the owner's.
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import BigInteger, bindparam, delete, update
+from sqlalchemy import BigInteger, bindparam, update
 from sqlmodel import col, select
 
 from negotiator import values
@@ -27,7 +27,6 @@ _USE = Statement(
     .where(col(_row.digest) == bindparam("token"), col(_row.used_at).is_(None))
     .values(used_at=bindparam("now", type_=BigInteger))
 )
-_FORGET = Statement(delete(_row).where(col(_row.expires_at) < bindparam("at", type_=BigInteger)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +104,3 @@ class RefreshTokens:
         if not tx.run(_USE, token=row.digest, now=values.now()):
             raise replay_refusal(grant)
         return grant, self.issue(tx, grant.id, granted_at=grant.created_at, key=key)
-
-
-def sweep(tx: Transaction, now: int) -> None:
-    """Forget refresh tokens that have expired."""
-    tx.run(_FORGET, at=now)

@@ -3,14 +3,14 @@
 What users granted to clients by the code flow, what renews it, and what need not be asked again.
 """
 
-# pyright: reportAssignmentType=false
-# SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
-
 from sqlalchemy import BigInteger, Index, text
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field
+
+from negotiator.store.model import TableModel, table_options
+from negotiator.values import DAY
 
 
-class AccessToken(SQLModel, table=True):
+class AccessToken(TableModel, table=True):
     """One issued token or identity assertion, without its secret: the signature lives with the bearer only.
 
     `client_id`, `user_id`, `issuer`, `identity` and `authorization` (a user's consent to a client, by the code flow)
@@ -28,7 +28,7 @@ class AccessToken(SQLModel, table=True):
             sqlite_where=text("user_id IS NOT NULL"),
             postgresql_where=text("user_id IS NOT NULL"),
         ),
-        {"sqlite_with_rowid": False},
+        table_options(sqlite_with_rowid=False, expires={"expires_at": DAY}),
     )
 
     jti: str = Field(primary_key=True)
@@ -45,7 +45,7 @@ class AccessToken(SQLModel, table=True):
     revoked_at: int | None = Field(sa_type=BigInteger)
 
 
-class Client(SQLModel, table=True):
+class Client(TableModel, table=True):
     """An OAuth client: added by an operator, or by itself (RFC 7591). Lists are space-delimited, as OAuth writes them.
 
     A public client has neither a secret nor `jwks`, the public keys that it proves itself by. `used_at` is when a user
@@ -53,6 +53,9 @@ class Client(SQLModel, table=True):
     """
 
     __tablename__ = "clients"
+    __table_args__ = table_options(
+        kept="clients.delete_unused deletes a client that registered itself and that no user let in"
+    )
 
     id: str = Field(primary_key=True)
     name: str
@@ -70,7 +73,7 @@ class Client(SQLModel, table=True):
     removed_at: int | None = Field(sa_type=BigInteger)
 
 
-class ApiKey(SQLModel, table=True):
+class ApiKey(TableModel, table=True):
     """A key of a directory agent, its secret only as a keyed digest.
 
     `retired_at` is when it got a successor, `expires_at` when it stops to work for that. `last_used_from` is a
@@ -78,6 +81,7 @@ class ApiKey(SQLModel, table=True):
     """
 
     __tablename__ = "api_keys"
+    __table_args__ = table_options(expires={"expires_at": 30 * DAY, "revoked_at": 30 * DAY})
 
     id: str = Field(primary_key=True)
     client_id: str = Field(index=True)
@@ -90,7 +94,7 @@ class ApiKey(SQLModel, table=True):
     last_used_from: str | None
 
 
-class AuthorizationGrant(SQLModel, table=True):
+class AuthorizationGrant(TableModel, table=True):
     """One grant of a user to a client, with its one code; every token from it stands on its `id`.
 
     `issuer` and `identity` are what the user's sign-in stood on, `resource` what the request named, space-delimited,
@@ -99,7 +103,10 @@ class AuthorizationGrant(SQLModel, table=True):
     """
 
     __tablename__ = "authorizations"
-    __table_args__ = (Index("ix_authorizations_user_id_client_id", "user_id", "client_id"),)
+    __table_args__ = (
+        Index("ix_authorizations_user_id_client_id", "user_id", "client_id"),
+        table_options(owner="user_id", on_claim="leave", expires={"expires_at": DAY}),
+    )
 
     id: str = Field(primary_key=True)
     client_id: str
@@ -120,14 +127,14 @@ class AuthorizationGrant(SQLModel, table=True):
     expires_at: int = Field(sa_type=BigInteger, index=True)
 
 
-class RefreshToken(SQLModel, table=True):
+class RefreshToken(TableModel, table=True):
     """One link of a chain: good for one use, and kept after it, so that a second use is recognised.
 
     `key` is the thumbprint of the key that a client without a secret has to prove (RFC 9449 §5).
     """
 
     __tablename__ = "refresh_tokens"
-    __table_args__ = {"sqlite_with_rowid": False}
+    __table_args__ = table_options(sqlite_with_rowid=False, expires={"expires_at": 0})
 
     digest: str = Field(primary_key=True)
     authorization: str = Field(index=True)
@@ -137,11 +144,11 @@ class RefreshToken(SQLModel, table=True):
     used_at: int | None = Field(sa_type=BigInteger)
 
 
-class ClientConsent(SQLModel, table=True):
+class ClientConsent(TableModel, table=True):
     """What a user lets a client do, for him to see and to withdraw; `remembered` scopes are not asked for again."""
 
     __tablename__ = "consents"
-    __table_args__ = {"sqlite_with_rowid": False}
+    __table_args__ = table_options(sqlite_with_rowid=False, owner="user_id", on_claim="leave")
 
     user_id: str = Field(primary_key=True)
     client_id: str = Field(primary_key=True)

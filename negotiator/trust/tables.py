@@ -1,18 +1,19 @@
 """Trusted issuers as an operator configured them, and the watermarks that withdraw trust."""
-# pyright: reportAssignmentType=false
-# SQLModel types __tablename__ as a declared attribute; a plain string is what it reads.
 
 from sqlalchemy import BigInteger
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field
+
+from negotiator.store.model import TableModel, table_options
 
 
-class TrustedIssuer(SQLModel, table=True):
+class TrustedIssuer(TableModel, table=True):
     """An identity provider whose assertions are believed. Lists are kept space-delimited.
 
     Keys come from `jwks` (a document) when it is not empty, else from `jwks_uri`, else by discovery.
     """
 
     __tablename__ = "trusted_issuers"
+    __table_args__ = table_options(kept="an operator adds and removes issuers")
 
     issuer: str = Field(primary_key=True)
     algorithms: str
@@ -28,13 +29,14 @@ class TrustedIssuer(SQLModel, table=True):
     removed_at: int | None = Field(sa_type=BigInteger)
 
 
-class Revocation(SQLModel, table=True):
+class Revocation(TableModel, table=True):
     """A watermark: nothing issued to `subject` up to `before` counts any more.
 
     The subject is an agent, a client, a user, an issuer, a grant, an identity at an issuer, or that one's logins.
     """
 
     __tablename__ = "revocations"
+    __table_args__ = table_options(kept="what was withdrawn once must never be trusted again")
 
     subject: str = Field(primary_key=True)
     before: int = Field(sa_type=BigInteger)

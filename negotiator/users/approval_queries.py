@@ -5,7 +5,7 @@ Looking never grants: mail scanners open links. The secret is stored as its dige
 
 from typing import Final
 
-from sqlalchemy import BigInteger, bindparam, delete, update
+from sqlalchemy import BigInteger, bindparam, update
 from sqlmodel import col, select
 
 from negotiator import audit, values
@@ -36,9 +36,6 @@ _TAKE = Query(
     .values(decided_at=bindparam("now", type_=BigInteger))
     .returning(*Approval.__table__.columns),  # type: ignore[attr-defined]
     entity(Approval),
-)
-_FORGET = Statement(
-    delete(Approval).where(col(Approval.expires_at) < bindparam("at", type_=BigInteger))
 )
 
 
@@ -90,11 +87,6 @@ def count_attempt(tx: Transaction, secret: str) -> Approval | None:
 def consume(tx: Transaction, secret: str) -> Approval | None:
     """Use the approval up, after a try that was counted; only one of any number at once gets it."""
     return tx.one(_TAKE, secret=values.digest(secret), now=values.now())
-
-
-def sweep(tx: Transaction, now: int) -> None:
-    """Forget approvals a day after their end."""
-    tx.run(_FORGET, at=now - 86_400_000)
 
 
 def _add(

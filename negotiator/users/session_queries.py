@@ -7,16 +7,15 @@ written once in five minutes.
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import BigInteger, bindparam, delete, exists, or_, select, update
+from sqlalchemy import BigInteger, bindparam, delete, exists, select, update
 from sqlmodel import col
 
 from negotiator import audit, values
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.trust.tables import Revocation
-from negotiator.users.tables import BrowserSession, User
+from negotiator.users.tables import SESSION_IDLE, BrowserSession, User
 
-IDLE: Final = 12 * 3_600_000
-LIFE: Final = 7 * 86_400_000
+LIFE: Final = 7 * values.DAY
 _TOUCH: Final = 300_000
 
 _session = BrowserSession
@@ -76,14 +75,6 @@ _END_OTHERS = Statement(
     )
 )
 _END_BY_SECRET = Statement(delete(_session).where(col(_session.digest) == bindparam("digest")))
-_FORGET = Statement(
-    delete(_session).where(
-        or_(
-            col(_session.expires_at) < bindparam("now", type_=BigInteger),
-            col(_session.seen_at) < bindparam("idle", type_=BigInteger),
-        )
-    )
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +128,7 @@ def begin(tx: Transaction, secret: str, user_id: str, *, means: SignInDetails) -
 def find(tx: Transaction, secret: str) -> ActiveSession | None:
     """The live session behind this secret."""
     now = values.now()
-    return tx.one(_FIND, digest=values.digest(secret), now=now, idle=now - IDLE)
+    return tx.one(_FIND, digest=values.digest(secret), now=now, idle=now - SESSION_IDLE)
 
 
 def provider_identity(tx: Transaction, session_id: str) -> tuple[str | None, str | None]:
@@ -154,7 +145,7 @@ def mark_seen(tx: Transaction, session_id: str) -> None:
 def of_user(tx: Transaction, user_id: str) -> list[BrowserSession]:
     """A user's live sessions, the one last seen first."""
     now = values.now()
-    return tx.all(_OF_USER, user=user_id, now=now, idle=now - IDLE)
+    return tx.all(_OF_USER, user=user_id, now=now, idle=now - SESSION_IDLE)
 
 
 def end(tx: Transaction, session_id: str, *, user_id: str) -> bool:
@@ -170,8 +161,3 @@ def end_by_secret(tx: Transaction, secret: str) -> None:
 def end_all(tx: Transaction, user_id: str, *, but: str = "") -> int:
     """End every session of this user, or every other one; answers how many."""
     return tx.run(_END_OTHERS, user=user_id, kept=but)
-
-
-def sweep(tx: Transaction, now: int) -> None:
-    """Forget sessions that are over."""
-    tx.run(_FORGET, now=now, idle=now - IDLE)

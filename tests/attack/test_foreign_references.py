@@ -7,7 +7,7 @@ import httpx2
 import pytest
 import pytest_asyncio
 
-from negotiator.compose.ownership import MOVES
+from negotiator.compose.ownership import claim
 from tests.attack.conftest import refused
 from tests.conftest import Change, Mint, Register, bearer
 from tests.contract.requirements import covers
@@ -214,7 +214,7 @@ async def test_everything_that_is_taken_over_shows_its_origin(
     ids = {path: await ada.made(path, sent) for path, sent in made.items()}
     for path, key_ in ids.items():
         assert (await ada.send("GET", f"{path}/{key_}")).json()["origin"] is None
-    await change(lambda tx: [move(tx, owner, taker) for move in MOVES])
+    await change(lambda tx: claim(tx, owner, taker))
     for path, key_ in ids.items():
         assert (await eve.send("GET", f"{path}/{key_}")).json()["origin"] == owner, path
         listed = (await eve.send("GET", path)).json()["items"]
@@ -245,7 +245,7 @@ async def test_collections_and_submissions_show_their_origin_to_their_owner_alon
     ).json()
     assert (collection["origin"], submission["origin"]) == (None, None)
     agents = (first["client_id"], second["client_id"])
-    await change(lambda tx: [move(tx, *agents) for move in MOVES])
+    await change(lambda tx: claim(tx, *agents))
     for path in (
         f"/api/v1/bookmarks/{collection['id']}",
         f"/api/v1/submissions/{submission['id']}",

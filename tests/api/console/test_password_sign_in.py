@@ -2,6 +2,7 @@
 
 import pytest
 
+from negotiator.compose import ownership
 from negotiator.settings import Settings
 from negotiator.users import session_queries, user_queries
 from tests.conftest import Account, Browsers, Change, Clock, connect, make_settings, running
@@ -64,14 +65,14 @@ async def test_a_session_ends_when_idle_when_old_and_when_the_account_is_closed(
     browser = browsers()
     await browser.sign_in()
     for _ in range(13):
-        clock.advance(session_queries.IDLE / 1000 - 60)
+        clock.advance(session_queries.SESSION_IDLE / 1000 - 60)
         assert (await browser.open("/sign-in?again")).text.count("Sign out") == 1
     clock.advance(14 * 60)
     assert (await browser.open("/sign-in?again")).text.count("Sign out") == 1
-    clock.advance(session_queries.IDLE / 1000 - 60)
+    clock.advance(session_queries.SESSION_IDLE / 1000 - 60)
     assert (await browser.open("/sign-in?again")).text.count("Sign out") == 0, "seven days are over"
     await browser.sign_in()
-    clock.advance(session_queries.IDLE / 1000)
+    clock.advance(session_queries.SESSION_IDLE / 1000)
     assert (await browser.open("/sign-in?again")).text.count("Sign out") == 0
     await browser.sign_in()
     await change(lambda tx: user_queries.disable(tx, "ada@example.com"))
@@ -90,7 +91,7 @@ async def test_at_rest_a_session_is_a_digest_and_old_ones_are_swept(
     assert str(browser.session()) not in repr(kept)
     assert kept.address == "203.0.113.7"
     clock.advance(session_queries.LIFE / 1000 + 1)
-    await change(lambda tx: session_queries.sweep(tx, clock()))
+    await change(lambda tx: ownership.sweep(tx, clock()))
     clock.at = kept.signed_in_at
     assert await change(lambda tx: session_queries.of_user(tx, user_id)) == []
 

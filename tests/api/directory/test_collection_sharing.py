@@ -174,11 +174,9 @@ async def test_claiming_moves_collections_and_erasing_leaves_none(
     agent: DirectoryAgent, change: Change, client: httpx2.AsyncClient
 ) -> None:
     view = await agent.saved(visibility="unlisted")
-    for move in ownership.MOVES:
-        await change(lambda tx, move=move: move(tx, agent.id, "usr_1"))
+    await change(lambda tx: ownership.claim(tx, agent.id, "usr_1"))
     assert (await agent.get("/bookmarks")).json()["items"] == []
     link = path_of(view["share_url"])
     assert (await client.get(link)).status_code == 200
-    for erase in ownership.ERASURES:
-        await change(lambda tx, erase=erase: erase(tx, "usr_1"))
+    await change(lambda tx: ownership.erase(tx, "usr_1"))
     refused(await client.get(link), 404, "not_found")

@@ -91,7 +91,7 @@ async def test_the_sweep_of_an_unclaimed_agent_leaves_no_byte(
     def give(tx: Transaction) -> None:
         for view in memories_queries.list_all(tx, memory_client.owner):
             memories_queries.change_owner(tx, memory_client.owner, view["id"], agent)
-        idempotency.erase(tx, memory_client.owner)
+        idempotency.erase_mentions(tx, memory_client.owner, b"")
 
     await change(give)
     assert (await memory_client.call("GET", f"/{memory}")).status_code == 404

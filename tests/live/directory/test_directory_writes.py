@@ -129,8 +129,7 @@ async def test_a_report_is_one_and_what_a_principal_owned_goes(store: Store) -> 
     )
     assert len(page) == 1
     for principal in ("agt_1", "agt_2"):
-        for erase in ownership.ERASURES:
-            await store.write(lambda tx, e=erase, p=principal: e(tx, p))
+        await store.write(lambda tx, owner=principal: ownership.erase(tx, owner))
     assert await store.read(lambda tx: submissions.queue(tx, status=None, limit=5)) == []
     assert (
         await store.read(lambda tx: reports.list_reports(tx, tool=None, status=None, limit=5)) == []

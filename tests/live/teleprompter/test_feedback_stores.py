@@ -2,6 +2,7 @@
 
 import pytest
 
+from negotiator.compose import ownership
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.teleprompter import example_queries
@@ -38,10 +39,10 @@ async def test_examples_are_kept_moved_and_erased(store: Store) -> None:
     version, rows = await kept(store, "agt_a")
     assert (version[0], rows) == (MAX_EXAMPLES, [LabelledVector(LESSON, VECTOR)] * MAX_EXAMPLES)
     assert (await kept(store, "agt_a", "another"))[1] == []
-    await store.write(lambda tx: example_queries.move(tx, "agt_a", "usr_b"))
+    await store.write(lambda tx: ownership.claim(tx, "agt_a", "usr_b"))
     after, rows = await kept(store, "usr_b")
     assert (after[0], len(rows)) == (MAX_EXAMPLES, MAX_EXAMPLES)
     assert after[1] > version[1]
     assert (await kept(store, "agt_a"))[0] == (0, "", "")
-    await store.write(lambda tx: example_queries.erase(tx, "usr_b"))
+    await store.write(lambda tx: ownership.erase(tx, "usr_b"))
     assert (await kept(store, "usr_b"))[0] == (0, "", "")

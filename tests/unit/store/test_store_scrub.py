@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from negotiator.store import atomic_updates
+from negotiator.store import atomic_updates, ownership
 from negotiator.store.sqlite import SqliteStore
 from negotiator.store.statement import Transaction
 
@@ -29,7 +29,7 @@ async def test_a_scrub_leaves_no_byte_of_what_was_deleted(tmp_path: Path, migrat
     store = SqliteStore(f"sqlite+aiosqlite:///{path}")
     await store.start()
     await store.write(_spend)
-    await store.write(lambda tx: atomic_updates.sweep(tx, _LATER + 1))
+    await store.write(lambda tx: ownership.current_walk().sweep(tx, _LATER + 1))
     assert _WORD.encode() in _files(path), "the log still has it"
     await store.scrub()
     assert _WORD.encode() not in _files(path)
@@ -58,7 +58,7 @@ async def test_a_scrub_that_a_reader_holds_up_is_made_good_when_he_is_done(
     release = asyncio.Event()
     reading = asyncio.create_task(other.scan(hold))
     await done.wait()
-    await store.write(lambda tx: atomic_updates.sweep(tx, _LATER + 1))
+    await store.write(lambda tx: ownership.current_walk().sweep(tx, _LATER + 1))
     await store.scrub()
     assert _WORD.encode() in _files(path), "a reader still needs the log"
     release.set()

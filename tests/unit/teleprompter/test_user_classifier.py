@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import pytest_asyncio
 
+from negotiator.compose import ownership
 from negotiator.errors import Unavailable
 from negotiator.memory.embedding.embedder import Embedder, HashingEmbedder
 from negotiator.store.sqlite import SqliteStore
@@ -160,7 +161,7 @@ async def test_a_lesson_of_another_process_counts_at_the_next_call(
     before = await sure(here, "usr_a", SAID, small)
     await feedback(there, store, "usr_a", action="wrong")
     assert await sure(here, "usr_a", SAID, small) < before
-    await store.write(lambda tx: example_queries.erase(tx, "usr_a"))
+    await store.write(lambda tx: ownership.erase(tx, "usr_a"))
     assert await sure(here, "usr_a", SAID, small) == before
 
 
@@ -229,12 +230,12 @@ async def test_an_owner_keeps_two_hundred_examples_and_claiming_keeps_the_newest
     before = await store.read(lambda tx: example_queries.examples_version(tx, "agt_a"))
     assert before[0] == MAX_EXAMPLES
     newest = (await store.read(lambda tx: example_queries.examples_version(tx, "usr_b")))[2]
-    await store.write(lambda tx: example_queries.move(tx, "agt_a", "usr_b"))
+    await store.write(lambda tx: ownership.claim(tx, "agt_a", "usr_b"))
     count, oldest, last = await store.read(lambda tx: example_queries.examples_version(tx, "usr_b"))
     assert (count, last) == (MAX_EXAMPLES, newest)
     assert oldest > before[1]
     assert (await store.read(lambda tx: example_queries.examples_version(tx, "agt_a")))[0] == 0
-    await store.write(lambda tx: example_queries.erase(tx, "usr_b"))
+    await store.write(lambda tx: ownership.erase(tx, "usr_b"))
     assert (await store.read(lambda tx: example_queries.examples_version(tx, "usr_b")))[0] == 0
 
 

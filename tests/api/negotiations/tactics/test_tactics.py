@@ -7,7 +7,8 @@ import pytest
 import pytest_asyncio
 
 from negotiator.compose.application import build_application
-from negotiator.negotiations import plan_queries, tactic_queries
+from negotiator.compose.ownership import erase
+from negotiator.negotiations import plan_queries
 from negotiator.settings import Settings
 from negotiator.store.statement import Transaction
 from tests.api.negotiations.conftest import (
@@ -294,11 +295,9 @@ async def test_what_a_principal_owned_is_erased_with_it(
 
     owner = await change(find)
 
-    def unit(tx: Transaction) -> None:
-        tactic_queries.erase(tx, owner)
-        plan_queries.erase(tx, owner)
-
-    await change(unit)
+    await change(lambda tx: erase(tx, owner))
+    left = await change(lambda tx: plan_queries.page(tx, owner, talk["id"], before=None, limit=5))
+    assert left == []
     assert (await writer.get(f"/tactics/{added['id']}")).status_code == 404
     gone = await writer.get(f"/negotiations/{talk['id']}/battle-plans/{plan['id']}")
     assert gone.status_code == 404

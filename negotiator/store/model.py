@@ -1,0 +1,41 @@
+"""The base class of every table, and what a table declares about the life of its rows."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, TypedDict, Unpack
+
+from sqlmodel import SQLModel
+
+
+class TableModel(SQLModel):
+    """A table class whose `__tablename__` is a plain string; SQLModel types it as a declared attribute."""
+
+    __tablename__: ClassVar[str]  # pyright: ignore[reportIncompatibleVariableOverride]
+
+
+class RowLifetime(TypedDict, total=False):
+    """The `info` of a table: who owns its rows and when they are deleted. `store.ownership` follows it."""
+
+    owner: str
+    """The column with the principal that owns a row: the id of an agent or a user."""
+    origin: str
+    """The column that receives the agent's id when a claim moves a row to the agent's user."""
+    on_claim: Literal["move", "erase", "leave"]
+    """What a claim does to the agent's rows; `move` unless the table says otherwise."""
+    part_of: Mapping[str, str]
+    """Column to table: a row is deleted together with the row of that table whose key the column holds."""
+    expires: Mapping[str, int]
+    """Column to milliseconds: a row is deleted that long after the moment in the column (null: never)."""
+    batch: int
+    """The most rows that one sweep deletes, of a table with parts; all when it is absent."""
+    scrub: bool
+    """Whether no byte of an expired row may stay in the database's files."""
+    kept: str
+    """Why rows stay although their owner goes, their moment passes, or nobody owns them."""
+
+
+def table_options(
+    *, sqlite_with_rowid: bool = True, **lifetime: Unpack[RowLifetime]
+) -> dict[str, Any]:
+    """The options at the end of `__table_args__`: the lifetime of the rows, and whether SQLite adds a rowid."""
+    options: dict[str, Any] = {"info": lifetime}
+    return options if sqlite_with_rowid else {**options, "sqlite_with_rowid": False}

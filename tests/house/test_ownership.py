@@ -1,0 +1,56 @@
+"""No table is forgotten: each declares who owns its rows, when they expire, what they are part of, or why they stay."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from sqlalchemy import BigInteger, Column, String, Table
+from sqlmodel import SQLModel
+
+from negotiator.compose.application import build_application
+from negotiator.store.model import table_options
+from negotiator.store.ownership import OwnershipWalk, undeclared_tables
+
+
+@contextmanager
+def _added(*columns: str, **options: Any) -> Generator[Table]:
+    """One more table in the package's metadata."""
+    moments = [Column(name, BigInteger) for name in columns if name.endswith("_at")]
+    others = [Column(name, String) for name in columns if not name.endswith("_at")]
+    key = Column("id", String, primary_key=True)
+    table = Table("notes", SQLModel.metadata, key, *others, *moments, **options)
+    try:
+        yield table
+    finally:
+        SQLModel.metadata.remove(table)
+
+
+def test_every_table_says_what_becomes_of_its_rows() -> None:
+    assert build_application, "the composition root has imported every table"
+    assert len(SQLModel.metadata.tables) > 40
+    assert undeclared_tables(SQLModel.metadata) == {}
+    OwnershipWalk(SQLModel.metadata)
+
+
+@pytest.mark.parametrize(
+    ("columns", "options"),
+    [
+        (("text",), {}),
+        (("owner",), table_options()),
+        (("owner",), table_options(part_of={"text": "negotiations"})),
+        (("owner", "expires_at"), table_options(owner="owner")),
+        (("owner", "forget_at"), table_options(expires={"forget_at": 0})),
+    ],
+)
+def test_a_table_that_declares_too_little_is_found(
+    columns: tuple[str, ...], options: dict[str, Any]
+) -> None:
+    with _added(*columns, **options):
+        assert list(undeclared_tables(SQLModel.metadata)) == ["notes"]
+    assert undeclared_tables(SQLModel.metadata) == {}
+
+
+def test_a_declared_column_exists() -> None:
+    with _added("text", **table_options(owner="holder")), pytest.raises(KeyError, match="holder"):
+        OwnershipWalk(SQLModel.metadata)
