@@ -1,12 +1,8 @@
-"""A worker's cells in a file of its own, and the sum over everybody's.
+"""Metrics over all workers of a machine, as Prometheus text (docs/decisions/0007-metrics.md).
 
-A worker holds an exclusive lock on its file for as long as it lives, so the kernel says who is alive. When it is gone
-the next worker goes on counting in the same file: nothing is lost and files do not pile up. Only its owner writes a
-file, so no lock is taken to count.
-
-What is counted, by name: counters, histograms, the traffic of requests. Counting is one addition to a cell.
-
-Prometheus text (exposition format 0.0.4) of a snapshot.
+Each worker counts in 64-bit cells of a mapped file of its own, so that no lock is needed to count. It holds an
+exclusive lock on the file while it lives; a file without a lock belongs to a dead worker, and the next worker that
+starts takes it over. A snapshot adds up the cells of all files.
 """
 
 import contextlib
@@ -24,21 +20,29 @@ from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Final
 
+from negotiator.mapped_file import map_file
+from negotiator.telemetry import logger
+
+log = logger(__name__)
+
 CELL_BYTES: Final = 8
 _OWN: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
 class MetricsWorker:
-    """A worker that is alive: the number of its lane, its process, when it began (seconds since the epoch)."""
+    """A live worker: the number of its file, its process id, its start in seconds since the epoch."""
 
-    lane: int
+    number: int
     pid: int
     started: int
 
 
 class WorkerMetricFiles:
-    """The files of one layout in one folder; `size` cells each, after two that say whose they are."""
+    """The workers' files in one folder, each with `size` cells after two for the process id and the start.
+
+    `layout` is part of the file names: another version of the package counts in other files.
+    """
 
     def __init__(self, folder: Path, layout: str, size: int) -> None:
         self._folder = folder
@@ -48,21 +52,19 @@ class WorkerMetricFiles:
         self._map: mmap.mmap | None = None
 
     def open(self, started: int) -> "memoryview[int]":
-        """Take the first free file; its cells, as the worker before left them."""
+        """Take over the first file without a lock; answers its cells. OSError when the disk is full."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._forget_other_layouts()
         self._file = self._take()
-        os.ftruncate(self._file, self._bytes)
-        self._map = mmap.mmap(self._file, self._bytes)
+        self._map = map_file(self._file, self._bytes)
         cells = memoryview(self._map).cast("Q")
         cells[0], cells[1] = os.getpid(), started
         return cells[_OWN:]
 
-    def close(self, cells: "memoryview[int]") -> None:
-        """Leave the file to the next worker."""
-        cells.release()
+    def close(self) -> None:
+        """Unlock the file for the next worker."""
         if self._map is not None:
-            # A view that is still held elsewhere keeps the map; the lock goes all the same.
+            # Another view keeps the map; closing the file releases the lock all the same.
             with contextlib.suppress(BufferError):
                 self._map.close()
         if self._file is not None:
@@ -70,35 +72,35 @@ class WorkerMetricFiles:
         self._file = self._map = None
 
     def total(self) -> "tuple[array[int], list[MetricsWorker]]":
-        """Every worker's cells added up, the dead ones' too, and who is alive."""
+        """The sum of all workers' cells, dead workers included, and the live workers."""
         total = array("Q", bytes(self._bytes - _OWN * CELL_BYTES))
         alive: list[MetricsWorker] = []
-        for lane, path in self._files():
+        for number, path in self._numbered():
             with path.open("rb") as file:
                 content = file.read(self._bytes)
                 if len(content) < self._bytes:
                     continue
                 cells = array("Q", content)
                 if _is_held(file.fileno()):
-                    alive.append(MetricsWorker(lane, cells[0], cells[1]))
+                    alive.append(MetricsWorker(number, cells[0], cells[1]))
             for place, value in enumerate(cells[_OWN:]):
                 if value:
                     total[place] += value
         return total, alive
 
-    def _files(self) -> Iterator[tuple[int, Path]]:
-        for lane in itertools.count():
-            path = self._path(lane)
+    def _numbered(self) -> Iterator[tuple[int, Path]]:
+        for number in itertools.count():
+            path = self._path(number)
             if not path.exists():
                 return
-            yield lane, path
+            yield number, path
 
-    def _path(self, lane: int) -> Path:
-        return self._folder / f"{self._layout}-{lane}"
+    def _path(self, number: int) -> Path:
+        return self._folder / f"{self._layout}-{number}"
 
     def _take(self) -> int:
-        for lane in itertools.count():
-            path = self._path(lane)
+        for number in itertools.count():
+            path = self._path(number)
             file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             if _hold(file) and _is_same(path, file):
                 return file
@@ -106,7 +108,7 @@ class WorkerMetricFiles:
         raise AssertionError("counting ended")
 
     def _forget_other_layouts(self) -> None:
-        """Another version's numbers mean something else; its files go once nobody writes them."""
+        """Delete the files of other versions that no worker writes any more."""
         for path in self._folder.iterdir():
             if path.name.rpartition("-")[0] == self._layout:
                 continue
@@ -126,7 +128,7 @@ def _hold(file: int) -> bool:
 
 
 def _is_held(file: int) -> bool:
-    """Whether some other opening of this file has it locked."""
+    """Whether a worker holds the lock of this file."""
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -136,7 +138,7 @@ def _is_held(file: int) -> bool:
 
 
 def _is_same(path: Path, file: int) -> bool:
-    """Whether the path still leads to the open file."""
+    """Whether the open file is still the one at this path; another worker may have deleted it."""
     try:
         return path.stat().st_ino == os.fstat(file).st_ino
     except FileNotFoundError:
@@ -173,11 +175,11 @@ Labels = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class MetricSeries:
-    """Where one series stands among the cells: a counter has one cell.
+    """One series, or a family of counters, and its place among the cells.
 
-    A histogram of n bounds has n + 2: how often each bound was the first not exceeded, how often none was, the sum.
-    A sum is kept in whole ticks; `per_unit` of them make one of the unit that is shown.
-    A row of counters is one until somebody looks: it has a cell for each of the `values` of `differs_in`.
+    A counter has one cell. A histogram of n bounds has n + 2: one for each bucket, one for observations above the last
+    bound, one for the sum. The sum is in ticks, `per_unit` of which make one of the published unit. A family has a cell
+    for each of the `values` of its label `differs_in`; it becomes one series a value when a snapshot is made.
     """
 
     name: str
@@ -191,11 +193,11 @@ class MetricSeries:
 
     @property
     def width(self) -> int:
-        """How many cells it has."""
+        """The number of cells."""
         return len(self.bounds) + 2 if self.bounds else len(self.values) or 1
 
     def expand_family(self) -> "Iterator[MetricSeries]":
-        """The counters of a row; anything else is itself."""
+        """The counters of a family; any other series by itself."""
         if not self.values:
             yield self
         alone = replace(self, differs_in="", values=())
@@ -206,7 +208,7 @@ class MetricSeries:
 
 @dataclass(frozen=True, slots=True)
 class MetricsSnapshot:
-    """All numbers at one moment, over all workers."""
+    """The sums over all workers at one moment."""
 
     series: Sequence[MetricSeries]
     cells: Sequence[int]
@@ -228,7 +230,7 @@ class Counter:
 
 
 class CounterFamily:
-    """Counters that differ in one label, told apart by the place of its value."""
+    """Counters that differ in one label."""
 
     __slots__ = ("_meters", "_place")
 
@@ -237,12 +239,12 @@ class CounterFamily:
         self._place = place
 
     def add(self, at: int) -> None:
-        """Count one of the value that stands there."""
+        """Add one to the counter of the label's value at this index."""
         self._meters.cells[self._place + at] += 1
 
 
 class Histogram:
-    """How large something was, by bounds."""
+    """Observations in ticks, counted by bucket."""
 
     __slots__ = ("_bounds", "_meters", "_place", "_sum")
 
@@ -253,27 +255,27 @@ class Histogram:
         self._sum = place + len(bounds) + 1
 
     def observe(self, ticks: int) -> None:
-        """Count one of this size."""
+        """Count one observation."""
         cells = self._meters.cells
         cells[self._place + bisect_left(self._bounds, ticks)] += 1
         cells[self._sum] += ticks
 
 
 class MetricRegistry:
-    """Every number of this worker. They are named first, then `open` lays them out in the worker's file.
+    """The metrics of this worker. All are registered first; then `open` maps them to the worker's file.
 
-    Until then, and in commands that never open it, counting goes to memory and is forgotten.
+    Before that, and in commands that never call `open`, the cells are in memory only.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._series: list[MetricSeries] = []
         self._size = 0
-        self._lanes: WorkerMetricFiles | None = None
+        self._files: WorkerMetricFiles | None = None
         self.cells: memoryview[int] | array[int] = array("Q")
 
     def counter(self, name: str, meaning: str, **labels: str) -> Counter:
-        """A counter; its name ends in `_total`."""
+        """Register a counter; its name ends in `_total`."""
         return Counter(
             self, self._add(MetricSeries(name, meaning, tuple(labels.items()), self._size))
         )
@@ -281,45 +283,52 @@ class MetricRegistry:
     def row(
         self, name: str, meaning: str, label: str, *, values: tuple[str, ...], **labels: str
     ) -> CounterFamily:
-        """A counter for each value of a label; naming thousands costs no more than naming one."""
+        """Register a counter for each value of a label, at the cost of one."""
         named = MetricSeries(name, meaning, tuple(labels.items()), self._size)
         return CounterFamily(self, self._add(replace(named, differs_in=label, values=values)))
 
     def histogram(
         self, name: str, meaning: str, bounds: Sequence[float], *, per_unit: int = 1, **labels: str
     ) -> Histogram:
-        """A histogram whose bounds are in its unit and whose observations come in `per_unit` ticks of it."""
+        """Register a histogram; the bounds are in its unit, observations in ticks, `per_unit` of which make one."""
         shown = tuple(labels.items())
         place = self._add(MetricSeries(name, meaning, shown, self._size, tuple(bounds), per_unit))
         return Histogram(self, place, [round(bound * per_unit) for bound in bounds])
 
     def open(self) -> None:
-        """Take a file and count there from now on."""
+        """Count in a file from now on; in memory, and in no snapshot of other workers, while the disk is full."""
         named = repr([(each.name, each.labels, each.bounds, each.values) for each in self._series])
         layout = hashlib.sha256(named.encode()).hexdigest()[:16]
-        self._lanes = WorkerMetricFiles(self._folder, layout, self._size)
-        kept, self.cells = self.cells, self._lanes.open(int(time.time()))
-        for place, value in enumerate(kept):
-            self.cells[place] += value
+        files = WorkerMetricFiles(self._folder, layout, self._size)
+        try:
+            cells = files.open(int(time.time()))
+        except OSError as fault:
+            log.error("metrics of this worker are counted in memory only", error=str(fault))
+            files.close()
+            return
+        for place, value in enumerate(self.cells):
+            cells[place] += value
+        self._files, self.cells = files, cells
 
     def close(self) -> None:
-        """Leave the file to the next worker; what is still counted is forgotten."""
-        if self._lanes is not None and isinstance(self.cells, memoryview):
-            cells, self.cells = self.cells, array("Q", bytes(8 * self._size))
-            self._lanes.close(cells)
-            self._lanes = None
+        """Release the file; later counts go to memory."""
+        if self._files is not None and isinstance(self.cells, memoryview):
+            cells, self.cells = self.cells, array("Q", bytes(CELL_BYTES * self._size))
+            cells.release()
+            self._files.close()
+            self._files = None
 
     def snapshot(self) -> MetricsSnapshot:
         """All numbers now."""
         series = [one for named in self._series for one in named.expand_family()]
-        if self._lanes is None:
+        if self._files is None:
             return MetricsSnapshot(series, self.cells, ())
-        cells, workers = self._lanes.total()
+        cells, workers = self._files.total()
         return MetricsSnapshot(series, cells, workers)
 
     def _add(self, series: MetricSeries) -> int:
-        if self._lanes is not None or isinstance(self.cells, memoryview):
-            raise AssertionError("what is counted is named before the file is laid out")
+        if self._files is not None or isinstance(self.cells, memoryview):
+            raise AssertionError("metrics are registered before the file is opened")
         self._series.append(series)
         self._size += series.width
         self.cells.extend([0] * series.width)
@@ -327,7 +336,7 @@ class MetricRegistry:
 
 
 class RequestMetrics:
-    """Requests by operation and status, and how long each took to begin its answer."""
+    """Requests by operation and status, and the time from each request to the head of its answer."""
 
     def __init__(self, meters: MetricRegistry, operations: Iterable[str]) -> None:
         self._counts: dict[str, CounterFamily] = {}
@@ -349,7 +358,7 @@ class RequestMetrics:
             )
 
     def observe(self, operation: str, status: int, nanoseconds: int) -> None:
-        """Count one answer; what is no operation we know is a page."""
+        """Count one answer; an unknown operation is counted as a page."""
         if operation not in self._times:
             operation = PAGE_OPERATION
         self._counts[operation].add(_AT.get(status, len(STATUSES)))
@@ -361,7 +370,10 @@ _ISSUED: Final = "negotiator_tokens_issued_total"
 
 
 def prometheus_text(snapshot: MetricsSnapshot, issuing: Iterable[str]) -> str:
-    """The text; what never happened is left out. Each success of the `issuing` operations made one credential."""
+    """The snapshot in the Prometheus exposition format 0.0.4, without series that are zero.
+
+    Each success of an operation in `issuing` counts as one issued credential.
+    """
     lines = [
         *_families(snapshot),
         *_issued(snapshot, frozenset(issuing)),
@@ -419,24 +431,24 @@ def _workers(workers: Iterable[MetricsWorker]) -> Iterator[str]:
     yield f"negotiator_workers {len(alive)}"
     yield from _head("process_start_time_seconds", "When a worker began", "gauge")
     for worker in alive:
-        yield f"process_start_time_seconds{_lane(worker)} {worker.started}"
+        yield f"process_start_time_seconds{_worker_label(worker)} {worker.started}"
     memory = [(worker, used) for worker in alive if (used := _resident(worker.pid)) is not None]
     if memory:
         yield from _head("process_resident_memory_bytes", "Memory of a worker", "gauge")
     for worker, used in memory:
-        yield f"process_resident_memory_bytes{_lane(worker)} {used}"
+        yield f"process_resident_memory_bytes{_worker_label(worker)} {used}"
 
 
 def _resident(pid: int) -> int | None:
-    """The resident memory of a process, where the system tells."""
+    """The resident memory of a process in bytes; None where there is no /proc."""
     try:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, IndexError, ValueError):
         return None
 
 
-def _lane(worker: MetricsWorker) -> str:
-    return _shown((("worker", str(worker.lane)),))
+def _worker_label(worker: MetricsWorker) -> str:
+    return _shown((("worker", str(worker.number)),))
 
 
 def _head(name: str, meaning: str, kind: str) -> Iterator[str]:

@@ -11,8 +11,12 @@ from typing import Any, BinaryIO, Final
 
 from negotiator.errors import Unavailable
 from negotiator.http.limits import BudgetState, RateBudget
+from negotiator.mapped_file import map_file
 from negotiator.store import atomic_updates
 from negotiator.store.store import Store
+from negotiator.telemetry import logger
+
+log = logger(__name__)
 
 _SLOT: Final = struct.Struct("<qq")
 _WAYS: Final = 8
@@ -40,13 +44,15 @@ class FileLimitStore:
     @cached_property
     def _file(self) -> BinaryIO:
         self._path.touch(mode=0o600)
-        file = self._path.open("r+b")
-        file.truncate(_BUCKET * _BUCKETS)
-        return file
+        return self._path.open("r+b")
 
     @cached_property
     def _map(self) -> mmap.mmap:
-        return mmap.mmap(self._file.fileno(), _BUCKET * _BUCKETS)
+        try:
+            return map_file(self._file.fileno(), _BUCKET * _BUCKETS)
+        except OSError as fault:
+            log.error("rate limits of this worker are counted in memory only", error=str(fault))
+            return mmap.mmap(-1, _BUCKET * _BUCKETS)
 
     async def take(self, budget: RateBudget, key: str) -> BudgetState:
         """Take one call; never blocks longer than another worker holds the same bucket."""

@@ -128,9 +128,24 @@ def test_without_a_file_counting_goes_to_memory(tmp_path: Path) -> None:
 
 def test_what_is_counted_is_named_before_the_start(tmp_path: Path) -> None:
     meters, _ = traffic(tmp_path)
-    with pytest.raises(AssertionError, match="named before"):
+    with pytest.raises(AssertionError, match="registered before"):
         meters.counter("late_total", "Too late")
     meters.close()
+
+
+def test_a_worker_that_starts_on_a_full_disk_counts_in_memory(tmp_path: Path) -> None:
+    script = (
+        "import resource, sys\nfrom pathlib import Path\nfrom negotiator.metrics import *\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))\n"
+        "meters = MetricRegistry(Path(sys.argv[1])); counted = RequestMetrics(meters, ['read']); meters.open()\n"
+        "counted.observe('read', 200, 1); print(prometheus_text(meters.snapshot(), ()))\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    ended = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    assert 'negotiator_requests_total{operation="read",status="200"} 1' in ended.stdout
+    assert "negotiator_workers 0" in ended.stdout
+    assert "counted in memory only" in ended.stdout + ended.stderr
 
 
 def test_labels_are_escaped() -> None:

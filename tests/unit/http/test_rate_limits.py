@@ -1,5 +1,6 @@
 """GCRA's arithmetic: what is left, when it is back, what the headers say."""
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -89,4 +90,18 @@ async def test_keys_have_budgets_of_their_own(tmp_path: Path) -> None:
     table = FileLimitStore(tmp_path / "table", b"pepper")
     budget = RateBudget("default", 1, 60, 1)
     assert [(await table.take(budget, key)).taken for key in "abab"] == [True, True, False, False]
+    await table.close()
+
+
+@pytest.mark.asyncio
+async def test_on_a_full_disk_a_worker_counts_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_descriptor: int, _size: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(limit_stores, "map_file", full)
+    table = FileLimitStore(tmp_path / "table", b"pepper")
+    budget = RateBudget("default", 1, 60, 1)
+    assert [(await table.take(budget, key)).taken for key in "aba"] == [True, True, False]
     await table.close()
