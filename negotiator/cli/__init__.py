@@ -1,7 +1,8 @@
-"""The `negotiator` command (docs/contract 5.2).
+"""The `negotiator` command for operators.
 
-Every command takes `--json`, prints one clear line, exits 1 on refusal and 2 on misuse, and works while the
-server runs: it opens the same database. `output` is how a command speaks; one file a topic.
+Every command takes `--json`, prints one line or table, exits with 1 when it is refused and with 2 when it is misused,
+and works while the server runs, because it opens the same database. `main` holds the command tree, `output` the
+printing and error handling; the other modules hold the commands of one topic each.
 """
 
 import gc
@@ -10,8 +11,8 @@ import sys
 
 
 def main() -> None:
-    """Run the command that was typed."""
-    # What is loaded stays: walking it again and again would take a quarter of a command's time.
+    """Run the command of `sys.argv`."""
+    # Imported modules stay in memory: collecting them again and again takes a quarter of a command's time.
     gc.disable()
     from negotiator.cli.main import app
 
@@ -19,6 +20,6 @@ def main() -> None:
     gc.enable()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # A name in an alphabet that the terminal's encoding lacks must not end the command.
+            # A character that the terminal's encoding lacks must not end the command.
             stream.reconfigure(errors="backslashreplace")
     app()

@@ -1,11 +1,11 @@
-"""`negotiator delegations` and `negotiator clients`: what opens the doors."""
+"""`negotiator delegations` and `negotiator clients`: delegation codes and OAuth clients."""
 
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from negotiator import scopes as known
+from negotiator import scopes as scope_catalogue
 from negotiator.agents import delegation
 from negotiator.cli.output import (
     JsonOption,
@@ -19,14 +19,14 @@ from negotiator.errors import FieldError, NotFound, ValidationFailed
 from negotiator.store.statement import Transaction
 from negotiator.strict_json import read_object
 from negotiator.tokens import client_authentication
-from negotiator.tokens import clients as registered
+from negotiator.tokens import clients as oauth_clients
 from negotiator.tokens.clients import NewClient
 from negotiator.trust.keysets import KeysRefused
 from negotiator.users import user_queries
 from negotiator.values import timestamp
 
 delegations_app = typer.Typer(
-    no_args_is_help=True, help="Codes by which users bind agents to themselves."
+    no_args_is_help=True, help="Codes by which users let agents work for them."
 )
 clients_app = typer.Typer(no_args_is_help=True, help="OAuth clients.")
 
@@ -37,18 +37,18 @@ async def create_delegation(
     user: Annotated[str, typer.Option(help="The user's e-mail address.")],
     scope: Annotated[
         list[str] | None,
-        typer.Option(help="Scope to grant; may repeat. All eight when left out."),
+        typer.Option(help="Scope to grant; may repeat. Default: all eight."),
     ] = None,
     label: Annotated[str, typer.Option(help="What the code is for.")] = "",
-    ttl: Annotated[int, typer.Option(help="Seconds the code lives.")] = 600,
+    ttl: Annotated[int, typer.Option(help="Seconds until the code expires.")] = 600,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a delegation code; it is shown this once."""
+    """Create a delegation code and print it once."""
     from negotiator.compose.application import (
         build_application,  # the whole service: other commands need not load it
     )
 
-    email, minting = (
+    email, delegations = (
         user_queries.normalise_email(user),
         build_application(load_settings()).delegations,
     )
@@ -57,22 +57,26 @@ async def create_delegation(
         found = user_queries.by_email(tx, email)
         if found is None or found.disabled_at is not None:
             raise NotFound(f"There is no open account {email}.")
-        return minting.mint(tx, found.id, scope or known.ASSISTANT, label=label, ttl=ttl)
+        return delegations.mint(
+            tx, found.id, scope or scope_catalogue.ASSISTANT, label=label, ttl=ttl
+        )
 
     minted = await run_unit(unit)
-    shown = {
+    result = {
         "id": minted.id,
         "code": minted.code,
         "scopes": minted.scopes,
         "expires_at": timestamp(minted.expires_at),
     }
-    print_result(shown, minted.code, as_json=as_json)
+    print_result(result, minted.code, as_json=as_json)
 
 
 @delegations_app.command("list")
 @async_command
 async def list_delegations(as_json: JsonOption = False) -> None:
-    """Show the newest codes, never the codes themselves: their state, which agent used one and until when it works."""
+    """List the newest codes with their state, the agent that used one, and until when its rights last. The codes are
+    not shown.
+    """
 
     def unit(tx: Transaction) -> list[dict[str, Any]]:
         codes = delegation.list_delegations(tx)
@@ -87,7 +91,7 @@ async def list_delegations(as_json: JsonOption = False) -> None:
 async def revoke_delegation(
     delegation_id: Annotated[str, typer.Argument(metavar="ID")], as_json: JsonOption = False
 ) -> None:
-    """End a code; a used one with everything that its agent got by it."""
+    """Revoke a code, and everything that an agent obtained by it."""
     await run_unit(lambda tx: delegation.revoke(tx, delegation_id, actor="operator"))
     print_result(
         {"id": delegation_id, "revoked": True},
@@ -99,44 +103,45 @@ async def revoke_delegation(
 @clients_app.command("add")
 @async_command
 async def add_client(
-    name: Annotated[str, typer.Argument(help="What people call it.")],
+    name: Annotated[str, typer.Argument(help="The client's name.")],
     grant: Annotated[
         list[str] | None,
         typer.Option(
-            help="Grant type; may repeat. Left out: with a redirect URI the code flow's, else the others."
+            help="Grant type; may repeat. Default: those of the code flow with a redirect URI, else the others."
         ),
     ] = None,
     scope: Annotated[
         list[str] | None,
-        typer.Option(help="Scope it may get; may repeat. The usual ones when left out."),
+        typer.Option(help="Scope it may get; may repeat. Default: the usual ones."),
     ] = None,
     redirect_uri: Annotated[
         list[str] | None, typer.Option(help="Exact redirect URI; may repeat.")
     ] = None,
     auth_method: Annotated[
         str | None,
-        typer.Option(help="How it authenticates; left out: by its keys, else by a secret."),
+        typer.Option(help="How it authenticates. Default: by its keys, else by a secret."),
     ] = None,
     jwks: Annotated[
         Path | None, typer.Option(help="File with its public keys, a JWK Set.", exists=True)
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Add an OAuth client; its secret, if it is to have one, is shown this once."""
+    """Add an OAuth client; its secret, if it has one, is printed once."""
     new = NewClient(
         name,
         tuple(
-            grant or (registered.CODE_FLOW_GRANTS if redirect_uri else registered.USERLESS_GRANTS)
+            grant
+            or (oauth_clients.CODE_FLOW_GRANTS if redirect_uri else oauth_clients.USERLESS_GRANTS)
         ),
-        tuple(scope or known.default_scopes(load_settings().services)),
+        tuple(scope or scope_catalogue.default_scopes(load_settings().services)),
         tuple(redirect_uri or ()),
-        auth_method or (registered.PRIVATE_KEY_JWT if jwks else registered.SECRET_METHODS[0]),
+        auth_method or (oauth_clients.PRIVATE_KEY_JWT if jwks else oauth_clients.SECRET_METHODS[0]),
         jwks=_keys(jwks) if jwks else None,
     )
-    client_id, secret = await run_unit(lambda tx: registered.add(tx, new))
-    shown = {"client_id": client_id, **({"client_secret": secret} if secret else {})}
-    said = "\n".join(f"{name:13} {value}" for name, value in shown.items())
-    print_result(shown, said, as_json=as_json)
+    client_id, secret = await run_unit(lambda tx: oauth_clients.add(tx, new))
+    result = {"client_id": client_id, **({"client_secret": secret} if secret else {})}
+    line = "\n".join(f"{name:13} {value}" for name, value in result.items())
+    print_result(result, line, as_json=as_json)
 
 
 def _keys(path: Path) -> str:
@@ -144,16 +149,16 @@ def _keys(path: Path) -> str:
         return client_authentication.read_client_keys(read_object(path.read_bytes()))
     except (KeysRefused, ValueError) as unusable:
         raise ValidationFailed(
-            [FieldError("/jwks", f"The file is no JWK Set: {unusable}.")]
+            [FieldError("/jwks", f"The file is not a JWK Set: {unusable}.")]
         ) from None
 
 
 @clients_app.command("list")
 @async_command
 async def list_clients(as_json: JsonOption = False) -> None:
-    """Show every client."""
+    """List every client."""
     print_table(
-        map(registered.summary, await run_unit(registered.list_clients)),
+        map(oauth_clients.summary, await run_unit(oauth_clients.list_clients)),
         "No clients.",
         as_json=as_json,
     )
@@ -164,8 +169,8 @@ async def list_clients(as_json: JsonOption = False) -> None:
 async def remove_client(
     client_id: Annotated[str, typer.Argument(metavar="ID")], as_json: JsonOption = False
 ) -> None:
-    """Remove a client: its tokens die at once."""
-    await run_unit(lambda tx: registered.remove(tx, client_id))
+    """Remove a client; its tokens end at once."""
+    await run_unit(lambda tx: oauth_clients.remove(tx, client_id))
     print_result(
         {"client_id": client_id, "removed": True},
         f"{client_id} is removed.",

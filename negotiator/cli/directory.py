@@ -1,16 +1,7 @@
-"""`negotiator directory agents`: who registered, whom the operator knows, who has to go.
+"""`negotiator directory …`: the operator's commands for the AI tools directory.
 
-`negotiator directory submissions`: the moderator's queue.
-
-`negotiator directory reports` and `negotiator directory tools`: what is wrong with a listed tool, and its end.
-
-`negotiator directory import`: entries of other catalogues into ours.
-
-`negotiator directory …`: the operator's side of the tools directory, one file a topic.
-
-`agents` lists, vets and ends agents that registered themselves; `submissions` is the moderators' queue; `tools` has
-the reports and what they lead to; `imports` takes over other catalogues. Put together here, the whole is added to
-the command tree by `cli.main`.
+`agents` lists, vets and revokes registered agents; `submissions` is the moderation queue; `reports` and `tools` handle
+reported tools; `import` adds entries of other catalogues.
 """
 
 from collections import Counter
@@ -49,7 +40,7 @@ from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.values import escape_invisible, timestamp
 
-agents_app = typer.Typer(no_args_is_help=True, help="Agents that registered at the directory.")
+agents_app = typer.Typer(no_args_is_help=True, help="Agents registered with the directory.")
 
 AgentIdArgument = Annotated[str, typer.Argument(metavar="ID", help="The agent's client_id.")]
 
@@ -60,7 +51,7 @@ async def list_agents(
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many agents.")] = 100,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the newest agents. What is not verified is only a claim."""
+    """List the newest agents. Unverified values are only claims."""
     rows = await run_unit(lambda tx: accounts_queries.newest(tx, limit))
     print_table(rows, "No agents.", as_json=as_json)
 
@@ -69,10 +60,10 @@ async def list_agents(
 @async_command
 async def vet_agent(
     agent_id: AgentIdArgument,
-    undo: Annotated[bool, typer.Option("--undo", help="Take it back.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Withdraw the vetting.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Say that you know this agent: it gets level 3 and its rate, at once."""
+    """Mark an agent as known to you: it gets level 3 and its rate limit at once."""
     await run_unit(lambda tx: accounts_queries.vet(tx, agent_id, vetted=not undo))
     line = f"{agent_id} is {'not vetted any more' if undo else 'vetted'}."
     print_result({"client_id": agent_id, "vetted": not undo}, line, as_json=as_json)
@@ -81,17 +72,19 @@ async def vet_agent(
 @agents_app.command("revoke")
 @async_command
 async def revoke_agent(agent_id: AgentIdArgument, as_json: JsonOption = False) -> None:
-    """End an agent: its keys and tokens die at once, what it had proven is free again."""
+    """Revoke an agent: its keys and tokens end at once, its proven identities become free."""
     await run_unit(lambda tx: accounts_queries.revoke(tx, agent_id, actor="operator"))
     print_result(
         {"client_id": agent_id, "revoked": True}, f"{agent_id} is revoked.", as_json=as_json
     )
 
 
-submissions_app = typer.Typer(no_args_is_help=True, help="What agents propose for the catalogue.")
+submissions_app = typer.Typer(
+    no_args_is_help=True, help="Changes to the catalogue that agents propose."
+)
 
 SubmissionIdArgument = Annotated[str, typer.Argument(metavar="ID", help="The submission's id.")]
-NoteOption = Annotated[str, typer.Option(help="What the submitter reads.")]
+NoteOption = Annotated[str, typer.Option(help="Text for the submitter.")]
 
 
 @submissions_app.command("list")
@@ -103,26 +96,26 @@ async def list_submissions(
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many.")] = 100,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what waits, the oldest first, with what the checks flagged."""
+    """List submissions, oldest first, with the checks that flagged them."""
     if status not in (*SUBMISSION_STATUSES, "all"):
         exit_with_error(
             f"No state {status}; it is one of {', '.join(SUBMISSION_STATUSES)}, or all.", 2
         )
-    base, wanted = load_settings().base_url, None if status == "all" else status
+    base, selected_status = load_settings().base_url, None if status == "all" else status
 
     def unit(tx: Transaction) -> list[dict[str, Any]]:
         return [
             _line(tx, row, base)
-            for row in submissions_queries.queue(tx, status=wanted, limit=limit)
+            for row in submissions_queries.queue(tx, status=selected_status, limit=limit)
         ]
 
-    print_table(await run_unit(unit), "Nothing waits.", as_json=as_json)
+    print_table(await run_unit(unit), "No submissions.", as_json=as_json)
 
 
 @submissions_app.command("show")
 @async_command
 async def show_submission(key: SubmissionIdArgument, as_json: JsonOption = False) -> None:
-    """Show one submission whole: what is proposed, every check, who asks. It is a stranger's text, not ours."""
+    """Show a whole submission: the proposal, every check, the submitter. Its text comes from outside."""
     base = load_settings().base_url
 
     def unit(tx: Transaction) -> dict[str, Any]:
@@ -139,9 +132,9 @@ async def show_submission(key: SubmissionIdArgument, as_json: JsonOption = False
 async def approve_submission(
     key: SubmissionIdArgument, note: NoteOption = "", as_json: JsonOption = False
 ) -> None:
-    """Put it into the catalogue, now."""
+    """Approve a submission and publish it at once."""
     row = await run_unit(lambda tx: submissions_transitions.approve(tx, key, note=note))
-    _told(row, f"{key} is approved: {row.tool}.", as_json=as_json)
+    _print_submission(row, f"{key} is approved: {row.tool}.", as_json=as_json)
 
 
 @submissions_app.command("reject")
@@ -152,12 +145,12 @@ async def reject_submission(
     note: NoteOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Say no; the submitter may appeal once."""
-    _known(reason)
+    """Reject a submission; the submitter may appeal once."""
+    _check_reason(reason)
     row = await run_unit(
         lambda tx: submissions_transitions.reject(tx, key, reason=reason, note=note)
     )
-    _told(row, f"{key} is rejected: {reason}.", as_json=as_json)
+    _print_submission(row, f"{key} is rejected: {reason}.", as_json=as_json)
 
 
 @submissions_app.command("request-changes")
@@ -168,21 +161,21 @@ async def request_changes(
     reason: Annotated[str, typer.Option(help=f"One of {', '.join(REJECTION_REASONS)}.")] = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Send it back; it waits for its submitter."""
+    """Send a submission back to its submitter for changes."""
     if reason:
-        _known(reason)
+        _check_reason(reason)
     row = await run_unit(
         lambda tx: submissions_transitions.send_back(tx, key, note=note, reason=reason or None)
     )
-    _told(row, f"{key} waits for changes.", as_json=as_json)
+    _print_submission(row, f"{key} waits for changes.", as_json=as_json)
 
 
-def _known(reason: str) -> None:
+def _check_reason(reason: str) -> None:
     if reason not in REJECTION_REASONS:
         exit_with_error(f"No reason {reason}; it is one of {', '.join(REJECTION_REASONS)}.", 2)
 
 
-def _told(row: Submission, line: str, *, as_json: bool) -> None:
+def _print_submission(row: Submission, line: str, *, as_json: bool) -> None:
     value = {"id": row.id, "status": row.status, "tool": row.tool, "reason_code": row.reason}
     print_result(value, line, as_json=as_json)
 
@@ -213,18 +206,20 @@ reports_app = typer.Typer(no_args_is_help=True, help="Reports about tools.")
 tools_app = typer.Typer(no_args_is_help=True, help="Listed tools.")
 
 ToolKeyArgument = Annotated[str, typer.Argument(metavar="ID", help="The tool's id or slug.")]
-MessageOption = Annotated[str, typer.Option(help="What whoever looks at the tool reads.")]
+MessageOption = Annotated[str, typer.Option(help="Text shown to readers of the tool.")]
 
 
 @reports_app.command("list")
 @async_command
 async def list_reports(
-    tool: Annotated[str | None, typer.Option(help="Only of this tool, by its id.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Settled ones too.")] = False,
+    tool: Annotated[
+        str | None, typer.Option(help="Only reports about this tool, by its id.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Include settled reports.")] = False,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many.")] = 100,
     as_json: JsonOption = False,
 ) -> None:
-    """Show open reports, the oldest first, each with what it weighs. Details are a stranger's text, not ours."""
+    """List open reports, oldest first, with their weight. Details are text from outside."""
     status = None if everything else "open"
     found = await run_unit(
         lambda tx: reports_queries.list_reports(tx, tool=tool, status=status, limit=limit)
@@ -250,17 +245,17 @@ async def list_reports(
 async def quarantine_tool(
     key: ToolKeyArgument, message: MessageOption = "", as_json: JsonOption = False
 ) -> None:
-    """Withhold a tool from search until it is released or deleted."""
+    """Hide a tool from search until it is released or deleted."""
     tool = await run_unit(lambda tx: reports_queries.quarantine(tx, key, message=message))
-    _tools_told(tool, f"{tool.id} is withheld.", as_json=as_json)
+    _print_tool(tool, f"{tool.id} is withheld.", as_json=as_json)
 
 
 @tools_app.command("release")
 @async_command
 async def release_tool(key: ToolKeyArgument, as_json: JsonOption = False) -> None:
-    """Show a withheld tool again; the reports about it are dismissed."""
+    """Show a hidden tool again; the reports about it are dismissed."""
     tool = await run_unit(lambda tx: reports_queries.release(tx, key))
-    _tools_told(tool, f"{tool.id} is shown again.", as_json=as_json)
+    _print_tool(tool, f"{tool.id} is shown again.", as_json=as_json)
 
 
 @tools_app.command("delete")
@@ -268,12 +263,12 @@ async def release_tool(key: ToolKeyArgument, as_json: JsonOption = False) -> Non
 async def delete_tool(
     key: ToolKeyArgument, message: MessageOption = "", as_json: JsonOption = False
 ) -> None:
-    """Delete a tool for good: a tombstone stays, its id and slug are never another's."""
+    """Delete a tool for good. A tombstone keeps its id and slug from being reused."""
     tool = await run_unit(lambda tx: reports_queries.remove(tx, key, message=message))
-    _tools_told(tool, f"{tool.id} is deleted.", as_json=as_json)
+    _print_tool(tool, f"{tool.id} is deleted.", as_json=as_json)
 
 
-def _tools_told(tool: CatalogueTool, line: str, *, as_json: bool) -> None:
+def _print_tool(tool: CatalogueTool, line: str, *, as_json: bool) -> None:
     print_result({"id": tool.id, "slug": tool.slug, "status": tool.status}, line, as_json=as_json)
 
 
@@ -281,40 +276,40 @@ def _tools_told(tool: CatalogueTool, line: str, *, as_json: bool) -> None:
 async def import_entries(
     file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True)],
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would happen and keep nothing.")
+        bool, typer.Option("--dry-run", help="Report what would happen without storing anything.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Take over a JSON array, {"servers": […]} or NDJSON of server.json entries or of facts.
+    """Import a JSON array, {"servers": […]} or NDJSON of server.json entries or of facts.
 
-    What is here already is found again and learns what it did not know; nothing overwrites what is better attested.
+    Tools that exist already are recognised and gain missing values; a better attested value is never overwritten.
     """
     async with open_store(load_settings()) as store:
         outcomes = await _import(store, file, dry=dry_run, quiet=as_json)
     counts = Counter(outcome.action for outcome in outcomes)
     if as_json:
-        listed = [_shown(outcome) for outcome in outcomes]
-        shown = {"dry_run": dry_run, "counts": dict(counts), "lines": listed}
-        print_result(shown, "", as_json=True)
+        listed = [_outcome_row(outcome) for outcome in outcomes]
+        result = {"dry_run": dry_run, "counts": dict(counts), "lines": listed}
+        print_result(result, "", as_json=True)
         return
-    told = [each for each in outcomes if each.action in {"refused", "skipped"}]
-    if told:
-        print_table(map(_shown, told), "", as_json=False)
-    summed = ", ".join(f"{number} {action}" for action, number in sorted(counts.items()))
+    not_imported = [each for each in outcomes if each.action in {"refused", "skipped"}]
+    if not_imported:
+        print_table(map(_outcome_row, not_imported), "", as_json=False)
+    summary = ", ".join(f"{number} {action}" for action, number in sorted(counts.items()))
     print_result(
-        None, f"{'Would be: ' if dry_run else ''}{summed or 'nothing to take over'}", as_json=False
+        None, f"{'Would be: ' if dry_run else ''}{summary or 'nothing to import'}", as_json=False
     )
 
 
 async def _import(store: Store, file: Path, *, dry: bool, quiet: bool) -> list[ImportOutcome]:
     outcomes: list[ImportOutcome] = []
-    every = list(exchange_files.read_file(file))
+    entries = list(exchange_files.read_file(file))
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(
         *columns, console=stderr_console, disable=quiet or not stdout_console.is_terminal
     ) as bar:
-        task = bar.add_task("Importing", total=len(every))
-        for batch in exchange_files.batches(iter(every)):
+        task = bar.add_task("Importing", total=len(entries))
+        for batch in exchange_files.batches(iter(entries)):
             try:
                 outcomes += await store.write(
                     lambda tx, batch=batch: exchange_import.import_batch(tx, batch, dry=dry)
@@ -325,7 +320,7 @@ async def _import(store: Store, file: Path, *, dry: bool, quiet: bool) -> list[I
     return outcomes
 
 
-def _shown(outcome: ImportOutcome) -> dict[str, object]:
+def _outcome_row(outcome: ImportOutcome) -> dict[str, object]:
     return {
         "line": outcome.line,
         "action": outcome.action,

@@ -1,4 +1,4 @@
-"""The command tree, and the commands that belong to no topic."""
+"""The command tree, and the commands without a topic."""
 
 from typing import Annotated
 
@@ -28,7 +28,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="Negotiator: a negotiation assistant server that any agent can walk up to.",
+    help="Negotiator: a negotiation assistant server for AI agents.",
 )
 keys_app = typer.Typer(no_args_is_help=True, help="Signing keys.")
 app.add_typer(users_and_issuers.users_app, name="users")
@@ -45,7 +45,7 @@ app.command("demo")(demo)
 @app.command("migrate")
 @async_command
 async def migrate_database(as_json: JsonOption = False) -> None:
-    """Bring the database to the newest schema, and the catalogue to this release's content."""
+    """Migrate the database to the newest schema and the catalogue to this release's content."""
     await run_unit(exchange_import.import_bundled_content)
     print_result({"migrated": True}, "The database has the newest schema.", as_json=as_json)
 
@@ -56,7 +56,7 @@ async def audit_trail(
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many events.")] = 50,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the newest identity events, newest first."""
+    """List the newest identity events, newest first."""
     events = await run_unit(lambda tx: audit.latest_events(tx, limit))
     rows = (
         {
@@ -68,15 +68,15 @@ async def audit_trail(
         }
         for event in events
     )
-    print_table(rows, "Nothing has happened yet.", as_json=as_json)
+    print_table(rows, "No events.", as_json=as_json)
 
 
 @app.command("openapi")
 @async_command
 async def print_openapi(as_json: JsonOption = False) -> None:
-    """Print the OpenAPI description of this configuration; it is JSON either way."""
+    """Print the OpenAPI description of this configuration as JSON."""
     from negotiator.compose.application import (
-        build_application,  # the whole service: other commands need not load it
+        build_application,  # imported here, because other commands do not need the whole service
     )
 
     document = openapi.openapi_document(build_application(load_settings()).service, __version__)
@@ -90,7 +90,7 @@ async def print_openapi(as_json: JsonOption = False) -> None:
 @keys_app.command("list")
 @async_command
 async def list_keys(as_json: JsonOption = False) -> None:
-    """Show the signing keys: of each algorithm the current one signs, the next one is published ahead."""
+    """List the signing keys: for each algorithm the current key, the next key (published already) and retired keys."""
     ring = Keyring(load_settings().keys_dir)
     rows: list[dict[str, str]] = []
     for algorithm in ALGORITHMS:
@@ -111,6 +111,8 @@ async def list_keys(as_json: JsonOption = False) -> None:
 @keys_app.command("rotate")
 @async_command
 async def rotate_keys(as_json: JsonOption = False) -> None:
-    """Let the next keys sign; running servers notice within a second and no request fails."""
+    """Make the next keys the signing keys; running servers notice within a second and no request fails."""
     current = Keyring(load_settings().keys_dir).rotate()
-    print_result({"current": current.kid}, f"{current.kid} signs from now on.", as_json=as_json)
+    print_result(
+        {"current": current.kid}, f"{current.kid} is the signing key now.", as_json=as_json
+    )

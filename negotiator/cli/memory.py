@@ -1,4 +1,4 @@
-"""`negotiator memory`: vectors of another model, and what waits for a person's word."""
+"""`negotiator memory`: embedding memories again, and reviewing unreviewed memories."""
 
 from typing import Annotated, Any
 
@@ -21,34 +21,36 @@ from negotiator.memory.vector_queries import reembed_all
 from negotiator.store.statement import Transaction
 from negotiator.users import user_queries
 
-memory_app = typer.Typer(no_args_is_help=True, help="What agents remember.")
+memory_app = typer.Typer(no_args_is_help=True, help="Memories of users and agents.")
 
 UserOption = Annotated[str, typer.Option(help="The user's e-mail address.")]
-_SHOWN = 80
+_MAX_TEXT = 80
 
 
 @memory_app.command("reembed")
 @async_command
 async def reembed_memories(as_json: JsonOption = False) -> None:
-    """Give every memory the vector of the model in use; may be interrupted and begun again."""
-    from negotiator.compose.assistant import build_embedder  # and half the service with it
+    """Embed every memory with the model in use; can be interrupted and started again."""
+    from negotiator.compose.assistant import (
+        build_embedder,  # imported here, because it loads half of the service
+    )
 
-    chosen = load_settings()
-    model = build_embedder(chosen)
+    settings = load_settings()
+    model = build_embedder(settings)
     columns = (TextColumn("Memories"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     try:
-        async with open_store(chosen) as store:
+        async with open_store(settings) as store:
             with Progress(
                 *columns, console=stderr_console, disable=not stderr_console.is_terminal
             ) as bar:
                 task = bar.add_task("")
                 done = await reembed_all(
-                    store, model, lambda now, whole: bar.update(task, completed=now, total=whole)
+                    store, model, lambda now, total: bar.update(task, completed=now, total=total)
                 )
     finally:
         await model.close()
-    told = {"model": model.model, "reembedded": done}
-    print_result(told, f"{done} memories have a new vector by {model.model}.", as_json=as_json)
+    result = {"model": model.model, "reembedded": done}
+    print_result(result, f"{done} memories have a new vector by {model.model}.", as_json=as_json)
 
 
 @memory_app.command("review")
@@ -59,7 +61,7 @@ async def review_memories(
     drop: Annotated[list[str] | None, typer.Option(help="Memory to erase; may repeat.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what a user has not looked over yet, or pass the user's word on it: keep, drop."""
+    """List the memories that a user has not reviewed, and keep or drop some of them."""
 
     def unit(tx: Transaction) -> list[dict[str, Any]]:
         owner = _owner(tx, user)
@@ -76,11 +78,11 @@ async def review_memories(
             "reason": view["status_reason"],
             "source": view["source"]["type"],
             "origin": view["origin"],
-            "text": view["text"] if as_json else view["text"][:_SHOWN],
+            "text": view["text"] if as_json else view["text"][:_MAX_TEXT],
         }
         for view in await run_unit(unit, scrub=bool(drop))
     )
-    print_table(rows, "Nothing waits for a word.", as_json=as_json)
+    print_table(rows, "No memory waits for review.", as_json=as_json)
 
 
 @memory_app.command("quarantine")
@@ -90,13 +92,13 @@ async def quarantine_memories(
     client: Annotated[str, typer.Option(help="The agent or client that wrote them.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Put everything that a client wrote for a user out of sight; `review` brings back what is good."""
-    held = await run_unit(
+    """Quarantine everything that a client wrote for a user; `review` restores the good ones."""
+    count = await run_unit(
         lambda tx: memories_lifecycle.quarantine_memories(
             tx, _owner(tx, user), client, actor="operator"
         )
     )
-    print_result({"quarantined": held}, f"{held} memories are out of sight.", as_json=as_json)
+    print_result({"quarantined": count}, f"{count} memories are quarantined.", as_json=as_json)
 
 
 def _owner(tx: Transaction, email: str) -> str:

@@ -1,7 +1,7 @@
-"""How a command speaks and ends: a line or a table for people, one JSON value for machines.
+"""Output and exit codes of commands: a line or a table for people, one JSON value for programs.
 
-Names and texts of others are printed as they are: no markup or emoji code is read from them, and what a terminal would
-obey or hide is printed as an escape (`values.visible`).
+Texts of others are printed literally: markup and emoji codes in them are not interpreted, and characters that a
+terminal would obey or hide are escaped (`values.escape_invisible`).
 """
 
 import asyncio
@@ -21,10 +21,10 @@ from rich.text import Text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
-from negotiator import settings, telemetry
+from negotiator import telemetry
 from negotiator.errors import Refusal, Unavailable, ValidationFailed
 from negotiator.keys import UnusableKeyError
-from negotiator.settings import Settings, SettingsError
+from negotiator.settings import Settings, SettingsError, load
 from negotiator.store.migrate import migrate
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store, make_store
@@ -44,7 +44,7 @@ stderr_console = Console(stderr=True, soft_wrap=True)
 
 
 def print_result(value: Any, line: str, *, as_json: bool) -> None:
-    """Print the value for a machine, or the line for a person."""
+    """Print the value as JSON, or the line."""
     if as_json:
         text = orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
         sys.stdout.write(f"{_NOT_ASCII.sub(_json_escape, text)}\n")
@@ -53,7 +53,7 @@ def print_result(value: Any, line: str, *, as_json: bool) -> None:
 
 
 def print_table(rows: Iterable[Mapping[str, Any]], empty: str, *, as_json: bool) -> None:
-    """Print rows as a table, or as a JSON array."""
+    """Print the rows as a table or a JSON array, `empty` when there are none."""
     listed = list(rows)
     if as_json or not listed:
         print_result(listed, empty, as_json=as_json)
@@ -63,26 +63,26 @@ def print_table(rows: Iterable[Mapping[str, Any]], empty: str, *, as_json: bool)
         table.add_column(name, overflow="fold")
     for row in listed:
         table.add_row(*(Text(escape_invisible(_cell(value))) for value in row.values()))
-    # An id that was cut to fit could not be copied; a pipe is as wide as it needs to be.
+    # A truncated id could not be copied, so a pipe gets a width that fits every row.
     (stdout_console if stdout_console.is_terminal else Console(width=_PIPE)).print(table)
 
 
 def print_warning(line: str) -> None:
-    """One line on standard error; the command goes on."""
+    """Print one line on standard error."""
     stderr_console.print(_plain(f"negotiator: warning: {escape_invisible(line)}"))
 
 
 def load_settings() -> Settings:
-    """The settings, with logs on standard error."""
-    chosen = settings.load()
-    telemetry.configure(chosen.log_format)
-    return chosen
+    """The settings; logs are configured to go to standard error."""
+    settings = load()
+    telemetry.configure(settings.log_format)
+    return settings
 
 
 @asynccontextmanager
-async def open_store(chosen: Settings) -> AsyncGenerator[Store]:
-    """The configured database, migrated and open; `Unavailable` says in one sentence why it cannot be used."""
-    url = chosen.database_url
+async def open_store(settings: Settings) -> AsyncGenerator[Store]:
+    """The configured database, migrated and open. Raises `Unavailable` with the reason when it cannot be used."""
+    url = settings.database_url
     broken = _database_faults(url)
     try:
         await migrate(url)
@@ -99,13 +99,13 @@ async def open_store(chosen: Settings) -> AsyncGenerator[Store]:
 
 
 async def run_unit(unit: Callable[[Transaction], T], *, scrub: bool = False) -> T:
-    """Run one unit on the configured database, migrating it first; `scrub` leaves no byte of what it deleted.
+    """Run one unit on the configured database, migrating it first; `scrub` overwrites the deleted data.
 
-    A running service is told at once of what the unit revoked.
+    A running server learns at once what the unit revoked.
     """
-    chosen = load_settings()
-    async with open_store(chosen) as store:
-        bus = make_bus(chosen)
+    settings = load_settings()
+    async with open_store(settings) as store:
+        bus = make_bus(settings)
         publish_revocations(store, bus)
         try:
             result = await store.write(unit)
@@ -117,7 +117,7 @@ async def run_unit(unit: Callable[[Transaction], T], *, scrub: bool = False) -> 
 
 
 def async_command(function: Callable[P, Awaitable[None]]) -> Callable[P, None]:
-    """Make a coroutine a command that ends as `one_line` says."""
+    """Make a coroutine function a command that ends as `exit_on_refusal` says."""
 
     @functools.wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -132,7 +132,7 @@ def async_command(function: Callable[P, Awaitable[None]]) -> Callable[P, None]:
 
 @contextmanager
 def exit_on_refusal() -> Generator[None]:
-    """Turn a refusal or an unusable file or key into one line and exit 1, a wrong setting into one line and exit 2."""
+    """Print refusals and unusable files or keys as one line and exit with 1, wrong settings with 2."""
     try:
         yield
     except ValidationFailed as refusal:
@@ -150,18 +150,18 @@ def exit_on_refusal() -> Generator[None]:
 
 
 def exit_with_error(line: str, code: int) -> None:
-    """One line on standard error, and the exit."""
+    """Print one line on standard error and exit."""
     stderr_console.print(_plain(f"negotiator: {escape_invisible(line)}"))
     raise typer.Exit(code)
 
 
 def _plain(lines: str) -> Text:
-    """Text that rich prints as it is; only line breaks keep their meaning."""
+    """The lines without markup, with invisible characters other than line breaks escaped."""
     return Text("\n".join(map(escape_invisible, lines.split("\n"))))
 
 
 def _json_escape(found: re.Match[str]) -> str:
-    """The same character of a JSON string, escaped when a terminal would obey or hide it."""
+    """The character of a JSON string, escaped when a terminal would obey or hide it."""
     mark = found[0]
     if not has_invisible_characters(mark):
         return mark
@@ -187,12 +187,12 @@ def _database_faults(url: str) -> tuple[type[Exception], ...]:
 
 def _unusable(url: str, fault: Exception) -> Unavailable:
     parts = make_url(url)
-    shown = parts.database if url.startswith("sqlite") else parts.render_as_string()
-    return Unavailable(f"The database {shown} cannot be used: {_reason(fault)}.")
+    name = parts.database if url.startswith("sqlite") else parts.render_as_string()
+    return Unavailable(f"The database {name} cannot be used: {_reason(fault)}.")
 
 
 def _reason(fault: Exception) -> str:
-    """What went wrong, in one line, without the statement that SQLAlchemy adds."""
+    """The reason in one line, without the statement that SQLAlchemy adds."""
     inner = getattr(fault, "orig", None) or fault
     if isinstance(inner, FileExistsError | NotADirectoryError):
         return f"{inner.filename} is not a folder"

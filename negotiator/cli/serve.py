@@ -1,4 +1,4 @@
-"""`negotiator serve`: migrate, then serve until told to stop; open requests finish first."""
+"""`negotiator serve`: migrate the database, then serve until a signal; open requests finish first."""
 
 import asyncio
 import os
@@ -21,8 +21,8 @@ from negotiator.users.invitation import invite
 
 _DRAIN = 20
 _COOKIE_FIXES: Final = {(3, 11): 10, (3, 12): 6}
-"""The releases of CPython that mend CVE-2024-7592, quadratic time in `http.cookies`."""
-_NOBODY = """No user account exists yet. This link makes the first one, an administrator; it works once, for a day:
+"""Per minor version of CPython, the first release without CVE-2024-7592 (quadratic time in `http.cookies`)."""
+_FIRST_USER_MESSAGE = """No user account exists yet. This link creates the first one, an administrator, and works once:
 
     {link}
 
@@ -37,53 +37,55 @@ def serve(
         int, typer.Option(min=1, help="Processes that share the port and the database.")
     ] = 1,
     reload: Annotated[
-        bool, typer.Option("--reload", help="Start again when the code changes.")
+        bool, typer.Option("--reload", help="Restart when the code changes.")
     ] = False,
 ) -> None:
-    """Serve the API and the pages; on the first start, print a link that makes the first user."""
+    """Serve the API and the pages; on the first start, print a link to create the first user."""
     with exit_on_refusal():
-        chosen = _configured(host, port)
+        settings = _configured(host, port)
         _check_address(host, port)
-        if chosen.metrics_listen:
-            metrics_host, _, metrics_port = chosen.metrics_listen.rpartition(":")
+        if settings.metrics_listen:
+            metrics_host, _, metrics_port = settings.metrics_listen.rpartition(":")
             _check_address(metrics_host.strip("[]"), int(metrics_port), shared=True)
         has_users = asyncio.run(run_unit(_prepare))
-        Keyring(chosen.keys_dir)
-        secret = _secret(chosen)
-        _check_folder(chosen.data_dir)
-    base = chosen.base_url
+        Keyring(settings.keys_dir)
+        secret = _secret(settings)
+        _check_folder(settings.data_dir)
+    base = settings.base_url
     print_result(
-        None, f"Negotiator at {base} (people: {base}/agents, agents: {base}/auth.md)", as_json=False
+        None, f"Negotiator at {base} (users: {base}/agents, agents: {base}/auth.md)", as_json=False
     )
     if not has_users:
         print_result(
-            None, _NOBODY.format(link=f"{base}/first-user/{invite(secret)}"), as_json=False
+            None,
+            _FIRST_USER_MESSAGE.format(link=f"{base}/first-user/{invite(secret)}"),
+            as_json=False,
         )
     if warning := interpreter_warning(sys.version_info[:3]):
         typer.echo(warning, err=True)
     sys.stdout.flush()
     os.environ.setdefault("MALLOC_ARENA_MAX", "2")  # glibc would keep freed memory for every thread
-    # One question's arithmetic is small: a second thread costs it more than it brings, and takes the core of the next.
+    # The arithmetic of one search is small: a second thread slows it and takes the core of another request.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # The server takes this process over, so that no worker carries what only the command needed.
-    command = _uvicorn(host, port, workers, reload=reload, timeout=chosen.worker_timeout)
+    # The server replaces this process, so that no worker keeps the memory of the command.
+    command = _uvicorn(host, port, workers, reload=reload, timeout=settings.worker_timeout)
     os.execv(sys.executable, [sys.executable, *command])  # noqa: S606
 
 
 def _configured(host: str, port: int) -> Settings:
-    """The settings; without an address of its own the service is known by the one it listens on."""
-    chosen = load_settings()
+    """The settings. Without a configured base URL, the listening address becomes the base URL."""
+    settings = load_settings()
     if (
         f"{ENV_PREFIX}BASE_URL" not in os.environ
-        and chosen.base_url == Settings.model_fields["base_url"].default
+        and settings.base_url == Settings.model_fields["base_url"].default
     ):
         os.environ[f"{ENV_PREFIX}BASE_URL"] = f"http://{host}:{port}"
-        chosen = load_settings()
-    return chosen
+        settings = load_settings()
+    return settings
 
 
 def _check_address(host: str, port: int, *, shared: bool = False) -> None:
-    """Refuse an address that cannot be listened on; `shared` ones may be other workers' too."""
+    """Raise `Unavailable` when nothing can listen here; `shared` allows other workers on the same port."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         for family, kind, protocol, _, address in found:
@@ -100,20 +102,22 @@ def _check_address(host: str, port: int, *, shared: bool = False) -> None:
 
 
 def _check_folder(folder: Path) -> None:
-    """The workers keep limits and metrics there, wherever the database is."""
+    """Raise `Unavailable` unless the data folder, which workers need for limits and metrics, is writable."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not os.access(folder, os.W_OK | os.X_OK):
         raise Unavailable(f"The data folder {folder} cannot be written to.")
 
 
-def _secret(chosen: Settings) -> bytes:
-    from negotiator.compose.services import load_pepper  # and half the service with it
+def _secret(settings: Settings) -> bytes:
+    from negotiator.compose.services import (
+        load_pepper,  # imported here, because it loads half of the service
+    )
 
-    return load_pepper(chosen)
+    return load_pepper(settings)
 
 
 def interpreter_warning(version: tuple[int, int, int]) -> str:
-    """One line about a known hole of this interpreter that cookies could reach; empty when there is none."""
+    """A line about CVE-2024-7592 when this interpreter has it; else empty."""
     major, minor, micro = version
     fixed = _COOKIE_FIXES.get((major, minor))
     if fixed is None or micro >= fixed:
@@ -125,16 +129,16 @@ def interpreter_warning(version: tuple[int, int, int]) -> str:
 
 
 def _prepare(tx: Transaction) -> bool:
-    """Take this release's content over if nobody has yet; answers whether there are users."""
+    """Import this release's content if that has not been done; returns whether any user exists."""
     exchange_import.import_bundled_content(tx)
     return user_queries.any_exist(tx)
 
 
 def _uvicorn(host: str, port: int, workers: int, *, reload: bool, timeout: int) -> list[str]:
-    """The server's own command line; a worker that does not answer its supervisor for `timeout` seconds is replaced.
+    """The arguments of the server process. A worker that does not answer for `timeout` seconds is replaced.
 
-    uvicorn's own five seconds are too few: a machine that is short of processors starves a healthy worker for as long,
-    and a rolling restart (SIGHUP) fails unless the new worker has started within that time.
+    uvicorn's default of five seconds is too short: on a busy machine a healthy worker may not run for so long, and a
+    rolling restart (SIGHUP) fails unless the new worker starts within that time.
     """
     return [
         *("-m", "uvicorn", "negotiator.app:create_app", "--factory"),

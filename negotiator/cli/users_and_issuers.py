@@ -1,4 +1,4 @@
-"""`negotiator users` and `negotiator issuers`: people, and whom we trust to name them."""
+"""`negotiator users` and `negotiator issuers`: accounts, and trusted identity providers."""
 
 import sys
 from pathlib import Path
@@ -18,17 +18,14 @@ from negotiator.cli.output import (
 from negotiator.errors import FieldError, NotFound, ValidationFailed
 from negotiator.store.statement import Transaction
 from negotiator.strict_json import read_object
-from negotiator.trust import issuer_queries as trusted
-from negotiator.trust import keysets
+from negotiator.trust import issuer_queries, keysets
 from negotiator.trust.fetch import Fetcher, FetchFailed
 from negotiator.trust.issuers import ALGORITHMS, Issuer, check_algorithms
 from negotiator.trust.keysets import KeysRefused, parse
 from negotiator.users import user_queries
 
-users_app = typer.Typer(no_args_is_help=True, help="People.")
-issuers_app = typer.Typer(
-    no_args_is_help=True, help="Identity providers whose assertions are believed."
-)
+users_app = typer.Typer(no_args_is_help=True, help="User accounts.")
+issuers_app = typer.Typer(no_args_is_help=True, help="Trusted identity providers.")
 
 EmailArgument = Annotated[str, typer.Argument(help="The user's e-mail address.")]
 IssuerArgument = Annotated[
@@ -40,17 +37,15 @@ IssuerArgument = Annotated[
 @async_command
 async def add_user(
     email: EmailArgument,
-    name: Annotated[str, typer.Option(help="How to greet the user.")] = "",
-    admin: Annotated[
-        bool, typer.Option("--admin", help="May run the service's own pages.")
-    ] = False,
+    name: Annotated[str, typer.Option(help="The user's name.")] = "",
+    admin: Annotated[bool, typer.Option("--admin", help="Make the user an administrator.")] = False,
     password_stdin: Annotated[
         bool,
         typer.Option("--password-stdin", help="Read the password from standard input."),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Make an account."""
+    """Create an account."""
     normal = user_queries.normalise_email(email)
     hashed = _hash_from_input(normal, name) if password_stdin else ""
     user_id = await run_unit(
@@ -76,9 +71,9 @@ async def set_password(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Give a user another password: every browser of his is signed out."""
+    """Set a user's password; all of their browsers are signed out."""
     if not password_stdin:
-        raise typer.BadParameter("the password comes by standard input: add --password-stdin")
+        raise typer.BadParameter("the password is read from standard input: add --password-stdin")
     normal = user_queries.normalise_email(email)
     hashed = _hash_from_input(normal)
 
@@ -97,7 +92,7 @@ async def set_password(
 @users_app.command("list")
 @async_command
 async def list_users(as_json: JsonOption = False) -> None:
-    """Show every account."""
+    """List every account."""
     print_table(
         map(user_queries.summary, await run_unit(user_queries.list_users)),
         "No users.",
@@ -108,10 +103,10 @@ async def list_users(as_json: JsonOption = False) -> None:
 @users_app.command("disable")
 @async_command
 async def disable_user(email: EmailArgument, as_json: JsonOption = False) -> None:
-    """Close an account: every token of the user's agents dies at once."""
+    """Disable an account; every token of the user's agents ends at once."""
     normal = user_queries.normalise_email(email)
     await run_unit(lambda tx: user_queries.disable(tx, normal))
-    print_result({"email": normal, "disabled": True}, f"{normal} is closed.", as_json=as_json)
+    print_result({"email": normal, "disabled": True}, f"{normal} is disabled.", as_json=as_json)
 
 
 @issuers_app.command("add")
@@ -122,7 +117,7 @@ async def add_issuer(
         Path | None,
         typer.Option(exists=True, dir_okay=False, help="The issuer's keys, as a file."),
     ] = None,
-    jwks_url: Annotated[str, typer.Option(help="Where the issuer publishes its keys.")] = "",
+    jwks_url: Annotated[str, typer.Option(help="URL of the issuer's keys.")] = "",
     discover: Annotated[
         bool,
         typer.Option("--discover", help="Find the keys through the issuer's metadata."),
@@ -132,32 +127,32 @@ async def add_issuer(
     ] = None,
     client_id: Annotated[
         list[str] | None,
-        typer.Option(help="Client the assertions may name; may repeat."),
+        typer.Option(help="Client id that assertions may name; may repeat."),
     ] = None,
     scope: Annotated[
         list[str] | None,
-        typer.Option(help="Scope its users' agents may get; may repeat."),
+        typer.Option(help="Scope that its users' agents may get; may repeat."),
     ] = None,
     email_domain: Annotated[
-        list[str] | None, typer.Option(help="Domain it may speak for; may repeat.")
+        list[str] | None, typer.Option(help="E-mail domain that it may assert; may repeat.")
     ] = None,
     email_verifier: Annotated[
         bool,
-        typer.Option("--email-verifier", help="Believe its verified e-mail assertions."),
+        typer.Option("--email-verifier", help="Trust its verified e-mail addresses."),
     ] = False,
     max_auth_age: Annotated[
-        int | None, typer.Option(min=1, help="Seconds since the user's login.")
+        int | None, typer.Option(min=1, help="Most seconds since the user's sign-in.")
     ] = None,
     tenanted: Annotated[
         bool,
-        typer.Option("--tenanted", help="Its subjects are unique within a tenant only."),
+        typer.Option("--tenanted", help="Its subjects are unique only within a tenant."),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Trust an identity provider, or change how it is trusted."""
     if sum((jwks_file is not None, bool(jwks_url), discover)) != 1:
         raise typer.BadParameter("name exactly one of --jwks-file, --jwks-url and --discover")
-    chosen = load_settings()
+    settings = load_settings()
     algorithms = _algorithms(algorithm or ALGORITHMS)
     configured_issuer = Issuer(
         issuer,
@@ -171,27 +166,31 @@ async def add_issuer(
         max_auth_age=max_auth_age,
         tenanted=tenanted,
     )
-    loopback, found = chosen.allow_loopback_fetch, ""
+    loopback, found = settings.allow_loopback_fetch, ""
 
     def unit(tx: Transaction) -> None:
-        own = chosen.base_url
-        trusted.add(tx, configured_issuer, own=own, allow_loopback=loopback, discovered=found)
+        own = settings.base_url
+        issuer_queries.add(
+            tx, configured_issuer, own=own, allow_loopback=loopback, discovered=found
+        )
 
     if discover:
-        trusted.check_issuer(configured_issuer, own=chosen.base_url, allow_loopback=loopback)
+        issuer_queries.check_issuer(
+            configured_issuer, own=settings.base_url, allow_loopback=loopback
+        )
         found = await _discover(issuer, allow_loopback=loopback)
     await run_unit(unit)
     if not client_id:
         print_warning(
             "without --client-id, an assertion of this issuer for any client registers an agent"
         )
-    where = f" Its keys are at {found}{_elsewhere(issuer, found)}." if found else ""
-    shown = trusted.summary(configured_issuer) | ({"jwks_uri": found} if found else {})
-    print_result(shown, f"{issuer} is trusted.{where}", as_json=as_json)
+    key_source = f" Its keys are at {found}{_elsewhere(issuer, found)}." if found else ""
+    result = issuer_queries.summary(configured_issuer) | ({"jwks_uri": found} if found else {})
+    print_result(result, f"{issuer} is trusted.{key_source}", as_json=as_json)
 
 
 async def _discover(issuer: str, *, allow_loopback: bool) -> str:
-    """The address of the keys in the issuer's metadata now; empty, with a warning, when it cannot be read."""
+    """The URL of the keys in the issuer's metadata; empty, with a warning, when the metadata cannot be read."""
     fetcher = Fetcher(allow_loopback=allow_loopback)
     try:
         return await keysets.discover(fetcher, issuer)
@@ -209,9 +208,9 @@ def _elsewhere(issuer: str, jwks_uri: str) -> str:
 @issuers_app.command("list")
 @async_command
 async def list_issuers(as_json: JsonOption = False) -> None:
-    """Show whom we trust."""
+    """List the trusted issuers."""
     print_table(
-        map(trusted.summary, await run_unit(trusted.list_issuers)),
+        map(issuer_queries.summary, await run_unit(issuer_queries.list_issuers)),
         "No issuer is trusted.",
         as_json=as_json,
     )
@@ -220,8 +219,8 @@ async def list_issuers(as_json: JsonOption = False) -> None:
 @issuers_app.command("remove")
 @async_command
 async def remove_issuer(issuer: IssuerArgument, as_json: JsonOption = False) -> None:
-    """Stop trusting an issuer: every token that stands on it dies at once."""
-    await run_unit(lambda tx: trusted.remove(tx, issuer))
+    """Stop trusting an issuer; every token issued on its assertions ends at once."""
+    await run_unit(lambda tx: issuer_queries.remove(tx, issuer))
     print_result(
         {"issuer": issuer, "removed": True},
         f"{issuer} is not trusted any more.",
@@ -239,11 +238,11 @@ async def revoke_subject(
     ] = "",
     as_json: JsonOption = False,
 ) -> None:
-    """The kill switch: everything one person's agents hold is dead, unused assertions included."""
-    await run_unit(lambda tx: trusted.revoke_subject(tx, issuer, subject, tenant=tenant))
+    """Revoke everything that one person's agents hold, unused assertions included."""
+    await run_unit(lambda tx: issuer_queries.revoke_subject(tx, issuer, subject, tenant=tenant))
     print_result(
         {"issuer": issuer, "subject": subject, "revoked": True},
-        f"{subject} is cut off.",
+        f"{subject} is revoked.",
         as_json=as_json,
     )
 

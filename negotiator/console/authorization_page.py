@@ -128,7 +128,7 @@ class AuthorizationPage:
         )
         if client is None:
             raise InvalidRequest(
-                "This client is not client_lookup here, or its metadata document cannot be used."
+                "This client is not known here, or its metadata document cannot be used."
             )
         return authorization_request.parse_request(
             members, client, resources=self.resources, offered=set(self.scopes)

@@ -100,7 +100,7 @@ class MemoryRoutes:
                 name="get_memory",
                 method="GET",
                 path=MEMORY_PATH,
-                summary="Read one memory, as it is now or as it was at a current time",
+                summary="Read one memory, as it is now or as it was at a given time",
                 run=self.get,
                 input=GetMemory,
                 output=MemoryView,

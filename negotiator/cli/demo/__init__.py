@@ -1,6 +1,6 @@
-"""`negotiator demo`: the whole journey, narrated, against a real server; every step checks what it shows.
+"""`negotiator demo`: a narrated run through the whole API of a real server; every step checks its answer.
 
-`command` is the command, `journey` what the chapters share, `narrator` how it is told, `server` the server and
-the operator's commands, `provider` a real identity provider. A chapter is one function in `chapters`, named in
-the list of `command`; a later slice adds its own there.
+`command` runs the chapters in order; `context` is shared by all chapters, `printer` prints them, `server` starts a
+server and runs the operator's commands, `identity_provider` signs real assertions. Each `*_chapter` and `*_chapters`
+module defines chapters, which `command` lists.
 """

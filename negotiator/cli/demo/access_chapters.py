@@ -1,9 +1,4 @@
-"""How an agent gets in by itself: it finds the door, walks up, and works.
-
-How an agent gets to work for somebody: by a company's word, or by a code from its user's hand.
-
-How clients with a secret are served, how access ends, and what is left to read afterwards.
-"""
+"""Chapters about access: discovery, anonymous and claimed agents, company sign-in, OAuth clients, revocation, audit."""
 
 import json
 from pathlib import Path
@@ -26,27 +21,27 @@ from negotiator.tokens.clients import JWT_BEARER
 
 def _discover(journey: DemoContext) -> None:
     step, check = journey.narrator.step, journey.check
-    step("An agent that knows nothing but the address asks for its negotiations.")
-    knock = journey.ask("GET", NEGOTIATIONS_PATH, show=("error",))
-    journey.answered(knock, 401, "invalid_token")
-    challenge = knock.headers.get("www-authenticate", "")
-    check(RESOURCE_PATH in challenge, f"The refusal itself names {RESOURCE_PATH}")
-    step("There it learns which authorization server to ask.")
-    told = ("resource", "authorization_servers")
-    resource = journey.answered(journey.ask("GET", RESOURCE_PATH, show=told), 200)
-    step("And there, how agents get in.")
-    told = ("issuer", "token_endpoint", "agent_auth")
-    journey.metadata = journey.answered(journey.ask("GET", SERVER_PATH, show=told), 200)
+    step("An agent that knows nothing but the address requests its negotiations.")
+    refused = journey.ask("GET", NEGOTIATIONS_PATH, show=("error",))
+    journey.answered(refused, 401, "invalid_token")
+    challenge = refused.headers.get("www-authenticate", "")
+    check(RESOURCE_PATH in challenge, f"The refusal names {RESOURCE_PATH}")
+    step("That document names the authorization server.")
+    members = ("resource", "authorization_servers")
+    resource = journey.answered(journey.ask("GET", RESOURCE_PATH, show=members), 200)
+    step("The server's metadata says how agents get access.")
+    members = ("issuer", "token_endpoint", "agent_auth")
+    journey.metadata = journey.answered(journey.ask("GET", SERVER_PATH, show=members), 200)
     issuer = journey.metadata["issuer"]
     check(
         resource["resource"] == issuer and resource["authorization_servers"] == [issuer],
-        "Resource and authorization server are one name, byte for byte",
+        "Resource and authorization server have the same name, byte for byte",
     )
 
 
-def _walk_up(journey: DemoContext) -> None:
+def _anonymous_access(journey: DemoContext) -> None:
     step, check = journey.narrator.step, journey.check
-    step("It registers with nothing but a name.")
+    step("The agent registers with only a name.")
     body = {"agent_name": "demo walker", "identity_type": "anonymous"}
     register = journey.metadata["agent_auth"]["register_uri"]
     journey.anonymous_agent = journey.answered(journey.ask("POST", register, body=body), 201)
@@ -56,42 +51,42 @@ def _walk_up(journey: DemoContext) -> None:
         "The token is ephemeral and grants the four anonymous scopes",
     )
     step("With that token it opens a negotiation.")
-    seats = {"name": "price_per_seat", "type": "money", "direction": "lower"}
-    body = {"title": "200 licence seats", "role": "buyer", "issues": [seats]}
-    told = ("id", "title", "state", "revision")
-    opened = journey.ask("POST", NEGOTIATIONS_PATH, body=body, token=token, show=told)
+    issue = {"name": "price_per_seat", "type": "money", "direction": "lower"}
+    body = {"title": "200 licence seats", "role": "buyer", "issues": [issue]}
+    members = ("id", "title", "state", "revision")
+    opened = journey.ask("POST", NEGOTIATIONS_PATH, body=body, token=token, show=members)
     journey.negotiation = journey.answered(opened, 201)
-    step("And finds it again in its list.")
+    step("It finds the negotiation in its list.")
     listed = journey.ask("GET", NEGOTIATIONS_PATH, token=token, show=())
     items = journey.answered(listed, 200)["items"]
     check(
         [item["id"] for item in items] == [journey.negotiation["id"]],
-        "The list holds that negotiation and nobody else's",
+        "The list has this negotiation and none of another agent",
     )
     left = listed.headers.get("x-ratelimit-remaining", "")
     check(left.isdigit(), "Every answer says how many requests are left")
-    step("It would like to keep a tactic of its own, too.")
+    step("It tries to store a tactic of its own.")
     effect = {"on": "claim", "size": "small", "evidence": "practice"}
     body = {"name": "Wait", "family": "time", "summary": "Say nothing.", "effect": effect}
     refused = journey.ask("POST", TACTICS_PATH, body=body, token=token)
     journey.answered(refused, 403, "insufficient_scope")
     check(
-        "scope=MEMORIES_WRITE" in refused.headers["www-authenticate"],
-        "What stays needs somebody it stays with: the refusal names memories:write",
+        'scope="memories:write"' in refused.headers["www-authenticate"],
+        "Stored data needs an owner: the refusal names memories:write",
     )
 
 
 DISCOVERY = DemoChapter(
     "discovery",
-    "Finding the door",
-    "Nothing has to be configured: a refused request leads to all an agent needs.",
+    "Discovery",
+    "Nothing has to be configured: a refused request leads to everything an agent needs.",
     _discover,
 )
 ANONYMOUS_ACCESS = DemoChapter(
     "anonymous",
-    "Walking up",
-    "No account and no human is needed to begin.",
-    _walk_up,
+    "Anonymous access",
+    "An agent can begin without an account or a person.",
+    _anonymous_access,
 )
 
 
@@ -99,7 +94,7 @@ AGENT_CLIENT_ID = "demo-agent"
 
 
 def demo_subject(journey: DemoContext) -> str:
-    """The demo's employee, by his `sub` at the identity provider."""
+    """The demo employee's `sub` at the identity provider."""
     return f"ada-{journey.run}"
 
 
@@ -109,7 +104,7 @@ def demo_email(journey: DemoContext, person: str) -> str:
 
 
 def demo_assertion(journey: DemoContext, client_id: str) -> JsonObject:
-    """The claims of an ID-JAG about the demo's employee, for this client and this service."""
+    """The claims of an ID-JAG about the demo employee, for this client and this server."""
     return journey.provider.claims(
         aud=journey.metadata["issuer"],
         sub=demo_subject(journey),
@@ -120,9 +115,9 @@ def demo_assertion(journey: DemoContext, client_id: str) -> JsonObject:
     )
 
 
-def _by_the_company(journey: DemoContext) -> None:
+def _company_sign_in(journey: DemoContext) -> None:
     step, check = journey.narrator.step, journey.check
-    step("The operator decides to believe the company's identity provider.")
+    step("The operator trusts the company's identity provider.")
     _trust(journey)
     step("The provider signs an assertion about Ada for her agent. Its claims:")
     claims = demo_assertion(journey, AGENT_CLIENT_ID)
@@ -136,30 +131,35 @@ def _by_the_company(journey: DemoContext) -> None:
         "assertion": journey.provider.sign(claims),
     }
     journey.enterprise = journey.answered(journey.ask("POST", register, body=body), 201)
-    journey.tidy.append(("users", "disable", demo_email(journey, "ada")))
+    journey.undo.append(("users", "disable", demo_email(journey, "ada")))
     check(
         journey.enterprise["identity"]["subject"] == claims["sub"],
-        "The agent is Ada's from its first moment; her account was made just in time",
+        "The agent works for Ada from the start; her account was created on the way",
     )
-    check(journey.enterprise["scopes"] == list(ASSISTANT), "It has what her company may grant")
-    step("Whoever overheard the assertion and sends it again gets nothing.")
+    check(
+        journey.enterprise["scopes"] == list(ASSISTANT),
+        "It has the scopes that her company may grant",
+    )
+    step("Sent a second time, the assertion is refused.")
     journey.answered(journey.ask("POST", register, body=body), 400, "replay_detected")
-    check(True, "An assertion is good for one use")
-    step("Nor does one that was made for another service.")
-    strange = journey.provider.sign({**claims, "aud": "https://elsewhere.example", "jti": "other"})
-    answer = journey.ask("POST", register, body={**body, "assertion": strange})
+    check(True, "An assertion works once")
+    step("An assertion for another service is refused too.")
+    foreign_assertion = journey.provider.sign(
+        {**claims, "aud": "https://elsewhere.example", "jti": "other"}
+    )
+    answer = journey.ask("POST", register, body={**body, "assertion": foreign_assertion})
     journey.answered(answer, 400, "invalid_audience")
-    check(True, "An assertion is good for one service")
+    check(True, "An assertion works at one service")
 
 
-def _by_the_user(journey: DemoContext) -> None:
+def _claim(journey: DemoContext) -> None:
     step, check = journey.narrator.step, journey.check
     grace = demo_email(journey, "grace")
-    step("Grace gets an account, and makes a delegation code for the agent of the second chapter.")
+    step("Grace gets an account and creates a delegation code for the agent of the second chapter.")
     user = journey.operate("users", "add", grace)
-    journey.tidy.append(("users", "disable", grace))
+    journey.undo.append(("users", "disable", grace))
     code = journey.operate("delegations", "create", "--user", grace, "--label", "demo")["code"]
-    step("She shows it the code; it sends the code together with its own token.")
+    step("She gives the code to the agent, which sends it with its own token.")
     claim = journey.metadata["agent_auth"]["claim_uri"]
     old = journey.anonymous_agent["access_token"]
     answer = journey.ask("POST", claim, body={"claim_token": code}, token=old)
@@ -170,11 +170,11 @@ def _by_the_user(journey: DemoContext) -> None:
         "The same agent now works for Grace, with the scopes she approved",
     )
     step("The token from before the claim is tried once more.")
-    dead = journey.ask("GET", NEGOTIATIONS_PATH, token=old, show=("error",))
-    journey.answered(dead, 401, "invalid_token")
-    check(True, "The old token is dead: whoever saw it inherits nothing")
+    refused_token = journey.ask("GET", NEGOTIATIONS_PATH, token=old, show=("error",))
+    journey.answered(refused_token, 401, "invalid_token")
+    check(True, "The old token is revoked")
     step(
-        "The new token lives an hour. The agent renews it by itself, with no secret but what the claim answered."
+        "The new token works for an hour. The agent renews it with the refresh token of the claim."
     )
     form = {
         "grant_type": "refresh_token",
@@ -186,13 +186,13 @@ def _by_the_user(journey: DemoContext) -> None:
     journey.claimed = {**journey.claimed, **journey.answered(answer, 200)}
     check(
         journey.claimed["refresh_token"] != form["refresh_token"],
-        "A refresh token is good for one use and answers the next; Grace can end it at any moment",
+        "A refresh token works once and returns the next; Grace can revoke it at any time",
     )
-    step("And the negotiation it opened while it was nobody's?")
+    step("The negotiation that it opened before the claim:")
     new = journey.claimed["access_token"]
     listed = journey.ask("GET", NEGOTIATIONS_PATH, token=new, show=())
     ids = [item["id"] for item in journey.answered(listed, 200)["items"]]
-    check(ids == [journey.negotiation["id"]], "It moved to Grace in the claim's own transaction")
+    check(ids == [journey.negotiation["id"]], "It moved to Grace in the transaction of the claim")
     step("Another agent tries the same code.")
     body = {"agent_name": "demo latecomer", "identity_type": "anonymous"}
     register = journey.metadata["agent_auth"]["register_uri"]
@@ -201,7 +201,7 @@ def _by_the_user(journey: DemoContext) -> None:
         "POST", claim, body={"claim_token": code}, token=late["access_token"], show=("error",)
     )
     journey.answered(again, 409, "claim_used")
-    check(True, "A code is good for one agent")
+    check(True, "A code works for one agent")
 
 
 def _trust(journey: DemoContext) -> None:
@@ -228,21 +228,21 @@ def _trust(journey: DemoContext) -> None:
                 *("issuers", "add", provider.name, "--jwks-file", str(file)),
                 *("--algorithm", "ES256", "--client-id", AGENT_CLIENT_ID),
             )
-    journey.tidy.append(("issuers", "remove", provider.name))
+    journey.undo.append(("issuers", "remove", provider.name))
     journey.check(True, f"{provider.name} is trusted, with ES256 only and for one client")
 
 
 ENTERPRISE_ACCESS = DemoChapter(
     "enterprise",
-    "Coming with a company's word",
-    "An ID-JAG lets a company's own sign-in vouch for its people's agents: no consent page, no new password.",
-    _by_the_company,
+    "Access by company sign-in",
+    "With an ID-JAG, a company's sign-in vouches for its users' agents, without consent page or new password.",
+    _company_sign_in,
 )
 CLAIMED_ACCESS = DemoChapter(
     "claim",
-    "Getting to work for somebody",
-    "A person binds an agent by a short code, read out or pasted; nothing the agent did before is lost.",
-    _by_the_user,
+    "Claiming an agent",
+    "A user binds an agent by a short code; the agent keeps everything it did before.",
+    _claim,
 )
 
 
@@ -269,29 +269,29 @@ def _clients(journey: DemoContext) -> None:
     step("The operator adds a client that may read negotiations and nothing else.")
     journey.client = journey.operate("clients", "add", "demo client", "--scope", NEGOTIATIONS_READ)
     client_id = journey.client["client_id"]
-    journey.tidy.append(("clients", "remove", client_id))
+    journey.undo.append(("clients", "remove", client_id))
     endpoint = journey.metadata["token_endpoint"]
     secret = (client_id, journey.client["client_secret"])
     step("It gets a token for itself.")
     answer = journey.ask("POST", endpoint, form={"grant_type": "client_credentials"}, secret=secret)
     own = journey.answered(answer, 200)
-    check(own["scope"] == NEGOTIATIONS_READ, "The token carries what the client was given")
-    step("With it, it tries to write.")
+    check(own["scope"] == NEGOTIATIONS_READ, "The token has the scope of the client")
+    step("With this token it tries to write.")
     body = {"title": "Not mine to open", "role": "buyer", "issues": [{"name": "price"}]}
     refused = journey.ask("POST", NEGOTIATIONS_PATH, body=body, token=own["access_token"])
     journey.answered(refused, 403, "insufficient_scope")
     check(
-        "scope=NEGOTIATIONS_WRITE" in refused.headers["www-authenticate"],
-        "The refusal names the scope that is missing",
+        'scope="negotiations:write"' in refused.headers["www-authenticate"],
+        "The refusal names the missing scope",
     )
-    step("The company's provider lets it act for Ada: an ID-JAG made out to this client.")
+    step("The company's provider lets it act for Ada: an ID-JAG for this client.")
     form = {
         "grant_type": JWT_BEARER,
         "assertion": journey.provider.sign(demo_assertion(journey, client_id)),
     }
     answer = journey.ask("POST", endpoint, form=form, secret=secret)
     journey.client_token = journey.answered(answer, 200)
-    step("It asks what that token is.")
+    step("It introspects that token.")
     introspection = journey.metadata["introspection_endpoint"]
     form = {"token": journey.client_token["access_token"]}
     answer = journey.ask("POST", introspection, form=form, secret=secret)
@@ -302,26 +302,27 @@ def _clients(journey: DemoContext) -> None:
     )
 
 
-def _end(journey: DemoContext) -> None:
+def _revoke(journey: DemoContext) -> None:
     step, check = journey.narrator.step, journey.check
-    step(
-        "Grace's agent is done and ends its own token; it has no secret, holding the token is enough."
-    )
+    step("Grace's agent is done and revokes its own token, without a client secret.")
     token = journey.claimed["access_token"]
     form = {"token": token}
     journey.answered(journey.ask("POST", journey.metadata["revocation_endpoint"], form=form), 200)
-    check(_is_dead(journey, token), "The token is dead at the next request, on every worker")
-    step("Ada leaves the company: the operator cuts her off.")
+    check(
+        _is_refused(journey, token),
+        "The token is refused from the next request on, by every worker",
+    )
+    step("Ada leaves the company: the operator revokes her access.")
     journey.operate("issuers", "revoke", journey.provider.name, demo_subject(journey))
     check(
-        _is_dead(journey, journey.enterprise["access_token"])
-        and _is_dead(journey, journey.client_token["access_token"]),
-        "Her agent's token and the client's token for her died together",
+        _is_refused(journey, journey.enterprise["access_token"])
+        and _is_refused(journey, journey.client_token["access_token"]),
+        "Her agent's token and the client's token for her are both revoked",
     )
 
 
-def _account(journey: DemoContext) -> None:
-    journey.narrator.step("The operator reads the trail.")
+def _audit_trail(journey: DemoContext) -> None:
+    journey.narrator.step("The operator reads the audit trail.")
     events: list[dict[str, Any]] = journey.operate("audit", "--limit", "100")
     for event in events[:8]:
         journey.narrator.event(f"{event['at']}  {event['event']:22}  {event['subject']}")
@@ -333,7 +334,7 @@ def _account(journey: DemoContext) -> None:
     journey.check(
         {event["event"] for event in events} >= _EXPECTED
         and {event["subject"] for event in events} >= known,
-        "Every step of this journey is in the trail, newest first",
+        "The audit trail has every step of this demo, newest first",
     )
     tokens = [
         held["access_token"]
@@ -345,31 +346,29 @@ def _account(journey: DemoContext) -> None:
         )
     ]
     secrets = [*tokens, journey.client["client_secret"]]
-    journey.check(
-        not any(secret in str(events) for secret in secrets), "And not one secret is in it"
-    )
+    journey.check(not any(secret in str(events) for secret in secrets), "It contains no secret")
 
 
-def _is_dead(journey: DemoContext, token: str) -> bool:
+def _is_refused(journey: DemoContext, token: str) -> bool:
     answer = journey.ask("GET", NEGOTIATIONS_PATH, token=token, show=("error",))
     return answer.status_code == 401
 
 
 OAUTH_CLIENTS = DemoChapter(
     "clients",
-    "The standard doors",
-    "Software that has a secret uses OAuth as it is written: RFC 6749, RFC 7523, RFC 7662.",
+    "OAuth clients",
+    "Software with a client secret uses standard OAuth: RFC 6749, RFC 7523, RFC 7662.",
     _clients,
 )
 REVOCATION = DemoChapter(
     "revocation",
-    "Ending it",
-    "What was granted can be taken back, at once and for everything that stands on it.",
-    _end,
+    "Revocation",
+    "A grant can be revoked at once, with everything that depends on it.",
+    _revoke,
 )
 AUDIT_TRAIL = DemoChapter(
     "audit",
-    "The trail",
-    "Whoever answers for the service can say what happened.",
-    _account,
+    "The audit trail",
+    "The operator can see what happened.",
+    _audit_trail,
 )

@@ -1,4 +1,4 @@
-"""`negotiator demo`: runs the chapters in order, tells them or answers one JSON object, and cleans up."""
+"""`negotiator demo`: runs the chapters in order, prints them or one JSON object, and cleans up."""
 
 import contextlib
 import secrets
@@ -44,31 +44,31 @@ def demo(
     url: Annotated[
         str,
         typer.Option(
-            help="A running server, whose settings this command shares; its own when left out."
+            help="A running server with the same settings as this command. Default: a server of its own."
         ),
     ] = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Walk the whole journey against a real server, step by step, and check every answer."""
-    narrator, began = DemoPrinter(silent=as_json), time.monotonic()
+    """Run through the whole API of a real server, step by step, and check every answer."""
+    narrator, started = DemoPrinter(silent=as_json), time.monotonic()
     try:
-        with _interruptible(), _site(url) as site:
+        with _interruptible(), _server(url) as site:
             narrator.title(site.url)
-            results = _travel(site, narrator)
+            results = _run_chapters(site, narrator)
     except (DemoFailed, SettingsError) as fault:
         exit_with_error(str(fault), 1)
     except KeyboardInterrupt:
         exit_with_error("The demo was interrupted.", 130)
     else:
-        count, seconds = sum(map(len, results.values())), time.monotonic() - began
+        count, seconds = sum(map(len, results.values())), time.monotonic() - started
         narrator.end(count, seconds)
         if as_json:
-            shown = {"url": site.url, "seconds": round(seconds, 3), "chapters": results}
-            print_result({"ok": True, **shown}, "", as_json=True)
+            result = {"url": site.url, "seconds": round(seconds, 3), "chapters": results}
+            print_result({"ok": True, **result}, "", as_json=True)
 
 
-def _travel(site: DemoServer, narrator: DemoPrinter) -> dict[str, list[str]]:
-    """Run the chapters; answers what each has shown. What an operator would not keep is undone at the end."""
+def _run_chapters(site: DemoServer, narrator: DemoPrinter) -> dict[str, list[str]]:
+    """Run the chapters; returns the checked statements of each. The operator's commands are undone at the end."""
     results: dict[str, list[str]] = {}
     with (
         run_identity_provider() as provider,
@@ -77,32 +77,32 @@ def _travel(site: DemoServer, narrator: DemoPrinter) -> dict[str, list[str]]:
         journey = DemoContext(site, narrator, http, provider, secrets.token_hex(4))
         try:
             for chapter in CHAPTERS:
-                narrator.chapter(chapter.title, chapter.why)
-                chapter.happen(journey)
-                results[chapter.name], journey.shown = journey.shown, []
+                narrator.chapter(chapter.title, chapter.purpose)
+                chapter.run(journey)
+                results[chapter.name], journey.checked = journey.checked, []
         finally:
-            _tidy(journey)
+            _undo(journey)
     return results
 
 
-def _tidy(journey: DemoContext) -> None:
-    """On somebody's own server, trust in the demo's provider must not outlive the demo."""
+def _undo(journey: DemoContext) -> None:
+    """On an existing server, undo the operator's commands, so that it does not keep trusting the demo's provider."""
     if journey.site.is_own:
         return
-    for command in reversed(journey.tidy):
+    for command in reversed(journey.undo):
         try:
             journey.operate(*command)
         except DemoFailed as fault:
-            print_warning(f"left behind: {fault}")
+            print_warning(f"could not be undone: {fault}")
 
 
-def _site(url: str) -> contextlib.AbstractContextManager[DemoServer]:
+def _server(url: str) -> contextlib.AbstractContextManager[DemoServer]:
     return contextlib.nullcontext(existing_server(url)) if url else run_own_server()
 
 
 @contextlib.contextmanager
 def _interruptible() -> Generator[None]:
-    """SIGTERM ends the demo as Ctrl-C does, so that no server is left behind."""
+    """Let SIGTERM end the demo as Ctrl-C does, so that its server ends too."""
 
     def interrupt(*_: Any) -> None:
         raise KeyboardInterrupt

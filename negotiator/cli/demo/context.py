@@ -1,4 +1,6 @@
-"""What the chapters share: the server, its operator, its metadata, who has come so far, what was shown."""
+"""What the chapters share: the server, the operator's commands, its metadata, credentials so far,
+checked statements.
+"""
 
 import base64
 from collections.abc import Callable, Mapping
@@ -16,10 +18,9 @@ JsonObject = dict[str, Any]
 
 @dataclass(slots=True)
 class DemoContext:
-    """One run. Chapters fill in the members below `provider` as they happen, and later ones use them.
+    """One run. Chapters fill in the fields below `provider`, and later chapters read them.
 
-    `run` is a word of this run's own, so that names never meet those of another; `tidy` are the operator's
-    commands that undo what an operator would not want to keep.
+    `run` makes the names of this run unique; `undo` lists the operator's commands that undo earlier ones.
     """
 
     site: DemoServer
@@ -34,8 +35,8 @@ class DemoContext:
     claimed: JsonObject = field(default_factory=dict[str, Any])
     client: JsonObject = field(default_factory=dict[str, Any])
     client_token: JsonObject = field(default_factory=dict[str, Any])
-    shown: list[str] = field(default_factory=list[str])
-    tidy: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
+    checked: list[str] = field(default_factory=list[str])
+    undo: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
 
     def ask(
         self,
@@ -48,10 +49,10 @@ class DemoContext:
         secret: tuple[str, str] | None = None,
         show: tuple[str, ...] | None = None,
     ) -> httpx2.Response:
-        """Send a request and tell it; `target` is a path or a whole URL.
+        """Send a request and print it; `target` is a path or a whole URL.
 
-        `token` is a bearer token, `secret` a client's id and secret (HTTP Basic), `show` the members of the
-        answer worth telling (default: all).
+        `token` is a bearer token, `secret` a client's id and secret (HTTP Basic), `show` the members of the answer to
+        print (default: all).
         """
         url = target if target.startswith("http") else f"{self.site.url}{target}"
         headers: dict[str, str] = {}
@@ -66,11 +67,11 @@ class DemoContext:
             answer = self.http.request(method, url, json=body, data=form, headers=headers)
         except httpx2.TransportError as fault:
             raise DemoFailed(f"{method} {url} got no answer: {fault}") from None
-        told: Any = _object(answer)
+        members: Any = _object(answer)
         if show is not None:
-            told = {name: told[name] for name in show if name in told}
-        told.pop("request_id", None)
-        self.narrator.got(answer.status_code, told)
+            members = {name: members[name] for name in show if name in members}
+        members.pop("request_id", None)
+        self.narrator.got(answer.status_code, members)
         return answer
 
     def post(
@@ -81,57 +82,61 @@ class DemoContext:
         show: tuple[str, ...] | None = None,
         status: int = 200,
     ) -> JsonObject:
-        """The answer to Grace's agent, without the id of its request."""
+        """Send a POST as Grace's agent; returns the body without `request_id`. Ends the demo unless the status is
+        `status`.
+        """
         token = self.claimed["access_token"]
-        return _bare(
+        return _without_request_id(
             self.answered(self.ask("POST", target, body=body, token=token, show=show), status)
         )
 
     def get(self, target: str, *, show: tuple[str, ...] | None = None) -> JsonObject:
-        """The same for a GET."""
+        """Send a GET as Grace's agent; returns the body without `request_id`. Ends the demo unless it succeeds."""
         token = self.claimed["access_token"]
-        return _bare(self.answered(self.ask("GET", target, token=token, show=show), 200))
+        return _without_request_id(
+            self.answered(self.ask("GET", target, token=token, show=show), 200)
+        )
 
     def operate(self, *arguments: str) -> Any:
-        """Run a command as the operator and tell it."""
+        """Run a command as the operator and print it."""
         self.narrator.ran(arguments)
         return self.site.operate(*arguments)
 
     def answered(self, answer: httpx2.Response, status: int, error: str = "") -> JsonObject:
-        """The answer's object; ends the journey unless the status and the error word are the expected ones."""
+        """The answer's object; ends the demo unless status and error word are the expected ones."""
         body = _object(answer)
         if answer.status_code != status or body.get("error", "") != error:
-            wanted = f"{status} {error}".strip()
+            expected = f"{status} {error}".strip()
             found = f"{answer.status_code} {body.get('error', '')}".strip()
             raise DemoFailed(
-                f"{answer.request.method} {answer.url}: expected {wanted}, got {found}."
+                f"{answer.request.method} {answer.url}: expected {expected}, got {found}."
             )
         return body
 
     def check(self, holds: bool, sentence: str) -> None:
-        """Tell and keep a statement that holds; end the journey at one that does not."""
+        """Print and store a statement that holds; ends the demo when it does not."""
         if not holds:
-            raise DemoFailed(f"This does not hold: {sentence}")
-        self.shown.append(sentence)
+            raise DemoFailed(f"This is not true: {sentence}")
+        self.checked.append(sentence)
         self.narrator.shown(sentence)
 
 
 @dataclass(frozen=True, slots=True)
 class DemoChapter:
-    """One part of the journey: what it is called, why it matters, and what happens."""
+    """One part of the demo: its name, title, purpose, and the function that runs it."""
 
     name: str
     title: str
-    why: str
-    happen: Callable[[DemoContext], None]
+    purpose: str
+    run: Callable[[DemoContext], None]
 
 
-def _bare(body: JsonObject) -> JsonObject:
+def _without_request_id(body: JsonObject) -> JsonObject:
     return {name: member for name, member in body.items() if name != "request_id"}
 
 
 def _object(answer: httpx2.Response) -> JsonObject:
-    """The JSON object in an answer; an empty one when there is none."""
+    """The JSON object in an answer; empty when there is none."""
     if not answer.headers.get("content-type", "").startswith("application/json"):
         return {}
     try:

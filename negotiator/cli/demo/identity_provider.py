@@ -1,4 +1,4 @@
-"""A small real identity provider for the demo: its own key, published on loopback, real ID-JAGs."""
+"""A small real identity provider for the demo: its own key, published on loopback, and signed ID-JAGs."""
 
 import json
 import secrets
@@ -25,7 +25,7 @@ _LIFE: Final = 300
 
 
 class DemoIdentityProvider:
-    """Signs ID-JAGs under `name`; `documents` is what it publishes, by path."""
+    """Signs ID-JAGs as the issuer `name`; `documents` is what it publishes, by path."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -38,13 +38,15 @@ class DemoIdentityProvider:
         return {"keys": [{**jwk, "kid": self._kid, "use": "sig", "alg": ALGORITHM}]}
 
     def documents(self) -> dict[str, dict[str, Any]]:
-        """The metadata by which its keys are discovered (RFC 8414, OpenID Discovery), and the keys."""
+        """Its metadata (RFC 8414, OpenID Discovery) and its keys, by path."""
         metadata = {"issuer": self.name, "jwks_uri": f"{self.name}{_KEYS}"}
         return {**dict.fromkeys(_METADATA, metadata), _KEYS: self.jwks()}
 
     def claims(self, **own: Any) -> dict[str, Any]:
-        """What an ID-JAG says (draft-ietf-oauth-identity-assertion-authz-grant §3.1): `own` names
-        at least the audience, the client and the subject."""
+        """The claims of an ID-JAG (draft-ietf-oauth-identity-assertion-authz-grant §3.1).
+
+        `own` adds at least the audience, the client and the subject.
+        """
         now = values.now() // 1000
         return {
             "iss": self.name,
@@ -55,7 +57,7 @@ class DemoIdentityProvider:
         }
 
     def sign(self, claims: dict[str, Any]) -> str:
-        """The claims as a compact JWS of the type ID-JAG."""
+        """The claims as a compact JWS of type ID-JAG."""
         return jwt.encode(
             claims, self._key, ALGORITHM, headers={"kid": self._kid, "typ": ID_JAG_TYPE}
         )
@@ -63,7 +65,7 @@ class DemoIdentityProvider:
 
 @contextmanager
 def run_identity_provider() -> Generator[DemoIdentityProvider]:
-    """A provider that answers on a free port of loopback, under the address it answers at."""
+    """A provider on a free port of loopback; its issuer name is its address."""
     provider: DemoIdentityProvider | None = None
 
     class Handler(BaseHTTPRequestHandler):
@@ -77,7 +79,7 @@ def run_identity_provider() -> Generator[DemoIdentityProvider]:
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Say nothing: the demo narrates."""
+            """Log nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     provider = DemoIdentityProvider(f"http://127.0.0.1:{server.server_port}")

@@ -1,4 +1,4 @@
-"""What else is in the house: a memory of one's own, the directory of tools, and all of it once more over MCP."""
+"""Chapters about memories, the tools directory, and MCP."""
 
 import asyncio
 from typing import Any, Final
@@ -13,7 +13,7 @@ from negotiator.memory.memories_routes import MEMORIES_PATH, MEMORY_SEARCH_PATH
 from negotiator.memory.wins_routes import WINS_PATH
 
 _LESSON: Final = "Cloudwerk's account manager gives way on price in the last round, not before."
-_ASKED: Final = "When does the vendor give in on price?"
+_QUESTION: Final = "When does the vendor give in on price?"
 _WIN: Final = {
     "category": "saas",
     "kind": "renewal",
@@ -28,50 +28,50 @@ _WIN: Final = {
 
 def _memory(journey: DemoContext) -> None:
     step, check = journey.narrator.step, journey.check
-    step("Grace's agent writes down what it has learned.")
+    step("Grace's agent stores what it has learned.")
     body = {"text": _LESSON, "kind": "counterparty", "counterparty": "Cloudwerk"}
-    told = ("id", "status", "trust", "source")
-    kept = journey.post(MEMORIES_PATH, body, status=201, show=told)
+    members = ("id", "status", "trust", "source")
+    stored = journey.post(MEMORIES_PATH, body, status=201, show=members)
     again = journey.post(MEMORIES_PATH, body, show=("id",))
-    check(again["id"] == kept["id"], "Said twice, it is kept once")
-    step("A year later somebody asks, in other words.")
-    asked = {"query": _ASKED, "limit": 3}
-    found = journey.post(MEMORY_SEARCH_PATH, asked, show=("mode", "model"))
+    check(again["id"] == stored["id"], "Sent twice, it is stored once")
+    step("A year later the agent searches for it in other words.")
+    query = {"query": _QUESTION, "limit": 3}
+    found = journey.post(MEMORY_SEARCH_PATH, query, show=("mode", "model"))
     for hit in found["items"]:
         journey.narrator.event(f"{hit['score']:.3f}  {hit['memory']['text']}")
-    check(found["items"][0]["memory"]["id"] == kept["id"], "It is found by what it means")
-    step("The renewal becomes a win, measured against what was paid before.")
-    told = ("savings_total", "savings_rate")
-    win = journey.post(WINS_PATH, _WIN, status=201, show=told)
-    check(win["savings_total"] == "22000.00", "What was saved is computed, to the cent")
+    check(found["items"][0]["memory"]["id"] == stored["id"], "It is found by its meaning")
+    step("The renewal is recorded as a win, measured against the previous price.")
+    members = ("savings_total", "savings_rate")
+    win = journey.post(WINS_PATH, _WIN, status=201, show=members)
+    check(win["savings_total"] == "22000.00", "The server computes the savings to the cent")
     marks = journey.get(f"{BENCHMARKS_PATH}?category=saas&role=buyer", show=("n_deals", "p50"))
-    check(marks["n_deals"] >= 1, "Her benchmarks count it, and nobody else's do")
+    check(marks["n_deals"] >= 1, "Her benchmarks count it, and no one else's do")
 
 
 def _tools(journey: DemoContext) -> None:
     step, check = journey.narrator.step, journey.check
-    step("Anybody may ask the directory for a tool, by what it is to do.")
+    step("Anyone may search the directory for a tool by its purpose.")
     path = f"{TOOLS_PATH}?query=turn+a+podcast+into+text&limit=3"
     found = journey.answered(journey.ask("GET", path, show=()), 200)
     for tool in found["items"]:
         journey.narrator.event(f"{tool['name']}: {tool['summary']}")
     names = " ".join(tool["summary"].lower() for tool in found["items"])
-    check("speech" in names or "transcri" in names, "A job in plain words finds tools that do it")
+    check("speech" in names or "transcri" in names, "A purpose in plain words finds suitable tools")
 
 
 def _over_mcp(journey: DemoContext) -> None:
     step, check = journey.narrator.step, journey.check
-    step("The official MCP client connects with the token the agent has already.")
-    listed, found = asyncio.run(_asked(journey.site.url, journey.claimed["access_token"]))
+    step("The official MCP client connects with the token that the agent already has.")
+    listed, found = asyncio.run(_call_mcp(journey.site.url, journey.claimed["access_token"]))
     journey.narrator.event(f"{len(listed)} tools: {', '.join(listed[:6])} …")
     check("next_move" in listed, "The tools are the operations of the API")
-    kept = {item["id"] for item in found["items"]}
-    journey.narrator.event(f"list_negotiations: {len(kept)} found")
-    check(journey.negotiation["id"] in kept, "Over MCP it sees what it sees over HTTP")
+    stored = {item["id"] for item in found["items"]}
+    journey.narrator.event(f"list_negotiations: {len(stored)} found")
+    check(journey.negotiation["id"] in stored, "MCP and HTTP show the same negotiations")
 
 
-async def _asked(base: str, token: str) -> tuple[list[str], dict[str, Any]]:
-    # The SDK is slow to load, and only this chapter needs its client.
+async def _call_mcp(base: str, token: str) -> tuple[list[str], dict[str, Any]]:
+    # Imported here: the SDK is slow to load, and only this chapter needs its client.
     from mcp.client import Client
     from mcp.client.streamable_http import streamable_http_client
 
@@ -90,19 +90,19 @@ async def _asked(base: str, token: str) -> tuple[list[str], dict[str, Any]]:
 
 MEMORY = DemoChapter(
     "memory",
-    "What stays",
-    "Memories belong to one person, are found by their meaning and cited by plans; deals become benchmarks.",
+    "Memory",
+    "Memories belong to one user, are found by their meaning and cited by plans; deals become benchmarks.",
     _memory,
 )
 DIRECTORY = DemoChapter(
     "directory",
-    "The directory next door",
-    "Tools for agents, searched by what they do; battle plans name them as alternatives.",
+    "The tools directory",
+    "Tools for agents, searched by purpose.",
     _tools,
 )
 MCP = DemoChapter(
     "mcp",
-    "The same over MCP",
-    "One description, three ways in: HTTP, MCP and pages share scopes, limits and refusals.",
+    "MCP",
+    "HTTP and MCP share operations, scopes, limits and refusals.",
     _over_mcp,
 )

@@ -1,4 +1,4 @@
-"""A whole negotiation, from preparing to the signature: Grace's agent renews a contract of hers."""
+"""The chapter with a whole negotiation: Grace's agent renews a contract, from preparation to signature."""
 
 import math
 from typing import Any, Final
@@ -11,14 +11,14 @@ OfferPackage = dict[str, Any]
 
 _WEEKS: Final = 3 * 7 * 86_400_000
 _ROUNDS: Final = 3
-_SAID: Final = "This is our final offer. Take it or leave it."
+_UTTERANCE: Final = "This is our final offer. Take it or leave it."
 _FIRST: Final[OfferPackage] = {"price": 116_000, "payment_days": 14, "contract_months": 36}
 _BETTER: Final[OfferPackage] = {"price": 104_000, "payment_days": 30, "contract_months": 24}
 _BEST: Final[OfferPackage] = {"price": 94_000, "payment_days": 45, "contract_months": 24}
 _TOO_MUCH: Final[OfferPackage] = {"price": 118_000, "payment_days": 14, "contract_months": 36}
 _EXACT: Final = 1e-6
-_SHOWN: Final = 1e-3
-_SEEN: Final = (
+_ROUNDING: Final = 1e-3
+_MOVE_MEMBERS: Final = (
     "action",
     "offer",
     "my_utility",
@@ -30,7 +30,7 @@ _SEEN: Final = (
 
 
 def _case() -> JsonObject:
-    """The renewal: three issues, what Grace wants, what she must have, what she does otherwise."""
+    """The renewal: three issues, Grace's target, her limit and her alternative."""
     price = {"name": "price", "label": "price per year", "type": "money", "weight": 6}
     days = {"name": "payment_days", "label": "days to pay", "type": "integer", "weight": 3}
     months = {"name": "contract_months", "label": "months bound", "type": "integer", "weight": 1}
@@ -66,40 +66,40 @@ def _case() -> JsonObject:
 
 
 def _worth(package: OfferPackage) -> float:
-    """What a package is worth to Grace, by hand from `_case`: the checks do not take the engine's word."""
+    """The utility of a package for Grace, computed from `_case` independently of the server."""
     price = (120_000 - float(package["price"])) / 40_000
     days = (package["payment_days"] - 14) / 46
     months = (36 - package["contract_months"]) / 24
     return 0.6 * price + 0.3 * days + 0.1 * months
 
 
-def _talk(journey: DemoContext) -> None:
+def _negotiate(journey: DemoContext) -> None:
     one = _open(journey)
     plan = _plan(journey, one)
-    first = _theirs(journey, one, _FIRST, says="Cloudwerk names its first price.")
+    first = _their_offer(journey, one, _FIRST, says="Cloudwerk names its first price.")
     _leverage(journey, one)
     _suggestions(journey, one)
     _counter(journey, one, first)
     _refusal(journey, one)
-    second = _theirs(journey, one, _BETTER, says="Cloudwerk comes down a little.")
+    second = _their_offer(journey, one, _BETTER, says="Cloudwerk comes down a little.")
     _counter(journey, one, second)
-    last = _theirs(journey, one, _BEST, says="In the last round, Cloudwerk moves.")
+    last = _their_offer(journey, one, _BEST, says="In the last round, Cloudwerk moves.")
     _agree(journey, one, last)
     _history(journey, one, plan)
 
 
 def _open(journey: DemoContext) -> str:
-    journey.narrator.step("Grace's contract runs out. Her agent writes down what it is about.")
-    told = ("id", "state", "missing")
-    opened = journey.post(NEGOTIATIONS_PATH, _case(), status=201, show=told)
-    journey.check(opened["missing"] == [], "Nothing is missing that advice would need")
+    journey.narrator.step("Grace's contract runs out. Her agent records what it is about.")
+    members = ("id", "state", "missing")
+    opened = journey.post(NEGOTIATIONS_PATH, _case(), status=201, show=members)
+    journey.check(opened["missing"] == [], "Nothing that advice needs is missing")
     return f"{NEGOTIATIONS_PATH}/{opened['id']}"
 
 
 def _plan(journey: DemoContext, one: str) -> JsonObject:
     journey.narrator.step("It asks for a battle plan.")
     plan = journey.post(f"{one}/battle-plans", {}, status=201, show=("id", "version", "stale"))
-    _tell(journey, plan)
+    _print_plan(journey, plan)
     steps = plan["concession_schedule"]
     floor = _worth(_case()["walk_away"]["package"])
     worths = [_worth(_package(row)) for row in (plan["opening_offer"], *steps)]
@@ -107,22 +107,22 @@ def _plan(journey: DemoContext, one: str) -> JsonObject:
         len(steps) > 1
         and worths == sorted(worths, reverse=True)
         and all(row["ask_in_return"] for row in steps),
-        "The concessions go from the opening downwards, each for something in return",
+        "The concessions fall from the opening offer, each for something in return",
     )
     journey.check(
-        min(worths) >= floor and abs(plan["floor"]["utility"]["value"] - floor) < _SHOWN,
+        min(worths) >= floor and abs(plan["floor"]["utility"]["value"] - floor) < _ROUNDING,
         "No step of the plan lies below the walk-away",
     )
     gains = [(row["my_net_utility"], row["their_estimated_gain"]) for row in plan["trades"]]
     journey.check(
         gains != [] and all(mine["value"] >= 0 < theirs["value"] for mine, theirs in gains),
-        "Every trade gains them something and costs Grace nothing",
+        "Every trade helps them and costs Grace nothing",
     )
     return plan
 
 
-def _tell(journey: DemoContext, plan: JsonObject) -> None:
-    """The parts of the plan that a reader wants first."""
+def _print_plan(journey: DemoContext, plan: JsonObject) -> None:
+    """Print the parts of the plan that a reader wants first."""
     line, opening = journey.narrator.event, plan["opening_offer"]
     for row in plan["objectives"]:
         line(f"Objective: {row['objective']}")
@@ -158,28 +158,28 @@ def _leverage(journey: DemoContext, one: str) -> None:
 
 
 def _suggestions(journey: DemoContext, one: str) -> None:
-    journey.narrator.step("Cloudwerk adds a sentence. What is that, and what answers it?")
-    body = {"utterance": _SAID, "phase": "bargain"}
+    journey.narrator.step("Cloudwerk adds a sentence. Which tactic is it, and what answers it?")
+    body = {"utterance": _UTTERANCE, "phase": "bargain"}
     found = journey.post(f"{one}/suggestions", body, show=("recognised",))
     for item in found["items"]:
         journey.narrator.event(f"{item['tactic']['name']}, {item['score']:.2f}: {item['why']}")
-    heard = {move["tactic"]["id"]: move for move in found["recognised"]}
+    recognised = {move["tactic"]["id"]: move for move in found["recognised"]}
     journey.check(
-        heard["tac_final_offer_bluff"]["deceptive"],
-        "It recognises the final-offer bluff by the words that gave it away",
+        recognised["tac_final_offer_bluff"]["deceptive"],
+        "It recognises the final-offer bluff by its words",
     )
     answers = [item for item in found["items"] if "It answers" in item["why"]]
-    journey.check(answers != [], "Among what fits now is an answer to it")
+    journey.check(answers != [], "The suggestions contain an answer to it")
     suggested = {item["tactic"]["id"] for item in found["items"]}
     journey.check(
-        not suggested & heard.keys(), "It does not suggest to pay them back in their own coin"
+        not suggested & recognised.keys(), "It does not suggest the same deceptive tactic"
     )
 
 
 def _counter(journey: DemoContext, one: str, theirs: JsonObject) -> None:
-    """Ask for the next move, and make it."""
-    journey.narrator.step("What now?")
-    move = journey.post(f"{one}/next-move", {}, show=_SEEN)
+    """Ask for the next move and make it."""
+    journey.narrator.step("What is the next move?")
+    move = journey.post(f"{one}/next-move", {}, show=_MOVE_MEMBERS)
     journey.check(
         move["action"] == "counter"
         and abs(_worth(move["offer"]) - move["my_utility"]) < _EXACT
@@ -188,31 +188,33 @@ def _counter(journey: DemoContext, one: str, theirs: JsonObject) -> None:
     )
     journey.narrator.step("The agent makes it.")
     body = {"by": "me", "kind": "counter", "package": move["offer"], "in_reply_to": theirs["id"]}
-    told = ("seq", "status", "utility_me", "utility_them_estimate", "concession_me")
-    made = journey.post(f"{one}/offers", body, status=201, show=told)
-    journey.check(made["status"] == "live", f"Offer {made['seq']} of the ledger stands")
+    members = ("seq", "status", "utility_me", "utility_them_estimate", "concession_me")
+    made = journey.post(f"{one}/offers", body, status=201, show=members)
+    journey.check(made["status"] == "live", f"Offer {made['seq']} is live")
 
 
 def _refusal(journey: DemoContext, one: str) -> None:
-    journey.narrator.step("Tired of it, somebody types in something worse than no deal at all.")
+    journey.narrator.step("By mistake, an offer below the walk-away is entered.")
     body = {"by": "me", "kind": "counter", "package": _TOO_MUCH}
     token = journey.claimed["access_token"]
     refused = journey.ask("POST", f"{one}/offers", body=body, token=token)
     journey.answered(refused, 409, "below_walk_away")
-    journey.check(True, "Below the walk-away nothing is offered by mistake")
+    journey.check(True, "An offer below the walk-away is refused")
 
 
-def _theirs(journey: DemoContext, one: str, package: OfferPackage, *, says: str) -> JsonObject:
+def _their_offer(journey: DemoContext, one: str, package: OfferPackage, *, says: str) -> JsonObject:
     journey.narrator.step(says)
     body = {"by": "them", "kind": "offer", "package": package}
-    told = ("seq", "status", "utility_me", "utility_them_estimate", "concession_them")
-    return journey.post(f"{one}/offers", body, status=201, show=told)
+    members = ("seq", "status", "utility_me", "utility_them_estimate", "concession_them")
+    return journey.post(f"{one}/offers", body, status=201, show=members)
 
 
 def _agree(journey: DemoContext, one: str, theirs: JsonObject) -> None:
-    journey.narrator.step("And now?")
-    move = journey.post(f"{one}/next-move", {}, show=_SEEN)
-    journey.check(move["action"] == "accept", "In the last round, what beats no deal is accepted")
+    journey.narrator.step("The next move again:")
+    move = journey.post(f"{one}/next-move", {}, show=_MOVE_MEMBERS)
+    journey.check(
+        move["action"] == "accept", "In the last round, an offer better than no deal is accepted"
+    )
     journey.narrator.step("The agent accepts, and the contract is signed.")
     body = {"by": "me", "kind": "acceptance", "in_reply_to": theirs["id"]}
     journey.post(f"{one}/offers", body, status=201, show=("seq", "status", "utility_me"))
@@ -222,11 +224,11 @@ def _agree(journey: DemoContext, one: str, theirs: JsonObject) -> None:
         "The acceptance alone made it agreed, on exactly that offer",
     )
     won = journey.post(f"{one}/state", {"to": "won"}, show=("state", "outcome"))
-    journey.check(won["state"] == "won", "Won: the renewal is kept with its result")
+    journey.check(won["state"] == "won", "The renewal is won and stored with its outcome")
 
 
 def _history(journey: DemoContext, one: str, plan: JsonObject) -> None:
-    journey.narrator.step("What happened, and who did it?")
+    journey.narrator.step("The history says what happened and who did it.")
     events = journey.get(f"{one}/events", show=())["items"]
     for event in reversed(events):
         what = event["to_state"] or f"{event['detail']['kind']} by {event['detail']['by']}"
@@ -236,12 +238,12 @@ def _history(journey: DemoContext, one: str, plan: JsonObject) -> None:
     journey.check(
         states == ["draft", "planned", "active", "agreed", "won"]
         and all(event["actor"] == {"kind": "agent", "id": agent} for event in events),
-        "Every state and every offer is in the history, with the agent's name beside it",
+        "Every state and every offer is in the history, with the agent's id",
     )
-    journey.narrator.step("And the plan?")
-    kept = journey.get(f"{one}/battle-plans/{plan['id']}", show=("version", "stale"))
+    journey.narrator.step("The plan after all these changes:")
+    stored = journey.get(f"{one}/battle-plans/{plan['id']}", show=("version", "stale"))
     journey.check(
-        kept == {**plan, "stale": True}, "It is kept word for word, and says that it is stale"
+        stored == {**plan, "stale": True}, "The plan is stored unchanged and marked as stale"
     )
 
 
@@ -257,6 +259,6 @@ def _plain(package: OfferPackage) -> str:
 NEGOTIATION = DemoChapter(
     "negotiation",
     "A whole negotiation",
-    "Plan, offers, leverage, tactics, the next move: numbers that can be checked, and a floor that holds.",
-    _talk,
+    "Plan, offers, leverage, tactics, the next move: numbers that can be checked, and a limit that holds.",
+    _negotiate,
 )

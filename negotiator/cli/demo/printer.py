@@ -1,4 +1,4 @@
-"""How the journey is told: chapters, what is sent, what comes back, what that shows. Secrets are shortened."""
+"""Prints the demo: chapters, requests, answers and checked statements. Secrets are shortened."""
 
 import re
 import shlex
@@ -20,7 +20,7 @@ from negotiator.values import escape_invisible
 SECRET_MEMBERS: Final = frozenset(
     {"access_token", "assertion", "claim_token", "client_secret", "code", "token"}
 )
-_SHOWN: Final = 9
+_SECRET_PREFIX: Final = 9
 _WIDTH: Final = 100
 _LIST: Final = re.compile(r"\[\s+([^\[\]{}]*?)\s+\]")
 _json = JSONHighlighter()
@@ -34,36 +34,36 @@ def shorten_secrets(value: Any, name: str = "") -> Any:
     if isinstance(value, list):
         return [shorten_secrets(member) for member in cast("list[Any]", value)]
     if isinstance(value, str) and name in SECRET_MEMBERS:
-        return f"{value[:_SHOWN]}…"
+        return f"{value[:_SECRET_PREFIX]}…"
     return value
 
 
 class DemoPrinter:
-    """Tells the journey to a reader, or keeps silent for a machine."""
+    """Prints the demo, or nothing when `silent`."""
 
     def __init__(self, *, silent: bool) -> None:
         self._console = Console(quiet=silent)
         self._chapter = 0
 
     def title(self, url: str) -> None:
-        """The first words."""
-        text = f"A journey through [bold]Negotiator[/bold] at {escape(url)}\nEverything below really happens."
+        """The heading."""
+        text = f"A demo of [bold]Negotiator[/bold] at {escape(url)}\nEvery request below is real."
         self._console.print(Panel(text, width=min(_WIDTH, self._console.width)))
 
     def chapter(self, title: str, why: str) -> None:
-        """Begin a chapter and say why it matters."""
+        """Start a chapter."""
         self._chapter += 1
         self._console.print()
         self._console.print(Rule(f"[bold]{self._chapter}. {escape(title)}[/bold]", align="left"))
         self._console.print(why, style="italic", highlight=False, markup=False)
 
     def step(self, text: str) -> None:
-        """What is about to be done."""
+        """A sentence about the next request."""
         self._console.print()
         self._console.print(text, highlight=False, markup=False)
 
     def ran(self, arguments: Sequence[str]) -> None:
-        """A command of the operator's."""
+        """A command of the operator."""
         self._line("$", f"negotiator {shlex.join(arguments)}", "magenta")
 
     def sent(self, method: str, target: str, body: Mapping[str, Any] | None) -> None:
@@ -88,13 +88,13 @@ class DemoPrinter:
         self._line("·", text, "dim")
 
     def shown(self, sentence: str) -> None:
-        """What was just checked and holds."""
+        """A statement that was checked and holds."""
         self._line("✓", sentence, "bold green")
 
     def end(self, count: int, seconds: float) -> None:
-        """The last words."""
+        """The summary."""
         self._console.print()
-        text = f"[bold green]All {count} statements held[/bold green], in {seconds:.1f} seconds."
+        text = f"[bold green]All {count} checks passed[/bold green], in {seconds:.1f} seconds."
         self._console.print(Panel(text, width=min(_WIDTH, self._console.width)))
 
     def _line(self, mark: str, text: str, style: str) -> None:

@@ -1,4 +1,4 @@
-"""The server under the demo, and the operator's commands beside it."""
+"""The server of the demo, and the operator's commands on it."""
 
 import contextlib
 import json
@@ -19,18 +19,18 @@ import negotiator
 from negotiator.discovery.health_routes import HEALTH_PATH
 from negotiator.settings import ENV_PREFIX
 
-_PATIENCE: Final = 60.0
+_TIMEOUT: Final = 60.0
 _POLL: Final = 0.05
 _LOG: Final = "server.log"
 
 
 class DemoFailed(Exception):
-    """The journey cannot go on; the message is one line for the reader."""
+    """The demo cannot continue; the message is one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class DemoServer:
-    """A server, and where its operator sits: the environment and folder that hold its settings."""
+    """A server, with the environment and folder in which the operator's commands run."""
 
     url: str
     environment: Mapping[str, str]
@@ -38,11 +38,11 @@ class DemoServer:
     is_own: bool
 
     def operate(self, *arguments: str, text: str = "") -> Any:
-        """Run `negotiator …` with `--json` as the operator; answers the JSON value it prints.
+        """Run `negotiator …` with `--json` as the operator; returns the JSON value it prints.
 
-        `text` goes to its standard input. Raises `Wrong` when the command refuses.
+        `text` goes to its standard input. Raises `DemoFailed` when the command is refused.
         """
-        done = subprocess.run(  # noqa: S603  our own interpreter and our own words
+        done = subprocess.run(  # noqa: S603  fixed command
             [sys.executable, "-m", "negotiator", *arguments, "--json"],
             env=self.environment,
             cwd=self.folder,
@@ -52,23 +52,23 @@ class DemoServer:
             check=False,
         )
         if done.returncode:
-            last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+            last = (done.stderr.strip().splitlines() or ["no output"])[-1]
             raise DemoFailed(f"negotiator {' '.join(arguments)}: {last}")
         return json.loads(done.stdout)
 
     def log(self) -> str:
-        """What an own server has written."""
+        """The log of a server started by the demo."""
         return (self.folder / _LOG).read_text()
 
 
 def existing_server(url: str) -> DemoServer:
-    """A server that runs already; the operator's settings are those of this process."""
+    """A running server; the operator's settings are those of this process."""
     return DemoServer(url.rstrip("/"), os.environ, Path.cwd(), is_own=False)
 
 
 @contextlib.contextmanager
 def run_own_server(**settings: str) -> Generator[DemoServer]:
-    """A server of our own on a free port, with folders of its own; gone at the end, whatever ends it.
+    """A server on a free port with its own temporary folders; it ends with the context.
 
     `settings` are further settings by name, without the prefix.
     """
@@ -77,8 +77,8 @@ def run_own_server(**settings: str) -> Generator[DemoServer]:
         port = site.url.rpartition(":")[2]
         command = [sys.executable, "-m", "negotiator", "serve", "--port", port]
         with (site.folder / _LOG).open("w") as log:
-            # A session of its own: Ctrl-C reaches the demo, and the demo ends the server.
-            process = subprocess.Popen(  # noqa: S603  our own interpreter and our own words
+            # A process group of its own: Ctrl-C reaches only the demo, which then ends the server.
+            process = subprocess.Popen(  # noqa: S603  fixed command
                 command,
                 env=site.environment,
                 cwd=site.folder,
@@ -96,7 +96,7 @@ def run_own_server(**settings: str) -> Generator[DemoServer]:
 
 def _site(folder: Path, settings: Mapping[str, str]) -> DemoServer:
     url = f"http://127.0.0.1:{_free_port()}"
-    chosen = {
+    values = {
         "base_url": url,
         "data_dir": str(folder / "var"),
         "keys_dir": str(folder / "keys"),
@@ -106,9 +106,9 @@ def _site(folder: Path, settings: Mapping[str, str]) -> DemoServer:
     environment = {
         name: value for name, value in os.environ.items() if not name.upper().startswith(ENV_PREFIX)
     }
-    environment |= {f"{ENV_PREFIX}{name.upper()}": value for name, value in chosen.items()}
-    # The folder holds no .env and no negotiator.toml, so nothing of the operator's leaks in; the
-    # package is found from there too when it is not installed.
+    environment |= {f"{ENV_PREFIX}{name.upper()}": value for name, value in values.items()}
+    # The folder has no .env and no negotiator.toml, so the operator's settings do not apply. PYTHONPATH lets the
+    # server find the package when it is not installed.
     environment["PYTHONPATH"] = str(Path(negotiator.__file__).parents[1])
     return DemoServer(url, environment, folder, is_own=True)
 
@@ -121,7 +121,7 @@ def _free_port() -> int:
 
 
 def _wait(site: DemoServer, process: subprocess.Popen[bytes]) -> None:
-    until = time.monotonic() + _PATIENCE
+    until = time.monotonic() + _TIMEOUT
     with httpx2.Client(base_url=site.url, trust_env=False) as client:
         while time.monotonic() < until:
             if process.poll() is not None:
@@ -130,14 +130,14 @@ def _wait(site: DemoServer, process: subprocess.Popen[bytes]) -> None:
                 if client.get(HEALTH_PATH).is_success:
                     return
             time.sleep(_POLL)
-    last = (site.log().strip().splitlines() or ["it wrote nothing"])[-1]
+    last = (site.log().strip().splitlines() or ["no output"])[-1]
     raise DemoFailed(f"The server did not start: {last}")
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
     process.terminate()
     try:
-        process.wait(timeout=_PATIENCE)
+        process.wait(timeout=_TIMEOUT)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
