@@ -131,7 +131,7 @@ class DirectoryAccounts:
         ]
 
     async def register(self, call: Call[RegisterDirectoryAgent]) -> dict[str, Any]:
-        """Register an agent at once, at trust level 0 (docs/contract 9.1)."""
+        """Register an agent at once, at trust level 1 (docs/contract 9.1)."""
         body = call.input
         wanted = RegistrationRequest(
             name=body.name,

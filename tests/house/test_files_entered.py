@@ -127,8 +127,13 @@ async def test_a_reader_has_few_files_to_follow(
     say(f"\n{'request':18}{'files':>7}{'functions':>11}{'crossings':>11}\n")
     for name, request in requests.items():
         await request()
-        with recorder.recording():
-            await request()
-        entered[name] = len(recorder.files)
+        counts: list[int] = []
+        for _ in range(
+            3
+        ):  # the fewest of three: background work of the process is no part of a request
+            with recorder.recording():
+                await request()
+            counts.append(len(recorder.files))
+        entered[name] = min(counts)
         say(f"{name:18}{entered[name]:7}{len(recorder.functions):11}{recorder.crossings:11}\n")
     assert {name: entered[name] for name, most in MOST.items() if entered[name] > most} == {}

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.api.mcp.conftest import META, NEWEST, OLDER, McpClient
+from tests.contract.requirements import covers
 
 PAGE: dict[str, Any] = {"items": [], "next_cursor": None}
 
@@ -18,6 +19,7 @@ def error(answer: Any, status: int, code: int) -> dict[str, Any]:
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("asked", OLDER)
+@covers("10.1:revisions")
 async def test_a_handshake_gets_the_revision_it_asks_for(mcp_client: McpClient, asked: str) -> None:
     hello = {"capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
     params = {**hello, "protocolVersion": asked}
@@ -160,6 +162,7 @@ async def test_the_unknown_and_the_malformed_are_invalid_params(
 
 
 @pytest.mark.asyncio
+@covers("10.1:stateless")
 async def test_there_are_no_streams_and_no_sessions(mcp_client: McpClient) -> None:
     for method in ("GET", "DELETE", "PUT", "HEAD"):
         answer = await mcp_client.client.request(method, "/mcp", headers=mcp_client.headers)

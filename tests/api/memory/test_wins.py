@@ -9,6 +9,7 @@ import pytest
 import pytest_asyncio
 
 from tests.conftest import Change, Clock, Mint, Register, bearer
+from tests.contract.requirements import covers
 from tests.helpers.answer_checks import OPENING, refused
 
 WIN: dict[str, Any] = {
@@ -48,6 +49,7 @@ async def recorded(client: httpx2.AsyncClient, who: dict[str, str], **members: A
 
 
 @pytest.mark.asyncio
+@covers("7.5:savings")
 async def test_the_server_computes_what_was_saved(
     client: httpx2.AsyncClient, member: Member
 ) -> None:
@@ -109,6 +111,7 @@ async def test_a_negotiation_has_one_win(client: httpx2.AsyncClient, member: Mem
 
 
 @pytest.mark.asyncio
+@covers("7.5:memory")
 async def test_a_win_is_remembered_and_forgotten_with_its_memory(
     client: httpx2.AsyncClient, member: Member
 ) -> None:
@@ -153,6 +156,7 @@ async def test_a_stale_edit_is_refused_and_changes_nothing(
 
 
 @pytest.mark.asyncio
+@covers("7.6:suppressed")
 async def test_an_empty_service_invents_no_benchmark(
     client: httpx2.AsyncClient, member: Member
 ) -> None:
@@ -177,6 +181,7 @@ async def test_own_deals_are_always_told_with_their_number(
 
 
 @pytest.mark.asyncio
+@covers("7.6:privacy")
 async def test_others_are_told_of_only_above_the_floor(
     client: httpx2.AsyncClient, member: Member, change: Change, clock: Clock
 ) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.api.negotiations.conftest import PRICE, TERM, NegotiationClient, negotiation_body
+from tests.contract.requirements import covers
 
 LEVERAGE = {"position", "power", "points", "expected", "assumptions", "approximate"}
 MOVE = {
@@ -37,6 +38,7 @@ TURN: dict[str, Any] = {
 
 
 @pytest.mark.asyncio
+@covers("6.6:leverage")
 async def test_leverage_of_a_stored_talk_is_in_money_and_adds_up(
     negotiation_client: NegotiationClient,
 ) -> None:
@@ -68,6 +70,7 @@ async def test_leverage_of_a_stored_talk_is_in_money_and_adds_up(
 
 
 @pytest.mark.asyncio
+@covers("6.6:described")
 async def test_a_described_talk_has_the_leverage_of_a_stored_one(
     negotiation_client: NegotiationClient,
 ) -> None:
@@ -92,6 +95,7 @@ async def test_a_ledger_brings_concessions_and_signals(
 
 
 @pytest.mark.asyncio
+@covers("6.6:points")
 async def test_full_preferences_of_both_sides_give_the_solution_points(
     negotiation_client: NegotiationClient,
 ) -> None:
@@ -145,6 +149,7 @@ async def test_leverage_refuses_what_it_cannot_read(
 
 
 @pytest.mark.asyncio
+@covers("6.7:members")
 async def test_a_described_turn_gets_the_contracts_members(
     negotiation_client: NegotiationClient,
 ) -> None:
@@ -194,6 +199,7 @@ async def test_a_turn_that_cannot_be_read_is_refused_where_it_is_wrong(
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("style", ["balanced", "firm", "cooperative"])
+@covers("6.7:floor")
 async def test_advice_keeps_to_the_walk_away_and_the_constraints(
     negotiation_client: NegotiationClient, style: str
 ) -> None:
@@ -244,6 +250,7 @@ async def test_what_is_advised_to_accept_can_be_accepted(
 
 
 @pytest.mark.asyncio
+@covers("6.7:missing")
 async def test_advice_names_what_it_cannot_do_without(
     negotiation_client: NegotiationClient,
 ) -> None:

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from tests.api.negotiations.conftest import negotiation_body
 from tests.conftest import bearer, connect, make_settings, running
+from tests.contract.requirements import covers
 from tests.helpers.fake_chat_model import Behaviour, fake_chat_model, reply
 
 Change = Callable[[str], str]
@@ -58,6 +59,7 @@ async def both(
 
 
 @pytest.mark.asyncio
+@covers("6.8:advisor")
 async def test_a_good_advisor_words_what_is_said_and_leaves_every_number(
     tmp_path: Path, migrated: Path, signing_keys: Path
 ) -> None:

@@ -4,9 +4,11 @@ import pytest
 
 from negotiator.negotiations.states import ALLOWED_MOVES
 from tests.api.negotiations.conftest import NegotiationClient
+from tests.contract.requirements import covers
 
 
 @pytest.mark.asyncio
+@covers("6.4:allowed")
 async def test_an_illegal_move_names_the_allowed_ones(
     negotiation_client: NegotiationClient,
 ) -> None:
@@ -43,6 +45,7 @@ async def test_a_talk_goes_from_draft_to_won(negotiation_client: NegotiationClie
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("closed", ["lost", "walked_away"])
+@covers("6.4:reopened")
 async def test_a_closed_talk_is_reopened_with_a_reason(
     negotiation_client: NegotiationClient, closed: str
 ) -> None:
@@ -95,6 +98,7 @@ async def test_history_tells_what_happened_and_who_did_it(
 
 
 @pytest.mark.asyncio
+@covers("6.5:approval")
 async def test_beyond_the_authority_a_package_waits_for_its_own_approval(
     negotiation_client: NegotiationClient,
 ) -> None:

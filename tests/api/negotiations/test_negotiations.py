@@ -13,6 +13,7 @@ from tests.api.negotiations.conftest import (
     negotiation_body,
 )
 from tests.conftest import Clock, Mint
+from tests.contract.requirements import covers
 
 MEMBERS = set(
     "id title category kind role counterparty currency issues target walk_away batna their_estimate "  # noqa: SIM905
@@ -29,6 +30,7 @@ def pointers(answer: httpx2.Response) -> set[str]:
 
 
 @pytest.mark.asyncio
+@covers("6.2:missing")
 async def test_a_title_a_role_and_one_issue_are_enough(
     negotiation_client: NegotiationClient,
 ) -> None:
@@ -48,6 +50,7 @@ async def test_a_title_a_role_and_one_issue_are_enough(
 
 
 @pytest.mark.asyncio
+@covers("6.3:members")
 async def test_every_member_comes_back_with_money_as_decimal_strings(
     negotiation_client: NegotiationClient,
 ) -> None:
@@ -129,6 +132,7 @@ async def test_one_answer_names_every_fault(negotiation_client: NegotiationClien
         ({"target": {"package": {"price": 2**60}}}, "/target/package/price"),
     ],
 )
+@covers("6.3:refused")
 async def test_what_cannot_be_is_refused_where_it_is(
     negotiation_client: NegotiationClient, members: dict[str, Any], pointer: str
 ) -> None:
@@ -138,6 +142,7 @@ async def test_what_cannot_be_is_refused_where_it_is(
 
 
 @pytest.mark.asyncio
+@covers("6.2:alternative")
 async def test_a_walk_away_below_the_alternative_needs_a_reason(
     negotiation_client: NegotiationClient,
 ) -> None:

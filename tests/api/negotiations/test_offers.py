@@ -6,6 +6,7 @@ import pytest
 
 from tests.api.negotiations.conftest import PRICE, TERM, NegotiationClient
 from tests.conftest import Clock
+from tests.contract.requirements import covers
 
 BOTH: dict[str, Any] = {
     "issues": [{**PRICE, "weight": 3}, {**TERM, "weight": 1}],
@@ -14,6 +15,7 @@ BOTH: dict[str, Any] = {
 
 
 @pytest.mark.asyncio
+@covers("6.5:utility")
 async def test_a_row_says_what_it_is_worth_and_what_was_given_up(
     negotiation_client: NegotiationClient,
 ) -> None:
@@ -45,6 +47,7 @@ async def test_a_partial_package_is_worth_a_range(negotiation_client: Negotiatio
 
 
 @pytest.mark.asyncio
+@covers("6.5:outside")
 async def test_values_outside_their_issue_are_refused_each(
     negotiation_client: NegotiationClient,
 ) -> None:
@@ -64,6 +67,7 @@ async def test_values_outside_their_issue_are_refused_each(
 
 
 @pytest.mark.asyncio
+@covers("6.5:below_walk_away")
 async def test_my_offer_below_the_walk_away_needs_an_override_that_is_written_down(
     negotiation_client: NegotiationClient,
 ) -> None:
@@ -105,6 +109,7 @@ async def test_a_walk_away_price_holds_whatever_else_is_offered(
 
 
 @pytest.mark.asyncio
+@covers("6.5:constraint_violated")
 async def test_a_hard_constraint_binds_me_and_not_them(
     negotiation_client: NegotiationClient,
 ) -> None:
@@ -144,6 +149,7 @@ async def test_an_acceptance_below_the_walk_away_is_refused(
 
 
 @pytest.mark.asyncio
+@covers("6.5:acceptance")
 async def test_an_acceptance_names_a_live_offer_of_the_other_side(
     clock: Clock, negotiation_client: NegotiationClient
 ) -> None:
@@ -195,6 +201,7 @@ async def test_an_offer_is_withdrawn_by_its_maker_before_acceptance(
 
 
 @pytest.mark.asyncio
+@covers("6.5:unconfirmed")
 async def test_a_detected_offer_counts_once_it_is_confirmed(
     negotiation_client: NegotiationClient,
 ) -> None:

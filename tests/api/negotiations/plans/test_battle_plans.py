@@ -14,6 +14,7 @@ from tests.api.negotiations.conftest import (
     new_negotiation_client,
 )
 from tests.conftest import Mint, bearer
+from tests.contract.requirements import covers
 
 __all__ = ["negotiation_client", "new_negotiation_client"]
 
@@ -47,6 +48,7 @@ async def test_making_a_plan_moves_a_draft_to_planned_and_the_plan_is_current(
 
 
 @pytest.mark.asyncio
+@covers("6.8:stale")
 async def test_a_plan_goes_stale_when_the_talk_moves_on_and_a_new_one_is_a_new_version(
     negotiation_client: NegotiationClient,
 ) -> None:
@@ -79,6 +81,7 @@ async def test_the_least_negotiation_gets_a_plan_that_names_what_is_missing(
 
 
 @pytest.mark.asyncio
+@covers("6.8:markdown")
 async def test_a_plan_is_printed_for_those_who_accept_markdown(
     negotiation_client: NegotiationClient,
 ) -> None:

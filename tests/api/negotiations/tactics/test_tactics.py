@@ -18,6 +18,7 @@ from tests.api.negotiations.conftest import (
     new_negotiation_client,
 )
 from tests.conftest import Change, Mint, bearer
+from tests.contract.requirements import covers
 
 __all__ = ["negotiation_client", "new_negotiation_client"]
 
@@ -111,6 +112,7 @@ async def test_a_built_in_tactic_is_read_and_belongs_to_nobody(writer: Negotiati
 
 
 @pytest.mark.asyncio
+@covers("6.9:tactics")
 async def test_an_own_tactic_is_added_changed_and_deleted(writer: NegotiationClient) -> None:
     added = await add(writer)
     assert added["owner"] == "user"
@@ -171,6 +173,7 @@ async def test_own_tactics_are_nobody_elses_and_need_their_scope(
 
 
 @pytest.mark.asyncio
+@covers("6.9:suggestions")
 async def test_suggestions_answer_what_they_just_said(
     negotiation_client: NegotiationClient,
 ) -> None:
@@ -246,6 +249,7 @@ async def test_a_described_talk_with_offers_is_read_like_a_ledger(
 
 
 @pytest.mark.asyncio
+@covers("6.9:deceptive")
 async def test_a_deceptive_tactic_of_ones_own_is_kept_and_never_suggested(
     writer: NegotiationClient,
 ) -> None:
