@@ -11,12 +11,10 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
-from negotiator.errors import Conflict
+from negotiator.errors import Conflict, FieldError, ValidationFailed
 from negotiator.negotiations import limits, offer_history
-from negotiator.negotiations.issue_parsing import parse_issues
 from negotiator.negotiations.issues import Issue as Matter
 from negotiator.negotiations.issues import (
-    IssueFault,
     IssueType,
     Scalar,
     check_value,
@@ -34,8 +32,9 @@ from negotiator.negotiations.schemas_advice import (
     NextMoveBody,
     Style,
 )
-from negotiator.negotiations.terms import Terms
-from negotiator.negotiations.terms_parsing import days_left, parse_terms, validation_failure
+from negotiator.negotiations.schemas_terms import lacks_values
+from negotiator.negotiations.terms import Terms, days_left
+from negotiator.negotiations.terms_parsing import parse_issues, parse_terms
 from negotiator.negotiations.terms_view import json_scalar, package_view, value_view
 from negotiator.negotiations.utility import Preferences, Worth, is_complete, part_worths
 
@@ -92,19 +91,19 @@ def described_leverage_input(body: LeverageBody, now: int) -> tuple[Terms, "Leve
     theirs, refused = _full(body.their_preferences, "/their_preferences", kinds)
     found += refused
     if mine is None and not body.issues and not found:
-        found.append(IssueFault("/issues", "Give the issues, or my_preferences."))
+        found.append(FieldError("/issues", "Give the issues, or my_preferences."))
     judgements = body.judgements or {}
     for name, value in judgements.items():
         if name not in FACTOR_NAMES or not -1 <= value <= 1:
             text = f"A number from -1 to 1 for one of {', '.join(FACTOR_NAMES)}."
-            found.append(IssueFault(f"/judgements/{name}", text))
+            found.append(FieldError(f"/judgements/{name}", text))
     if found:
-        raise validation_failure(found)
+        raise ValidationFailed(found)
     terms = parse_terms(body, lenient=True, mine=mine)
     if terms.unvalued:
         place = next(n for n, i in enumerate(body.issues) if i.name in terms.unvalued)
-        raise validation_failure(
-            [IssueFault(f"/issues/{place}/range", "A range or options are needed.")]
+        raise ValidationFailed(
+            [FieldError(f"/issues/{place}/range", "A range or options are needed.")]
         )
     terms = _with_reservations(body, terms)
     return terms, _situation(terms, terms.preferences, now, theirs=theirs, judgements=judgements)
@@ -166,25 +165,28 @@ def _with_reservations(body: LeverageBody, terms: Terms) -> Terms:
 
 def _full(
     body: FullPreferences | None, pointer: str, kinds: Mapping[str, IssueType]
-) -> tuple[Preferences | None, list[IssueFault]]:
+) -> tuple[Preferences | None, list[FieldError]]:
     """One side's full preferences, in either form."""
     if body is None:
         return None, []
     if (body.part_worths is None) == (body.issues is None):
-        return None, [IssueFault(pointer, "Give either part_worths or issues.")]
+        return None, [FieldError(pointer, "Give either part_worths or issues.")]
     if body.issues is not None:
-        rows = [issue.model_dump(exclude={"weight_given"}) for issue in body.issues]
-        issues, found = parse_issues(rows, f"{pointer}/issues")
-        return (None if found else Preferences(issues, body.constant)), list(found)
+        found = [
+            FieldError(f"{pointer}/issues/{place}/range", "A range or options are needed.")
+            for place, issue in enumerate(body.issues)
+            if lacks_values(issue)
+        ]
+        return (None if found else Preferences(parse_issues(body.issues), body.constant)), found
     table = body.part_worths or {}
     found = [
-        IssueFault(f"{pointer}/part_worths/{name}/{place}/1", "Must be a utility.")
+        FieldError(f"{pointer}/part_worths/{name}/{place}/1", "Must be a utility.")
         for name, pairs in table.items()
         for place, pair in enumerate(pairs)
         if isinstance(pair[1], bool) or not isinstance(pair[1], int | float)
     ]
     if not table:
-        found.append(IssueFault(f"{pointer}/part_worths", "At least one issue is needed."))
+        found.append(FieldError(f"{pointer}/part_worths", "At least one issue is needed."))
     if found:
         return None, found
     read = part_worths(
@@ -193,9 +195,10 @@ def _full(
         kinds=kinds,
     )
     found = [
-        IssueFault(f"{pointer}/part_worths/{issue.name}", "Two pairs have the same value.")
+        FieldError(f"{pointer}/part_worths/{issue.name}", "Two pairs have the same value.")
         for issue in read.issues
-        if len({value_key(issue, option.value) for option in issue.options}) < len(issue.options)
+        if len({value_key(issue.type, option.value) for option in issue.options})
+        < len(issue.options)
     ]
     return (None if found else read), found
 
@@ -241,7 +244,7 @@ def described_turn_input(body: NextMoveBody) -> "StrategySituation":
     )
 
     if found := _refusals(body):
-        raise validation_failure(found)
+        raise ValidationFailed(found)
     mine = body.my_preferences
     frame = StrategySituation(
         issues=tuple(StrategyIssue(issue.name, tuple(issue.values)) for issue in body.issues),
@@ -358,12 +361,12 @@ def _utility(frame: "StrategySituation", offer: Mapping[str, Any], given: float 
     return computed if given is None or given > computed + _SAME else given
 
 
-def _refusals(body: NextMoveBody) -> list[IssueFault]:
-    found: list[IssueFault] = []
+def _refusals(body: NextMoveBody) -> list[FieldError]:
+    found: list[FieldError] = []
     names = [issue.name for issue in body.issues]
     listed = {issue.name: {(isinstance(v, bool), v) for v in issue.values} for issue in body.issues}
     found += [
-        IssueFault(f"/issues/{place}/name", "Another issue already has this name.")
+        FieldError(f"/issues/{place}/name", "Another issue already has this name.")
         for place, name in enumerate(names)
         if name in names[:place]
     ]
@@ -371,14 +374,14 @@ def _refusals(body: NextMoveBody) -> list[IssueFault]:
     for name, pairs in worths.items():
         at = f"/my_preferences/part_worths/{name}"
         if name not in listed:
-            found.append(IssueFault(at, "No issue has this name."))
+            found.append(FieldError(at, "No issue has this name."))
         found += [
-            IssueFault(f"{at}/{place}/1", "Must be a utility.")
+            FieldError(f"{at}/{place}/1", "Must be a utility.")
             for place, pair in enumerate(pairs)
             if isinstance(pair[1], bool) or not isinstance(pair[1], int | float)
         ]
     found += [
-        IssueFault(f"/my_preferences/part_worths/{name}", "Every issue needs its part worths.")
+        FieldError(f"/my_preferences/part_worths/{name}", "Every issue needs its part worths.")
         for name in listed
         if name not in worths
     ]
@@ -392,13 +395,13 @@ def _refusals(body: NextMoveBody) -> list[IssueFault]:
 
 def _offer_refusals(
     at: str, offer: Mapping[str, Any], listed: Mapping[str, set[tuple[bool, Any]]]
-) -> list[IssueFault]:
-    found = [IssueFault(f"{at}/{n}", "No issue has this name.") for n in offer if n not in listed]
+) -> list[FieldError]:
+    found = [FieldError(f"{at}/{n}", "No issue has this name.") for n in offer if n not in listed]
     for name, known in listed.items():
         if name not in offer:
-            found.append(IssueFault(f"{at}/{name}", "A value is needed."))
+            found.append(FieldError(f"{at}/{name}", "A value is needed."))
         elif (isinstance(offer[name], bool), offer[name]) not in known:
-            found.append(IssueFault(f"{at}/{name}", "Not one of the values of this issue."))
+            found.append(FieldError(f"{at}/{name}", "Not one of the values of this issue."))
     return found
 
 

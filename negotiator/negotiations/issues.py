@@ -1,9 +1,7 @@
-"""An issue: one thing being negotiated, with the asker's own value function on it.
+"""An issue: one thing that is negotiated, with the user's value function on it (Keeney and Raiffa 1976).
 
-Numbers live as `Decimal` coordinates (money and numbers as themselves, dates as day ordinals), so
-that only utilities are floats. Shapes: docs/contract 6.3; Keeney and Raiffa (1976) for the model.
-
-What one value of an issue is worth, which values there are, and which are refused.
+A value of an ordered issue has a coordinate, a `Decimal`: money and numbers are their own coordinates, a date is its
+day ordinal. Only utilities are floats.
 """
 
 from bisect import bisect_right
@@ -11,7 +9,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal, InvalidOperation
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
+
+from negotiator.errors import FieldError
 
 Scalar: TypeAlias = str | int | float | bool | Decimal
 Package: TypeAlias = Mapping[str, Scalar]
@@ -35,13 +35,6 @@ UNORDERED_TYPES: frozenset[str] = frozenset({"enum", "boolean"})
 
 MAX_EXPONENT = 30
 """No coordinate passes 10^30 in size, and below 10^-30 it is 0: no division can overflow."""
-
-
-class IssueFault(NamedTuple):
-    """One field error: where (RFC 6901 JSON pointer) and what is wrong, in a public sentence."""
-
-    pointer: str
-    description: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +99,11 @@ def coordinate(kind: IssueType, value: object) -> Decimal | None:
     return number if in_reach and whole else None
 
 
+def step_type(kind: IssueType) -> IssueType:
+    """The type of the step of a range: a date goes on by whole days."""
+    return "integer" if kind == "date" else kind
+
+
 def _day(value: object) -> Decimal | None:
     if not isinstance(value, str):
         return None
@@ -162,13 +160,13 @@ def worths_of(issue: Issue, values: Sequence[Scalar]) -> list[float | None]:
     """`worth_of` over many values, through one look-up table where the issue has options."""
     if not issue.options:
         return [worth_of(issue, value) for value in values]
-    table = {value_key(issue, option.value): option.utility for option in issue.options}
-    return [table.get(value_key(issue, value)) for value in values]
+    table = {value_key(issue.type, option.value): option.utility for option in issue.options}
+    return [table.get(value_key(issue.type, value)) for value in values]
 
 
-def value_key(issue: Issue, value: Scalar) -> Hashable:
-    """What two values that mean the same on this issue share."""
-    at = coordinate(issue.type, value)
+def value_key(kind: IssueType, value: Scalar) -> Hashable:
+    """A key that two values share exactly when they mean the same on this type of issue."""
+    at = coordinate(kind, value)
     return (isinstance(value, bool), value) if at is None else at
 
 
@@ -252,23 +250,23 @@ def _step(issue: Issue) -> Decimal | None:
     return Decimal(1) if issue.type in {"integer", "duration_days", "date"} else None
 
 
-def check_value(issue: Issue, value: object, pointer: str) -> list[IssueFault]:
+def check_value(issue: Issue, value: object, pointer: str) -> list[FieldError]:
     """What is wrong with this value for this issue: outside its options, range or type."""
     if issue.options:
         if any(same_value(issue.type, option.value, value) for option in issue.options):
             return []
-        return [IssueFault(pointer, f"Not one of the options of {issue.name}.")]
+        return [FieldError(pointer, f"Not one of the options of {issue.name}.")]
     if issue.type == "boolean":
-        return [] if isinstance(value, bool) else [IssueFault(pointer, "Must be true or false.")]
+        return [] if isinstance(value, bool) else [FieldError(pointer, "Must be true or false.")]
     at = coordinate(issue.type, value)
     if at is None:
-        return [IssueFault(pointer, f"Not a value of type {issue.type}.")]
+        return [FieldError(pointer, f"Not a value of type {issue.type}.")]
     if issue.range is not None and not issue.range.min <= at <= issue.range.max:
         ends = (
             value_at_coordinate(issue.type, issue.range.min),
             value_at_coordinate(issue.type, issue.range.max),
         )
-        return [IssueFault(pointer, f"Must lie between {ends[0]} and {ends[1]}.")]
+        return [FieldError(pointer, f"Must lie between {ends[0]} and {ends[1]}.")]
     return []
 
 

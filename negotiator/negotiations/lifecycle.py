@@ -6,6 +6,8 @@ State moves that are asked for: pausing, closing, reopening, agreeing, approving
 from dataclasses import replace
 from typing import Any
 
+import orjson
+
 from negotiator import values
 from negotiator.errors import Conflict, FieldError, ValidationFailed
 from negotiator.http.input import validate
@@ -37,11 +39,18 @@ def open_negotiation(
 ) -> dict[str, Any]:
     """Keep a new negotiation of this principal's; it starts as a draft. Answers its view; 422 for a past deadline."""
     check_deadline(terms)
-    session = NegotiationSession(values.new_id("neg"), owner, body, terms, values.now())
+    session = NegotiationSession(
+        values.new_id("neg"), owner, request_json(body), terms, values.now()
+    )
     session = queries.add_event(
         tx, session, actor, HistoryEvent(kind="opened", to_state=states.DRAFT)
     )
     return queries.save(tx, session, new=True)
+
+
+def request_json(body: NegotiationBody) -> bytes:
+    """The members that were sent, as JSON: what a later edit is merged into."""
+    return orjson.dumps(body.model_dump(mode="json", exclude_unset=True))
 
 
 def check_deadline(terms: Terms) -> None:
@@ -66,14 +75,14 @@ def edit_negotiation(
             error="closed",
             members={"state": session.state, "allowed": states.allowed_moves(session.state)},
         )
-    given = session.body.model_dump(mode="json", exclude_unset=True)
-    body: NegotiationBody = validate(NegotiationBody, apply_merge_patch(given, change.patch))
+    merged = apply_merge_patch(orjson.loads(session.request), change.patch)
+    body: NegotiationBody = validate(NegotiationBody, merged)
     terms = parse_terms(body)
     if terms.deadline != session.terms.deadline:
         check_deadline(terms)
-    before, after = terms_view(session.body, session.terms), terms_view(body, terms)
+    before, after = terms_view(session.terms), terms_view(terms)
     changed = sorted(name for name in after if before[name] != after[name])
-    edited = replace(session, body=body, terms=terms)
+    edited = replace(session, request=request_json(body), terms=terms)
     edited = queries.add_event(
         tx, edited, actor, HistoryEvent(kind="edited", detail={"changed": changed})
     )

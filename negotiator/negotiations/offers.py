@@ -14,14 +14,13 @@ from negotiator.errors import Conflict, FieldError, ValidationFailed
 from negotiator.negotiations import limits, offer_history, queries, states
 from negotiator.negotiations import offer_queries as ledger
 from negotiator.negotiations.event_queries import Actor, HistoryEvent
-from negotiator.negotiations.issues import IssueFault, Package
+from negotiator.negotiations.issues import Package
 from negotiator.negotiations.leverage.concessions import LedgerOffer, concession_analysis
 from negotiator.negotiations.offer_history import DETECTED_SOURCE, OFFER_KINDS
 from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.negotiations.schemas_offers import RecordOffer
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.negotiations.terms import Terms
-from negotiator.negotiations.terms_parsing import validation_failure
 from negotiator.negotiations.terms_view import json_scalar, package_view
 from negotiator.negotiations.utility import (
     UtilityInterval,
@@ -34,36 +33,36 @@ from negotiator.store.statement import Transaction
 from negotiator.values import milliseconds
 
 
-def check_offer_fields(sent: RecordOffer, rows: Sequence[OfferRow], now: int) -> list[IssueFault]:
+def check_offer_fields(sent: RecordOffer, rows: Sequence[OfferRow], now: int) -> list[FieldError]:
     """Field errors of a row beside its package: references to rows, validity, an override without its reason."""
-    found: list[IssueFault] = []
+    found: list[FieldError] = []
     known = {row.id: row for row in rows}
     if sent.kind == "acceptance" and sent.in_reply_to is None:
-        found.append(IssueFault("/in_reply_to", "An acceptance names the live offer it accepts."))
+        found.append(FieldError("/in_reply_to", "An acceptance names the live offer it accepts."))
     if sent.in_reply_to is not None and sent.in_reply_to not in known:
-        found.append(IssueFault("/in_reply_to", "There is no such offer in this ledger."))
+        found.append(FieldError("/in_reply_to", "There is no such offer in this ledger."))
     answered = known.get(sent.in_reply_to or "")
     if answered is not None and sent.kind in {"acceptance", "withdrawal"}:
         own = answered.side == sent.by
         if sent.kind == "acceptance" and own:
-            found.append(IssueFault("/in_reply_to", "A side accepts the other side's offers."))
+            found.append(FieldError("/in_reply_to", "A side accepts the other side's offers."))
         if sent.kind == "withdrawal" and not own:
-            found.append(IssueFault("/in_reply_to", "A side withdraws its own offers."))
+            found.append(FieldError("/in_reply_to", "A side withdraws its own offers."))
     if sent.confirms is not None:
         found += _confirming(sent, known.get(sent.confirms))
     until = milliseconds(sent.valid_until)
     if until is not None and until <= now and sent.source != "imported":
-        found.append(IssueFault("/valid_until", "Must lie in the future."))
+        found.append(FieldError("/valid_until", "Must lie in the future."))
     if sent.override and sent.reason is None:
-        found.append(IssueFault("/reason", "An override needs its reason."))
+        found.append(FieldError("/reason", "An override needs its reason."))
     return found
 
 
-def _confirming(sent: RecordOffer, row: OfferRow | None) -> list[IssueFault]:
+def _confirming(sent: RecordOffer, row: OfferRow | None) -> list[FieldError]:
     if row is None or row.source != offer_history.DETECTED_SOURCE or row.side != sent.by:
-        return [IssueFault("/confirms", "There is no such detected offer of this side.")]
+        return [FieldError("/confirms", "There is no such detected offer of this side.")]
     if sent.source == offer_history.DETECTED_SOURCE:
-        return [IssueFault("/source", "A detected offer is confirmed by one that is not.")]
+        return [FieldError("/source", "A detected offer is confirmed by one that is not.")]
     return []
 
 
@@ -222,11 +221,11 @@ def _packaged(entry: NewOffer) -> NewOffer:
     """Check every field of what was sent against the issues and the ledger; 422 with all that is wrong."""
     sent, found = entry.sent, check_offer_fields(entry.sent, entry.rows, entry.at)
     if sent.kind in OFFER_KINDS and not sent.package:
-        found.append(IssueFault("/package", "Name a value for at least one issue."))
+        found.append(FieldError("/package", "Name a value for at least one issue."))
     if sent.package:
         found += check_package(entry.session.terms.issues, sent.package)
     if found:
-        raise validation_failure(found)
+        raise ValidationFailed(found)
     package = sent.package or None
     if package is not None:
         package = _canonical(entry, package)
@@ -253,8 +252,8 @@ def _answering(entry: NewOffer) -> NewOffer:
         raise not_live_conflict(entry.rows, sent.in_reply_to, entry.at)
     package = answered.package
     if sent.kind == "acceptance" and entry.package not in (None, package):
-        raise validation_failure(
-            [IssueFault("/package", "An acceptance takes the package of the offer it names.")]
+        raise ValidationFailed(
+            [FieldError("/package", "An acceptance takes the package of the offer it names.")]
         )
     return replace(entry, package=package, answers=answered)
 

@@ -67,11 +67,10 @@ class PastEvidenceReader:
         self, owner: str, session: NegotiationSession
     ) -> tuple[RelevantMemory, ...]:
         """The few that are about the other side, or close in meaning to what is negotiated."""
-        body = session.body
-        them = body.counterparty
-        names = {name for name in (them.organisation, them.name) if name} if them else set[str]()
-        labels = [issue.label or issue.name for issue in body.issues]
-        asked = " ".join([body.title, body.category, *sorted(names), *labels])
+        terms = session.terms
+        names = set(terms.other_party.names) if terms.other_party else set[str]()
+        labels = [issue.label for issue in terms.issues]
+        asked = " ".join([terms.title, terms.category, *sorted(names), *labels])
         question = {"query": asked[:1000], "limit": _LOOKED_AT, "explain": True}
         try:
             found = await self.recall.search(owner, SearchMemories.model_validate(question))
@@ -92,9 +91,9 @@ class PastEvidenceReader:
 
 
 def _cell(session: NegotiationSession) -> BenchmarkCell:
-    body = session.body
-    side = "sell" if gains_when_higher(body.role, "") else "buy"
-    return BenchmarkCell(body.category, None, body.currency, side, "all")
+    terms = session.terms
+    side = "sell" if gains_when_higher(terms.role, "") else "buy"
+    return BenchmarkCell(terms.category, None, terms.currency, side, "all")
 
 
 def _results(tx: Transaction, owner: str) -> Mapping[str, TacticResult]:

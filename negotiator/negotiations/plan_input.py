@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from dataclasses import asdict
 from typing import Any, Final
 
 from negotiator.negotiations import offer_history
@@ -33,13 +34,12 @@ def build_brief(
     """The brief of a stored negotiation and its ledger; without ranges there is no leverage in it."""
     terms, ledger = session.terms, offer_history.ledger_offers(rows)
     leverage = None if terms.unvalued else assess_leverage(stored_leverage_input(terms, rows, now))
-    counterparty = session.body.counterparty
-    other = counterparty.model_dump() if counterparty else {}
-    batna, past = session.body.batna, past or PastEvidence()
+    other = asdict(terms.other_party) if terms.other_party else {}
+    past = past or PastEvidence()
     return PlanBrief(
         terms=terms,
         counterparty=other,
-        batna_description=batna.description if batna else None,
+        batna_description=terms.batna_details.description if terms.batna_details else None,
         ledger=ledger,
         leverage=leverage,
         situation=stored_tactic_situation(

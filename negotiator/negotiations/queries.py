@@ -16,10 +16,10 @@ from negotiator.errors import NotFound, PreconditionFailed
 from negotiator.negotiations import event_queries, states
 from negotiator.negotiations import offer_queries as ledger
 from negotiator.negotiations.event_queries import CLOCK_ACTOR, Actor, HistoryEvent
-from negotiator.negotiations.schemas_negotiations import ListNegotiations, NegotiationBody
+from negotiator.negotiations.schemas_negotiations import ListNegotiations
 from negotiator.negotiations.session import NegotiationSession, negotiation_view, search_text
 from negotiator.negotiations.tables import Negotiation
-from negotiator.negotiations.terms_parsing import parse_terms
+from negotiator.negotiations.terms import decode_terms, encode_terms
 from negotiator.store import ownership
 from negotiator.store.statement import Query, Statement, Transaction, insertion, table
 
@@ -38,7 +38,7 @@ _mine = (
 _columns = [
     table(Negotiation).c[name]
     for name in (
-        *("id", "owner", "given", "created_at", "state", "kept"),
+        *("id", "owner", "request", "terms", "created_at", "state", "progress"),
         *("offers", "events", "revision", "due_at", "origin"),
     )
 ]
@@ -98,7 +98,7 @@ _SAVE = Statement(
         {
             name: bindparam(f"new_{name}", type_=table(Negotiation).c[name].type)
             for name in (
-                *("category", "state", "search", "given", "kept", "document"),
+                *("category", "state", "search", "request", "terms", "progress", "document"),
                 *("offers", "events", "due_at", "revision", "updated_at"),
             )
         }
@@ -196,8 +196,9 @@ def save(tx: Transaction, session: NegotiationSession, *, new: bool = False) -> 
         "category": session.terms.category,
         "state": session.state,
         "search": search_text(session),
-        "given": orjson.dumps(session.body.model_dump(mode="json", exclude_unset=True)),
-        "kept": orjson.dumps(
+        "request": session.request,
+        "terms": encode_terms(session.terms),
+        "progress": orjson.dumps(
             [session.state_reason, session.outcome, session.pending, list(session.baselines)]
         ),
         "document": orjson.dumps(seen),
@@ -253,14 +254,14 @@ def _load(tx: Transaction, owner: str, negotiation: str) -> tuple[NegotiationSes
     found = tx.one(_LOAD, negotiation=negotiation, owner=owner)
     if found is None:
         raise NotFound("There is no such negotiation.")
-    key, holder, given, created_at, state, kept, offers, events, revision, due_at, origin = found
-    body = NegotiationBody.model_validate(orjson.loads(given))
-    reason, outcome, pending, baselines = orjson.loads(kept)
+    (key, holder, request, terms, created_at, state, progress, *counts, due_at, origin) = found
+    reason, outcome, pending, baselines = orjson.loads(progress)
+    offers, events, revision = counts
     session = NegotiationSession(
         id=key,
         owner=holder,
-        body=body,
-        terms=parse_terms(body, lenient=True),
+        request=request,
+        terms=decode_terms(terms),
         created_at=created_at,
         state=state,
         state_reason=reason,

@@ -1,8 +1,8 @@
 """What leverage and the next move take and give (docs/contract 6.6, 6.7)."""
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 from typing_extensions import TypedDict
 
 from negotiator.negotiations.leverage.power import FACTOR_NAMES
@@ -11,7 +11,13 @@ from negotiator.negotiations.schemas_negotiations import (
     NegotiationId,
     NegotiationRole,
 )
-from negotiator.negotiations.schemas_terms import IssueBody
+from negotiator.negotiations.schemas_terms import (
+    IssueBody,
+    Issues,
+    issue_errors,
+    pointed_error,
+    repeated_names,
+)
 from negotiator.schema import (
     SchemaKeyword,
     Strict,
@@ -64,7 +70,7 @@ class FullPreferences(Strict):
         None, description="Issue to [[value, utility], …]; a package is worth the sum."
     )
     constant: Utility = Field(0.0, description="Added to every package's sum of part worths.")
-    issues: list[IssueBody] | None = Field(None, min_length=1, max_length=50)
+    issues: Issues | None = None
     reservation_utility: Utility | None = Field(
         None, description="What no agreement is worth to this side: its walk-away."
     )
@@ -99,6 +105,23 @@ class LeverageBody(NegotiationBody):
     judgements: Judgements | None = Field(
         None, description="Power factors set outright, each from -1 to 1."
     )
+
+    @model_validator(mode="after")
+    def _check_issues(self) -> Self:
+        """Check the issues where they are used; beside `my_preferences` they only name the types."""
+        if self.my_preferences is not None:
+            return self
+        found = [
+            *(
+                e
+                for n, issue in enumerate(self.issues)
+                for e in issue_errors(issue, f"/issues/{n}")
+            ),
+            *repeated_names([issue.name for issue in self.issues], "/issues"),
+        ]
+        if found:
+            raise pointed_error(found)
+        return self
 
 
 class IssueValues(Strict):

@@ -1,21 +1,11 @@
 """A negotiation on the wire: what is sent, what is asked for, what comes back."""
 
-from typing import Annotated, Any, Literal, Self, cast
+from typing import Annotated, Any, Literal
 
-from pydantic import (
-    ConfigDict,
-    Field,
-    ModelWrapValidatorHandler,
-    ValidationError,
-    WithJsonSchema,
-    model_validator,
-)
-from pydantic_core import InitErrorDetails, PydanticCustomError
+from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema
 from typing_extensions import TypedDict
 
 from negotiator.http.cursors import Cursor
-from negotiator.negotiations.issue_parsing import parse_issues
-from negotiator.negotiations.issues import IssueFault
 from negotiator.negotiations.schemas_terms import (
     AuthorityBody,
     BaselineBody,
@@ -23,14 +13,22 @@ from negotiator.negotiations.schemas_terms import (
     ConstraintBody,
     CounterpartyBody,
     FactsBody,
-    IssueBody,
+    Issues,
     TheirEstimate,
     WalkAway,
     WorthBody,
-    with_stand_in_range,
 )
 from negotiator.schema import MergePatch, SchemaKeyword, Strict, example_schema
-from negotiator.values import CURRENCY_PATTERN, Moment, Origin, ShortText, TitleText, Truth, Whole
+from negotiator.values import (
+    CURRENCY_PATTERN,
+    MINOR_UNITS,
+    Moment,
+    Origin,
+    ShortText,
+    TitleText,
+    Truth,
+    Whole,
+)
 
 NegotiationRole = Literal["buyer", "seller", "employer", "candidate", "landlord", "tenant", "party"]
 NegotiationState = Literal[
@@ -45,6 +43,17 @@ NegotiationState = Literal[
     "walked_away",
     "cancelled",
     "expired",
+]
+
+
+def _check_currency(code: str) -> str:
+    if code not in MINOR_UNITS:
+        raise ValueError("Not an active ISO 4217 code.")
+    return code
+
+
+Currency = Annotated[
+    ShortText, AfterValidator(_check_currency), SchemaKeyword("pattern", CURRENCY_PATTERN)
 ]
 
 
@@ -81,9 +90,7 @@ class NegotiationBody(Strict):
 
     title: TitleText = Field(description="Name to find it by.")
     role: NegotiationRole = Field(description="The user's side.")
-    issues: list[IssueBody] = Field(
-        min_length=1, max_length=50, description="What is negotiated, one entry each."
-    )
+    issues: Issues = Field(description="What is negotiated, one entry each.")
     category: ShortText = Field(
         "other", description="What is bought, sold or settled, such as software."
     )
@@ -91,9 +98,7 @@ class NegotiationBody(Strict):
         "other", description="new_purchase, renewal, sale, salary, lease, dispute or other."
     )
     counterparty: CounterpartyBody | None = Field(None, description="The other side.")
-    currency: Annotated[ShortText, SchemaKeyword("pattern", CURRENCY_PATTERN)] | None = Field(
-        None, description="ISO 4217 code of all money issues."
-    )
+    currency: Currency | None = Field(None, description="ISO 4217 code of all money issues.")
     target: WorthBody | None = Field(
         None, description="What the user aims for: a value for each issue."
     )
@@ -116,49 +121,6 @@ class NegotiationBody(Strict):
     )
     baseline: BaselineBody | None = Field(None, description="What the result is measured against.")
     facts: FactsBody | None = Field(None, description="Facts behind the split of power.")
-
-    @model_validator(mode="wrap")
-    @classmethod
-    def _name_every_fault(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
-        """When a member is malformed, the issues are still read, so that one answer names all faults."""
-        try:
-            return handler(data)
-        except ValidationError as fault:
-            raise _together(cls.__name__, fault, data) from None
-
-
-def _together(title: str, fault: ValidationError, data: Any) -> ValidationError:
-    seen = fault.errors(include_url=False, include_input=False)
-    found = [
-        InitErrorDetails(
-            type=PydanticCustomError("refused", "{said}", {"said": error["msg"]}),
-            loc=error["loc"],
-            input=None,
-        )
-        for error in seen
-    ]
-    places = {"/".join(map(str, ("", *error["loc"]))) for error in seen}
-    for refusal in _issue_refusals(data):
-        if any(_covers(place, refusal.pointer) for place in places):
-            continue
-        said = PydanticCustomError("refused", "{said}", {"said": refusal.description})
-        loc = tuple(int(p) if p.isdigit() else p for p in refusal.pointer.split("/")[1:])
-        found.append(InitErrorDetails(type=said, loc=loc, input=None))
-    return ValidationError.from_exception_data(title, found)
-
-
-def _issue_refusals(data: Any) -> list[IssueFault]:
-    members = cast(dict[str, Any], data) if isinstance(data, dict) else {}
-    sent = members.get("issues")
-    rows = cast(list[Any], sent) if isinstance(sent, list) else []
-    read = [
-        with_stand_in_range(cast(dict[str, Any], r)) if isinstance(r, dict) else r for r in rows
-    ]
-    return parse_issues(read)[1] if read else []
-
-
-def _covers(place: str, pointer: str) -> bool:
-    return place == pointer or place.startswith(f"{pointer}/") or pointer.startswith(f"{place}/")
 
 
 class NegotiationId(Strict):

@@ -1,12 +1,31 @@
-"""The members of a negotiation's body: issues, limits, what is believed of the other side (docs/contract 6.2, 6.3)."""
+"""The members of a negotiation's body, and the rules that each of them keeps (docs/contract 6.2, 6.3)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from itertools import pairwise
 from typing import Annotated, Any, Final, Literal, cast
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WithJsonSchema,
+    WrapValidator,
+)
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from negotiator.negotiations.issues import UNORDERED_TYPES
+from negotiator.errors import FieldError
+from negotiator.negotiations.issues import (
+    MAX_LISTED_VALUES,
+    UNORDERED_TYPES,
+    coordinate,
+    same_value,
+    step_type,
+    value_key,
+)
 from negotiator.schema import Strict, exactly_one
 from negotiator.values import (
     SCALAR_SCHEMA,
@@ -83,22 +102,162 @@ class IssueBody(Strict):
     tradeable: Truth = Field(True, description="Whether it may be given for something else.")
 
 
-_STAND_INS: Final = {"date": ("2000-01-01", "2000-01-02")}
+def lacks_values(issue: IssueBody) -> bool:
+    """Whether the issue is a numeric one that does not say which values it may take."""
+    return issue.type not in UNORDERED_TYPES and not (
+        issue.range or issue.options or issue.value_points
+    )
 
 
-def lacks_values(issue: Mapping[str, Any]) -> bool:
-    """Whether a numeric issue, as written, says nothing of the values it may take."""
-    kind = issue.get("type", "money")
-    plain = isinstance(kind, str) and kind not in UNORDERED_TYPES
-    return plain and not any(issue.get(name) for name in ("range", "options", "value_points"))
+def issue_errors(issue: IssueBody, at: str = "") -> list[FieldError]:
+    """What is wrong with an issue whose members each have their form: a range upside down, options of another type.
+
+    `at` is the issue's pointer. A numeric issue without a range, options and corners is in order.
+    """
+    found: list[FieldError] = []
+    if not issue.name.strip():
+        found.append(FieldError(f"{at}/name", "A name is needed."))
+    ranged = _range_errors(issue, f"{at}/range")
+    found += ranged
+    found += _option_errors(issue, f"{at}/options")
+    if not found and not issue.options:
+        if issue.type == "enum":
+            found.append(FieldError(f"{at}/options", "An enum needs its options."))
+        elif issue.value_points and issue.range is None and issue.type != "boolean":
+            found.append(FieldError(f"{at}/range", "A range or options are needed."))
+    if issue.value_points and (ranged or not _are_corners(issue, issue.value_points)):
+        text = "Must be [value, utility] pairs by rising value, utilities 0 to 1, on a range."
+        found.append(FieldError(f"{at}/value_points", text))
+    return found
 
 
-def with_stand_in_range(issue: Mapping[str, Any]) -> dict[str, Any]:
-    """The issue as written, with a range to read it over where it has none; to be taken off again."""
-    if not lacks_values(issue):
-        return dict(issue)
-    low, high = _STAND_INS.get(str(issue.get("type")), (0, 1))
-    return {**issue, "range": {"min": low, "max": high}}
+def repeated_names(names: Sequence[object], at: str = "") -> list[FieldError]:
+    """An error for each issue whose name an issue before it has; `names` holds None for an issue without one."""
+    return [
+        FieldError(f"{at}/{place}/name", "Another issue already has this name.")
+        for place, name in enumerate(names)
+        if isinstance(name, str) and name.strip() and name in names[:place]
+    ]
+
+
+def _range_errors(issue: IssueBody, at: str) -> list[FieldError]:
+    if issue.range is None:
+        return []
+    if issue.type in UNORDERED_TYPES:
+        return [FieldError(at, "Must be an object with min and max, on an ordered issue.")]
+    low, high = coordinate(issue.type, issue.range.min), coordinate(issue.type, issue.range.max)
+    if low is None or high is None:
+        return [
+            FieldError(f"{at}/{end}", f"Must be a value of type {issue.type}.")
+            for end, value in (("min", low), ("max", high))
+            if value is None
+        ]
+    if low >= high:
+        return [FieldError(f"{at}/max", "Must be greater than min.")]
+    if issue.range.step is None:
+        return []
+    step = coordinate(step_type(issue.type), issue.range.step)
+    if step is None or step <= 0 or (high - low) / step >= MAX_LISTED_VALUES:
+        text = f"Must make at most {MAX_LISTED_VALUES} values, above 0."
+        return [FieldError(f"{at}/step", text)]
+    return []
+
+
+def _option_errors(issue: IssueBody, at: str) -> list[FieldError]:
+    options = issue.options or []
+    if len(options) == 1:
+        return [FieldError(at, "Must be a list of at least two options.")]
+    found = [
+        FieldError(f"{at}/{place}/value", f"Not a value of type {issue.type}.")
+        for place, option in enumerate(options)
+        if isinstance(option.value, Decimal)
+        or not same_value(issue.type, option.value, option.value)
+    ]
+    if found:
+        return found
+    if len({value_key(issue.type, option.value) for option in options}) < len(options):
+        return [FieldError(at, "Two options have the same value.")]
+    if 0 < sum(option.utility is not None for option in options) < len(options):
+        return [FieldError(at, "Give every option a utility, or none.")]
+    return []
+
+
+def _are_corners(issue: IssueBody, points: Sequence[Sequence[Any]]) -> bool:
+    """Whether the points are [value, utility] pairs by rising value, on an issue that has a range."""
+    places = [coordinate(issue.type, at) for at, _ in points]
+    known = [at for at in places if at is not None]
+    return (
+        issue.range is not None
+        and len(known) == len(points) >= 2
+        and all(a < b for a, b in pairwise(known))
+        and all(
+            isinstance(worth, int | float | Decimal)
+            and not isinstance(worth, bool)
+            and 0 <= worth <= 1
+            for _, worth in points
+        )
+    )
+
+
+def pointed_error(errors: Iterable[FieldError]) -> ValidationError:
+    """Pydantic's error for these field errors; raised in a validator, it counts from the validated part on."""
+    return _error((_place(error.pointer), error.description) for error in errors)
+
+
+def _place(pointer: str) -> tuple[str | int, ...]:
+    """The parts of a pointer; a number is a place in a list."""
+    return tuple(int(part) if part.isdigit() else part for part in pointer.split("/")[1:])
+
+
+def _error(errors: Iterable[tuple[tuple[str | int, ...], str]]) -> ValidationError:
+    return ValidationError.from_exception_data(
+        "issues",
+        [
+            InitErrorDetails(
+                type=PydanticCustomError("refused", "{text}", {"text": text}), loc=place, input=None
+            )
+            for place, text in errors
+        ],
+    )
+
+
+def _check_issue(issue: IssueBody) -> IssueBody:
+    if found := issue_errors(issue):
+        raise pointed_error(found)
+    return issue
+
+
+def _check_names(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+    """The issues, each with a name of its own; names are compared even where other members are wrong."""
+    errors: list[tuple[tuple[str | int, ...], str]] = []
+    issues: Any = None
+    try:
+        issues = handler(value)
+    except ValidationError as invalid:
+        errors = [(error["loc"], error["msg"]) for error in invalid.errors(include_url=False)]
+        if any(not place for place, _ in errors):  # no list of issues at all
+            raise
+    wrong = {place[:2] for place, _ in errors}
+    errors += [
+        (place, error.description)
+        for error in repeated_names([_name(row) for row in cast(list[Any], value)])
+        if (place := _place(error.pointer)) not in wrong
+    ]
+    if errors:
+        raise _error(errors)
+    return issues
+
+
+def _name(row: Any) -> Any:
+    return row.get("name") if isinstance(row, Mapping) else getattr(row, "name", None)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+
+
+Issues = Annotated[
+    list[Annotated[IssueBody, AfterValidator(_check_issue)]],
+    Field(min_length=1, max_length=50),
+    WrapValidator(_check_names),
+]
+"""The issues of a negotiation; one answer names what is wrong with each of them."""
 
 
 class WorthBody(Strict):

@@ -1,26 +1,25 @@
-"""A negotiation inside a unit, and as its owner sees it: pure."""
+"""A stored negotiation in memory, and its JSON for its owner."""
 
 from dataclasses import dataclass, replace
 from typing import Any
 
 from negotiator import values
 from negotiator.negotiations import states
-from negotiator.negotiations.schemas_negotiations import NegotiationBody
 from negotiator.negotiations.terms import Terms
 from negotiator.negotiations.terms_view import terms_view
 
 
 @dataclass(frozen=True, slots=True)
 class NegotiationSession:
-    """A negotiation inside a unit: what was sent, its terms, and what its life has added.
+    """A stored negotiation: the request it was opened with (as JSON, edits applied), its terms, and its state.
 
-    `pending` is the package held for approval, `outcome` how it ended; `offers` and `events` are the last `seq`;
+    `pending` is the package that waits for approval, `outcome` the result; `offers` and `events` are the last `seq`;
     `origin` is the agent that opened it before its user claimed it.
     """
 
     id: str
     owner: str
-    body: NegotiationBody
+    request: bytes
     terms: Terms
     created_at: int
     state: str = states.DRAFT
@@ -42,7 +41,7 @@ def negotiation_view(session: NegotiationSession, updated_at: int) -> dict[str, 
     """A negotiation as its owner sees it (docs/contract 6.2)."""
     return {
         "id": session.id,
-        **terms_view(session.body, session.terms),
+        **terms_view(session.terms),
         "baseline_history": list(session.baselines),
         "state": session.state,
         "state_reason": session.state_reason,
@@ -57,7 +56,7 @@ def negotiation_view(session: NegotiationSession, updated_at: int) -> dict[str, 
 
 
 def search_text(session: NegotiationSession) -> str:
-    """What a list's `query` looks into, in lower case: the title and the other side's names."""
-    other = session.body.counterparty
+    """The text that a list's `query` searches, in lower case: the title and the other side's names."""
+    other = session.terms.other_party
     names = (other.name, other.organisation) if other else ()
     return "\n".join(filter(None, (session.terms.title, *names))).lower()

@@ -1,11 +1,8 @@
-"""Negotiations, what happened to them, and their ledgers.
+"""Tables of negotiations, their history and offers, of battle plans, and of tactics that users add.
 
-What lists filter by has a column; the rest of a negotiation is JSON: `given` as it was sent, `kept` what life added,
-`document` the ready view, so that a list emits it without looking inside.
-
-Battle plans at rest.
-
-The user's own tactics at rest.
+A negotiation has a column for each member that lists filter by; the rest is JSON. `request` is the request body with
+later edits merged, `terms` the parsed terms (`terms.encode_terms`), `progress` the state's reason, the outcome, the
+package that waits for approval and earlier baselines, and `document` the ready view that lists and reads answer with.
 """
 
 from sqlalchemy import BigInteger, Index, LargeBinary
@@ -33,8 +30,9 @@ class Negotiation(TableModel, table=True):
     category: str
     state: str
     search: str
-    given: bytes = Field(sa_type=LargeBinary)
-    kept: bytes = Field(sa_type=LargeBinary)
+    request: bytes = Field(sa_type=LargeBinary)
+    terms: bytes = Field(sa_type=LargeBinary)
+    progress: bytes = Field(sa_type=LargeBinary)
     document: bytes = Field(sa_type=LargeBinary)
     offers: int
     events: int

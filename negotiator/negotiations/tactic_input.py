@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, get_args
 
+from negotiator.errors import ValidationFailed
 from negotiator.negotiations.engine_input import described_leverage_input
 from negotiator.negotiations.issues import Package
 from negotiator.negotiations.leverage.assessment import Leverage, assess_leverage
@@ -16,8 +17,8 @@ from negotiator.negotiations.plans.rendering import issue_label, package_in_word
 from negotiator.negotiations.schemas_tactics import MatchTactics
 from negotiator.negotiations.tactics.facts import NegotiationKind, PublicWords, TacticSituation
 from negotiator.negotiations.tactics.tactic import ROLES, Phase
-from negotiator.negotiations.terms import Terms
-from negotiator.negotiations.terms_parsing import days_left, parse_terms, validation_failure
+from negotiator.negotiations.terms import Terms, days_left
+from negotiator.negotiations.terms_parsing import parse_terms
 from negotiator.negotiations.utility import check_package, package_utility, utility_of_alternative
 
 STRONG_ALTERNATIVE_SHARE: Final = 0.7
@@ -141,7 +142,7 @@ def _offers(body: MatchTactics, terms: Terms) -> tuple[LedgerOffer, ...] | None:
         for error in check_package(terms.issues, offer.package, f"/offers/{place}/package")
     ]
     if wrong:
-        raise validation_failure(wrong)
+        raise ValidationFailed(wrong)
     return tuple(
         LedgerOffer(seq=place + 1, by=one.by, package=one.package, claimed_final=one.claimed_final)
         for place, one in enumerate(body.offers)

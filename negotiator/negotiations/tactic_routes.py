@@ -1,7 +1,7 @@
 """`/api/tactics` and the suggestions."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from negotiator import values
@@ -208,13 +208,13 @@ class Tactics:
             leverage = (
                 None if terms.unvalued else assess_leverage(stored_leverage_input(terms, rows, now))
             )
-            other = session.body.counterparty
+            other = terms.other_party
             situation = stored_tactic_situation(
                 terms,
                 leverage,
                 offer_history.ledger_offers(rows),
                 now=now,
-                counterparty=other.model_dump() if other else None,
+                counterparty=asdict(other) if other else None,
                 phase=asked.phase,
                 utterance=asked.utterance,
             )

@@ -1,14 +1,43 @@
-"""A negotiation's terms as pure values: what every piece of advice and every check is made from."""
+"""The terms of a negotiation: every check and every piece of advice starts from them.
 
-from collections.abc import Sequence
+A request body is parsed into `Terms` once (`terms_parsing`). They are stored as versioned JSON, which `decode_terms`
+reads back without validation: a rule of input that is made stricter later refuses no stored negotiation.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal
+from typing import Any, Final, Literal
 
-from negotiator.negotiations.issues import Issue, Scalar
+import orjson
+
+from negotiator.negotiations.issues import Issue, IssueOption, IssueRange, Scalar
 from negotiator.negotiations.leverage.power import NO_FACTS, SideFacts
 from negotiator.negotiations.leverage.zone_of_agreement import Estimate
 from negotiator.negotiations.utility import Preferences, Worth
+
+SELLING_ROLES: Final = frozenset({"seller", "candidate", "landlord"})
+"""Roles to which more money is better."""
+BUYING_ROLES: Final = frozenset({"buyer", "employer", "tenant"})
+"""Roles to which less money is better."""
+MILLISECONDS_PER_DAY: Final = 86_400_000
+
+
+@dataclass(frozen=True, slots=True)
+class OtherParty:
+    """What the user said about the other side."""
+
+    name: str | None = None
+    organisation: str | None = None
+    role: str | None = None
+    relationship: str | None = None
+    decision_maker: str | None = None
+    notes: str | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The organisation and the person, as far as they are known."""
+        return tuple(name for name in (self.organisation, self.name) if name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,24 +48,66 @@ class Constraint:
     op: Literal["<=", ">=", "<", ">", "==", "!=", "in", "not_in"]
     values: tuple[Scalar, ...]
     hard: bool = True
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Authority:
-    """What may be agreed to without approval: at least `least`, and no worse a price than `prices`."""
+    """What the user may agree to without approval: at least `least`, and no worse a price than `prices`.
+
+    `amount` is the limit where it is an amount of money. `stated` is false when the user said nothing about it.
+    """
 
     least: Worth | None = None
-    prices: tuple[Decimal, ...] = ()
+    amount: Decimal | None = None
+    needs_approval_above: Decimal | None = None
     approver: str | None = None
+    stated: bool = False
+
+    @property
+    def prices(self) -> tuple[Decimal, ...]:
+        """The prices from which on a package needs approval."""
+        return tuple(p for p in (self.amount, self.needs_approval_above) if p is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class AlternativeDetails:
+    """What the user said about the best alternative besides its worth; the moment is in milliseconds."""
+
+    description: str | None = None
+    probability: float | None = None
+    cost: Decimal | None = None
+    available_until: int | None = None
+    override_reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateDetails:
+    """What the user said about the estimate of the other side: their priorities, and how it is known."""
+
+    priorities: tuple[str, ...] = ()
+    confidence: float | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The figure that the result is measured against."""
+
+    kind: str
+    value: Decimal | None = None
+    as_of: str | None = None
+    evidence: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """A negotiation without its ledger and its life.
+    """A negotiation without its offers and its state.
 
-    `walk_away`, `target` and `batna` are as given; `certain` is what the alternative is surely worth, chance and cost
-    counted, and `batna_uncertain` whether there was any to count. `unvalued` names issues whose range is not known.
-    Times are milliseconds since the epoch.
+    `walk_away`, `target` and `batna` are as the user gave them. `certain` is the utility of the alternative with its
+    chance and cost counted; `batna_uncertain` says whether there was a chance or a cost. `unvalued` names the issues
+    whose range is not known, `missing` what advice lacks. `facts` holds the facts as the user gave them; `me` and
+    `them` also hold those that other members imply. Moments are milliseconds since the epoch.
     """
 
     title: str
@@ -45,19 +116,25 @@ class Terms:
     kind: str
     currency: str | None
     preferences: Preferences
+    other_party: OtherParty | None = None
     walk_away: Worth | None = None
+    walk_away_reason: str | None = None
     target: Worth | None = None
     batna: Worth | None = None
+    batna_details: AlternativeDetails | None = None
     certain: float | None = None
     batna_uncertain: bool = False
     their_walk_away: Estimate | None = None
     their_target: Worth | None = None
     their_batna: Worth | None = None
-    deadline: int | None = None
     their_deadline: int | None = None
+    estimate_details: EstimateDetails | None = None
+    deadline: int | None = None
     max_rounds: int | None = None
     constraints: tuple[Constraint, ...] = ()
     authority: Authority = Authority()
+    baseline: Baseline | None = None
+    facts: Mapping[str, Mapping[str, float]] | None = None
     me: SideFacts = NO_FACTS
     them: SideFacts = NO_FACTS
     unvalued: tuple[str, ...] = ()
@@ -74,10 +151,85 @@ class Terms:
 
     @property
     def price(self) -> Issue | None:
-        """The issue that amounts of money speak of: the first one of type money."""
+        """The issue that amounts of money refer to: the first one of type money."""
         return next((issue for issue in self.issues if issue.type == "money"), None)
 
 
 def issue_named(issues: Sequence[Issue], name: str) -> Issue | None:
     """The issue of this name."""
     return next((issue for issue in issues if issue.name == name), None)
+
+
+def days_left(deadline: int | None, now: int) -> float | None:
+    """Days until a deadline, 0 once it has passed."""
+    return None if deadline is None else max(0.0, (deadline - now) / MILLISECONDS_PER_DAY)
+
+
+TERMS_VERSION: Final = 1
+"""Version of the stored form. A field that is added needs a default and no new version; one that is renamed or removed
+needs a new version, and a step in `decode_terms` that turns the old form into the new one."""
+
+
+def encode_terms(terms: Terms) -> bytes:
+    """The stored form: the fields of `Terms` as JSON, decimals as strings, and the version as `v`."""
+    return orjson.dumps({"v": TERMS_VERSION, "terms": terms}, default=str)
+
+
+def decode_terms(stored: bytes) -> Terms:
+    """The terms that `encode_terms` wrote; nothing is validated."""
+    row: dict[str, Any] = orjson.loads(stored)["terms"]
+    preferences = row["preferences"]
+    row["preferences"] = Preferences(
+        tuple(_issue(issue) for issue in preferences["issues"]), preferences["constant"]
+    )
+    for name in ("walk_away", "target", "batna", "their_target", "their_batna"):
+        row[name] = _worth(row[name])
+    if row["other_party"] is not None:
+        row["other_party"] = OtherParty(**row["other_party"])
+    if row["batna_details"] is not None:
+        row["batna_details"] = AlternativeDetails(**_with_decimals(row["batna_details"], "cost"))
+    if row["their_walk_away"] is not None:
+        estimate = _with_decimals(row["their_walk_away"], "low", "likely", "high")
+        row["their_walk_away"] = Estimate(**estimate)
+    if row["estimate_details"] is not None:
+        row["estimate_details"] = EstimateDetails(
+            **_with_tuples(row["estimate_details"], "priorities")
+        )
+    if row["baseline"] is not None:
+        baseline = _with_decimals(row["baseline"], "value")
+        row["baseline"] = Baseline(**_with_tuples(baseline, "evidence"))
+    authority = _with_decimals(row["authority"], "amount", "needs_approval_above")
+    authority["least"] = _worth(authority["least"])
+    row["authority"] = Authority(**authority)
+    row["constraints"] = tuple(
+        Constraint(**_with_tuples(rule, "values")) for rule in row["constraints"]
+    )
+    row["me"], row["them"] = SideFacts(**row["me"]), SideFacts(**row["them"])
+    return Terms(**_with_tuples(row, "unvalued", "missing"))
+
+
+def _issue(row: dict[str, Any]) -> Issue:
+    if row["range"] is not None:
+        row["range"] = IssueRange(**_with_decimals(row["range"], "min", "max", "step"))
+    row["options"] = tuple(IssueOption(**option) for option in row["options"])
+    row["value_points"] = tuple((Decimal(at), worth) for at, worth in row["value_points"])
+    return Issue(**row)
+
+
+def _worth(row: dict[str, Any] | None) -> Worth | None:
+    return None if row is None else Worth(**row)
+
+
+def _with_decimals(row: dict[str, Any], *names: str) -> dict[str, Any]:
+    """The row with these members as decimals where they are not null."""
+    for name in names:
+        if row[name] is not None:
+            row[name] = Decimal(row[name])
+    return row
+
+
+def _with_tuples(row: dict[str, Any], *names: str) -> dict[str, Any]:
+    """The row with these members, which are lists, as tuples."""
+    for name in names:
+        row[name] = tuple(row[name])
+    return row

@@ -1,37 +1,36 @@
-"""A negotiation's terms as their owner sees them: every money amount a decimal string."""
+"""A negotiation's terms as JSON for their owner: every amount of money is a decimal string."""
 
+from dataclasses import asdict
 from decimal import Decimal
 from typing import Any
 
 from negotiator import values
 from negotiator.negotiations.issues import Issue, Package, coordinate, value_at_coordinate
-from negotiator.negotiations.schemas_negotiations import NegotiationBody
-from negotiator.negotiations.schemas_terms import Batna, TheirEstimate
 from negotiator.negotiations.terms import Terms
 from negotiator.negotiations.utility import Worth
-from negotiator.values import LARGEST_WHOLE, format_money, milliseconds
+from negotiator.values import LARGEST_WHOLE, format_money
 
 
-def terms_view(body: NegotiationBody, terms: Terms) -> dict[str, Any]:
-    """The members that come from the body, in the order of the contract."""
+def terms_view(terms: Terms) -> dict[str, Any]:
+    """The members of a negotiation's view that its terms give."""
     return {
-        "title": body.title,
-        "category": body.category,
-        "kind": body.kind,
-        "role": body.role,
-        "counterparty": body.counterparty.model_dump() if body.counterparty else None,
-        "currency": body.currency,
+        "title": terms.title,
+        "category": terms.category,
+        "kind": terms.kind,
+        "role": terms.role,
+        "counterparty": asdict(terms.other_party) if terms.other_party else None,
+        "currency": terms.currency,
         "issues": [issue_view(issue, terms.currency) for issue in terms.issues],
         "target": worth_view(terms, terms.target),
-        "walk_away": _walk_away(body, terms),
-        "batna": _batna(body.batna, terms),
-        "their_estimate": _their_estimate(body.their_estimate, terms),
+        "walk_away": _walk_away(terms),
+        "batna": _batna(terms),
+        "their_estimate": _their_estimate(terms),
         "deadline": values.timestamp_or_none(terms.deadline),
-        "max_rounds": body.max_rounds,
-        "constraints": _constraints(body, terms),
-        "authority": _authority(body, terms),
-        "baseline": _baseline(body, terms),
-        "facts": body.facts.model_dump(exclude_none=True) if body.facts else None,
+        "max_rounds": terms.max_rounds,
+        "constraints": _constraints(terms),
+        "authority": _authority(terms),
+        "baseline": _baseline(terms),
+        "facts": terms.facts,
     }
 
 
@@ -104,90 +103,92 @@ def issue_view(issue: Issue, currency: str | None) -> dict[str, Any]:
     }
 
 
-def _walk_away(body: NegotiationBody, terms: Terms) -> dict[str, Any] | None:
-    shown = worth_view(terms, terms.walk_away)
-    if shown is not None and body.walk_away is not None and body.walk_away.override_reason:
-        shown["override_reason"] = body.walk_away.override_reason
-    return shown
+def _walk_away(terms: Terms) -> dict[str, Any] | None:
+    view = worth_view(terms, terms.walk_away)
+    if view is not None and terms.walk_away_reason:
+        view["override_reason"] = terms.walk_away_reason
+    return view
 
 
-def _batna(body: Batna | None, terms: Terms) -> dict[str, Any] | None:
-    if body is None:
+def _batna(terms: Terms) -> dict[str, Any] | None:
+    details = terms.batna_details
+    if details is None:
         return None
     return {
-        "description": body.description,
+        "description": details.description,
         "value": worth_view(terms, terms.batna),
-        "probability": body.probability,
-        "cost": _amount(body.cost, terms),
-        "available_until": values.timestamp_or_none(milliseconds(body.available_until)),
-        "override_reason": body.override_reason,
+        "probability": details.probability,
+        "cost": _amount(details.cost, terms),
+        "available_until": values.timestamp_or_none(details.available_until),
+        "override_reason": details.override_reason,
     }
 
 
-def _their_estimate(body: TheirEstimate | None, terms: Terms) -> dict[str, Any] | None:
-    if body is None:
+def _their_estimate(terms: Terms) -> dict[str, Any] | None:
+    details, estimate = terms.estimate_details, terms.their_walk_away
+    if details is None:
         return None
-    given, read = body.walk_away, terms.their_walk_away
     walk_away: dict[str, Any] | None = None
-    if given is not None and read is not None:
-        ends = {"low": given.low, "likely": given.likely, "high": given.high}
-        in_money = read.unit == "money"
+    if estimate is not None:
+        ends = {"low": estimate.low, "likely": estimate.likely, "high": estimate.high}
         walk_away = {
-            **{name: _amount(end, terms) if in_money else float(end) for name, end in ends.items()},
-            "unit": read.unit,
+            **{
+                name: _amount(Decimal(end), terms) if estimate.unit == "money" else float(end)
+                for name, end in ends.items()
+            },
+            "unit": estimate.unit,
         }
     return {
         "walk_away": walk_away,
         "target": worth_view(terms, terms.their_target),
         "batna": worth_view(terms, terms.their_batna),
         "deadline": values.timestamp_or_none(terms.their_deadline),
-        "priorities": body.priorities or [],
-        "confidence": body.confidence,
-        "source": body.source,
+        "priorities": list(details.priorities),
+        "confidence": details.confidence,
+        "source": details.source,
     }
 
 
-def _constraints(body: NegotiationBody, terms: Terms) -> list[dict[str, Any]]:
+def _constraints(terms: Terms) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
-    for sent, rule in zip(body.constraints or (), terms.constraints, strict=True):
+    for rule in terms.constraints:
         issue = terms.issue(rule.issue)
         listed = [value_view(issue, value, terms.currency) for value in rule.values]
-        value: Any = listed if rule.op in {"in", "not_in"} else listed[0]
         rows.append(
             {
                 "issue": rule.issue,
                 "op": rule.op,
-                "value": value,
+                "value": listed if rule.op in {"in", "not_in"} else listed[0],
                 "hard": rule.hard,
-                "reason": sent.reason,
+                "reason": rule.reason,
             }
         )
     return rows
 
 
-def _authority(body: NegotiationBody, terms: Terms) -> dict[str, Any] | None:
-    sent = body.authority
-    if sent is None:
+def _authority(terms: Terms) -> dict[str, Any] | None:
+    authority = terms.authority
+    if not authority.stated:
         return None
-    limit: Any = worth_view(terms, terms.authority.least)
-    if sent.limit is not None and sent.limit.amount is not None:
-        limit = _amount(sent.limit.amount, terms)
+    limit: Any = worth_view(terms, authority.least)
+    if authority.amount is not None:
+        limit = _amount(authority.amount, terms)
     return {
         "limit": limit,
-        "approver": sent.approver,
-        "needs_approval_above": _amount(sent.needs_approval_above, terms),
+        "approver": authority.approver,
+        "needs_approval_above": _amount(authority.needs_approval_above, terms),
     }
 
 
-def _baseline(body: NegotiationBody, terms: Terms) -> dict[str, Any] | None:
-    sent = body.baseline
-    if sent is None:
+def _baseline(terms: Terms) -> dict[str, Any] | None:
+    baseline = terms.baseline
+    if baseline is None:
         return None
     return {
-        "kind": sent.kind,
-        "value": _amount(sent.value, terms),
-        "as_of": sent.as_of,
-        "evidence": list(sent.evidence or ()),
+        "kind": baseline.kind,
+        "value": _amount(baseline.value, terms),
+        "as_of": baseline.as_of,
+        "evidence": list(baseline.evidence),
     }
 
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal, NamedTuple, TypeAlias
 
+from negotiator.errors import FieldError
 from negotiator.negotiations.issues import (
     Issue,
-    IssueFault,
     IssueOption,
     IssueType,
     Package,
@@ -152,16 +152,16 @@ def missing_issues(issues: Sequence[Issue], package: Package) -> tuple[str, ...]
 
 def check_package(
     issues: Sequence[Issue], package: Mapping[str, object], pointer: str = "/package"
-) -> list[IssueFault]:
+) -> list[FieldError]:
     """Field errors of a package: unknown issues, values outside their issue. Partial is fine."""
     by_name = {issue.name: issue for issue in issues}
-    found: list[IssueFault] = []
+    found: list[FieldError] = []
     for name, value in package.items():
         place = f"{pointer}/{name.replace('~', '~0').replace('/', '~1')}"
         if name in by_name:
             found += check_value(by_name[name], value, place)
         else:
-            found.append(IssueFault(place, "No issue of this negotiation has this name."))
+            found.append(FieldError(place, "No issue of this negotiation has this name."))
     return found
 
 
@@ -230,16 +230,16 @@ def utility_at(preferences: Preferences, price: Decimal) -> float:
     return preferences.constant + issue.weight * (worth_of(issue, price, clamp=False) or 0.0)
 
 
-def check_worth(preferences: Preferences, given: Worth | None, pointer: str) -> list[IssueFault]:
+def check_worth(preferences: Preferences, given: Worth | None, pointer: str) -> list[FieldError]:
     """Field errors of a target, walk-away or alternative: a bad package, an unreachable utility."""
     if given is None:
         return []
     if (given.package is None) == (given.utility is None):
-        return [IssueFault(pointer, "Must have either a package or a utility.")]
+        return [FieldError(pointer, "Must have either a package or a utility.")]
     if given.package is not None:
         return check_package(preferences.issues, given.package, f"{pointer}/package")
     if given.utility is None or not math.isfinite(given.utility):
-        return [IssueFault(f"{pointer}/utility", "Must be a finite number.")]
+        return [FieldError(f"{pointer}/utility", "Must be a finite number.")]
     return []
 
 

@@ -197,6 +197,6 @@ def newest_plan(tx: Transaction, owner: str, negotiation: str) -> dict[str, Any]
 
 
 def _names(session: NegotiationSession | None) -> frozenset[str]:
-    other = session.body.counterparty if session is not None else None
+    other = session.terms.other_party if session is not None else None
     named = (other.name, other.organisation) if other is not None else ()
     return frozenset(name.casefold() for name in named if name)

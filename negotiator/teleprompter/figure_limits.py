@@ -314,7 +314,7 @@ def _best(issue: Issue) -> Decimal | None:
 
 def _list_price(session: NegotiationSession) -> Decimal | None:
     """What a discount is taken off: the baseline, where it is a price that somebody asked for."""
-    baseline = session.body.baseline
+    baseline = session.terms.baseline
     if baseline is None or baseline.kind not in _BASES_OF_A_DISCOUNT:
         return None
     return baseline.value

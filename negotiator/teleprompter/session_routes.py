@@ -343,7 +343,7 @@ class SessionRoutes:
         def unit(tx: Transaction) -> SessionView:
             if named is not None:
                 talk = negotiations.load_for_writing(tx, owner, named)
-                given["role"] = given["role"] or talk.body.role
+                given["role"] = given["role"] or talk.terms.role
             session = session_queries.LiveSession(
                 id=values.new_id("live"),
                 owner=owner,

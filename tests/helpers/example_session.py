@@ -38,4 +38,4 @@ def example_session(**members: Any) -> NegotiationSession:
         **members,
     }
     body = NegotiationBody.model_validate(sent)
-    return NegotiationSession("neg_1", "usr_1", body, parse_terms(body, lenient=True), 0)
+    return NegotiationSession("neg_1", "usr_1", b"{}", parse_terms(body, lenient=True), 0)

@@ -195,7 +195,7 @@ def _spread(ground: _AssessmentBasis, moves: Concessions | None) -> Spread | Non
     """Their walk-away in the talk's own unit: given, their alternative, or read off the ledger."""
     given = ground.given.their_walk_away
     if given is not None and (given.unit == "utility" or ground.price is not None):
-        spread = Spread(given.low, given.likely, given.high)
+        spread = Spread(*given.ends)
         return _in_money(ground, spread) if given.unit == "utility" else spread
     if given is not None:
         ground.notes.append(

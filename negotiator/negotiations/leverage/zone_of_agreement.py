@@ -11,7 +11,7 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
-from negotiator.negotiations.issues import IssueFault
+from negotiator.errors import FieldError
 
 PriceOrUtility: TypeAlias = Decimal | float
 
@@ -36,17 +36,22 @@ class Spread:
 class Estimate:
     """Their walk-away as estimated, low ≤ likely ≤ high, in money or in their own utility."""
 
-    low: float
-    likely: float
-    high: float
+    low: PriceOrUtility
+    likely: PriceOrUtility
+    high: PriceOrUtility
     unit: Literal["money", "utility"] = "money"
 
-    def refusals(self, pointer: str = "/their_estimate/walk_away") -> list[IssueFault]:
+    @property
+    def ends(self) -> tuple[float, float, float]:
+        """The three figures as floats."""
+        return float(self.low), float(self.likely), float(self.high)
+
+    def refusals(self, pointer: str = "/their_estimate/walk_away") -> list[FieldError]:
         """The field error of ends out of order or not finite, if any."""
-        ends = (self.low, self.likely, self.high)
-        if all(map(math.isfinite, ends)) and self.low <= self.likely <= self.high:
+        low, likely, high = self.ends
+        if all(map(math.isfinite, (low, likely, high))) and low <= likely <= high:
             return []
-        return [IssueFault(pointer, "Must be finite with low <= likely <= high.")]
+        return [FieldError(pointer, "Must be finite with low <= likely <= high.")]
 
 
 @dataclass(frozen=True, slots=True)

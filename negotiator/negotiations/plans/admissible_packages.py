@@ -273,11 +273,11 @@ def _past_their_limit(ground: AdmissiblePackages) -> float:
     bottom = float(ground.edge.mine[-1])
     if estimate is None:
         return bottom
+    low, _, high = estimate.ends
     if estimate.unit == "utility":
-        taken = ground.edge.mine[ground.edge.theirs >= estimate.low]
+        taken = ground.edge.mine[ground.edge.theirs >= low]
         return float(taken.max()) if len(taken) else bottom
     if len(terms.issues) != 1:
         return bottom
     issue = terms.issues[0]
-    end = estimate.low if issue.direction == "lower" else estimate.high
-    return ground.worth({issue.name: end})
+    return ground.worth({issue.name: low if issue.direction == "lower" else high})

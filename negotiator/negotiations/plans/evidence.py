@@ -66,10 +66,9 @@ class NoLeads:
 
 async def find_leads(scout: LeadFinder, session: NegotiationSession) -> tuple[AlternativeLead, ...]:
     """Leads for a negotiation; only who buys could buy elsewhere."""
-    body = session.body
-    if session.terms.role != "buyer":
+    terms = session.terms
+    if terms.role != "buyer":
         return ()
-    other = body.counterparty
-    sellers = [name for name in (other.organisation, other.name) if name] if other else []
-    labels = [issue.label for issue in body.issues if issue.label]
-    return await scout.leads(sellers, [body.title, *labels])
+    sellers = terms.other_party.names if terms.other_party else ()
+    labels = [issue.label for issue in terms.issues if issue.label != issue.name]
+    return await scout.leads(sellers, [terms.title, *labels])

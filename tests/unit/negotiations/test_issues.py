@@ -6,8 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.negotiations.issue_parsing import parse_issues
-from negotiator.negotiations.issues import ISSUE_TYPES, IssueFault
+from negotiator.errors import ValidationFailed
+from negotiator.http.input import validate
+from negotiator.negotiations.engine_input import described_leverage_input
+from negotiator.negotiations.issues import ISSUE_TYPES, Issue
+from negotiator.negotiations.schemas_advice import LeverageBody
+from tests.helpers.example_issues import example_issues
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
 JSON = st.recursive(
@@ -30,11 +34,20 @@ WILD = st.fixed_dictionaries(
 )
 
 
+def read_or_refused(bodies: list[Any]) -> tuple[tuple[Issue, ...], list[str]]:
+    """The issues of full preferences, or the pointers of what is wrong with them."""
+    try:
+        body = validate(LeverageBody, {"my_preferences": {"issues": bodies}})
+        return described_leverage_input(body, 0)[0].issues, []
+    except ValidationFailed as refused:
+        return (), [error.pointer.removeprefix("/my_preferences") for error in refused.errors]
+
+
 @given(st.lists(JSON | WILD, max_size=3))
 def test_any_json_is_read_or_refused_and_never_raises(bodies: list[Any]) -> None:
-    issues, refusals = parse_issues(bodies)
-    assert bool(issues) != bool(refusals)
-    assert all(refusal.pointer.startswith("/issues") for refusal in refusals)
+    issues, pointers = read_or_refused(bodies)
+    assert bool(issues) != bool(pointers)
+    assert all(pointer.startswith("/issues") for pointer in pointers)
     if issues:
         assert sum(issue.weight for issue in issues) == pytest.approx(1.0, abs=1e-6)
 
@@ -70,20 +83,18 @@ def money(**more: object) -> dict[str, object]:
     ],
 )
 def test_what_is_wrong_with_an_issue_is_pointed_at(body: object, pointer: str) -> None:
-    issues, refusals = parse_issues([body])
-    assert issues == ()
-    assert [refusal.pointer for refusal in refusals] == [pointer]
+    assert read_or_refused([body]) == ((), [pointer])
 
 
 def test_names_are_unique_and_there_is_at_least_one_issue() -> None:
-    assert [r.pointer for r in parse_issues([money(), money()])[1]] == ["/issues/1/name"]
-    after_a_bad_one = parse_issues([None, money(), money()])[1]
-    assert [r.pointer for r in after_a_bad_one] == ["/issues/0", "/issues/2/name"]
-    assert parse_issues([])[1] == [IssueFault("/issues", "At least one issue is needed.")]
+    assert read_or_refused([money(), money()]) == ((), ["/issues/1/name"])
+    after_a_bad_one = read_or_refused([None, money(), money()])
+    assert after_a_bad_one == ((), ["/issues/0", "/issues/2/name"])
+    assert read_or_refused([]) == ((), ["/issues"])
 
 
 def test_weights_are_normalised_and_the_given_ones_kept() -> None:
-    issues, _ = parse_issues([money(weight=30), money(name="b", weight=10), money(name="c")])
+    issues = example_issues(money(weight=30), money(name="b", weight=10), money(name="c"))
     assert [issue.weight for issue in issues] == pytest.approx([0.5, 1 / 6, 1 / 3])
     assert [issue.weight_given for issue in issues] == [30, 10, None]
 
@@ -91,14 +102,14 @@ def test_weights_are_normalised_and_the_given_ones_kept() -> None:
 def test_an_issue_that_is_always_worth_the_same_weighs_nothing() -> None:
     same = [{"value": v, "utility": 0.4} for v in "ab"]
     flat = {"name": "x", "type": "enum", "weight": 5, "options": same}
-    issues, _ = parse_issues([money(weight=1), flat])
+    issues = example_issues(money(weight=1), flat)
     assert [issue.weight for issue in issues] == [1.0, 0.0]
 
 
 def test_options_without_utilities_rise_by_size_or_by_listed_order() -> None:
     terms = {"name": "t", "type": "integer", "direction": "lower", "options": [30, 90, 60]}
     colour = {"name": "c", "type": "enum", "options": ["bad", "fair", "good"]}
-    issues, _ = parse_issues([terms, colour])
+    issues = example_issues(terms, colour)
     assert [option.utility for option in issues[0].options] == [1.0, 0.0, 0.5]
     assert [option.utility for option in issues[1].options] == [0.0, 0.5, 1.0]
 
@@ -110,6 +121,5 @@ def test_dates_and_corners_are_read() -> None:
         "range": {"min": "2026-01-01", "max": "2026-01-31", "step": 7},
         "value_points": [["2026-01-01", 1], ["2026-01-31", 0]],
     }
-    issues, refusals = parse_issues([start])
-    assert refusals == []
+    issues = example_issues(start)
     assert [u for _, u in issues[0].value_points] == [1.0, 0.0]

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.negotiations.issue_parsing import parse_issues
 from negotiator.negotiations.issues import Issue, Package
 from negotiator.negotiations.utility import (
     Preferences,
@@ -26,24 +25,21 @@ from negotiator.negotiations.utility import (
     utility_bounds,
     utility_of_worth,
 )
+from tests.helpers.example_issues import example_issues
 
 
 def deal() -> tuple[Issue, ...]:
-    issues, refusals = parse_issues(
-        [
-            {
-                "name": "price",
-                "type": "money",
-                "direction": "lower",
-                "weight": 6,
-                "range": {"min": 100, "max": 200},
-            },
-            {"name": "days", "type": "integer", "weight": 3, "range": {"min": 0, "max": 10}},
-            {"name": "care", "type": "boolean", "weight": 1, "their_weight": 4},
-        ]
+    return example_issues(
+        {
+            "name": "price",
+            "type": "money",
+            "direction": "lower",
+            "weight": 6,
+            "range": {"min": 100, "max": 200},
+        },
+        {"name": "days", "type": "integer", "weight": 3, "range": {"min": 0, "max": 10}},
+        {"name": "care", "type": "boolean", "weight": 1, "their_weight": 4},
     )
-    assert refusals == []
-    return issues
 
 
 PACKAGES = st.fixed_dictionaries(

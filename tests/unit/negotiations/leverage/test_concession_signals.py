@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.negotiations.issue_parsing import parse_issues
 from negotiator.negotiations.leverage.concessions import (
     BluffSignal,
     LedgerOffer,
@@ -19,20 +18,19 @@ from negotiator.negotiations.leverage.concessions import (
     step_class,
 )
 from negotiator.negotiations.utility import Preferences, opposed_preferences
+from tests.helpers.example_issues import example_issues
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
 def buyer() -> tuple[Preferences, Preferences]:
-    issues, _ = parse_issues(
-        [
-            {
-                "name": "price",
-                "type": "money",
-                "direction": "lower",
-                "range": {"min": 0, "max": 1000},
-            }
-        ]
+    issues = example_issues(
+        {
+            "name": "price",
+            "type": "money",
+            "direction": "lower",
+            "range": {"min": 0, "max": 1000},
+        },
     )
     mine = Preferences(issues)
     return mine, opposed_preferences(mine)

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.negotiations.issue_parsing import parse_issues
 from negotiator.negotiations.issues import Package
 from negotiator.negotiations.leverage.assessment import (
     NO_PRICE_BETWEEN_STEPS,
@@ -20,16 +19,16 @@ from negotiator.negotiations.leverage.power import SideFacts
 from negotiator.negotiations.leverage.solutions import NO_DEAL
 from negotiator.negotiations.leverage.zone_of_agreement import Estimate
 from negotiator.negotiations.utility import Preferences, Worth, part_worths
+from tests.helpers.example_issues import example_issues
 
 
 def price_only(
     direction: str = "lower", scale: float = 1.0, step: float | None = 100
 ) -> Preferences:
     body = {"min": 5000 * scale, "max": 15000 * scale, "step": step and step * scale}
-    issues, refusals = parse_issues(
-        [{"name": "price", "type": "money", "direction": direction, "range": body}]
+    issues = example_issues(
+        {"name": "price", "type": "money", "direction": direction, "range": body},
     )
-    assert refusals == []
     return Preferences(issues)
 
 

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.negotiations.issue_parsing import parse_issues
 from negotiator.negotiations.leverage import outcomes
 from negotiator.negotiations.leverage.outcomes import (
     all_utilities,
@@ -23,6 +22,7 @@ from negotiator.negotiations.utility import (
     package_utility,
     part_worths,
 )
+from tests.helpers.example_issues import example_issues
 
 UTILITIES = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), min_size=0, max_size=40)
 
@@ -94,19 +94,16 @@ def test_a_thinned_frontier_keeps_real_packages_near_the_true_one() -> None:
 
 
 def test_enumerated_utilities_are_bitwise_those_of_the_packages() -> None:
-    issues, refusals = parse_issues(
-        [
-            {"name": "price", "type": "money", "range": {"min": 90, "max": 130, "step": 7}},
-            {
-                "name": "days",
-                "type": "integer",
-                "direction": "lower",
-                "range": {"min": 1, "max": 9},
-            },
-            {"name": "care", "type": "boolean", "weight": 0.3, "their_weight": 2},
-        ]
+    issues = example_issues(
+        {"name": "price", "type": "money", "range": {"min": 90, "max": 130, "step": 7}},
+        {
+            "name": "days",
+            "type": "integer",
+            "direction": "lower",
+            "range": {"min": 1, "max": 9},
+        },
+        {"name": "care", "type": "boolean", "weight": 0.3, "their_weight": 2},
     )
-    assert refusals == []
     mine = Preferences(issues)
     theirs = opposed_preferences(mine)
     space = outcome_space(mine, theirs)

@@ -39,7 +39,7 @@ def packages(plan: dict[str, Any]) -> list[dict[str, Any]]:
 
 def resolve(found: Case, pointer: str) -> Any:
     """What stands at a `session:` pointer of the negotiation as its owner sees it."""
-    place: Any = terms_view(found.body, found.brief.terms)
+    place: Any = terms_view(found.brief.terms)
     for part in pointer.strip("/").split("/"):
         place = place[int(part) if part.isdigit() else part]
     return place
@@ -275,7 +275,7 @@ def test_a_price_talk_opens_at_or_past_the_better_end_of_their_limit(name: str) 
     price = Decimal(next(iter(plan["opening_offer"]["package"].values()))["value"])
     estimate, issue = found.brief.terms.their_walk_away, found.brief.terms.issues[0]
     assert estimate is not None
-    end = Decimal(repr(estimate.low if issue.direction == "lower" else estimate.high))
+    end = Decimal(str(estimate.low if issue.direction == "lower" else estimate.high))
     assert price <= end if issue.direction == "lower" else price >= end
 
 

@@ -1,0 +1,13 @@
+"""Issues from the JSON that a client sends."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from negotiator.negotiations.issues import Issue
+from negotiator.negotiations.schemas_terms import IssueBody
+from negotiator.negotiations.terms_parsing import parse_issues
+
+
+def example_issues(*rows: Mapping[str, Any]) -> tuple[Issue, ...]:
+    """The issues of these bodies, their weights normalised."""
+    return parse_issues([IssueBody.model_validate(row) for row in rows])
