@@ -1,7 +1,7 @@
-"""Negotiator: a negotiation assistant server that any agent can walk up to.
+"""Negotiator: a negotiation assistant server that agents can use without prior arrangement.
 
-The folders are the contract's own words; `wiring` is the only place where their objects meet. Imports go
-down only, by the floors written in `pyproject.toml` and run by import-linter.
+Each folder is a part of the domain; `compose` is the only place where their objects are put together. Imports follow
+the layers in `pyproject.toml`, which import-linter checks.
 """
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""The house as an ASGI application: Settings in, Starlette out."""
+"""Builds the ASGI application from settings."""
 
 import asyncio
 import contextlib
@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from negotiator import settings, telemetry, values
+from negotiator import telemetry, values
 from negotiator.agents import registration
 from negotiator.compose.application import Application, build_application
 from negotiator.compose.ownership import sweep
@@ -33,121 +33,135 @@ from negotiator.http.pipeline import RefusalRenderer
 from negotiator.mcp.endpoint import MCP_METRIC, MCP_PATH
 from negotiator.metrics import RequestMetrics
 from negotiator.settings import Settings
+from negotiator.settings import load as load_settings
 
 _SWEEP_EVERY: Final = 60
 log = telemetry.logger(__name__)
 
 
-def create_app(chosen: Settings | None = None) -> Starlette:
+def create_app(settings: Settings | None = None) -> Starlette:
     """The application; settings come from the environment when none are given."""
-    chosen = chosen or settings.load()
-    telemetry.configure(chosen.log_format)
-    house = build_application(chosen)
-    connections = _connections(house)
+    settings = settings or load_settings()
+    telemetry.configure(settings.log_format)
+    application = build_application(settings)
+    connections = _connections(application)
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncGenerator[dict[str, Any]]:
-        house.ground.meters.open()
-        await house.store.start()
-        _settle()
-        tasks = [asyncio.create_task(work) for work in (_sweep_forever(house), connections.watch())]
+        application.services.meters.open()
+        await application.store.start()
+        _freeze_loaded_objects()
+        tasks = [
+            asyncio.create_task(work) for work in (_sweep_forever(application), connections.watch())
+        ]
         try:
-            async with house.scrape.listening(chosen.metrics_listen):
+            async with application.metrics.listening(settings.metrics_listen):
                 yield {STATE_KEY: connections}
         finally:
             for task in tasks:
                 task.cancel()
-            await house.close()
+            await application.close()
 
-    application = Starlette(
-        routes=_routes(house),
-        middleware=_layers(house),
-        exception_handlers={HTTPException: _on_http_exception(house.doorway.refusals)},
+    starlette = Starlette(
+        routes=_routes(application),
+        middleware=_layers(application),
+        exception_handlers={HTTPException: _on_http_exception(application.pipeline.refusals)},
         lifespan=lifespan,
     )
-    # Starlette would redirect to whatever Host says, for the sake of a slash.
-    application.router.redirect_slashes = False
-    return application
+    # Starlette's redirect of a missing slash would trust the Host header.
+    starlette.router.redirect_slashes = False
+    return starlette
 
 
-def _connections(house: Application) -> WorkerConnections:
-    """What the server's protocol needs to know: how many connections there may be here, and for how long."""
-    chosen, ground = house.settings, house.ground
-    wanted = TransportBounds.of(chosen)
-    bounds = wanted.within(raise_descriptor_limit())
-    if bounds != wanted:
+def _connections(application: Application) -> WorkerConnections:
+    """The bounds on connections that the server's protocols enforce."""
+    settings, services = application.settings, application.services
+    configured = TransportBounds.of(settings)
+    bounds = configured.within(raise_descriptor_limit())
+    if bounds != configured:
         log.warning(
-            "fewer connections than set, since this process may open too few files",
+            "fewer connections than configured: the limit of open files is too low",
             connections=bounds.connections,
             streams=bounds.streams,
         )
     return WorkerConnections(
         bounds,
-        proxies=chosen.proxies,
-        refusals=house.doorway.refusals,
-        headers=security_headers(https=chosen.base_url.startswith("https:")),
-        meters=ground.meters,
+        proxies=settings.proxies,
+        refusals=application.pipeline.refusals,
+        headers=security_headers(https=settings.base_url.startswith("https:")),
+        meters=services.meters,
     )
 
 
 @cache
-def _settle() -> None:
-    """What was loaded stays: the collector need not walk it in the middle of somebody's request.
+def _freeze_loaded_objects() -> None:
+    """Exempt everything loaded so far from garbage collection, so that no request waits while it is walked.
 
-    Once a process: what a second application would freeze with itself is the garbage of the first.
+    Runs once a process: a second run would also freeze the garbage of the first application.
     """
     gc.collect()
     gc.freeze()
 
 
-def _routes(house: Application) -> list[BaseRoute]:
-    """What is no operation: documents, pages, metrics."""
+def _routes(application: Application) -> list[BaseRoute]:
+    """The routes that are not operations: documents, pages, metrics."""
     return [
-        *map(document_route, house.documents),
-        *(page for wing in house.wings for page in wing.pages),
-        *(page for wing in house.wings for page in wing.shown(house.site)),
-        *house.scrape.routes(),
+        *map(document_route, application.documents),
+        *(page for component in application.components for page in component.pages),
+        *(
+            page
+            for component in application.components
+            for page in component.public_pages(application.site)
+        ),
+        *application.metrics.routes(),
     ]
 
 
-def _layers(house: Application) -> list[Middleware]:
-    """What is around those, outermost first: wrapping, then the operations and their doors."""
-    operations = house.service.operations
+def _layers(application: Application) -> list[Middleware]:
+    """The middleware, outermost first; operations are answered before Starlette's own routing."""
+    operations = application.service.operations
     return [
         Middleware(
             ResponseMiddleware,
-            https=house.settings.base_url.startswith("https:"),
-            shared=house.shared,
+            https=application.settings.base_url.startswith("https:"),
+            shared=application.shared,
             traffic=RequestMetrics(
-                house.ground.meters, [*(each.name for each in operations), MCP_METRIC]
+                application.services.meters, [*(each.name for each in operations), MCP_METRIC]
             ),
         ),
         Middleware(
             OperationRouter,
-            endpoints=[Endpoint(operation, house.doorway) for operation in operations],
-            doorway=house.doorway,
-            doors={MCP_PATH: house.speech.door},
-            sockets={path: app for wing in house.wings for path, app in wing.sockets.items()},
+            endpoints=[Endpoint(operation, application.pipeline) for operation in operations],
+            pipeline=application.pipeline,
+            mounts={MCP_PATH: application.mcp.endpoint},
+            sockets={
+                path: app
+                for component in application.components
+                for path, app in component.sockets.items()
+            },
         ),
     ]
 
 
-async def _sweep_forever(house: Application) -> None:
-    """Sweep, then see to what asks the world and so can be no unit."""
+async def _sweep_forever(application: Application) -> None:
+    """Every minute: delete expired rows, then run the components' periodic tasks, which may use the network."""
 
-    async def forget() -> None:
-        seen = house.ground.credentials.seen.take()
-        await house.store.write(partial(registration.mark_seen, when=seen))
-        if await house.store.write(lambda tx: sweep(tx, values.now())):
-            await house.store.scrub()
+    async def delete_expired() -> None:
+        seen = application.services.credentials.seen.take()
+        await application.store.write(partial(registration.mark_seen, when=seen))
+        if await application.store.write(lambda tx: sweep(tx, values.now())):
+            await application.store.scrub()
 
-    chores = [forget, *(chore for wing in house.wings for chore in wing.chores)]
+    tasks = [
+        delete_expired,
+        *(task for component in application.components for task in component.periodic_tasks),
+    ]
     while True:
-        for chore in chores:
+        for task in tasks:
             try:
-                await chore()
+                await task()
             except Exception as fault:
-                log.error("sweep failed", exc_info=fault)
+                log.error("periodic task failed", exc_info=fault)
         await asyncio.sleep(_SWEEP_EVERY)
 
 

@@ -1,7 +1,6 @@
-"""The trail of every identity event: append-only, and never a secret in it.
+"""The audit trail of identity events: append-only and without secrets.
 
-`record` runs inside the unit that made the event true, so that neither exists without the other. Triggers
-made by the migration refuse to change or delete a row.
+`record` runs in the same unit as the change that it records. Triggers in the database refuse to change or delete a row.
 """
 
 from typing import Any, Final
@@ -73,7 +72,7 @@ EVENTS: Final = (
 
 
 class AuditEvent(TableModel, table=True):
-    """One identity event: what happened, to whom, by whom, with what public detail."""
+    """One identity event: its subject, its actor and its public detail (JSON)."""
 
     __tablename__ = "audit_events"
     __table_args__ = table_options(sqlite_with_rowid=False, kept="the audit trail is append-only")
@@ -98,7 +97,7 @@ _LATEST = Query(
 
 
 def record(tx: Transaction, event: str, subject: str, *, actor: str = "", **detail: Any) -> None:
-    """Append one event. `subject` is the id it happened to, `actor` the id or address that caused it."""
+    """Append one event. `subject` is the id that it is about, `actor` the id or address that caused it."""
     tx.run(
         _RECORD,
         id=values.new_id("evt"),

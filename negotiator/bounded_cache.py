@@ -1,4 +1,4 @@
-"""What was asked for lately, kept up to a size."""
+"""A least-recently-used cache bounded by the total size of its values."""
 
 from collections import OrderedDict
 from collections.abc import Hashable
@@ -9,42 +9,41 @@ Value = TypeVar("Value")
 
 
 class BoundedCache(Generic[Key, Value]):
-    """Values by key, together at most `most` of whatever their sizes are given in; the one not asked for longest goes
-    first.
+    """Values by key; their sizes, in the caller's own unit, add up to at most `limit`. The least recently used value
+    is dropped first.
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
         self._size = 0
-        self._kept: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
+        self._entries: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
 
     def __contains__(self, key: Key) -> bool:
-        return key in self._kept
+        return key in self._entries
 
     def get(self, key: Key) -> Value | None:
-        """The value of this key, if it is still here."""
-        found = self._kept.get(key)
+        """The value of this key, or None."""
+        found = self._entries.get(key)
         if found is None:
             return None
-        self._kept.move_to_end(key)
+        self._entries.move_to_end(key)
         return found[0]
 
     def put(self, key: Key, value: Value, size: int) -> None:
-        """Keep a value; one that is larger than everything may be is not kept."""
+        """Store a value, unless it is larger than the limit itself."""
         self.drop(key)
-        if size <= self._most:
-            self._kept[key] = (value, size)
+        if size <= self._limit:
+            self._entries[key] = (value, size)
             self._size += size
-        while self._size > self._most:
-            _, (_, gone) = self._kept.popitem(last=False)
-            self._size -= gone
+        while self._size > self._limit:
+            _, (_, freed) = self._entries.popitem(last=False)
+            self._size -= freed
 
     def drop(self, key: Key) -> None:
-        """Forget this key's value."""
-        _, size = self._kept.pop(key, (None, 0))
+        """Remove this key's value, if there is one."""
+        _, size = self._entries.pop(key, (None, 0))
         self._size -= size
 
     def clear(self) -> None:
-        """Forget everything."""
-        self._kept.clear()
+        self._entries.clear()
         self._size = 0

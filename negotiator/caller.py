@@ -1,4 +1,4 @@
-"""Who asks, with what: the one value the guard hands to every operation."""
+"""The caller of an operation, as the guard authenticated it."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -14,7 +14,7 @@ class CallerRate:
 
 @dataclass(frozen=True, slots=True)
 class RetiringCredential:
-    """A credential that has a successor: since when, and until when it still works; milliseconds."""
+    """A replaced credential that still works: when it was replaced and when it ends, in milliseconds."""
 
     since: int
     until: int
@@ -22,13 +22,13 @@ class RetiringCredential:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """An authenticated (or anonymous) caller.
+    """An authenticated or anonymous caller.
 
-    `principal` owns what is made: the user when the agent is bound to one, else the agent or client
-    itself. `credential` is the token's id, or the client address of nobody. `level` is how far the
-    directory believes who this is: 0 nothing known, 1 registered, 2 proven, 3 vetted by the operator. `key` is the
-    thumbprint of the key that the token is bound to; whoever sends it has to prove that he holds that one.
-    `paths` are the path prefixes that the token is limited to (RFC 8707); empty for the whole service.
+    `principal` owns what the caller makes: the user when the agent is bound to one, else the agent or client itself.
+    `credential` is the token's id, or the address of an anonymous caller (`kind` is `nobody`). `level` is the identity
+    level in the directory: 0 unknown, 1 registered, 2 proven, 3 vetted by the operator. `key` is the thumbprint of the
+    key that the token is bound to; the sender must prove that they hold it. `paths` are the path prefixes that the
+    token is limited to (RFC 8707); empty for the whole service.
     """
 
     kind: Literal["nobody", "agent", "client"]
@@ -45,10 +45,10 @@ class Caller:
 
     @property
     def limit_key(self) -> str:
-        """What limits are keyed by: a client with a rate of its own shares it among all its credentials."""
+        """The key of the caller in rate limits; a client with its own rate shares it among all its credentials."""
         return self.client_id if self.rate else self.credential
 
 
 def anonymous_caller(address: str) -> Caller:
-    """The caller that sent no credential, known only by its address."""
+    """A caller without a credential, known only by its address."""
     return Caller("nobody", "", address, frozenset())

@@ -1,18 +1,18 @@
-"""The refusal family.
+"""The exceptions by which the service refuses a request.
 
     Refusal
-    ├── InvalidRequest        400  invalid_request and its kin (the code is the caller's to name)
+    ├── InvalidRequest        400  invalid_request, or another error word
     │   └── ProofRefused      400  invalid_dpop_proof, or use_dpop_nonce with the nonce
     ├── Unauthorized          401  with a challenge
-    │   └── Unpossessed       401  with a challenge to prove the possession of a key (DPoP)
+    │   └── ProofRequired     401  with a challenge to prove the possession of a key (DPoP)
     ├── InsufficientScope     403  names every scope the operation needs
     ├── Forbidden             403
-    ├── NotFound              404  also for somebody else's object
+    ├── NotFound              404  also for another owner's object
     ├── MethodNotAllowed      405  with Allow
     ├── RequestTimeout        408  headers or body came too slowly
     ├── Conflict              409
     ├── Gone                  410
-    ├── PreconditionFailed    412  the revision moved on
+    ├── PreconditionFailed    412  the resource has another revision
     ├── PayloadTooLarge       413
     ├── TargetTooLong         414  the request target
     ├── UnsupportedMediaType  415
@@ -20,11 +20,11 @@
     ├── UpgradeRequired       426  with Upgrade: the path speaks WebSocket
     ├── PreconditionRequired  428  a change needs If-Match
     ├── TooManyRequests       429  with Retry-After
-    ├── HeadersTooLarge       431  their bytes or their number
+    ├── HeadersTooLarge       431  too many bytes or too many headers
     └── Unavailable           503  with Retry-After
 
-A refusal has a public sentence and a private detail. The sentence crosses the wire; the detail reaches the
-log only. `remember` is a unit that the edge writes after the rollback: what must survive the refusal.
+A refusal has a public description, which is sent, and a private detail, which is only logged. `remember` is a unit that
+the pipeline writes after the rollback, for what must be stored although the request is refused.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,14 +34,14 @@ from typing import Any, ClassVar
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One refused field: an RFC 6901 pointer into the body and a sentence."""
+    """One refused field: a JSON Pointer into the body (RFC 6901) and a sentence."""
 
     pointer: str
     description: str
 
 
 class Refusal(Exception):
-    """Base of everything the service says no with; `error` is a stable word, `description` is prose."""
+    """Base of all refusals; `error` is a stable word for programs, `description` a sentence for people."""
 
     status: ClassVar[int] = 400
     default_error: ClassVar[str] = "invalid_request"
@@ -64,7 +64,7 @@ class Refusal(Exception):
 
     @property
     def headers(self) -> dict[str, str]:
-        """Headers that belong to this refusal."""
+        """The HTTP headers of this refusal."""
         return {}
 
 
@@ -73,7 +73,7 @@ class InvalidRequest(Refusal):
 
 
 class ProofRefused(InvalidRequest):
-    """A proof of possession is not good, or lacks `nonce`, the server's own (RFC 9449 §5, §8)."""
+    """A DPoP proof is invalid or lacks the server's `nonce` (RFC 9449 §5, §8)."""
 
     default_error = "invalid_dpop_proof"
 
@@ -87,7 +87,7 @@ class ProofRefused(InvalidRequest):
 
 
 class Unauthorized(Refusal):
-    """No credential, or one that is not believed. `sent` tells which, `scopes` what to ask for (RFC 6750 §3)."""
+    """No credential or an invalid one, as `sent` tells; `scopes` are those to ask for (RFC 6750 §3)."""
 
     status = 401
     default_error = "invalid_token"
@@ -99,7 +99,7 @@ class Unauthorized(Refusal):
 
 
 class ProofRequired(Unauthorized):
-    """The credential wants a proof of possession it did not get, or got one it does not want (RFC 9449 §7.1)."""
+    """The credential lacks a valid DPoP proof, or came with one although it is not bound (RFC 9449 §7.1)."""
 
     def __init__(
         self, description: str, *, algorithms: Sequence[str], nonce: str = "", **rest: Any
@@ -114,9 +114,9 @@ class ProofRequired(Unauthorized):
 
 
 class InsufficientScope(Refusal):
-    """The credential is good but lacks a scope; `scopes` are all that the operation needs.
+    """The credential is valid but lacks a scope; `scopes` are all that the operation needs.
 
-    `algorithms` are those of proofs, where the credential is bound to a key.
+    `algorithms` are those of DPoP proofs, for a credential that is bound to a key.
     """
 
     status = 403
@@ -129,21 +129,21 @@ class InsufficientScope(Refusal):
 
 
 class Forbidden(Refusal):
-    """The caller is known and may not, whatever scopes it has."""
+    """The caller is authenticated and not entitled, with any scopes."""
 
     status = 403
     default_error = "access_denied"
 
 
 class NotFound(Refusal):
-    """It is not there, or it is somebody else's, which must look the same."""
+    """The resource does not exist or belongs to another owner; both must look the same."""
 
     status = 404
     default_error = "not_found"
 
 
 class MethodNotAllowed(Refusal):
-    """The path exists, the method does not; `allowed` are those that do."""
+    """The path exists but not with this method; `allowed` are its methods."""
 
     status = 405
     default_error = "method_not_allowed"
@@ -165,14 +165,14 @@ class RequestTimeout(Refusal):
 
 
 class Conflict(Refusal):
-    """The state of the resource forbids it."""
+    """The state of the resource does not allow the request."""
 
     status = 409
     default_error = "conflict"
 
 
 class Gone(Refusal):
-    """It was there and is over for good."""
+    """The resource existed and has ended for good."""
 
     status = 410
     default_error = "gone"
@@ -186,13 +186,13 @@ class PreconditionFailed(Refusal):
 
     @property
     def headers(self) -> dict[str, str]:
-        """The current revision's tag, where the refusal knows it: what to read again and try with."""
+        """The ETag of the current revision, if it is known."""
         revision = self.members.get("revision")
         return {} if revision is None else {"etag": f'"{revision}"'}
 
 
 class UpgradeRequired(Refusal):
-    """The path speaks another protocol than plain HTTP (RFC 9110 §15.5.22)."""
+    """The path needs another protocol than plain HTTP (RFC 9110 §15.5.22)."""
 
     status = 426
     default_error = "upgrade_required"
@@ -203,14 +203,14 @@ class UpgradeRequired(Refusal):
 
 
 class PreconditionRequired(Refusal):
-    """A change of what others may change too came without `If-Match` (RFC 6585 §3)."""
+    """A change of a shared resource came without `If-Match` (RFC 6585 §3)."""
 
     status = 428
     default_error = "precondition_required"
 
 
 class PayloadTooLarge(Refusal):
-    """The body has more bytes than the operation takes."""
+    """The body has more bytes than the operation accepts."""
 
     status = 413
 
@@ -222,13 +222,13 @@ class TargetTooLong(Refusal):
 
 
 class UnsupportedMediaType(Refusal):
-    """The body is declared as something the operation does not read."""
+    """The operation does not accept the body's media type."""
 
     status = 415
 
 
 class ValidationFailed(Refusal):
-    """The body was understood and fields of it are refused."""
+    """Members of the input are invalid."""
 
     status = 422
     default_error = "validation_failed"
@@ -240,7 +240,7 @@ class ValidationFailed(Refusal):
 
 
 class TooManyRequests(Refusal):
-    """A budget is empty; `retry_after` is in whole seconds, at least one."""
+    """A rate budget is empty; `retry_after` is in whole seconds, at least one."""
 
     status = 429
     default_error = "rate_limit_exceeded"
@@ -255,13 +255,13 @@ class TooManyRequests(Refusal):
 
 
 class HeadersTooLarge(Refusal):
-    """The headers have more bytes, or there are more of them, than the server reads (RFC 6585 §5)."""
+    """The headers are more, or have more bytes, than the server reads (RFC 6585 §5)."""
 
     status = 431
 
 
 class Unavailable(Refusal):
-    """Not now, through no fault of the caller; `retry_after` is in seconds."""
+    """The service cannot answer now, through no fault of the caller; `retry_after` is in seconds."""
 
     status = 503
     default_error = "temporarily_unavailable"

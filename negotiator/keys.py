@@ -1,9 +1,9 @@
-"""The Keyring: loads signing keys from their folder, signs, rotates, publishes the public halves.
+"""The keyring: loads signing keys from a folder, signs and verifies with them, rotates them, publishes the public keys.
 
-There are two families of keys: ES256, which signs all but what says otherwise, and RS256, which every OpenID client can
-verify (OpenID Discovery §3). One PEM file a key, named by a time-ordered id. Of each family the newest key is the
-*next* one, published ahead; the one before it signs; older ones only verify until the last token they signed
-has expired. So a rotation, which adds a file to each, never makes a token that some worker cannot verify.
+There are two families of keys: ES256, the default, and RS256, which every OpenID client can verify (OpenID Discovery
+§3). Each key is one PEM file, named by a time-ordered id. In each family the newest key is the *next* one, published
+ahead of its use; the one before it signs; older ones only verify until the last token that they signed has expired. So
+after a rotation, which adds one key to each family, every worker can verify every token.
 """
 
 import fcntl
@@ -67,17 +67,17 @@ class SigningKey:
             jwk = RSAAlgorithm.to_jwk(self.verifying, as_dict=True)
         else:
             jwk = ECAlgorithm.to_jwk(self.verifying, as_dict=True)
-        # PyJWT adds `key_ops`, which RFC 7517 §4.3 would not have beside `use`.
+        # PyJWT adds `key_ops`, which should not be used together with `use` (RFC 7517 §4.3).
         jwk.pop("key_ops", None)
         return {**jwk, "use": "sig", "alg": self.algorithm, "kid": self.kid}
 
 
 class UnusableKeyError(Exception):
-    """A key file that cannot be read as what its name says; the message is one sentence that names the file."""
+    """A key file cannot be read as the kind of key that its name says; the message is one sentence with the path."""
 
 
 class Keyring:
-    """The keys of one folder; notices within a second what another process added."""
+    """The keys of one folder; notices within a second when another process changes the folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -91,11 +91,11 @@ class Keyring:
 
     @property
     def current(self) -> SigningKey:
-        """The ES256 key that signs."""
+        """The current ES256 key."""
         return self.signing(ALGORITHM)
 
     def signing(self, algorithm: str) -> SigningKey:
-        """The key that signs by this algorithm."""
+        """The current key of this algorithm."""
         return self.family(algorithm)[-2]
 
     def family(self, algorithm: str) -> list[SigningKey]:
@@ -103,20 +103,20 @@ class Keyring:
         return _family(self.all(), algorithm)
 
     def all(self) -> list[SigningKey]:
-        """Every key that may still verify something: ES256 first, then by age: retired ones, current, next."""
+        """All keys: ES256 first, in each family by age: the retired ones, the current one, the next one."""
         if time.monotonic() - self._looked > _LOOK_EVERY:
             self._look()
         return self._keys
 
     def find(self, kid: str) -> SigningKey | None:
-        """The key of this id; an unknown one is looked for at once, since it may have begun to sign just now."""
+        """The key of this id; the folder is read again for an unknown id, since a rotation may have just happened."""
         found = next((key for key in self.all() if key.kid == kid), None)
         if found is None and self._look():
             found = next((key for key in self._keys if key.kid == kid), None)
         return found
 
     def sign(self, claims: Mapping[str, Any], typ: str, *, algorithm: str = ALGORITHM) -> str:
-        """A compact JWS over the claims, of this explicit type (RFC 8725 §3.11)."""
+        """A compact JWS over the claims, with this explicit type (RFC 8725 §3.11)."""
         key = self.signing(algorithm)
         return jwt.encode(
             dict(claims), key.private, algorithm, headers={"kid": key.kid, "typ": typ}
@@ -127,7 +127,7 @@ class Keyring:
     ) -> dict[str, Any] | None:
         """The claims of a compact JWS of this type that one of these keys signed; None for any other text.
 
-        The claims are authentic; whether they are current and meant for the reader is left to the caller.
+        The claims are authentic; the caller checks their times and audience.
         """
         try:
             unverified = read_jws(text, longest=longest)
@@ -150,7 +150,7 @@ class Keyring:
         return {"keys": [key.public for key in self.all()]}
 
     def rotate(self) -> SigningKey:
-        """Let the next keys sign from now on and add new next ones; forget keys whose tokens have all expired."""
+        """Sign with the next keys from now on, add new next keys, and delete keys whose tokens have all expired."""
         with self._locked():
             self._load()
             for algorithm in _PREFIXES:
@@ -169,12 +169,12 @@ class Keyring:
         return [path for algorithm in _PREFIXES for path in self._files(algorithm)]
 
     def _look(self) -> bool:
-        """Load what changed; by the files' names, because two changes can share one modification time."""
+        """Load the keys again if the list of files changed; two changes can share one modification time."""
         self._looked = time.monotonic()
         try:
             listed = self._listed()
         except OSError as fault:
-            # Out of descriptors, or the folder is away for a moment: the keys in hand are as good as before.
+            # Out of descriptors, or the folder is unreachable for a moment: the loaded keys stay valid.
             log.warning("the folder of keys cannot be read", error=str(fault))
             return False
         changed = listed != self._seen
@@ -185,7 +185,7 @@ class Keyring:
     def _load(self) -> None:
         self._looked = time.monotonic()
         self._seen = self._listed()
-        # A file is never written twice, and checking an RSA key takes as long as twenty requests.
+        # A file never changes once written, and loading an RSA key takes as long as twenty requests.
         known = {key.kid: key for key in self._keys}
         self._keys = [known.get(path.stem) or _read(path) for path in self._seen]
 
@@ -219,11 +219,11 @@ def _read(path: Path) -> SigningKey:
     try:
         private = load_pem_private_key(path.read_bytes(), None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise UnusableKeyError(f"{path} is no private key in PEM without a password.") from None
+        raise UnusableKeyError(f"{path} is not a PEM private key without a password.") from None
     prefix, _, made = path.stem.partition("_")
     made_at = ulid_to_timestamp(made.upper())
     if prefix == _PREFIXES[ALGORITHM] and isinstance(private, ec.EllipticCurvePrivateKey):
         return SigningKey(path.stem, made_at, ALGORITHM, private, private.public_key())
     if prefix == _PREFIXES[RS256] and isinstance(private, rsa.RSAPrivateKey):
         return SigningKey(path.stem, made_at, RS256, private, private.public_key())
-    raise UnusableKeyError(f"{path} is no key of the kind that its name says.")
+    raise UnusableKeyError(f"{path} is not a key of the kind that its name says.")

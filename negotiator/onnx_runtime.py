@@ -1,8 +1,7 @@
-"""The one way to onnxruntime: on one thread, and telling nobody.
+"""Imports onnxruntime with its telemetry off and runs models on one thread.
 
-Since 1.29 its official Linux builds report what they load to their maker, keep a device id in the user's cache
-folder, and are only stopped by a variable that they read when they are imported; `disable_telemetry_events` comes too
-late.
+Since 1.29 its official Linux builds report to their vendor what they load and keep a device id in the user's cache
+folder. Only an environment variable that is read at import stops this; `disable_telemetry_events` comes too late.
 """
 
 import os
@@ -14,13 +13,13 @@ _SILENT: Final = "ORT_DISABLE_TELEMETRY"
 
 
 def import_silently(name: str = "onnxruntime") -> Any:
-    """The runtime or a module of it, imported with its reporting off; it has no types."""
+    """The runtime or one of its modules, imported with telemetry off; it has no types."""
     os.environ[_SILENT] = "1"
     return import_module(name)
 
 
 def make_session(path: Path, *, arena: bool = True) -> Any:
-    """A model ready to run on one thread; without an `arena` the memory of the largest input is given back."""
+    """A session that runs the model on one thread; without `arena` the memory of large inputs is freed."""
     onnxruntime = import_silently()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1

@@ -1,9 +1,4 @@
-"""JSON Schema 2020-12 of pydantic models, without the generator's known slips.
-
-JSON merge patch (RFC 7396).
-
-The base models of request bodies.
-"""
+"""The base models of request bodies, their JSON Schema (2020-12), and JSON merge patch (RFC 7396)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,29 +19,28 @@ _KEYWORDS: Final = {
 
 
 class JsonSchema(GenerateJsonSchema):
-    """Schemas whose bounds are JSON Schema's keywords, whose defaults are values, and whose members have no titles,
-    which only repeat their names.
+    """Pydantic's schemas with corrected bounds, without null defaults and without the members' titles.
 
-    A bound on a type behind a validator (`Annotated[float, BeforeValidator(…), Field(ge=0)]`) leaves pydantic 2.14
-    under its Python name, `ge`, which no schema reader knows.
+    Pydantic 2.14 writes a bound on a type behind a validator (`Annotated[float, BeforeValidator(…), Field(ge=0)]`)
+    under its Python name, `ge`, which is not a JSON Schema keyword.
     """
 
     def generate_inner(self, schema: Any) -> JsonSchemaValue:
-        """The schema of a part, in JSON Schema's own keywords."""
+        """The schema with bounds under JSON Schema's keywords."""
         found = super().generate_inner(schema)
         for name in _KEYWORDS.keys() & found.keys():
             found[_KEYWORDS[name]] = found.pop(name)
         return found
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
-        """The schema with its default, unless that is null: it says no more than that the member may be left out."""
+        """The schema without a default of null, which only repeats that the member is optional."""
         found = super().default_schema(schema)
         if found.get("default", "") is None:
             del found["default"]
         return found
 
     def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
-        """The schema of a mapping, with a pattern of its keys where client generators look: beside the values."""
+        """The schema of a mapping, with the pattern of its keys in `propertyNames`, which client generators read."""
         found = super().dict_schema(schema)
         for pattern, values in found.pop("patternProperties", {}).items():
             found["additionalProperties"] = values
@@ -54,7 +48,7 @@ class JsonSchema(GenerateJsonSchema):
         return found
 
     def field_title_should_be_set(self, schema: Any) -> bool:
-        """Never: a member's title would only repeat its name."""
+        """False: a member's title would only repeat its name."""
         return False
 
 
@@ -64,7 +58,7 @@ IS_NULL: Final[JsonSchemaValue] = {"type": "null"}
 
 @dataclass(frozen=True, slots=True)
 class SchemaKeyword:
-    """An annotation that adds a keyword to a type's schema: what a validator enforces and pydantic cannot know."""
+    """An annotation that adds a keyword to a type's schema, for what a validator enforces."""
 
     keyword: str
     value: Any = field(hash=False)
@@ -74,7 +68,7 @@ class SchemaKeyword:
 
 
 def exactly_one(first: str, second: str) -> JsonSchemaValue:
-    """Keywords of an object that has one of two members, and not both; null stands for absence."""
+    """Keywords of an object that has exactly one of two members; null counts as absent."""
     return {
         "if": requires_non_null(first),
         "then": {"properties": {second: IS_NULL}},
@@ -83,14 +77,14 @@ def exactly_one(first: str, second: str) -> JsonSchemaValue:
 
 
 def requires_non_null(*names: str) -> JsonSchemaValue:
-    """Keywords of an object that has these members, none of them null."""
+    """Keywords of an object that has all of these members, none of them null."""
     return {"required": list(names), "properties": dict.fromkeys(names, NOT_NULL)}
 
 
 def any_of_schemas(*options: JsonSchemaValue) -> JsonSchemaValue:
-    """Keywords of a value that fits at least one of the options.
+    """Keywords of a value that matches at least one of the options.
 
-    They are nested conditions, since generators of clients take `anyOf` for alternative types.
+    They are nested conditions, since client generators take `anyOf` for alternative types.
     """
     *others, rule = options
     for option in reversed(others):
@@ -99,7 +93,7 @@ def any_of_schemas(*options: JsonSchemaValue) -> JsonSchemaValue:
 
 
 def takes_null(schema: JsonSchemaValue) -> bool:
-    """Whether null fits the schema, as far as it says so itself; one without a type takes anything."""
+    """Whether null matches the schema, without following references; a schema without a type accepts null."""
     if "type" in schema:
         kinds: Any = schema["type"]
         return "null" in (cast("list[str]", kinds) if isinstance(kinds, list) else [kinds])
@@ -132,22 +126,22 @@ class Strict(BaseModel):
 
 
 class MergePatch(Strict):
-    """A JSON merge patch (RFC 7396): members left out stay, null removes; the result is checked whole.
+    """A JSON merge patch (RFC 7396): absent members stay, null removes one; the merged result is validated.
 
-    `patched` is the model of the merged result: OpenAPI describes the members of the patch by it. Members themselves
-    are unchecked until they are merged.
+    `patched` is the model of the merged result, from which OpenAPI describes the patch. The members are not validated
+    before they are merged.
     """
 
     patched: ClassVar[type[BaseModel]]
 
     @property
     def patch(self) -> dict[str, Any]:
-        """The members that were sent, without the one in the path."""
+        """The members that were sent, without `id`, which is in the path."""
         return {name: getattr(self, name) for name in self.model_fields_set if name != "id"}
 
 
 def example_schema(example: JsonDict) -> JsonDict:
-    """The part of a model's schema that carries its example."""
+    """The extra schema of a model with this example."""
     return {"examples": [example]}
 
 
@@ -158,4 +152,4 @@ class Lenient(BaseModel):
 
 
 class NoInput(Strict):
-    """The input of an operation that takes none."""
+    """The input of an operation without input."""

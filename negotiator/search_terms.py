@@ -1,7 +1,4 @@
-"""The words of a text as search sees them: folded, stemmed, without the words that say nothing.
-
-One reading for everything that is searched, so that a memory and a tool are found by the same rules.
-"""
+"""The search terms of a text: folded and stemmed, without stop words. Memories and tools are searched by the same."""
 
 import re
 import unicodedata
@@ -13,12 +10,12 @@ _WORD: Final = re.compile(r"\d+(?:[.,]\d+)*|[^\W_]+(?:['’][^\W_]+)?")
 _GROUPED: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _OWNED: Final = re.compile("['’]")
 _LONGEST: Final = 40
-_SAID_OFTEN: Final = (
+_FREQUENT_WORDS: Final = (
     "a an and are as at be been but by can could did do does for from had has have he her his i if in into is it its "
     "me my of on or our she so such than that the their them then there these they this those to us was we were what "
     "when where which who why will with would you your"
 )
-STOP_WORDS: Final = frozenset(_SAID_OFTEN.split())
+STOP_WORDS: Final = frozenset(_FREQUENT_WORDS.split())
 
 
 @cache
@@ -29,7 +26,7 @@ def _stemmer() -> Any:
 
 
 def fold_text(text: str) -> str:
-    """Compatibility form, case folded, accents removed: `Ｃafé` and `cafe` are one spelling."""
+    """The text in compatibility form, case-folded, without accents: `Ｃafé` becomes `cafe`."""
     if text.isascii():
         return text.lower()
     apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
@@ -37,7 +34,7 @@ def fold_text(text: str) -> str:
 
 
 def split_words(text: str) -> Iterator[str]:
-    """The words in their order; digits of one number stay together, `10,000` reads `10000`."""
+    """The words in order; the digits of a number stay together, `10,000` becomes `10000`."""
     plain = fold_text(text)
     for word in _WORD.findall(_GROUPED.sub("", plain) if "," in plain else plain):
         if "'" in word or "’" in word:
@@ -46,8 +43,8 @@ def split_words(text: str) -> Iterator[str]:
 
 
 def stemmed_terms(text: str) -> list[str]:
-    """The stems that a text is found by; all of its words when it has none but stop words."""
-    found = list(split_words(text))
-    telling = [word for word in found if word not in STOP_WORDS] or found
-    stemmed: list[str] = _stemmer().stemWords(telling)
+    """The stems of the words that are not stop words; of all words if there are only stop words."""
+    words = list(split_words(text))
+    significant = [word for word in words if word not in STOP_WORDS] or words
+    stemmed: list[str] = _stemmer().stemWords(significant)
     return stemmed

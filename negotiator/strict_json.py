@@ -1,6 +1,6 @@
-"""Readers that refuse what the standard ones forgive: JSON objects, base64url segments, compact JWSs.
+"""Strict readers of JSON objects, base64url segments and compact JWSs.
 
-Bodies of requests, tokens, assertions, proofs, key sets and metadata are all read here. No other module decodes a JWT.
+All request bodies, tokens, assertions, proofs, key sets and metadata are read here. No other module decodes a JWT.
 """
 
 import binascii
@@ -13,7 +13,7 @@ from typing import Any, Final, NoReturn, TypeGuard
 MAX_DEPTH: Final = 20
 MAX_TOKEN: Final = 8192
 MAX_HEADER: Final = 2048
-_UNSPEAKABLE_MAYBE = re.compile(r"\\u(?:[dD][89a-fA-F]|0000)")
+_SURROGATE_OR_NUL_ESCAPE = re.compile(r"\\u(?:[dD][89a-fA-F]|0000)")
 _LEAST, _MOST = -(2**63), 2**64 - 1
 _TO_STANDARD = bytes.maketrans(b"-_", b"+/")
 _TO_URL_SAFE = bytes.maketrans(b"+/", b"-_")
@@ -62,9 +62,8 @@ def is_array(value: object) -> TypeGuard[list[Any]]:
 def read_object(data: bytes, depth: int = MAX_DEPTH) -> dict[str, Any]:
     """The JSON object in `data`, by RFC 8259 and I-JSON (RFC 7493).
 
-    UTF-8, no member twice, no NaN or infinity, no integer over 64 bits, at most `depth` levels, no lone
-    surrogate, no NUL (which PostgreSQL has no text for); else `ValueError`. The caller bounds the
-    size first.
+    It is UTF-8 with at most `depth` levels, without repeated members, NaN, infinity, integers over 64 bits, lone
+    surrogates or NUL (which PostgreSQL cannot store); else `ValueError`. The caller limits the size first.
     """
     text = data.decode()
     try:
@@ -73,16 +72,16 @@ def read_object(data: bytes, depth: int = MAX_DEPTH) -> dict[str, Any]:
         raise ValueError("nested too deep") from None
     if not is_object(value):
         raise ValueError("not a JSON object")
-    # Depth cannot exceed the number of opening brackets, so ordinary texts skip the walk.
+    # The depth cannot exceed the number of opening brackets, so ordinary texts need no check.
     if text.count("{") + text.count("[") > depth:
         _check_depth(value, depth)
-    if _UNSPEAKABLE_MAYBE.search(text):
+    if _SURROGATE_OR_NUL_ESCAPE.search(text):
         _check_texts(value)
     return value
 
 
 def _check_texts(value: dict[str, Any]) -> None:
-    """Only an escape can hide half a character or a NUL, so only texts with one come here."""
+    """Raise for lone surrogates and NUL; only an escape can contain them, so other texts are not checked."""
     stack: list[Any] = [value]
     while stack:
         current = stack.pop()
@@ -111,10 +110,9 @@ def _children(node: Any) -> list[Any]:
 
 
 def read_segment(segment: bytes) -> bytes:
-    """The octets of one base64url segment (RFC 7515 §2), canonical and without padding.
+    """The octets of one base64url segment (RFC 7515 §2), canonical and without padding; else `ValueError`.
 
-    Encoding them again must give the segment, so that one content has one spelling; else
-    `ValueError`.
+    Encoding the octets again must give the same segment, so that a content has only one encoding.
     """
     standard = segment.translate(_TO_STANDARD)
     octets = binascii.a2b_base64(standard + b"==="[: -len(segment) % 4])
@@ -125,7 +123,7 @@ def read_segment(segment: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class UnverifiedJws:
-    """A compact JWS taken apart; nothing in it is verified."""
+    """The parts of a compact JWS; nothing in it is verified."""
 
     unverified_header: dict[str, Any]
     unverified_claims: dict[str, Any]

@@ -1,4 +1,4 @@
-"""Structured logs with the request's id on every line."""
+"""Structured logs with the request id on every line."""
 
 import logging
 import sys
@@ -20,7 +20,7 @@ def _with_request_id(_logger: WrappedLogger, _method: str, event: EventDict) -> 
 
 
 def _visible(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Text of others must not command the terminal on which somebody reads the log; tracebacks keep their lines."""
+    """Escape control characters, so that logged text cannot control a terminal; tracebacks keep their lines."""
     return {
         name: "\n".join(map(escape_invisible, value.split("\n")))
         if name == "exception"
@@ -31,7 +31,7 @@ def _visible(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDic
 
 
 def configure(style: Literal["console", "json"]) -> None:
-    """Send structured lines to standard error: coloured text for people, or one JSON object a line."""
+    """Write structured lines to standard error: coloured text for people, or one JSON object a line."""
     rendering = (
         [structlog.processors.JSONRenderer()]
         if style == "json"
@@ -52,6 +52,6 @@ def configure(style: Literal["console", "json"]) -> None:
 
 
 def logger(name: str) -> FilteringBoundLogger:
-    """A logger whose lines carry the name of their module."""
+    """A logger whose lines carry this module name."""
     log: FilteringBoundLogger = structlog.get_logger(module=name)
     return log

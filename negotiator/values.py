@@ -1,10 +1,7 @@
-"""Small values that every floor shares: the clock, ids, secrets, digests, timestamps and money.
+"""Small values that all modules share: clock, ids, secrets, digests, timestamps, currencies, and types of members.
 
-Times are integers, milliseconds since the epoch, until they cross the wire as RFC 3339 text.
-
-The active currency codes of ISO 4217 with their minor units, and money written in them.
-
-The small types of request bodies, each with one clean pointer and a plain JSON Schema.
+Times are integers in milliseconds since the epoch; on the wire they are RFC 3339 text. Currencies are the active codes
+of ISO 4217 with their minor units. The types of request members each have a plain JSON Schema and one error per fault.
 """
 
 import hashlib
@@ -36,7 +33,7 @@ DAY: Final = 24 * HOUR
 """Milliseconds."""
 NEWEST: Final = 2**31 - 1
 """Above every revision, version and sequence number: where a list that shows the newest first begins."""
-_UNSEEN: Final = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+_INVISIBLE_CATEGORIES: Final = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _ID = re.compile(r"[a-z]+_[0-7][0-9a-hjkmnp-tv-z]{25}")
 
 
@@ -46,14 +43,14 @@ def now() -> int:
 
 
 class _Ulids:
-    """Fresh ULIDs that rise within the process, also within one millisecond: lists are ordered by them."""
+    """New ULIDs, strictly increasing within the process, so that lists can be ordered by them."""
 
     def __init__(self) -> None:
         self._last = 0
         self._turn = Lock()
 
     def __call__(self) -> str:
-        """A lower-case ULID. It is unique, not secret."""
+        """A lower-case ULID; unique but not secret."""
         drawn = int.from_bytes(ulid_to_bytes(ulid_now()))
         with self._turn:
             self._last = drawn if drawn > self._last else self._last + 1
@@ -64,38 +61,37 @@ new_ulid: Final = _Ulids()
 
 
 def new_id(kind: str) -> str:
-    """A fresh id of this kind: `agt` gives `agt_` and a 26-character lower-case ULID, ordered by time."""
+    """A new id of this kind: `agt` gives `agt_` and a 26-character lower-case ULID, ordered by time."""
     return f"{kind}_{new_ulid()}"
 
 
 def is_id(text: str, kind: str) -> bool:
-    """Whether `text` has the form of an id of this kind; says nothing of its existence."""
+    """Whether `text` has the form of an id of this kind; the id need not exist."""
     return text.startswith(f"{kind}_") and _ID.fullmatch(text) is not None
 
 
 def new_secret() -> str:
-    """256 random bits as 43 URL-safe characters, for credentials that are stored as a digest only."""
+    """256 random bits as 43 URL-safe characters."""
     return secrets.token_urlsafe(32)
 
 
 def digest(text: str) -> str:
-    """SHA-256 in hex: for secrets of full entropy, where a slow hash would only cost (RFC 6819 §5.1.4.1.3)."""
+    """SHA-256 in hex, for secrets of full entropy, which need no slow hash (RFC 6819 §5.1.4.1.3)."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def keyed_digest(pepper: bytes, text: str) -> str:
-    """HMAC-SHA-256 in hex: for short codes, which a plain hash would give away in a second."""
+    """HMAC-SHA-256 in hex, for short codes, which could be found from a plain hash by trying all of them."""
     return hmac.new(pepper, text.encode(), hashlib.sha256).hexdigest()
 
 
 def equal_in_constant_time(left: str, right: str) -> bool:
-    """Equality in constant time."""
     return hmac.compare_digest(left.encode(), right.encode())
 
 
 def has_invisible_characters(text: str) -> bool:
-    """Whether some character is a control, bidirectional or invisible one: it could hide or turn what a page says."""
-    return any(unicodedata.category(mark) in _UNSEEN for mark in text)
+    """Whether the text has a control, bidirectional or invisible character, which could falsify what a page shows."""
+    return any(unicodedata.category(mark) in _INVISIBLE_CATEGORIES for mark in text)
 
 
 def escape_invisible(text: str) -> str:
@@ -103,7 +99,9 @@ def escape_invisible(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(
-        mark.encode("unicode_escape").decode() if unicodedata.category(mark) in _UNSEEN else mark
+        mark.encode("unicode_escape").decode()
+        if unicodedata.category(mark) in _INVISIBLE_CATEGORIES
+        else mark
         for mark in text
     )
 
@@ -119,7 +117,7 @@ def parse_timestamp(text: str) -> int:
 
 
 def timestamp_or_none(at: int | None) -> str | None:
-    """The same for a moment that may not have come."""
+    """The timestamp, or None for None."""
     return None if at is None else timestamp(at)
 
 
@@ -147,12 +145,11 @@ MINOR_UNITS: Final[dict[str, int]] = {
     code: units for units, codes in _BY_MINOR_UNITS.items() for code in codes.split()
 }
 CURRENCY_PATTERN: Final = f"^({'|'.join(sorted(MINOR_UNITS))})$"
-"""A pattern that the active codes match and nothing else."""
-"""Digits after the point of each active code; funds and precious metals without minor units are left out."""
+"""A pattern that matches exactly the active codes. Funds and precious metals without minor units are left out."""
 
 
 def format_money(amount: Decimal, currency: str | None) -> str:
-    """A decimal string with at least the currency's minor units, two when it is unknown; never an exponent."""
+    """A decimal string with at least the currency's minor units, two if it is unknown; never an exponent."""
     places = MINOR_UNITS.get(currency or "", 2)
     plain = _WIDE.plus(amount.normalize(_WIDE))
     if -int(plain.as_tuple().exponent) <= places:
@@ -174,7 +171,7 @@ def _no_null(text: str) -> str:
 
 
 def check_scalar(value: Any) -> Any:
-    """A JSON scalar other than null that every part of the service can carry."""
+    """The value if it is a JSON scalar other than null, with limits on numbers and texts; else `ValueError`."""
     match value:
         case bool():
             return value
@@ -214,17 +211,17 @@ def _amount(value: Any) -> Decimal:
 
 
 def _number(value: Any) -> Any:
-    """A JSON number; neither true and false, which Python counts with, nor text that looks like one."""
+    """A JSON number; booleans and numeric strings, which pydantic would accept, are refused."""
     if isinstance(value, bool | str):
         raise ValueError("Must be a number")
     return value
 
 
 def _moment(value: Any) -> datetime:
-    """An RFC 3339 timestamp with its offset, as UTC."""
+    """An RFC 3339 timestamp with an offset, as UTC."""
     try:
         if not isinstance(value, str | datetime):
-            raise ValueError("no text")
+            raise ValueError("not text")
         at = value if isinstance(value, datetime) else datetime.fromisoformat(value)
         if at.tzinfo is None:
             raise ValueError("no offset")
@@ -242,7 +239,7 @@ def milliseconds(at: datetime | None) -> int | None:
 
 
 NO_NULL: Final = r"^[^\x00]*$"
-"""A pattern for text without the null character, which no database keeps."""
+"""A pattern for text without the null character, which PostgreSQL cannot store."""
 SCALAR_SCHEMA: Final[dict[str, Any]] = {
     "anyOf": [
         {"type": "string", "minLength": 1, "maxLength": _LONGEST, "pattern": NO_NULL},
@@ -250,7 +247,6 @@ SCALAR_SCHEMA: Final[dict[str, Any]] = {
         {"type": "boolean"},
     ]
 }
-"""The JSON Schema of `Scalar`."""
 Scalar = Annotated[Any, AfterValidator(check_scalar), WithJsonSchema(SCALAR_SCHEMA)]
 Amount = Annotated[
     Any,

@@ -1,8 +1,7 @@
-"""Where objects meet: from settings to a `House`, wing by wing.
+"""The composition root: builds every object of a process from its settings.
 
-`ground` is what everything stands on (store, keys, credentials, limits); `budgets` lists every rate budget; `access`,
-`assistant` and `directory` each make one wing of it: the operations and pages they offer, and what is to be let go of
-at the end. `owned` lists what belongs to a principal, so that claiming moves all of it and erasing leaves none.
-`house` puts the wings together;
-`app` above turns the house into an ASGI application. Nothing below imports from here.
+`services` builds the shared objects (store, keys, credentials, limits) and `rate_budgets` lists every rate budget.
+`identity`, `assistant` and `directory` each build a `component`: its operations, its pages and what it closes at the
+end. `mcp` builds the MCP endpoint. `ownership` lists what belongs to a principal, for claiming and erasing.
+`application` puts all of it together. Only the package's `app` and `cli` import from here.
 """

@@ -1,4 +1,4 @@
-"""All wings under one roof: the description of the service and everything that one process is made of."""
+"""The application object: all components of a process and the description of the service they offer."""
 
 from dataclasses import dataclass
 
@@ -35,36 +35,32 @@ from negotiator.users.userinfo_routes import USERINFO_CLAIMS
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """Everything that one process is made of."""
+    """Everything that one process consists of."""
 
-    ground: Services
-    wings: tuple[Component, ...]
+    services: Services
+    components: tuple[Component, ...]
     delegations: Delegations
     service: ServiceDescription
     documents: tuple[PublicDocument, ...]
     site: SiteDescription
-    speech: McpService
-    scrape: MetricsEndpoint
+    mcp: McpService
+    metrics: MetricsEndpoint
 
     @property
     def settings(self) -> Settings:
-        """The operator's choices."""
-        return self.ground.settings
+        return self.services.settings
 
     @property
     def store(self) -> Store:
-        """The one store."""
-        return self.ground.store
+        return self.services.store
 
     @property
     def keyring(self) -> Keyring:
-        """The signing keys."""
-        return self.ground.keyring
+        return self.services.keyring
 
     @property
-    def doorway(self) -> Pipeline:
-        """What every endpoint shares."""
-        return self.ground.doorway
+    def pipeline(self) -> Pipeline:
+        return self.services.pipeline
 
     @property
     def shared(self) -> frozenset[str]:
@@ -74,79 +70,89 @@ class Application:
             for operation in self.service.operations
             for path in (operation.path, *operation.aliases)
         }
-        shown = {address for wing in self.wings for address in wing.addresses}
-        read = {document.path for document in self.documents}
-        return frozenset(called | shown | read | {MCP_PATH})
+        pages = {path for component in self.components for path in component.page_paths}
+        documents = {document.path for document in self.documents}
+        return frozenset(called | pages | documents | {MCP_PATH})
 
     async def close(self) -> None:
-        """Let go of everything, the store last."""
-        for wing in self.wings:
-            for close in wing.closes:
+        """Close every component, then the shared objects, the store last."""
+        for component in self.components:
+            for close in component.closes:
                 await close()
-        await self.ground.issuer_keys.close()
-        await self.ground.api_keys.close()
-        await self.ground.fetcher.close()
-        await self.ground.named_hosts.close()
-        await self.doorway.limits.close()
+        await self.services.issuer_keys.close()
+        await self.services.api_keys.close()
+        await self.services.fetcher.close()
+        await self.services.client_urls.close()
+        await self.pipeline.limits.close()
         await self.store.close()
-        self.ground.meters.close()
+        self.services.meters.close()
 
 
-def build_application(chosen: Settings) -> Application:
-    """Make every object of the services that run here, and hand each what it needs."""
-    ground = build_services(chosen)
-    entered = build_agent_access(ground)
-    made = {"assistant": build_assistant, "directory": build_directory}
-    running = [make(ground) for name, make in made.items() if name in chosen.services]
-    checks = {name: check for wing in running for name, check in wing.checks.items()}
-    answering = HealthEndpoint(ground.store, __version__, tuple(chosen.services), checks)
-    health = Component(operations=offered_operations([answering]))
-    wings = (*running, entered.wing, build_user_pages(ground, entered.delegations), health)
-    service = ServiceDescription(
-        chosen.base_url,
-        scopes.of_services(chosen.services),
-        tuple(operation for wing in wings for operation in wing.operations),
+def build_application(settings: Settings) -> Application:
+    """Build the components of the services that the settings enable, and everything they share."""
+    services = build_services(settings)
+    access = build_agent_access(services)
+    builders = {"assistant": build_assistant, "directory": build_directory}
+    enabled = [build(services) for name, build in builders.items() if name in settings.services]
+    checks = {name: check for component in enabled for name, check in component.checks.items()}
+    endpoint = HealthEndpoint(services.store, __version__, tuple(settings.services), checks)
+    health = Component(operations=offered_operations([endpoint]))
+    components = (
+        *enabled,
+        access.component,
+        build_user_pages(services, access.delegations),
+        health,
     )
-    spoken = build_mcp(ground, service)
-    pages = [route.path for wing in wings for route in wing.pages if isinstance(route, Route)]
-    addresses = [address for wing in wings for address in wing.addresses]
-    said = [document.path for document in spoken.documents]
+    service = ServiceDescription(
+        settings.base_url,
+        scopes.of_services(settings.services),
+        tuple(operation for component in components for operation in component.operations),
+    )
+    mcp = build_mcp(services, service)
+    pages = [
+        route.path
+        for component in components
+        for route in component.pages
+        if isinstance(route, Route)
+    ]
+    public_pages = [path for component in components for path in component.page_paths]
+    mcp_documents = [document.path for document in mcp.documents]
     site = make_site(
         service,
         __version__,
-        [*pages, *addresses, *said],
+        [*pages, *public_pages, *mcp_documents],
         personal=pages,
-        rates=_rates(chosen),
+        rates=_rates(settings),
         sign_in=SIGN_IN_PATH,
         mcp=MCP_PATH,
     )
-    documents = published_documents(site, _authorization(chosen), jwks=ground.keyring.jwks)
+    documents = published_documents(site, _authorization(settings), jwks=services.keyring.jwks)
     return Application(
-        ground=ground,
-        wings=wings,
-        delegations=entered.delegations,
+        services=services,
+        components=components,
+        delegations=access.delegations,
         service=service,
-        documents=(*documents, *spoken.documents),
+        documents=(*documents, *mcp.documents),
         site=site,
-        speech=spoken,
-        scrape=MetricsEndpoint(
-            ground.meters, issuing_operations(service), ground.doorway, chosen.metrics_token
+        mcp=mcp,
+        metrics=MetricsEndpoint(
+            services.meters, issuing_operations(service), services.pipeline, settings.metrics_token
         ),
     )
 
 
-def _rates(chosen: Settings) -> DirectoryRates:
+def _rates(settings: Settings) -> DirectoryRates:
     return DirectoryRates(
-        chosen.limit_directory_rpm,
-        chosen.limit_unproven_rpm,
-        chosen.limit_proven_rpm,
-        chosen.limit_vetted_rpm,
+        settings.limit_directory_rpm,
+        settings.limit_unproven_rpm,
+        settings.limit_proven_rpm,
+        settings.limit_vetted_rpm,
     )
 
 
-def _authorization(chosen: Settings) -> AuthorizationServerInfo:
-    """What the slices say of themselves for the metadata; assertions are the assistant's way in."""
-    asserts = "assistant" in chosen.services
+def _authorization(settings: Settings) -> AuthorizationServerInfo:
+    """What the authorization server metadata lists; only the assistant accepts identity assertions."""
+    asserts = "assistant" in settings.services
     return AuthorizationServerInfo(
         grants=tuple(grant for grant in clients.GRANTS if asserts or grant != JWT_BEARER),
         client_auth_methods=clients.AUTH_METHODS,

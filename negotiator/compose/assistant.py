@@ -1,9 +1,4 @@
-"""What an owner's memories are kept, found and compared by; part of the assistant's wing.
-
-The teleprompter; part of the assistant's wing.
-
-The wing of the negotiation assistant.
-"""
+"""The component of the negotiation assistant: negotiations, memory and the teleprompter."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -57,35 +52,34 @@ from negotiator.teleprompter.websocket_endpoint import WebSocketEndpoint
 
 @dataclass(frozen=True, slots=True)
 class MemoryServices:
-    """The slices, and the recall that plans, suggestions and cues ask."""
+    """The memory slices, and the search that plans, suggestions and cues use."""
 
     memories: MemoryRoutes
-    carrying: TransferRoutes
-    recall: MemorySearch
+    transfer: TransferRoutes
+    search: MemorySearch
     embedder: Embedder
 
     def check(self) -> str:
-        """Whether the embedder is the one expected, and which it is."""
-        named, lesser = self.embedder.model, self.embedder.lesser
-        return f"lesser: {named}, as {lesser}" if lesser else f"ok: {named}"
+        """The health check: `ok` with the model's name, or `lesser` when a weaker model stands in, and why."""
+        model, lesser = self.embedder.model, self.embedder.lesser
+        return f"lesser: {model}, as {lesser}" if lesser else f"ok: {model}"
 
     async def close(self) -> None:
-        """Let go of the embedder."""
         await self.embedder.close()
 
 
-def models_directory(chosen: Settings) -> Path:
-    """Where what was built and learned is kept."""
-    return chosen.models_dir or chosen.data_dir / "models"
+def models_directory(settings: Settings) -> Path:
+    """The folder of built and trained models."""
+    return settings.models_dir or settings.data_dir / "models"
 
 
-def build_embedder(chosen: Settings) -> Embedder:
-    """The embedder that the settings and what is installed lead to."""
+def build_embedder(settings: Settings) -> Embedder:
+    """The embedder that the settings and the installed packages select."""
     return choose_embedder(
-        chosen.embedding_url,
-        key=chosen.embedding_key,
-        model=chosen.embedding_model,
-        models=models_directory(chosen),
+        settings.embedding_url,
+        key=settings.embedding_key,
+        model=settings.embedding_model,
+        models=models_directory(settings),
     )
 
 
@@ -94,55 +88,61 @@ MEMORY_REFERENCES: Final = ReferenceChecks(
 )
 
 
-def build_memory(ground: Services) -> MemoryServices:
-    """Make the slices."""
-    embeds = build_embedder(ground.settings)
-    recall = MemorySearch(MemoryIndexCache(ground.store, embeds.model), embeds)
-    memories = MemoryRoutes(ground.store, ground.cursors, embeds, recall, MEMORY_REFERENCES)
-    bringing = MemoryImporter(ground.store, embeds, MEMORY_REFERENCES)
-    carrying = TransferRoutes(ground.store, bringing, more=(wins.list_for_export,))
-    return MemoryServices(memories, carrying, recall, embeds)
+def build_memory(services: Services) -> MemoryServices:
+    """Build the memory slices."""
+    embedder = build_embedder(services.settings)
+    search = MemorySearch(MemoryIndexCache(services.store, embedder.model), embedder)
+    memories = MemoryRoutes(services.store, services.cursors, embedder, search, MEMORY_REFERENCES)
+    importer = MemoryImporter(services.store, embedder, MEMORY_REFERENCES)
+    transfer = TransferRoutes(services.store, importer, more=(wins.list_for_export,))
+    return MemoryServices(memories, transfer, search, embedder)
 
 
 @dataclass(frozen=True, slots=True)
 class TeleprompterServices:
-    """The slices, the sockets by their paths, and what they let go of when the process ends, in this order."""
+    """The slices, the WebSocket endpoints by path, and what to close when the process ends, in this order."""
 
     slices: tuple[OperationSlice, ...]
     sockets: Mapping[str, ASGIApp]
     closes: tuple[Callable[[], Awaitable[None]], ...]
 
 
-def build_teleprompter(ground: Services, remembered: MemoryServices) -> TeleprompterServices:
-    """Make them."""
-    chosen, store = ground.settings, ground.store
-    recognizer = make_recognizer(chosen)
-    bus, ear, guard = make_bus(chosen), _ear(ground, remembered), ground.doorway.guard
+def build_teleprompter(services: Services, memory: MemoryServices) -> TeleprompterServices:
+    """Build the teleprompter's slices."""
+    settings, store = services.settings, services.store
+    recognizer = make_recognizer(settings)
+    bus, analyser, guard = make_bus(settings), _analyser(services, memory), services.pipeline.guard
     publish_revocations(store, bus)
-    listening = UtteranceService(store, ear, EventLog(store, bus, guard))
-    views = SessionViews(chosen.base_url, SESSIONS_PATH, _shown(recognizer.caps))
-    prompter = UtteranceRoutes(store, listening)
-    sessions = SessionRoutes(store, ground.cursors, listening, views)
-    streaming = StreamRoutes(Tickets(store, guard))
-    stage = AudioPipeline(listening, recognizer)
-    floor = SharedContext(
-        ground.doorway, listening, streaming.tickets, stage, patience=WebSocketTimeouts()
+    utterances = UtteranceService(store, analyser, EventLog(store, bus, guard))
+    views = SessionViews(settings.base_url, SESSIONS_PATH, _engine_view(recognizer.caps))
+    streams = StreamRoutes(Tickets(store, guard))
+    audio = AudioPipeline(utterances, recognizer)
+    context = SharedContext(
+        services.pipeline, utterances, streams.tickets, audio, patience=WebSocketTimeouts()
     )
+    origins = settings.allowed_origins
     return TeleprompterServices(
-        (prompter, sessions, FeedbackRoutes(store, listening, ear.heads), streaming),
-        {STREAM_PATH: WebSocketEndpoint(floor, streaming.stream, origins=chosen.allowed_origins)},
-        (stage.close, listening.silence_timers.close, bus.close, ear.close),
+        (
+            UtteranceRoutes(store, utterances),
+            SessionRoutes(store, services.cursors, utterances, views),
+            FeedbackRoutes(store, utterances, analyser.heads),
+            streams,
+        ),
+        {STREAM_PATH: WebSocketEndpoint(context, streams.stream, origins=origins)},
+        (audio.close, utterances.silence_timers.close, bus.close, analyser.close),
     )
 
 
-def _ear(ground: Services, remembered: MemoryServices) -> UtteranceAnalyser:
-    matcher, embeds = build_matcher(cue_catalogue()), remembered.embedder
-    folder = models_directory(ground.settings)
-    heads = UserClassifiers(ground.store, embeds, catalogue=matcher.catalogue, folder=folder)
-    return UtteranceAnalyser(matcher, heads, embeds, remembered.recall)
+def _analyser(services: Services, memory: MemoryServices) -> UtteranceAnalyser:
+    matcher, embedder = build_matcher(cue_catalogue()), memory.embedder
+    folder = models_directory(services.settings)
+    classifiers = UserClassifiers(
+        services.store, embedder, catalogue=matcher.catalogue, folder=folder
+    )
+    return UtteranceAnalyser(matcher, classifiers, embedder, memory.search)
 
 
-def _shown(caps: EngineCapabilities) -> EngineView:
+def _engine_view(caps: EngineCapabilities) -> EngineView:
     return {
         "id": caps.id,
         "interim": caps.interim,
@@ -152,8 +152,8 @@ def _shown(caps: EngineCapabilities) -> EngineView:
 
 
 @dataclass(frozen=True, slots=True)
-class DirectoryScout:
-    """The directory as a scout: a tool that does the same job is somebody to turn to."""
+class DirectoryLeads:
+    """Finds alternatives to a seller in the directory: tools that do the same job."""
 
     alternatives: ToolAlternatives
 
@@ -166,30 +166,32 @@ class DirectoryScout:
         )
 
 
-def build_assistant(ground: Services) -> Component:
-    """Make the wing; the hottest slice first."""
-    chosen, store, cursors = ground.settings, ground.store, ground.cursors
-    advisor = build_advisor(chosen.advisor_url, key=chosen.advisor_key, model=chosen.advisor_model)
-    remembered = build_memory(ground)
-    past = PastEvidenceReader(store, remembered.recall)
-    scout: LeadFinder = NoLeads()
-    if "directory" in chosen.services:
-        scout = DirectoryScout(ToolAlternatives(ground.following))
-    prompting = build_teleprompter(ground, remembered)
+def build_assistant(services: Services) -> Component:
+    """Build the component."""
+    settings, store, cursors = services.settings, services.store, services.cursors
+    advisor = build_advisor(
+        settings.advisor_url, key=settings.advisor_key, model=settings.advisor_model
+    )
+    memory = build_memory(services)
+    past = PastEvidenceReader(store, memory.search)
+    leads: LeadFinder = NoLeads()
+    if "directory" in settings.services:
+        leads = DirectoryLeads(ToolAlternatives(services.catalogue_index))
+    teleprompter = build_teleprompter(services, memory)
     slices = [
         Negotiations(store, cursors),
         NegotiationAdvice(store),
-        BattlePlans(store, cursors, advisor, scout, past),
+        BattlePlans(store, cursors, advisor, leads, past),
         Tactics(store, cursors, advisor, past),
-        remembered.memories,
-        remembered.carrying,
-        WinRoutes(store, cursors, remembered.embedder, MEMORY_REFERENCES),
+        memory.memories,
+        memory.transfer,
+        WinRoutes(store, cursors, memory.embedder, MEMORY_REFERENCES),
         BenchmarkRoutes(store),
-        *prompting.slices,
+        *teleprompter.slices,
     ]
     return Component(
         operations=offered_operations(slices),
-        sockets=prompting.sockets,
-        checks={"embedding": remembered.check},
-        closes=(*prompting.closes, advisor.close, remembered.close),
+        sockets=teleprompter.sockets,
+        checks={"embedding": memory.check},
+        closes=(*teleprompter.closes, advisor.close, memory.close),
     )

@@ -1,4 +1,4 @@
-"""One part of the house, as the rest of it sees it."""
+"""One component of the application, as the composition root sees it."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,34 +15,31 @@ from negotiator.http.operation import Operation
 class OperationSlice(Protocol):
     """Anything that offers operations."""
 
-    def operations(self) -> list[Operation]:
-        """What it offers."""
-        ...
+    def operations(self) -> list[Operation]: ...
 
 
-def _nothing(_site: SiteDescription) -> Sequence[BaseRoute]:
+def _no_pages(_site: SiteDescription) -> Sequence[BaseRoute]:
     return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Component:
-    """What a part offers over HTTP, what it says of itself in health, what it looks after every minute, and what it
-    lets go of when the process ends.
+    """What a component offers over HTTP, its health checks, its periodic tasks and what it closes at the end.
 
-    `sockets` are the ways in by WebSocket, by the path of the operation they stand for. `shown` makes its public
-    pages once the whole site is known; they are at `addresses`, for any origin to read.
+    `sockets` are the WebSocket endpoints, by the path of the operation they belong to. `public_pages` makes the public
+    pages once the whole site is known; `page_paths` are their paths, which any origin may read. `periodic_tasks` run
+    every minute.
     """
 
     operations: tuple[Operation, ...] = ()
     pages: tuple[BaseRoute, ...] = ()
     checks: Mapping[str, HealthCheck] = field(default_factory=dict[str, HealthCheck])
-    shown: Callable[[SiteDescription], Sequence[BaseRoute]] = _nothing
-    addresses: tuple[str, ...] = ()
+    public_pages: Callable[[SiteDescription], Sequence[BaseRoute]] = _no_pages
+    page_paths: tuple[str, ...] = ()
     sockets: Mapping[str, ASGIApp] = field(default_factory=dict[str, ASGIApp])
-    chores: tuple[Callable[[], Awaitable[None]], ...] = ()
+    periodic_tasks: tuple[Callable[[], Awaitable[None]], ...] = ()
     closes: tuple[Callable[[], Awaitable[None]], ...] = ()
 
 
 def offered_operations(slices: Iterable[OperationSlice]) -> tuple[Operation, ...]:
-    """The operations of these slices, in their order."""
     return tuple(operation for slice_ in slices for operation in slice_.operations())

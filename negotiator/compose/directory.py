@@ -1,4 +1,4 @@
-"""The wing of the AI tools directory."""
+"""The component of the AI tools directory."""
 
 from dataclasses import replace
 from typing import Final
@@ -35,42 +35,42 @@ DIRECTORY_PAGE_PATHS: Final = (
 )
 
 
-def build_directory(ground: Services) -> Component:
-    """Make the wing; the hottest slice first."""
-    base, store, cursors = ground.settings.base_url, ground.store, ground.cursors
-    following, keys = ground.following, PublishedKeys(ground.named_hosts)
+def build_directory(services: Services) -> Component:
+    """Build the component."""
+    base, store, cursors = services.settings.base_url, services.store, services.cursors
+    catalogue_index, keys = services.catalogue_index, PublishedKeys(services.client_urls)
     slices: list[OperationSlice] = [
-        CatalogueListing(base, store, cursors, following),
-        CatalogueExchange(base, store, cursors, following),
-        _accounts(ground, keys),
+        CatalogueListing(base, store, cursors, catalogue_index),
+        CatalogueExchange(base, store, cursors, catalogue_index),
+        _accounts(services, keys),
         Collections(base, store, cursors),
         Submissions(base, store, cursors, ToolNameIndex(store)),
         Reports(store),
     ]
 
-    def shown(site: SiteDescription) -> list[Route]:
-        shelf = CataloguePages(store, cursors, following, ground.doorway, site)
+    def public_pages(site: SiteDescription) -> list[Route]:
+        pages = CataloguePages(store, cursors, catalogue_index, services.pipeline, site)
         return [
-            *shelf.routes(),
+            *pages.routes(),
             *Sitemaps(store, site).routes(),
             catalogue_pages.sources_route(site),
         ]
 
     return Component(
         operations=tuple(_public(operation) for operation in offered_operations(slices)),
-        shown=shown,
-        addresses=DIRECTORY_PAGE_PATHS,
-        chores=(
-            following.warm,
+        public_pages=public_pages,
+        page_paths=DIRECTORY_PAGE_PATHS,
+        periodic_tasks=(
+            catalogue_index.warm,
             PublishedKeyRechecks(store, keys),
-            IdleAgentSweep(store, ground.settings.key_unused_days),
+            IdleAgentSweep(store, services.settings.key_unused_days),
         ),
-        closes=(following.close,),
+        closes=(catalogue_index.close,),
     )
 
 
 def _public(operation: Operation) -> Operation:
-    """Every public operation of the directory has its baseline, apart from the one that sign-in and tokens share."""
+    """The operation with the directory's own baseline budget, which sign-in and token requests do not use up."""
     return (
         replace(operation, baseline=DIRECTORY_BASELINE_BUDGET)
         if operation.access == "public"
@@ -78,15 +78,15 @@ def _public(operation: Operation) -> Operation:
     )
 
 
-def _accounts(ground: Services, keys: PublishedKeys) -> DirectoryAccounts:
-    base, store = ground.settings.base_url, ground.store
-    registration = DirectoryRegistration(ground.secret)
+def _accounts(services: Services, keys: PublishedKeys) -> DirectoryAccounts:
+    base, store = services.settings.base_url, services.store
+    registration = DirectoryRegistration(services.secret)
     return DirectoryAccounts(
         base=base,
         store=store,
-        levels=ground.levels,
+        levels=services.rate_levels,
         registration=registration,
         verification=IdentityVerification(base, store, registration, keys),
-        mailing=CodeMailer(base, ground.mailer),
-        credentials=ground.credentials,
+        mailing=CodeMailer(base, services.mailer),
+        credentials=services.credentials,
     )

@@ -1,9 +1,4 @@
-"""The wing of the standard endpoints: tokens, the code flow, clients that register themselves, who signed in.
-
-The wing where agents get in: registration, delegation codes, tokens.
-
-The wing of people: signing in, and the pages on which they look after themselves and their agents.
-"""
+"""The components of identity: agent registration and delegation, the OAuth endpoints, and the users' own pages."""
 
 from dataclasses import dataclass
 
@@ -44,138 +39,150 @@ from negotiator.users import identity_matching
 from negotiator.users.userinfo_routes import UserInfoRoutes
 
 
-def build_authorization_flow(ground: Services) -> Component:
-    """Make the wing."""
-    chosen, loopback = ground.settings, ground.settings.allow_loopback_fetch
-    offered_scopes = scopes.of_services(chosen.services)
-    documents = ClientDocuments(ground.named_hosts, tuple(offered_scopes), loopback)
-    known = ClientLookup(ground.store, documents)
-    refreshing = RefreshTokens(ground.secret, chosen.refresh_ttl, chosen.refresh_max_ttl)
-    flow = CodeFlowGrants(ground.secret, refreshing)
+def build_authorization_flow(services: Services) -> Component:
+    """Build the OAuth endpoints: tokens, authorization, client registration, user info."""
+    settings, loopback = services.settings, services.settings.allow_loopback_fetch
+    offered_scopes = scopes.of_services(settings.services)
+    documents = ClientDocuments(services.client_urls, tuple(offered_scopes), loopback)
+    clients = ClientLookup(services.store, documents)
+    refreshing = RefreshTokens(services.secret, settings.refresh_ttl, settings.refresh_max_ttl)
+    flow = CodeFlowGrants(services.secret, refreshing)
     endpoints = TokenEndpoints(
-        ground.store,
-        ground.credentials,
-        BearerAssertionVerifier(ground.verifier, _admit),
-        known,
+        services.store,
+        services.credentials,
+        BearerAssertionVerifier(services.verifier, _assertion_subject),
+        clients,
         flow,
-        IdTokenSigner(ground.keyring, chosen.base_url),
-        ground.resources,
-        chosen.token_ttl,
-        ground.api_keys,
-        ground.proofs,
-        IdentityAssertionExchange(ground.credentials),
+        IdTokenSigner(services.keyring, settings.base_url),
+        services.resources,
+        settings.token_ttl,
+        services.api_keys,
+        services.proofs,
+        IdentityAssertionExchange(services.credentials),
     )
     authorize = AuthorizationPage(
-        ground.router,
-        known,
+        services.page_router,
+        clients,
         endpoints.identity,
-        ground.resources,
+        services.resources,
         offered_scopes,
-        ground.secret,
+        services.secret,
     )
     slices: list[OperationSlice] = [
         endpoints,
-        ClientRegistrationRoutes(ground.store, tuple(offered_scopes)),
+        ClientRegistrationRoutes(services.store, tuple(offered_scopes)),
     ]
     if OPENID in offered_scopes:
-        slices.append(UserInfoRoutes(ground.store))
+        slices.append(UserInfoRoutes(services.store))
     return Component(
         operations=offered_operations(slices),
         pages=tuple(authorize.routes()),
     )
 
 
-def _admit(tx: Transaction, assertion: Assertion, client_id: str) -> TokenSubject:
-    """At the token endpoint: the client's token stands on the assertion's user."""
+def _assertion_subject(tx: Transaction, assertion: Assertion, client_id: str) -> TokenSubject:
+    """The subject of a token that a client gets for an assertion: the assertion's user."""
     found = identity_matching.match_assertion(tx, assertion, actor=client_id)
     return TokenSubject(client_id, found.user_id, found.issuer, found.identity)
 
 
 @dataclass(frozen=True, slots=True)
 class AgentAccess:
-    """The wing, and the delegations that the operator's commands use too."""
+    """The component, and the delegations, which the operator's commands use too."""
 
-    wing: Component
+    component: Component
     delegations: Delegations
 
 
-def build_agent_access(ground: Services) -> AgentAccess:
-    """Make the wing."""
-    chosen = ground.settings
-    refreshing = RefreshTokens(ground.secret, chosen.refresh_ttl, chosen.refresh_max_ttl)
+def build_agent_access(services: Services) -> AgentAccess:
+    """Build registration, delegation and the OAuth endpoints."""
+    settings = services.settings
+    refreshing = RefreshTokens(services.secret, settings.refresh_ttl, settings.refresh_max_ttl)
     delegations = Delegations(
-        pepper=ground.secret,
-        credentials=ground.credentials,
+        pepper=services.secret,
+        credentials=services.credentials,
         refreshing=refreshing,
-        life=chosen.token_ttl,
+        life=settings.token_ttl,
         transfer_ownership=claim,
     )
-    agents = _agents(ground, delegations)
-    events = SecurityEventRoutes(ground.store, ground.receiver)
-    slices: list[OperationSlice] = [*agents, events] if "assistant" in chosen.services else []
-    flow = build_authorization_flow(ground)
-    wing = Component(operations=(*offered_operations(slices), *flow.operations), pages=flow.pages)
-    return AgentAccess(wing, delegations)
-
-
-def _agents(ground: Services, delegations: Delegations) -> tuple[AgentRoutes, AgentIdentityRoutes]:
-    """Registration and claim of agents, and auth.md's newer endpoints over the same units."""
-    chosen, base, store = ground.settings, ground.settings.base_url, ground.store
-    registration = AgentRegistration(
-        ground.credentials,
-        chosen.ephemeral_ttl,
-        chosen.token_ttl,
-        chosen.unclaimed_retention_days,
+    agents = _agents(services, delegations)
+    events = SecurityEventRoutes(services.store, services.receiver)
+    slices: list[OperationSlice] = [*agents, events] if "assistant" in settings.services else []
+    flow = build_authorization_flow(services)
+    component = Component(
+        operations=(*offered_operations(slices), *flow.operations), pages=flow.pages
     )
-    verification = EmailVerification(base, ground.mailer)
-    claims = DelegationRedemption(store, delegations, ground.doorway.limits)
-    asserting = AssertionRegistration(base, store, ground.verifier, registration)
-    identities = AgentIdentityTokens(ground.credentials, delegations.refreshing, chosen.token_ttl)
-    ceremony = AgentIdentityRoutes(
+    return AgentAccess(component, delegations)
+
+
+def _agents(
+    services: Services, delegations: Delegations
+) -> tuple[AgentRoutes, AgentIdentityRoutes]:
+    """The agents' two sets of routes over the same functions: `/api/agents` and auth.md's `/agent/identity`."""
+    settings, base, store = services.settings, services.settings.base_url, services.store
+    registration = AgentRegistration(
+        services.credentials,
+        settings.ephemeral_ttl,
+        settings.token_ttl,
+        settings.unclaimed_retention_days,
+    )
+    verification = EmailVerification(base, services.mailer)
+    redemption = DelegationRedemption(store, delegations, services.pipeline.limits)
+    assertions = AssertionRegistration(base, store, services.verifier, registration)
+    tokens = AgentIdentityTokens(services.credentials, delegations.refreshing, settings.token_ttl)
+    identities = AgentIdentityRoutes(
         base,
         store,
-        ground.secret,
+        services.secret,
         registration,
-        claims,
+        redemption,
         verification,
-        asserting,
-        identities,
-        ground.proofs,
+        assertions,
+        tokens,
+        services.proofs,
     )
-    claim, proofs = ceremony.claim, ground.proofs
-    agents = AgentRoutes(base, store, registration, claims, verification, asserting, claim, proofs)
-    return agents, ceremony
+    agents = AgentRoutes(
+        base,
+        store,
+        registration,
+        redemption,
+        verification,
+        assertions,
+        identities.claim,
+        services.proofs,
+    )
+    return agents, identities
 
 
-def build_user_pages(ground: Services, delegations: Delegations) -> Component:
-    """Make the wing."""
-    chosen, router = ground.settings, ground.router
-    passwords = PasswordChecker(router)
-    provider = _provider(ground) if chosen.oidc_issuer else None
-    name = chosen.oidc_name if provider else ""
+def build_user_pages(services: Services, delegations: Delegations) -> Component:
+    """Build the pages on which users sign in and manage their accounts and agents."""
+    settings, page_router = services.settings, services.page_router
+    passwords = PasswordChecker(page_router)
+    provider = _provider(services) if settings.oidc_issuer else None
+    name = settings.oidc_name if provider else ""
     pages = [
-        *router.pages.routes(),
-        *SignInPage(router, passwords, name).routes(),
-        *FirstUserPage(router, ground.secret).routes(),
-        *AccountPage(router, passwords).routes(),
-        *ApprovalPage(router, passwords, delegations, name).routes(),
+        *page_router.pages.routes(),
+        *SignInPage(page_router, passwords, name).routes(),
+        *FirstUserPage(page_router, services.secret).routes(),
+        *AccountPage(page_router, passwords).routes(),
+        *ApprovalPage(page_router, passwords, delegations, name).routes(),
     ]
-    if "assistant" in chosen.services:
-        pages += AgentsPage(router, delegations, ConsentConnections()).routes()
-        pages += MemoriesPage(router).routes()
+    if "assistant" in settings.services:
+        pages += AgentsPage(page_router, delegations, ConsentConnections()).routes()
+        pages += MemoriesPage(page_router).routes()
     if provider is None:
         return Component(pages=tuple(pages))
-    pages += ProviderSignInPages(router, provider).routes()
+    pages += ProviderSignInPages(page_router, provider).routes()
     return Component(pages=tuple(pages), closes=(provider.close,))
 
 
-def _provider(ground: Services) -> OpenIdProvider:
-    chosen = ground.settings
+def _provider(services: Services) -> OpenIdProvider:
+    settings = services.settings
     registered = ProviderRegistration(
-        chosen.oidc_issuer,
-        chosen.oidc_client_id,
-        chosen.oidc_client_secret,
-        chosen.oidc_name,
-        f"{chosen.base_url}{PROVIDER_RETURN_PATH}",
+        settings.oidc_issuer,
+        settings.oidc_client_id,
+        settings.oidc_client_secret,
+        settings.oidc_name,
+        f"{settings.base_url}{PROVIDER_RETURN_PATH}",
     )
-    return OpenIdProvider(registered, ground.fetcher, clock=lambda: values.now())
+    return OpenIdProvider(registered, services.fetcher, clock=lambda: values.now())

@@ -1,4 +1,4 @@
-"""The MCP endpoint and its card: the whole description of the service, spoken once more."""
+"""The MCP endpoint and its server card, made from the service description."""
 
 import dataclasses
 import functools
@@ -25,43 +25,43 @@ if TYPE_CHECKING:
 class McpService:
     """The endpoint, and the documents that describe it."""
 
-    door: ASGIApp
+    endpoint: ASGIApp
     documents: tuple[PublicDocument, ...]
 
 
-def build_mcp(ground: Services, service: ServiceDescription) -> McpService:
-    """Make them; the SDK is loaded by the first message, or the first look at the card."""
+def build_mcp(services: Services, service: ServiceDescription) -> McpService:
+    """Build the endpoint; the MCP SDK is imported by the first message or the first request for the card."""
     base = service.base
-    doorway = dataclasses.replace(ground.doorway, refusals=RefusalRenderer(base, MCP_PATH))
+    pipeline = dataclasses.replace(services.pipeline, refusals=RefusalRenderer(base, MCP_PATH))
 
     @functools.cache
-    def speaker() -> "McpServer":
+    def server() -> "McpServer":
         from negotiator.mcp.server import McpServer
 
-        return McpServer(service, doorway, make_server_info(service, __version__))
+        return McpServer(service, pipeline, make_server_info(service, __version__))
 
     @functools.cache
-    def shown() -> bytes:
+    def card() -> bytes:
         return orjson.dumps(
-            mcp_card.server_card(base, speaker(), locked=requires_credential(service))
+            mcp_card.server_card(base, server(), locked=requires_credential(service))
         )
 
     return McpService(
         McpEndpoint(
             service,
-            doorway,
-            speaker=speaker,
-            origins=ground.settings.allowed_origins,
+            pipeline,
+            server=server,
+            origins=services.settings.allowed_origins,
         ),
         (
             PublicDocument(
                 mcp_card.WELL_KNOWN_CARD_PATH,
                 "application/json",
-                shown,
+                card,
                 mcp_card.CARD_CACHE_HEADERS,
             ),
             PublicDocument(
-                mcp_card.CARD_PATH, mcp_card.CARD_TYPE, shown, mcp_card.CARD_CACHE_HEADERS
+                mcp_card.CARD_PATH, mcp_card.CARD_TYPE, card, mcp_card.CARD_CACHE_HEADERS
             ),
         ),
     )

@@ -1,4 +1,4 @@
-"""What every wing stands on: the store, the keys, whom we believe, what we hand out, the door, the page router."""
+"""The objects that all components share: store, keys, verifiers, credentials, request pipeline and page router."""
 
 import contextlib
 import os
@@ -40,7 +40,7 @@ _DOCUMENT_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The shared objects of one process; `resources` are what a token may be asked for (RFC 8707)."""
+    """The shared objects of one process; `resources` are the resource indicators of tokens (RFC 8707)."""
 
     settings: Settings
     meters: MetricRegistry
@@ -48,62 +48,69 @@ class Services:
     store: Store
     keyring: Keyring
     credentials: AccessTokens
-    levels: RateLevels
+    rate_levels: RateLevels
     api_keys: ApiKeyAuthenticator
     cursors: Cursors
     fetcher: Fetcher
-    named_hosts: ClientUrlFetcher
+    client_urls: ClientUrlFetcher
     issuer_keys: IssuerKeys
     proofs: DpopProofChecker
     verifier: AssertionVerifier
     receiver: SecurityEventVerifier
     resources: frozenset[str]
-    doorway: Pipeline
+    pipeline: Pipeline
     mailer: Mailer
-    following: CatalogueIndex
-    router: PageRouter
+    catalogue_index: CatalogueIndex
+    page_router: PageRouter
 
 
-def build_services(chosen: Settings) -> Services:
-    """Make the shared objects from settings; nothing is opened before the process starts."""
-    base, secret, meters = (
-        chosen.base_url,
-        load_pepper(chosen),
-        MetricRegistry(chosen.data_dir / "metrics"),
+def build_services(settings: Settings) -> Services:
+    """Build the shared objects; no file or connection is opened before the process starts."""
+    base, secret = settings.base_url, load_pepper(settings)
+    meters = MetricRegistry(settings.data_dir / "metrics")
+    store, keyring, rate_levels = (
+        _store(settings, meters),
+        Keyring(settings.keys_dir),
+        _levels(settings),
     )
-    store, keyring, levels = _store(chosen, meters), Keyring(chosen.keys_dir), _levels(chosen)
-    credentials = _credentials(chosen, store, keyring=keyring, pepper=secret, levels=levels)
-    keys = ApiKeyAuthenticator(store, secret, levels.standing, unused_days=chosen.key_unused_days)
-    fetcher = Fetcher(allow_loopback=chosen.allow_loopback_fetch)
+    credentials = _credentials(
+        settings, store, keyring=keyring, pepper=secret, rate_levels=rate_levels
+    )
+    keys = ApiKeyAuthenticator(
+        store, secret, rate_levels.standing, unused_days=settings.key_unused_days
+    )
+    fetcher = Fetcher(allow_loopback=settings.allow_loopback_fetch)
     issuer_keys = IssuerKeys(fetcher, clock=lambda: values.now())
     resources = frozenset(
-        f"{base}{path}" for path in resource_paths(scopes.of_services(chosen.services), MCP_PATH)
+        f"{base}{path}" for path in resource_paths(scopes.of_services(settings.services), MCP_PATH)
     )
     issuers = Issuers(store)
-    proofs = DpopProofChecker(store, base, secret, demands_nonce=chosen.dpop_nonce)
-    guard = _guard(chosen, keys, credentials, proofs)
-    limits = build_limits(chosen, store, meters, pepper=secret)
+    proofs = DpopProofChecker(store, base, secret, demands_nonce=settings.dpop_nonce)
+    guard = _guard(settings, keys, credentials, proofs)
+    limits = build_limits(settings, store, meters, pepper=secret)
     return Services(
-        settings=chosen,
+        settings=settings,
         meters=meters,
         secret=secret,
-        following=CatalogueIndex(store),
+        catalogue_index=CatalogueIndex(store),
         store=store,
         keyring=keyring,
         credentials=credentials,
-        levels=levels,
+        rate_levels=rate_levels,
         api_keys=keys,
         cursors=Cursors(secret),
         fetcher=fetcher,
-        named_hosts=_named_hosts(chosen, limits),
+        client_urls=_client_url_fetcher(settings, limits),
         issuer_keys=issuer_keys,
         proofs=proofs,
         receiver=SecurityEventVerifier(base, issuers.find, issuer_keys, clock=lambda: values.now()),
         verifier=_verifier(base, resources, issuers, issuer_keys),
         resources=resources,
-        doorway=Pipeline(guard, limits, RefusalRenderer(base), store),
-        mailer=Mailer(chosen.smtp_url, sender=chosen.mail_from, outbox=chosen.data_dir / "outbox"),
-        router=_router(chosen, store, limits, guard, secret),
+        pipeline=Pipeline(guard, limits, RefusalRenderer(base), store),
+        mailer=Mailer(
+            settings.smtp_url, sender=settings.mail_from, outbox=settings.data_dir / "outbox"
+        ),
+        page_router=_page_router(settings, store, limits, guard, secret),
     )
 
 
@@ -119,42 +126,45 @@ def _verifier(
     )
 
 
-def _store(chosen: Settings, meters: MetricRegistry) -> Store:
+def _store(settings: Settings, meters: MetricRegistry) -> Store:
     commits = meters.histogram(
         "negotiator_commit_units", "Changes that shared a commit", COMMIT_UNITS_BUCKETS
     )
-    return make_store(chosen.database_url, committed=commits.observe)
+    return make_store(settings.database_url, committed=commits.observe)
 
 
 def _credentials(
-    chosen: Settings, store: Store, *, keyring: Keyring, pepper: bytes, levels: RateLevels
+    settings: Settings, store: Store, *, keyring: Keyring, pepper: bytes, rate_levels: RateLevels
 ) -> AccessTokens:
     return AccessTokens(
         store,
         keyring,
-        issuer=chosen.base_url,
+        issuer=settings.base_url,
         pepper=pepper,
-        find_standing=levels.standing,
-        offered=scopes.of_services(chosen.services),
+        find_standing=rate_levels.standing,
+        offered=scopes.of_services(settings.services),
     )
 
 
-def _levels(chosen: Settings) -> RateLevels:
-    rates = (chosen.limit_unproven_rpm, chosen.limit_proven_rpm, chosen.limit_vetted_rpm)
+def _levels(settings: Settings) -> RateLevels:
+    rates = (settings.limit_unproven_rpm, settings.limit_proven_rpm, settings.limit_vetted_rpm)
     return RateLevels(*(CallerRate(rpm, rpm) for rpm in rates))
 
 
 def _guard(
-    chosen: Settings, keys: ApiKeyAuthenticator, credentials: AccessTokens, proofs: DpopProofChecker
+    settings: Settings,
+    keys: ApiKeyAuthenticator,
+    credentials: AccessTokens,
+    proofs: DpopProofChecker,
 ) -> Guard:
-    return Guard(BearerAuthenticator(keys, credentials), chosen.proxies, proofs)
+    return Guard(BearerAuthenticator(keys, credentials), settings.proxies, proofs)
 
 
-def load_pepper(chosen: Settings) -> bytes:
-    """The secret behind codes and cursors: the operator's, or one made on the first start and kept."""
-    if chosen.secret:
-        return chosen.secret.encode()
-    path = chosen.data_dir / "secret"
+def load_pepper(settings: Settings) -> bytes:
+    """The secret behind codes and cursors: from the settings, else a file that the first start creates."""
+    if settings.secret:
+        return settings.secret.encode()
+    path = settings.data_dir / "secret"
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with contextlib.suppress(FileExistsError):
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -163,19 +173,19 @@ def load_pepper(chosen: Settings) -> bytes:
     return path.read_bytes()
 
 
-def _router(
-    chosen: Settings, store: Store, limits: RateLimits, guard: Guard, secret: bytes
+def _page_router(
+    settings: Settings, store: Store, limits: RateLimits, guard: Guard, secret: bytes
 ) -> PageRouter:
-    """What every page stands in; whoever signs in for nothing in particular goes to his agents, if there can be any."""
-    home = "/agents" if "assistant" in chosen.services else "/account"
-    visitors = BrowserSessions(BrowserCookies(chosen.base_url, secret), store, guard)
-    return PageRouter(store, limits, visitors, PageRenderer(chosen.base_url), home)
+    """The router of the console pages; its home is the page after a sign-in that names no other page."""
+    home = "/agents" if "assistant" in settings.services else "/account"
+    sessions = BrowserSessions(BrowserCookies(settings.base_url, secret), store, guard)
+    return PageRouter(store, limits, sessions, PageRenderer(settings.base_url), home)
 
 
-def _named_hosts(chosen: Settings, limits: RateLimits) -> ClientUrlFetcher:
-    """A pool of its own: slow hosts that clients name do not delay the keys of issuers."""
+def _client_url_fetcher(settings: Settings, limits: RateLimits) -> ClientUrlFetcher:
+    """A fetcher with its own pool, so that slow hosts named by clients do not delay the fetching of issuers' keys."""
     pool = Fetcher(
-        allow_loopback=chosen.allow_loopback_fetch,
+        allow_loopback=settings.allow_loopback_fetch,
         total_seconds=_DOCUMENT_SECONDS,
         at_once=CONNECTIONS,
     )

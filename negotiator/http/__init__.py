@@ -1,6 +1,7 @@
-"""How a service speaks HTTP.
+"""HTTP: how the operations of the slices are served.
 
-An `Operation` is plain data; a `Service` is a list of them. `endpoint` turns one into an ASGI application by
-the same steps every time: guard, input, limit, run, render; `routing` finds it; `middleware` wraps the whole.
-`sockets` and `streams` are for answers that go on. Nothing here knows a slice.
+An `Operation` (`operation`) is plain data. `endpoint` finds the operation of a request and answers it through
+`pipeline`: `guard`, `limits`, `input`, then the operation itself. `idempotency` and `cursors` serve repeated calls and
+lists. `middleware` adds the headers of every response. `server_protocol`, `websocket_protocol` and `connections` bound
+what a client may do to the server below ASGI. No module here imports a slice.
 """

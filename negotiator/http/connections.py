@@ -1,8 +1,8 @@
-"""How many connections a worker has, and how long a client may keep it waiting.
+"""Limits on a worker's connections: how many there are, and how long a client may keep one waiting.
 
-`protocol` and `sockets` report every connection to the worker's `Connections`. `watch` closes the connections whose
-deadline has passed. When there are as many connections as there may be, the one that has waited longest for its
-client is closed in favour of a new one (docs/decisions/0016-transport.md).
+`server_protocol` and `websocket_protocol` report every connection to the worker's `WorkerConnections`, whose `watch`
+closes those whose deadline has passed. When all connections are in use, the one that has waited longest for its client
+is closed in favour of a new one (docs/decisions/0016-transport.md).
 """
 
 import asyncio
@@ -30,13 +30,13 @@ from negotiator.values import new_id
 log = logger(__name__)
 
 STATE_KEY: Final = "connections"
-"""The key of the lifespan state under which the application hands its `Connections` to the server."""
+"""The key of the `WorkerConnections` in the lifespan state, where the server's protocols find it."""
 CONNECTION_KEY: Final = "connection"
-"""The key of a request's state under which the application finds the connection it came on."""
+"""The key of the connection in a request's state."""
 BODY_RATE: Final = 8 * 1024
-"""Bytes per second at which a body may go on after its timeout, in either direction."""
+"""Bytes per second that a body must reach, in either direction, to continue after its timeout."""
 MAX_TARGET: Final = 8000
-"""Bytes of a request target; RFC 9110 §4.1 asks servers to support at least so many."""
+"""Bytes of a request target; RFC 9110 §4.1 asks servers to support at least 8000."""
 _RESERVED_DESCRIPTORS: Final = 256
 """Descriptors for databases, files, pipes and outgoing connections; a quarter of all where there are few."""
 _LOG_EVERY: Final = 60.0
@@ -62,7 +62,7 @@ _LOGGED: Final = {CONNECTIONS, CONNECTIONS_OF_ADDRESS, STREAMS, EVICTED}
 
 @dataclass(frozen=True, slots=True)
 class TransportBounds:
-    """What clients may use of a worker; times are in seconds."""
+    """The limits of a worker's connections; times are in seconds."""
 
     header_bytes: int
     header_count: int
@@ -76,28 +76,28 @@ class TransportBounds:
     streams_per_address: int
 
     @classmethod
-    def of(cls, chosen: Settings) -> Self:
-        """The bounds that the settings name."""
+    def of(cls, settings: Settings) -> Self:
+        """The bounds from the settings."""
         return cls(
-            header_bytes=chosen.header_limit_bytes,
-            header_count=chosen.header_limit_count,
-            header_timeout=chosen.header_timeout,
-            body_timeout=chosen.body_timeout,
-            idle_timeout=chosen.idle_timeout,
-            write_timeout=chosen.write_timeout,
-            connections=chosen.connection_limit,
-            connections_per_address=chosen.connection_limit_address,
-            streams=chosen.stream_limit,
-            streams_per_address=chosen.stream_limit_address,
+            header_bytes=settings.header_limit_bytes,
+            header_count=settings.header_limit_count,
+            header_timeout=settings.header_timeout,
+            body_timeout=settings.body_timeout,
+            idle_timeout=settings.idle_timeout,
+            write_timeout=settings.write_timeout,
+            connections=settings.connection_limit,
+            connections_per_address=settings.connection_limit_address,
+            streams=settings.stream_limit,
+            streams_per_address=settings.stream_limit_address,
         )
 
     @property
     def refused(self) -> int:
-        """Refused connections that are kept open for a moment so that their clients can read why."""
+        """The number of refused connections that stay open for a moment so that their clients can read the answer."""
         return max(8, self.connections // 16)
 
     def within(self, descriptors: int) -> Self:
-        """The same bounds, with no more connections and streams than there are descriptors for."""
+        """These bounds, with connections and streams reduced to fit the number of file descriptors."""
         usable = descriptors - min(_RESERVED_DESCRIPTORS, descriptors // 4)
         needed = self.connections + self.streams + self.refused
         if needed <= usable:
@@ -110,9 +110,9 @@ class TransportBounds:
 
 
 def raise_descriptor_limit() -> int:
-    """Raise this process's soft limit of open files to the hard one; answers the limit that holds then."""
+    """Raise this process's soft limit of open files to the hard one; return the limit that holds then."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    # Some systems refuse the hard limit they name, when it is "unlimited".
+    # Some systems report "unlimited" as the hard limit and refuse to set it.
     with contextlib.suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
         soft = hard
@@ -120,7 +120,7 @@ def raise_descriptor_limit() -> int:
 
 
 class WorkerConnection(Protocol):
-    """A connection as `Connections` sees it."""
+    """A connection as `WorkerConnections` sees it."""
 
     deadline: float
     counted: "ConnectionCount | None"
@@ -132,12 +132,12 @@ class WorkerConnection(Protocol):
         ...
 
     def evict(self) -> None:
-        """Close, since another connection needs the place."""
+        """Close in favour of another connection."""
         ...
 
 
 class ConnectionCount:
-    """Open connections of one kind, in all and by client address; the empty address has no limit of its own."""
+    """Counts open connections of one kind, in total and by client address; the empty address is not limited."""
 
     def __init__(self, limit: int, per_address: int) -> None:
         self.limit = limit
@@ -147,30 +147,26 @@ class ConnectionCount:
 
     @property
     def is_full(self) -> bool:
-        """Whether there are as many connections as there may be."""
         return self.total >= self.limit
 
     def is_full_for(self, address: str) -> bool:
-        """Whether this address has as many connections as one may have."""
         return bool(address) and self._by_address[address] >= self._per_address
 
     def add(self, address: str) -> None:
-        """Count a connection."""
         self.total += 1
         self._by_address[address] += 1
 
     def remove(self, address: str) -> None:
-        """Count it no longer."""
         self.total -= 1
-        left = self._by_address[address] - 1
-        if left:
-            self._by_address[address] = left
+        remaining = self._by_address[address] - 1
+        if remaining:
+            self._by_address[address] = remaining
         else:
             del self._by_address[address]
 
 
 class WorkerConnections:
-    """The connections of one worker."""
+    """The open connections of one worker, their limits and their deadlines."""
 
     def __init__(
         self,
@@ -186,11 +182,11 @@ class WorkerConnections:
         self.requests = ConnectionCount(bounds.connections, bounds.connections_per_address)
         self.streams = ConnectionCount(bounds.streams, bounds.streams_per_address)
         self.waiting: OrderedDict[WorkerConnection, None] = OrderedDict()
-        """Those whose client is expected to send a request's headers, longest waiting first."""
+        """Connections that wait for a request's headers, longest waiting first."""
         self.uploading: OrderedDict[WorkerConnection, None] = OrderedDict()
-        """Those whose client has sent a part of a request's body, longest first."""
+        """Connections that wait for the rest of a request's body, longest waiting first."""
         self.stalled: dict[WorkerConnection, tuple[float, int]] = {}
-        """Those whose client does not read fast enough: since when, and how many bytes were left then."""
+        """Connections whose client reads too slowly: since when, and how many bytes were unsent then."""
         self._members: set[WorkerConnection] = set()
         self._refused: set[WorkerConnection] = set()
         self._proxies = tuple(proxies)
@@ -200,16 +196,16 @@ class WorkerConnections:
         self._counters = {each: meters.counter(name, meaning, reason=each) for each in REASONS}
 
     def key(self, peer: str) -> str:
-        """What a client's address is counted by; empty for one that is not limited: a proxy, a Unix socket."""
+        """The key that a client's address is counted by; empty without a limit: for a proxy or a Unix socket."""
         return "" if not peer or is_within(peer, self._proxies) else address_key(peer)
 
     def admit(self, connection: WorkerConnection) -> str:
-        """Count a new connection; answers the reason why it is refused, or nothing."""
+        """Count a new connection; return the reason for which it is refused, or the empty string."""
         self._members.add(connection)
         reason = ""
         if self.requests.is_full_for(connection.address):
             reason = CONNECTIONS_OF_ADDRESS
-        elif self.requests.is_full and not self._make_place():
+        elif self.requests.is_full and not self._evict_one():
             reason = CONNECTIONS
         if reason:
             if len(self._refused) >= self.bounds.refused:
@@ -223,7 +219,7 @@ class WorkerConnections:
         return ""
 
     def open_stream(self, connection: WorkerConnection) -> bool:
-        """Count a connection among the streams from now on, if there may be one more."""
+        """Count a connection as a stream from now on; False when there are too many."""
         if self.streams.is_full or self.streams.is_full_for(connection.address):
             self.count(STREAMS)
             return False
@@ -231,24 +227,24 @@ class WorkerConnections:
         return True
 
     def end_stream(self, connection: WorkerConnection) -> None:
-        """Count it among the connections for requests again."""
+        """Count the connection as one for requests again."""
         if connection.counted is self.streams:
             self._move(connection, self.requests)
 
     def hand_over(self, connection: WorkerConnection, successor: WorkerConnection) -> None:
-        """Let another object stand for the same transport."""
+        """Replace the object of a connection, when another protocol takes over its transport."""
         successor.address, successor.counted = connection.address, connection.counted
         connection.counted = None
         self._members.add(successor)
         self.release(connection)
 
     def stall(self, connection: WorkerConnection) -> None:
-        """Note that the client of a connection does not read as fast as is written."""
+        """Record that the client of a connection reads more slowly than the server writes."""
         size = connection.transport.get_write_buffer_size()
         self.stalled[connection] = (asyncio.get_running_loop().time(), size)
 
     def release(self, connection: WorkerConnection) -> None:
-        """Forget a connection that is lost, or that another object stands for now."""
+        """Remove a connection that is lost or was handed over."""
         self._move(connection, None)
         self._members.discard(connection)
         self._refused.discard(connection)
@@ -257,13 +253,13 @@ class WorkerConnections:
         self.stalled.pop(connection, None)
 
     def refusal(self, reason: str, refusal: Refusal) -> bytes:
-        """The whole HTTP response that carries this refusal and announces that the connection closes."""
+        """The whole HTTP response for this refusal, with `Connection: close`."""
         self.count(reason)
-        # The context of a connection's callbacks outlives the request, so it must not keep its id.
+        # A copy: the context of a connection's callbacks outlives the request and must not keep its id.
         return contextvars.copy_context().run(self._render, refusal)
 
     def count(self, reason: str) -> None:
-        """Count a refusal; the limits of connections are logged too, each at most once a minute."""
+        """Count a refusal; a reached limit of connections or streams is logged too, at most once a minute."""
         self._counters[reason].add()
         now = time.monotonic()
         if reason in _LOGGED and now - self._logged.get(reason, -_LOG_EVERY) >= _LOG_EVERY:
@@ -272,7 +268,7 @@ class WorkerConnections:
             log.warning("connection limit reached", limit=reason, **counts)
 
     async def watch(self) -> None:
-        """Close what is late, for as long as the worker runs."""
+        """Close connections whose deadline has passed, as long as the worker runs."""
         bounds, loop = self.bounds, asyncio.get_running_loop()
         shortest = min(
             *(bounds.header_timeout, bounds.body_timeout, bounds.idle_timeout),
@@ -283,7 +279,7 @@ class WorkerConnections:
             self.check(loop.time())
 
     def check(self, now: float) -> None:
-        """Act on every deadline that has passed at this moment."""
+        """Act on every deadline that has passed at the time `now` of the event loop."""
         late: list[WorkerConnection] = []
         for connection in self._members:
             if connection.deadline <= now:
@@ -303,7 +299,7 @@ class WorkerConnections:
                 self.count(WRITE_TIMEOUT)
                 connection.transport.abort()
 
-    def _make_place(self) -> bool:
+    def _evict_one(self) -> bool:
         for candidates in (self.waiting, self.uploading):
             if candidates:
                 victim, _ = candidates.popitem(last=False)

@@ -13,7 +13,7 @@ from negotiator.strict_json import read_segment
 
 _MAC: Final = 16
 _SHORTEST: Final = 23
-"""Characters of base64url without padding for a code and one octet."""
+"""Characters of base64url without padding for the MAC and one octet."""
 
 Cursor = Annotated[
     Annotated[
@@ -25,22 +25,22 @@ Cursor = Annotated[
     | None,
     Field(description="`next_cursor` of the page before."),
 ]
-"""A cursor as it comes in; whether it is one of ours is for `Cursors.open` to say."""
+"""A cursor in a request; `Cursors.open` checks that it is genuine."""
 
 
 class Cursors:
-    """Seals a position in a list and opens it again for the same list only."""
+    """Makes and opens cursors: signed positions in a list that are valid for the same list only."""
 
     def __init__(self, secret: bytes) -> None:
         self._key = hmac.digest(secret, b"cursors", "sha256")
 
     def seal(self, position: Any, *bound: object) -> str:
-        """A cursor to `position`, good only together with the same `bound` values."""
+        """A cursor to `position` (JSON) that is valid only together with the same `bound` values."""
         payload = orjson.dumps(position)
         return urlsafe_b64encode(self._mac(payload, bound) + payload).rstrip(b"=").decode()
 
     def open(self, cursor: str, *bound: object) -> Any:
-        """The position; 400 `invalid_cursor` for a foreign, an altered or another spelling of a cursor."""
+        """The position; 400 `invalid_cursor` for a foreign, altered or differently encoded cursor."""
         try:
             octets = read_segment(cursor.encode("ascii"))
         except ValueError:
@@ -51,6 +51,6 @@ class Cursors:
         return orjson.loads(payload)
 
     def _mac(self, payload: bytes, bound: tuple[object, ...]) -> bytes:
-        """128 bits over the position and, as JSON, so that no two lists read alike, what it is bound to."""
+        """128 bits over the bound values, as JSON so that they are unambiguous, and the position."""
         list_ = orjson.dumps([str(value) for value in bound])
         return hmac.digest(self._key, list_ + payload, "sha256")[:_MAC]

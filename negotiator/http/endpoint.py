@@ -1,11 +1,8 @@
-"""An answer that goes on: chunks as they come, until there are no more or nobody is there to read them.
+"""Serves operations over HTTP: `OperationRouter` finds the operation of a request, `Endpoint` answers it.
 
-One operation as an ASGI application: the steps, over HTTP.
-
-Finds an operation's endpoint in one dictionary look-up, however many operations there are.
-
-Starlette's own routing is linear: the 26th route costs half a request more (docs/decisions/0003-edge.md). An
-endpoint renders its own refusals, so it needs none of the layers that Starlette puts around a route.
+The router needs one dictionary look-up for a path without parameters, since Starlette's own routing is linear
+(docs/decisions/0003-edge.md). An endpoint renders its own refusals and needs none of Starlette's layers around a
+route. `stream_body` sends answers that are streams.
 """
 
 import asyncio
@@ -41,9 +38,9 @@ BodyChunks = AsyncGenerator[bytes, None]
 
 
 async def stream_body(chunks: BodyChunks, receive: Receive, send: Send) -> None:
-    """Send the chunks as the body of a response that has begun; stops at once when the client leaves.
+    """Send the chunks as the body of a response that has begun; stop at once when the client disconnects.
 
-    A server sends on to nobody without a word, so the client's leaving is listened for.
+    An ASGI server drops what is sent after a disconnect without an error, so the disconnect message is awaited.
     """
 
     async def send_all() -> None:
@@ -51,19 +48,20 @@ async def stream_body(chunks: BodyChunks, receive: Receive, send: Send) -> None:
             await send({"type": "http.response.body", "body": chunk, "more_body": True})
         await send({"type": "http.response.body", "body": b""})
 
-    async def wait_for_leaving() -> None:
+    async def wait_for_disconnect() -> None:
         while (await receive())["type"] != "http.disconnect":
             continue
 
-    sending, leaving = asyncio.create_task(send_all()), asyncio.create_task(wait_for_leaving())
+    sending = asyncio.create_task(send_all())
+    disconnect = asyncio.create_task(wait_for_disconnect())
     try:
-        await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({sending, disconnect}, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for task in (sending, leaving):
+        for task in (sending, disconnect):
             if not task.done():
                 task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
-            await leaving
+            await disconnect
         with contextlib.suppress(asyncio.CancelledError):
             await sending
         await chunks.aclose()
@@ -74,11 +72,11 @@ _UNSTORED = (b"cache-control", b"no-store")
 
 
 class Endpoint:
-    """An operation's way in over HTTP: the steps, and what HTTP adds to their answer."""
+    """One operation as an ASGI application: runs the pipeline and adds ETags and 304 to its answer."""
 
-    def __init__(self, operation: Operation, doorway: Pipeline) -> None:
+    def __init__(self, operation: Operation, pipeline: Pipeline) -> None:
         self.operation = operation
-        self.doorway = doorway
+        self.pipeline = pipeline
         self.inputless = not operation.path_parameters and not operation.input.model_fields
         self.blank = operation.input() if self.inputless else None
         self.lists = reading.list_fields(operation.input)
@@ -86,25 +84,25 @@ class Endpoint:
         self.invalid_input_error = InvalidRequest if lenient else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        left = ResponseContext()
+        context = ResponseContext()
         scope["operation"] = self.operation.name
         headers = read_headers(scope)
-        door = self.doorway
+        pipeline = self.pipeline
         try:
-            address = door.guard.address(scope, headers)
-            arrival = _IncomingHttpCall(self, scope, receive, headers, address)
-            answer = await run(self.operation, door, arrival, left)
+            address = pipeline.guard.address(scope, headers)
+            incoming = _IncomingHttpCall(self, scope, receive, headers, address)
+            answer = await run(self.operation, pipeline, incoming, context)
             await _count_stream(scope, answer)
         except reading.RequestAborted:
             return
         except Refusal as refusal:
-            answer = await door.refused(refusal)
+            answer = await pipeline.refused(refusal)
         except Exception as fault:
-            answer = door.refusals.crash(fault)
-        await respond(send, self._conditional(answer, headers), left.headers(), receive=receive)
+            answer = pipeline.refusals.crash(fault)
+        await respond(send, self._conditional(answer, headers), context.headers(), receive=receive)
 
     def _conditional(self, answer: Answer, headers: Mapping[str, str]) -> Answer:
-        """Give a revisioned body its strong ETag; answer 304 when the client has it already."""
+        """Give a body with a revision its strong ETag; answer 304 when the client has it already."""
         if (answer.status or HTTPStatus.OK) >= HTTPStatus.MULTIPLE_CHOICES:
             return answer
         tag = answer.headers.get("etag") or _revision_tag(answer)
@@ -120,7 +118,7 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class _IncomingHttpCall:
-    """A call as an HTTP request: input in path, query and body, everything else in headers."""
+    """A call as an HTTP request: the input is in path, query and body, everything else in headers."""
 
     endpoint: Endpoint
     scope: Scope
@@ -132,7 +130,7 @@ class _IncomingHttpCall:
         if operation.access == "open":
             return anonymous_caller(self.address)
         sent = (self.scope["method"], self.scope["path"])
-        return await self.endpoint.doorway.guard.identify(self.headers, self.address, sent=sent)
+        return await self.endpoint.pipeline.guard.identify(self.headers, self.address, sent=sent)
 
     def expected(self) -> int | None:
         return _expected(self.headers)
@@ -161,10 +159,10 @@ class _IncomingHttpCall:
                 [FieldError(f"/{name}", "Belongs in the path only.") for name in sorted(twice)]
             )
         whole = {**members, **path}
-        # A key repeats a request, and the path says which: one offer for two negotiations is two requests.
-        named = scope["path"].encode() + b"\n" + body if path else body
+        # The path is part of a repeated request: the same offer in two negotiations is two requests.
+        request = scope["path"].encode() + b"\n" + body if path else body
         return ParsedInput(
-            reading.validate(operation.input, whole, refusal=endpoint.invalid_input_error), named
+            reading.validate(operation.input, whole, refusal=endpoint.invalid_input_error), request
         )
 
     def _members(self, body: bytes) -> dict[str, Any]:
@@ -185,7 +183,7 @@ class _IncomingHttpCall:
 
 
 async def _count_stream(scope: Scope, answer: Answer) -> None:
-    """Count the connection among the streams if its answer is one; 503 when there are too many."""
+    """Count the connection as a stream if the answer is one; 503 when too many are open."""
     body: Any = answer.body
     if not isinstance(body, AsyncGenerator):
         return
@@ -198,7 +196,7 @@ async def _count_stream(scope: Scope, answer: Answer) -> None:
 def read_headers(scope: Scope) -> dict[str, str]:
     """The request's headers by lower-case name; a repeated one is joined with commas (RFC 9110 §5.3).
 
-    Blanks around a value are no part of it (§5.5); not every HTTP parser takes them off.
+    Blanks around a value are removed (§5.5), since not every HTTP parser does so.
     """
     headers: dict[str, str] = {}
     repeated: dict[str, list[str]] = {}
@@ -221,7 +219,7 @@ async def respond(
     *,
     receive: Receive | None = None,
 ) -> None:
-    """Send an answer as an ASGI response; one that is poured needs to `receive` its client's leaving."""
+    """Send an answer as an ASGI response; a stream needs `receive` to notice the client's disconnect."""
     status = answer.status or HTTPStatus.OK
     whole: Any = answer.body
     if isinstance(whole, AsyncGenerator) and receive is not None:
@@ -247,9 +245,9 @@ async def respond(
 
 
 def deny_upgrade(scope: Scope, send: Send) -> Send:
-    """Sends an HTTP answer where a WebSocket was asked for (ASGI, Websocket Denial Response).
+    """A `send` that answers a WebSocket handshake by plain HTTP (ASGI extension Websocket Denial Response).
 
-    A server that cannot do so closes the connection, which the client sees as a bare 403.
+    Without the extension the handshake is closed, which the client sees as 403 without a body.
     """
     able = "websocket.http.response" in scope.get("extensions", {})
 
@@ -263,25 +261,25 @@ def deny_upgrade(scope: Scope, send: Send) -> Send:
 
 
 def _expected(headers: Mapping[str, str]) -> int | None:
-    """The revision that `If-Match` names; a weak or foreign tag can match nothing (RFC 9110 §13.1.1)."""
-    wanted = headers.get("if-match")
-    if wanted is None or wanted.strip() == "*":
+    """The revision that `If-Match` names; 412 for a weak or foreign tag, which cannot match (RFC 9110 §13.1.1)."""
+    condition = headers.get("if-match")
+    if condition is None or condition.strip() == "*":
         return None
-    tag = wanted.strip()
+    tag = condition.strip()
     if tag.startswith('"') and tag.endswith('"') and tag[1:-1].isascii() and tag[1:-1].isdigit():
         return int(tag[1:-1][:18])
     raise PreconditionFailed("If-Match names no revision of this resource.")
 
 
 def _revision_tag(answer: Answer) -> str | None:
-    """The strong tag of the resource in an answer, if it is one that has revisions."""
+    """The strong entity tag of an answer whose body has a revision."""
     body: Any = answer.body
     revision = body.get("revision") if isinstance(body, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
     return None if revision is None else f'"{revision}"'
 
 
 def is_not_modified(headers: Mapping[str, str], tag: str, modified: str | None = None) -> bool:
-    """Whether the client has what this tag names: `If-None-Match`, else `If-Modified-Since` (RFC 9110 §13.2.2)."""
+    """Whether the client's copy is current, by `If-None-Match`, else `If-Modified-Since` (RFC 9110 §13.2.2)."""
     named = headers.get("if-none-match")
     if named is not None:
         tags = [part.strip().removeprefix("W/") for part in named.split(",")]
@@ -299,9 +297,10 @@ EndpointsByMethod = dict[str, Endpoint]
 
 
 class OperationRouter:
-    """All the operations of a service, in front of the application that has its pages and documents.
+    """Routes requests to operations, and all others to the application behind it.
 
-    `doors` are other ways in to them, by path; `sockets` answer who asks an operation's path for a WebSocket.
+    `mounts` are further ASGI applications by path; `sockets` are the WebSocket endpoints by the path of their
+    operation.
     """
 
     def __init__(
@@ -309,14 +308,14 @@ class OperationRouter:
         app: ASGIApp,
         *,
         endpoints: Iterable[Endpoint],
-        doorway: Pipeline,
-        doors: Mapping[str, ASGIApp] | None = None,
+        pipeline: Pipeline,
+        mounts: Mapping[str, ASGIApp] | None = None,
         sockets: Mapping[str, ASGIApp] | None = None,
     ) -> None:
         self._app = app
         self._sockets = [(path.split("/"), socket) for path, socket in (sockets or {}).items()]
-        self._doors = doors or {}
-        self._doorway = doorway
+        self._mounts = mounts or {}
+        self._pipeline = pipeline
         self._literal: dict[str, EndpointsByMethod] = {}
         self._templates: dict[int, list[tuple[list[str], EndpointsByMethod]]] = {}
         for endpoint in endpoints:
@@ -336,10 +335,10 @@ class OperationRouter:
             methods, scope["path_params"] = self._find(path.split("/"))
         if methods is not None:
             await self._choose(methods, scope["method"])(scope, receive, send)
-        elif path in self._doors:
-            await self._doors[path](scope, receive, send)
+        elif path in self._mounts:
+            await self._mounts[path](scope, receive, send)
         elif path.startswith(API_PREFIX):
-            await self._away(self._doorway.refusals.not_found())(scope, receive, send)
+            await self._refuse(self._pipeline.refusals.not_found())(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
@@ -351,8 +350,8 @@ class OperationRouter:
                 scope["path_params"] = parameters
                 await socket(scope, receive, send)
                 return
-        refusing = deny_upgrade(scope, send)
-        await self._away(self._doorway.refusals.not_found())(scope, receive, refusing)
+        denial = deny_upgrade(scope, send)
+        await self._refuse(self._pipeline.refusals.not_found())(scope, receive, denial)
 
     def _add(self, endpoint: Endpoint, path: str) -> None:
         operation = endpoint.operation
@@ -382,35 +381,35 @@ class OperationRouter:
         if endpoint is not None:
             return endpoint
         allowed = sorted(methods) + (["HEAD"] if "GET" in methods else [])
-        return self._away(self._doorway.refusals.method_not_allowed(allowed))
+        return self._refuse(self._pipeline.refusals.method_not_allowed(allowed))
 
-    def _away(self, answer: Answer) -> ASGIApp:
-        """Turns away what no operation answers, charged to the credential if it stands, else to the address."""
-        door = self._doorway
+    def _refuse(self, answer: Answer) -> ASGIApp:
+        """Answers a request that no operation takes; it is charged to a valid credential, else to the address."""
+        pipeline = self._pipeline
 
-        async def turn_away(scope: Scope, _receive: Receive, send: Send) -> None:
+        async def refuse(scope: Scope, _receive: Receive, send: Send) -> None:
             headers = read_headers(scope)
-            address = door.guard.address(scope, headers)
+            address = pipeline.guard.address(scope, headers)
             sent = (scope.get("method", "GET"), scope["path"])
             try:
-                caller = await door.guard.identify(headers, address, sent=sent)
+                caller = await pipeline.guard.identify(headers, address, sent=sent)
             except Refusal:
                 caller = anonymous_caller(address)
-            taken = await door.limits.charge(caller, public=True)
-            said = answer if taken.taken else door.refusals.answer(too_many_requests(taken))
-            await respond(send, said, taken.headers())
+            taken = await pipeline.limits.charge(caller, public=True)
+            limited = answer if taken.taken else pipeline.refusals.answer(too_many_requests(taken))
+            await respond(send, limited, taken.headers())
 
-        return turn_away
+        return refuse
 
 
 def _match(template: Sequence[str], parts: Sequence[str]) -> dict[str, str] | None:
-    """The parameters of a path that has this form; None for any other."""
+    """The parameters of a path that matches the template, else None."""
     if len(template) != len(parts):
         return None
     parameters: dict[str, str] = {}
-    for wanted, part in zip(template, parts, strict=True):
-        if wanted.startswith("{") and part:
-            parameters[wanted[1:-1]] = part
-        elif wanted != part:
+    for expected, part in zip(template, parts, strict=True):
+        if expected.startswith("{") and part:
+            parameters[expected[1:-1]] = part
+        elif expected != part:
             return None
     return parameters

@@ -1,4 +1,4 @@
-"""Who is calling: the client address, the credential, the proof of its key, the scopes needed (RFC 6750, RFC 9449)."""
+"""Authenticates the caller: client address, bearer credential, DPoP proof and scopes (RFC 6750, RFC 9449)."""
 
 from collections.abc import Iterable, Mapping
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
@@ -25,14 +25,14 @@ _MAX_HOPS: Final = 32
 
 
 class CallerAuthenticator(Protocol):
-    """Believes a credential, or does not."""
+    """Checks credentials."""
 
     async def authenticate(self, credential: str, address: str = "") -> Caller | None:
-        """The caller behind a live credential that came from this address; None for anything else."""
+        """The caller with this credential, which came from this address; None if it is not valid."""
         ...
 
     def stands(self, tx: Transaction, caller: Caller) -> bool:
-        """Whether the credential that this caller came with would be believed now."""
+        """Whether the credential of this caller is valid now."""
         ...
 
     def subjects(self, tx: Transaction, caller: Caller) -> frozenset[str]:
@@ -45,20 +45,20 @@ class CallerAuthenticator(Protocol):
 
 
 class ProofChecker(Protocol):
-    """Believes that the sender of a request holds a key, or does not."""
+    """Checks that the sender of a request holds a key."""
 
     @property
     def algorithms(self) -> tuple[str, ...]:
-        """What a proof may be signed with."""
+        """The signature algorithms that a proof may use."""
         ...
 
     async def check(self, text: str, *, method: str, path: str, token: str | None = None) -> str:
-        """The thumbprint of the key that the sender of this request holds; `ProofRefused` for a bad proof."""
+        """The thumbprint of the key that signed the proof; raises `ProofRefused` for a bad proof."""
         ...
 
 
 class Guard:
-    """The door of every operation."""
+    """Finds and checks the caller of every operation."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Guard:
         self._proxies = tuple(proxies)
 
     def address(self, scope: Mapping[str, Any], headers: Mapping[str, str]) -> str:
-        """The client address limits are keyed by; forwarded headers count only from configured proxies."""
+        """The key of the client's address in limits; `X-Forwarded-For` counts only from configured proxies."""
         client = scope.get("client")
         peer: str = client[0] if client else "127.0.0.1"
         if not self._proxies:
@@ -86,11 +86,11 @@ class Guard:
     async def identify(
         self, headers: Mapping[str, str], address: str, *, sent: tuple[str, str]
     ) -> Caller:
-        """The sender: nobody without a credential, 401 with one that does not stand or is for another resource.
+        """The caller: anonymous without a credential; 401 for an invalid one or one for another resource.
 
-        `sent` is the method and path of the request, which the proof of a bound token names.
+        `sent` is the method and path of the request, which the DPoP proof of a bound token names.
         """
-        scheme, credential = _presented(headers.get("authorization"))
+        scheme, credential = _parse_authorization(headers.get("authorization"))
         if credential is None:
             return anonymous_caller(address)
         caller = await self._authenticator.authenticate(credential, address)
@@ -101,12 +101,12 @@ class Guard:
             key = await self._prove(scheme, headers, method=method, path=path, token=credential)
             if caller.key is None or key != caller.key:
                 raise self._refuse(_DPOP, "The token is not bound to the key of the proof.")
-        if not _opens(caller.paths, sent[1]):
+        if not _covers(caller.paths, sent[1]):
             raise self._refuse(scheme, "The token is for another resource of this service.")
         return caller
 
     def allow(self, operation: Operation, caller: Caller) -> None:
-        """Refuse a caller without a credential where one is needed (401), or without one of the scopes (403)."""
+        """Raise 401 for a caller without a needed credential, 403 for one without a needed scope."""
         if operation.access == "bearer" and caller.kind == "nobody":
             raise Unauthorized("Send a bearer token in the Authorization header.", sent=False)
         if not operation.scopes <= caller.scopes:
@@ -114,11 +114,11 @@ class Guard:
             raise InsufficientScope(ordered(operation.scopes), algorithms=algorithms)
 
     def stands(self, tx: Transaction, caller: Caller) -> bool:
-        """Whether this caller's credential would be believed now; a caller without one needs none."""
+        """Whether this caller's credential is valid now; always true for a caller without one."""
         return caller.kind == "nobody" or self._authenticator.stands(tx, caller)
 
     def check(self, tx: Transaction, caller: Caller) -> None:
-        """Refuse (401) a caller whose credential has ended since it was believed."""
+        """Raise 401 for a caller whose credential has ended since it was checked."""
         if not self.stands(tx, caller):
             scheme = _BEARER if caller.key is None else _DPOP
             raise self._refuse(scheme, "The credential is unknown, expired or revoked.")
@@ -134,7 +134,7 @@ class Guard:
     async def _prove(
         self, scheme: str, headers: Mapping[str, str], *, method: str, path: str, token: str
     ) -> str:
-        """The key that the sender holds. A bound token that comes as a bearer's is refused, whatever is beside it."""
+        """The key that the sender holds. A bound token sent with the Bearer scheme is refused, even beside a proof."""
         if scheme != _DPOP:
             raise self._refuse(_DPOP, "The token is bound to a key: send it with a DPoP proof.")
         text = headers.get("dpop", "")
@@ -155,8 +155,8 @@ class Guard:
         return ProofRequired(description, algorithms=self._possession.algorithms)
 
 
-def _presented(header: str | None) -> tuple[str, str | None]:
-    """The scheme and the credential; no credential when no header or another scheme was sent (RFC 6750 §3)."""
+def _parse_authorization(header: str | None) -> tuple[str, str | None]:
+    """The scheme and the credential; None without a header or with another scheme (RFC 6750 §3)."""
     if header is None:
         return "", None
     scheme, _, credential = header.partition(" ")
@@ -169,8 +169,8 @@ def _presented(header: str | None) -> tuple[str, str | None]:
     return scheme, credential
 
 
-def _opens(prefixes: tuple[str, ...], path: str) -> bool:
-    """Whether a token that is limited to these path prefixes is good at this path (RFC 8707 §2)."""
+def _covers(prefixes: tuple[str, ...], path: str) -> bool:
+    """Whether a token that is limited to these path prefixes is valid at this path (RFC 8707 §2)."""
     return not prefixes or any(
         path == prefix or path.startswith(f"{prefix}/") for prefix in prefixes
     )
@@ -186,13 +186,12 @@ def _parse(text: str) -> Address | None:
 
 
 def is_within(text: str, networks: Iterable[Network]) -> bool:
-    """Whether the text is an address of one of these networks."""
     address = _parse(text)
     return address is not None and any(address in network for network in networks)
 
 
 def address_key(text: str) -> str:
-    """One key for one client: IPv4 whole, IPv6 by its /64, since a household owns that many."""
+    """The key of a client in limits: an IPv4 address, or the /64 of an IPv6 address, which one household owns."""
     if ":" not in text:
         return text
     address = _parse(text)

@@ -50,14 +50,14 @@ _ANSWERS = Query(select(IdempotencyKey.key, IdempotencyKey.answer).where(_OF_CAL
 
 @dataclass(frozen=True, slots=True)
 class IdempotentCreation:
-    """A creating call's key, if it came with one. Answer and key are kept in the creating transaction itself."""
+    """The idempotency key of a creating call, if it sent one. Key and answer are stored in the creating transaction."""
 
     caller: str = ""
     key: str = ""
     request: str = ""
 
     def __call__(self, unit: Callable[[Transaction], Any]) -> Callable[[Transaction], Any]:
-        """The unit, run at most once for this key; a later call gets the first answer."""
+        """A unit that runs at most once for this key; a later call gets the first answer. 422 for another request."""
         return self._keyed(unit) if self.key else unit
 
     def _keyed(self, unit: Callable[[Transaction], Any]) -> Callable[[Transaction], Any]:
@@ -85,7 +85,7 @@ class IdempotentCreation:
 
 
 def erase_mentions(tx: Transaction, caller: str, word: bytes) -> None:
-    """Forget the caller's keys whose answers have this in them: what is erased is in no answer either."""
+    """Delete the caller's keys whose stored answers contain `word`, since what it names is being erased."""
     for key, answer in tx.all(_ANSWERS, holder=caller):
         if word in bytes(answer):
             tx.run(_REPLACE, caller=caller, key=key)

@@ -1,4 +1,4 @@
-"""From bytes on the wire to a believed input: bounded reading, strict JSON and forms, one pointer per fault."""
+"""Parses and validates the input of a call: bounded reading, strict JSON and forms, one JSON Pointer per fault."""
 
 from collections.abc import Mapping
 from typing import Any, get_origin
@@ -21,11 +21,11 @@ _FIELDS = 100
 
 
 class RequestAborted(Exception):
-    """The client went away before its request was whole."""
+    """The client disconnected before its request was complete."""
 
 
 async def read_body(receive: Receive, limit: int, declared: str | None) -> bytes:
-    """The whole body, or 413 as soon as more than `limit` bytes are declared or came."""
+    """The whole body; 413 as soon as more than `limit` bytes are declared or received."""
     if declared is not None and declared.isdecimal() and int(declared[:20]) > limit:
         raise PayloadTooLarge(f"The body may have at most {limit} bytes.")
     chunks: list[bytes] = []
@@ -43,16 +43,16 @@ async def read_body(receive: Receive, limit: int, declared: str | None) -> bytes
             return b"".join(chunks) if len(chunks) > 1 else chunk
 
 
-def match_media_type(media_type: str | None, *wanted: str) -> str:
-    """Which of the wanted media types the body is declared as; 415 for any other."""
+def match_media_type(media_type: str | None, *accepted: str) -> str:
+    """The media type without parameters, if it is one of those accepted; 415 for any other."""
     declared = (media_type or "").partition(";")[0].strip().lower()
-    if declared not in wanted:
-        raise UnsupportedMediaType(f"Send the body as {' or '.join(wanted)}.")
+    if declared not in accepted:
+        raise UnsupportedMediaType(f"Send the body as {' or '.join(accepted)}.")
     return declared
 
 
 def parse_json(body: bytes) -> dict[str, Any]:
-    """The JSON object that the body is, by `strict.read_object`; 400 for anything it refuses."""
+    """The JSON object in the body, read by `strict_json.read_object`; 400 for anything else."""
     try:
         return read_object(body)
     except ValueError as fault:
@@ -60,15 +60,15 @@ def parse_json(body: bytes) -> dict[str, Any]:
 
 
 def parse_text(body: bytes) -> str:
-    """The ASCII text that the body is, every octet of it; 400 for anything else."""
+    """The body as ASCII text; 400 for anything else."""
     try:
         return body.decode("ascii")
     except UnicodeDecodeError:
-        raise InvalidRequest("The body is not a text of ASCII.") from None
+        raise InvalidRequest("The body is not ASCII text.") from None
 
 
 def parse_lines(body: bytes) -> list[str]:
-    """The lines of NDJSON that hold anything, unread; 400 for what is no UTF-8."""
+    """The non-blank lines of an NDJSON body, not yet parsed; 400 unless the body is UTF-8."""
     try:
         return [line for line in body.decode().split("\n") if line.strip()]
     except UnicodeDecodeError as fault:
@@ -76,9 +76,9 @@ def parse_lines(body: bytes) -> list[str]:
 
 
 def parse_form(body: bytes) -> dict[str, str]:
-    """Form fields; a repeated one is refused, an empty one counts as absent (RFC 6749 §3.2).
+    """The fields of a form; 400 for a repeated one, an empty one counts as absent (RFC 6749 §3.2).
 
-    Only `resource` may repeat (RFC 8707 §2): its values come joined by spaces.
+    Only `resource` may repeat (RFC 8707 §2); its values are joined by spaces.
     """
     try:
         pairs = parse_qsl(
@@ -93,7 +93,7 @@ def parse_form(body: bytes) -> dict[str, str]:
 
 
 def list_fields(model: type[BaseModel]) -> frozenset[str]:
-    """The members of an input that are lists: as query parameters they may repeat."""
+    """The members of an input that are lists and so may repeat as query parameters."""
     return frozenset(
         name
         for name, field in model.model_fields.items()
@@ -102,7 +102,7 @@ def list_fields(model: type[BaseModel]) -> frozenset[str]:
 
 
 def parse_query(query: bytes, lists: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """Query parameters, under the same rules as a form's fields; those in `lists` may repeat and are lists."""
+    """Query parameters, by the same rules as form fields; those in `lists` may repeat and become lists."""
     try:
         pairs = parse_qsl(
             query.decode("ascii"),
@@ -126,7 +126,7 @@ def validate(
     *,
     refusal: type[Refusal] | None = None,
 ) -> Any:
-    """The members as a validated model; 422 with a pointer per fault, or the `refusal` the operation prefers."""
+    """The members as a validated model; 422 with one pointer per fault, or the given `refusal` class instead."""
     try:
         return model.model_validate(members)
     except ValidationError as invalid:

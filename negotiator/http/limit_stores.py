@@ -1,4 +1,4 @@
-"""Where rate budgets are kept: in a file shared by one machine's workers, in the database, in Redis."""
+"""Stores of rate budgets: a file shared by one machine's workers, the database, Redis."""
 
 import fcntl
 import hashlib
@@ -29,12 +29,12 @@ def _microseconds() -> int:
 
 
 class FileLimitStore:
-    """A file that every worker of this machine maps: exact across them at the price of one file lock.
+    """A memory-mapped file that all workers of this machine share; one file lock per call keeps it exact.
 
-    Each key hashes to a bucket of eight slots, locked by its byte range while one is changed; the hash is keyed by
+    Each key hashes to a bucket of eight slots, whose byte range is locked while one is changed; the hash is keyed by
     the pepper, so that clients cannot choose their buckets. A slot whose arrival time has passed is free; when all
-    eight are in use the one nearest to that is given up, which takes far more keys in flight than the file's 262,144
-    slots. Limits are not worth an fsync: they outlive the process, not the machine.
+    eight are in use, the slot with the earliest arrival time is reused. The file has 262,144 slots and is never synced
+    to disk: limits survive the process but not the machine.
     """
 
     def __init__(self, path: Path, pepper: bytes) -> None:
@@ -55,7 +55,7 @@ class FileLimitStore:
             return mmap.mmap(-1, _BUCKET * _BUCKETS)
 
     async def take(self, budget: RateBudget, key: str) -> BudgetState:
-        """Take one call; never blocks longer than another worker holds the same bucket."""
+        """Take one call; waits only while another worker holds the lock of the same bucket."""
         hashed = hashlib.blake2b(key.encode(), digest_size=16, key=self._hash_key).digest()
         tag = int.from_bytes(hashed[:8], "little", signed=True) or 1
         bucket = int.from_bytes(hashed[8:], "little") % _BUCKETS
@@ -66,36 +66,35 @@ class FileLimitStore:
             fcntl.lockf(self._file, fcntl.LOCK_UN, 1, bucket)
 
     async def close(self) -> None:
-        """Let go of the file, if it was ever needed."""
         if "_file" in self.__dict__:
             self._map.close()
             self._file.close()
 
     def _take(self, budget: RateBudget, tag: int, start: int) -> BudgetState:
         now = _microseconds()
-        chosen, earliest, arrival = start, 1 << 62, now
-        for place in range(start, start + _BUCKET, _SLOT.size):
-            slot_tag, slot_arrival = _SLOT.unpack_from(self._map, place)
+        slot, earliest, arrival = start, 1 << 62, now
+        for offset in range(start, start + _BUCKET, _SLOT.size):
+            slot_tag, slot_arrival = _SLOT.unpack_from(self._map, offset)
             if slot_tag == tag:
-                chosen, arrival = place, max(slot_arrival, now)
+                slot, arrival = offset, max(slot_arrival, now)
                 break
             if slot_arrival < earliest:
-                chosen, earliest = place, slot_arrival
+                slot, earliest = offset, slot_arrival
         interval = budget.interval
         if arrival > now + interval * (budget.burst - 1):
             return BudgetState(budget, arrival, now, taken=False)
-        _SLOT.pack_into(self._map, chosen, tag, arrival + interval)
+        _SLOT.pack_into(self._map, slot, tag, arrival + interval)
         return BudgetState(budget, arrival + interval, now, taken=True)
 
 
 class DatabaseLimitStore:
-    """Budgets in the database: one conditional statement, exact over every machine that shares it."""
+    """Budgets in the database: one conditional statement per call, exact over all machines that share it."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     async def take(self, budget: RateBudget, key: str) -> BudgetState:
-        """Take one call in a transaction of its own."""
+        """Take one call in its own transaction."""
         now = _microseconds()
         interval, burst = budget.interval, budget.burst
         arrival = await self._store.write_unserialized(
@@ -107,7 +106,7 @@ class DatabaseLimitStore:
         return BudgetState(budget, abs(arrival), now, taken=arrival > 0)
 
     async def close(self) -> None:
-        """The store is closed by whoever opened it."""
+        """Do nothing: the application closes the database store."""
 
 
 _CONNECTIONS: Final = 16
@@ -124,14 +123,14 @@ return {now, arrival, 1}
 
 
 class RedisLimitStore:
-    """Budgets in Redis, by its clock: one script, exact over every machine that shares it."""
+    """Budgets in Redis, by its clock: one script per call, exact over all machines that share it."""
 
     def __init__(self, url: str) -> None:
-        # A worker that shares nothing need not carry the client.
+        # Imported here so that workers without Redis do not load the client.
         from redis.asyncio import BlockingConnectionPool, Redis
         from redis.exceptions import RedisError
 
-        # The client's own pool raises when a crowd wants more connections than it has; this one lets them wait.
+        # The default pool raises when all connections are in use; this one waits for a free one.
         pool: Any = BlockingConnectionPool.from_url(url, max_connections=_CONNECTIONS)  # pyright: ignore[reportUnknownMemberType]
         self._client = Redis.from_pool(pool)
         self._script: Any = self._client.register_script(_GCRA)
@@ -139,13 +138,12 @@ class RedisLimitStore:
 
     async def take(self, budget: RateBudget, key: str) -> BudgetState:
         """Take one call in one round trip."""
-        name, asked = f"negotiator:limit:{key}", [budget.interval, budget.burst]
+        name, arguments = f"negotiator:limit:{key}", [budget.interval, budget.burst]
         try:
-            now, arrival, taken = await self._script(keys=[name], args=asked)
+            now, arrival, taken = await self._script(keys=[name], args=arguments)
         except self._fault as fault:
             raise Unavailable("Limits cannot be checked now.", detail=str(fault)) from fault
         return BudgetState(budget, arrival, now, taken=bool(taken))
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._client.aclose()

@@ -1,7 +1,7 @@
-"""Rate limits: GCRA budgets, what is left of them, and the headers that say so.
+"""Rate limits: GCRA budgets, their remaining calls, and the headers that tell them.
 
-One number per key is kept, the theoretical arrival time in microseconds (ITU-T I.371). Where it is kept is a
-seam: a table shared by this machine's workers, the database, or Redis (docs/decisions/0004-limits.md).
+One number is stored per key, the theoretical arrival time in microseconds (ITU-T I.371). A `LimitStore` stores it: in
+a file shared by this machine's workers, in the database, or in Redis (docs/decisions/0004-limits.md).
 """
 
 from collections.abc import Callable, Mapping
@@ -28,13 +28,13 @@ class RateBudget:
 
     @property
     def interval(self) -> int:
-        """Microseconds in which one call comes back."""
+        """Microseconds until one used call is available again."""
         return self.window * 1_000_000 // self.quota
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetState:
-    """What one call left: `arrival` and `at` in microseconds; `taken` is False when the budget was empty."""
+    """A budget after one call: `arrival` and `at` in microseconds; `taken` is False when the budget was empty."""
 
     budget: RateBudget
     arrival: int
@@ -43,13 +43,13 @@ class BudgetState:
 
     @property
     def remaining(self) -> int:
-        """Calls that may follow at once."""
+        """Calls that may follow immediately."""
         interval = self.budget.interval
         return max(0, (interval * self.budget.burst - (self.arrival - self.at)) // interval)
 
     @property
     def retry_after(self) -> int:
-        """Whole seconds until one call is free again, at least one."""
+        """Whole seconds until a call is available again, at least one."""
         budget = self.budget
         wait = self.arrival - budget.interval * (budget.burst - 1) - self.at
         return max(1, -(-wait // 1_000_000))
@@ -75,19 +75,17 @@ class BudgetState:
 
 
 class LimitStore(Protocol):
-    """Where budgets are kept, exact over everyone who shares it."""
+    """Stores the state of budgets; exact over all workers that share it."""
 
     async def take(self, budget: RateBudget, key: str) -> BudgetState:
         """Take one call of this key's budget."""
         ...
 
-    async def close(self) -> None:
-        """Let go of what it holds."""
-        ...
+    async def close(self) -> None: ...
 
 
 class RateLimits:
-    """Which budget a call is charged to: its credential's, else its address's, or one of the operation's own."""
+    """Charges calls to budgets: the operation's own, else the credential's, else the address's."""
 
     def __init__(
         self,
@@ -108,10 +106,10 @@ class RateLimits:
         baseline: str = BASELINE_BUDGET,
         public: bool = False,
     ) -> BudgetState:
-        """Charge one call to the budget of this name, else to the caller's own, or to `baseline` for nobody.
+        """Charge one call to the named budget, else to the caller's own, or to `baseline` without a credential.
 
-        Budgets are kept by credential, by client for one with a rate of its own, by address for nobody. `public`
-        says that a call without a credential would be answered too: a credential then gets at least `baseline`.
+        Budgets are kept by credential, by client for clients with their own rate, by address without a credential.
+        `public` means that the operation needs no credential: a caller with one then gets at least `baseline`.
         """
         budget = self._budgets[name] if name else self._own(caller, baseline)
         key = f"{budget.name}:{caller.limit_key}"
@@ -130,12 +128,11 @@ class RateLimits:
         return self._budgets[DEFAULT_BUDGET]
 
     async def close(self) -> None:
-        """Let go of where the budgets are kept."""
         await self._limiter.close()
 
 
 def _at_least(budget: RateBudget, other: RateBudget) -> RateBudget | None:
-    """The budget raised to what the other one allows; None where it allows as much by itself."""
+    """The budget raised to what the other one allows; None if it already allows as much."""
     quota, burst = max(budget.quota, other.quota), max(budget.burst, other.burst)
     if (quota, burst) == (budget.quota, budget.burst):
         return None

@@ -1,4 +1,4 @@
-"""What wraps every response: the request's id, the security headers, CORS for pages. Pure ASGI."""
+"""ASGI middleware for every response: request id, security headers, CORS and request metrics."""
 
 import re
 import time
@@ -11,7 +11,7 @@ from negotiator.telemetry import request_id
 from negotiator.values import new_id
 
 API_PREFIX: Final = "/api/"
-_GIVEN = re.compile(rb"[A-Za-z0-9._-]{8,64}")
+_REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{8,64}")
 _HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -24,7 +24,7 @@ _EXPOSED: Final = (
     *("RateLimit", "RateLimit-Policy"),
 )
 _SHARED: Final = [
-    # The same for every request, with or without an Origin: no answer varies by it, in no cache.
+    # The same with and without an Origin header, so that no answer needs `Vary: Origin`.
     (b"access-control-allow-origin", b"*"),
     (b"access-control-expose-headers", ", ".join(_EXPOSED).encode()),
 ]
@@ -49,12 +49,12 @@ def security_headers(*, https: bool) -> list[tuple[bytes, bytes]]:
 
 
 class ResponseMiddleware:
-    """Names each request, by the client's own `X-Request-Id` when it is a sane one, and hardens each response.
+    """Gives each request an id, the client's own `X-Request-Id` if well-formed, and adds headers to each response.
 
-    Pages of any origin may call the paths in `shared` (a part in braces stands for any) and whatever is under `/api/`:
-    these read no cookie, so a page gets no more there than any program, and credentials are never allowed (Fetch,
-    "CORS protocol"). `traffic` counts every answer; the time is that until the head of the answer, since a stream has
-    no end to speak of.
+    Pages of any origin may call the paths in `shared` (a part in braces matches any) and everything under `/api/`:
+    these paths read no cookie, so a page can do no more there than any program, and CORS credentials are never
+    allowed (Fetch, "CORS protocol"). `traffic` counts every answer, with the time until its head is sent, since a
+    stream may be open for hours.
     """
 
     def __init__(
@@ -72,13 +72,13 @@ class ResponseMiddleware:
             await self._app(scope, receive, send)
             return
         began = time.perf_counter_ns()
-        given, preflight = b"", False
+        sent_id, preflight = b"", False
         for name, value in scope["headers"]:
             if name == b"x-request-id":
-                given = value
+                sent_id = value
             elif name == b"access-control-request-method":
                 preflight = True
-        current = given.decode() if _GIVEN.fullmatch(given) else new_id("req")
+        current = sent_id.decode() if _REQUEST_ID.fullmatch(sent_id) else new_id("req")
         request_id.set(current)
         method = scope.get("method")
         head = method == "HEAD"
@@ -110,6 +110,6 @@ class ResponseMiddleware:
 
 
 def _pattern(template: str) -> str:
-    """A regular expression of a path whose parts in braces are any."""
+    """A regular expression for the paths of a template; a part in braces matches any part."""
     parts = template.split("/")
     return "/".join("[^/]+" if part.startswith("{") else re.escape(part) for part in parts)

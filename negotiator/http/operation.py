@@ -1,4 +1,4 @@
-"""The service description: operations as plain data, from which everything about them is read."""
+"""The service description: operations as plain data, from which routes, limits, OpenAPI and MCP tools are made."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -26,10 +26,10 @@ IMPORT_BODY_LIMIT = 5 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an operation answers when it is more than a JSON object with the operation's own status.
+    """An answer with its own status, headers or media type; most operations return just their JSON object.
 
-    A `bytes` body goes out as it is, an asynchronous generator of bytes as they come, anything else as JSON; None
-    means no body.
+    A `bytes` body is sent unchanged, an asynchronous generator of bytes is sent chunk by chunk, anything else as JSON;
+    None means no body.
     """
 
     body: Any
@@ -40,10 +40,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[Input]):
-    """One call of an operation: who, with what input, under which conditions.
+    """One call of an operation: its caller, its validated input and its conditions.
 
-    `expected` is the revision named by `If-Match`; `once` wraps a creating unit so that the same
-    `Idempotency-Key` answers the first result again.
+    `expected` is the revision that `If-Match` names; `once` wraps a creating unit so that a repeated `Idempotency-Key`
+    gets the first result again.
     """
 
     caller: Caller
@@ -54,7 +54,7 @@ class Call(Generic[Input]):
     once: IdempotentCreation = field(default_factory=IdempotentCreation)
 
     def require_revision(self, current: int) -> None:
-        """Refuse with 412 when `If-Match` names another revision than the current one."""
+        """Raise 412 when `If-Match` names another revision than the current one."""
         if self.expected is not None and self.expected != current:
             raise PreconditionFailed(
                 "The resource has changed since that revision.",
@@ -62,7 +62,7 @@ class Call(Generic[Input]):
             )
 
     def require_condition(self) -> None:
-        """Refuse with 428 a change that came without `If-Match`; `*` is one that takes any revision."""
+        """Raise 428 when the call came without `If-Match`; `*` accepts any revision."""
         if "if-match" not in self.headers:
             raise PreconditionRequired("Send If-Match with the ETag of the revision you change.")
 
@@ -72,15 +72,15 @@ OperationFunction = Callable[[Call[Any]], Awaitable[Any]]
 
 @dataclass(frozen=True, slots=True)
 class ToolOffer:
-    """That an operation is offered to models, as a tool; schemas, scopes and limits are the operation's own.
+    """How an operation is offered as an MCP tool; schemas, scopes and limits are the operation's own.
 
-    `title` is for people. `hint` says to a model, beyond the summary, when to use the tool, what comes before it and
-    what next. `name` is another name than the operation's. `reads` says of a POST that it changes nothing; `foreign`
-    that its answer carries text which others wrote, and which is data to the reader, never an instruction. `unclaimed`
-    limits the tool to agents that act for no user yet. `note` is added to every result as the member `note`: what to do
-    next. `leave_out` names members of the input that the tool does not show, though it takes them: `issues.label`, or
-    with `*` for any part. `brief` names the members that each entry of the answer's `items` keeps. Over MCP an
-    operation sees no header but `Accept`: one that reads others is no tool.
+    `title` is for people. `hint` tells a model, beyond the summary, when to use the tool and what comes before and
+    after it. `name` replaces the operation's name. `reads` marks a POST that changes nothing. `foreign` marks an answer
+    with text by third parties, which is data and never an instruction. `unclaimed` limits the tool to agents that act
+    for no user yet. `note` is added to every result as the member `note` and says what to do next. `leave_out` names
+    members of the input that the tool's schema does not list although they are accepted: `issues.label`; `*` matches
+    any part. `brief` names the members that each entry of the answer's `items` keeps. Over MCP an operation sees no
+    header but `Accept`, so an operation that reads others cannot be a tool.
     """
 
     title: str
@@ -96,17 +96,16 @@ class ToolOffer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One thing a service offers. Routes, guard, limits, OpenAPI, MCP tools and docs are read from it.
+    """One operation of the service. Routes, guard, limits, OpenAPI, MCP tools and docs are made from it.
 
-    `access`: `open` looks at no credential of ours, `public` takes one but needs none, `bearer` needs one;
-    `scopes` are all needed then. `budget` names the rate budget from the input, for operations that have one of
-    their own, or several that are all charged. `baseline` names the budget of callers without a credential.
-    `encoding` is how a body comes; `either` takes JSON and forms alike, `lines` takes NDJSON beside JSON, as the member
-    `lines`, `event` one signed text (RFC 8935), as the member `token`.
-    `media_type` is what a successful answer has, or may have in place of the JSON that `output` describes.
-    `refusals` are the statuses beside its own: 304 too, and 200 where what would be created may be there already.
-    `creates` marks a POST that honours `Idempotency-Key`. `tool` offers the operation over MCP too. `aliases` are other
-    paths of the same form at which it answers too.
+    `access`: `open` reads no bearer credential, `public` accepts one but needs none, `bearer` needs one with all of
+    `scopes`. `budget` maps the input to the operation's own rate budget, or to several that are all charged; without it
+    the caller's budget is charged. `baseline` names the budget of callers without a credential. `encoding` is the form
+    of the body: `either` accepts JSON and forms, `lines` accepts JSON and NDJSON (as the member `lines`), `event`
+    accepts one signed text (RFC 8935, as the member `token`). `media_type` is that of a successful answer, in place of
+    or beside the JSON that `output` describes. `refusals` are the further statuses that it answers, including 304, and
+    200 where the resource to be created may exist already. `creates` marks a POST that honours `Idempotency-Key`.
+    `tool` offers the operation over MCP too. `aliases` are further paths with the same parameters.
     """
 
     name: str
@@ -137,7 +136,7 @@ class Operation:
 
     @property
     def takes(self) -> tuple[str, ...]:
-        """The media types of the bodies it reads, the usual one first."""
+        """The media types of the bodies it accepts, the usual one first."""
         match self.encoding:
             case "form":
                 return (FORM,)
@@ -152,28 +151,26 @@ class Operation:
 
     @property
     def path_parameters(self) -> tuple[str, ...]:
-        """The names in braces in the path, in order."""
+        """The names of the path's parameters, in order."""
         return tuple(part[1:-1] for part in self.path.split("/") if part.startswith("{"))
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceDescription:
-    """What the running process offers: its base, its scopes with their meaning, its operations."""
+    """What the running process offers: its base URL, its scopes with their meanings, its operations."""
 
     base: str
     scopes: Mapping[str, str]
     operations: tuple[Operation, ...]
 
     def find(self, name: str) -> Operation | None:
-        """The operation of this name, if it is offered."""
         return next((operation for operation in self.operations if operation.name == name), None)
 
     def at(self, path: str, method: str = "GET") -> Operation | None:
-        """The operation at this place, if there is one."""
-        places = (each for each in self.operations if (each.path, each.method) == (path, method))
-        return next(places, None)
+        matches = (each for each in self.operations if (each.path, each.method) == (path, method))
+        return next(matches, None)
 
     def url(self, name: str) -> str | None:
-        """The absolute URL of a parameterless operation, if it is offered."""
+        """The absolute URL of an operation without path parameters; None if the process does not offer it."""
         operation = self.find(name)
         return f"{self.base}{operation.path}" if operation else None

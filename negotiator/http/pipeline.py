@@ -1,9 +1,7 @@
-"""One shape for every refusal, rendered in one place (docs/contract 1.3).
+"""The steps of every call, whichever protocol it came by: guard, limits, input, run; and the rendering of refusals.
 
-The steps that no operation can forget, however its call came: guard, limit, input, run.
-
-A way in (HTTP, MCP) implements `Arrival`: it knows where a credential, an input, a revision and a key stand in its own
-messages. What is done with them, and in which order, is decided here alone.
+HTTP and MCP each implement `IncomingCall`, which finds the credential, the input, the revision and the idempotency key
+in their own messages. What is done with them, and in which order, is decided here alone.
 """
 
 import hashlib
@@ -38,14 +36,14 @@ log = logger(__name__)
 
 
 class RefusalRenderer:
-    """Renders refusals for the service at this base; `resource` is the path of the resource that challenges."""
+    """Renders refusals as answers; `resource` is the path that challenges name as the protected resource (RFC 9728)."""
 
     def __init__(self, base: str, resource: str = "") -> None:
         metadata = f"{base}/.well-known/oauth-protected-resource{resource}"
         self._parameters = f'realm="negotiator", resource_metadata="{metadata}"'
 
     def answer(self, refusal: Refusal) -> Answer:
-        """The answer that carries this refusal; its private detail goes to the log."""
+        """The answer for this refusal; the refusal's private detail is logged and not sent."""
         if refusal.detail:
             log.info(
                 "refused",
@@ -62,11 +60,11 @@ class RefusalRenderer:
             body[name] = _errors(value) if name == "errors" else value
         if isinstance(refusal, ValidationFailed):
             body["errors"] = _errors(refusal.errors)
-        headers = {**refusal.headers, **self._challenged(refusal)}
+        headers = {**refusal.headers, **self._challenge(refusal)}
         return Answer(body, refusal.status, headers)
 
     def crash(self, fault: Exception) -> Answer:
-        """The answer to a fault of ours: it says nothing but where to look."""
+        """The answer to an unexpected exception: 500, without any detail; the exception is logged."""
         log.error("crashed", exc_info=fault)
         body = {
             "error": "server_error",
@@ -76,14 +74,12 @@ class RefusalRenderer:
         return Answer(body, 500)
 
     def not_found(self) -> Answer:
-        """No such path."""
         return self.answer(NotFound("There is nothing at this path."))
 
     def method_not_allowed(self, allowed: Sequence[str]) -> Answer:
-        """The path exists, the method does not."""
         return self.answer(MethodNotAllowed(allowed))
 
-    def _challenged(self, refusal: Refusal) -> dict[str, str]:
+    def _challenge(self, refusal: Refusal) -> dict[str, str]:
         challenge = f"Bearer {self._parameters}"
         proving = f"DPoP {self._parameters}"
         if isinstance(refusal, ProofRequired):
@@ -107,7 +103,7 @@ class RefusalRenderer:
 
 
 def _algorithms(refusal: ProofRequired | InsufficientScope) -> str:
-    """What a proof may be signed with (RFC 9449 §7.1)."""
+    """The accepted algorithms of a DPoP proof (RFC 9449 §7.1)."""
     return f'algs="{" ".join(refusal.algorithms)}"'
 
 
@@ -116,30 +112,30 @@ def _errors(errors: Sequence[FieldError]) -> list[dict[str, str]]:
 
 
 _KEY_LENGTH: Final = 255
-_BELIEVED_FOR: Final = 1.0
+_RECHECK_AFTER: Final = 1.0
 """Seconds."""
 
 
 @dataclass(slots=True)
 class ResponseContext:
-    """What a call leaves for its answer's headers, whatever the answer is."""
+    """What the headers of the answer tell about budgets and the credential, whether the call succeeds or not."""
 
-    reading: BudgetState | None = None
+    budget: BudgetState | None = None
     retiring: RetiringCredential | None = None
 
     def headers(self) -> list[tuple[bytes, bytes]]:
-        """The limit headers; for a credential that has a successor, RFC 9745's and RFC 8594's too."""
-        told = self.reading.headers() if self.reading else []
+        """The rate limit headers, and `Deprecation` and `Sunset` for a replaced credential (RFC 9745, RFC 8594)."""
+        headers = self.budget.headers() if self.budget else []
         if self.retiring:
             until = formatdate(self.retiring.until / 1000, usegmt=True)
-            told.append((b"deprecation", b"@%d" % (self.retiring.since // 1000)))
-            told.append((b"sunset", until.encode()))
-        return told
+            headers.append((b"deprecation", b"@%d" % (self.retiring.since // 1000)))
+            headers.append((b"sunset", until.encode()))
+        return headers
 
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """What every way in shares."""
+    """What all endpoints share."""
 
     guard: Guard
     limits: RateLimits
@@ -150,58 +146,58 @@ class Pipeline:
         self,
         caller: Caller,
         name: str | None,
-        left: ResponseContext,
+        context: ResponseContext,
         *,
         baseline: str = BASELINE_BUDGET,
         public: bool = False,
     ) -> None:
-        """Charge one budget, 429 when it was empty; of several, the headers tell of the one that binds first."""
-        taken = await self._take(caller, name, left, baseline=baseline, public=public)
+        """Charge one budget; 429 when it is empty. Of several budgets the headers describe the tightest one."""
+        taken = await self._take(caller, name, context, baseline=baseline, public=public)
         if not taken.taken:
             raise too_many_requests(taken)
 
-    async def admit(self, operation: Operation, caller: Caller, left: ResponseContext) -> None:
-        """Let the caller pass, or charge them for the refusal: 401 without a credential, 403 without a scope.
+    async def admit(self, operation: Operation, caller: Caller, context: ResponseContext) -> None:
+        """Raise 401 without a credential, 403 without a scope; the refusal is charged to the caller.
 
-        A 403 is the answer even when the credential's budget is empty: it names the scope that is missing, which a
-        429 could not, and costs no more.
+        The answer is 403 even when the credential's budget is empty: it names the missing scope, which a 429 could
+        not.
         """
         try:
             self.guard.allow(operation, caller)
         except InsufficientScope:
-            await self._take(caller, None, left)
+            await self._take(caller, None, context)
             raise
         except Refusal:
-            await self.charge(caller, None, left, baseline=operation.baseline)
+            await self.charge(caller, None, context, baseline=operation.baseline)
             raise
 
     async def _take(
         self,
         caller: Caller,
         name: str | None,
-        left: ResponseContext,
+        context: ResponseContext,
         *,
         baseline: str = BASELINE_BUDGET,
         public: bool = False,
     ) -> BudgetState:
         taken = await self.limits.charge(caller, name, baseline=baseline, public=public)
-        if not left.reading or not taken.taken or taken.remaining < left.reading.remaining:
-            left.reading = taken
+        if not context.budget or not taken.taken or taken.remaining < context.budget.remaining:
+            context.budget = taken
         return taken
 
     async def confirm(self, caller: Caller, since: float) -> None:
-        """401 when the credential has ended, asked only if it was believed too long ago: while a slow body was read."""
-        if time.monotonic() - since > _BELIEVED_FOR:
+        """Raise 401 if the credential has ended since the time `since`; checked only after more than a second."""
+        if time.monotonic() - since > _RECHECK_AFTER:
             await self.store.read(lambda tx: self.guard.check(tx, caller))
 
     async def refused(self, refusal: Refusal) -> Answer:
-        """The refusal, once what it has to leave behind is kept; 503 while that cannot be."""
+        """The answer for a refusal, after storing what the refusal has to record; 503 when that fails."""
         if refusal.remember is None:
             return self.refusals.answer(refusal)
         try:
             await self.store.write(refusal.remember)
-        except Refusal as unkept:
-            return self.refusals.answer(unkept)
+        except Refusal as unavailable:
+            return self.refusals.answer(unavailable)
         except Exception as fault:
             return self.refusals.crash(fault)
         return self.refusals.answer(refusal)
@@ -209,92 +205,92 @@ class Pipeline:
 
 @dataclass(frozen=True, slots=True)
 class ParsedInput:
-    """An input that is believed, and the bytes that a repetition of the call has to bring again."""
+    """A validated input, and the bytes that a repeated call with the same idempotency key must send again."""
 
     input: Any
     body: bytes = b""
 
 
 class IncomingCall(Protocol):
-    """One call of an operation, as it came."""
+    """One call of an operation, as HTTP or MCP received it."""
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """What was said beside the input, by lower-case name."""
+        """The headers by lower-case name."""
         ...
 
     @property
     def address(self) -> str:
-        """The client address that limits of nobody are kept by."""
+        """The client address; it keys the budgets of callers without a credential."""
         ...
 
     async def identify(self, operation: Operation) -> Caller:
-        """The sender of the call; 401 for a credential that does not stand."""
+        """The caller; 401 for a credential that is not valid."""
         ...
 
     async def read(self) -> ParsedInput:
-        """The believed input."""
+        """The validated input."""
         ...
 
     def expected(self) -> int | None:
-        """The revision that the call is meant for, if it named one."""
+        """The revision that the call expects (`If-Match`), if it names one."""
         ...
 
     def key(self) -> str | None:
-        """The idempotency key, if one came."""
+        """The idempotency key, if one was sent."""
         ...
 
 
 async def run(
-    operation: Operation, doorway: Pipeline, arrival: IncomingCall, left: ResponseContext
+    operation: Operation, pipeline: Pipeline, incoming: IncomingCall, context: ResponseContext
 ) -> Answer:
-    """Guard, limit, input, run, in this order; a `Refusal` at any of them. What is left of budgets goes to `left`.
+    """Run the steps in order; each may raise a `Refusal`. The state of the charged budgets goes to `context`.
 
-    A call is charged to its credential if that stands, else to the address it came from. Whatever the operation writes
-    is written only while the credential stands.
+    A call is charged to its credential if that is valid, else to its address. The operation's writes happen only while
+    the credential is still valid.
     """
     baseline, public = operation.baseline, operation.access != "bearer"
     try:
-        caller = await arrival.identify(operation)
+        caller = await incoming.identify(operation)
     except Refusal:
-        await doorway.charge(anonymous_caller(arrival.address), None, left, baseline=baseline)
+        await pipeline.charge(anonymous_caller(incoming.address), None, context, baseline=baseline)
         raise
     since = time.monotonic()
-    left.retiring = caller.retiring
-    await doorway.admit(operation, caller, left)
+    context.retiring = caller.retiring
+    await pipeline.admit(operation, caller, context)
     if operation.budget is None:
-        await doorway.charge(caller, None, left, baseline=baseline, public=public)
-        given = await arrival.read()
+        await pipeline.charge(caller, None, context, baseline=baseline, public=public)
+        parsed = await incoming.read()
     else:
-        # The input names the budget; an input that cannot be read is charged to the baseline.
+        # The input names the budget; a call whose input is invalid is charged to the caller's own.
         try:
-            given = await arrival.read()
+            parsed = await incoming.read()
         except Refusal:
-            await doorway.charge(caller, None, left, baseline=baseline, public=public)
+            await pipeline.charge(caller, None, context, baseline=baseline, public=public)
             raise
-        named = operation.budget(given.input)
-        for name in (named,) if isinstance(named, str) else named:
-            await doorway.charge(caller, name, left, baseline=baseline)
+        names = operation.budget(parsed.input)
+        for name in (names,) if isinstance(names, str) else names:
+            await pipeline.charge(caller, name, context, baseline=baseline)
     call = Call(
         caller,
-        given.input,
-        arrival.headers,
-        arrival.address,
-        arrival.expected(),
-        _once(operation, caller, arrival.key(), given),
+        parsed.input,
+        incoming.headers,
+        incoming.address,
+        incoming.expected(),
+        _once(operation, caller, incoming.key(), parsed),
     )
-    await doorway.confirm(caller, since)
-    with write_condition(partial(doorway.guard.check, caller=caller)):
+    await pipeline.confirm(caller, since)
+    with write_condition(partial(pipeline.guard.check, caller=caller)):
         result = await operation.run(call)
     return result if isinstance(result, Answer) else Answer(result, operation.status)
 
 
 def _once(
-    operation: Operation, caller: Caller, key: str | None, given: ParsedInput
+    operation: Operation, caller: Caller, key: str | None, parsed: ParsedInput
 ) -> IdempotentCreation:
     if key is None or not operation.creates:
         return IdempotentCreation()
     if not 1 <= len(key) <= _KEY_LENGTH:
         raise InvalidRequest(f"Idempotency-Key has 1 to {_KEY_LENGTH} characters.")
-    named = hashlib.sha256(f"{operation.name}\n".encode() + given.body).hexdigest()
-    return IdempotentCreation(caller.principal, key, named)
+    request = hashlib.sha256(f"{operation.name}\n".encode() + parsed.body).hexdigest()
+    return IdempotentCreation(caller.principal, key, request)

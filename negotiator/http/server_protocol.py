@@ -1,8 +1,8 @@
-"""HTTP/1.1 with bounds: what a client sends is measured before it is parsed, and has to arrive in time.
+"""The server's HTTP/1.1 protocol: uvicorn's, with limits on the size of headers and on slow requests.
 
 uvicorn's own protocol has no limit on headers, on the time they take or on slow bodies. This one counts bytes before
-the parser gets them and refuses in the service's one shape. Deadlines are plain numbers that `Connections.watch`
-compares; a request that arrives in one piece costs no timer.
+the parser gets them and refuses with the service's own error format. Deadlines are plain numbers that
+`WorkerConnections.watch` compares; a request that arrives in one piece needs no timer.
 """
 
 import asyncio
@@ -35,17 +35,17 @@ from negotiator.http.websocket_protocol import MAX_HEADER, MAX_HEADERS, BoundedW
 _BETWEEN, _HEADERS, _BODY = range(3)
 _NEVER: Final = float("inf")
 _MAX_PIPELINED: Final = 64
-"""Requests that may wait for an earlier answer on the same connection."""
+"""Pipelined requests that may wait for an earlier answer on the same connection."""
 _LINGER: Final = 2.0
 """Seconds in which a refused client may still send, so that a reset does not destroy the answer (RFC 9112 §9.6)."""
 
 
 class _Refused(Exception):
-    """Ends parsing; the refusal stands in the protocol."""
+    """Ends parsing; the protocol object holds the refusal."""
 
 
 class BoundedHttpProtocol(HttpToolsProtocol):
-    """One connection. `deadline` is when its client is late, by the loop's clock; infinity while it owes nothing."""
+    """One connection. `deadline` is the event loop's time by which its client must act; infinity if it need not."""
 
     def __init__(
         self,
@@ -62,13 +62,13 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._limit = self.shared.bounds.header_bytes
         self._stage = _BETWEEN
         self._timed = False
-        """Whether `deadline` is that of the headers or the body under way."""
+        """Whether `deadline` belongs to the headers or the body that is being received."""
         self._unparsed = 0
-        """Bytes since the parser last completed headers or a message, or gave a part of a body."""
+        """Bytes since the parser last completed headers or a message, or passed on a part of a body."""
         self._body_began = 0.0
         self._body_bytes = 0
-        self._deaf = False
-        """Whether what the client sends is dropped: the connection closes, or another protocol has taken it over."""
+        self._ignores_input = False
+        """Whether received bytes are dropped: the connection closes, or another protocol has taken it over."""
         self._refusal: tuple[str, Refusal] | None = None
         self._refusal_sent = False
 
@@ -85,10 +85,10 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         self.shared.release(self)
-        self._let_go()
+        self._break_references()
 
     def data_received(self, data: bytes) -> None:
-        if self._deaf:
+        if self._ignores_input:
             return
         if self._unparsed + len(data) > self._limit:
             self._receive_in_parts(data)
@@ -105,7 +105,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._stage = _HEADERS
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        # Trailers never become headers (RFC 9110 §6.5.1): what a proxy takes off headers would come back in them.
+        # Trailers never become headers (RFC 9110 §6.5.1): a header that a proxy removes could come back as a trailer.
         if self._stage == _HEADERS:
             super().on_header(name, value)
 
@@ -157,7 +157,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         elif self._stage == _HEADERS:
             self._set_deadline()
         elif self.expect_100_continue and not self._body_bytes:
-            # Whether a body follows is unknown now (RFC 9110 §10.1.1), so no further request can be told from it.
+            # The client may still send the body (RFC 9110 §10.1.1), so the next request cannot be told from it.
             self.transport.close()
         else:
             self.deadline, self._timed = self.loop.time() + _LINGER, True
@@ -167,13 +167,13 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             refusal = Unavailable("Too many streams are open; try again soon.")
             self._refuse(connections.STREAMS, refusal)
             return
-        self._deaf = True
+        self._ignores_input = True
         super().handle_websocket_upgrade()
         socket = self.transport.get_protocol()
         assert isinstance(socket, BoundedWebSocketProtocol)  # noqa: S101  named beside this class in `cli/serve`
         socket.shared = self.shared
         self.shared.hand_over(self, socket)
-        self._let_go()
+        self._break_references()
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -184,11 +184,11 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self.shared.stalled.pop(self, None)
 
     def open_stream(self) -> bool:
-        """Count this connection as a stream until its answer is complete; False when there are too many."""
+        """Count this connection as a stream until its answer is complete; False when too many are open."""
         return self.shared.open_stream(self)
 
     def expire(self) -> None:
-        """Close, or say 408, since the client is late; unless it is this server that does not read."""
+        """Close or answer 408, since the client is late; allow more time if this server has paused reading."""
         bounds, now = self.shared.bounds, self.loop.time()
         if self.transport.is_closing() or self._refusal_sent:
             self.transport.abort()
@@ -212,7 +212,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def evict(self) -> None:
         """Close without an answer."""
-        self._deaf = True
+        self._ignores_input = True
         self.shared.waiting.pop(self, None)
         self.transport.close()
 
@@ -221,7 +221,6 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         return not self.pipeline and (not self.cycle or self.cycle.response_complete)
 
     def _feed(self, data: bytes | memoryview) -> None:
-        """Let the parser have these bytes."""
         self._unparsed += len(data)
         try:
             self.parser.feed_data(data)  # pyright: ignore[reportOptionalMemberAccess]
@@ -229,23 +228,23 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             if self._should_upgrade():
                 self.handle_websocket_upgrade()
             else:
-                # Offers of other protocols are ignored (RFC 9110 §7.8). The parser cannot go on after one.
+                # Offers of other protocols are ignored (RFC 9110 §7.8). The parser cannot continue after one.
                 self.cycle.keep_alive = False
-                self._deaf = True
+                self._ignores_input = True
         except httptools.HttpParserError:
             malformed = InvalidRequest("The request is not valid HTTP/1.1.")
             self._refuse(*(self._refusal or (connections.MALFORMED, malformed)))
 
     def _receive_in_parts(self, data: bytes) -> None:
-        """Feed no more at once than headers may have, so that none longer than that are ever parsed."""
+        """Feed the parser at most as many bytes as headers may have, so that longer ones are never parsed."""
         rest = memoryview(data)
-        while rest and not self._deaf:
-            room = self._limit - self._unparsed
-            if room <= 0:
+        while rest and not self._ignores_input:
+            allowed = self._limit - self._unparsed
+            if allowed <= 0:
                 self._refuse(*self._too_large())
                 return
-            self._feed(rest[:room])
-            rest = rest[room:]
+            self._feed(rest[:allowed])
+            rest = rest[allowed:]
 
     def _too_large(self) -> tuple[str, Refusal]:
         if self._stage == _HEADERS and len(self.url) > MAX_TARGET:
@@ -257,8 +256,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         """Refuse an upgrade that the parser or the WebSocket library could not handle."""
         names = {name for name, _ in self.headers}
         if b"transfer-encoding" in names or b"content-length" in names:
-            # After an upgrade the parser takes no body: it would read the body's bytes as the next request.
-            text = "A request that offers an upgrade may have no body."
+            # After an upgrade the parser would read the bytes of a body as the next request.
+            text = "A request that offers an upgrade may not have a body."
             self._stop(connections.MALFORMED, InvalidRequest(text))
         if not self._should_upgrade():
             return
@@ -271,12 +270,12 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._stop(connections.MALFORMED, InvalidRequest(text))
 
     def _stop(self, reason: str, refusal: Refusal) -> None:
-        """End parsing with this refusal; called inside the parser's callbacks."""
+        """End parsing with this refusal; called in the parser's callbacks."""
         self._refusal = reason, refusal
         raise _Refused
 
     def _set_deadline(self) -> None:
-        """The client has begun something and not finished it: it has until now so and so much time."""
+        """Set the time by which the client must finish the headers or the body that it has begun."""
         bounds, now = self.shared.bounds, self.loop.time()
         if self._stage == _BODY:
             self._body_began = now
@@ -286,28 +285,28 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self.deadline = now + bounds.header_timeout
             self.shared.waiting[self] = None
         else:
-            # Part of a further request, while an answer is on its way: that answer comes first.
+            # A part of the next request, while an answer is being sent: that answer comes first.
             return
         self._timed = True
 
     def _wait(self) -> None:
-        """Nothing is under way: wait for the next request."""
+        """Wait for the next request."""
         self.deadline = self.loop.time() + self.shared.bounds.idle_timeout
         self.shared.waiting[self] = None
 
     def _refuse(self, reason: str, refusal: Refusal) -> None:
-        """Answer with this refusal, after the answers that are owed before it, and close; read nothing more."""
-        self._refusal, self._deaf = (reason, refusal), True
+        """Answer with this refusal after the outstanding answers, then close; read nothing more."""
+        self._refusal, self._ignores_input = (reason, refusal), True
         self._timed, self.deadline = True, _NEVER
         self.shared.waiting.pop(self, None)
         self.shared.uploading.pop(self, None)
         if self._stage == _BODY and self.cycle and not self.cycle.response_complete:
-            self._give_up_cycle()
+            self._abandon_cycle()
         if self._is_idle:
             self._send_refusal()
 
-    def _give_up_cycle(self) -> None:
-        """End the request whose body is not whole: the refusal is its answer."""
+    def _abandon_cycle(self) -> None:
+        """End the request whose body is incomplete; the refusal is its answer."""
         cycle = self.cycle
         if self.pipeline and self.pipeline[0][0] is cycle:
             self.pipeline.popleft()
@@ -330,8 +329,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         else:
             self.transport.close()
 
-    def _let_go(self) -> None:
-        """Break the circles between this object and its requests, so that memory is free at once."""
+    def _break_references(self) -> None:
+        """Break the reference cycles between this object and its requests, so that memory is freed at once."""
         if self.scope:
             self.scope["state"].pop(CONNECTION_KEY, None)  # pyright: ignore[reportTypedDictNotRequiredAccess]
         self.pipeline.clear()

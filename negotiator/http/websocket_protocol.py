@@ -1,7 +1,7 @@
-"""WebSockets as the server speaks them: uvicorn's sans-I/O implementation, with a goodbye and bounds of our own.
+"""The server's WebSocket protocol: uvicorn's sans-I/O implementation with its own limits and close code.
 
-It answers a refused upgrade by plain HTTP, holds a full connection back and pings by itself. Compression is off: the
-messages are short, sound does not shrink, and its windows would cost more memory than all else a socket has.
+It answers a refused upgrade by plain HTTP, applies backpressure and sends pings. Compression is off: messages are
+short, audio does not compress, and the compression windows would need more memory than the rest of a connection.
 """
 
 from typing import Final
@@ -12,22 +12,22 @@ from websockets.frames import Frame
 from negotiator.http.connections import ConnectionCount, WorkerConnections
 
 MAX_MESSAGE: Final = 128 * 1024
-"""Bytes of a message that are read at all (then 1009); the application says 4413 before."""
+"""Bytes of the largest message that is read (else 1009); the application closes with 4413 below that."""
 MAX_HEADER: Final = 8000
 """Bytes of one header of a handshake; the websockets library reads lines of at most 8192 bytes."""
 MAX_HEADERS: Final = 120
 """Headers of a handshake; the websockets library reads at most 128."""
 _MAX_FRAGMENTS: Final = 1024
-"""Frames of one message; empty ones count for nothing in its size and could go on for ever."""
+"""Frames of one message; without this limit a message could have any number of empty frames."""
 _GOING: Final = 1001
 _TOO_BIG: Final = 1009
 _NEVER: Final = float("inf")
 
 
 class BoundedWebSocketProtocol(WebSocketsSansIOProtocol):
-    """A WebSocket, counted among the worker's streams from its handshake to its end.
+    """A WebSocket connection, counted among the worker's streams from its handshake to its end.
 
-    It says 1001 when the server stops (RFC 6455 §7.4.1), so that clients come back; uvicorn itself says 1012.
+    It closes with 1001 when the server stops (RFC 6455 §7.4.1), so that clients reconnect; uvicorn would use 1012.
     """
 
     shared: WorkerConnections
@@ -64,9 +64,9 @@ class BoundedWebSocketProtocol(WebSocketsSansIOProtocol):
         self.shared.stalled.pop(self, None)
 
     def expire(self) -> None:
-        """Close a connection whose last bytes nobody reads; pings find the client that is gone before."""
+        """Abort a connection whose client does not read the last bytes; pings detect a lost client earlier."""
         self.transport.abort()
 
     def evict(self) -> None:
-        """Close without a word; streams are never chosen for that."""
+        """Close without a close frame; never called, since streams are not evicted."""
         self.transport.close()

@@ -1,4 +1,4 @@
-"""`/mcp`: one JSON-RPC message in, one JSON document out (MCP, Streamable HTTP), stateless in every revision."""
+"""`/mcp`: one JSON-RPC message per request, one JSON document per answer, no sessions (MCP, Streamable HTTP)."""
 
 import asyncio
 import time
@@ -31,21 +31,21 @@ if TYPE_CHECKING:
 
 MCP_PATH: Final = "/mcp"
 MCP_METRIC: Final = "mcp"
-"""The name that messages are counted under."""
+"""The name of MCP messages in the request metrics."""
 
 _DEPTH: Final = MAX_DEPTH + 2
-"""An operation's input may be as deep as over HTTP; message and params are around it."""
+"""Nesting of a message: that of an operation's input, with the message and its params around it."""
 
 _PARSE_ERROR, _INVALID_REQUEST, _INTERNAL_ERROR = -32700, -32600, -32603
 _REFUSED: Final = -32010
-"""The service refused a sound request (401, 403, 429, 503). MCP 2026-07-28 reserves -32020 to -32099 for itself."""
+"""The service refused a valid request (401, 403, 429, 503). MCP 2026-07-28 reserves -32020 to -32099 for itself."""
 
 
 @dataclass(slots=True)
 class _IncomingMessage:
-    """What is known of a message by now: its id, who sent it, and what its calls leave for the answer's headers."""
+    """What is known of a message so far: its id, its caller, and the state that the answer's headers tell."""
 
-    left: ResponseContext = field(default_factory=ResponseContext)
+    response: ResponseContext = field(default_factory=ResponseContext)
     caller: Caller | None = None
     id: str | int | None = None
 
@@ -53,29 +53,28 @@ class _IncomingMessage:
 class McpEndpoint:
     """The MCP endpoint as an ASGI application.
 
-    `speaker` gives the protocol, loaded when the first message comes. `origins` are those whose pages may use the
-    endpoint as any program does. A page of another origin needs a bearer token; one that reaches this service under
-    its own host name (DNS rebinding) is refused with one, too (MCP, Streamable HTTP, Security Warning). Where `locked`
-    says so, nothing works without a credential. Every refusal is a JSON-RPC error, under the HTTP status and headers
-    that clients act on.
+    `server` makes the protocol server when the first message arrives. Pages of the `origins` may use the endpoint like
+    any program. A page of another origin needs a bearer token; a page that reaches this service under its own host name
+    (DNS rebinding) is always refused (MCP, Streamable HTTP, Security Warning). Where the assistant runs, every message
+    needs a credential. Every refusal is a JSON-RPC error with the HTTP status and headers that clients act on.
     """
 
     def __init__(
         self,
         service: ServiceDescription,
-        doorway: Pipeline,
+        pipeline: Pipeline,
         *,
-        speaker: Callable[[], "McpServer"],
+        server: Callable[[], "McpServer"],
         origins: Iterable[str],
     ) -> None:
         operations = tools.tool_operations(service).values()
-        self._doorway = doorway
-        self._speaker = speaker
+        self._pipeline = pipeline
+        self._make_server = server
         self._origins = frozenset(origins)
         self._access = make_tool_access(service)
-        self._closed = requires_credential(service)
+        self._locked = requires_credential(service)
         scopes = {scope for operation in operations for scope in operation.scopes}
-        # Many clients register with the scopes of their first challenge, and can never ask for others.
+        # Many clients register with the scopes of their first challenge and cannot ask for others later.
         self._scopes = tuple(ordered(scopes))
         self._limit = max((operation.body_limit for operation in operations), default=BODY_LIMIT)
         self._loaded: McpServer | None = None
@@ -91,55 +90,55 @@ class McpEndpoint:
         except Refusal as refusal:
             answer = await self._refused(refusal, incoming)
         except Exception as fault:
-            crash = self._doorway.refusals.crash(fault)
+            crash = self._pipeline.refusals.crash(fault)
             answer = _wrapped(crash, incoming, crash.body["error_description"])
-        await respond(send, answer, incoming.left.headers())
+        await respond(send, answer, incoming.response.headers())
 
     async def _refused(self, refusal: Refusal, incoming: _IncomingMessage) -> Answer:
         """The refusal as over HTTP, with a JSON-RPC error as its body."""
-        answer = await self._doorway.refused(refusal)
+        answer = await self._pipeline.refused(refusal)
         if answer.status == refusal.status:
-            words = self._access.explanation(refusal, incoming.caller)
-        else:  # what the refusal had to leave behind could not be kept
-            words = answer.body["error_description"]
-        return _wrapped(answer, incoming, words, refusal)
+            explanation = self._access.explanation(refusal, incoming.caller)
+        else:  # what the refusal has to record could not be stored
+            explanation = answer.body["error_description"]
+        return _wrapped(answer, incoming, explanation, refusal)
 
     async def _answer(
         self, scope: Scope, receive: Receive, headers: Mapping[str, str], incoming: _IncomingMessage
     ) -> Answer:
-        address, left = self._doorway.guard.address(scope, headers), incoming.left
-        caller, public = anonymous_caller(address), not self._closed
+        address, response = self._pipeline.guard.address(scope, headers), incoming.response
+        caller, public = anonymous_caller(address), not self._locked
         try:
             caller = await self._identify(scope["method"], headers, address)
             self._check(scope["method"], headers, caller)
         except Refusal:
-            await self._doorway.charge(caller, None, left, public=public)
+            await self._pipeline.charge(caller, None, response, public=public)
             raise
         limit = BODY_LIMIT if caller.kind == "nobody" else self._limit
         declared, since = headers.get("content-length"), time.monotonic()
         body = await reading.read_body(receive, limit + ENVELOPE_BYTES, declared)
-        await self._doorway.confirm(caller, since)
-        left.retiring, incoming.caller = caller.retiring, caller
-        visit = CallContext(caller, address, left)
+        await self._pipeline.confirm(caller, since)
+        response.retiring, incoming.caller = caller.retiring, caller
+        context = CallContext(caller, address, response)
         try:
-            return await self._exchange(body, headers, visit, incoming)
+            return await self._exchange(body, headers, context, incoming)
         finally:
-            # What no operation was charged for is a call too; a refusal for an empty budget comes first.
-            if left.reading is None:
-                await self._doorway.charge(caller, None, left, public=public)
+            # A message that ran no operation is charged as a call; if the budget is empty, the answer is 429.
+            if response.budget is None:
+                await self._pipeline.charge(caller, None, response, public=public)
 
     async def _identify(self, method: str, headers: Mapping[str, str], address: str) -> Caller:
-        """The sender of the message; 403 for a rebound page, 401 for a credential that does not stand."""
+        """The caller; 403 for a page after DNS rebinding, 401 for an invalid credential."""
         origin = headers.get("origin", "")
         if self._is_foreign(headers) and _is_rebound(origin, headers.get("host", "")):
-            raise Forbidden("This service has another name.")
-        return await self._doorway.guard.identify(headers, address, sent=(method, MCP_PATH))
+            raise Forbidden("This service has another host name.")
+        return await self._pipeline.guard.identify(headers, address, sent=(method, MCP_PATH))
 
     def _check(self, method: str, headers: Mapping[str, str], caller: Caller) -> None:
-        """Refuse a wrong method, a missing credential where one is needed, and a wrong media type."""
+        """Refuse a wrong method, a missing credential and a wrong media type."""
         if method != "POST":
             raise MethodNotAllowed(["POST"])
-        if self._closed and caller.kind == "nobody":
+        if self._locked and caller.kind == "nobody":
             refusal = Unauthorized("Send a bearer token in the Authorization header.", sent=False)
             refusal.scopes = self._scopes
             raise refusal
@@ -155,7 +154,7 @@ class McpEndpoint:
         self,
         body: bytes,
         headers: Mapping[str, str],
-        visit: CallContext,
+        context: CallContext,
         incoming: _IncomingMessage,
     ) -> Answer:
         try:
@@ -164,35 +163,35 @@ class McpEndpoint:
             if body.lstrip()[:1] == b"[":
                 return _error(None, _INVALID_REQUEST, "Send one message at a time.")
             return _error(None, _PARSE_ERROR, "The body is not a JSON object.")
-        identified = message.get("id")
+        message_id = message.get("id")
         if message.get("jsonrpc") != "2.0" or not isinstance(message.get("params", {}), dict):
-            return _error(None, _INVALID_REQUEST, "The body is no JSON-RPC 2.0 message.")
-        speaker = self._loaded or await self._load()
+            return _error(None, _INVALID_REQUEST, "The body is not a JSON-RPC 2.0 message.")
+        server = self._loaded or await self._load()
         if "method" not in message and ("result" in message or "error" in message):
-            # Nothing was asked of the client, so there is nothing to do with its answer.
+            # The server sends no requests, so an answer from the client is ignored.
             return Answer(None, 202)
-        is_request = type(identified) in (str, int)
+        is_request = type(message_id) in (str, int)
         if not isinstance(message.get("method"), str) or ("id" in message and not is_request):
             return _error(None, _INVALID_REQUEST, "A request has a method and an id.")
         if is_request:
-            incoming.id = identified
-            outcome = await speaker.respond(message, headers, visit)
+            incoming.id = message_id
+            outcome = await server.respond(message, headers, context)
         else:
-            outcome = speaker.note(headers)
+            outcome = server.notify(headers)
         if outcome.members is None:
             return Answer(None, outcome.status)
-        return Answer({"jsonrpc": "2.0", "id": identified, **outcome.members}, outcome.status)
+        return Answer({"jsonrpc": "2.0", "id": message_id, **outcome.members}, outcome.status)
 
     async def _load(self) -> "McpServer":
-        """Loading takes a third of a second: everybody else's requests go on meanwhile."""
-        self._loaded = await asyncio.to_thread(self._speaker)
+        """The protocol server; importing the SDK takes a third of a second and runs in a thread."""
+        self._loaded = await asyncio.to_thread(self._make_server)
         return self._loaded
 
 
 def requires_credential(service: ServiceDescription) -> bool:
-    """Whether connecting needs a credential, since many clients sign in only then.
+    """Whether every message needs a credential: where the assistant runs, whose tools work on a user's own data.
 
-    It does where the assistant runs: its tools work on a user's own data. The directory alone can be read without one.
+    Many clients start their sign-in only when the first message is refused. The directory alone needs no credential.
     """
     return any(
         operation.scopes & ASSISTANT.keys() for operation in tools.tool_operations(service).values()
@@ -218,11 +217,11 @@ def _code(status: int) -> int:
 
 
 def _is_rebound(origin: str, host: str) -> bool:
-    """Whether a page and the request that it made name the same host: the page takes this service for its own."""
-    named = origin.partition("://")[2]
-    return bool(named) and named.lower() == host.lower()
+    """Whether the page's origin has the host of the request, so that the page takes this service for its own."""
+    origin_host = origin.partition("://")[2]
+    return bool(origin_host) and origin_host.lower() == host.lower()
 
 
-def _error(identified: Any, code: int, message: str) -> Answer:
+def _error(message_id: Any, code: int, message: str) -> Answer:
     error = {"code": code, "message": message}
-    return Answer({"jsonrpc": "2.0", "id": identified, "error": error}, 400)
+    return Answer({"jsonrpc": "2.0", "id": message_id, "error": error}, 400)

@@ -1,4 +1,4 @@
-"""Two jobs a person may start by name: prepare a negotiation, and look back at one."""
+"""The two MCP prompts: prepare a negotiation, and look back at one."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -31,12 +31,12 @@ _DEBRIEF: Final = """Look back at this negotiation with me.
 
 @dataclass(frozen=True, slots=True)
 class McpPrompt:
-    """A prompt: its words, and which documents of the negotiation come with them (those that are there)."""
+    """A prompt: its text, and the negotiation's documents that are attached where they exist."""
 
     name: str
     title: str
     description: str
-    words: str
+    text: str
     documents: tuple[str, ...]
 
 
@@ -59,7 +59,7 @@ PROMPTS: Final = (
 
 
 def offered_prompts(service: ServiceDescription) -> tuple[McpPrompt, ...]:
-    """The prompts of this service; none where there are no negotiations."""
+    """The prompts of this service; none where the assistant does not run."""
     return PROMPTS if service.find("get_negotiation") else ()
 
 
@@ -80,12 +80,17 @@ def prompt_entry(prompt: McpPrompt) -> dict[str, Any]:
 
 
 async def fill_prompt(
-    prompt: McpPrompt, shelf: McpResources, visit: CallContext, negotiation: str
+    prompt: McpPrompt, resources: McpResources, context: CallContext, negotiation: str
 ) -> dict[str, Any]:
-    """The prompt with the negotiation's documents; refuses like reading them would, the first one decides."""
-    messages = [_message({"type": "text", "text": f"{prompt.words}\n\n{_DATA}"})]
+    """The result of `prompts/get`: the text and the negotiation's documents; raises as reading them would.
+
+    The first document must exist; the others are attached if they do.
+    """
+    messages = [_message({"type": "text", "text": f"{prompt.text}\n\n{_DATA}"})]
     for number, document in enumerate(prompt.documents):
-        contents = await shelf.read(visit, f"negotiator://negotiations/{negotiation}{document}")
+        contents = await resources.read(
+            context, f"negotiator://negotiations/{negotiation}{document}"
+        )
         if contents is not None:
             messages.append(_message({"type": "resource", "resource": contents}))
         elif number == 0:

@@ -1,7 +1,7 @@
-"""What can be read as resources: documents of the caller's own, each by the operation that answers it.
+"""MCP resources: documents of the caller, each read by one operation.
 
-The scheme is our own: an `https` URI would say that a client may fetch it by itself (MCP, Resources §Common URI
-schemes), and it could not without its token.
+Their URIs have the scheme `negotiator`: an `https` URI would mean that a client can fetch it directly (MCP, Resources,
+Common URI Schemes), which needs a token here.
 """
 
 import re
@@ -20,10 +20,10 @@ MARKDOWN: Final = "text/markdown"
 
 @dataclass(frozen=True, slots=True)
 class ReadableResource:
-    """A URI, or a template of some, and the operation behind it.
+    """A URI or URI template, and the operation that answers it.
 
-    `latest` lists what `{plan_id}` is the first of. `index` are the members of each entry that an index of a whole
-    list has; every page of the list is read for it.
+    `latest` names the operation whose first list entry gives `{plan_id}`. With `index` the resource is a whole list,
+    every page of it, of which each entry keeps these members.
     """
 
     uri: str
@@ -36,11 +36,11 @@ class ReadableResource:
 
     @property
     def name(self) -> str:
-        """The resource's name for programs."""
+        """The programmatic name."""
         return self.title.lower().replace(" ", "-")
 
     def parameters(self, uri: str) -> dict[str, str] | None:
-        """The values in a URI of this template; None for any other, or where a value has a NUL in it."""
+        """The values in a URI of this template; None if it does not match or a value contains NUL."""
         pattern = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^/?#]{1,200})", re.escape(self.uri))
         found = re.fullmatch(pattern, uri)
         values = (
@@ -98,22 +98,22 @@ READABLE_RESOURCES: Final = (
         MARKDOWN,
     ),
 )
-_WHOLE: Final = {"limit": 100}
+_LARGEST_PAGE: Final = {"limit": 100}
 
 
 @dataclass(frozen=True, slots=True)
 class McpResources:
-    """The resources that this service has the operations for."""
+    """The resources whose operations this service offers."""
 
     service: ServiceDescription
-    doorway: Pipeline
+    pipeline: Pipeline
 
-    def shown(self, *, templates: bool) -> list[dict[str, Any]]:
+    def entries(self, *, templates: bool) -> list[dict[str, Any]]:
         """The entries of `resources/list`, or of `resources/templates/list`."""
-        place = "uriTemplate" if templates else "uri"
+        member = "uriTemplate" if templates else "uri"
         return [
             {
-                place: one.uri,
+                member: one.uri,
                 "name": one.name,
                 "title": one.title,
                 "description": one.description,
@@ -123,55 +123,57 @@ class McpResources:
             if self.service.find(one.operation) and ("{" in one.uri) is templates
         ]
 
-    async def read(self, visit: CallContext, uri: str) -> dict[str, Any] | None:
-        """The resource's contents; None when no resource is called so. Refuses as the operation does."""
+    async def read(self, context: CallContext, uri: str) -> dict[str, Any] | None:
+        """The resource's contents; None when there is no such resource. Raises as its operation does."""
         for one in READABLE_RESOURCES:
             parameters, operation = one.parameters(uri), self.service.find(one.operation)
             if parameters is None or operation is None:
                 continue
             if one.latest:
-                first = await self._first(visit, one.latest, parameters)
+                first = await self._first_id(context, one.latest, parameters)
                 if first is None:
                     return None
                 parameters["plan_id"] = first
             if one.index:
-                entries = await self._every(visit, operation, parameters)
+                entries = await self._all_entries(context, operation, parameters)
                 listed = [{name: entry[name] for name in one.index} for entry in entries]
                 text = orjson.dumps({"items": listed}).decode()
                 return {"uri": uri, "mimeType": one.media_type, "text": text}
-            answer = await self._answer(visit, operation, parameters, one.media_type)
+            answer = await self._answer(context, operation, parameters, one.media_type)
             return {"uri": uri, "mimeType": one.media_type, "text": _text(answer)}
         return None
 
-    async def _every(
-        self, visit: CallContext, operation: Operation, parameters: dict[str, str]
+    async def _all_entries(
+        self, context: CallContext, operation: Operation, parameters: dict[str, str]
     ) -> list[dict[str, Any]]:
         entries: list[dict[str, Any]] = []
         page: dict[str, Any] = {"next_cursor": None}
         while not entries or page["next_cursor"]:
             cursor = {"cursor": page["next_cursor"]} if page["next_cursor"] else {}
-            answer = await self._answer(visit, operation, {**parameters, **cursor}, JSON)
+            answer = await self._answer(context, operation, {**parameters, **cursor}, JSON)
             page = orjson.loads(orjson.dumps(answer.body))
             entries += page["items"]
             if not page["items"]:
                 break
         return entries
 
-    async def _first(self, visit: CallContext, name: str, parameters: dict[str, str]) -> str | None:
+    async def _first_id(
+        self, context: CallContext, name: str, parameters: dict[str, str]
+    ) -> str | None:
         operation = self.service.find(name)
         if operation is None:
             return None
-        answer = await self._answer(visit, operation, {**parameters, "limit": 1}, JSON)
+        answer = await self._answer(context, operation, {**parameters, "limit": 1}, JSON)
         page: dict[str, Any] = orjson.loads(orjson.dumps(answer.body))
         return page["items"][0]["id"] if page["items"] else None
 
     async def _answer(
-        self, visit: CallContext, operation: Operation, parameters: dict[str, Any], accept: str
+        self, context: CallContext, operation: Operation, parameters: dict[str, Any], accept: str
     ) -> Answer:
-        whole = _WHOLE if "limit" in operation.input.model_fields else {}
-        arguments = {**whole, **parameters}
-        arrival = IncomingToolCall(operation, self.doorway, visit, arguments, accept)
-        return await run_operation(arrival)
+        page = _LARGEST_PAGE if "limit" in operation.input.model_fields else {}
+        arguments = {**page, **parameters}
+        incoming = IncomingToolCall(operation, self.pipeline, context, arguments, accept)
+        return await run_operation(incoming)
 
 
 def _text(answer: Answer) -> str:

@@ -1,10 +1,8 @@
-"""The SDK's server: identity, lists, resources and prompts, from what is offered. Importing this loads the SDK.
+"""The MCP protocol by the official SDK: the revision of a message, its handlers and its outcome.
 
-The protocol itself, by the official SDK: which revision a message is of, and what it comes to.
-
-The SDK's kernel (`serve_one`, `classify_inbound_request`) is used without its HTTP transport: that one could not
-answer 401, 403 and 429 as this service does, and opens a task and two streams for every message of an older revision
-(docs/decisions/0012-mcp.md). Importing this loads the SDK.
+The SDK's core (`serve_one`, `classify_inbound_request`) is used without its HTTP transport, which could not answer 401,
+403 and 429 as this service does and opens a task and two streams for every message of an older revision
+(docs/decisions/0012-mcp.md). Importing this module imports the SDK.
 """
 
 from collections.abc import Mapping
@@ -54,14 +52,14 @@ from negotiator.mcp.tool_access import make_tool_access
 from negotiator.mcp.tool_calls import CallContext, call_tool, refusal_body
 
 _NO_RESOURCE: Final = -32002
-"""What revisions before 2026-07-28 say when a resource is not there."""
+"""The error code for a missing resource in revisions before 2026-07-28."""
 
 _LISTS: Final = CacheHint(300_000, "public")
 _OWN: Final = CacheHint(300_000, "private")
-"""What depends on the caller: which tools its token may call, and what it is told of the others."""
+"""For results that depend on the caller's scopes."""
 
-_MOST_LISTS: Final = 64
-"""Lists of tools that are remembered; each is about 100 KB, and callers with the same scopes share one."""
+_MAX_CACHED_LISTS: Final = 64
+"""Lists of tools are cached; each is about 100 KB, and callers with the same scopes share one."""
 _TRANSPORT: Final = TransportContext(kind="streamable-http", can_send_request=False)
 
 RequestContext = ServerRequestContext[Any, Any]
@@ -74,9 +72,9 @@ class _Exchange:
     can_send_request = False
     cancel_requested: Any = None
 
-    def __init__(self, request_id: int | str, visit: CallContext) -> None:
+    def __init__(self, request_id: int | str, context: CallContext) -> None:
         self.request_id = request_id
-        self.message_metadata = ServerMessageMetadata(request_context=visit)
+        self.message_metadata = ServerMessageMetadata(request_context=context)
 
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
@@ -86,19 +84,19 @@ class _Exchange:
     async def notify(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
     ) -> None:
-        """Nobody listens: every answer is one JSON document."""
+        """Do nothing: the answer is one JSON document, without a stream for notifications."""
 
     async def progress(
         self, progress: float, total: float | None = None, message: str | None = None
     ) -> None:
-        """Nobody listens."""
+        """Do nothing, as `notify`."""
 
 
 class McpHandlers:
-    """What the server has besides its tools' calls: those are answered one floor up."""
+    """The SDK's server with handlers for all methods but `tools/call`, which `McpServer` answers itself."""
 
     def __init__(
-        self, service: ServiceDescription, doorway: Pipeline, identity: McpServerInfo
+        self, service: ServiceDescription, pipeline: Pipeline, identity: McpServerInfo
     ) -> None:
         self._access = make_tool_access(service)
         self._definitions = {
@@ -106,15 +104,15 @@ class McpHandlers:
             for name, operation in self._access.tools.items()
         }
         self._prompts = {prompt.name: prompt for prompt in prompts.offered_prompts(service)}
-        self._shelf = McpResources(service, doorway)
-        self._remembered: dict[tuple[str, str, Any], dict[str, Any]] = {}
-        self.server = self._made(identity)
+        self._resources = McpResources(service, pipeline)
+        self._cached_lists: dict[tuple[str, str, Any], dict[str, Any]] = {}
+        self.server = self._make_server(identity)
 
     async def respond(
-        self, message: dict[str, Any], connection: Connection, visit: CallContext
+        self, message: dict[str, Any], connection: Connection, context: CallContext
     ) -> dict[str, Any]:
-        """The result of one request; raises what its handler raises."""
-        exchange = _Exchange(message["id"], visit)
+        """The result of one request; raises as its handler does."""
+        exchange = _Exchange(message["id"], context)
         return await serve_one(
             self.server,
             exchange,
@@ -124,7 +122,7 @@ class McpHandlers:
             lifespan_state={},
         )
 
-    def _made(self, identity: McpServerInfo) -> Server[Any]:
+    def _make_server(self, identity: McpServerInfo) -> Server[Any]:
         server: Server[Any] = Server(
             identity.name,
             version=identity.version,
@@ -142,11 +140,11 @@ class McpHandlers:
             },
         )
         server.extensions.update({name: {} for name in identity.extensions})
-        # Nothing exports traces.
-        server.middleware[:] = [self._instruct, self._remember]
+        # This replaces the SDK's own middleware for traces, which nothing exports.
+        server.middleware[:] = [self._add_instructions, self._cache_list]
         listing = PaginatedRequestParams
         server.add_request_handler("tools/list", listing, self._list_tools)
-        if self._shelf.shown(templates=False):
+        if self._resources.entries(templates=False):
             reading = ReadResourceRequestParams
             server.add_request_handler("resources/list", listing, self._list_resources)
             server.add_request_handler("resources/templates/list", listing, self._list_templates)
@@ -156,31 +154,31 @@ class McpHandlers:
             server.add_request_handler("prompts/get", GetPromptRequestParams, self._get_prompt)
         return server
 
-    async def _instruct(self, ctx: RequestContext, call_next: CallNext) -> HandlerResult:
-        """Tell a caller whose list of tools is cut what more there is."""
+    async def _add_instructions(self, ctx: RequestContext, call_next: CallNext) -> HandlerResult:
+        """Add to the instructions which tools the caller's list leaves out, and how to get them."""
         result = await call_next(ctx)
         if ctx.method in {"initialize", "server/discover"} and isinstance(result, dict):
-            beyond = self._access.beyond(_visit(ctx).caller)
-            told = [result.get("instructions"), beyond]
-            result = {**result, "instructions": "\n\n".join(filter(None, told))}
+            beyond = self._access.beyond(_call_context(ctx).caller)
+            paragraphs = [result.get("instructions"), beyond]
+            result = {**result, "instructions": "\n\n".join(filter(None, paragraphs))}
         return result
 
-    async def _remember(self, ctx: RequestContext, call_next: CallNext) -> HandlerResult:
-        """Lists are made once for each revision; those of tools once for each set of tools, too."""
+    async def _cache_list(self, ctx: RequestContext, call_next: CallNext) -> HandlerResult:
+        """Cache lists by protocol revision; lists of tools also by the set of tools that they show."""
         if not ctx.method.endswith("/list") or (ctx.params or {}).get("cursor") is not None:
             return await call_next(ctx)
-        shown = self._shown(_visit(ctx).caller) if ctx.method == "tools/list" else ()
-        place = ctx.method, ctx.protocol_version, shown
-        found = self._remembered.get(place)
+        shown = self._listed_tools(_call_context(ctx).caller) if ctx.method == "tools/list" else ()
+        key = ctx.method, ctx.protocol_version, shown
+        found = self._cached_lists.get(key)
         if found is None:
             found = cast("dict[str, Any]", await call_next(ctx))
-            if len(self._remembered) >= _MOST_LISTS:
-                del self._remembered[next(iter(self._remembered))]
-            self._remembered[place] = found
+            if len(self._cached_lists) >= _MAX_CACHED_LISTS:
+                del self._cached_lists[next(iter(self._cached_lists))]
+            self._cached_lists[key] = found
         return found
 
-    def _shown(self, caller: Caller) -> tuple[tuple[str, str], ...]:
-        """The tools that the caller is shown, each with what is added to its description."""
+    def _listed_tools(self, caller: Caller) -> tuple[tuple[str, str], ...]:
+        """The tools that the caller is shown, each with the addition to its description for this caller."""
         return tuple(
             (name, self._access.description(name, caller)) for name in self._access.listed(caller)
         )
@@ -188,30 +186,30 @@ class McpHandlers:
     async def _list_tools(
         self, ctx: RequestContext, params: PaginatedRequestParams
     ) -> HandlerResult:
-        _whole(params)
+        _refuse_cursor(params)
         return _complete(
             tools=[
                 _described(self._definitions[name], more)
-                for name, more in self._shown(_visit(ctx).caller)
+                for name, more in self._listed_tools(_call_context(ctx).caller)
             ]
         )
 
     async def _list_resources(
         self, _ctx: RequestContext, params: PaginatedRequestParams
     ) -> HandlerResult:
-        _whole(params)
-        return _complete(resources=self._shelf.shown(templates=False))
+        _refuse_cursor(params)
+        return _complete(resources=self._resources.entries(templates=False))
 
     async def _list_templates(
         self, _ctx: RequestContext, params: PaginatedRequestParams
     ) -> HandlerResult:
-        _whole(params)
-        return _complete(resourceTemplates=self._shelf.shown(templates=True))
+        _refuse_cursor(params)
+        return _complete(resourceTemplates=self._resources.entries(templates=True))
 
     async def _list_prompts(
         self, _ctx: RequestContext, params: PaginatedRequestParams
     ) -> HandlerResult:
-        _whole(params)
+        _refuse_cursor(params)
         return _complete(
             prompts=[prompts.prompt_entry(prompt) for prompt in self._prompts.values()]
         )
@@ -220,7 +218,7 @@ class McpHandlers:
         self, ctx: RequestContext, params: ReadResourceRequestParams
     ) -> HandlerResult:
         try:
-            contents = await self._shelf.read(_visit(ctx), params.uri)
+            contents = await self._resources.read(_call_context(ctx), params.uri)
         except NotFound:
             contents = None
         if contents is None:
@@ -239,7 +237,9 @@ class McpHandlers:
         if not negotiation:
             raise MCPError(INVALID_PARAMS, f"The prompt needs the argument {prompts.ARGUMENT}.")
         try:
-            filled = await prompts.fill_prompt(prompt, self._shelf, _visit(ctx), negotiation)
+            filled = await prompts.fill_prompt(
+                prompt, self._resources, _call_context(ctx), negotiation
+            )
         except NotFound as refusal:
             raise MCPError(INVALID_PARAMS, refusal.description) from None
         return _complete(**filled)
@@ -251,36 +251,36 @@ def _described(definition: dict[str, Any], more: str) -> dict[str, Any]:
     return {**definition, "description": f"{definition['description']} {more}"}
 
 
-def _visit(ctx: RequestContext) -> CallContext:
-    """The visit that `_Exchange` carried through the SDK."""
+def _call_context(ctx: RequestContext) -> CallContext:
+    """The call context that `_Exchange` carried through the SDK."""
     return cast("CallContext", ctx.request)
 
 
 def _complete(**members: Any) -> dict[str, Any]:
-    """A result as 2026-07-28 wants it; the SDK leaves out what older revisions do not know."""
+    """A result of revision 2026-07-28; for older revisions the SDK removes the members that they lack."""
     return {"resultType": "complete", **members}
 
 
-def _whole(params: PaginatedRequestParams) -> None:
-    """Lists are one page; a cursor can only be invented."""
+def _refuse_cursor(params: PaginatedRequestParams) -> None:
+    """Raise for a cursor: every list is one page."""
     if params.cursor is not None:
         raise MCPError(INVALID_PARAMS, "The list has one page: there is no such cursor.")
 
 
 _VERSION: Final = "mcp-protocol-version"
 _OLDEST: Final = "2025-06-18"
-"""Earlier revisions want JSON-RPC batches (2025-03-26) or another transport (2024-11-05)."""
+"""Earlier revisions need JSON-RPC batches (2025-03-26) or another transport (2024-11-05)."""
 _HANDSHAKES: Final = tuple(
     version for version in HANDSHAKE_PROTOCOL_VERSIONS if is_version_at_least(version, _OLDEST)
 )
 _SERVED: Final = (*_HANDSHAKES, *MODERN_PROTOCOL_VERSIONS)
-_BY_HTTP: Final = {401, 403, 429, 503}
-"""Refusals whose status and headers clients act on: they sign in, ask for a scope, wait."""
+_HTTP_REFUSALS: Final = {401, 403, 429, 503}
+"""Refusals that are sent with their HTTP status and headers, on which clients act: sign in, ask for a scope, wait."""
 
 
 @dataclass(frozen=True, slots=True)
 class McpOutcome:
-    """`result` or `error` of a JSON-RPC response, None when none is owed, and the HTTP status to send it with."""
+    """`result` or `error` of a JSON-RPC response with its HTTP status; None for a message without a response."""
 
     members: dict[str, Any] | None
     status: int = 200
@@ -290,51 +290,51 @@ class McpServer:
     """The service as an MCP server."""
 
     def __init__(
-        self, service: ServiceDescription, doorway: Pipeline, identity: McpServerInfo
+        self, service: ServiceDescription, pipeline: Pipeline, identity: McpServerInfo
     ) -> None:
-        self._doorway = doorway
+        self._pipeline = pipeline
         self._tools = tools.tool_operations(service)
-        self._served = McpHandlers(service, doorway, identity)
+        self._handlers = McpHandlers(service, pipeline, identity)
         stamp = {SERVER_INFO_META_KEY: self.server_info}
         self._stamp = orjson.Fragment(orjson.dumps(stamp))
 
     @property
     def server_info(self) -> dict[str, Any]:
-        """Name, version and words, as `initialize` gives them."""
-        return self._served.server.server_info_stamp
+        """Name, version and descriptions, as `initialize` gives them."""
+        return self._handlers.server.server_info_stamp
 
     @property
     def versions(self) -> tuple[str, ...]:
-        """Every revision served, newest first."""
+        """The protocol revisions served, newest first."""
         return _SERVED[::-1]
 
     @property
     def capabilities(self) -> dict[str, Any]:
-        """What the server can do, as `initialize` and `server/discover` say it."""
-        found = self._served.server.get_capabilities()
+        """The capabilities, as `initialize` and `server/discover` give them."""
+        found = self._handlers.server.get_capabilities()
         return found.model_dump(by_alias=True, mode="json", exclude_none=True)
 
     async def respond(
-        self, message: dict[str, Any], headers: Mapping[str, str], visit: CallContext
+        self, message: dict[str, Any], headers: Mapping[str, str], context: CallContext
     ) -> McpOutcome:
-        """What one request comes to; raises a `Refusal` that is for HTTP to say."""
+        """The outcome of one request; raises those refusals that are sent with their HTTP status."""
         route = _route(message, headers)
         if isinstance(route, InboundLadderRejection):
             return _rejected(route)
         version = route.protocol_version
         try:
             if message["method"] == "tools/call":
-                result = await self._call(message.get("params") or {}, version, visit)
+                result = await self._call(message.get("params") or {}, version, context)
             else:
-                message = _greeted(message)
+                message = _with_served_version(message)
                 connection = Connection.from_envelope(
                     version, route.client_info, route.client_capabilities
                 )
-                result = await self._served.respond(message, connection, visit)
+                result = await self._handlers.respond(message, connection, context)
         except Refusal as refusal:
-            if refusal.status in _BY_HTTP:
+            if refusal.status in _HTTP_REFUSALS:
                 raise
-            answer = await self._doorway.refused(refusal)
+            answer = await self._pipeline.refused(refusal)
             error = {
                 "code": INVALID_PARAMS,
                 "message": refusal.description,
@@ -345,12 +345,12 @@ class McpServer:
             error = handler_exception_to_error_data(raised)
             if error is None:
                 raise
-            said = error.model_dump(mode="json", exclude_none=True)
-            return McpOutcome({"error": said}, _status(error.code, version))
+            members = error.model_dump(mode="json", exclude_none=True)
+            return McpOutcome({"error": members}, _status(error.code, version))
         return McpOutcome({"result": result})
 
-    def note(self, headers: Mapping[str, str]) -> McpOutcome:
-        """What a notification comes to: nothing, unless it is of a revision that nobody knows."""
+    def notify(self, headers: Mapping[str, str]) -> McpOutcome:
+        """The outcome of a notification: 202, or an error for an unknown revision."""
         version = headers.get(_VERSION)
         if version is None or version in _HANDSHAKES:
             return McpOutcome(None, 202)
@@ -358,17 +358,17 @@ class McpServer:
         return _rejected(unknown) if unknown else McpOutcome(None, 202)
 
     async def _call(
-        self, params: dict[str, Any], version: str, visit: CallContext
+        self, params: dict[str, Any], version: str, context: CallContext
     ) -> dict[str, Any]:
-        """A call needs nothing of the SDK's kernel but its revision; its JSON is written once, here."""
+        """The result of `tools/call`, answered without the SDK so that its JSON is encoded only once."""
         name, arguments = params.get("name"), params.get("arguments")
         if not isinstance(name, str) or not isinstance(arguments, dict | None):
             raise MCPError(INVALID_PARAMS, "A call has a name and an object of arguments.")
         operation = self._tools.get(name)
         if operation is None:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {name[:64]}")
-        given = cast("dict[str, Any]", arguments or {})
-        result = await call_tool(operation, self._doorway, visit, given)
+        members = cast("dict[str, Any]", arguments or {})
+        result = await call_tool(operation, self._pipeline, context, members)
         if version in MODERN_PROTOCOL_VERSIONS:
             result["resultType"] = "complete"
             result["_meta"] = self._stamp
@@ -378,7 +378,7 @@ class McpServer:
 def _route(
     message: dict[str, Any], headers: Mapping[str, str]
 ) -> InboundModernRoute | InboundLadderRejection:
-    """The request's revision and what its client says of itself; the header decides, else the envelope."""
+    """The request's revision and its client's information: from the header, else from the message's `_meta`."""
     version = headers.get(_VERSION)
     params: dict[str, Any] = message.get("params") or {}
     meta: Any = params.get("_meta")
@@ -391,11 +391,11 @@ def _route(
     return classify_inbound_request(message, headers=headers)
 
 
-def _greeted(message: dict[str, Any]) -> dict[str, Any]:
-    """An `initialize` for a revision that is not served asks for the newest that begins with one (lifecycle)."""
+def _with_served_version(message: dict[str, Any]) -> dict[str, Any]:
+    """The message; an `initialize` for a revision not served gets the newest one with a handshake (MCP, Lifecycle)."""
     params: dict[str, Any] = message.get("params") or {}
-    asked = params.get("protocolVersion")
-    if message["method"] != "initialize" or not isinstance(asked, str) or asked in _HANDSHAKES:
+    version = params.get("protocolVersion")
+    if message["method"] != "initialize" or not isinstance(version, str) or version in _HANDSHAKES:
         return message
     return {**message, "params": {**params, "protocolVersion": _HANDSHAKES[-1]}}
 
@@ -408,5 +408,5 @@ def _rejected(rejection: InboundLadderRejection) -> McpOutcome:
 
 
 def _status(code: int, version: str) -> int:
-    """Older revisions carry every error in a 200."""
+    """The HTTP status of an error; always 200 in older revisions."""
     return ERROR_CODE_HTTP_STATUS.get(code, 200) if version in MODERN_PROTOCOL_VERSIONS else 200

@@ -1,4 +1,4 @@
-"""Who the server says it is: in `initialize`, in `server/discover`, on every answer and on its card."""
+"""The server's name and description, as `initialize`, `server/discover`, every answer and the server card give it."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from negotiator.http.operation import ServiceDescription
 
 TITLE: Final = "Negotiator"
-DESCRIPTION: Final = "A negotiation assistant that any agent can walk up to"
+DESCRIPTION: Final = "A negotiation assistant that any agent can register with and use"
 _ASSISTANT: Final = """Open a negotiation with open_negotiation; then get_leverage says where it stands,
 make_battle_plan plans it, next_move advises on every turn and suggest_tactics on what to say. Record what is put on
 the table with record_offer: advice is only as good as the ledger. What advice lacks is named in `missing`; ask the
@@ -19,7 +19,7 @@ that the token lacks."""
 
 
 _EXTENSIONS: Final = {
-    # Authorization extensions (ext-auth), by the operation that serves them.
+    # MCP authorization extensions (ext-auth), each with the operation that serves it.
     "io.modelcontextprotocol/oauth-client-credentials": "issue_token",
     "io.modelcontextprotocol/enterprise-managed-authorization": "register_agent",
 }
@@ -27,7 +27,7 @@ _EXTENSIONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class McpServerInfo:
-    """Name (reverse DNS, one slash), version, words for people and for models, the extensions served."""
+    """Name (reverse DNS, one slash), version, descriptions for people and models, and the extensions served."""
 
     name: str
     version: str
@@ -39,10 +39,9 @@ class McpServerInfo:
 
 
 def make_server_info(service: ServiceDescription, version: str) -> McpServerInfo:
-    """The identity of the service at its base."""
     host = urlsplit(service.base).hostname or "localhost"
     reversed_host = ".".join(part for part in reversed(host.split(".")) if part)
-    said = [
+    instructions = [
         text
         for text, needed in ((_ASSISTANT, "get_leverage"), (_DIRECTORY, "list_tools"))
         if service.find(needed)
@@ -53,6 +52,6 @@ def make_server_info(service: ServiceDescription, version: str) -> McpServerInfo
         title=TITLE,
         description=DESCRIPTION,
         website=service.base,
-        instructions="\n\n".join([*said, _ENTRY.format(base=service.base)]),
+        instructions="\n\n".join([*instructions, _ENTRY.format(base=service.base)]),
         extensions=tuple(name for name, needed in _EXTENSIONS.items() if service.find(needed)),
     )

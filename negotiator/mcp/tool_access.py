@@ -1,8 +1,9 @@
-"""Which tools a caller is shown, and in words how it gets at the others.
+"""Which tools a caller is shown, and how it gets access to the others.
 
-An OAuth client that acts for a user answers a refusal by asking for more scopes (MCP, Authorization, Scope Challenge
-Handling), so it is shown every tool. Nobody else can widen a token: such a caller is shown the tools that it may call,
-and is told what more there is. A caller without a token is shown every tool too: the refusal makes it sign in.
+An OAuth client that acts for a user can ask for more scopes after a refusal (MCP, Authorization, Scope Challenge
+Handling), so it is shown every tool. Other callers cannot widen their tokens: they are shown the tools that they may
+call and are told about the others. A caller without a token is shown every tool too, since the refusal makes it sign
+in.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,14 +22,14 @@ _PAGE: Final = "/agents"
 
 @dataclass(frozen=True, slots=True)
 class ToolAccess:
-    """The tools of a service and who may have them."""
+    """The tools of a service and which callers may use them."""
 
     service: ServiceDescription
     tools: Mapping[str, Operation]
 
     def listed(self, caller: Caller) -> tuple[str, ...]:
         """The names of the tools that `tools/list` shows to this caller."""
-        everything = caller.kind == "nobody" or _steps_up(caller)
+        everything = caller.kind == "nobody" or _can_step_up(caller)
         return tuple(
             name
             for name, operation in self.tools.items()
@@ -40,41 +41,41 @@ class ToolAccess:
         )
 
     def description(self, name: str, caller: Caller) -> str:
-        """What the tool's description adds for this caller: what a delegation code would open."""
+        """The addition to the tool's description for this caller: the scopes that a delegation code would add."""
         missing = self._missing(caller, within=ASSISTANT) if _redeems(self.tools[name]) else {}
         return f"Your token lacks {_spelled(missing)}." if missing else ""
 
     def beyond(self, caller: Caller) -> str:
-        """What is not listed to this caller and how it gets it; empty where nothing is missing."""
+        """The tools that are not listed to this caller and how it gets them; empty if all are listed."""
         missing = self._missing(caller)
         if not missing:
             return ""
         return f"Some tools are not listed: your token lacks {_spelled(missing)}. {self.remedy(caller, missing)}"
 
     def explanation(self, refusal: Refusal, caller: Caller | None) -> str:
-        """The refusal in words that a model can act on."""
+        """The refusal's description, with the next step for a model."""
         if isinstance(refusal, InsufficientScope) and caller is not None:
             return f"{refusal.description} {self.remedy(caller, refusal.scopes)}"
         if isinstance(refusal, Unauthorized):
             how = f"An agent gets a token by itself: {self.service.base}/auth.md says how."
-            redeemed = self._redeeming()
-            if refusal.sent and redeemed:
-                how += f" After {redeemed}, only the token in its answer works."
+            redeeming = self._redeeming_tool()
+            if refusal.sent and redeeming:
+                how += f" After {redeeming}, only the token in its answer works."
             return f"{refusal.description} {how}"
         return refusal.description
 
     def remedy(self, caller: Caller, scopes: Iterable[str]) -> str:
-        """How this caller gets these scopes."""
-        wanted = ordered(scopes)
-        if _steps_up(caller):
-            return f"Ask the user to authorize this client again, with {_listed(wanted)}."
+        """How this caller gets these scopes, in one or two sentences."""
+        needed = ordered(scopes)
+        if _can_step_up(caller):
+            return f"Ask the user to authorize this client again, with {_listed(needed)}."
         if caller.kind == "client":
             return (
-                f"Request a token with {_listed(wanted)}; "
+                f"Request a token with {_listed(needed)}; "
                 "the operator of the server decides which scopes this client may have."
             )
-        own = [scope for scope in wanted if scope in ASSISTANT]
-        directory = [scope for scope in wanted if scope not in ASSISTANT]
+        own = [scope for scope in needed if scope in ASSISTANT]
+        directory = [scope for scope in needed if scope not in ASSISTANT]
         steps = [self._delegated(caller, own)] if own else []
         if directory:
             steps.append(
@@ -88,17 +89,17 @@ class ToolAccess:
             f"ask the user for a delegation code that grants {_listed(scopes)} "
             f"(the user makes one at {self.service.base}{_PAGE})"
         )
-        redeeming = self._redeeming()
+        redeeming = self._redeeming_tool()
         if redeeming and is_unclaimed(caller):
             return f"{code[0].upper()}{code[1:]}, then call {redeeming} with it."
         return f"Register as a new agent ({self.service.base}/auth.md says how) and {code}."
 
-    def _redeeming(self) -> str | None:
+    def _redeeming_tool(self) -> str | None:
         return next((name for name, found in self.tools.items() if _redeems(found)), None)
 
     def _missing(self, caller: Caller, within: Iterable[str] | None = None) -> dict[str, list[str]]:
-        """The tools that are not listed for want of a scope, by scope."""
-        if caller.kind == "nobody" or _steps_up(caller):
+        """The names of the tools that are not listed because of a missing scope, by scope."""
+        if caller.kind == "nobody" or _can_step_up(caller):
             return {}
         found: dict[str, list[str]] = {}
         for name, operation in self.tools.items():
@@ -109,17 +110,16 @@ class ToolAccess:
 
 
 def make_tool_access(service: ServiceDescription) -> ToolAccess:
-    """Who may have which tool of this service."""
     return ToolAccess(service, tools.tool_operations(service))
 
 
 def is_unclaimed(caller: Caller) -> bool:
-    """Whether this is an agent of the assistant that no user has claimed; the directory's agents have a level."""
+    """Whether this is an agent of the assistant that no user has claimed; agents of the directory have a level."""
     return caller.kind == "agent" and caller.user_id is None and caller.level == 0
 
 
-def _steps_up(caller: Caller) -> bool:
-    """Whether the client can get a wider token by itself: it acts for a user, by OAuth."""
+def _can_step_up(caller: Caller) -> bool:
+    """Whether the client can ask for a wider token: it acts for a user by OAuth."""
     return caller.kind == "client" and caller.user_id is not None
 
 

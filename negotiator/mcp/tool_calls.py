@@ -1,4 +1,4 @@
-"""A `tools/call` through the same steps as an HTTP request, and its outcome as a tool result."""
+"""Runs a `tools/call` through the same pipeline as an HTTP request and makes its answer a tool result."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -32,27 +32,27 @@ from negotiator.mcp.tools import (
 from negotiator.scopes import ordered
 
 ENVELOPE_BYTES: Final = 8 * 1024
-"""What a message may have beyond the arguments: ids, names, the client's own metadata."""
+"""Bytes that a message may have beside the arguments: ids, names, the client's metadata."""
 
 JSON: Final = "application/json"
 
 
 @dataclass(frozen=True, slots=True)
 class CallContext:
-    """Who brought a message; `left` is what its calls leave for the answer's headers."""
+    """The caller of a message and their address; `response` collects what the answer's headers tell."""
 
     caller: Caller
     address: str
-    left: ResponseContext = field(default_factory=ResponseContext)
+    response: ResponseContext = field(default_factory=ResponseContext)
 
 
 @dataclass(slots=True)
 class IncomingToolCall:
-    """A call whose input, revision and key all stand in its arguments."""
+    """A call whose input, revision and idempotency key are all in its arguments."""
 
     operation: Operation
-    doorway: Pipeline
-    visit: CallContext
+    pipeline: Pipeline
+    context: CallContext
     arguments: dict[str, Any]
     accept: str = JSON
 
@@ -62,13 +62,13 @@ class IncomingToolCall:
 
     @property
     def address(self) -> str:
-        return self.visit.address
+        return self.context.address
 
     async def identify(self, operation: Operation) -> Caller:
         return (
-            anonymous_caller(self.visit.address)
+            anonymous_caller(self.context.address)
             if operation.access == "open"
-            else self.visit.caller
+            else self.context.caller
         )
 
     async def read(self) -> ParsedInput:
@@ -93,42 +93,42 @@ class IncomingToolCall:
         revision = self.arguments.get(REVISION_ARGUMENT) if takes_revision(self.operation) else None
         if revision is None or type(revision) is int:
             return revision
-        raise ValidationFailed([FieldError(f"/{REVISION_ARGUMENT}", "Is a whole number.")])
+        raise ValidationFailed([FieldError(f"/{REVISION_ARGUMENT}", "Must be a whole number.")])
 
     def key(self) -> str | None:
         key = self.arguments.get(KEY_ARGUMENT) if self.operation.creates else None
         if key is None or isinstance(key, str):
             return key
-        raise ValidationFailed([FieldError(f"/{KEY_ARGUMENT}", "Is a text.")])
+        raise ValidationFailed([FieldError(f"/{KEY_ARGUMENT}", "Must be a string.")])
 
 
-async def run_operation(arrival: IncomingToolCall) -> Answer:
+async def run_operation(incoming: IncomingToolCall) -> Answer:
     """The operation's answer; a 401 names the scopes that the call needs."""
-    operation = arrival.operation
+    operation = incoming.operation
     try:
-        return await run(operation, arrival.doorway, arrival, arrival.visit.left)
+        return await run(operation, incoming.pipeline, incoming, incoming.context.response)
     except Unauthorized as refusal:
-        # A client that signs in now should ask for what this call needs (MCP authorization, RFC 6750 §3).
+        # A client that signs in now asks for the scopes that this call needs (MCP, Authorization; RFC 6750 §3).
         refusal.scopes = tuple(ordered(operation.scopes))
         raise
 
 
 async def call_tool(
-    operation: Operation, doorway: Pipeline, visit: CallContext, arguments: dict[str, Any]
+    operation: Operation, pipeline: Pipeline, context: CallContext, arguments: dict[str, Any]
 ) -> dict[str, Any]:
-    """The tool result; a refusal is one too, unless a better credential would help: then it is raised."""
+    """The tool result; a refusal becomes one too, except 401 and `insufficient_scope`, which are raised."""
     try:
-        answer = await run_operation(IncomingToolCall(operation, doorway, visit, arguments))
+        answer = await run_operation(IncomingToolCall(operation, pipeline, context, arguments))
     except (Unauthorized, InsufficientScope):
         raise
     except Refusal as refusal:
-        return _refusal(await doorway.refused(refusal))
+        return _refusal(await pipeline.refused(refusal))
     note = operation.tool.note if operation.tool else ""
     return _result(_brief(operation, answer), note)
 
 
 def _brief(operation: Operation, answer: Answer) -> Answer:
-    """The answer with no more of its entries than the tool gives."""
+    """The answer, with only the tool's `brief` members in each of its `items`."""
     names = operation.tool.brief if operation.tool else ()
     if not names:
         return answer
@@ -139,7 +139,7 @@ def _brief(operation: Operation, answer: Answer) -> Answer:
 
 
 def refusal_body(answer: Answer) -> dict[str, Any]:
-    """The members of a refusal, with what its headers say of when to come back."""
+    """The members of a refusal, with its `Retry-After` header as `retry_after`."""
     body = dict(answer.body)
     if after := answer.headers.get("retry-after"):
         body["retry_after"] = int(after)
@@ -161,7 +161,7 @@ def _result(answer: Answer, note: str) -> dict[str, Any]:
 
 
 def _refusal(answer: Answer) -> dict[str, Any]:
-    """The refusal's JSON as text only: structured content would have to fit the tool's own output schema."""
+    """The refusal's JSON as text only, since structured content must match the tool's output schema."""
     return {"content": [_text(orjson.dumps(refusal_body(answer)).decode())], "isError": True}
 
 

@@ -1,12 +1,13 @@
-"""What a tool shows of its operation's schemas, and how its arguments become the operation's input.
+"""The schemas of tools, made from those of their operations, and the conversion of arguments to the operation's input.
 
-A tool shows less than its operation takes, in a form that OpenAI's strict mode converts (docs/decisions/0012-mcp.md):
+A tool's schema is simpler than its operation's, in a form that OpenAI's strict mode converts
+(docs/decisions/0012-mcp.md):
 
-- Members that the tool leaves out are not shown; they are still taken.
-- Nothing is shown by reference. Of alternatives the first is shown, or all of them while they are plain values.
+- Members that the tool leaves out are not listed; they are still accepted.
+- There are no references. Of alternatives the first is listed, or all of them if they are plain values.
 - An object with free names, such as a package, is a list of `{name, value}`.
-- An object that shows one member only is shown as that member.
-- Null, and an empty list where null would do, say that a member is not given.
+- An object of which one member is left is replaced by that member.
+- Null means that a member is not given, and so does an empty list where null would be valid.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,19 +26,19 @@ _NAME, _VALUE = "name", "value"
 _SCALARS: Final = ("string", "number", "integer", "boolean")
 _NULL: Final[Schema] = {"type": "null"}
 _LARGEST_BOUND: Final = 100_000
-"""Larger bounds protect the server; a model never meets them. Nor does it meet lower bounds, which are 0 or 1."""
+"""Larger bounds only protect the server and are not listed; neither are lower bounds, which are 0 or 1."""
 
 _DEEPEST: Final = 3
-"""Levels of an answer that an outline shows; what is deeper has its type only."""
+"""Levels of an answer that an outline lists; deeper members have their type only."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArgumentShape:
-    """Where a tool's arguments differ from the operation's input.
+    """How a tool's arguments differ from the operation's input.
 
-    `members` are those of an object, by name; `items` is the shape of a list's entries. `is_map`: the names are free,
-    and the tool takes pairs. `only` is the member that stands for the whole object. `is_optional_list`: the tool takes
-    an empty list for none.
+    `members` are those of an object, by name; `items` is the shape of a list's entries. `is_map`: an object with free
+    names, given as pairs. `only`: the member that replaces the whole object. `is_optional_list`: an empty list means
+    that the member is absent.
     """
 
     members: Mapping[str, "ArgumentShape"] = field(default_factory=dict[str, "ArgumentShape"])
@@ -51,7 +52,7 @@ _ANY: Final = ArgumentShape()
 
 
 class ToolInput:
-    """The input schema of one operation's tool, and the shape to read its arguments by."""
+    """The input schema of one operation's tool, and the shape by which its arguments are read."""
 
     def __init__(self, model: type[BaseModel], leave_out: Sequence[str] = ()) -> None:
         self._is_patch = issubclass(model, MergePatch)
@@ -78,19 +79,19 @@ class ToolInput:
 
     def _member(self, schema: Schema, place: str, *, required: bool) -> Schema:
         shown = self._form(schema, place)
-        # A patch says with null that a member goes; a tool says that with `clear`, so null is free to mean nothing.
+        # In a merge patch null removes a member; a tool does that by `clear`, so its null can mean "not given".
         if self._is_optional(schema, required=required) and shown.get("type") != "array":
             shown = nullable(shown)
-        # Parts of a patch are described by the tool that makes the thing.
-        silent = self._is_patch and "." in place
-        said = [schema["description"]] if "description" in schema and not silent else []
+        # The tool that creates the resource describes these parts.
+        omitted = self._is_patch and "." in place
+        sentences = [schema["description"]] if "description" in schema and not omitted else []
         default = schema.get("default")
         if isinstance(default, bool):
-            said.append(f"Default {str(default).lower()}.")
+            sentences.append(f"Default {str(default).lower()}.")
         elif isinstance(default, str | int | float) and default != "":
-            said.append(f"Default {default}.")
-        if said:
-            shown["description"] = " ".join(said)
+            sentences.append(f"Default {default}.")
+        if sentences:
+            shown["description"] = " ".join(sentences)
         return shown
 
     def _is_optional(self, schema: Schema, *, required: bool) -> bool:
@@ -112,14 +113,14 @@ class ToolInput:
             return self._object(form, f"{place}.")
         free: Any = form.get("additionalProperties")
         if not free:
-            raise ValueError(f"{place} is an object of anything: no tool can show it")
+            raise ValueError(f"{place} is an object with any members, which no tool can list")
         value = self._form(cast("Schema", free) if isinstance(free, dict) else {}, place)
         pair = {_NAME: {"type": "string"}, _VALUE: value}
         entry = {"type": "object", "properties": pair, "required": [_NAME, _VALUE]}
         return {"type": "array", "items": entry}
 
     def _shown(self, schema: Schema, place: str) -> dict[str, Schema]:
-        """The members of an object that the tool shows."""
+        """The members of an object that the tool's schema lists."""
         members = self._reader.members(schema)
         return {name: each for name, each in members.items() if self._shows(f"{place}{name}")}
 
@@ -129,7 +130,7 @@ class ToolInput:
         return not matching
 
     def _only(self, form: Schema, place: str) -> str | None:
-        """The single member that is left of an object, unless it is an object itself."""
+        """The single listed member of an object that has more, unless that member is an object itself."""
         shown = self._shown(form, f"{place}.")
         if len(shown) != 1 or len(form["properties"]) == 1:
             return None
@@ -157,20 +158,20 @@ class ToolInput:
 
 
 class _Reader:
-    """Follows references and alternatives in one schema."""
+    """Resolves references and alternatives in one schema."""
 
     def __init__(self, schema: Schema) -> None:
         self._definitions: Schema = schema.get("$defs", {})
 
     def resolved(self, schema: Schema) -> Schema:
-        """The schema with its reference put in; what stands beside the reference wins."""
+        """The schema with its reference resolved; members beside the reference take precedence."""
         while (reference := schema.get("$ref")) is not None:
             beside = {name: value for name, value in schema.items() if name != "$ref"}
             schema = {**self._definitions[reference.rpartition("/")[2]], **beside}
         return schema
 
     def members(self, schema: Schema) -> dict[str, Schema]:
-        """The members of an object, without references."""
+        """The members of an object, with references resolved."""
         return {name: self.resolved(each) for name, each in schema.get("properties", {}).items()}
 
     def takes_null(self, schema: Schema) -> bool:
@@ -178,7 +179,7 @@ class _Reader:
         return any(form.get("type") == "null" for form in self._forms(schema))
 
     def form(self, schema: Schema) -> Schema:
-        """The alternative to show; plain ones become one with a list of types."""
+        """The alternative to list; several plain ones become one with a list of types."""
         forms = [form for form in self._forms(schema) if form.get("type") != "null"]
         if not forms:
             return {"type": list(_SCALARS)}
@@ -192,7 +193,7 @@ class _Reader:
         schema = self.resolved(schema)
         kinds: Any = schema.get("type")
         if kinds is None:
-            # Beside a type, alternatives only say which members go together.
+            # Beside a type, alternatives only state which members belong together.
             for keyword in ("anyOf", "oneOf", "allOf"):
                 for option in schema.get(keyword, []):
                     yield from self._forms(option)
@@ -210,46 +211,46 @@ def _is_list(shape: ArgumentShape) -> bool:
 
 
 def nullable(schema: Schema) -> Schema:
-    """The schema with null besides: strict mode has a model send null for what it does not give."""
+    """The schema with null allowed: in strict mode a model sends null for members that it does not give."""
     kinds: Any = schema.get("type")
     if "enum" not in schema and (kinds == "string" or isinstance(kinds, list)):
         types = cast("list[str]", [kinds] if kinds == "string" else kinds)
         return {**schema, "type": [*types, "null"]}
-    said = {"description": schema["description"]} if "description" in schema else {}
+    description = {"description": schema["description"]} if "description" in schema else {}
     rest = {name: value for name, value in schema.items() if name != "description"}
-    return {"anyOf": [*rest.get("anyOf", [rest]), _NULL], **said}
+    return {"anyOf": [*rest.get("anyOf", [rest]), _NULL], **description}
 
 
 def read_arguments(shape: ArgumentShape, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments as the operation takes them; 422 for pairs that are none."""
+    """The arguments as the operation's input; 422 for an entry that is not a `{name, value}` pair."""
     members: dict[str, Any] = _read(shape, dict(arguments), "")
     return members
 
 
 def clear_members(members: dict[str, Any], names: Any) -> dict[str, Any]:
-    """A merge patch that removes these members too, each named from the top: `batna.value`."""
+    """The merge patch, extended to remove these members, each named from the top: `batna.value`; 422 for a bad name."""
     if names is None:
         return members
     if not isinstance(names, list):
-        raise _fault("/clear", "Is a list of names.")
+        raise _fault("/clear", "Must be a list of names.")
     for number, name in enumerate(cast("list[Any]", names)):
         if not isinstance(name, str):
-            raise _fault(f"/clear/{number}", "Is a text.")
+            raise _fault(f"/clear/{number}", "Must be a string.")
         *parents, last = name.split(".")
         inside = members
         for parent in parents[:_DEEPEST]:
             found = inside.setdefault(parent, {})
             if not isinstance(found, dict):
-                raise _fault(f"/clear/{number}", f"Is in {parent}, which is set at once.")
+                raise _fault(f"/clear/{number}", f"Is in {parent}, which the same call sets.")
             inside = cast("dict[str, Any]", found)
         if len(parents) > _DEEPEST or inside.get(last) is not None:
-            raise _fault(f"/clear/{number}", "Is too deep, or set and removed at once.")
+            raise _fault(f"/clear/{number}", "Is too deep, or the same call sets and removes it.")
         inside[last] = None
     return members
 
 
 def outline_output(output: Any, brief: Sequence[str] = ()) -> Schema:
-    """The names and types of an answer; `brief` are the members that its entries keep."""
+    """A schema with only the names and types of an answer; its entries keep the `brief` members, if any."""
     whole = TypeAdapter[Any](output).json_schema(mode="serialization", schema_generator=JsonSchema)
     found = _outlined(_Reader(whole), whole, _DEEPEST)
     if brief:
@@ -260,7 +261,7 @@ def outline_output(output: Any, brief: Sequence[str] = ()) -> Schema:
 
 
 def _described(model: type[BaseModel]) -> Schema:
-    """The model's schema; the members of a merge patch are described by what it patches."""
+    """The model's schema; members of a merge patch take their descriptions from the patched model."""
     whole = model.model_json_schema(schema_generator=JsonSchema)
     if not issubclass(model, MergePatch):
         return whole
@@ -274,9 +275,9 @@ def _described(model: type[BaseModel]) -> Schema:
 
 
 def _plain(form: Schema) -> Schema:
-    """A value that is neither list nor object. Clients that do not know lists of types read them as a text.
+    """The schema of a value that is neither list nor object.
 
-    So a list stands only where a text will do.
+    Some clients read a list of types as string, so a list is used only where a string is valid.
     """
     kinds: Any = form["type"]
     shown: Schema = {"type": kinds}
@@ -316,21 +317,21 @@ def _mapped(entries: list[Any], place: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for number, entry in enumerate(entries):
         if not isinstance(entry, dict) or entry.keys() != {_NAME, _VALUE}:
-            raise _fault(f"{place}/{number}", f"Is an object of `{_NAME}` and `{_VALUE}`.")
+            raise _fault(f"{place}/{number}", f"Must be an object of `{_NAME}` and `{_VALUE}`.")
         pair = cast("dict[str, Any]", entry)
         name = pair[_NAME]
         if not isinstance(name, str):
-            raise _fault(f"{place}/{number}/{_NAME}", "Is a text.")
+            raise _fault(f"{place}/{number}/{_NAME}", "Must be a string.")
         if pair[_VALUE] is None:
             raise _fault(f"{place}/{number}/{_VALUE}", "Is missing.")
         if name in found:
-            raise _fault(f"{place}/{number}/{_NAME}", "Names a second value for the same.")
+            raise _fault(f"{place}/{number}/{_NAME}", "Is repeated.")
         found[name] = pair[_VALUE]
     return found
 
 
-def _fault(pointer: str, said: str) -> ValidationFailed:
-    return ValidationFailed([FieldError(pointer, said)])
+def _fault(pointer: str, description: str) -> ValidationFailed:
+    return ValidationFailed([FieldError(pointer, description)])
 
 
 def _outlined(reader: _Reader, schema: Schema, levels: int) -> Schema:

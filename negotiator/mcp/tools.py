@@ -1,4 +1,4 @@
-"""Operations as tools: name, description, schemas and annotations, all read from the description of the service."""
+"""Operations as MCP tools: name, description, schemas and annotations, made from the service description."""
 
 from functools import cache
 from typing import Any, Final
@@ -23,7 +23,7 @@ _CLEAR_SCHEMA: Final[dict[str, Any]] = {
 
 
 def tool_operations(service: ServiceDescription) -> dict[str, Operation]:
-    """The operations that are tools, by the tool's name, in the order of the description."""
+    """The operations that are tools, by the tool's name, in the order of the service description."""
     return {
         operation.tool.name or operation.name: operation
         for operation in service.operations
@@ -32,8 +32,8 @@ def tool_operations(service: ServiceDescription) -> dict[str, Operation]:
 
 
 def tool_definition(name: str, operation: Operation) -> dict[str, Any]:
-    """The tool as `tools/list` shows it; all four annotations are given."""
-    assert operation.tool  # noqa: S101  only marked operations come here
+    """The tool's entry in `tools/list`, with all four annotations."""
+    assert operation.tool  # noqa: S101  callers pass tools only
     tool = operation.tool
     described: dict[str, Any] = {
         "name": name,
@@ -54,7 +54,7 @@ def tool_definition(name: str, operation: Operation) -> dict[str, Any]:
 
 
 def input_schema(operation: Operation) -> dict[str, Any]:
-    """Path parameters, query or body, and what HTTP says in headers, in one object."""
+    """One object with path parameters, the query or body, and arguments in place of HTTP headers."""
     shown = tool_input(operation).schema
     beside = {
         CLEAR_ARGUMENT: _CLEAR_SCHEMA if clears_members(operation) else None,
@@ -71,7 +71,7 @@ def input_schema(operation: Operation) -> dict[str, Any]:
 
 @cache
 def tool_input(operation: Operation) -> ToolInput:
-    """What the operation's tool shows of its input, and how it reads it."""
+    """The tool's view of its operation's input: the schema, and how arguments are read."""
     left_out = operation.tool.leave_out if operation.tool else ()
     return ToolInput(
         operation.input,
@@ -80,7 +80,7 @@ def tool_input(operation: Operation) -> ToolInput:
 
 
 def output_schema(operation: Operation) -> dict[str, Any]:
-    """What `structuredContent` holds."""
+    """The schema of `structuredContent`."""
     tool = operation.tool
     shown = outline_output(operation.output, tool.brief if tool else ())
     if tool and tool.note:
@@ -89,12 +89,12 @@ def output_schema(operation: Operation) -> dict[str, Any]:
 
 
 def clears_members(operation: Operation) -> bool:
-    """Whether the operation removes members where it gets null: a tool names them in `clear`."""
+    """Whether null removes a member (merge patch); a tool names such members in `clear`."""
     return MERGE in operation.takes
 
 
 def takes_revision(operation: Operation) -> bool:
-    """Whether the operation looks at `If-Match`: it can then refuse with 412."""
+    """Whether the operation reads `If-Match`, and so can refuse with 412."""
     return 412 in operation.refusals
 
 

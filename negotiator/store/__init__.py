@@ -1,8 +1,9 @@
-"""The one store and its one door.
+"""The database.
 
-`Store.read(unit)` and `Store.write(unit)` run a *unit*: a plain function of one transaction. Returning keeps
-what it wrote, raising undoes it. The same unit runs on SQLite (one writer, units of the same moment share
-one durable commit) and on PostgreSQL (serializable, retried). SQLModel tables are the one description of the
-schema; `Statement` and `Query` compile statements from them once. `moves` holds the atomic moves: spend once,
-bump a budget. Owns the tables `spent` and `budgets`; knows no slice.
+`Store.read(unit)` and `Store.write(unit)` (`store`) run a *unit*: a plain function of one transaction. What it wrote is
+committed when it returns and undone when it raises. The same unit runs on SQLite (`sqlite`: one writer, units of the
+same moment share one durable commit) and on PostgreSQL (`postgres`: serializable, retried). SQLModel tables describe
+the schema; `statement` compiles statements from them once; `migrate` brings a database to the newest schema.
+`atomic_updates` has the changes that many callers make at once: use a value once, charge a rate budget. Owns the tables
+`spent` and `budgets`.
 """

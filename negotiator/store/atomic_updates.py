@@ -1,4 +1,4 @@
-"""The atomic moves: one conditional statement each, so that of any number at once exactly one wins."""
+"""Changes by one conditional statement each, so that exactly one of any number of simultaneous callers succeeds."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ _LEEWAY: Final = 1_000_000
 
 
 class SpentValue(TableModel, table=True):
-    """What may be used once: an assertion's `jti`, a proof's, a ticket's. Kept until it could not be used anyway."""
+    """A value that may be used once, such as the `jti` of an assertion; kept until it would be invalid anyway."""
 
     __tablename__ = "spent"
     __table_args__ = table_options(sqlite_with_rowid=False, expires={"expires_at": 1})
@@ -23,7 +23,7 @@ class SpentValue(TableModel, table=True):
 
 
 class StoredRateBudget(TableModel, table=True):
-    """A rate budget as GCRA keeps it: the theoretical arrival time, microseconds (ITU-T I.371)."""
+    """A GCRA rate budget: its theoretical arrival time in microseconds (ITU-T I.371)."""
 
     __tablename__ = "budgets"
     __table_args__ = table_options(
@@ -60,15 +60,16 @@ _PEEK = Query(
 
 
 def spend(tx: Transaction, kind: str, value: str, *, expires_at: int) -> bool:
-    """Use up `value`; False when it was used before. Remembered until `expires_at` (milliseconds)."""
+    """Mark `value` as used until `expires_at` (milliseconds); False when it was used before."""
     return tx.run(_SPEND, kind=kind, value=value, expires_at=expires_at) == 1
 
 
 def charge_budget(tx: Transaction, key: str, *, now: int, interval: int, burst: int) -> int | None:
-    """Take one from a budget that refills every `interval` µs up to `burst`; the new arrival time, None when empty.
+    """Take one call from a budget that regains one every `interval` µs up to `burst`.
 
-    Who asks later may have read his clock earlier, here or on another machine. So a call that is early by less than
-    a quarter of an interval, and no more than a second, is not refused: a full burst at once stays exact.
+    Returns the new arrival time, None when the budget is empty. Simultaneous callers may have read different clocks, so
+    a call that is early by less than a quarter of an interval, at most a second, is not refused; the size of a burst
+    stays exact.
     """
     leeway = min(interval // 4, _LEEWAY)
     return tx.one(

@@ -23,7 +23,7 @@ def alembic_config(connection: Connection) -> Config:
 
 
 async def migrate(url: str) -> None:
-    """Apply every revision that is missing. Makes the SQLite file and its folder."""
+    """Apply every missing revision. Creates the SQLite file and its folder."""
     if url.startswith("sqlite"):
         _migrate_file(Path(make_url(url).database or ""))
         return

@@ -1,4 +1,4 @@
-"""PostgreSQL through asyncpg: serializable transactions, retried, so that a unit means what it means on SQLite.
+"""PostgreSQL through asyncpg: serializable transactions, retried, so that units behave as on SQLite.
 
 The unit is synchronous; SQLAlchemy's `run_sync` bridges its statements to the asynchronous driver.
 """
@@ -27,10 +27,10 @@ from negotiator.store.statement import (
 T = TypeVar("T")
 
 _CONDITIONAL = "lock table spent in row share mode"
-"""The first statement of a conditional write. LOCK takes no snapshot (PostgreSQL manual, LOCK): the check sees every
-commit that `_WAIT_FOR_CONDITIONAL` had to wait for, or is waited for itself."""
+"""The first statement of a conditional write. LOCK takes no snapshot (PostgreSQL manual, LOCK), so the check sees every
+commit before `_WAIT_FOR_CONDITIONAL`, or `_WAIT_FOR_CONDITIONAL` waits for this write."""
 _WAIT_FOR_CONDITIONAL = "lock table spent in exclusive mode"
-"""Conflicts with `_CONDITIONAL` and with itself; plain reads go on."""
+"""Conflicts with `_CONDITIONAL` and with itself, but not with plain reads."""
 
 _ATTEMPTS = 12
 _VACUUM_EVERY = 60.0
@@ -69,38 +69,38 @@ class PostgresStore:
     def __init__(self, url: str, committed: Callable[[int], None] = lambda _units: None) -> None:
         self._committed = committed
         self._engine = create_async_engine(url, pool_size=8, max_overflow=8, pool_pre_ping=True)
-        self._writing = self._engine.execution_options(isolation_level="SERIALIZABLE")
-        self._nudging = self._engine.execution_options(isolation_level="READ COMMITTED")
-        self._alone = self._engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._serializable = self._engine.execution_options(isolation_level="SERIALIZABLE")
+        self._read_committed = self._engine.execution_options(isolation_level="READ COMMITTED")
+        self._autocommit = self._engine.execution_options(isolation_level="AUTOCOMMIT")
         self._vacuumed = -_VACUUM_EVERY
         self._listeners: list[Callable[[Sequence[str]], None]] = []
-        self._scanning = self._engine.execution_options(isolation_level="REPEATABLE READ")
+        self._repeatable_read = self._engine.execution_options(isolation_level="REPEATABLE READ")
 
     async def start(self) -> None:
-        """Nothing to do: connections are opened when they are needed."""
+        """Do nothing: connections are opened when they are needed."""
 
     async def read(self, unit: Callable[[Transaction], T]) -> T:
         async with _reachable(), self._engine.connect() as connection:
             return await connection.run_sync(lambda inner: unit(SqlTransaction(inner)))
 
     async def scan(self, unit: Callable[[Transaction], T]) -> T:
-        async with _reachable(), self._scanning.connect() as connection:
+        async with _reachable(), self._repeatable_read.connect() as connection:
             return await connection.run_sync(lambda inner: unit(SqlTransaction(inner)))
 
     def listen(self, listener: Callable[[Sequence[str]], None]) -> None:
         self._listeners.append(listener)
 
     async def write(self, unit: Callable[[Transaction], T]) -> T:
-        """Run a unit until it is serial to all others; 503 when it never was.
+        """Run a unit, again after each serialization failure; 503 after the last attempt.
 
-        A key that is there already counts as a race too: PostgreSQL may report a serialization failure so
-        (its manual, "Serialization Failure Handling"). One that stays there is the unit's own fault and is raised.
+        A duplicate key is retried too, since PostgreSQL may report a serialization failure so (PostgreSQL manual,
+        "Serialization Failure Handling"); if it persists, it is the unit's own error and is raised.
         """
         check = current_write_condition()
         raced: DBAPIError | None = None
         for attempt in range(_ATTEMPTS):
             try:
-                async with _reachable(), self._writing.begin() as connection:
+                async with _reachable(), self._serializable.begin() as connection:
                     result, announced = await connection.run_sync(_run, unit, check)
                 self._committed(1)
             except DBAPIError as failure:
@@ -118,29 +118,29 @@ class PostgresStore:
         raise Unavailable("The database is too busy to take a change now.")
 
     async def write_unserialized(self, unit: Callable[[Transaction], T]) -> T:
-        """Wait for the row instead of running again: serializable units lose more races than they win on a hot one."""
-        async with _reachable(), self._nudging.begin() as connection:
+        """Run at READ COMMITTED, which waits for a locked row; serializable units on one row mostly fail."""
+        async with _reachable(), self._read_committed.begin() as connection:
             result = await connection.run_sync(lambda inner: unit(SqlTransaction(inner)))
         self._committed(1)
         return result
 
     async def _announce(self, announced: Sequence[str]) -> None:
-        """Wait for the conditional writes that began before the commit, then tell the listeners."""
-        async with _reachable(), self._nudging.begin() as connection:
+        """Wait for the conditional writes that began before the commit, then call the listeners."""
+        async with _reachable(), self._read_committed.begin() as connection:
             await connection.exec_driver_sql(_WAIT_FOR_CONDITIONAL)
         for listener in self._listeners:
             listener(announced)
 
     async def scrub(self) -> None:
-        """`VACUUM`: deleted rows' space is free for others. It overwrites nothing; nor does anybody but time the log.
+        """`VACUUM`: frees the space of deleted rows for others. Nothing overwrites them or the WAL at once.
 
-        At most one a minute: what is deleted in between is left to the next, or to autovacuum.
+        At most once a minute; rows deleted in between are left to the next run or to autovacuum.
         """
         now = asyncio.get_running_loop().time()
         if now < self._vacuumed + _VACUUM_EVERY:
             return
         self._vacuumed = now
-        async with _reachable(), self._alone.connect() as connection:
+        async with _reachable(), self._autocommit.connect() as connection:
             await connection.exec_driver_sql("vacuum (skip_locked)")
 
     async def close(self) -> None:
@@ -150,7 +150,7 @@ class PostgresStore:
 def _run(
     connection: Connection, unit: Callable[[Transaction], T], check: WriteCondition | None
 ) -> tuple[T, list[str]]:
-    """What the unit answers, and what it announced."""
+    """The unit's result and the subjects it announced."""
     transaction = SqlTransaction(connection)
     if check is not None:
         connection.exec_driver_sql(_CONDITIONAL)
@@ -160,7 +160,7 @@ def _run(
 
 @asynccontextmanager
 async def _reachable() -> AsyncGenerator[None]:
-    """Say that the database is away when it is; a unit's own faults pass."""
+    """Raise `Unavailable` when the database cannot be reached; other exceptions pass."""
     try:
         yield
     except (OSError, PoolTimeout) as away:

@@ -1,7 +1,7 @@
-"""SQLite: one writer thread with group commit, short reads on the loop, long reads on a thread.
+"""SQLite: one writer thread with group commit, short reads on the event loop, long reads on a thread.
 
-Why so, with measurements: docs/decisions/0001-store.md. WAL with `synchronous=FULL`: what was acknowledged
-survives SIGKILL and power loss; units that arrive while a commit is under way share the next one.
+Units that arrive during a commit share the next one. WAL with `synchronous=FULL`: a write that has returned survives
+SIGKILL and power loss. Reasons and measurements: docs/decisions/0001-store.md.
 """
 
 import asyncio
@@ -67,7 +67,7 @@ class SqliteTransaction:
 
 
 class _Thread(aiosqlite.Connection):
-    """aiosqlite's connection and thread, able to run a whole function there instead of one call at a time."""
+    """aiosqlite's connection and thread; runs a whole function on the thread instead of one database call."""
 
     @classmethod
     async def open(cls, path: str) -> Self:
@@ -92,9 +92,9 @@ def _connect(path: str) -> sqlite3.Connection:
 def _in_turn(
     connection: sqlite3.Connection, turn: IO[str], batch: Sequence[PendingUnits]
 ) -> tuple[list[UnitOutcome], list[str]]:
-    """Commit a batch when no other process does.
+    """Commit a batch while no other process does.
 
-    SQLite would wait for its lock by sleeping a millisecond and more at a time; the kernel wakes the next in the queue.
+    SQLite waits for its own lock by sleeping for milliseconds; the kernel wakes the next waiter of a file lock at once.
     """
     fcntl.flock(turn, fcntl.LOCK_EX)
     try:
@@ -108,7 +108,7 @@ def _commit(
 ) -> tuple[list[UnitOutcome], list[str]]:
     """Run a batch of units in one transaction, each in its own savepoint, and make it durable.
 
-    Gives their outcomes and the subjects they announced.
+    Returns their outcomes and the subjects they announced.
     """
     transaction = SqliteTransaction(connection)
     outcomes: list[UnitOutcome] = []
@@ -137,9 +137,9 @@ def _checkpoint(connection: sqlite3.Connection) -> None:
 
 
 def _truncate(connection: sqlite3.Connection, turn: IO[str]) -> bool:
-    """Move the whole log into the file and cut it to nothing; False while a reader still needs it.
+    """Move the whole WAL into the database file and truncate it; False while a reader still needs it.
 
-    Deleted rows are overwritten with zeros in the file (`secure_delete`); only the log still has what they were.
+    Deleted rows are overwritten with zeros in the file (`secure_delete`), so only the WAL still has their content.
     """
     fcntl.flock(turn, fcntl.LOCK_EX)
     try:
@@ -256,10 +256,7 @@ class SqliteStore:
             self._unscrubbed = not await self._writer.perform(_truncate, self._turn)
 
     async def _checkpoint(self) -> None:
-        """Move the log into the file off everybody's path: SQLite's own checkpoint runs inside a commit.
-
-        It uses the scanner's thread, so that a long checkpoint never delays a commit.
-        """
+        """Checkpoint the WAL regularly on the scanner's thread, since SQLite's own checkpoint delays a commit."""
         while True:
             await asyncio.sleep(_CHECKPOINT_EVERY)
             await self._scrub()

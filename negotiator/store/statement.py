@@ -1,7 +1,4 @@
-"""Statements compiled once from SQLModel tables, and the transaction they run in.
-
-A condition on writes, checked in the transaction of each unit: nothing is written once it does not hold.
-"""
+"""Statements compiled once from SQLModel tables, the transaction they run in, and conditions on writes."""
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -24,7 +21,7 @@ Model = TypeVar("Model", bound=SQLModel)
 
 
 class Statement:
-    """A statement that changes rows. Its free parameters are `bindparam`s, given by name when it runs."""
+    """A statement that changes rows. Its parameters are `bindparam`s, given by name when it runs."""
 
     __slots__ = ("_fixed", "_positional", "clause", "sql")
 
@@ -43,10 +40,10 @@ class Statement:
         return {**self._fixed, **values} if self._fixed else values
 
     def positional(self, values: Values) -> tuple[str, tuple[Any, ...]]:
-        """The same statement for PostgreSQL: its text with `$n`, and the values in that order.
+        """The statement for PostgreSQL: its text with `$n`, and the values in that order.
 
-        Compiled here as for SQLite, never from the values at hand: SQLAlchemy would take a value named like a
-        column for that column's new content.
+        It is compiled without the values, as for SQLite: SQLAlchemy would take a value named like a column for that
+        column's new content.
         """
         if self._positional is None:
             compiled: Any = self.clause.compile(dialect=_POSTGRES)
@@ -54,12 +51,12 @@ class Statement:
             self._fixed = {**fixed, **self._fixed}
             self._positional = str(compiled), tuple(compiled.positiontup or ())
         text, names = self._positional
-        told = self.bind(values)
-        return text, tuple(told[name] for name in names)
+        bound = self.bind(values)
+        return text, tuple(bound[name] for name in names)
 
 
 class Query(Statement, Generic[Row]):
-    """A statement that answers rows; `shape` turns one row, a tuple in column order, into its value."""
+    """A statement that returns rows; `shape` turns one row, a tuple in column order, into its value."""
 
     __slots__ = ("shape",)
 
@@ -72,7 +69,7 @@ class Transaction(Protocol):
     """What a unit may do."""
 
     def run(self, statement: Statement, /, **values: Any) -> int:
-        """Change rows; answers how many."""
+        """Change rows and return their number."""
         ...
 
     def one(self, query: Query[Row], /, **values: Any) -> Row | None:
@@ -80,11 +77,11 @@ class Transaction(Protocol):
         ...
 
     def all(self, query: Query[Row], /, **values: Any) -> list[Row]:
-        """Every row."""
+        """All rows."""
         ...
 
     def announce(self, subject: str) -> None:
-        """Tell the store's listeners of this subject after the commit; a unit that raises tells nothing."""
+        """Pass this subject to the store's listeners after the commit; nothing is passed when the unit raises."""
         ...
 
 
@@ -95,15 +92,15 @@ def table(model: type[SQLModel]) -> Table:
 
 
 def insertion(model: type[SQLModel]) -> Insert:
-    """`INSERT` of one whole row, every column a parameter of its own name.
+    """`INSERT` of one whole row, with a parameter for each column.
 
-    PostgreSQL's construct on purpose: `ON CONFLICT` compiles the same for SQLite.
+    It is PostgreSQL's construct, whose `ON CONFLICT` compiles for SQLite too.
     """
     return insert(table(model))
 
 
 def entity(model: type[Model]) -> Callable[[Sequence[Any]], Model]:
-    """A shape for cold paths: the row as an instance of its own table class, `select(Model)` in column order."""
+    """A shape that makes a model instance of a row of `select(model)`; too slow for frequent queries."""
     names = [column.name for column in table(model).columns]
     return lambda row: model(**dict(zip(names, row, strict=True)))
 
@@ -125,8 +122,8 @@ _required: ContextVar[_Required | None] = ContextVar("required", default=None)
 def write_condition(check: WriteCondition) -> Generator[None]:
     """Inside this block every `Store.write` runs `check` first, in the unit's own transaction.
 
-    What `check` raises refuses the unit. An inner block replaces the outer one. A task that was created inside and
-    outlives the block writes without the condition.
+    If `check` raises, the unit does not run and the write raises the same. An inner block replaces the outer one. A
+    task that was created inside and outlives the block writes without the condition.
     """
     required = _Required(check)
     token = _required.set(required)
@@ -138,7 +135,7 @@ def write_condition(check: WriteCondition) -> Generator[None]:
 
 
 def current_write_condition() -> WriteCondition | None:
-    """The check that a write of this context has to pass."""
+    """The check that a write in this context must pass, if any."""
     required = _required.get()
     return required.check if required is not None and required.active else None
 
@@ -146,7 +143,7 @@ def current_write_condition() -> WriteCondition | None:
 def with_write_condition(
     unit: Callable[[Transaction], T], check: WriteCondition
 ) -> Callable[[Transaction], T]:
-    """The unit, run only if the check passes in the same transaction."""
+    """A unit that first runs the check in the same transaction."""
 
     def run(tx: Transaction) -> T:
         check(tx)

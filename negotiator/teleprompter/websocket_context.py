@@ -82,7 +82,7 @@ class ConnectionLimits:
 class SharedContext:
     """The shared objects of the sockets."""
 
-    doorway: Pipeline
+    pipeline: Pipeline
     listening: UtteranceService
     tickets: Tickets
     stage: AudioPipeline
@@ -91,11 +91,11 @@ class SharedContext:
 
     async def charge(self, caller: Caller) -> None:
         """Charge a message like a request for the same; 429."""
-        await self.doorway.charge(caller, TELEPROMPTER_BUDGET, ResponseContext())
+        await self.pipeline.charge(caller, TELEPROMPTER_BUDGET, ResponseContext())
 
     async def said(self, refusal: Refusal, **about: Any) -> bytes:
         """A refusal as a message."""
-        answer = await self.doorway.refused(refusal)
+        answer = await self.pipeline.refused(refusal)
         told: dict[str, Any] = dict(answer.body)
         code, description = told.pop("error"), told.pop("error_description")
         if wait := answer.headers.get("retry-after"):
@@ -104,7 +104,7 @@ class SharedContext:
 
     def crash(self, fault: Exception) -> bytes:
         """A fault of ours as a message; the log has the rest."""
-        told: dict[str, Any] = dict(self.doorway.refusals.crash(fault).body)
+        told: dict[str, Any] = dict(self.pipeline.refusals.crash(fault).body)
         return websocket_messages.error_message(
             told["error"], told["error_description"], request_id=told["request_id"]
         )

@@ -45,7 +45,7 @@ class WebSocketEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["operation"] = self._operation.name
-        charged, door = Charged(), self._floor.doorway
+        charged, door = Charged(), self._floor.pipeline
         try:
             await receive()
             presented = await self._admit(scope, charged)
@@ -60,7 +60,7 @@ class WebSocketEndpoint:
 
     async def _admit(self, scope: Scope, charged: Charged) -> Admission:
         """The sender, if they said who they are; one call is charged to their credential, else to their address."""
-        door, headers = self._floor.doorway, read_headers(scope)
+        door, headers = self._floor.pipeline, read_headers(scope)
         address = door.guard.address(scope, headers)
         caller: Caller | None = None
         try:

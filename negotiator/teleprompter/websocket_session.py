@@ -178,9 +178,9 @@ class SessionLoop:
 
     async def _ended(self, caller: Caller) -> None:
         """Hear and tell nothing more; wait for a fresh ticket if the holder may still get one. `Closing`."""
-        seat, guard = self._seat, self._floor.doorway.guard
+        seat, guard = self._seat, self._floor.pipeline.guard
         seat.believed.clear()
-        store = self._floor.doorway.store
+        store = self._floor.pipeline.store
         if await store.read(lambda tx: guard.is_withdrawn(tx, caller)):
             raise WebSocketClosing(
                 CloseCode.UNBELIEVED,

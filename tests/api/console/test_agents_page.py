@@ -57,7 +57,7 @@ async def test_an_agent_shows_when_it_was_last_seen_and_when_its_token_ran_out(
     browser = browsers()
     await browser.sign_in()
     bound = await claimed(client, await register("scout"), await made(browser))
-    credentials = build_application(settings).ground.credentials
+    credentials = build_application(settings).services.credentials
     await credentials._store.start()  # pyright: ignore[reportPrivateUsage]
     clock.advance(65)
     assert credentials.seen.take() == {}

@@ -221,25 +221,25 @@ async def test_slow_hosts_of_strangers_delay_no_issuer_s_keys(settings: Settings
         writer.write(b"HTTP/1.1 200 OK\r\n%sContent-Length: 2\r\n\r\n{}" % JSON)
 
     loopback = make_settings(settings.data_dir, settings.keys_dir, allow_loopback_fetch=True)
-    ground = build_application(loopback).ground
+    services = build_application(loopback).services
     async with serving(stall) as (slow, _), serving(keys) as (issuer, _):
         began = time.monotonic()
         strangers = [
             asyncio.create_task(
-                ground.named_hosts.json(f"http://127.0.0.1:{slow}/{n}", limit=9, address="a")
+                services.client_urls.json(f"http://127.0.0.1:{slow}/{n}", limit=9, address="a")
             )
             for n in range(AT_ONCE)
         ]
         await asyncio.sleep(0.2)
-        assert await ground.fetcher.json(f"http://127.0.0.1:{issuer}/jwks") == {}
+        assert await services.fetcher.json(f"http://127.0.0.1:{issuer}/jwks") == {}
         took = time.monotonic() - began
         assert not any(each.done() for each in strangers), f"not slow enough: {took}"
         gate.set()
         outcomes = await asyncio.gather(*strangers, return_exceptions=True)
         assert all(isinstance(outcome, FetchFailed) for outcome in outcomes)
-    await ground.named_hosts.close()
-    await ground.fetcher.close()
-    await ground.doorway.limits.close()
+    await services.client_urls.close()
+    await services.fetcher.close()
+    await services.pipeline.limits.close()
 
 
 async def test_nobody_without_the_pepper_can_choose_a_bucket(

@@ -224,7 +224,7 @@ async def test_another_worker_knows_at_once_and_an_open_stream_is_told(
     client: httpx2.AsyncClient, idp: FakeIssuer, settings: Settings
 ) -> None:
     house = build_application(settings)
-    guard = house.doorway.guard
+    guard = house.pipeline.guard
     await house.store.start()
     made = (await _register(client, idp)).json()
     async with running(settings) as second, connect(second) as elsewhere:

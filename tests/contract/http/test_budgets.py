@@ -262,9 +262,9 @@ async def test_a_budget_without_headers_is_empty_after_as_many_calls_as_document
     small = make_settings(settings.data_dir, settings.keys_dir, **{row.setting: quota})
     if row.probe is None:
         house = build_application(small)
-        while (await house.doorway.limits.charge(anonymous_caller("somebody"), name)).taken:
+        while (await house.pipeline.limits.charge(anonymous_caller("somebody"), name)).taken:
             passed += 1
-        await house.doorway.limits.close()
+        await house.pipeline.limits.close()
     else:
         async with running(small) as application, connect(application, "192.0.2.7") as client:
             service = RunningService(

@@ -97,14 +97,14 @@ async def test_the_overview_shows_what_is_live_and_ends_what_is_his(
     house = build_application(make_settings(tmp_path / "data", tmp_path / "keys"))
     user, agents = (
         await ada(store),
-        registration.AgentRegistration(house.ground.credentials, 60, 60, 1),
+        registration.AgentRegistration(house.services.credentials, 60, 60, 1),
     )
     token = agents.prepare_anonymous()
     agent = token.subject.client_id
     await store.write(lambda tx: agents.register_anonymous(tx, token, name="scout", address="::1"))
     scopes = ["memories:read", "openid"]
     code = await store.write(lambda tx: house.delegations.mint(tx, user, scopes, label="x"))
-    caller = house.ground.credentials._believe(token.text)  # pyright: ignore[reportPrivateUsage]
+    caller = house.services.credentials._believe(token.text)  # pyright: ignore[reportPrivateUsage]
     assert caller is not None
     await store.write(lambda tx: house.delegations.claim(tx, caller[1], code.code))
     await store.write_unserialized(

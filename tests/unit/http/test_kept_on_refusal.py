@@ -41,7 +41,7 @@ async def test_a_refusal_waits_for_what_it_leaves_behind(
         raise InvalidRequest("No.", remember=lambda _tx: None)
 
     memory: Any = Memory(fault)
-    door = dataclasses.replace(build_application(settings).doorway, store=memory)
+    door = dataclasses.replace(build_application(settings).pipeline, store=memory)
     operation = Operation(name="x", method="GET", path="/x", summary="x", run=run, access="open")
     transport = httpx2.ASGITransport(Endpoint(operation, door))
     async with httpx2.AsyncClient(transport=transport, base_url="https://x.example") as client:

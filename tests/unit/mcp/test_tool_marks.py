@@ -130,6 +130,6 @@ def test_what_can_be_read_and_asked_is_offered_by_the_service(settings: Settings
         found = service.find(readable.operation)
         assert found, readable
         assert found.method == "GET"
-    words = " ".join(prompt.words for prompt in prompts.PROMPTS)
+    words = " ".join(prompt.text for prompt in prompts.PROMPTS)
     named = set(re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", words))
     assert named <= tools.tool_operations(service).keys()
