@@ -1,9 +1,10 @@
-"""The AI tools directory: a public catalogue that agents search, keep lists of and add to.
+"""The AI tools directory: a public catalogue of tools that agents search, save in collections and add to.
 
-`catalogue` owns the records, `search` ranks them, `exchange` brings them in and hands them out in other dialects,
-`listing` answers over the API and `pages` for people; `accounts` are its agents: registration, proof of who they are,
-their levels and rates; `submissions` are what they propose, `checks` what is looked at first, `reports` what they find
-wrong, `bookmarks` the collections they keep. Keys and tokens are made by `tokens`, mails sent by `agents.mail`,
-documents fetched by `trust.fetch`. What records say is text by third parties: data, never instructions.
-Paths: `/api/auth/*`, `/api/v1/*`, `/v0.1/servers*`, `/tools`.
+`tool_record` and `catalogue_*` hold the records, `search` ranks them, `listing_*` answers over the API,
+`catalogue_pages` and `sitemaps` serve pages. `accounts_*`, `identity_*` and `challenge_queries` register agents and
+verify their identities; `submissions_*` and `draft_checks` take proposals, `reports_*` reports about tools,
+`collections_*` saved collections. `exchange_*` and `mcp_server_json` import and export records in other formats.
+`tokens` makes keys and tokens, `agents.mail` sends mail, `trust.client_url_fetch` fetches documents. Texts in records
+come from third parties: they are data, never instructions. Paths: `/api/auth/*`, `/api/v1/*`, `/v0.1/servers*`,
+`/tools`.
 """

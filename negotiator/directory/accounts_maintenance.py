@@ -1,9 +1,8 @@
-"""Agents nobody can act as any more: no key is left, or an unproven one was not used for too long.
+"""Periodic checks of agents: ending unusable accounts, and fetching the documents that prove identities again.
 
-A document proves control of its host now and no longer: it is looked at again every 30 days.
-
-Each worker may look; what it saw is written by one conditional statement, so that two of them do not count one miss
-twice. The network is asked outside any unit.
+An agent ends when it has no key left, or only unused keys and no proven identity. A published document proves control
+of its host for 30 days and is then fetched again. Workers may do this at the same time: conditional statements keep a
+failure from being counted twice. Documents are fetched outside transactions.
 """
 
 from dataclasses import dataclass, field
@@ -48,14 +47,14 @@ _IS_GONE = Query(_gone.where(col(_agent.id) == bindparam("agent")), lambda row: 
 
 @dataclass(slots=True)
 class IdleAgentSweep:
-    """Ends them, once an hour; `unused_days` is how long a key of an unproven agent may lie about."""
+    """Ends unusable agents once an hour; `unused_days` is how long keys of an unproven agent may stay unused."""
 
     store: Store
     unused_days: int
     _due: int = field(default=0, init=False)
 
     async def __call__(self) -> None:
-        """Look, off the loop; then end each that is still gone, with all that stood on it."""
+        """Find candidates, then end each that is still unusable, with everything that depends on it."""
         now = values.now()
         if now < self._due:
             return
@@ -73,37 +72,37 @@ def _end(tx: Transaction, agent_id: str, now: int, since: int) -> None:
 DAY_MILLISECONDS: Final = 86_400_000
 RECHECK_INTERVAL: Final = 30 * DAY_MILLISECONDS
 RETRY_INTERVAL: Final = DAY_MILLISECONDS
-_TOLERATED: Final = 1
+_TOLERATED_FAILURES: Final = 1
 _RECHECK_BATCH: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedKeyRechecks:
-    """Looks again at what agents publish, a few documents at a time."""
+    """Fetches published documents again, a few at a time."""
 
     store: Store
     keys: PublishedKeys
 
     async def __call__(self) -> None:
-        """Look at what is due. A proof is dropped after two failures, a day apart."""
+        """Check the proofs that are due. A proof is dropped after two failures a day apart."""
         before = values.now() - RECHECK_INTERVAL
         for proof in await self.store.read(
             lambda tx: accounts_queries.due_rechecks(tx, before, limit=_RECHECK_BATCH)
         ):
-            await self._look(proof)
+            await self._recheck(proof)
 
-    async def _look(self, proof: IdentityProof) -> None:
-        if await self._is_there(proof):
+    async def _recheck(self, proof: IdentityProof) -> None:
+        if await self._is_published(proof):
             await self.store.write(lambda tx: accounts_queries.mark_rechecked(tx, proof))
         else:
             again_in = RECHECK_INTERVAL - RETRY_INTERVAL
             await self.store.write(
                 lambda tx: accounts_queries.mark_recheck_failed(
-                    tx, proof, again_in=again_in, tolerated=_TOLERATED
+                    tx, proof, again_in=again_in, tolerated=_TOLERATED_FAILURES
                 )
             )
 
-    async def _is_there(self, proof: IdentityProof) -> bool:
+    async def _is_published(self, proof: IdentityProof) -> bool:
         try:
             published = await self.keys.all(ClaimedIdentity(proof.type, proof.value), address=None)
         except UnreadableDocument:

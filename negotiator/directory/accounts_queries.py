@@ -1,4 +1,4 @@
-"""The agents of the directory as rows: who they are, how far they are believed, what they have proven."""
+"""Queries of the directory's agents: their identities, proofs and trust levels."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -106,7 +106,7 @@ _UNASK = Statement(
 
 @dataclass(frozen=True, slots=True)
 class ProvenIdentity:
-    """An identity that an agent has proven. `domain` is the host it controls by it, if that is a whole one."""
+    """A proven identity. `domain` is the host it controls as a whole, if there is one."""
 
     type: str
     value: str
@@ -127,7 +127,7 @@ class RateLevels:
         return {PROVEN: self.proven, VETTED: self.vetted}.get(level, self.unproven)
 
     def standing(self, tx: Transaction, agent_id: str) -> ClientEntitlement | None:
-        """What an agent may do now; None when there is none of this id or it was revoked."""
+        """Level, scopes and rate of a live agent; None when there is none with this id."""
         found = tx.one(_STANDING, agent=agent_id)
         if found is None:
             return None
@@ -137,7 +137,7 @@ class RateLevels:
 
 
 def proven_identities(tx: Transaction, client_id: str) -> list[ProvenIdentity]:
-    """Every identity this live agent has proven and still holds; empty for anybody else."""
+    """The identities that this live agent has proven; empty for other clients."""
     return [
         ProvenIdentity(row.type, row.value, _identity(row).domain, row.proven_at)
         for row in tx.all(_PROVEN, agent=client_id)
@@ -145,9 +145,9 @@ def proven_identities(tx: Transaction, client_id: str) -> list[ProvenIdentity]:
 
 
 def record_proof(tx: Transaction, agent: DirectoryAgent, *, thumbprint: str) -> None:
-    """Keep that an agent has proven its identity; 409 `identity_taken` when another agent holds it."""
+    """Store that an agent has proven its identity; 409 `identity_taken` when another agent has."""
     now = values.now()
-    held = tx.run(
+    inserted = tx.run(
         _PROVE,
         type=agent.identity_type,
         value=agent.identity_value,
@@ -157,7 +157,7 @@ def record_proof(tx: Transaction, agent: DirectoryAgent, *, thumbprint: str) -> 
         checked_at=now,
         failures=0,
     )
-    if not held:
+    if not inserted:
         owner = tx.one(_HOLDER, type=agent.identity_type, value=agent.identity_value)
         if owner != agent.id:
             raise Conflict("Another agent has proven this identity.", error="identity_taken")
@@ -173,27 +173,27 @@ def record_proof(tx: Transaction, agent: DirectoryAgent, *, thumbprint: str) -> 
 
 
 def drop_proof(tx: Transaction, agent_id: str, *, reason: str) -> None:
-    """Believe an agent no more; its identity is free again."""
+    """Delete an agent's proof; others can prove the identity then."""
     if tx.run(_UNPROVE, agent=agent_id):
         audit.record(tx, "identity.dropped", agent_id, actor="clock", reason=reason)
 
 
 def due_rechecks(tx: Transaction, before: int, *, limit: int) -> list[IdentityProof]:
-    """The proofs by a published document that was last seen before this moment, oldest first."""
+    """Proofs by a published document that was last checked before `before`, oldest first."""
     return tx.all(_DUE, before=before, limit=limit)
 
 
 def mark_rechecked(tx: Transaction, proof: IdentityProof) -> None:
-    """What proves it is still there."""
+    """Record a successful check."""
     tx.run(_SEEN, agent=proof.agent_id, at=values.now(), print=proof.thumbprint)
 
 
 def mark_recheck_failed(
     tx: Transaction, proof: IdentityProof, *, again_in: int, tolerated: int
 ) -> None:
-    """It was not there; the proof is dropped when that happened more often than is `tolerated`.
+    """Record a failed check; drops the proof after more than `tolerated` failures.
 
-    Else it is due again `again_in` milliseconds sooner than after a success. Of two workers that looked, one counts.
+    Otherwise it is due again `again_in` milliseconds earlier than after a success. Of two parallel checks one counts.
     """
     if not tx.run(_MISSED, agent=proof.agent_id, seen=proof.checked_at, at=values.now() - again_in):
         return
@@ -202,7 +202,6 @@ def mark_recheck_failed(
 
 
 def add(tx: Transaction, agent: DirectoryAgent) -> None:
-    """Keep a new agent."""
     tx.run(_ADD, **agent.model_dump())
 
 
@@ -212,19 +211,19 @@ def find(tx: Transaction, agent_id: str) -> DirectoryAgent | None:
 
 
 def newest(tx: Transaction, limit: int) -> list[dict[str, Any]]:
-    """What an operator sees of the newest agents."""
+    """The newest agents, as the operator sees them."""
     return [_summary(agent, proven_at) for agent, proven_at in tx.all(_LIST, limit=limit)]
 
 
 def vet(tx: Transaction, agent_id: str, *, vetted: bool) -> None:
-    """Say, or take back, that the operator knows this agent; 404 when there is none."""
+    """Mark an agent as vetted by the operator, or withdraw that; 404 when there is none."""
     if not tx.run(_VET, agent=agent_id, at=values.now() if vetted else None):
         raise NotFound(f"There is no agent {agent_id}.")
     audit.record(tx, "agent.vetted" if vetted else "agent.unvetted", agent_id, actor="operator")
 
 
 def revoke(tx: Transaction, agent_id: str, *, actor: str, event: str = "agent.revoked") -> None:
-    """End an agent: its keys and tokens die at once, what it had proven is free again; 404 when there is none."""
+    """Revoke an agent with its keys and tokens; its proven identities become free. 404 when there is none."""
     if not tx.run(_REVOKE, agent=agent_id, at=values.now()):
         raise NotFound(f"There is no agent {agent_id}.")
     revocations.revoke(tx, agent_id)

@@ -1,4 +1,4 @@
-"""An agent comes to be: its row, its first key, its challenge, in one unit."""
+"""Registers an agent: its row, its first key and its challenge in one unit."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from negotiator.tokens import api_key_queries
 
 @dataclass(frozen=True, slots=True)
 class IssuedChallenge:
-    """A challenge, with the code that is to be mailed, if a mail may go out."""
+    """A challenge, with the code to mail when a mail may be sent."""
 
     challenge: IdentityChallenge | None
     code: str | None = None
@@ -24,7 +24,7 @@ class IssuedChallenge:
 
 @dataclass(frozen=True, slots=True)
 class RegistrationRequest:
-    """What a registration asks for."""
+    """The validated content of a registration."""
 
     name: str
     identity: ClaimedIdentity
@@ -35,15 +35,15 @@ class RegistrationRequest:
 
 @dataclass(frozen=True, slots=True)
 class RegisteredDirectoryAgent:
-    """An agent with its key, whose text is known here and nowhere else."""
+    """An agent with its new key, whose text is not stored."""
 
     agent: DirectoryAgent
     key: str
-    asked: IssuedChallenge
+    issued: IssuedChallenge
 
 
 def grantable_scopes(requested: Iterable[str] | None) -> list[str]:
-    """The known scopes among those asked for, the three read scopes when nothing was; 400 when none is known."""
+    """The known ones of the requested scopes, the read scopes when None is requested; 400 when none is known."""
     granted = ordered(READING if requested is None else DIRECTORY.keys() & set(requested))
     if not granted:
         raise InvalidRequest(
@@ -55,20 +55,20 @@ def grantable_scopes(requested: Iterable[str] | None) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class DirectoryRegistration:
-    """Makes agents."""
+    """Registers agents and issues their challenges."""
 
     pepper: bytes
 
-    def enrol(self, tx: Transaction, wanted: RegistrationRequest) -> RegisteredDirectoryAgent:
-        """A new agent with its first key."""
+    def enrol(self, tx: Transaction, request: RegistrationRequest) -> RegisteredDirectoryAgent:
+        """Store a new agent with its first key and challenge."""
         at = values.now()
         agent = DirectoryAgent(
             id=values.new_id("agt"),
-            name=wanted.name,
-            identity_type=wanted.identity.type,
-            identity_value=wanted.identity.value,
-            contact_email=wanted.contact_email,
-            scope=" ".join(wanted.scopes),
+            name=request.name,
+            identity_type=request.identity.type,
+            identity_value=request.identity.value,
+            contact_email=request.contact_email,
+            scope=" ".join(request.scopes),
             created_at=at,
             vetted_at=None,
             revoked_at=None,
@@ -79,41 +79,41 @@ class DirectoryRegistration:
             tx,
             "agent.registered",
             agent.id,
-            actor=wanted.address,
-            identity_type=wanted.identity.type,
+            actor=request.address,
+            identity_type=request.identity.type,
             scope=agent.scope,
         )
         return RegisteredDirectoryAgent(agent, key.text, self.ask(tx, agent))
 
     def ask(self, tx: Transaction, agent: DirectoryAgent) -> IssuedChallenge:
-        """Challenge an agent to prove its identity; nothing when there is no way to.
+        """Issue a challenge to prove the agent's identity; an empty one when the identity cannot be proven.
 
-        A code that is under way is waited for. When the mailbox was written to too often, the challenge has no code
-        and looks as if it had: whether others wrote to an address is nobody's business.
+        A pending code is not replaced. When the mailbox got too many mails, the challenge has no code but looks the
+        same, so that no one learns whether others wrote to the address.
         """
-        by = challenge_queries.proof_method(identity_of(agent))
-        if by is None:
+        method = challenge_queries.proof_method(identity_of(agent))
+        if method is None:
             return IssuedChallenge(None)
-        if by == challenge_queries.CODE and (
-            waiting := challenge_queries.find_pending(tx, agent.id)
+        if method == challenge_queries.CODE and (
+            pending := challenge_queries.find_pending(tx, agent.id)
         ):
-            return IssuedChallenge(waiting)
+            return IssuedChallenge(pending)
         code, digest = None, None
-        if by == challenge_queries.CODE and allow_mail(tx, agent.identity_value):
+        if method == challenge_queries.CODE and allow_mail(tx, agent.identity_value):
             code = challenge_queries.new_code()
             digest = self.code_digest(agent.id, code)
-        asked = challenge_queries.issue(tx, agent.id, by, code_digest=digest)
-        audit.record(tx, "identity.challenged", agent.id, actor=agent.id, method=by)
-        return IssuedChallenge(asked, code)
+        challenge = challenge_queries.issue(tx, agent.id, method, code_digest=digest)
+        audit.record(tx, "identity.challenged", agent.id, actor=agent.id, method=method)
+        return IssuedChallenge(challenge, code)
 
     def code_digest(self, agent_id: str, code: str) -> str:
-        """A mailed code at rest."""
+        """The keyed digest under which a mailed code is stored."""
         return self._digest("code", f"{agent_id}\0{code}")
 
-    def _digest(self, what: str, text: str) -> str:
-        return values.keyed_digest(self.pepper, f"{what}\0{text}")
+    def _digest(self, purpose: str, text: str) -> str:
+        return values.keyed_digest(self.pepper, f"{purpose}\0{text}")
 
 
 def identity_of(agent: DirectoryAgent) -> ClaimedIdentity:
-    """What an agent claims to be."""
+    """The identity that an agent claims."""
     return ClaimedIdentity(agent.identity_type, agent.identity_value)

@@ -37,14 +37,14 @@ from negotiator.tokens import api_key_queries, api_keys
 from negotiator.tokens.access_tokens import AccessTokens
 
 DIRECTORY_BASELINE_BUDGET: Final = "directory"
-"""The budget of callers without a credential on the directory's public paths, and of its registration."""
+"""The rate limit of callers without a credential on public paths, and of registration."""
 HOURLY_BUDGET: Final = "accounts"
 DAILY_BUDGET: Final = "daily"
 
 
 @dataclass(frozen=True, slots=True)
 class DirectoryAccounts:
-    """The directory's own door for agents."""
+    """Registration, proof of identity, and API keys of the directory's agents."""
 
     base: str
     store: Store
@@ -55,16 +55,15 @@ class DirectoryAccounts:
     credentials: AccessTokens
 
     def operations(self) -> list[Operation]:
-        """What this slice offers."""
-        return [*self._entering(), *self._proving()]
+        return [*self._registration_operations(), *self._identity_operations()]
 
-    def _entering(self) -> list[Operation]:
+    def _registration_operations(self) -> list[Operation]:
         return [
             Operation(
                 name="register_directory_agent",
                 method="POST",
                 path="/api/auth/register",
-                summary="Register an agent at the directory and get an API key at once",
+                summary="Register an agent with the directory and get an API key at once",
                 run=self.register,
                 input=RegisterDirectoryAgent,
                 output=CredentialRecord,
@@ -80,7 +79,7 @@ class DirectoryAccounts:
                 name="revoke_api_key",
                 method="POST",
                 path="/api/auth/revoke",
-                summary="End an API key or a token at once, by holding it",
+                summary="Revoke an API key or a token at once; knowing it is enough",
                 run=self.revoke,
                 input=RevokeCredential,
                 output=RevokeResult,
@@ -92,13 +91,13 @@ class DirectoryAccounts:
             ),
         ]
 
-    def _proving(self) -> list[Operation]:
+    def _identity_operations(self) -> list[Operation]:
         return [
             Operation(
                 name="challenge_agent",
                 method="POST",
                 path="/api/auth/challenge",
-                summary="Ask for a challenge to prove the calling agent's identity",
+                summary="Get a challenge to prove the calling agent's identity",
                 run=self.challenge,
                 input=NoInput,
                 output=ChallengeResult,
@@ -109,7 +108,7 @@ class DirectoryAccounts:
                 name="verify_agent",
                 method="POST",
                 path="/api/auth/verify",
-                summary="Prove the calling agent's identity by a signed statement or a mailed code",
+                summary="Prove the calling agent's identity with a signed statement or a mailed code",
                 run=self.verify,
                 input=VerifyIdentity,
                 output=VerifyResult,
@@ -121,7 +120,7 @@ class DirectoryAccounts:
                 name="rotate_api_key",
                 method="POST",
                 path="/api/auth/rotate",
-                summary="Get a new API key; the calling one works on for a while",
+                summary="Get a new API key; the present one still works for a while",
                 run=self.rotate,
                 input=RotateKey,
                 output=RotateResult,
@@ -133,45 +132,47 @@ class DirectoryAccounts:
     async def register(self, call: Call[RegisterDirectoryAgent]) -> dict[str, Any]:
         """Register an agent at once, at trust level 1 (docs/contract 9.1)."""
         body = call.input
-        wanted = RegistrationRequest(
+        request = RegistrationRequest(
             name=body.name,
             identity=body.identity,
             contact_email=body.contact_email,
             scopes=grantable_scopes(body.requested_scopes),
             address=call.address,
         )
-        made = await self.store.write(lambda tx: self.registration.enrol(tx, wanted))
-        await self._mail(made.agent, made.asked)
-        return self._record(made)
+        registered = await self.store.write(lambda tx: self.registration.enrol(tx, request))
+        await self._mail(registered.agent, registered.issued)
+        return self._record(registered)
 
     async def challenge(self, call: Call[NoInput]) -> dict[str, Any]:
-        """A fresh challenge; an earlier one counts no more."""
+        """Issue a new challenge, which replaces an earlier one."""
 
         def unit(tx: Transaction) -> tuple[DirectoryAgent, IssuedChallenge]:
             agent = identity_verification.find_calling_agent(tx, call.caller.client_id)
             return agent, self.registration.ask(tx, agent)
 
-        agent, asked = await self.store.write(unit)
-        if asked.challenge is None:
+        agent, issued = await self.store.write(unit)
+        if issued.challenge is None:
             raise InvalidRequest(
-                "There is no way to prove an identity like this.", error="unsupported_identity"
+                "An identity of this kind cannot be proven.", error="unsupported_identity"
             )
-        await self._mail(agent, asked)
+        await self._mail(agent, issued)
         level, verified = await self._level(agent)
         return {
             "client_id": agent.id,
-            "identity": self._identity(agent, level, verified=verified, asked=asked),
+            "identity": self._identity(agent, level, verified=verified, issued=issued),
         }
 
     async def verify(self, call: Call[VerifyIdentity]) -> dict[str, Any]:
-        """Believe the calling agent from now on, on every worker."""
-        body, made = call.input, list[api_key_queries.NewApiKey]()
+        """Verify the calling agent's identity; its level rises on every worker."""
+        body, registered = call.input, list[api_key_queries.NewApiKey]()
 
         def then(tx: Transaction, _agent: DirectoryAgent) -> None:
-            made.clear()
+            registered.clear()
             if body.rotate:
-                key = _presented(tx, call.caller)
-                made.append(api_key_queries.rotate(tx, self.registration.pepper, key, overlap=0))
+                key = _calling_key(tx, call.caller)
+                registered.append(
+                    api_key_queries.rotate(tx, self.registration.pepper, key, overlap=0)
+                )
 
         agent = await self.verification.verify(
             call.caller.client_id,
@@ -181,39 +182,39 @@ class DirectoryAccounts:
             then=then,
         )
         level, verified = await self._level(agent)
-        told = {
+        answer = {
             "status": "verified",
             "client_id": agent.id,
             "identity": self._identity(
-                agent, level, verified=verified, asked=IssuedChallenge(None)
+                agent, level, verified=verified, issued=IssuedChallenge(None)
             ),
             "rate_limit": self._rate(level),
         }
-        return {**told, "api_key": made[0].text} if made else told
+        return {**answer, "api_key": registered[0].text} if registered else answer
 
     async def rotate(self, call: Call[RotateKey]) -> dict[str, Any]:
-        """A successor for the calling key."""
+        """Issue a new key in place of the calling one."""
         seconds = call.input.overlap_seconds
 
         def unit(tx: Transaction) -> tuple[api_key_queries.NewApiKey, int]:
-            key = _presented(tx, call.caller)
-            made = api_key_queries.rotate(tx, self.registration.pepper, key, overlap=seconds)
-            until = made.created_at + seconds * 1000
-            return made, min(key.expires_at or until, until)
+            key = _calling_key(tx, call.caller)
+            registered = api_key_queries.rotate(tx, self.registration.pepper, key, overlap=seconds)
+            until = registered.created_at + seconds * 1000
+            return registered, min(key.expires_at or until, until)
 
-        made, until = await self.store.write(unit)
+        registered, until = await self.store.write(unit)
         return {
             "status": "rotated",
             "client_id": call.caller.client_id,
-            "api_key": made.text,
+            "api_key": registered.text,
             "scopes": ordered(call.caller.scopes),
             "rate_limit": self._rate(call.caller.level),
-            "created_at": values.timestamp(made.created_at),
+            "created_at": values.timestamp(registered.created_at),
             "previous_key_expires_at": values.timestamp(until),
         }
 
     async def revoke(self, call: Call[RevokeCredential]) -> dict[str, Any]:
-        """RFC 7009 for everything that is handed out; whether there was anything to end is not told."""
+        """Revoke any credential (RFC 7009); the answer does not say whether it existed."""
         token, actor = call.input.token, call.caller.client_id or call.address
 
         def unit(tx: Transaction) -> None:
@@ -231,14 +232,14 @@ class DirectoryAccounts:
             return
         api_key_queries.revoke(tx, key, actor=actor)
         agent = accounts_queries.find(tx, key.client_id)
-        # Nobody can act as an agent without a key any more: what it had proven has to be free again.
+        # An agent without a key cannot act any more, so its proven identity becomes free.
         if agent and agent.revoked_at is None and not api_key_queries.has_any(tx, agent.id):
             accounts_queries.revoke(tx, agent.id, actor=actor)
 
-    async def _mail(self, agent: DirectoryAgent, asked: IssuedChallenge) -> None:
-        if asked.code is not None:
+    async def _mail(self, agent: DirectoryAgent, issued: IssuedChallenge) -> None:
+        if issued.code is not None:
             email = agent.identity_value
-            await self.mailing.send(asked.code, email=email, agent_name=agent.name)
+            await self.mailing.send(issued.code, email=email, agent_name=agent.name)
 
     async def _level(self, agent: DirectoryAgent) -> tuple[int, bool]:
         def unit(tx: Transaction) -> tuple[int, bool]:
@@ -249,27 +250,27 @@ class DirectoryAccounts:
 
         return await self.store.read(unit)
 
-    def _record(self, made: RegisteredDirectoryAgent) -> dict[str, Any]:
+    def _record(self, registered: RegisteredDirectoryAgent) -> dict[str, Any]:
         """The credential record, then the identity (docs/contract 9.1)."""
-        agent, level = made.agent, accounts_queries.UNPROVEN
+        agent, level = registered.agent, accounts_queries.UNPROVEN
         return {
             "status": "registered",
             "client_id": agent.id,
-            "api_key": made.key,
+            "api_key": registered.key,
             "scopes": agent.scope.split(),
             "rate_limit": self._rate(level),
             "created_at": values.timestamp(agent.created_at),
-            "identity": self._identity(agent, level, verified=False, asked=made.asked),
+            "identity": self._identity(agent, level, verified=False, issued=registered.issued),
         }
 
     def _identity(
-        self, agent: DirectoryAgent, level: int, *, verified: bool, asked: IssuedChallenge
+        self, agent: DirectoryAgent, level: int, *, verified: bool, issued: IssuedChallenge
     ) -> dict[str, Any]:
         return {
             "type": agent.identity_type,
             "verified": verified,
             "trust_level": level,
-            "challenge": challenge_queries.challenge_view(asked.challenge, self.base),
+            "challenge": challenge_queries.challenge_view(issued.challenge, self.base),
         }
 
     def _rate(self, level: int) -> dict[str, int]:
@@ -277,8 +278,8 @@ class DirectoryAccounts:
         return {"requests_per_minute": rate.requests_per_minute, "burst": rate.burst}
 
 
-def _presented(tx: Transaction, caller: Caller) -> api_key_queries.ApiKeyRow:
-    """The key that the call came with; 403 for a token: what lives an hour must not make what lives for good."""
+def _calling_key(tx: Transaction, caller: Caller) -> api_key_queries.ApiKeyRow:
+    """The key that the call used; 403 for a token, because an hour's credential must not create a lasting one."""
     key = api_key_queries.by_id(tx, caller.credential)
     if key is None:
         raise Forbidden("Present the API key itself to rotate it.")

@@ -1,4 +1,4 @@
-"""What an agent was asked, to prove its identity: the newest challenge only, ten minutes, five tries, one use."""
+"""Challenges for proving an identity: one per agent, valid for ten minutes, five attempts and one use."""
 
 import secrets
 from typing import Any, Final
@@ -14,7 +14,7 @@ from negotiator.errors import Conflict, Gone, NotFound, TooManyRequests
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 
 CHALLENGE_LIFETIME: Final = 600_000
-MOST_TRIES: Final = 5
+MAX_ATTEMPTS: Final = 5
 CODE_DIGITS: Final = 8
 JWS, CODE = "jws", "email_code"
 
@@ -48,7 +48,7 @@ _USE = Statement(
 
 
 def proof_method(identity: ClaimedIdentity) -> str | None:
-    """How this identity could be proven; None when we know no way."""
+    """How this identity can be proven; None when there is no way."""
     if identity.type == "email":
         return CODE
     inline = identity.type == "did" and identity_keys.jwk_of_did_key(identity.value)
@@ -56,18 +56,20 @@ def proof_method(identity: ClaimedIdentity) -> str | None:
 
 
 def new_code() -> str:
-    """A code of eight digits for a mailbox."""
+    """A random code of eight digits."""
     return f"{secrets.randbelow(10**CODE_DIGITS):0{CODE_DIGITS}}"
 
 
-def issue(tx: Transaction, agent_id: str, by: str, *, code_digest: str | None) -> IdentityChallenge:
-    """A fresh challenge in place of any other; a code that was not mailed has no digest and is never right."""
+def issue(
+    tx: Transaction, agent_id: str, method: str, *, code_digest: str | None
+) -> IdentityChallenge:
+    """A new challenge in place of any other. Without a `code_digest` no code is right."""
     now = values.now()
     tx.run(_DROP, agent=agent_id)
-    asked = IdentityChallenge(
+    challenge = IdentityChallenge(
         id=values.new_id("chl"),
         agent_id=agent_id,
-        method=by,
+        method=method,
         nonce=values.new_secret(),
         code_digest=code_digest,
         attempts=0,
@@ -75,45 +77,46 @@ def issue(tx: Transaction, agent_id: str, by: str, *, code_digest: str | None) -
         expires_at=now + CHALLENGE_LIFETIME,
         used_at=None,
     )
-    tx.run(_ADD, **asked.model_dump())
-    return asked
+    tx.run(_ADD, **challenge.model_dump())
+    return challenge
 
 
 def find_pending(tx: Transaction, agent_id: str) -> IdentityChallenge | None:
-    """The challenge that an agent may still answer."""
+    """The agent's challenge, if it can still be answered."""
     found = tx.one(_OF_AGENT, agent=agent_id)
     return found if found and _state(found) is None else None
 
 
 def count_attempt(tx: Transaction, agent_id: str, challenge_id: str) -> IdentityChallenge:
-    """Count a try before it is made, so that parallel ones are not one.
+    """Count an attempt before it is checked, so that parallel ones count separately.
 
-    404 for another agent's or none, 409 `challenge_used`, 410 `challenge_expired`, 429 `too_many_attempts`.
+    404 unless this is the agent's newest challenge, 409 `challenge_used`, 410 `challenge_expired`, 429
+    `too_many_attempts`.
     """
     now = values.now()
-    counted = tx.run(_TRY, challenge=challenge_id, agent=agent_id, now=now, tries=MOST_TRIES)
+    was_counted = tx.run(_TRY, challenge=challenge_id, agent=agent_id, now=now, tries=MAX_ATTEMPTS)
     found = tx.one(_OF_AGENT, agent=agent_id)
     if found is None or found.id != challenge_id:
         raise NotFound("There is no such challenge; only the newest one counts.")
-    if not counted:
+    if not was_counted:
         raise _state(found) or AssertionError("a challenge was neither open nor closed")
     return found
 
 
 def consume(tx: Transaction, challenge: IdentityChallenge) -> None:
-    """Use the challenge up; 409 when that was done before."""
+    """Mark the challenge as used; 409 when it was used before."""
     if not tx.run(_USE, challenge=challenge.id, at=values.now()):
         raise Conflict("The challenge was used.", error="challenge_used")
 
 
 def challenge_view(challenge: IdentityChallenge | None, audience: str) -> dict[str, Any] | None:
-    """What an agent is told of its challenge (docs/contract 9.2)."""
+    """The challenge as the agent sees it (docs/contract 9.2)."""
     if challenge is None:
         return None
-    told = {"id": challenge.id, "method": challenge.method}
+    view = {"id": challenge.id, "method": challenge.method}
     if challenge.method == JWS:
-        told |= {"nonce": challenge.nonce, "audience": audience}
-    return {**told, "expires_at": values.timestamp(challenge.expires_at)}
+        view |= {"nonce": challenge.nonce, "audience": audience}
+    return {**view, "expires_at": values.timestamp(challenge.expires_at)}
 
 
 def _state(found: IdentityChallenge) -> Conflict | Gone | TooManyRequests | None:
@@ -122,7 +125,7 @@ def _state(found: IdentityChallenge) -> Conflict | Gone | TooManyRequests | None
         return Conflict("The challenge was used.", error="challenge_used")
     if found.expires_at <= values.now():
         return Gone("The challenge has expired; ask for a new one.", error="challenge_expired")
-    if found.attempts >= MOST_TRIES:
+    if found.attempts >= MAX_ATTEMPTS:
         wait = (found.expires_at - values.now()) // 1000
         return TooManyRequests(
             "Five tries were wrong; ask for a new challenge.",

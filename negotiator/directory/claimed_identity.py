@@ -1,7 +1,7 @@
-"""What a claimed identity is and how it could be proven; pure text, nothing of it is believed here.
+"""Claimed identities: their syntax and how they could be proven. Nothing is verified here.
 
-DIDs: W3C DID Core §3.1, did:key v0.7, the did:web method. Agent ids: an https URL is read as a client id metadata
-document's (draft-ietf-oauth-client-id-metadata-document-02 §3); everything else is an opaque word.
+DIDs follow W3C DID Core §3.1, did:key v0.7 and the did:web method. An agent id that is an https URL is read as the URL
+of a client id metadata document (draft-ietf-oauth-client-id-metadata-document-02 §3); any other agent id is opaque.
 """
 
 import re
@@ -22,23 +22,23 @@ _DOTS = frozenset({".", ".."})
 
 @dataclass(frozen=True, slots=True)
 class ClaimedIdentity:
-    """An identity somebody claims: of which of the three types, in which words."""
+    """A claimed identity of one of the three types."""
 
     type: str
     value: str
 
     @property
     def document_url(self) -> str | None:
-        """Where the one who controls it publishes its keys; None when it is not by publishing that it is proven."""
+        """The URL at which the identity publishes its keys; None when it is proven in another way."""
         if self.type == "did":
             return did_web_url(self.value)
         return self.value if self.type == "agent_id" and is_document_url(self.value) else None
 
     @property
     def domain(self) -> str | None:
-        """The host that whoever proves it controls as a whole; None when that would be saying too much.
+        """The host that the holder controls as a whole, else None.
 
-        A path of a host, or a mailbox at it, may be one of many that the host lends to strangers.
+        A path of a host or a mailbox may be one of many that the host gives to others.
         """
         url = self.document_url
         if url is None:
@@ -48,12 +48,12 @@ class ClaimedIdentity:
 
 
 def is_did(text: str) -> bool:
-    """Whether this has the form of a DID."""
+    """Whether the text has the form of a DID."""
     return len(text) <= LONGEST_IDENTITY and _DID.fullmatch(text) is not None
 
 
 def did_web_url(did: str) -> str | None:
-    """Where the document of a did:web is; None for another method, an address in place of a name, an odd path."""
+    """The URL of a did:web document; None for another method, an IP address, or an unusual path."""
     if not did.startswith("did:web:"):
         return None
     authority, *path = did.removeprefix("did:web:").split(":")
@@ -67,7 +67,7 @@ def did_web_url(did: str) -> str | None:
 
 
 def is_document_url(text: str) -> bool:
-    """Whether this is a URL that may be a client id: https, a path, nothing that two readers could read differently."""
+    """Whether the URL may be a client id: https, with a path, and without ambiguous parts."""
     if not text.isascii() or not text.isprintable() or "\\" in text or " " in text:
         return False
     try:
@@ -89,7 +89,7 @@ def is_document_url(text: str) -> bool:
 
 
 def is_mailbox(text: str) -> bool:
-    """Whether this is an e-mail address we could write to."""
+    """Whether this is a deliverable e-mail address."""
     return mail_domain(text) is not None
 
 

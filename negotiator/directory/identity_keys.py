@@ -1,13 +1,8 @@
-"""Public keys as DIDs write them: base58 with a prefix that says which curve (Multikey, did:key v0.7 §2).
+"""Finds the public keys of an identity: in a did:key, a DID document, or a client metadata document.
 
-Ed25519 and P-256 are read; a JWK comes out, so that one reader of keys judges all of them.
-
-The name of a public key that says nothing but the key (RFC 7638).
-
-The keys that an identity publishes: in its own text (did:key), in a DID document, in a client metadata document.
-
-Documents come through `trust.named_hosts` only: https, vetted addresses, no redirects, bounded time and size. Every
-failure is the same refusal, so that nobody can explore a network through this service.
+Multikeys (did:key v0.7 §2) of the curves Ed25519 and P-256 become JWKs, so that one parser checks all keys. Documents
+are fetched through `trust.client_url_fetch`: https, public addresses, no redirects, limited time and size. Every
+failure gives the same refusal, so that no one can explore a network through this server.
 """
 
 import hashlib
@@ -35,12 +30,12 @@ _ED25519, _P256 = b"\xed\x01", b"\x80\x24"
 
 
 def jwk_of_did_key(did: str) -> dict[str, Any] | None:
-    """The JWK that a did:key is made of; None for other methods, other curves and what decodes to no key."""
+    """The JWK of a did:key; None for other methods, other curves and invalid keys."""
     return jwk_of_multikey(did.removeprefix("did:key:")) if did.startswith("did:key:") else None
 
 
 def jwk_of_multikey(multikey: str) -> dict[str, Any] | None:
-    """The JWK of a multikey, `z` and base58; None for one that is none."""
+    """The JWK of a multikey, `z` and base58; None for an invalid one."""
     octets = _base58(multikey[1:]) if multikey.startswith("z") else b""
     if octets.startswith(_ED25519) and len(octets) == 34:
         return {"kty": "OKP", "crv": "Ed25519", "x": _base64(octets[2:])}
@@ -50,7 +45,7 @@ def jwk_of_multikey(multikey: str) -> dict[str, Any] | None:
 
 
 def encode_multikey(prefix: bytes, key: bytes) -> str:
-    """The multikey of a raw public key."""
+    """The multikey of a raw public key with its multicodec prefix."""
     octets = prefix + key
     number, digits = int.from_bytes(octets), ""
     while number:
@@ -87,7 +82,7 @@ _MEMBERS: Final = {"EC": ("crv", "kty", "x", "y"), "OKP": ("crv", "kty", "x")}
 
 
 def thumbprint(key: PyJWK) -> str:
-    """SHA-256 over the key's required members, base64url."""
+    """The thumbprint of a public key (RFC 7638): SHA-256, base64url."""
     algorithm = ECAlgorithm if key.key_type == "EC" else OKPAlgorithm
     jwk: dict[str, Any] = algorithm.to_jwk(key.key, as_dict=True)
     required = {name: jwk[name] for name in _MEMBERS[jwk["kty"]]}
@@ -95,15 +90,15 @@ def thumbprint(key: PyJWK) -> str:
     return urlsafe_b64encode(octets).rstrip(b"=").decode()
 
 
-MOST_DID_DOCUMENT_BYTES: Final = 65_536
-MOST_CLIENT_METADATA_BYTES: Final = 5 * 1024
+MAX_DID_DOCUMENT_BYTES: Final = 65_536
+MAX_CLIENT_METADATA_BYTES: Final = 5 * 1024
 _SHARED: Final = ("client_secret_basic", "client_secret_post", "client_secret_jwt")
 
 Jwk = dict[str, Any]
 
 
 class UnreadableDocument(Exception):
-    """The identity's document cannot be had, or says nothing usable; `detail` is for the log."""
+    """The identity's document cannot be fetched or used; `detail` is for the log."""
 
     def __init__(self, detail: str) -> None:
         super().__init__(detail)
@@ -112,14 +107,14 @@ class UnreadableDocument(Exception):
 
 @dataclass(frozen=True, slots=True)
 class PublishedKeys:
-    """Asks the world for an identity's keys."""
+    """Fetches the keys of identities."""
 
     hosts: ClientUrlFetcher
 
     async def find(
         self, identity: ClaimedIdentity, kid: str | None, algorithm: str, *, address: str
     ) -> PyJWK:
-        """The one key of this identity for this kid and algorithm; 400 when there is none or no document."""
+        """The one key of this identity with this kid and algorithm; 400 when there is none or no document."""
         try:
             keys = await self.all(identity, address=address)
         except UnreadableDocument as fault:
@@ -130,13 +125,15 @@ class PublishedKeys:
             )
         key = keys.find(_short(identity, kid), algorithm)
         if key is None:
-            invalid_proof("The identity has not one such key.", error="invalid_signature")
+            invalid_proof(
+                "The identity does not have exactly one such key.", error="invalid_signature"
+            )
         return key
 
     async def all(self, identity: ClaimedIdentity, *, address: str | None) -> KeySet:
-        """Every key with which the identity signs; raises `Unreadable`.
+        """Every key that authenticates the identity. Raises `UnreadableDocument`.
 
-        `address` is the client address that fetches are charged to, None for a look of our own.
+        Fetches are charged to the client address `address`; None for our own checks.
         """
         inline = jwk_of_did_key(identity.value) if identity.type == "did" else None
         if inline is not None:
@@ -146,9 +143,7 @@ class PublishedKeys:
             raise UnreadableDocument("it is not proven by a signature")
         try:
             if identity.type == "did":
-                document = await self.hosts.json(
-                    url, limit=MOST_DID_DOCUMENT_BYTES, address=address
-                )
+                document = await self.hosts.json(url, limit=MAX_DID_DOCUMENT_BYTES, address=address)
                 keys = _of_did(document, identity.value)
             else:
                 keys = await self._of_client(url, address)
@@ -161,25 +156,25 @@ class PublishedKeys:
         return keys
 
     async def _of_client(self, url: str, address: str | None) -> KeySet:
-        document = await self.hosts.json(url, limit=MOST_CLIENT_METADATA_BYTES, address=address)
+        document = await self.hosts.json(url, limit=MAX_CLIENT_METADATA_BYTES, address=address)
         if document.get("client_id") != url:
             raise UnreadableDocument("the document is another client's")
         if document.get("token_endpoint_auth_method") in _SHARED or "client_secret" in document:
-            raise UnreadableDocument("the document speaks of a shared secret")
+            raise UnreadableDocument("the document has a shared secret")
         inline, uri = document.get("jwks"), document.get("jwks_uri")
         if (inline is None) == (uri is None):
-            raise UnreadableDocument("the document has not one of jwks and jwks_uri")
+            raise UnreadableDocument("the document does not have exactly one of jwks and jwks_uri")
         if uri is not None:
             if not isinstance(uri, str):
-                raise UnreadableDocument("jwks_uri is no string")
-            inline = await self.hosts.json(uri, limit=MOST_DID_DOCUMENT_BYTES, address=address)
+                raise UnreadableDocument("jwks_uri is not a string")
+            inline = await self.hosts.json(uri, limit=MAX_DID_DOCUMENT_BYTES, address=address)
         if not is_object(inline):
-            raise UnreadableDocument("jwks is no object")
+            raise UnreadableDocument("jwks is not an object")
         return _keys(inline)
 
 
 def _of_did(document: dict[str, Any], did: str) -> KeySet:
-    """The keys under `authentication` of a DID document that is this DID's own (DID Core §5.3.1)."""
+    """The keys under `authentication` of this DID's own document (DID Core §5.3.1)."""
     if document.get("id") != did:
         raise UnreadableDocument("the document is another DID's")
     methods = {
@@ -206,7 +201,7 @@ def _jwk(did: str, method: dict[str, Any]) -> Jwk | None:
 
 
 def _absolute(did: str, name: object) -> str:
-    """A DID URL of this DID, or nothing: a key of somebody else's document is not looked at."""
+    """The absolute DID URL; empty for one of another DID, whose keys are not used."""
     if not isinstance(name, str):
         return ""
     whole = f"{did}{name}" if name.startswith("#") else name
@@ -214,7 +209,7 @@ def _absolute(did: str, name: object) -> str:
 
 
 def _short(identity: ClaimedIdentity, kid: str | None) -> str | None:
-    """The part of a kid that names the key within its document; the DID in front has to be the identity's."""
+    """The part of a kid that names the key within its document; 400 for another DID's."""
     if kid is None or identity.type != "did":
         return kid
     did, _, fragment = kid.partition("#")

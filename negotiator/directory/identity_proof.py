@@ -1,7 +1,7 @@
-"""A signed statement that an identity and a client are one: a compact JWS (RFC 7515), read before any key is.
+"""Proofs of identity: a compact JWS (RFC 7515) that binds an identity to a client, validated before its key is fetched.
 
-`aud`, `sub` and `nonce` tie it to this service, this client and this challenge, so that a statement somebody made
-elsewhere proves nothing here. Keys named by the statement itself (`jwk`, `jku`, `x5u`, `x5c`) are never looked at.
+`aud`, `sub` and `nonce` bind it to this server, client and challenge, so that a statement made elsewhere proves nothing
+here. Keys in the statement itself (`jwk`, `jku`, `x5u`, `x5c`) are ignored.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ LONGEST_PROOF: Final = 4096
 
 @dataclass(frozen=True, slots=True)
 class ExpectedProof:
-    """What a statement has to say."""
+    """The values that a proof must have."""
 
     identity: str
     audience: str
@@ -33,7 +33,7 @@ class ExpectedProof:
 
 @dataclass(frozen=True, slots=True)
 class SignedProof:
-    """A statement that says what it has to; whether it is signed by the right key is still open."""
+    """A proof with valid claims, whose signature is not checked yet."""
 
     kid: str | None
     algorithm: str
@@ -41,7 +41,7 @@ class SignedProof:
     signature: bytes
 
     def check(self, key: PyJWK) -> None:
-        """Refuse a signature that this key did not make."""
+        """Refuse with 400 a signature that this key did not make."""
         if key.algorithm_name != self.algorithm or not key.Algorithm.verify(
             self.signing_input, key.key, self.signature
         ):
@@ -49,7 +49,7 @@ class SignedProof:
 
 
 def read_proof(text: str, expected: ExpectedProof) -> SignedProof:
-    """The statement in a compact JWS, its words checked; 400 `invalid_proof` or `invalid_audience` otherwise."""
+    """Parse a proof and check its header and claims; 400 `invalid_proof` or `invalid_audience`."""
     try:
         unverified = read_jws(text, longest=LONGEST_PROOF)
     except ValueError as fault:
@@ -60,7 +60,7 @@ def read_proof(text: str, expected: ExpectedProof) -> SignedProof:
 
 
 def invalid_proof(description: str, *, error: str = "invalid_proof", detail: str = "") -> NoReturn:
-    """The refusal of a proof, whatever is wrong with it."""
+    """Raise the 400 of an invalid proof."""
     raise InvalidRequest(description, error=error, detail=detail)
 
 
@@ -68,7 +68,7 @@ def _check_header(header: dict[str, Any]) -> tuple[str | None, str]:
     typ, algorithm, kid = header.get("typ"), header.get("alg"), header.get("kid")
     if not isinstance(typ, str) or typ.lower().removeprefix("application/") != PROOF_TYPE:
         invalid_proof(f"The typ of the proof must be {PROOF_TYPE}.")
-    if algorithm == "Ed25519":  # RFC 9864's name of the same
+    if algorithm == "Ed25519":  # the name in RFC 9864
         algorithm = "EdDSA"
     if algorithm not in PROOF_ALGORITHMS:
         invalid_proof("The proof is signed with EdDSA or ES256.", error="invalid_signature")
@@ -97,4 +97,6 @@ def _check_claims(claims: dict[str, Any], expected: ExpectedProof) -> None:
         not 0 < expires_at - issued_at <= PROOF_LIFETIME
         or now - issued_at > PROOF_LIFETIME + CLOCK_SKEW
     ):
-        invalid_proof(f"A proof lives {PROOF_LIFETIME // 1000} seconds at most.", error="expired")
+        invalid_proof(
+            f"A proof is valid for at most {PROOF_LIFETIME // 1000} seconds.", error="expired"
+        )

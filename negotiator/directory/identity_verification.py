@@ -1,6 +1,6 @@
-"""Mails a code to an address that an agent claims; the agent that can repeat the code has the mailbox.
+"""Verifies a claimed identity by a signed proof, or by a code mailed to the claimed address.
 
-From a challenge and a proof to a believed identity: counted first, judged with the network, kept last.
+The attempt is counted first, the proof is checked with the network, and the result is stored last.
 """
 
 from collections.abc import Callable
@@ -20,27 +20,27 @@ from negotiator.store.store import Store
 
 _TEXT = """{code} is the code of the agent {name} at {base}.
 
-The agent registered at this directory with your address. If it is yours, give it the code within ten minutes. If you
-know nothing of this, do nothing: without the code the agent cannot prove that your address is its own.
+The agent registered with this directory under your address. If it is yours, give it the code within ten minutes. If you
+do not expect this mail, do nothing: without the code the agent cannot verify your address.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class CodeMailer:
-    """Sends codes. The mail has no link: mail programs open links, and opening one must prove nothing."""
+    """Mails codes. The mail has no link, because mail programs open links."""
 
     base: str
     mailer: Mailer
 
     async def send(self, code: str, *, email: str, agent_name: str) -> None:
-        """Send the code; the registration's answer is the same whether that works or not."""
+        """Mail the code. The answer to the agent is the same when this fails."""
         text = _TEXT.format(code=code, name=quote_name(agent_name), base=self.base)
         await self.mailer.send(email, "A code for your agent", text)
 
 
 @dataclass(frozen=True, slots=True)
 class IdentityVerification:
-    """Believes an agent, or does not."""
+    """Checks proofs and stores verified identities."""
 
     base: str
     store: Store
@@ -56,9 +56,9 @@ class IdentityVerification:
         address: str,
         then: Callable[[Transaction, DirectoryAgent], None],
     ) -> DirectoryAgent:
-        """The agent, its identity believed from now on and `then` done in the same unit.
+        """Verify the agent's identity and run `then` in the same unit; returns the agent.
 
-        A refusal takes one of five tries and nothing else; what was believed before stays believed.
+        A refused proof uses one of five attempts and changes nothing else.
         """
 
         def count(tx: Transaction) -> tuple[DirectoryAgent, IdentityChallenge]:
@@ -68,24 +68,24 @@ class IdentityVerification:
 
         agent, challenge = await self.store.write(count)
         try:
-            print_ = await self._judge(agent, challenge, proof, address)
+            key_thumbprint = await self._check_proof(agent, challenge, proof, address)
         except InvalidRequest as refusal:
             refusal.remember = _refused(agent, refusal)
             raise
 
-        def keep(tx: Transaction) -> None:
+        def store_proof(tx: Transaction) -> None:
             find_calling_agent(tx, client_id)
             challenge_queries.consume(tx, challenge)
-            accounts_queries.record_proof(tx, agent, thumbprint=print_)
+            accounts_queries.record_proof(tx, agent, thumbprint=key_thumbprint)
             then(tx, agent)
 
-        await self.store.write(keep)
+        await self.store.write(store_proof)
         return agent
 
-    async def _judge(
+    async def _check_proof(
         self, agent: DirectoryAgent, challenge: IdentityChallenge, proof: str, address: str
     ) -> str:
-        """The thumbprint of the key that proved it, empty for a code; 400 for a proof that proves nothing."""
+        """The thumbprint of the key that signed, empty for a code; 400 for an invalid proof."""
         if challenge.method == challenge_queries.CODE:
             presented = self.registration.code_digest(agent.id, proof.strip())
             if not values.equal_in_constant_time(presented, challenge.code_digest or ""):
@@ -102,10 +102,10 @@ class IdentityVerification:
 
 
 def find_calling_agent(tx: Transaction, client_id: str) -> DirectoryAgent:
-    """The calling agent; 403 for a caller that is none of the directory's."""
+    """The calling agent; 403 for a caller that is not an agent of the directory."""
     agent = accounts_queries.find(tx, client_id)
     if agent is None:
-        raise Forbidden("Only agents that registered at the directory can do this.")
+        raise Forbidden("Only agents that registered with the directory can do this.")
     if agent.revoked_at is not None:
         raise NotFound("There is no such agent.")
     return agent

@@ -24,14 +24,14 @@ Overlap = Annotated[
 
 def _printable(text: str) -> str:
     if not text.isprintable():
-        raise ValueError("has characters that cannot be shown")
+        raise ValueError("has characters that cannot be displayed")
     return text
 
 
 def _mailbox(text: str) -> str:
     email = text.strip().lower()
     if not is_mailbox(email):
-        raise ValueError("is no e-mail address")
+        raise ValueError("is not an e-mail address")
     return email
 
 
@@ -43,7 +43,7 @@ RequestedScope = Annotated[str, Field(max_length=100)]
 
 
 class RegisterDirectoryAgent(Lenient):
-    """The body of `POST /api/auth/register`; auth.md's `identity_assertion` is another way to say `email`."""
+    """The body of `POST /api/auth/register`; `identity_assertion` (auth.md) is equivalent to `email`."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -71,14 +71,14 @@ class RegisterDirectoryAgent(Lenient):
         None, description="What kind of identity the agent claims."
     )
     type: Literal["identity_assertion"] | None = Field(
-        None, description="auth.md's name of identity_type."
+        None, description="The name of identity_type in auth.md."
     )
     identity_value: IdentityValue | None = Field(None, description="The identity of that type.")
     contact_email: MailboxAddress | None = Field(
-        None, description="Where to reach a person; proves nothing and is shown to nobody."
+        None, description="An address of a person to contact; not verified and never shown."
     )
     requested_scopes: list[RequestedScope] | None = Field(
-        None, max_length=20, description="Scopes asked for; the three read scopes when left out."
+        None, max_length=20, description="Requested scopes; the three read scopes when left out."
     )
     assertion_type: Literal["verified_email"] | None = Field(
         None, description=f"`{VERIFIED_EMAIL}`, with identity_assertion."
@@ -109,7 +109,7 @@ class RegisterDirectoryAgent(Lenient):
 
     @property
     def identity(self) -> ClaimedIdentity:
-        """The identity that is claimed."""
+        """The claimed identity."""
         if self._is_assertion:
             return ClaimedIdentity("email", (self.assertion or "").strip().lower())
         value = self.identity_value or ""
@@ -118,16 +118,16 @@ class RegisterDirectoryAgent(Lenient):
 
     @property
     def name(self) -> str:
-        """The agent's name; auth.md does not ask for one."""
+        """The agent's name, which auth.md does not require."""
         return self.agent_name or "Unnamed agent"
 
 
 def _check(identity: ClaimedIdentity) -> None:
-    """The form that a value of its type has to have, proven or not."""
+    """Raise `ValueError` unless the value has the form of its type."""
     if identity.type == "did" and not is_did(identity.value):
-        raise ValueError("identity_value is no DID")
+        raise ValueError("identity_value is not a DID")
     if identity.type == "email" and not is_mailbox(identity.value):
-        raise ValueError("identity_value is no e-mail address")
+        raise ValueError("identity_value is not an e-mail address")
     if identity.type == "agent_id" and len(identity.value) < 3:
         raise ValueError("identity_value has at least 3 characters")
 
@@ -145,9 +145,7 @@ class VerifyIdentity(Strict):
     proof: str = Field(
         min_length=1, max_length=8192, description="The signed statement, or the code of the mail."
     )
-    rotate: Truth = Field(
-        False, description="Also get a new key; the one that was used here ends at once."
-    )
+    rotate: Truth = Field(False, description="Also issue a new key; the present one ends at once.")
 
 
 class RotateKey(Strict):
@@ -165,19 +163,19 @@ class RevokeCredential(Lenient):
         json_schema_extra=example_schema({"token": "<API_KEY>", "token_type_hint": "api_key"})
     )
 
-    token: str = Field(min_length=1, description="The key or token to end.")
+    token: str = Field(min_length=1, description="The key or token to revoke.")
     token_type_hint: Any = Field(None, description="`api_key` or another word; ignored.")
 
 
 class RateView(TypedDict):
-    """How often the agent may ask."""
+    """The agent's rate limit."""
 
     requests_per_minute: int
     burst: int
 
 
 class ChallengeView(TypedDict):
-    """What to prove the identity with: `jws` wants a signed statement, `email_code` the code of a mail."""
+    """How to prove the identity: `jws` needs a signed statement, `email_code` the mailed code."""
 
     id: str
     method: str
@@ -187,7 +185,7 @@ class ChallengeView(TypedDict):
 
 
 class StandingView(TypedDict):
-    """How far the agent's identity is believed; `challenge` is null when there is nothing to answer."""
+    """The agent's identity and level; `challenge` is null when there is none to answer."""
 
     type: str
     verified: bool
@@ -215,7 +213,7 @@ class ChallengeResult(TypedDict):
 
 
 class VerifyResult(TypedDict):
-    """The same client, now believed more; with a new key when one was asked for."""
+    """The verified agent; with a new key when `rotate` was set."""
 
     status: str
     client_id: str
@@ -225,7 +223,7 @@ class VerifyResult(TypedDict):
 
 
 class RotateResult(TypedDict):
-    """The new key, and until when the one that was used still works."""
+    """The new key, and when the old one ends."""
 
     status: str
     client_id: str
@@ -237,6 +235,6 @@ class RotateResult(TypedDict):
 
 
 class RevokeResult(TypedDict):
-    """The same whatever the token was."""
+    """The same answer for every token."""
 
     status: str

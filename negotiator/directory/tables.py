@@ -1,13 +1,4 @@
-"""The catalogue at rest: the record as a ready JSON document, and what it is looked up by.
-
-Agents of the directory, what they have proven, and the challenges they were given.
-
-Collections and what is in them, at rest.
-
-Submissions at rest, and the coordinates that the open ones ask for.
-
-Reports at rest.
-"""
+"""Tables of the directory: tools and their changes, agents and their proofs, collections, submissions, reports."""
 
 from sqlalchemy import BigInteger, Index, LargeBinary
 from sqlmodel import Field
@@ -17,7 +8,7 @@ from negotiator.values import HOUR
 
 
 class ToolRow(TableModel, table=True):
-    """One tool. `document` is the record as it goes out; `seq` the change that made it so."""
+    """A tool. `document` is the record as answers carry it; `seq` the number of its last change."""
 
     __tablename__ = "tools"
     __table_args__ = (
@@ -39,7 +30,7 @@ class ToolRow(TableModel, table=True):
 
 
 class ToolSlug(TableModel, table=True):
-    """Every slug that was ever a tool's, the current one too: none is given to another tool."""
+    """Every slug that a tool has or had; no other tool gets it."""
 
     __tablename__ = "tool_slugs"
     __table_args__ = table_options(
@@ -51,7 +42,7 @@ class ToolSlug(TableModel, table=True):
 
 
 class ToolKey(TableModel, table=True):
-    """An exact coordinate of a tool: canonical URL, repository, package, endpoint. Kept when the tool goes."""
+    """A canonical key of a tool: URL, repository, package, endpoint. Kept when the tool is deleted."""
 
     __tablename__ = "tool_keys"
     __table_args__ = (
@@ -65,7 +56,7 @@ class ToolKey(TableModel, table=True):
 
 
 class ToolChange(TableModel, table=True):
-    """One change, numbered without gaps from 1 in the order they became durable; rows are only ever added."""
+    """A change, numbered without gaps from 1 in commit order; rows are only added."""
 
     __tablename__ = "tool_changes"
     __table_args__ = (
@@ -86,7 +77,9 @@ class ToolChange(TableModel, table=True):
 
 
 class DirectoryAgent(TableModel, table=True):
-    """A registered agent. Its identity is a claim until a row of `Proof` says otherwise; many may claim the same."""
+    """A registered agent. Its identity is a claim unless an `IdentityProof` exists; several agents may
+    claim the same.
+    """
 
     __tablename__ = "directory_agents"
     __table_args__ = table_options(
@@ -105,10 +98,10 @@ class DirectoryAgent(TableModel, table=True):
 
 
 class IdentityProof(TableModel, table=True):
-    """An identity that one agent has proven: the primary key makes it nobody else's.
+    """A proven identity; the primary key allows one agent per identity.
 
-    `thumbprint` is of the key that signed (RFC 7638), empty for a mailbox. `checked_at` is when what proves it was
-    last seen, `failures` how often it was not since.
+    `thumbprint` belongs to the key that signed (RFC 7638), empty for a mailbox. `checked_at` is the last check,
+    `failures` the number of failed checks since the last success.
     """
 
     __tablename__ = "directory_proofs"
@@ -124,7 +117,7 @@ class IdentityProof(TableModel, table=True):
 
 
 class IdentityChallenge(TableModel, table=True):
-    """What an agent was asked, the newest only. `code_digest` is keyed, and None when no mail went out."""
+    """The newest challenge of an agent. `code_digest` is keyed; None when no mail was sent."""
 
     __tablename__ = "directory_challenges"
     __table_args__ = table_options(
@@ -145,7 +138,7 @@ class IdentityChallenge(TableModel, table=True):
 class Collection(TableModel, table=True):
     """A saved collection. `origin` is the agent that made it before its user claimed it.
 
-    `share` is the token of its link, in clear: whoever reads this table reads what the token opens.
+    `share` is the token of its public link, in clear.
     """
 
     __tablename__ = "collections"
@@ -169,7 +162,7 @@ class Collection(TableModel, table=True):
 
 
 class CollectionItem(TableModel, table=True):
-    """One tool of a collection; `position` counts from 0 without a gap."""
+    """A tool of a collection; `position` counts from 0 without gaps."""
 
     __tablename__ = "collection_items"
     __table_args__ = (
@@ -185,7 +178,7 @@ class CollectionItem(TableModel, table=True):
 
 
 class DueSaveCount(TableModel, table=True):
-    """A tool that came into a collection or went out of one since its saves were counted."""
+    """A tool that was added to or removed from a collection since its saves were counted."""
 
     __tablename__ = "collection_counts_due"
     __table_args__ = table_options(kept="collections_queries.recount_due_saves empties it")
@@ -194,9 +187,9 @@ class DueSaveCount(TableModel, table=True):
 
 
 class Submission(TableModel, table=True):
-    """One request for the catalogue. `owner` is the principal, `agent` who sent it and whose proofs count.
+    """A proposed change of the catalogue. `owner` is the principal, `agent` the agent whose proofs count.
 
-    `proposed` is a whole draft for a new tool, a merge patch for a change; `tool` what came or is to come of it.
+    `proposed` is a whole draft for a new tool or a merge patch for a change; `tool` is the tool that it concerns.
     """
 
     __tablename__ = "submissions"
@@ -231,7 +224,7 @@ class Submission(TableModel, table=True):
 
 
 class SubmissionKey(TableModel, table=True):
-    """An exact coordinate that an open submission would give to a new tool."""
+    """A canonical key that an open submission claims for a new tool."""
 
     __tablename__ = "submission_keys"
     __table_args__ = (
@@ -245,9 +238,10 @@ class SubmissionKey(TableModel, table=True):
 
 
 class Report(TableModel, table=True):
-    """One report. `voice` is whom it counts for, once however many agents he has; `weight` what it counts.
+    """A report about a tool. `voice` identifies the user or agent it counts for, so that a user's agents count once;
+    `weight` is what it counts.
 
-    `status` is `open` until a moderator upholds or dismisses it; then it is a memory of the reporter's.
+    `status` is `open` until a moderator upholds or dismisses it.
     """
 
     __tablename__ = "tool_reports"

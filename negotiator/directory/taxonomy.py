@@ -1,7 +1,4 @@
-"""The categories: 19 top ones, each with a closed list of subcategories (reference: one question each).
-
-Which category an entry is most likely of that came without one: by the words it shares with the taxonomy.
-"""
+"""The categories of the catalogue and their subcategories, and a guess of the category of a text."""
 
 import tomllib
 from collections.abc import Mapping
@@ -17,7 +14,7 @@ from negotiator.search_terms import stemmed_terms
 class Category:
     """A category; `position` counts from 1, `subcategories` maps slugs to names.
 
-    `crosswalk` names the drawers of other directories that hold the same, by directory.
+    `crosswalk` maps other directories to the names of their categories with the same content.
     """
 
     slug: str
@@ -29,7 +26,7 @@ class Category:
 
 
 def load_taxonomy(path: Path) -> dict[str, Category]:
-    """The categories of a TOML file by slug, in the file's order."""
+    """The categories of a TOML file by slug, in the order of the file."""
     entries = tomllib.loads(path.read_text())["category"]
     return {
         entry["slug"]: Category(
@@ -48,19 +45,19 @@ TAXONOMY: Final = load_taxonomy(Path(__file__).parent / "content" / "taxonomy.to
 SUBCATEGORIES: Final = frozenset(
     slug for category in TAXONOMY.values() for slug in category.subcategories
 )
-"""Every subcategory's slug; each belongs to one category."""
+"""The slugs of all subcategories; each belongs to one category."""
 
 
-_SAYS_NOTHING: Final = (
+_IGNORED_WORDS: Final = (
     "mcp server servers tool tools api apis model context protocol search data agent agents"
 )
 _FALLBACK: Final = "agents-orchestration"
 
 
 def category_of(text: str) -> str:
-    """The category whose names share most words with the text; of none, the one where servers for agents belong."""
-    said = set(stemmed_terms(text)).difference(stemmed_terms(_SAYS_NOTHING))
-    scores = {slug: len(said & words) for slug, words in _vocabulary().items()}
+    """The category whose names share most words with the text; `agents-orchestration` when none shares any."""
+    words_of_text = set(stemmed_terms(text)).difference(stemmed_terms(_IGNORED_WORDS))
+    scores = {slug: len(words_of_text & words) for slug, words in _vocabulary().items()}
     best = max(scores, key=lambda slug: scores[slug])
     return best if scores[best] else _FALLBACK
 
@@ -77,6 +74,6 @@ def _vocabulary() -> dict[str, set[str]]:
                     )
                 )
             )
-        ).difference(stemmed_terms(_SAYS_NOTHING))
+        ).difference(stemmed_terms(_IGNORED_WORDS))
         for slug, category in TAXONOMY.items()
     }

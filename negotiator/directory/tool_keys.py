@@ -1,4 +1,4 @@
-"""The exact coordinates of a tool: two records that share one are the same tool, however they are named."""
+"""Canonical keys of a tool: two records that share one are the same tool, whatever their names."""
 
 import re
 from typing import Final, Literal
@@ -30,14 +30,14 @@ _INDEX = re.compile(r"/(?:index|default)\.(?:html?|php|aspx?)$", re.IGNORECASE)
 
 
 def is_tracking_parameter(name: str) -> bool:
-    """Whether a query parameter only tells who sent the visitor."""
+    """Whether a query parameter only says where a visitor came from."""
     return name.startswith("utm_") or name in TRACKING_PARAMETERS
 
 
 def canonical_url(url: str) -> str:
-    """One spelling of an address: host folded, `www.`, tracking, fragment, index page and last slash gone.
+    """A canonical form of a URL: lower-case host, without `www.`, tracking, fragment, index page and last slash.
 
-    `ValueError` for what is no web address.
+    Raises `ValueError` for anything but a web address.
     """
     parts = split_url(url)
     host = (parts.hostname or "").lower().removeprefix("www.")
@@ -84,7 +84,7 @@ def _repository(repository: ToolRepository) -> list[CanonicalKey]:
 
 
 def _package(package: ToolPackage) -> str:
-    """`registry:identifier`, the identifier folded as the registry folds it, without a version."""
+    """`registry:identifier`, normalised as the registry does, without a version."""
     name = package.identifier
     if package.registry == "pypi":
         name = re.sub(r"[-_.]+", "-", name).lower()  # PEP 503

@@ -1,4 +1,4 @@
-"""Whether who proved an identity publishes a tool: pure, over what was proven and what the tool says of itself."""
+"""Decides whether the holder of proven identities publishes a tool, from the tool's own record."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ _PAGES: Final = {
     "gitlab.com": ".gitlab.io",
     "codeberg.org": ".codeberg.page",
 }
-"""Code hosts, and the domain of which they give each account its own name: who controls that is the account."""
+"""Code hosts, and the domain below which each of their accounts has a subdomain, which the account controls."""
 
 
 class OwnershipProof(Protocol):
-    """An identity that was proven: its type, and the host that is controlled by whoever proved it."""
+    """A proven identity: its type, and the host that its holder controls."""
 
     @property
     def type(self) -> str:
@@ -26,20 +26,20 @@ class OwnershipProof(Protocol):
 
     @property
     def domain(self) -> str | None:
-        """The host; None for an identity that stands for none, or for a part of one."""
+        """The host; None for an identity without one, or with only a part of one."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ToolOwnership:
-    """How a tool is somebody's: by which domain, and how that was proven."""
+    """The domain that makes a tool the agent's, and how it was proven."""
 
     domain: str
     method: OwnershipMethod
 
 
 def find_ownership(proofs: Sequence[OwnershipProof], draft: ToolDraft) -> ToolOwnership | None:
-    """By which proof the tool's home or its repository is the prover's; None when neither is."""
+    """The ownership of the tool's homepage or repository; None when neither belongs to the holder of the proofs."""
     for place in _home(draft), _repository(draft):
         if place is not None and (found := _match(proofs, place)):
             return found
@@ -49,7 +49,7 @@ def find_ownership(proofs: Sequence[OwnershipProof], draft: ToolDraft) -> ToolOw
 def find_listed_ownership(
     proofs: Sequence[OwnershipProof], tool: ToolRecordBase
 ) -> ToolOwnership | None:
-    """By which proof a listed tool is the prover's: its verified publisher's alone, where it has one."""
+    """The ownership of a listed tool: by its verified publisher only, where it has one."""
     publisher = tool.publisher
     if publisher and publisher.verified and publisher.domain:
         return _match(proofs, publisher.domain)
@@ -59,10 +59,10 @@ def find_listed_ownership(
 def find_whole_ownership(
     proofs: Sequence[OwnershipProof], draft: ToolDraft
 ) -> ToolOwnership | None:
-    """The same, if everything that tells where the tool is, is the prover's: nothing of another is claimed along.
+    """The ownership of a draft all of whose addresses belong to the holder; None otherwise.
 
-    An installable package is nobody's by any proof of ours, so a draft that names one is not owned whole, but for an
-    image of the code host's own registry.
+    Packages cannot be proven, so a draft that names one is not owned as a whole, except for an image in the registry of
+    the code host.
     """
     ownership = find_ownership(proofs, draft)
     if ownership is None:
@@ -88,13 +88,13 @@ def _match(proofs: Sequence[OwnershipProof], place: str) -> ToolOwnership | None
 
 
 def _host(url: str) -> str | None:
-    """The host of an address; None for one that has a template in it."""
+    """The host of a URL; None when it contains a template."""
     host = (urlsplit(url).hostname or "").lower().rstrip(".")
     return None if "{" in host else host
 
 
 def _home(draft: ToolDraft) -> str | None:
-    """The host of the tool's page; a page at a code host is the account's."""
+    """The host of the homepage; for a page at a code host, the account's."""
     return _account(draft.homepage_url) if draft.homepage_url else None
 
 
@@ -122,5 +122,5 @@ def _image(registry: str, identifier: str) -> str | None:
 
 
 def _namespace(name: str | None) -> str:
-    """The host that a name of the MCP registry belongs to: `io.github.acme/x` is acme.github.io's."""
+    """The host of an MCP registry name: `io.github.acme/x` belongs to acme.github.io."""
     return ".".join(reversed(name.partition("/")[0].lower().split("."))) if name else ""
