@@ -75,7 +75,7 @@ def test_no_link_between_pages_is_broken() -> None:
 
 def test_every_file_named_in_the_security_page_exists() -> None:
     text = (ROOT / "docs" / "security.md").read_text()
-    named = re.findall(r"`((?:[a-z]+/)*[a-z]+\.py)`", text)
+    named = re.findall(r"`((?:[a-z_]+/)*[a-z_]+\.py)`", text)
     assert len(named) > 15
     assert [name for name in named if not (ROOT / "negotiator" / name).exists()] == []
 
@@ -85,3 +85,20 @@ def test_every_setting_is_documented() -> None:
     assert len(Settings.model_fields) > 15
     names = [f"NEGOTIATOR_{name.upper()}" for name in Settings.model_fields]
     assert [name for name in names if name not in page] == []
+
+
+def test_every_path_on_the_architecture_pages_exists() -> None:
+    docs = ROOT / "docs"
+    pages = [docs / "architecture.md", *sorted((docs / "architecture").glob("*.md"))]
+    for page in pages:
+        named = re.findall(r"`([a-z_]\w*/[\w/]*(?:\.py|/)|[a-z_]+\.py)`", page.read_text())
+        missing = [name for name in named if not _exists(name)]
+        assert missing == [], page.name
+
+
+def _exists(name: str) -> bool:
+    if "/" not in name:
+        return ((ROOT / "negotiator") / name).exists() or any(
+            (ROOT / "negotiator").glob(f"*/{name}")
+        )
+    return ((ROOT / "negotiator") / name).exists() or (ROOT / name).exists()
