@@ -25,9 +25,9 @@ CORNERS: Final = None if LONG else 24
 class Session:
     """Generated requests to one operation, one after the other."""
 
-    def __init__(self, stage: RequestRunner) -> None:
-        self.request_runner = stage
-        self.material: RequestMaterial = stage.run(stage.make_material())
+    def __init__(self, request_runner: RequestRunner) -> None:
+        self.request_runner = request_runner
+        self.material: RequestMaterial = request_runner.run(request_runner.make_material())
         self.sent = 0
 
     def send(self, case: Any, who: CallerKind, *, there: bool) -> None:
@@ -63,9 +63,9 @@ def owner(name: str) -> CallerKind:
 @pytest.mark.parametrize("name", OPERATIONS)
 @covers("1.3:never-500", "1.13:openapi")
 def test_every_corner_of_an_operation_is_answered_as_described(
-    stage: RequestRunner, name: str
+    request_runner: RequestRunner, name: str
 ) -> None:
-    session = Session(stage)
+    session = Session(request_runner)
     corners = generated_requests.corners(name)
     assert corners
     step = 1 if CORNERS is None else max(1, len(corners) // CORNERS)
@@ -76,8 +76,10 @@ def test_every_corner_of_an_operation_is_answered_as_described(
 
 @pytest.mark.parametrize("name", OPERATIONS)
 @covers("1.3:never-500", "1.13:openapi")
-def test_whatever_is_sent_is_answered_as_described(stage: RequestRunner, name: str) -> None:
-    session = Session(stage)
+def test_whatever_is_sent_is_answered_as_described(
+    request_runner: RequestRunner, name: str
+) -> None:
+    session = Session(request_runner)
     callers = st.sampled_from([*([owner(name)] * len(CALLER_KINDS)), *CALLER_KINDS])
 
     @given(case=generated_requests.anything(name), who=callers, there=st.integers(0, 3).map(bool))
