@@ -8,11 +8,11 @@ import pytest
 import pytest_asyncio
 
 from negotiator.compose.ownership import claim
-from tests.attack.conftest import refused
 from tests.conftest import Change, Mint, Register, bearer
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import OPENING
 from tests.helpers.directory_identity import key_header, register_account
+from tests.helpers.forger import refused
 from tests.helpers.memory_client import hashing_embedder as hashing_embedder
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.usefixtures("hashing_embedder")]

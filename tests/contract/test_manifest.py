@@ -7,7 +7,7 @@ import tests.api
 import tests.attack
 import tests.contract
 from tests.contract.requirements import CITED, REQUIREMENTS, section
-from tests.house.test_citations import sections
+from tests.helpers.contract_pages import sections
 
 
 def test_every_requirement_has_a_test_and_every_cited_one_exists() -> None:

@@ -7,7 +7,10 @@ from typing import Any
 import httpx2
 
 from negotiator import values
-from negotiator.directory import accounts_queries, catalogue_queries
+from negotiator.directory import (
+    accounts_queries,
+    catalogue_queries,
+)
 from negotiator.directory.tables import IdentityProof
 from negotiator.directory.tool_record import FieldEvidence, ToolRecord
 from negotiator.scopes import DIRECTORY
@@ -109,3 +112,48 @@ def record(name: str = "Notion", **members: Any) -> ToolRecord:
         "evidence": (FieldEvidence(source="the tests", method="content"),),
     }
     return ToolRecord.model_validate({**plain, **members})
+
+
+SHELF = (
+    record("Notion", tags=["notes"], summary="Notes and wikis for teams"),
+    record("Notion AI", summary="An assistant inside Notion"),
+    record("Qdrant", category="databases-storage", subcategories=["vector-databases"], kind="api",
+           summary="A vector database", tags=["vector", "open-source"], open_source=True,
+           licence="Apache-2.0"),
+    record("Pinecone", category="databases-storage", subcategories=["vector-databases"], kind="api",
+           summary="A managed vector database", tags=["vector"], open_source=False),
+    record("Whisper", category="audio-video", kind="model", summary="Turns speech into text"),
+    record("Postgres MCP", category="databases-storage", kind="mcp_server",
+           summary="Query PostgreSQL from an agent", interfaces=[{"type": "stdio"}]),
+)  # fmt: skip
+
+
+async def keep(change: Change, *records: ToolRecord) -> list[catalogue_queries.CatalogueTool]:
+    """Put records, in their order."""
+    kept: list[catalogue_queries.CatalogueTool] = await change(
+        lambda tx: [catalogue_queries.put(tx, each, actor="t") for each in records or SHELF]
+    )
+    return kept
+
+
+async def names(client: httpx2.AsyncClient, **params: Any) -> list[str]:
+    """The names that a list answers."""
+    answer = await client.get("/api/v1/tools", params=params)
+    assert answer.status_code == 200, answer.text
+    return [item["name"] for item in answer.json()["items"]]
+
+
+def tool(name: str = "Quiet Search", host: str = "quiet-search.example", **members: Any) -> Any:
+    """A tool whose page is at this host."""
+    plain = {
+        "name": name,
+        "summary": "Full-text search over your notes",
+        "kind": "app",
+        "category": "search-web",
+        "homepage_url": f"https://{host}",
+    }
+    return {**plain, **members}
+
+
+def outcomes(view: dict[str, Any]) -> dict[str, str]:
+    return {check["name"]: check["outcome"] for check in view["checks"]}

@@ -11,7 +11,7 @@ import httpx2
 from negotiator.store.statement import Transaction
 from negotiator.users import user_queries
 from tests.helpers.code_flow import PASSWORD, ConsentingUser
-from tests.live.conftest import Server
+from tests.helpers.live_server import Server
 
 _SENT: Final = re.compile(r"https?://[^\s'\"]+/oauth/authorize\?[^\s'\"]+")
 

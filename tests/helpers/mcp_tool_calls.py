@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from tests.api.mcp.conftest import PRICED
+from tests.helpers.mcp_client import PRICED
 
 REDEEM: Final = "redeem_delegation_code"
 """The tool that is not here: only an agent that nobody claimed is shown it, and its token is dead afterwards."""

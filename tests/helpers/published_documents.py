@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urljoin, urlsplit
+from xml.etree import ElementTree
 
 import httpx2
 
@@ -71,3 +72,30 @@ async def is_reachable(client: httpx2.AsyncClient, path: str) -> bool:
     statuses = {(await client.request(method, path)).status_code for method in ("GET", "POST")}
     assert 500 not in statuses, path
     return statuses != {404}
+
+
+ACCEPTED: Final = {
+    None: "text/html",
+    "*/*": "text/html",
+    "text/markdown": "text/markdown",
+    "text/markdown;q=0, text/html": "text/html",
+    "text/html;q=0.4, text/markdown;q=0.9": "text/markdown",
+}
+
+
+SITEMAPS: Final = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
+
+
+async def located(client: httpx2.AsyncClient, path: str) -> list[str]:
+    """Every address in the sitemap and in those it names."""
+    answer = await client.get(path)
+    assert answer.status_code == 200, path
+    assert answer.headers["content-type"] == "application/xml"
+    tree = ElementTree.fromstring(answer.text)  # noqa: S314  it is our own
+    found = [element.text or "" for element in tree.iter(f"{SITEMAPS}loc")]
+    assert all(address.startswith(f"{BASE}/") for address in found)
+    if tree.tag == f"{SITEMAPS}urlset":
+        return found
+    assert tree.tag == f"{SITEMAPS}sitemapindex"
+    inner = [await located(client, address.removeprefix(BASE)) for address in found]
+    return [address for each in inner for address in each]

@@ -13,7 +13,7 @@ from negotiator.scopes import ASSISTANT
 from negotiator.users import user_queries
 from tests.conftest import Change, bearer
 from tests.helpers.directory_agents import add_tool, join_directory
-from tests.house.test_operations import CREATING, PRICED
+from tests.helpers.request_bodies import CREATING, PRICED
 
 CallerKind = Literal["nobody", "anonymous", "bound", "directory"]
 Result = TypeVar("Result")

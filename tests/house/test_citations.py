@@ -1,12 +1,11 @@
 """Citations: a source is an RFC, a paper or a numbered section of `docs/contract` that exists."""
 
 import re
-from functools import cache
 from typing import Final
 
-from tests.house.source_tree import ROOT, label, tracked
+from tests.helpers.contract_pages import CONTRACT, sections
+from tests.house.source_tree import label, tracked
 
-_CONTRACT: Final = ROOT / "docs" / "contract"
 _CITED: Final = re.compile(r"docs/contract (\d+(?:\.\d+)?(?:(?:, | and | to )\d+\.\d+)*)")
 # Built from parts, so that this file may be read too.
 _MARK: Final = "\u00a7"
@@ -16,18 +15,6 @@ _DANGLING: Final = re.compile(
     rf"|(?:assistant|directory) {_MARK}|`?house"
     + r"\.md\b|\bthe seeds?(?:'s?)? (?!from|of the random)"
 )
-
-
-@cache
-def sections() -> frozenset[str]:
-    """The numbers of the contract's pages and sections, such as `2` and `2.7`."""
-    pages = {page: page.name.partition("-")[0] for page in _CONTRACT.glob("[0-9]*-*.md")}
-    headings = {
-        number
-        for page in pages
-        for number in re.findall(r"^## (\d+\.\d+) ", page.read_text(), re.MULTILINE)
-    }
-    return frozenset(pages.values()) | headings
 
 
 def _texts() -> list[tuple[str, str]]:
@@ -54,7 +41,7 @@ def test_cited_sections_of_the_contract_exist() -> None:
 
 
 def test_sections_are_numbered_in_order_within_their_page() -> None:
-    for page in _CONTRACT.glob("[0-9]*-*.md"):
+    for page in CONTRACT.glob("[0-9]*-*.md"):
         chapter = page.name.partition("-")[0]
         found = re.findall(r"^## (\S+) ", page.read_text(), re.MULTILINE)
         assert found == [f"{chapter}.{place}" for place in range(1, len(found) + 1)], page.name

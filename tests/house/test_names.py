@@ -104,6 +104,13 @@ def test_unit_and_api_tests_mirror_the_package() -> None:
         assert [str(folder) for folder in folders if not (PACKAGE / folder).is_dir()] == []
 
 
+def test_no_test_file_imports_another() -> None:
+    shared = re.compile(r"^from tests\.[\w.]*\btest_\w+ import", re.M)
+    assert [
+        label(path) for path in sources(ROOT / "tests") if shared.search(path.read_text())
+    ] == []
+
+
 def test_no_tracked_file_knows_a_machine_or_a_registry() -> None:
     found: list[str] = []
     for path in tracked():

@@ -1,7 +1,7 @@
 """A walk over the service description: what no operation may forget."""
 
 import re
-from typing import Any, Final
+from typing import Final
 
 import httpx2
 import pytest
@@ -12,46 +12,9 @@ from negotiator.http.operation import Operation
 from negotiator.scopes import ASSISTANT, DIRECTORY
 from negotiator.settings import Settings
 from tests.conftest import Change, Mint, Register, bearer
-from tests.helpers.answer_checks import OPENING, limited, refused
+from tests.helpers.answer_checks import limited, refused
 from tests.helpers.directory_agents import add_tool, join_directory
-
-PRICED: Final = {
-    **OPENING,
-    "issues": [{"name": "price", "type": "money", "range": {"min": "1", "max": "9", "step": "1"}}],
-}
-TACTIC: Final = {
-    "name": "Coffee first",
-    "family": "relationship",
-    "summary": "Talk about anything else for a while.",
-    "effect": {"on": "relationship", "size": "small", "evidence": "practice"},
-    "use_when": ["You hardly know them"],
-    "lines": [{"role": "party", "text": "Shall we have a coffee before we start?"}],
-}
-CREATING: Final[dict[str, dict[str, Any]]] = {
-    "open_negotiation": OPENING,
-    "make_battle_plan": {},
-    "add_tactic": TACTIC,
-    "record_win": {
-        "category": "software",
-        "role": "buyer",
-        "currency": "EUR",
-        "baseline": {"kind": "previous_price", "amount": "120.00"},
-        "achieved": {"amount": "105.00"},
-    },
-    "remember": {"text": "Acme gives way in the last week of a quarter."},
-    "record_offer": {"by": "them", "kind": "offer", "package": {"price": "5"}},
-    "submit_tool": {
-        "name": "Quiet Search",
-        "summary": "Full-text search over your notes",
-        "kind": "app",
-        "category": "search-web",
-        "homepage_url": "https://quiet-search.example",
-    },
-    "report_tool": {"reason": "broken_link"},
-    "open_teleprompter_session": {"consent": {"basis": "test", "confirmed_by": "Ada"}},
-    "save_collection": {"name": "To try"},
-}
-"""A body for every operation that creates; whoever adds one adds its body here."""
+from tests.helpers.request_bodies import CREATING, PRICED
 
 SECRET: Final = frozenset({"make_stream_ticket"})
 """What they make is a secret for one use: it is kept as a digest, so that no answer can be given again."""

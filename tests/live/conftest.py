@@ -3,41 +3,30 @@
 import asyncio
 import importlib
 import itertools
-import os
 import shutil
 import signal
-import socket
 import subprocess
-import sys
 import tempfile
-import time
 import warnings
 from collections.abc import AsyncGenerator, Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-import httpx2
 import pytest
 import pytest_asyncio
 
-from negotiator.settings import Settings
 from negotiator.store.migrate import migrate
-from negotiator.store.statement import Transaction
 from negotiator.store.store import Store, make_store
-from tests.conftest import make_settings
-
-ROUNDS: Final = int(os.environ.get("NEGOTIATOR_TEST_ROUNDS", "5"))
-"""How often races and kills are repeated; 100 before a release (docs/operations)."""
+from tests.helpers.live_server import (
+    PATIENCE,
+    Server,
+    wait_for,
+)
 
 NODE: Final = Path(__file__).parent / "node"
 _INSTALL_SECONDS: Final = 120
 _databases = itertools.count()
-_addresses = itertools.count(1)
-_PATIENCE: Final = 30
-_STARTING: Final = 90
-"""Seconds that a server may take to start: on a machine that many share it waits for the processor most of the time."""
 
 
 @pytest.fixture(scope="session")
@@ -64,7 +53,7 @@ def postgres() -> Generator[Callable[[], str]]:
     postmaster = server.get_postmaster_info().process
     server.cleanup()
     postmaster.send_signal(signal.SIGQUIT)
-    postmaster.wait(_PATIENCE)
+    postmaster.wait(PATIENCE)
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -82,10 +71,10 @@ def redis_url() -> Generator[str]:
         [binary, "--port", "0", "--unixsocket", address, "--save", "", "--dir", folder],
         stdout=subprocess.DEVNULL,
     )
-    _wait_for(address.exists)
+    wait_for(address.exists)
     yield f"unix://{address}"
     process.terminate()
-    process.wait(_PATIENCE)
+    process.wait(PATIENCE)
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -106,162 +95,6 @@ async def store(database_url: str) -> AsyncGenerator[Store]:
     await opened.start()
     yield opened
     await opened.close()
-
-
-@dataclass
-class Server:
-    """`negotiator serve` as a process group of its own, on a free loopback port."""
-
-    folder: Path
-    workers: int = 4
-    settings: dict[str, str] = field(default_factory=dict[str, str])
-    port: int = 0
-    process: subprocess.Popen[bytes] | None = None
-
-    @property
-    def base(self) -> str:
-        """The service's base URL."""
-        return f"http://127.0.0.1:{self.port}"
-
-    @property
-    def command(self) -> list[str]:
-        """What starts it; port and number of workers follow."""
-        return [sys.executable, "-m", "negotiator", "serve"]
-
-    @property
-    def environment(self) -> dict[str, str]:
-        """The machine's environment without any setting of ours, and with these."""
-        clean = {
-            name: value for name, value in os.environ.items() if not name.startswith("NEGOTIATOR_")
-        }
-        mine = {
-            "base_url": self.base,
-            "data_dir": str(self.folder / "var"),
-            "keys_dir": str(self.folder / "keys"),
-            "limit_rpm": "1000000",
-            "limit_baseline_rpm": "1000000",
-            "register_limit_anonymous": "60",
-            "register_limit_assertion": "1000000",
-            "claim_failures_per_hour": "1000000",
-            "trusted_proxies": "127.0.0.1/32",
-            **self.settings,
-        }
-        root = str(Path(__file__).parents[2])
-        ours = {f"NEGOTIATOR_{name.upper()}": value for name, value in mine.items()}
-        return {**clean, "PYTHONPATH": root, **ours}
-
-    def run(self, *command: str) -> str:
-        """Run a command of the operator's beside the server; gives what it printed."""
-        done = subprocess.run(
-            [sys.executable, "-m", "negotiator", *command],
-            env=self.environment,
-            cwd=self.folder,
-            capture_output=True,
-            check=True,
-            text=True,
-        )
-        return done.stdout
-
-    async def change(self, unit: Callable[[Transaction], Any]) -> Any:
-        """Run a unit on the server's database, as the operator's commands do."""
-        store = make_store(
-            self.settings.get("database_url", f"sqlite+aiosqlite:///{self.database}")
-        )
-        await store.start()
-        try:
-            return await store.write(unit)
-        finally:
-            await store.close()
-
-    @property
-    def database(self) -> Path:
-        """The server's SQLite file."""
-        return self.folder / "var" / "negotiator.db"
-
-    @property
-    def application_settings(self) -> Settings:
-        """The same settings, for what needs the server's pepper."""
-        return make_settings(
-            self.folder / "var", self.folder / "keys", base_url=self.base, secret=""
-        )
-
-    def connect(self, **options: Any) -> httpx2.AsyncClient:
-        """A client whose requests come from some address of its own, over connections of their own."""
-        limits = httpx2.Limits(max_connections=64, max_keepalive_connections=options.pop("keep", 0))
-        number = next(_addresses)
-        address = f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
-        headers = {"x-forwarded-for": address}
-        return httpx2.AsyncClient(
-            base_url=self.base, limits=limits, headers=headers, timeout=_PATIENCE, **options
-        )
-
-    def start(self) -> None:
-        """Start and wait until every worker answers."""
-        if not self.port:
-            self.port = free_port()
-        options = ("--port", str(self.port), "--workers", str(self.workers))
-        with (self.folder / "log").open("ab") as log:
-            self.process = subprocess.Popen(
-                [*self.command, *options],
-                env=self.environment,
-                cwd=self.folder,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
-        try:
-            with httpx2.Client(base_url=self.base) as client:
-                _wait_for(lambda: self._answers(client))
-        except TimeoutError:
-            self.stop()
-            raise
-
-    def kill(self) -> None:
-        """SIGKILL to the supervisor and all its workers, as a power cut would end them."""
-        assert self.process is not None
-        os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait(_PATIENCE)
-        _wait_for(self._is_silent)
-
-    def stop(self) -> None:
-        """SIGTERM, and wait for the end."""
-        if self.process is None or self.process.poll() is not None:
-            return
-        self.process.terminate()
-        try:
-            self.process.wait(_PATIENCE)
-        finally:
-            if self.process.poll() is None:
-                os.killpg(self.process.pid, signal.SIGKILL)
-
-    def _answers(self, client: httpx2.Client) -> bool:
-        assert self.process is not None
-        if self.process.poll() is not None:
-            raise AssertionError((self.folder / "log").read_text())
-        try:
-            return client.get("/api/health").status_code == 200
-        except httpx2.TransportError:
-            return False
-
-    def _is_silent(self) -> bool:
-        with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", self.port)) != 0
-
-
-def free_port() -> int:
-    """A port that was free a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def _wait_for(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + _STARTING
-    while not condition():
-        if time.monotonic() > end:
-            raise TimeoutError("it did not happen in time")
-        time.sleep(0.02)
 
 
 @pytest.fixture(scope="session")

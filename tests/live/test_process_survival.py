@@ -17,7 +17,7 @@ from negotiator.store.statement import Transaction
 from negotiator.users import user_queries
 from tests.conftest import bearer
 from tests.contract.requirements import covers
-from tests.live.conftest import ROUNDS, Server
+from tests.helpers.live_server import ROUNDS, Server
 
 REGISTER, CLAIM, LIST = "/api/agent/register", "/api/agent/claim", "/api/negotiations"
 ANONYMOUS = {"agent_name": "walker", "identity_type": "anonymous"}

@@ -16,7 +16,7 @@ from negotiator.trust import issuer_queries
 from negotiator.users import user_queries
 from tests.conftest import bearer
 from tests.helpers.fake_issuer import FakeIssuer, registration
-from tests.live.conftest import ROUNDS, Server
+from tests.helpers.live_server import ROUNDS, Server
 
 pytestmark = pytest.mark.asyncio
 REGISTER, CLAIM, LIST = "/api/agent/register", "/api/agent/claim", "/api/negotiations"

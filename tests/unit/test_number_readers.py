@@ -22,7 +22,7 @@ from negotiator.numbers import (
 )
 from negotiator.teleprompter.redaction import redact
 from negotiator.teleprompter.spoken_figures import find_figures
-from tests.unit.test_spoken_numbers import spelled
+from tests.helpers.spelled_numbers import spelled
 
 PIECES = [
     *(

@@ -11,7 +11,7 @@ from negotiator.compose.application import build_application
 from negotiator.console.agents_overview import PAGE_SIZE
 from negotiator.settings import Settings
 from tests.conftest import Account, Browsers, Change, Clock, Mint, Register
-from tests.contract.console.test_agents_page import CODE, claimed, made
+from tests.helpers.agents_page import CODE, claimed, made
 from tests.helpers.fake_issuer import FakeIssuer
 from tests.helpers.fake_issuer import registration as registering
 

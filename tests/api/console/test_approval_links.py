@@ -8,7 +8,7 @@ import pytest
 
 from negotiator.settings import Settings
 from tests.conftest import Account, Browsers, bearer
-from tests.contract.agents.test_email_registration import REGISTER, by_email, outbox
+from tests.helpers.email_registration import REGISTER, by_email, outbox
 from tests.helpers.fake_issuer import FakeIssuer, registration
 from tests.helpers.form_browser import PASSWORD
 

@@ -9,7 +9,7 @@ from negotiator.memory.memories_queries import StoredEmbedding
 from negotiator.memory.schemas_memories import NewMemory
 from negotiator.store.statement import Transaction
 from tests.conftest import Account, Browsers, Change, Register
-from tests.contract.console.test_agents_page import claimed, made
+from tests.helpers.agents_page import claimed, made
 
 
 def remembered(tx: Transaction, owner: str, client: str, text: str) -> str:

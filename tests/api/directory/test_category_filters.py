@@ -3,9 +3,9 @@
 import httpx2
 import pytest
 
-from tests.api.directory.test_listing import keep, names
 from tests.conftest import Change
 from tests.helpers.answer_checks import refused
+from tests.helpers.directory_agents import keep, names
 
 pytestmark = pytest.mark.asyncio
 

@@ -6,44 +6,17 @@ import httpx2
 import pytest
 
 from negotiator.directory import catalogue_queries
-from negotiator.directory.tool_record import ToolRecord, ToolStatus
+from negotiator.directory.tool_record import ToolStatus
 from tests.conftest import Change, Register, bearer
 from tests.helpers.answer_checks import limited, refused
-from tests.helpers.directory_agents import record
+from tests.helpers.directory_agents import keep, names, record
 
 pytestmark = pytest.mark.asyncio
-SHELF = (
-    record("Notion", tags=["notes"], summary="Notes and wikis for teams"),
-    record("Notion AI", summary="An assistant inside Notion"),
-    record("Qdrant", category="databases-storage", subcategories=["vector-databases"], kind="api",
-           summary="A vector database", tags=["vector", "open-source"], open_source=True,
-           licence="Apache-2.0"),
-    record("Pinecone", category="databases-storage", subcategories=["vector-databases"], kind="api",
-           summary="A managed vector database", tags=["vector"], open_source=False),
-    record("Whisper", category="audio-video", kind="model", summary="Turns speech into text"),
-    record("Postgres MCP", category="databases-storage", kind="mcp_server",
-           summary="Query PostgreSQL from an agent", interfaces=[{"type": "stdio"}]),
-)  # fmt: skip
-
-
-async def keep(change: Change, *records: ToolRecord) -> list[catalogue_queries.CatalogueTool]:
-    """Put records, in their order."""
-    kept: list[catalogue_queries.CatalogueTool] = await change(
-        lambda tx: [catalogue_queries.put(tx, each, actor="t") for each in records or SHELF]
-    )
-    return kept
 
 
 async def withdraw(change: Change, tool: str, status: ToolStatus) -> None:
     """Move a tool to another state."""
     await change(lambda tx: catalogue_queries.withdraw(tx, tool, status, message="m", actor="op"))
-
-
-async def names(client: httpx2.AsyncClient, **params: Any) -> list[str]:
-    """The names that a list answers."""
-    answer = await client.get("/api/v1/tools", params=params)
-    assert answer.status_code == 200, answer.text
-    return [item["name"] for item in answer.json()["items"]]
 
 
 async def test_an_empty_catalogue_lists_nothing(client: httpx2.AsyncClient) -> None:

@@ -16,10 +16,9 @@ from negotiator.directory import (
 from negotiator.directory import collections_queries as bookmarks
 from negotiator.errors import NotFound
 from negotiator.store.statement import Transaction
-from tests.api.directory.test_submissions import tool
 from tests.conftest import Change
 from tests.helpers.answer_checks import refused
-from tests.helpers.directory_agents import DirectoryAgent, JoinDirectory, add_tool
+from tests.helpers.directory_agents import DirectoryAgent, JoinDirectory, add_tool, tool
 
 ACME = "https://acme.example"
 

@@ -7,24 +7,8 @@ import pytest
 from negotiator.directory import catalogue_queries, submissions_queries, submissions_transitions
 from tests.conftest import Change
 from tests.helpers.answer_checks import refused
-from tests.helpers.directory_agents import DirectoryAgent, JoinDirectory, add_tool
+from tests.helpers.directory_agents import DirectoryAgent, JoinDirectory, add_tool, outcomes, tool
 from tests.helpers.form_browser import BASE
-
-
-def tool(name: str = "Quiet Search", host: str = "quiet-search.example", **members: Any) -> Any:
-    """A tool whose page is at this host."""
-    plain = {
-        "name": name,
-        "summary": "Full-text search over your notes",
-        "kind": "app",
-        "category": "search-web",
-        "homepage_url": f"https://{host}",
-    }
-    return {**plain, **members}
-
-
-def outcomes(view: dict[str, Any]) -> dict[str, str]:
-    return {check["name"]: check["outcome"] for check in view["checks"]}
 
 
 @pytest.mark.asyncio

@@ -4,17 +4,10 @@ from typing import Any
 
 import pytest
 
-from tests.api.mcp.conftest import META, NEWEST, OLDER, McpClient
 from tests.contract.requirements import covers
+from tests.helpers.mcp_client import META, NEWEST, OLDER, McpClient, error
 
 PAGE: dict[str, Any] = {"items": [], "next_cursor": None}
-
-
-def error(answer: Any, status: int, code: int) -> dict[str, Any]:
-    """The JSON-RPC error of an answer with this status."""
-    assert (answer.status_code, answer.json().get("error", {}).get("code")) == (status, code)
-    found: dict[str, Any] = answer.json()["error"]
-    return found
 
 
 @pytest.mark.asyncio

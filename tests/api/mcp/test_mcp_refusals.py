@@ -1,29 +1,16 @@
 """The same guard, limits and refusals as over HTTP: as tool errors, or as HTTP where a client can mend it."""
 
-import json
-from typing import Any
-
 import httpx2
 import pytest
 
 from negotiator.settings import Settings
-from tests.api.mcp.conftest import NEWEST, OLDER, McpClient
 from tests.conftest import Register, bearer, connect, make_settings, running
 from tests.helpers.answer_checks import limited, refused_over_mcp
 from tests.helpers.form_browser import BASE
+from tests.helpers.mcp_client import NEWEST, OLDER, McpClient, told
 from tests.helpers.mcp_tool_calls import CALLS
 
 METADATA = f'resource_metadata="{BASE}/.well-known/oauth-protected-resource/mcp"'
-
-
-def told(answer: httpx2.Response) -> dict[str, Any]:
-    """The refusal in a tool result."""
-    assert answer.status_code == 200
-    result = answer.json()["result"]
-    assert result["isError"] is True
-    assert "structuredContent" not in result
-    body: dict[str, Any] = json.loads(result["content"][0]["text"])
-    return body
 
 
 @pytest.mark.asyncio

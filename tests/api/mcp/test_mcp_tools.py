@@ -7,8 +7,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from negotiator.directory import exchange_import
-from tests.api.mcp.conftest import NEWEST, OLDER, McpClient, official
 from tests.conftest import Change
+from tests.helpers.mcp_client import NEWEST, OLDER, McpClient, official
 from tests.helpers.mcp_tool_calls import CALLS
 
 LATER: Final = "2099-01-31T12:00:00Z"

@@ -5,9 +5,8 @@ from typing import Any
 import orjson
 import pytest
 
-from tests.api.mcp.conftest import NEWEST, OLDER, PRICED, McpClient, official
-from tests.api.mcp.test_mcp_protocol import error
 from tests.conftest import Register, bearer
+from tests.helpers.mcp_client import NEWEST, OLDER, PRICED, McpClient, error, official
 
 
 async def text(mcp_client: McpClient, uri: str) -> str:

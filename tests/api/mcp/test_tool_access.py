@@ -8,11 +8,10 @@ import pytest
 
 from negotiator.directory import exchange_import
 from negotiator.settings import Settings
-from tests.api.mcp.conftest import NEWEST, OLDER, PRICED, McpClient, official
-from tests.api.mcp.test_mcp_refusals import told
 from tests.conftest import Change, Mint, Register, bearer, connect, make_settings, running
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import refused_over_mcp
+from tests.helpers.mcp_client import NEWEST, OLDER, PRICED, McpClient, official, told
 from tests.helpers.mcp_tool_calls import CALLS, REDEEM
 
 pytestmark = pytest.mark.asyncio

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.api.negotiations.conftest import PRICE, TERM, NegotiationClient, negotiation_body
 from tests.contract.requirements import covers
+from tests.helpers.negotiation_client import PRICE, TERM, NegotiationClient, negotiation_body
 
 LEVERAGE = {"position", "power", "points", "expected", "assumptions", "approximate"}
 MOVE = {

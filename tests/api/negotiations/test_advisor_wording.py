@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from tests.api.negotiations.conftest import negotiation_body
 from tests.conftest import bearer, connect, make_settings, running
 from tests.contract.requirements import covers
 from tests.helpers.fake_chat_model import Behaviour, fake_chat_model, reply
+from tests.helpers.negotiation_client import negotiation_body
 
 Change = Callable[[str], str]
 SPOILED: dict[str, Change] = {

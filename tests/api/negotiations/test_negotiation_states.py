@@ -3,8 +3,8 @@
 import pytest
 
 from negotiator.negotiations.states import ALLOWED_MOVES
-from tests.api.negotiations.conftest import NegotiationClient
 from tests.contract.requirements import covers
+from tests.helpers.negotiation_client import NegotiationClient
 
 
 @pytest.mark.asyncio

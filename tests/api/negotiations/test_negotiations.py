@@ -5,15 +5,15 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.api.negotiations.conftest import (
+from tests.conftest import Clock, Mint
+from tests.contract.requirements import covers
+from tests.helpers.negotiation_client import (
     PRICE,
     TERM,
     NegotiationClient,
     NewNegotiationClient,
     negotiation_body,
 )
-from tests.conftest import Clock, Mint
-from tests.contract.requirements import covers
 
 MEMBERS = set(
     "id title category kind role counterparty currency issues target walk_away batna their_estimate "  # noqa: SIM905

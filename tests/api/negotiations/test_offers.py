@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from tests.api.negotiations.conftest import PRICE, TERM, NegotiationClient
 from tests.conftest import Clock
 from tests.contract.requirements import covers
+from tests.helpers.negotiation_client import PRICE, TERM, NegotiationClient
 
 BOTH: dict[str, Any] = {
     "issues": [{**PRICE, "weight": 3}, {**TERM, "weight": 1}],

@@ -15,8 +15,8 @@ import pytest
 from negotiator.agents import delegation
 from negotiator.settings import Settings
 from negotiator.users import user_queries
-from tests.attack.conftest import Forger, Forgery, refused
 from tests.conftest import Change, Clock, Mint, Register, bearer, connect, make_settings, running
+from tests.helpers.forger import Forger, Forgery, refused
 
 CLAIM = "/api/agent/claim"
 ANONYMOUS = {"agent_name": "g", "identity_type": "anonymous"}

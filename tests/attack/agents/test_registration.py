@@ -11,9 +11,9 @@ import httpx2
 import pytest
 
 from negotiator.settings import Settings
-from tests.attack.conftest import MAILS, Forger, Forgery, refused
 from tests.conftest import Mint, connect, make_settings, running
 from tests.helpers.fake_issuer import ID_JAG, registration
+from tests.helpers.forger import MAILS, Forger, Forgery, refused
 
 REGISTER = "/api/agent/register"
 REQUEST = (400, "invalid_request")

@@ -6,11 +6,11 @@ from urllib.parse import urlencode
 import pytest
 
 from negotiator.users import user_queries
-from tests.api.console.test_provider_sign_in import application, provider, settings, there, through
 from tests.conftest import Browsers, Change
 from tests.helpers.fake_issuer import FakeIssuer
 from tests.helpers.fake_openid_provider import CLIENT, FakeOpenIdProvider
 from tests.helpers.form_browser import redirect_path
+from tests.helpers.provider_sign_in import application, provider, settings, there, through
 
 __all__ = ["application", "provider", "settings"]
 

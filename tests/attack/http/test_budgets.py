@@ -14,7 +14,6 @@ from negotiator.http.limit_stores import FileLimitStore
 from negotiator.settings import Settings
 from negotiator.trust.client_url_fetch import AT_ONCE
 from negotiator.trust.fetch import FetchFailed
-from tests.attack.conftest import refused
 from tests.conftest import bearer, connect, make_settings, running
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import limited
@@ -25,6 +24,7 @@ from tests.helpers.directory_identity import (
     prove,
     register_account,
 )
+from tests.helpers.forger import refused
 from tests.helpers.loopback_server import JSON, serving
 
 pytestmark = pytest.mark.asyncio

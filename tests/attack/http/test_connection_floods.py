@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 
 from tests.helpers.bare_server import receive_all, statuses
-from tests.live.conftest import Server
+from tests.helpers.live_server import Server
 
 WORKERS: Final = 2
 CROWD: Final = 10_000

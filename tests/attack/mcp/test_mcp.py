@@ -8,12 +8,19 @@ import pytest
 from negotiator.compose.application import build_application
 from negotiator.mcp.endpoint import requires_credential
 from negotiator.settings import Settings
-from tests.api.mcp.conftest import NEWEST, OLDER, PRICED, McpClient, full_mcp_client, mcp_client
-from tests.api.mcp.test_mcp_protocol import error
-from tests.api.mcp.test_mcp_refusals import told
 from tests.conftest import Register, bearer, connect, make_settings, running
 from tests.helpers.answer_checks import refused_over_mcp
 from tests.helpers.form_browser import BASE
+from tests.helpers.mcp_client import (
+    NEWEST,
+    OLDER,
+    PRICED,
+    McpClient,
+    error,
+    full_mcp_client,
+    mcp_client,
+    told,
+)
 
 __all__ = ["full_mcp_client", "mcp_client"]
 VERSIONS: Final = (NEWEST, *OLDER)

@@ -12,8 +12,8 @@ from negotiator.http.operation import Operation
 from negotiator.keys import Keyring
 from negotiator.scopes import ASSISTANT
 from negotiator.settings import Settings
-from tests.attack.conftest import IDP, Forger, Forgery, refused
 from tests.conftest import Mint, Register, bearer
+from tests.helpers.forger import IDP, Forger, Forgery, refused
 from tests.helpers.form_browser import BASE
 
 LIST = "/api/negotiations"

@@ -16,10 +16,10 @@ from negotiator.settings import Settings
 from negotiator.store.store import make_store
 from negotiator.tokens import client_documents, clients
 from negotiator.users import user_queries
-from tests.attack.conftest import refused
 from tests.conftest import connect, make_settings, running
 from tests.helpers.client_assertions import ClientAssertionSigner
 from tests.helpers.code_flow import PASSWORD, ClientApp, ConsentingUser, told
+from tests.helpers.forger import refused
 from tests.helpers.loopback_server import JSON, serving
 
 AT = "http://127.0.0.1/callback"

@@ -8,8 +8,8 @@ import pytest
 from negotiator.scopes import ASSISTANT
 from negotiator.tokens import clients
 from negotiator.tokens.clients import JWT_BEARER, NewClient
-from tests.attack.conftest import NARROW, Forger, Forgery, refused
 from tests.conftest import Change, Register, bearer
+from tests.helpers.forger import NARROW, Forger, Forgery, refused
 from tests.helpers.form_browser import BASE
 
 TOKEN, REVOKE, INTROSPECT = "/oauth/token", "/oauth/revoke", "/oauth/introspect"

@@ -3,10 +3,10 @@
 import httpx2
 import pytest
 
-from tests.attack.conftest import refused
 from tests.contract.requirements import covers
 from tests.helpers.code_flow import ClientApp, ConsentingUser, told
 from tests.helpers.dpop_proofs import DpopProver
+from tests.helpers.forger import refused
 
 TOKEN = "/oauth/token"
 

@@ -3,10 +3,10 @@
 import httpx2
 import pytest
 
-from tests.api.mcp.conftest import McpClient
-from tests.attack.conftest import refused
 from tests.contract.requirements import covers
 from tests.helpers.dpop_proofs import DpopProver, register_bound
+from tests.helpers.forger import refused
+from tests.helpers.mcp_client import McpClient
 
 MCP = "/mcp"
 

@@ -6,18 +6,12 @@ import httpx2
 import jwt
 import pytest
 
-from tests.attack.conftest import (
-    ASSERTION_ENDPOINTS,
-    AssertionEndpoint,
-    Forger,
-    Forgery,
-    refused,
-)
 from tests.conftest import Mint, Register, bearer
 from tests.contract.requirements import covers
 from tests.helpers.code_flow import ClientApp, ConsentingUser
 from tests.helpers.dpop_proofs import DpopProver, register_bound
 from tests.helpers.fake_issuer import registration
+from tests.helpers.forger import ASSERTION_ENDPOINTS, AssertionEndpoint, Forger, Forgery, refused
 
 LIST = "/api/negotiations"
 REGISTER = "/api/agent/register"

@@ -11,13 +11,13 @@ import pytest_asyncio
 from negotiator.scopes import ASSISTANT
 from negotiator.tokens import client_authentication, clients
 from negotiator.tokens.clients import PRIVATE_KEY_JWT, NewClient
-from tests.attack.conftest import refused
 from tests.conftest import Change, Clock, bearer
 from tests.contract.requirements import covers
 from tests.helpers.client_assertions import ClientAssertionSigner
 from tests.helpers.code_flow import CALLBACK, ConsentingUser, told
 from tests.helpers.code_flow import ClientApp as _App
 from tests.helpers.fake_issuer import FakeIssuer
+from tests.helpers.forger import refused
 from tests.helpers.form_browser import BASE
 
 TOKEN, REVOKE, INTROSPECT = "/oauth/token", "/oauth/revoke", "/oauth/introspect"

@@ -10,9 +10,9 @@ from negotiator.settings import Settings
 from negotiator.tokens import clients
 from negotiator.tokens.authorization_codes import s256_challenge
 from negotiator.tokens.clients import NewClient
-from tests.attack.conftest import refused
 from tests.conftest import Change, Clock, bearer
 from tests.helpers.code_flow import CALLBACK, ClientApp, ConsentingUser
+from tests.helpers.forger import refused
 from tests.helpers.form_browser import BASE
 
 LIST = "/api/negotiations"

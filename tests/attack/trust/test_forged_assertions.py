@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.attack.conftest import (
+from tests.helpers.forged_assertions import ABSENT, encode, header, hmac_token, jwk, unknown_key
+from tests.helpers.forger import (
     ASSERTION_ENDPOINTS,
     BAD_KEYS,
     FRESH,
@@ -20,7 +21,6 @@ from tests.attack.conftest import (
     RelativeSeconds,
     refused,
 )
-from tests.helpers.forged_assertions import ABSENT, encode, header, hmac_token, jwk, unknown_key
 from tests.helpers.form_browser import BASE
 
 GRANT = (400, "invalid_grant")

@@ -10,17 +10,9 @@ from negotiator.tokens.clients import JWT_BEARER
 from negotiator.trust import issuer_queries
 from negotiator.trust.issuers import Issuer
 from negotiator.users import user_queries
-from tests.attack.conftest import (
-    AGENT,
-    ASSERTION_ENDPOINTS,
-    IDP,
-    OTHER,
-    Forger,
-    Forgery,
-    refused,
-)
 from tests.conftest import Change, Clock, Mint, Register, bearer
 from tests.helpers.forged_assertions import jwk, jwks, private_key
+from tests.helpers.forger import AGENT, ASSERTION_ENDPOINTS, IDP, OTHER, Forger, Forgery, refused
 from tests.helpers.form_browser import BASE
 
 GRANT = (400, "invalid_grant")

@@ -9,9 +9,9 @@ import pytest
 from negotiator.scopes import ANONYMOUS, ASSISTANT
 from negotiator.settings import Settings
 from tests.conftest import Account, Browsers, Clock, bearer
-from tests.contract.agents.test_email_registration import outbox
 from tests.contract.requirements import covers
 from tests.helpers.dpop_proofs import DpopProver
+from tests.helpers.email_registration import outbox
 from tests.helpers.event_transmitter import CAEP, push, security_event
 from tests.helpers.fake_issuer import ID_JAG, FakeIssuer
 from tests.helpers.form_browser import BASE, FormBrowser

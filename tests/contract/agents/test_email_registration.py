@@ -13,17 +13,12 @@ from negotiator.users import user_queries
 from tests.conftest import Change, Mint, bearer
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import refused
-from tests.helpers.fake_issuer import FakeIssuer, registration
+from tests.helpers.email_registration import REGISTER, by_email, outbox
+from tests.helpers.fake_issuer import FakeIssuer
 from tests.helpers.form_browser import BASE
 
-REGISTER = "/api/agent/register"
 FIVE = ["client_id", "access_token", "token_type", "expires_in", "scopes"]
 PASSWORD = "a long enough password"
-
-
-def by_email(assertion: str, name: str = "mailer") -> dict[str, str]:
-    """The body that registers by an e-mail."""
-    return {**registration(assertion, name), "assertion_type": "verified_email"}
 
 
 async def verifier(change: Change, **policy: Any) -> FakeIssuer:
@@ -32,19 +27,6 @@ async def verifier(change: Change, **policy: Any) -> FakeIssuer:
     issuer = idp.issuer(email_verifier=True, **policy)
     await change(lambda tx: issuer_queries.add(tx, issuer, own=BASE, allow_loopback=False))
     return idp
-
-
-def outbox(settings: Settings) -> list[tuple[str, str]]:
-    """Every mail so far: its recipient and its link."""
-    mails: list[tuple[str, str]] = []
-    for path in sorted((settings.data_dir / "outbox").glob("*.eml")):
-        text = path.read_text()
-        link = re.search(f"^ *{re.escape(BASE)}(/approve/[A-Za-z0-9_-]{{43}})$", text, re.MULTILINE)
-        to = re.search("^To: (.+)$", text, re.MULTILINE)
-        assert link
-        assert to
-        mails.append((to[1], link[1]))
-    return mails
 
 
 @pytest.mark.asyncio

@@ -21,11 +21,10 @@ from negotiator.cli.output import print_result
 from negotiator.settings import Settings
 from negotiator.strict_json import is_array, is_object
 from negotiator.values import escape_invisible, has_invisible_characters
-from tests.api.directory.test_submissions import tool
 from tests.conftest import Change, Mint, bearer
-from tests.contract.cli.test_commands import Operator
-from tests.contract.cli.test_commands import operator as _operator
-from tests.helpers.directory_agents import add_tool, join_directory
+from tests.helpers.directory_agents import add_tool, join_directory, tool
+from tests.helpers.operator_commands import Operator
+from tests.helpers.operator_commands import operator as _operator
 
 operator = _operator
 PLAIN: Final = "a plain name"

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from negotiator.trust.fetch import Fetcher, FetchFailed
-from tests.contract.cli.test_commands import ISSUER, Operator
-from tests.contract.cli.test_commands import operator as _operator
+from tests.helpers.operator_commands import ISSUER, Operator
+from tests.helpers.operator_commands import operator as _operator
 
 operator = _operator
 ADD = ("issuers", "add", ISSUER, "--discover")

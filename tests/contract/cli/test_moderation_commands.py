@@ -3,12 +3,11 @@
 import httpx2
 import pytest
 
-from tests.api.directory.test_submissions import tool
 from tests.conftest import Change
-from tests.contract.cli.test_commands import Operator
-from tests.contract.cli.test_commands import operator as _operator
 from tests.contract.requirements import covers
-from tests.helpers.directory_agents import add_tool, join_directory
+from tests.helpers.directory_agents import add_tool, join_directory, tool
+from tests.helpers.operator_commands import Operator
+from tests.helpers.operator_commands import operator as _operator
 
 operator = _operator
 _QUEUE = ("directory", "submissions")

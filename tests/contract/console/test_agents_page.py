@@ -1,7 +1,6 @@
 """The Agents page as the contract wants it: make, see, revoke; codes and agents (docs/contract 2.6)."""
 
 import re
-from typing import Any
 
 import httpx2
 import pytest
@@ -9,28 +8,8 @@ import pytest
 from negotiator.scopes import ASSISTANT
 from tests.conftest import Account, Browsers, Register, bearer
 from tests.contract.requirements import covers
-from tests.helpers.form_browser import FormBrowser, redirect_path
-
-CODE = re.compile("([BCDFGHJKLMNPQRSTVWXZ]{4}-){2}[BCDFGHJKLMNPQRSTVWXZ]{4}")
-CLAIM = "/api/agent/claim"
-
-
-async def made(browser: FormBrowser, **fields: str) -> str:
-    """A code made by the form."""
-    told = {"label": "the laptop", "life": "600", "scope__negotiations:read": "on", **fields}
-    page = await browser.send("/agents/codes", on="/agents", **told)
-    assert page.status_code == 200, page.text
-    found = CODE.search(page.text)
-    assert found
-    return found[0]
-
-
-async def claimed(client: httpx2.AsyncClient, agent: dict[str, Any], code: str) -> dict[str, Any]:
-    """The agent bound by the code."""
-    answer = await client.post(CLAIM, json={"claim_token": code}, headers=bearer(agent))
-    assert answer.status_code == 200, answer.text
-    result: dict[str, Any] = answer.json()
-    return result
+from tests.helpers.agents_page import CLAIM, claimed, made
+from tests.helpers.form_browser import redirect_path
 
 
 @pytest.mark.asyncio

@@ -4,7 +4,6 @@ import hashlib
 import html
 import re
 from typing import Any, Final
-from xml.etree import ElementTree
 
 import httpx2
 import pytest
@@ -14,11 +13,13 @@ from negotiator.settings import Settings
 from tests.contract.requirements import covers
 from tests.helpers.form_browser import BASE
 from tests.helpers.published_documents import (
+    ACCEPTED,
     addresses,
     documents,
     hrefs,
     is_reachable,
     links,
+    located,
     media_type,
     read,
 )
@@ -28,14 +29,6 @@ CRAWLERS: Final = (
     *("Google-Extended", "PerplexityBot", "Amazonbot", "Bytespider", "CCBot", "Applebot-Extended"),
 )
 SHOP: Final = re.compile(r"/(?:cart|checkout|product|products|shop|store|pricing|buy)\b", re.I)
-ACCEPTED: Final = {
-    None: "text/html",
-    "*/*": "text/html",
-    "text/markdown": "text/markdown",
-    "text/markdown;q=0, text/html": "text/html",
-    "text/html;q=0.4, text/markdown;q=0.9": "text/markdown",
-}
-SITEMAPS: Final = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
 
 
 @pytest.mark.asyncio
@@ -55,21 +48,6 @@ async def test_line_1_robots_are_told_everything_in_every_group(client: httpx2.A
     closed = {line.removeprefix("Disallow: ") for line in shared.split("\n") if "Disallow" in line}
     assert {"/api/", "/oauth/", "/approve/", "/sign-in", "/account"} <= closed
     assert not closed & {"/", "/docs", "/tools", "/auth.md", "/llms.txt", "/console.css"}
-
-
-async def located(client: httpx2.AsyncClient, path: str) -> list[str]:
-    """Every address in the sitemap and in those it names."""
-    answer = await client.get(path)
-    assert answer.status_code == 200, path
-    assert answer.headers["content-type"] == "application/xml"
-    tree = ElementTree.fromstring(answer.text)  # noqa: S314  it is our own
-    found = [element.text or "" for element in tree.iter(f"{SITEMAPS}loc")]
-    assert all(address.startswith(f"{BASE}/") for address in found)
-    if tree.tag == f"{SITEMAPS}urlset":
-        return found
-    assert tree.tag == f"{SITEMAPS}sitemapindex"
-    inner = [await located(client, address.removeprefix(BASE)) for address in found]
-    return [address for each in inner for address in each]
 
 
 @pytest.mark.asyncio

@@ -6,10 +6,10 @@ from typing import Any, Final
 import httpx2
 import pytest
 
-from tests.api.mcp.conftest import McpClient
 from tests.conftest import Register, bearer
 from tests.contract.requirements import covers
 from tests.helpers.form_browser import BASE
+from tests.helpers.mcp_client import McpClient
 
 WELL_KNOWN: Final = "/.well-known/mcp/server-card.json"
 BESIDE: Final = "/mcp/server-card"

@@ -12,10 +12,9 @@ from negotiator.directory.catalogue_queries import CatalogueTool
 from negotiator.directory.tool_record import FieldEvidence, ToolRecord
 from negotiator.settings import Settings
 from tests.conftest import Change, connect, make_settings, running
-from tests.contract.discovery.test_readiness_checklist import ACCEPTED, located
 from tests.contract.requirements import covers
 from tests.helpers.form_browser import BASE
-from tests.helpers.published_documents import hrefs, is_reachable
+from tests.helpers.published_documents import ACCEPTED, hrefs, is_reachable, located
 
 HOSTILE: Final = '<script>alert(1)</script> [now](https://evil.example) `rm` & "more"'
 

@@ -9,7 +9,7 @@ from negotiator.settings import Settings, SettingsError, load
 from tests.conftest import connect, make_settings, running
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import refused
-from tests.live.conftest import free_port
+from tests.helpers.live_server import free_port
 
 TOKEN = "only the collector knows"
 

@@ -8,10 +8,10 @@ import pytest
 from negotiator.compose.application import build_application
 from negotiator.mcp import tools
 from negotiator.settings import Settings
-from tests.api.mcp.conftest import NEWEST, OLDER, PRICED, McpClient
 from tests.conftest import Register, bearer
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import limited, refused_over_mcp
+from tests.helpers.mcp_client import NEWEST, OLDER, PRICED, McpClient
 from tests.helpers.token_count import ALL_TOOLS, cost
 
 NAMED: Final = {

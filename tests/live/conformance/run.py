@@ -18,10 +18,10 @@ import httpx2
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 
+from tests.helpers.live_server import Server, free_port
 from tests.live.conformance import signing
 from tests.live.conformance.bearer import bearing
 from tests.live.conformance.expected import AUTHORIZATION, NOT_APPLICABLE, REVISIONS, UNTESTABLE
-from tests.live.conftest import Server, free_port
 
 HERE: Final = Path(__file__).parent
 MODULES: Final = HERE / "node_modules"

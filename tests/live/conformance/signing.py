@@ -14,8 +14,8 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from negotiator.scopes import ASSISTANT
 from negotiator.tokens import clients
 from negotiator.tokens.clients import NewClient
+from tests.helpers.live_server import Server, free_port
 from tests.helpers.live_user import LiveUser, arrive, converse, sent_to
-from tests.live.conftest import Server, free_port
 
 _PATIENCE: Final = 60
 

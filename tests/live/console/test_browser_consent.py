@@ -14,8 +14,8 @@ from playwright.sync_api import Browser
 
 from negotiator.tokens.authorization_codes import s256_challenge
 from negotiator.users import user_queries
-from tests.live.conftest import Server
-from tests.live.console.test_browser_pages import PASSWORD, chromium, tab
+from tests.helpers.chromium import PASSWORD, chromium, tab
+from tests.helpers.live_server import Server
 
 __all__ = ["chromium"]
 

@@ -26,7 +26,7 @@ from tests.helpers.directory_identity import (
     prove,
     register_account,
 )
-from tests.live.conftest import Server
+from tests.helpers.live_server import Server
 
 pytestmark = pytest.mark.asyncio
 Pair = tuple[httpx2.AsyncClient, httpx2.AsyncClient]

@@ -4,35 +4,15 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from negotiator.cli.demo.server import run_own_server
+from tests.helpers.guide_snippets import Snippet, snippets
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guide"
 WRITTEN_FOR = "http://127.0.0.1:8000"
-FENCE = re.compile(r"^```(sh|text)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class Snippet:
-    """A piece of shell and the lines its output must hold; `…` stands for anything."""
-
-    shell: str
-    promised: list[str]
-
-
-def snippets(page: str) -> list[Snippet]:
-    """The page's snippets in order; a `text` fence belongs to the `sh` fence before it."""
-    found: list[Snippet] = []
-    for kind, text in FENCE.findall(page):
-        if kind == "sh":
-            found.append(Snippet(text, []))
-        else:
-            found[-1].promised.extend(text.splitlines())
-    return found
 
 
 def pattern(promised: str) -> str:

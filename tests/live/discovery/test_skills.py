@@ -11,8 +11,8 @@ import pytest
 from negotiator.directory import catalogue_queries
 from negotiator.directory.tool_record import FieldEvidence, ToolRecord
 from tests.contract.requirements import covers
-from tests.live.conftest import Server
-from tests.live.discovery.test_guide import snippets
+from tests.helpers.guide_snippets import snippets
+from tests.helpers.live_server import Server
 
 LISTED = ToolRecord.model_validate(
     {

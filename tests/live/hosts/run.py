@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import httpx2
 
-from tests.live.conftest import Server
+from tests.helpers.live_server import Server
 
 HERE: Final = Path(__file__).parent
 ENVIRONMENTS: Final = HERE.parents[2] / ".hosts"

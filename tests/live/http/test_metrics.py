@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from tests.contract.requirements import covers
-from tests.live.conftest import Server, free_port
+from tests.helpers.live_server import Server, free_port
 
 TOKEN = "only the collector knows"
 SAMPLE = 'negotiator_requests_total{operation="get_health",status="200"}'

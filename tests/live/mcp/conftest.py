@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.helpers.live_server import Server
 from tests.helpers.loopback_server import certificate
-from tests.live.conftest import Server
 from tests.live.mcp.launch import AUTHORITY
 
 

@@ -15,8 +15,8 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 from pydantic import AnyUrl
 
+from tests.helpers.live_server import Server
 from tests.helpers.live_user import LiveUser
-from tests.live.conftest import Server
 
 CALLBACK: Final = "http://127.0.0.1:33418/callback"
 

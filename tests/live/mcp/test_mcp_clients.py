@@ -12,10 +12,10 @@ import httpx2
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from tests.api.mcp.conftest import NEWEST, OLDER, McpClient, official
 from tests.conftest import bearer
+from tests.helpers.live_server import Server
+from tests.helpers.mcp_client import NEWEST, OLDER, McpClient, official
 from tests.helpers.mcp_tool_calls import CALLS, REDEEM
-from tests.live.conftest import Server
 
 _CALL: Final = (
     *("open_teleprompter_session", "hear_utterance", "judge_cue", "follow_session"),

@@ -18,9 +18,9 @@ from negotiator.tokens.clients import NewClient
 from negotiator.trust import issuer_queries
 from tests.helpers.client_assertions import ClientAssertionSigner
 from tests.helpers.fake_issuer import FakeIssuer
+from tests.helpers.live_server import Server
 from tests.helpers.live_user import arrive
 from tests.helpers.mcp_tool_calls import CALLS
-from tests.live.conftest import Server
 from tests.live.mcp.conftest import DocumentSite, ShortTokenServer
 from tests.live.mcp.python_client import CALLBACK, DirectTransport, TokenStorage, provider
 

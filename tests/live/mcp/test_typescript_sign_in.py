@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.api.mcp.conftest import NEWEST
 from tests.helpers.live_user import arrive, converse
+from tests.helpers.mcp_client import NEWEST
 from tests.helpers.mcp_tool_calls import CALLS
 from tests.live.mcp.conftest import ShortTokenServer
 from tests.live.mcp.python_client import CALLBACK

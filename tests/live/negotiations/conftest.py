@@ -8,7 +8,8 @@ import pytest_asyncio
 
 from negotiator.scopes import ASSISTANT
 from negotiator.settings import Settings
-from tests.api.negotiations.conftest import (
+from tests.conftest import Clock, Mint, bearer, make_settings
+from tests.helpers.negotiation_client import (
     PRICE,
     TERM,
     NegotiationClient,
@@ -16,7 +17,6 @@ from tests.api.negotiations.conftest import (
     negotiation_client,
     new_negotiation_client,
 )
-from tests.conftest import Clock, Mint, bearer, make_settings
 
 __all__ = ["negotiation_client", "new_negotiation_client"]
 

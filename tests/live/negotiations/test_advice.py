@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.negotiations.conftest import NegotiationClient
-from tests.api.negotiations.tactics.test_tactics import TACTIC
+from tests.helpers.negotiation_client import TACTIC, NegotiationClient
 from tests.live.negotiations.conftest import ISSUES, PACKAGE, pages
 
 pytestmark = pytest.mark.asyncio

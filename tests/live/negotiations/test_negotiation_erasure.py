@@ -17,9 +17,8 @@ from negotiator.negotiations.tables import (
     OwnTactic,
 )
 from negotiator.store.statement import Query, Transaction
-from tests.api.negotiations.conftest import NegotiationClient, NewNegotiationClient
-from tests.api.negotiations.tactics.test_tactics import TACTIC
 from tests.conftest import Change, Clock, Mint, Register, bearer
+from tests.helpers.negotiation_client import TACTIC, NegotiationClient, NewNegotiationClient
 from tests.live.negotiations.conftest import ISSUES, PACKAGE, claimed, pages
 
 pytestmark = pytest.mark.asyncio

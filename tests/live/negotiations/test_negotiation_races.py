@@ -11,9 +11,9 @@ from negotiator import values
 from negotiator.compose.ownership import sweep
 from negotiator.negotiations import event_queries, offer_queries
 from negotiator.settings import Settings
-from tests.api.negotiations.conftest import NegotiationClient
 from tests.conftest import Change, Clock, connect, running
-from tests.live.conftest import ROUNDS
+from tests.helpers.live_server import ROUNDS
+from tests.helpers.negotiation_client import NegotiationClient
 from tests.live.negotiations.conftest import ISSUES, pages
 
 pytestmark = pytest.mark.asyncio

@@ -7,8 +7,8 @@ import pytest
 
 from negotiator import values
 from negotiator.compose.ownership import sweep
-from tests.api.negotiations.conftest import NegotiationClient
 from tests.conftest import Change, Clock
+from tests.helpers.negotiation_client import NegotiationClient
 from tests.live.negotiations.conftest import ISSUES, PACKAGE, pages
 
 pytestmark = pytest.mark.asyncio

@@ -14,7 +14,7 @@ import httpx2
 
 from negotiator.scopes import SERVICES
 from tests.helpers.generated_requests import ACCEPTANCE, DEPENDS, POSITIVE, REJECTIONS
-from tests.live.conftest import Server
+from tests.helpers.live_server import Server
 
 HERE: Final = Path(__file__).parent
 _SECONDS: Final = 60

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import pytest
 
+from tests.helpers.live_server import Server
 from tests.helpers.missing_tools import missing
-from tests.live.conftest import Server
 from tests.live.openapi.installed import (
     HERE,
     NotInstalled,

@@ -5,7 +5,7 @@ from collections.abc import Generator
 import pytest
 
 from tests.conftest import MODELS
-from tests.live.conftest import Server
+from tests.helpers.live_server import Server
 
 
 @pytest.fixture(scope="session")

@@ -17,8 +17,8 @@ from negotiator.store.statement import Transaction
 from negotiator.store.store import make_store
 from negotiator.users import user_queries
 from tests.conftest import bearer
+from tests.helpers.live_server import Server
 from tests.helpers.teleprompter_client import CONSENT, PATH, SCOPES
-from tests.live.conftest import Server
 
 PATIENCE: Final = 60
 

@@ -10,7 +10,7 @@ from typing import Final
 import psutil
 import pytest
 
-from tests.live.conftest import Server
+from tests.helpers.live_server import Server
 from tests.live.teleprompter.socket_client import ReconnectingClient, bound
 
 _SENTENCES: Final = 40

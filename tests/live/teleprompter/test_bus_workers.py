@@ -12,8 +12,8 @@ import pytest
 from tests.conftest import connect as client_of
 from tests.conftest import make_settings, running
 from tests.helpers.asgi_websocket import connect
+from tests.helpers.live_server import Server
 from tests.helpers.phrase_analyser import phrase_analyser as phrase_analyser
-from tests.live.conftest import Server
 from tests.live.teleprompter.socket_client import TeleprompterUser, bound, let_in
 
 _VIEWERS: Final = 8

@@ -19,7 +19,7 @@ from negotiator.scopes import ASSISTANT
 from negotiator.strict_json import read_jws
 from negotiator.tokens import clients
 from negotiator.tokens.clients import NewClient
-from tests.live.conftest import ROUNDS, Server
+from tests.helpers.live_server import ROUNDS, Server
 from tests.live.teleprompter.socket_client import TeleprompterUser, bound
 
 LIST: Final = "/api/negotiations"

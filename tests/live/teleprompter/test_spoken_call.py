@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import pytest
 
+from tests.helpers.live_server import Server
 from tests.helpers.synthetic_speech import PIECE, silence, synthesise
-from tests.live.conftest import Server
 from tests.live.teleprompter.socket_client import TeleprompterUser, bound
 
 SCRIPT: Final = (

@@ -17,7 +17,7 @@ from negotiator.tokens.clients import NewClient
 from negotiator.users import user_queries
 from tests.conftest import bearer
 from tests.helpers.code_flow import CALLBACK, PASSWORD, ClientApp, ConsentingUser
-from tests.live.conftest import ROUNDS, Server
+from tests.helpers.live_server import ROUNDS, Server
 
 pytestmark = pytest.mark.asyncio
 LIST = "/api/negotiations"

@@ -20,7 +20,7 @@ from negotiator.tokens.clients import JWT_BEARER, NewClient
 from negotiator.trust import issuer_queries
 from tests.helpers.fake_issuer import FakeIssuer
 from tests.helpers.form_browser import BASE
-from tests.live.conftest import Server
+from tests.helpers.live_server import Server
 
 
 @pytest_asyncio.fixture

@@ -9,12 +9,12 @@ import pytest
 
 from negotiator.store.statement import Transaction
 from negotiator.trust import issuer_queries
-from tests.api.mcp.conftest import McpClient
 from tests.conftest import bearer
 from tests.helpers.dpop_proofs import DpopProver
 from tests.helpers.event_transmitter import CAEP, push, security_event
 from tests.helpers.fake_issuer import FakeIssuer, registration
-from tests.live.conftest import ROUNDS, Server
+from tests.helpers.live_server import ROUNDS, Server
+from tests.helpers.mcp_client import McpClient
 
 pytestmark = pytest.mark.asyncio
 LIST = "/api/negotiations"

@@ -3,14 +3,13 @@
 import tomllib
 from collections import Counter
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-FILE: Final = Path(__file__).with_name("queries.toml")
+from tests.quality.directory.judged_queries import QUERIES
+
 CONTENT: Final = Path(__file__).parents[3] / "negotiator" / "directory" / "content"
 GRADES: Final = ("perfect", "good", "related")
 LEAST: Final = {"exact": 40, "typo": 40, "synonym": 25, "task": 40}
-
-QUERIES: Final[list[dict[str, Any]]] = tomllib.loads(FILE.read_text())["query"]
 
 
 def _slugs() -> set[str]:

@@ -22,7 +22,7 @@ from negotiator.directory.search import terms
 from negotiator.directory.search.index import IndexEntry, SearchIndex
 from negotiator.directory.search.search import SearchRequest, search_page
 from negotiator.directory.tool_record import ToolView
-from tests.quality.directory.test_search_judgements import QUERIES
+from tests.quality.directory.judged_queries import QUERIES
 
 Search = Callable[[str], list[str]]
 AT: Final = 1_800_000_000_000

@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 from starlette.applications import Starlette
 
-from tests.api.negotiations.conftest import (
+from tests.conftest import Mint, bearer
+from tests.contract.requirements import covers
+from tests.helpers.negotiation_client import (
     PRICE,
     TERM,
     NegotiationClient,
@@ -13,8 +15,6 @@ from tests.api.negotiations.conftest import (
     negotiation_client,
     new_negotiation_client,
 )
-from tests.conftest import Mint, bearer
-from tests.contract.requirements import covers
 
 __all__ = ["negotiation_client", "new_negotiation_client"]
 

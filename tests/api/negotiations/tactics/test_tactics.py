@@ -11,29 +11,17 @@ from negotiator.compose.ownership import erase
 from negotiator.negotiations import plan_queries
 from negotiator.settings import Settings
 from negotiator.store.statement import Transaction
-from tests.api.negotiations.conftest import (
+from tests.conftest import Change, Mint, bearer
+from tests.contract.requirements import covers
+from tests.helpers.negotiation_client import (
+    TACTIC,
     NegotiationClient,
     NewNegotiationClient,
     negotiation_client,
     new_negotiation_client,
 )
-from tests.conftest import Change, Mint, bearer
-from tests.contract.requirements import covers
 
 __all__ = ["negotiation_client", "new_negotiation_client"]
-
-TACTIC: dict[str, Any] = {
-    "name": "Coffee first",
-    "family": "relationship",
-    "summary": "Talk about anything else for a while.",
-    "effect": {"on": "relationship", "size": "small", "evidence": "practice"},
-    "use_when": [
-        {"text": "You hardly know them", "fact": "relationship", "in": ["new"]},
-        "Mornings",
-    ],
-    "lines": [{"role": "party", "text": "Shall we have a coffee before we start on {topic}?"}],
-    "countered_by": ["tac_agenda_first"],
-}
 
 
 @pytest_asyncio.fixture

@@ -9,38 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator.teleprompter.speech.endpointer import (
-    FRAME_BYTES,
     FRAME_MS,
     FRAME_SAMPLES,
-    Endpointer,
     EndpointEvent,
     UtteranceAudio,
-    UtteranceCutter,
     UtteranceEnd,
     UtteranceStart,
 )
 from negotiator.teleprompter.speech.voice_detectors import EnergyDetector
-
-VOICE, NOTHING = b"\x01" * FRAME_BYTES, bytes(FRAME_BYTES)
-
-
-class Told:
-    """A detector that believes what is written in a frame."""
-
-    def voice(self, frame: bytes) -> float:
-        return float(frame[0])
-
-    def reset(self) -> None:
-        """It remembers nothing."""
-
-
-def frames(pattern: str) -> bytes:
-    """v: a frame of voice; anything else: none."""
-    return b"".join(VOICE if letter == "v" else NOTHING for letter in pattern)
-
-
-def cutter(*, hangover_ms: int = 160, longest_ms: int = 3200) -> UtteranceCutter:
-    return UtteranceCutter(Endpointer(Told(), hangover_ms=hangover_ms, longest_ms=longest_ms))
+from tests.helpers.speech_frames import VOICE, cutter, frames
 
 
 def marks(cuts: Sequence[EndpointEvent]) -> list[UtteranceStart | UtteranceEnd]:

@@ -23,8 +23,8 @@ from negotiator.teleprompter.speech.worker_frames import (
 )
 from negotiator.teleprompter.speech.worker_process import ChannelListener, Report
 from negotiator.teleprompter.speech.worker_recognition import HARD_TO_HEAR, ConfidenceMonitor
+from tests.helpers.speech_frames import cutter, frames
 from tests.helpers.synthetic_speech import check_event_order
-from tests.unit.teleprompter.speech.test_endpointing import cutter, frames
 
 
 async def told(telling: UtteranceEventQueue) -> list[RecognitionEvent]:

@@ -1,0 +1,129 @@
+"""A client that opens negotiations about laptops, records offers and changes states."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import httpx2
+import pytest_asyncio
+
+from tests.conftest import Register, bearer
+
+PRICE: dict[str, Any] = {
+    "name": "price",
+    "type": "money",
+    "range": {"min": "800", "max": "1200.00"},
+}
+
+
+TERM: dict[str, Any] = {
+    "name": "term",
+    "type": "enum",
+    "options": [
+        {"value": "1 year", "utility": 1},
+        {"value": "2 years", "utility": 0.5},
+        {"value": "3 years", "utility": 0},
+    ],
+}
+
+
+def negotiation_body(**members: Any) -> dict[str, Any]:
+    """A buyer's talk about one price, walk-away 1100."""
+    plain: dict[str, Any] = {
+        "title": "Laptops",
+        "role": "buyer",
+        "currency": "EUR",
+        "issues": [PRICE],
+        "walk_away": {"package": {"price": "1100"}},
+    }
+    sent = {**plain, **members}
+    return {name: value for name, value in sent.items() if value is not None}
+
+
+@dataclass
+class NegotiationClient:
+    """One agent at work."""
+
+    client: httpx2.AsyncClient
+    headers: dict[str, str]
+
+    async def post(self, path: str, body: Any, **headers: str) -> httpx2.Response:
+        """POST below /api."""
+        return await self.client.post(f"/api{path}", json=body, headers={**self.headers, **headers})
+
+    async def get(self, path: str, **headers: str) -> httpx2.Response:
+        """GET below /api."""
+        return await self.client.get(f"/api{path}", headers={**self.headers, **headers})
+
+    async def patch(self, key: str, body: Any, **headers: str) -> httpx2.Response:
+        """PATCH a negotiation."""
+        sent = {**self.headers, **headers}
+        return await self.client.patch(f"/api/negotiations/{key}", json=body, headers=sent)
+
+    async def delete(self, key: str, **headers: str) -> httpx2.Response:
+        """DELETE a negotiation."""
+        sent = {**self.headers, **headers}
+        return await self.client.delete(f"/api/negotiations/{key}", headers=sent)
+
+    async def opened(self, **members: Any) -> dict[str, Any]:
+        """A new negotiation."""
+        answer = await self.post("/negotiations", negotiation_body(**members))
+        assert answer.status_code == 201, answer.text
+        view: dict[str, Any] = answer.json()
+        return view
+
+    async def offer(self, key: str, price: Any, by: str = "me", **members: Any) -> httpx2.Response:
+        """Record an offer of a price."""
+        body = {"by": by, "package": {"price": price}, **members}
+        return await self.post(f"/negotiations/{key}/offers", body)
+
+    async def offered(self, key: str, price: Any, by: str = "me", **members: Any) -> dict[str, Any]:
+        """The same, when it must succeed."""
+        answer = await self.offer(key, price, by, **members)
+        assert answer.status_code == 201, answer.text
+        view: dict[str, Any] = answer.json()
+        return view
+
+    async def move(self, key: str, to: str, **members: Any) -> httpx2.Response:
+        """Ask for a state."""
+        return await self.post(f"/negotiations/{key}/state", {"to": to, **members})
+
+    async def state(self, key: str) -> str:
+        """The state now."""
+        state: str = (await self.get(f"/negotiations/{key}")).json()["state"]
+        return state
+
+
+NewNegotiationClient = Callable[[], Awaitable[NegotiationClient]]
+
+
+@pytest_asyncio.fixture
+async def new_negotiation_client(
+    client: httpx2.AsyncClient, register: Register
+) -> NewNegotiationClient:
+    """Makes agents that know nothing of each other."""
+
+    async def make() -> NegotiationClient:
+        return NegotiationClient(client, bearer(await register()))
+
+    return make
+
+
+@pytest_asyncio.fixture
+async def negotiation_client(new_negotiation_client: NewNegotiationClient) -> NegotiationClient:
+    """One anonymous agent."""
+    return await new_negotiation_client()
+
+
+TACTIC: dict[str, Any] = {
+    "name": "Coffee first",
+    "family": "relationship",
+    "summary": "Talk about anything else for a while.",
+    "effect": {"on": "relationship", "size": "small", "evidence": "practice"},
+    "use_when": [
+        {"text": "You hardly know them", "fact": "relationship", "in": ["new"]},
+        "Mornings",
+    ],
+    "lines": [{"role": "party", "text": "Shall we have a coffee before we start on {topic}?"}],
+    "countered_by": ["tac_agenda_first"],
+}
