@@ -1,15 +1,19 @@
-"""Agents come to be: anonymous with an ephemeral token, or at once a user's by a verified assertion."""
+"""The agents of both services, and how the assistant registers one: anonymously, or by a verified assertion.
+
+The directory registers its agents in `directory.accounts_registration`. Rows are added, ended and deleted here alone.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, bindparam, delete, or_, update
+from sqlalchemy import BigInteger, bindparam, func, or_, update
 from sqlmodel import col, select
 
 from negotiator import audit, values
-from negotiator.agents.tables import Agent
+from negotiator.agents.tables import Agent, AgentService
 from negotiator.scopes import ANONYMOUS
+from negotiator.store import ownership
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.tokens.access_tokens import (
     ACCESS_TOKEN_TYPE,
@@ -25,7 +29,12 @@ from negotiator.users.identity_matching import MatchedUser, match_assertion
 _DAY: Final = 86_400_000
 
 _ADD = Statement(insertion(Agent))
-_FIND = Query(select(Agent).where(col(Agent.id) == bindparam("agent")), entity(Agent))
+_FIND = Query(
+    select(Agent).where(
+        col(Agent.id) == bindparam("agent"), col(Agent.service) == bindparam("service")
+    ),
+    entity(Agent),
+)
 _OF_USER = Query(
     select(Agent)
     .where(
@@ -49,16 +58,19 @@ _REVOKE = Statement(
     update(Agent)
     .where(
         col(Agent.id) == bindparam("agent"),
-        col(Agent.user_id) == bindparam("user"),
+        col(Agent.service) == bindparam("service"),
+        func.coalesce(col(Agent.user_id), "") == bindparam("user"),
         col(Agent.revoked_at).is_(None),
     )
-    .values(revoked_at=bindparam("at", type_=BigInteger))
+    .values(
+        revoked_at=bindparam("at", type_=BigInteger),
+        expires_at=bindparam("delete_at", type_=BigInteger),
+    )
 )
 _EXPIRED = Query(
     select(Agent.id).where(col(Agent.expires_at) < bindparam("now", type_=BigInteger)).limit(100),
     lambda row: str(row[0]),
 )
-_FORGET = Statement(delete(Agent).where(col(Agent.id) == bindparam("agent")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +106,10 @@ class AgentRegistration:
         Unclaimed, it is forgotten after the retention time.
         """
         expires_at = token.issued_at + self.retention_days * _DAY
-        self._add(tx, token, name, "anonymous", expires_at=expires_at)
+        agent = self._agent(token, name, "anonymous", expires_at=expires_at)
+        add(tx, agent, actor=address, identity_type="anonymous")
         if holds_token:
             self.credentials.record(tx, token)
-        audit.record(
-            tx,
-            "agent.registered",
-            token.subject.client_id,
-            actor=address,
-            identity_type="anonymous",
-        )
 
     def register_asserted(
         self,
@@ -131,48 +137,42 @@ class AgentRegistration:
         )
         scopes = allowed_scopes(assertion)
         token = self.credentials.make(subject, scopes, life=self.life, typ=typ)
-        self._add(tx, token, name, "identity_assertion", claimed_at=token.issued_at)
+        agent = self._agent(token, name, "identity_assertion", claimed_at=token.issued_at)
+        add(tx, agent, actor=address, identity_type=assertion.kind, issuer=found.issuer)
         self.credentials.record(tx, token)
-        audit.record(
-            tx,
-            "agent.registered",
-            subject.client_id,
-            actor=address,
-            identity_type=assertion.kind,
-            issuer=found.issuer,
-        )
         return token, found
 
-    def _add(
+    def _agent(
         self,
-        tx: Transaction,
         token: IssuedToken,
         name: str,
         identity_type: str,
         *,
         claimed_at: int | None = None,
         expires_at: int | None = None,
-    ) -> None:
-        subject = token.subject
-        tx.run(
-            _ADD,
-            id=subject.client_id,
+    ) -> Agent:
+        return Agent(
+            id=token.subject.client_id,
+            service="assistant",
             name=name,
             identity_type=identity_type,
-            user_id=subject.user_id,
-            issuer=subject.issuer,
-            claim_attempts=0,
+            user_id=token.subject.user_id,
+            issuer=token.subject.issuer,
             created_at=token.issued_at,
             claimed_at=claimed_at,
             expires_at=expires_at,
-            revoked_at=None,
-            seen_at=None,
         )
 
 
-def find(tx: Transaction, agent_id: str) -> Agent | None:
-    """The agent of this id."""
-    return tx.one(_FIND, agent=agent_id)
+def add(tx: Transaction, agent: Agent, *, actor: str, **detail: str | None) -> None:
+    """Store a new agent; `actor` and `detail` go to the audit trail."""
+    tx.run(_ADD, **agent.model_dump())
+    audit.record(tx, "agent.registered", agent.id, actor=actor, **detail)
+
+
+def find(tx: Transaction, agent_id: str, *, service: AgentService = "assistant") -> Agent | None:
+    """The service's agent of this id, revoked or not."""
+    return tx.one(_FIND, agent=agent_id, service=service)
 
 
 def of_user(tx: Transaction, user_id: str, *, before: str, limit: int) -> list[Agent]:
@@ -187,19 +187,40 @@ def mark_seen(tx: Transaction, when: Mapping[str, int]) -> None:
 
 
 def revoke(tx: Transaction, agent_id: str, *, user_id: str) -> bool:
-    """Cut an agent of this user off, at once and for all its tokens; False when it is not his."""
-    if not tx.run(_REVOKE, agent=agent_id, user=user_id, at=values.now()):
+    """End an agent of this user with all its tokens; False when the user has no such agent."""
+    return end(tx, agent_id, service="assistant", actor=user_id, user_id=user_id)
+
+
+def end(
+    tx: Transaction,
+    agent_id: str,
+    *,
+    service: AgentService,
+    actor: str,
+    user_id: str = "",
+    event: str = "agent.revoked",
+    kept_for: int | None = None,
+) -> bool:
+    """End an agent with all its tokens at once; False when there is no live one.
+
+    `user_id` is the user that the agent is bound to. Its row is deleted `kept_for` milliseconds later, or never.
+    """
+    now = values.now()
+    delete_at = now + kept_for if kept_for is not None else None
+    if not tx.run(
+        _REVOKE, agent=agent_id, service=service, user=user_id, at=now, delete_at=delete_at
+    ):
         return False
     revocations.revoke(tx, agent_id)
-    audit.record(tx, "agent.revoked", agent_id, actor=user_id)
+    audit.record(tx, event, agent_id, actor=actor)
     return True
 
 
 def delete_expired(tx: Transaction, now: int) -> list[str]:
-    """Forget unclaimed agents past their retention; answers their ids, so that what they owned can go too."""
+    """Delete up to 100 agents past their `expires_at`; answers their ids, so that what they own can be deleted too."""
     expired = tx.all(_EXPIRED, now=now)
     for agent_id in expired:
-        tx.run(_FORGET, agent=agent_id)
+        ownership.delete_row(tx, Agent, agent_id)
         revocations.revoke(tx, agent_id)
         audit.record(tx, "agent.expired", agent_id, actor="clock")
     return expired

@@ -1,34 +1,47 @@
 """Agents and the delegation codes that bind them."""
 
+from typing import Literal
+
 from sqlalchemy import BigInteger
 from sqlmodel import Field
 
 from negotiator.store.model import TableModel, table_options
 
+AgentService = Literal["assistant", "directory"]
+
 
 class Agent(TableModel, table=True):
-    """A registered program. Unclaimed while it has no `user_id`; then `expires_at` says when it is forgotten.
+    """A program that registered at one of the services; each service uses some of the columns.
 
-    `seen_at` is when a bound agent last showed its token, to the minute.
+    The assistant's agent is unclaimed while it has no `user_id`; `claim_attempts` counts the delegation codes it tried,
+    `seen_at` is when a claimed agent last showed its token, to the minute. The directory's agent has `identity_value`,
+    which is a claim until a row of `IdentityProof` says otherwise, `scope`, and `vetted_at` if the operator trusts it.
+    At `expires_at` an agent is deleted with everything it owns: an unclaimed one after its retention, a directory agent
+    some time after its end.
     """
 
     __tablename__ = "agents"
     __table_args__ = table_options(
         sqlite_with_rowid=False,
-        kept="agents.registration deletes an unclaimed agent at `expires_at` and reports it in the audit trail",
+        kept="agents.registration deletes an agent at `expires_at` and reports it in the audit trail",
     )
 
     id: str = Field(primary_key=True)
+    service: str
     name: str
     identity_type: str
-    user_id: str | None = Field(index=True)
-    issuer: str | None
-    claim_attempts: int
+    identity_value: str = ""
+    contact_email: str | None = None
+    scope: str = ""
+    user_id: str | None = Field(default=None, index=True)
+    issuer: str | None = None
+    claim_attempts: int = 0
     created_at: int = Field(sa_type=BigInteger)
-    claimed_at: int | None = Field(sa_type=BigInteger)
-    expires_at: int | None = Field(sa_type=BigInteger, index=True)
-    revoked_at: int | None = Field(sa_type=BigInteger)
-    seen_at: int | None = Field(sa_type=BigInteger)
+    claimed_at: int | None = Field(default=None, sa_type=BigInteger)
+    vetted_at: int | None = Field(default=None, sa_type=BigInteger)
+    expires_at: int | None = Field(default=None, sa_type=BigInteger, index=True)
+    revoked_at: int | None = Field(default=None, sa_type=BigInteger)
+    seen_at: int | None = Field(default=None, sa_type=BigInteger)
 
 
 class Delegation(TableModel, table=True):

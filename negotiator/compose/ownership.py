@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from negotiator.agents import registration
-from negotiator.directory import accounts_queries as directory_accounts
 from negotiator.directory import collections_queries, submissions_transitions
 from negotiator.memory import memories_lifecycle, memories_queries
 from negotiator.negotiations import queries as negotiation_queries
@@ -34,11 +33,6 @@ BEFORE_SWEEP: Final[tuple[Callable[[Transaction, int], Any], ...]] = (
     collections_queries.recount_due_saves,
 )
 """Called with the moment: deletions by another rule than an expiry, and rows that change when their time is over."""
-EXPIRED_PRINCIPALS: Final[tuple[Callable[[Transaction, int], list[str]], ...]] = (
-    registration.delete_expired,
-    directory_accounts.delete_revoked,
-)
-"""Called with the moment: each deletes agents whose time is over and answers their ids."""
 
 
 def claim(tx: Transaction, agent_id: str, user_id: str) -> None:
@@ -65,7 +59,7 @@ def sweep(tx: Transaction, now: int) -> bool:
     for prepare in BEFORE_SWEEP:
         prepare(tx, now)
     scrubs = ownership.current_walk().sweep(tx, now)
-    gone = [agent_id for delete in EXPIRED_PRINCIPALS for agent_id in delete(tx, now)]
+    gone = registration.delete_expired(tx, now)
     for agent_id in gone:
         erase(tx, agent_id)
     return scrubs or bool(gone)

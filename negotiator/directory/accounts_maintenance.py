@@ -12,10 +12,11 @@ from sqlalchemy import BigInteger, bindparam, exists, func, or_
 from sqlmodel import col, select
 
 from negotiator import values
+from negotiator.agents.tables import Agent
 from negotiator.directory import accounts_queries
 from negotiator.directory.claimed_identity import ClaimedIdentity
 from negotiator.directory.identity_keys import PublishedKeys, UnreadableDocument, thumbprint
-from negotiator.directory.tables import DirectoryAgent, IdentityProof
+from negotiator.directory.tables import IdentityProof
 from negotiator.store.statement import Query, Transaction, table
 from negotiator.store.store import Store
 from negotiator.tokens.api_key_queries import DAY
@@ -24,7 +25,7 @@ from negotiator.tokens.tables import ApiKey
 _EVERY: Final = 3_600_000
 _AT_ONCE: Final = 100
 
-_agent, _key = DirectoryAgent, ApiKey
+_agent, _key = Agent, ApiKey
 _proven = exists().where(col(IdentityProof.agent_id) == col(_agent.id)).correlate(table(_agent))
 _usable = exists().where(
     col(_key.client_id) == col(_agent.id),
@@ -40,7 +41,9 @@ _usable = exists().where(
         > bindparam("used_since", type_=BigInteger),
     ),
 )
-_gone = select(_agent.id).where(col(_agent.revoked_at).is_(None), ~_usable)
+_gone = select(_agent.id).where(
+    col(_agent.service) == "directory", col(_agent.revoked_at).is_(None), ~_usable
+)
 _GONE = Query(_gone.limit(_AT_ONCE), lambda row: str(row[0]))
 _IS_GONE = Query(_gone.where(col(_agent.id) == bindparam("agent")), lambda row: str(row[0]))
 

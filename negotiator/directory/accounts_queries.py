@@ -7,56 +7,45 @@ from sqlalchemy import BigInteger, bindparam, delete, update
 from sqlmodel import col, select
 
 from negotiator import audit, values
+from negotiator.agents import registration
+from negotiator.agents.tables import Agent
 from negotiator.caller import CallerRate
 from negotiator.directory.claimed_identity import ClaimedIdentity
-from negotiator.directory.tables import DirectoryAgent, IdentityChallenge, IdentityProof
+from negotiator.directory.tables import IdentityChallenge, IdentityProof
 from negotiator.errors import Conflict, NotFound
-from negotiator.store import ownership
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.tokens.api_keys import ClientEntitlement
-from negotiator.trust import revocations
 
 UNPROVEN, PROVEN, VETTED = 1, 2, 3
 
 _KEPT = 30 * 86_400_000
-_FORGOTTEN = 200
-_ADD = Statement(insertion(DirectoryAgent))
-_FIND = Query(
-    select(DirectoryAgent).where(col(DirectoryAgent.id) == bindparam("agent")),
-    entity(DirectoryAgent),
+_live = (
+    col(Agent.id) == bindparam("agent"),
+    col(Agent.service) == "directory",
+    col(Agent.revoked_at).is_(None),
 )
 _LIST = Query(
-    select(DirectoryAgent, IdentityProof.proven_at)
-    .outerjoin(IdentityProof, col(IdentityProof.agent_id) == col(DirectoryAgent.id))
-    .order_by(col(DirectoryAgent.id).desc())
+    select(Agent, IdentityProof.proven_at)
+    .outerjoin(IdentityProof, col(IdentityProof.agent_id) == col(Agent.id))
+    .where(col(Agent.service) == "directory")
+    .order_by(col(Agent.id).desc())
     .limit(bindparam("limit")),
     lambda row: (_row(row[:-1]), row[-1]),
 )
-_row = entity(DirectoryAgent)
+_row = entity(Agent)
 _STANDING = Query(
-    select(DirectoryAgent.scope, DirectoryAgent.vetted_at, IdentityProof.agent_id)
-    .outerjoin(IdentityProof, col(IdentityProof.agent_id) == col(DirectoryAgent.id))
-    .where(col(DirectoryAgent.id) == bindparam("agent"), col(DirectoryAgent.revoked_at).is_(None)),
+    select(Agent.scope, Agent.vetted_at, IdentityProof.agent_id)
+    .outerjoin(IdentityProof, col(IdentityProof.agent_id) == col(Agent.id))
+    .where(*_live),
     tuple,
 )
 _PROVEN = Query(
     select(IdentityProof)
-    .join(DirectoryAgent, col(DirectoryAgent.id) == col(IdentityProof.agent_id))
-    .where(
-        col(IdentityProof.agent_id) == bindparam("agent"), col(DirectoryAgent.revoked_at).is_(None)
-    ),
+    .join(Agent, col(Agent.id) == col(IdentityProof.agent_id))
+    .where(col(IdentityProof.agent_id) == bindparam("agent"), col(Agent.revoked_at).is_(None)),
     entity(IdentityProof),
 )
-_VET = Statement(
-    update(DirectoryAgent)
-    .where(col(DirectoryAgent.id) == bindparam("agent"), col(DirectoryAgent.revoked_at).is_(None))
-    .values(vetted_at=bindparam("at", type_=BigInteger))
-)
-_REVOKE = Statement(
-    update(DirectoryAgent)
-    .where(col(DirectoryAgent.id) == bindparam("agent"), col(DirectoryAgent.revoked_at).is_(None))
-    .values(revoked_at=bindparam("at", type_=BigInteger))
-)
+_VET = Statement(update(Agent).where(*_live).values(vetted_at=bindparam("at", type_=BigInteger)))
 _PROVE = Statement(insertion(IdentityProof).on_conflict_do_nothing())
 _HOLDER = Query(
     select(IdentityProof.agent_id).where(
@@ -91,12 +80,6 @@ _MISSED = Statement(
         col(IdentityProof.checked_at) == bindparam("seen", type_=BigInteger),
     )
     .values(failures=col(IdentityProof.failures) + 1, checked_at=bindparam("at", type_=BigInteger))
-)
-_LONG_REVOKED = Query(
-    select(col(DirectoryAgent.id))
-    .where(col(DirectoryAgent.revoked_at) < bindparam("before", type_=BigInteger))
-    .limit(_FORGOTTEN),
-    lambda row: str(row[0]),
 )
 _UNPROVE = Statement(delete(IdentityProof).where(col(IdentityProof.agent_id) == bindparam("agent")))
 _UNASK = Statement(
@@ -144,7 +127,7 @@ def proven_identities(tx: Transaction, client_id: str) -> list[ProvenIdentity]:
     ]
 
 
-def record_proof(tx: Transaction, agent: DirectoryAgent, *, thumbprint: str) -> None:
+def record_proof(tx: Transaction, agent: Agent, *, thumbprint: str) -> None:
     """Store that an agent has proven its identity; 409 `identity_taken` when another agent has."""
     now = values.now()
     inserted = tx.run(
@@ -201,13 +184,9 @@ def mark_recheck_failed(
         drop_proof(tx, proof.agent_id, reason="document")
 
 
-def add(tx: Transaction, agent: DirectoryAgent) -> None:
-    tx.run(_ADD, **agent.model_dump())
-
-
-def find(tx: Transaction, agent_id: str) -> DirectoryAgent | None:
-    """The agent of this id, revoked or not."""
-    return tx.one(_FIND, agent=agent_id)
+def find(tx: Transaction, agent_id: str) -> Agent | None:
+    """The directory's agent of this id, revoked or not."""
+    return registration.find(tx, agent_id, service="directory")
 
 
 def newest(tx: Transaction, limit: int) -> list[dict[str, Any]]:
@@ -224,28 +203,19 @@ def vet(tx: Transaction, agent_id: str, *, vetted: bool) -> None:
 
 def revoke(tx: Transaction, agent_id: str, *, actor: str, event: str = "agent.revoked") -> None:
     """Revoke an agent with its keys and tokens; its proven identities become free. 404 when there is none."""
-    if not tx.run(_REVOKE, agent=agent_id, at=values.now()):
+    if not registration.end(
+        tx, agent_id, service="directory", actor=actor, event=event, kept_for=_KEPT
+    ):
         raise NotFound(f"There is no agent {agent_id}.")
-    revocations.revoke(tx, agent_id)
     tx.run(_UNPROVE, agent=agent_id)
     tx.run(_UNASK, agent=agent_id)
-    audit.record(tx, event, agent_id, actor=actor)
-
-
-def delete_revoked(tx: Transaction, now: int) -> list[str]:
-    """Delete agents that were ended a month ago, some hundred at a time; answers whose belongings go with them."""
-    gone = tx.all(_LONG_REVOKED, before=now - _KEPT)
-    for agent_id in gone:
-        ownership.delete_row(tx, DirectoryAgent, agent_id)
-        audit.record(tx, "agent.expired", agent_id)
-    return gone
 
 
 def _identity(row: IdentityProof) -> ClaimedIdentity:
     return ClaimedIdentity(row.type, row.value)
 
 
-def _summary(agent: DirectoryAgent, proven_at: int | None) -> dict[str, Any]:
+def _summary(agent: Agent, proven_at: int | None) -> dict[str, Any]:
     level = VETTED if agent.vetted_at else PROVEN if proven_at else UNPROVEN
     return {
         "client_id": agent.id,

@@ -4,10 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from negotiator import audit, values
+from negotiator.agents import registration
 from negotiator.agents.mail import allow_mail
-from negotiator.directory import accounts_queries, challenge_queries
+from negotiator.agents.tables import Agent
+from negotiator.directory import challenge_queries
 from negotiator.directory.claimed_identity import ClaimedIdentity
-from negotiator.directory.tables import DirectoryAgent, IdentityChallenge
+from negotiator.directory.tables import IdentityChallenge
 from negotiator.errors import InvalidRequest
 from negotiator.scopes import DIRECTORY, READING, ordered
 from negotiator.store.statement import Transaction
@@ -37,7 +39,7 @@ class RegistrationRequest:
 class RegisteredDirectoryAgent:
     """An agent with its new key, whose text is not stored."""
 
-    agent: DirectoryAgent
+    agent: Agent
     key: str
     issued: IssuedChallenge
 
@@ -61,31 +63,27 @@ class DirectoryRegistration:
 
     def enrol(self, tx: Transaction, request: RegistrationRequest) -> RegisteredDirectoryAgent:
         """Store a new agent with its first key and challenge."""
-        at = values.now()
-        agent = DirectoryAgent(
+        agent = Agent(
             id=values.new_id("agt"),
+            service="directory",
             name=request.name,
             identity_type=request.identity.type,
             identity_value=request.identity.value,
             contact_email=request.contact_email,
             scope=" ".join(request.scopes),
-            created_at=at,
-            vetted_at=None,
-            revoked_at=None,
+            created_at=values.now(),
         )
-        accounts_queries.add(tx, agent)
-        key = api_key_queries.add(tx, self.pepper, agent.id)
-        audit.record(
+        registration.add(
             tx,
-            "agent.registered",
-            agent.id,
+            agent,
             actor=request.address,
             identity_type=request.identity.type,
             scope=agent.scope,
         )
+        key = api_key_queries.add(tx, self.pepper, agent.id)
         return RegisteredDirectoryAgent(agent, key.text, self.ask(tx, agent))
 
-    def ask(self, tx: Transaction, agent: DirectoryAgent) -> IssuedChallenge:
+    def ask(self, tx: Transaction, agent: Agent) -> IssuedChallenge:
         """Issue a challenge to prove the agent's identity; an empty one when the identity cannot be proven.
 
         A pending code is not replaced. When the mailbox got too many mails, the challenge has no code but looks the
@@ -114,6 +112,6 @@ class DirectoryRegistration:
         return values.keyed_digest(self.pepper, f"{purpose}\0{text}")
 
 
-def identity_of(agent: DirectoryAgent) -> ClaimedIdentity:
+def identity_of(agent: Agent) -> ClaimedIdentity:
     """The identity that an agent claims."""
     return ClaimedIdentity(agent.identity_type, agent.identity_value)

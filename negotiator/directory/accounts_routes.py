@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from negotiator import values
+from negotiator.agents.tables import Agent
 from negotiator.caller import Caller
 from negotiator.directory import accounts_queries, challenge_queries, identity_verification
 from negotiator.directory.accounts_queries import RateLevels
@@ -26,7 +27,6 @@ from negotiator.directory.schemas_accounts import (
     VerifyIdentity,
     VerifyResult,
 )
-from negotiator.directory.tables import DirectoryAgent
 from negotiator.errors import Forbidden, InvalidRequest
 from negotiator.http.operation import REGISTRATION_BODY_LIMIT, Call, Operation
 from negotiator.schema import NoInput
@@ -146,7 +146,7 @@ class DirectoryAccounts:
     async def challenge(self, call: Call[NoInput]) -> dict[str, Any]:
         """Issue a new challenge, which replaces an earlier one."""
 
-        def unit(tx: Transaction) -> tuple[DirectoryAgent, IssuedChallenge]:
+        def unit(tx: Transaction) -> tuple[Agent, IssuedChallenge]:
             agent = identity_verification.find_calling_agent(tx, call.caller.client_id)
             return agent, self.registration.ask(tx, agent)
 
@@ -166,7 +166,7 @@ class DirectoryAccounts:
         """Verify the calling agent's identity; its level rises on every worker."""
         body, registered = call.input, list[api_key_queries.NewApiKey]()
 
-        def then(tx: Transaction, _agent: DirectoryAgent) -> None:
+        def then(tx: Transaction, _agent: Agent) -> None:
             registered.clear()
             if body.rotate:
                 key = _calling_key(tx, call.caller)
@@ -236,12 +236,12 @@ class DirectoryAccounts:
         if agent and agent.revoked_at is None and not api_key_queries.has_any(tx, agent.id):
             accounts_queries.revoke(tx, agent.id, actor=actor)
 
-    async def _mail(self, agent: DirectoryAgent, issued: IssuedChallenge) -> None:
+    async def _mail(self, agent: Agent, issued: IssuedChallenge) -> None:
         if issued.code is not None:
             email = agent.identity_value
             await self.mailing.send(issued.code, email=email, agent_name=agent.name)
 
-    async def _level(self, agent: DirectoryAgent) -> tuple[int, bool]:
+    async def _level(self, agent: Agent) -> tuple[int, bool]:
         def unit(tx: Transaction) -> tuple[int, bool]:
             standing = self.levels.standing(tx, agent.id)
             return standing.level if standing else 0, bool(
@@ -264,7 +264,7 @@ class DirectoryAccounts:
         }
 
     def _identity(
-        self, agent: DirectoryAgent, level: int, *, verified: bool, issued: IssuedChallenge
+        self, agent: Agent, level: int, *, verified: bool, issued: IssuedChallenge
     ) -> dict[str, Any]:
         return {
             "type": agent.identity_type,

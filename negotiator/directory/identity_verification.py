@@ -10,10 +10,11 @@ from jwt import PyJWK
 
 from negotiator import audit, values
 from negotiator.agents.mail import Mailer, quote_name
+from negotiator.agents.tables import Agent
 from negotiator.directory import accounts_queries, challenge_queries, identity_proof
 from negotiator.directory.accounts_registration import DirectoryRegistration, identity_of
 from negotiator.directory.identity_keys import PublishedKeys, thumbprint
-from negotiator.directory.tables import DirectoryAgent, IdentityChallenge
+from negotiator.directory.tables import IdentityChallenge
 from negotiator.errors import Forbidden, InvalidRequest, NotFound, Refusal
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
@@ -54,14 +55,14 @@ class IdentityVerification:
         *,
         proof: str,
         address: str,
-        then: Callable[[Transaction, DirectoryAgent], None],
-    ) -> DirectoryAgent:
+        then: Callable[[Transaction, Agent], None],
+    ) -> Agent:
         """Verify the agent's identity and run `then` in the same unit; returns the agent.
 
         A refused proof uses one of five attempts and changes nothing else.
         """
 
-        def count(tx: Transaction) -> tuple[DirectoryAgent, IdentityChallenge]:
+        def count(tx: Transaction) -> tuple[Agent, IdentityChallenge]:
             agent = find_calling_agent(tx, client_id)
             challenge = challenge_queries.count_attempt(tx, agent.id, challenge_id)
             return agent, challenge
@@ -83,7 +84,7 @@ class IdentityVerification:
         return agent
 
     async def _check_proof(
-        self, agent: DirectoryAgent, challenge: IdentityChallenge, proof: str, address: str
+        self, agent: Agent, challenge: IdentityChallenge, proof: str, address: str
     ) -> str:
         """The thumbprint of the key that signed, empty for a code; 400 for an invalid proof."""
         if challenge.method == challenge_queries.CODE:
@@ -101,7 +102,7 @@ class IdentityVerification:
         return thumbprint(key)
 
 
-def find_calling_agent(tx: Transaction, client_id: str) -> DirectoryAgent:
+def find_calling_agent(tx: Transaction, client_id: str) -> Agent:
     """The calling agent; 403 for a caller that is not an agent of the directory."""
     agent = accounts_queries.find(tx, client_id)
     if agent is None:
@@ -111,7 +112,7 @@ def find_calling_agent(tx: Transaction, client_id: str) -> DirectoryAgent:
     return agent
 
 
-def _refused(agent: DirectoryAgent, refusal: Refusal) -> Callable[[Transaction], None]:
+def _refused(agent: Agent, refusal: Refusal) -> Callable[[Transaction], None]:
     def remember(tx: Transaction) -> None:
         audit.record(tx, "identity.refused", agent.id, actor=agent.id, reason=refusal.error)
 

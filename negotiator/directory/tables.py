@@ -76,27 +76,6 @@ class ToolChange(TableModel, table=True):
     at: int = Field(sa_type=BigInteger)
 
 
-class DirectoryAgent(TableModel, table=True):
-    """A registered agent. Its identity is a claim unless an `IdentityProof` exists; several agents may
-    claim the same.
-    """
-
-    __tablename__ = "directory_agents"
-    __table_args__ = table_options(
-        kept="accounts_queries.delete_revoked deletes an agent a month after its end"
-    )
-
-    id: str = Field(primary_key=True)
-    name: str
-    identity_type: str
-    identity_value: str
-    contact_email: str | None
-    scope: str
-    created_at: int = Field(sa_type=BigInteger)
-    vetted_at: int | None = Field(sa_type=BigInteger)
-    revoked_at: int | None = Field(sa_type=BigInteger)
-
-
 class IdentityProof(TableModel, table=True):
     """A proven identity; the primary key allows one agent per identity.
 
@@ -105,11 +84,11 @@ class IdentityProof(TableModel, table=True):
     """
 
     __tablename__ = "directory_proofs"
-    __table_args__ = table_options(part_of={"agent_id": "directory_agents"})
+    __table_args__ = table_options(part_of={"agent_id": "agents"})
 
     type: str = Field(primary_key=True)
     value: str = Field(primary_key=True)
-    agent_id: str = Field(unique=True, foreign_key="directory_agents.id")
+    agent_id: str = Field(unique=True, foreign_key="agents.id")
     thumbprint: str
     proven_at: int = Field(sa_type=BigInteger)
     checked_at: int = Field(sa_type=BigInteger, index=True)
@@ -120,12 +99,10 @@ class IdentityChallenge(TableModel, table=True):
     """The newest challenge of an agent. `code_digest` is keyed; None when no mail was sent."""
 
     __tablename__ = "directory_challenges"
-    __table_args__ = table_options(
-        part_of={"agent_id": "directory_agents"}, expires={"expires_at": HOUR}
-    )
+    __table_args__ = table_options(part_of={"agent_id": "agents"}, expires={"expires_at": HOUR})
 
     id: str = Field(primary_key=True)
-    agent_id: str = Field(unique=True, foreign_key="directory_agents.id")
+    agent_id: str = Field(unique=True, foreign_key="agents.id")
     method: str
     nonce: str
     code_digest: str | None

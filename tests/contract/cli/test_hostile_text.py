@@ -134,7 +134,7 @@ async def test_no_name_ends_a_list_or_reaches_the_terminal_as_it_is(
         ("users", "name", ("id", "email")),
         ("clients", "name", ("id",)),
         ("delegations", "label", ("id", "digest")),
-        ("directory_agents", "name", ("id",)),
+        ("agents", "name", ("id",)),
         ("trusted_issuers", "email_domains", ("issuer",)),
         ("tool_reports", "details", ("id",)),
     ):

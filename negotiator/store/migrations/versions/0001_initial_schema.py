@@ -42,13 +42,18 @@ def upgrade() -> None:
     op.create_table(
         "agents",
         sa.Column("id", sa.String(), nullable=False),
+        sa.Column("service", sa.String(), nullable=False),
         sa.Column("name", sa.String(), nullable=False),
         sa.Column("identity_type", sa.String(), nullable=False),
+        sa.Column("identity_value", sa.String(), nullable=False),
+        sa.Column("contact_email", sa.String(), nullable=True),
+        sa.Column("scope", sa.String(), nullable=False),
         sa.Column("user_id", sa.String(), nullable=True),
         sa.Column("issuer", sa.String(), nullable=True),
         sa.Column("claim_attempts", sa.Integer(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("claimed_at", sa.BigInteger(), nullable=True),
+        sa.Column("vetted_at", sa.BigInteger(), nullable=True),
         sa.Column("expires_at", sa.BigInteger(), nullable=True),
         sa.Column("revoked_at", sa.BigInteger(), nullable=True),
         sa.Column("seen_at", sa.BigInteger(), nullable=True),
@@ -229,19 +234,6 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index("ix_cue_examples_owner_id", "cue_examples", ["owner", "id"])
-    op.create_table(
-        "directory_agents",
-        sa.Column("id", sa.String(), nullable=False),
-        sa.Column("name", sa.String(), nullable=False),
-        sa.Column("identity_type", sa.String(), nullable=False),
-        sa.Column("identity_value", sa.String(), nullable=False),
-        sa.Column("contact_email", sa.String(), nullable=True),
-        sa.Column("scope", sa.String(), nullable=False),
-        sa.Column("created_at", sa.BigInteger(), nullable=False),
-        sa.Column("vetted_at", sa.BigInteger(), nullable=True),
-        sa.Column("revoked_at", sa.BigInteger(), nullable=True),
-        sa.PrimaryKeyConstraint("id"),
-    )
     op.create_table(
         "idempotency_keys",
         sa.Column("caller", sa.String(), nullable=False),
@@ -647,7 +639,7 @@ def upgrade() -> None:
         sa.Column("used_at", sa.BigInteger(), nullable=True),
         sa.ForeignKeyConstraint(
             ["agent_id"],
-            ["directory_agents.id"],
+            ["agents.id"],
         ),
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("agent_id"),
@@ -664,7 +656,7 @@ def upgrade() -> None:
         sa.Column("failures", sa.Integer(), nullable=False),
         sa.ForeignKeyConstraint(
             ["agent_id"],
-            ["directory_agents.id"],
+            ["agents.id"],
         ),
         sa.PrimaryKeyConstraint("type", "value"),
         sa.UniqueConstraint("agent_id"),
@@ -720,7 +712,6 @@ def downgrade() -> None:
         "memory_owners",
         "memories",
         "idempotency_keys",
-        "directory_agents",
         "cue_examples",
         "consents",
         "collections",
