@@ -1,7 +1,7 @@
-"""Keeps this process's search index up with the feed of changes, whoever made them.
+"""Keeps this process's search index in step with the feed of changes, whichever process made them.
 
-The number of the last change is asked for at every request; what is new is taken over before the request is answered,
-so that every process answers from the same catalogue. The arithmetic is imported when it is first needed.
+Every request reads the number of the last change and applies newer changes first, so that all processes answer from the
+same catalogue. numpy is imported on first use.
 """
 
 import asyncio
@@ -29,27 +29,27 @@ SYNONYMS_FILE: Final = Path(__file__).parent / "content" / "synonyms.toml"
 
 
 class CatalogueIndex:
-    """The index, the number of the change it stands at, and `most` bytes of the documents asked for lately."""
+    """The index, the number of the last change in it, and a cache of up to `most` bytes of recently read documents."""
 
     def __init__(self, store: Store, *, most: int = _DOCUMENTS) -> None:
         self._store = store
         self._index: SearchIndex | None = None
         self._seq = 0
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
         self._documents = BoundedCache[str, bytes](most)
         self._merging: asyncio.Task[None] | None = None
 
     async def current(self) -> tuple["SearchIndex", int]:
-        """The index as of the newest change, and that change's number."""
+        """The index as of the newest change, and the number of that change."""
         newest = await self._store.read(change_queries.latest)
         if self._index is None or newest > self._seq:
-            async with self._turn:
+            async with self._lock:
                 await self._catch_up(newest)
-        assert self._index is not None  # noqa: S101  made by the first catching up
+        assert self._index is not None  # noqa: S101  set by `_catch_up`
         return self._index, self._seq
 
     async def warm(self) -> None:
-        """Read the catalogue before anybody asks, unless there is nothing in it; later, take over what is new."""
+        """Build the index before the first request, unless the catalogue is empty; later apply new changes."""
         if await self._store.read(change_queries.latest):
             await self.current()
 
@@ -61,13 +61,13 @@ class CatalogueIndex:
             seq = self._seq
             read = await self._store.read(lambda tx: catalogue_queries.read_documents(tx, missing))
             found |= read
-            if seq == self._seq:  # else it may be older than what was taken over meanwhile
+            if seq == self._seq:  # else it may be older than a change applied meanwhile
                 for key, document in read.items():
                     self._documents.put(key, document, len(document))
         return [found[key] for key in ids]
 
     async def close(self) -> None:
-        """Wait for a merge that is under way."""
+        """Wait for a running merge."""
         if self._merging is not None:
             await self._merging
 
@@ -81,23 +81,23 @@ class CatalogueIndex:
                     self._documents.put(each.id, each.document, len(each.document))
             self._index.put([_entry(each) for each in found])
             self._seq = found[-1].seq if found else newest
-            # Others have their turn: a chunk is a millisecond or two.
+            # Yield to other requests: a chunk takes one or two milliseconds.
             await asyncio.sleep(0)
         if self._index.postings.pending >= _MERGE and self._merging is None:
             self._merging = asyncio.create_task(self._merge(self._index))
 
     async def _load(self) -> "SearchIndex":
-        """The whole catalogue into a new index, off the loop."""
+        """A new index of the whole catalogue, built off the event loop."""
         from negotiator.directory.search import terms
         from negotiator.directory.search.index import SearchIndex
 
         index, seq = SearchIndex(terms.load_synonyms(SYNONYMS_FILE)), 0
         while found := await self._store.scan(_after(seq, _LOAD)):
-            await asyncio.to_thread(_take, index, found)
+            await asyncio.to_thread(_gather, index, found)
             seq = found[-1].seq
         await asyncio.to_thread(index.settle)
         self._seq = seq
-        # It stays as long as the process: the collector need not walk it in the middle of somebody's request.
+        # The index lives as long as the process: the collector must not scan it during a request.
         gc.collect()
         gc.freeze()
         return index
@@ -114,7 +114,7 @@ def _after(since: int, limit: int) -> Callable[[Transaction], list[ChangedTool]]
     return lambda tx: change_queries.tools_since(tx, since, limit=limit)
 
 
-def _take(index: "SearchIndex", found: Sequence[ChangedTool]) -> None:
+def _gather(index: "SearchIndex", found: Sequence[ChangedTool]) -> None:
     index.gather(map(_entry, found))
 
 

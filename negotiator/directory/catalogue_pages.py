@@ -1,7 +1,4 @@
-"""`/tools` and `/tools/{slug}`: the catalogue to look through, and one tool of it.
-
-`/about/data`: where the catalogue's facts come from, under which licences, and what nobody checked.
-"""
+"""Pages of the catalogue: `/tools`, `/tools/{slug}`, and `/about/data` on the sources of the facts."""
 
 import tomllib
 from dataclasses import dataclass
@@ -55,36 +52,35 @@ class CataloguePages:
 
     store: Store
     cursors: Cursors
-    following: CatalogueIndex
-    door: Pipeline
+    catalogue_index: CatalogueIndex
+    pipeline: Pipeline
     site: SiteDescription
 
     def routes(self) -> list[Route]:
-        """Both pages."""
         return [
             Route(TOOLS_PAGE_PATH, self.browse, methods=["GET"]),
             Route(TOOL_PAGE_PATH, self.show, methods=["GET"]),
         ]
 
     async def browse(self, request: Request) -> Response:
-        """Categories, a search, and a page of what it found; a search is charged like any call of its address."""
-        address = self.door.guard.address(request.scope, read_headers(request.scope))
-        taken = await self.door.limits.charge(
+        """Categories, a search form and a page of results; rate-limited like a call of the API."""
+        address = self.pipeline.guard.address(request.scope, read_headers(request.scope))
+        taken = await self.pipeline.limits.charge(
             anonymous_caller(address), baseline=DIRECTORY_BASELINE_BUDGET
         )
         try:
             if not taken.taken:
                 raise too_many_requests(taken)
-            given = parse_query(request.scope["query_string"])
-            listed = {name: (given[name],) for name in ("category", "kind") if name in given}
-            asked: ListTools = validate(ListTools, {**given, **listed, "limit": _PAGE})
-            html = await self._list(asked, given)
+            query = parse_query(request.scope["query_string"])
+            listed = {name: (query[name],) for name in ("category", "kind") if name in query}
+            filters: ListTools = validate(ListTools, {**query, **listed, "limit": _PAGE})
+            html = await self._list(filters, query)
         except Refusal as refusal:
             return self._refused(refusal)
         return document_response(request, HTML, html.encode(), _HEADERS)
 
     async def show(self, request: Request) -> Response:
-        """One tool; whoever comes by its id or a former slug is sent to where it is now."""
+        """One tool; its id and former slugs redirect to its present slug."""
         key: str = request.path_params["slug"]
         try:
             if "\0" in key:
@@ -94,49 +90,49 @@ class CataloguePages:
             return self._refused(refusal)
         if key != tool.slug:
             return RedirectResponse(f"{self.site.root}{TOOLS_PAGE_PATH}/{tool.slug}", 301)
-        told = tool_page_values(tool.view)
+        values = tool_page_values(tool.view)
         html, markdown = (
-            CATALOGUE_FRAME.render(self.site, f"tool.{form}", tool=tool.view, **told)
+            CATALOGUE_FRAME.render(self.site, f"tool.{form}", tool=tool.view, **values)
             for form in ("html", "md")
         )
         return negotiated_response(request, html.encode(), markdown.encode(), _HEADERS)
 
-    async def _list(self, asked: ListTools, given: dict[str, str]) -> str:
+    async def _list(self, filters: ListTools, query: dict[str, str]) -> str:
         from negotiator.directory.search.search import search_page
 
-        index, _ = await self.following.current()
-        found = search_page(index, listing_answers.search_request(asked, self.cursors))
-        documents = await self.following.documents([hit.id for hit in found.hits])
-        cursor = listing_answers.next_cursor(asked, found, self.cursors)
-        following = urlencode({**given, "cursor": cursor}) if cursor else ""
-        mended = found.frozen.corrected if found.frozen else ()
+        index, _ = await self.catalogue_index.current()
+        found = search_page(index, listing_answers.search_request(filters, self.cursors))
+        documents = await self.catalogue_index.documents([hit.id for hit in found.hits])
+        cursor = listing_answers.next_cursor(filters, found, self.cursors)
+        next_query = urlencode({**query, "cursor": cursor}) if cursor else ""
+        corrected = found.frozen.corrected if found.frozen else ()
         return CATALOGUE_FRAME.render(
             self.site,
             "tools.html",
             tools=[orjson.loads(document) for document in documents],
             total=found.total,
-            asked=asked,
-            category=TAXONOMY[asked.category[0]] if asked.category else None,
-            corrected=mended,
-            following=following,
+            filters=filters,
+            category=TAXONOMY[filters.category[0]] if filters.category else None,
+            corrected=corrected,
+            next_query=next_query,
             categories=listing_answers.categories_with_counts(index)["items"],
             kinds=KIND_NAMES,
         )
 
     def _refused(self, refusal: Refusal) -> Response:
         title = {404: "There is no such tool", 410: "This tool was removed"}.get(
-            refusal.status, "That cannot be shown"
+            refusal.status, "This page cannot be shown"
         )
         gone = isinstance(refusal, (NotFound, Gone))
         html = CATALOGUE_FRAME.render(
-            self.site, "refused.html", title=title, reason="" if gone else refusal.description
+            self.site, "error.html", title=title, reason="" if gone else refusal.description
         )
         headers = {**_HEADERS, "cache-control": "no-store", **refusal.headers, "content-type": HTML}
         return Response(html, refusal.status, headers)
 
 
 def tool_page_values(view: ToolView) -> dict[str, Any]:
-    """What a tool's page shows beside the record: names for slugs, facts as rows, unknown left unknown."""
+    """Values for the page of a tool besides its record: names of slugs, known facts as rows, names of unknown facts."""
     category, facts = TAXONOMY[view.category], _facts(view)
     return {
         "kind": KIND_NAMES[view.kind],
@@ -152,7 +148,7 @@ def _facts(view: ToolView) -> list[tuple[str, str]]:
     open_source = {True: "yes", False: "no", None: ""}[view.open_source]
     publisher = view.publisher.name or view.publisher.domain or "" if view.publisher else ""
     if view.publisher and view.publisher.verified:
-        publisher += " (proven)"
+        publisher += " (verified)"
     return [
         ("Publisher", publisher),
         ("How to sign in", _word(view.auth.type)),
@@ -182,7 +178,7 @@ _SOURCES: Final = Path(__file__).parent / "content" / "sources.toml"
 
 @dataclass(frozen=True, slots=True)
 class DataSource:
-    """One source: `as_of` is the date of the revision that was read, where it has one."""
+    """A source; `as_of` is the date of the revision that was read, where it has one."""
 
     name: str
     url: str
@@ -192,7 +188,7 @@ class DataSource:
 
 
 def data_sources() -> list[DataSource]:
-    """The sources in the order of the file that the evidence names them by."""
+    """The sources, in the order of the file; evidence refers to them by name."""
     entries: dict[str, dict[str, Any]] = tomllib.loads(_SOURCES.read_text("utf-8"))
     return [
         DataSource(
@@ -207,7 +203,7 @@ def data_sources() -> list[DataSource]:
 
 
 def sources_route(site: SiteDescription) -> Route:
-    """The page, made once."""
+    """The route of the sources page, rendered once."""
     html, markdown = (
         CATALOGUE_FRAME.render(site, f"sources.{form}", sources=data_sources()).encode()
         for form in ("html", "md")

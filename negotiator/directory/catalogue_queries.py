@@ -1,9 +1,7 @@
-"""Many tools' documents at once, by one statement for every twenty.
+"""Queries of tools: the functions through which every module reads and changes the catalogue.
 
-Tools at rest: the unit functions through which every part reads and writes the catalogue.
-
-Each change takes the next number of `tool_changes` in its own transaction, so that whoever has read up to a number
-has missed nothing (the units of a store are serial).
+Each change takes the next number of `tool_changes` in its own transaction. Writes are serial, so a reader of the feed
+up to a number has missed no change.
 """
 
 from collections.abc import Sequence
@@ -43,9 +41,9 @@ def read_documents(tx: Transaction, ids: Sequence[str]) -> dict[str, bytes]:
     """The documents of these tools, deleted ones too, by id."""
     found: dict[str, bytes] = {}
     for start in range(0, len(ids), _TOGETHER):
-        some = ids[start : start + _TOGETHER]
-        chosen = {f"tool{place}": key for place, key in enumerate(some)}
-        found.update(tx.all(_DOCUMENTS, **{**_NO_TOOLS, **chosen}))
+        batch = ids[start : start + _TOGETHER]
+        parameters = {f"tool{place}": key for place, key in enumerate(batch)}
+        found.update(tx.all(_DOCUMENTS, **{**_NO_TOOLS, **parameters}))
     return found
 
 
@@ -55,13 +53,13 @@ _MOVES: Final[dict[ToolStatus, frozenset[ToolStatus]]] = {
     "quarantined": frozenset({"active", "deleted"}),
     "deleted": frozenset(),
 }
-_CROWD: Final = 50
+_MAX_NUMBERED: Final = 50
 _REMOVED: Final = "Removed from the directory."
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogueTool:
-    """A tool as it is kept; `document` is its `ToolView` as JSON, times are milliseconds."""
+    """A stored tool; `document` is its `ToolView` as JSON, times are milliseconds."""
 
     id: str
     slug: str
@@ -75,7 +73,7 @@ class CatalogueTool:
 
     @property
     def view(self) -> ToolView:
-        """The record, read back from its document."""
+        """The record, parsed from its document."""
         return ToolView.model_validate_json(self.document)
 
 
@@ -86,21 +84,21 @@ _columns = [
         *("document", "created_at", "updated_at"),
     )
 ]
-_kept = select(*_columns)
+_select = select(*_columns)
 
 
 def _tool(row: Sequence[Any]) -> CatalogueTool:
     return CatalogueTool(*row)
 
 
-_BY_ID = Query(_kept.where(col(ToolRow.id) == bindparam("tool")), _tool)
+_BY_ID = Query(_select.where(col(ToolRow.id) == bindparam("tool")), _tool)
 _BY_SLUG = Query(
-    _kept.join(ToolSlug, col(ToolSlug.tool) == col(ToolRow.id)).where(
+    _select.join(ToolSlug, col(ToolSlug.tool) == col(ToolRow.id)).where(
         col(ToolSlug.slug) == bindparam("slug")
     ),
     _tool,
 )
-_BY_EXTERNAL = Query(_kept.where(col(ToolRow.external_id) == bindparam("name")), _tool)
+_BY_EXTERNAL = Query(_select.where(col(ToolRow.external_id) == bindparam("name")), _tool)
 _BY_KEY = Query(
     select(col(ToolKey.tool))
     .where(col(ToolKey.kind) == bindparam("kind"), col(ToolKey.value) == bindparam("value"))
@@ -135,14 +133,14 @@ _SAVE = Statement(
 
 
 def find(tx: Transaction, id_or_slug: str) -> CatalogueTool | None:
-    """The tool of this id or of this slug, be it a former one; deleted ones are found too."""
+    """The tool with this id or slug, present or former; deleted tools too."""
     if values.is_id(id_or_slug, "tool"):
         return tx.one(_BY_ID, tool=id_or_slug)
     return tx.one(_BY_SLUG, slug=id_or_slug)
 
 
 def require(tx: Transaction, id_or_slug: str) -> CatalogueTool:
-    """The same; 404 for none, 410 with its tombstone for one that is deleted."""
+    """The tool with this id or slug; 404 for none, 410 for a deleted one."""
     tool = find(tx, id_or_slug)
     if tool is None:
         raise NotFound("There is no such tool.")
@@ -152,12 +150,12 @@ def require(tx: Transaction, id_or_slug: str) -> CatalogueTool:
 
 
 def by_external(tx: Transaction, name: str) -> CatalogueTool | None:
-    """The tool of this name in the MCP registry."""
+    """The tool with this name in the MCP registry."""
     return tx.one(_BY_EXTERNAL, name=name)
 
 
 def duplicates(tx: Transaction, draft: ToolDraft, *, of: str = "") -> dict[CanonicalKey, str]:
-    """Every key of a draft that another tool has, and that tool's id; `of` is the draft's own tool, if it is one."""
+    """The keys of a draft that other tools have, with their ids; `of` is the draft's own tool."""
     found: dict[CanonicalKey, str] = {}
     for key in keys_of(draft):
         holders = tx.all(_BY_KEY, kind=key[0], value=key[1])
@@ -167,34 +165,34 @@ def duplicates(tx: Transaction, draft: ToolDraft, *, of: str = "") -> dict[Canon
 
 
 def free_slug(tx: Transaction, name: str) -> str:
-    """A slug made of a name that is nobody's and never was: with a number or, in a crowd, an id at its end."""
-    wanted = slug = slugify(name)
+    """A slug for a name that no tool has or had, with a number or, after fifty, a random suffix."""
+    base = slug = slugify(name)
     number = 1
     while tx.one(_TAKEN, slug=slug) is not None:
         number += 1
-        end = str(number) if number < _CROWD else values.new_ulid()[-8:]
-        slug = f"{wanted[: SLUG_LENGTH - len(end) - 1].rstrip('-')}-{end}"
+        end = str(number) if number < _MAX_NUMBERED else values.new_ulid()[-8:]
+        slug = f"{base[: SLUG_LENGTH - len(end) - 1].rstrip('-')}-{end}"
     return slug
 
 
 def put(
     tx: Transaction, record: ToolRecord, *, actor: str, expected: int | None = None
 ) -> CatalogueTool:
-    """Keep a record: a new tool when it has no id, else that tool's next revision.
+    """Store a record: a new tool when it has no id, else that tool's next revision.
 
-    404, 410 for an id that is not there any more, 412 when `expected` is not the current revision, 409 `slug_taken`.
-    A record that says what the tool says already changes nothing.
+    404 and 410 for an id that no longer exists, 412 when `expected` is not the current revision, 409 `slug_taken`. A
+    record that equals the current one changes nothing.
     """
     if record.id is None:
         return _create(tx, record, actor=actor)
     current = require(tx, record.id)
-    _expect(current, expected)
+    _check_revision(current, expected)
     slug = record.slug or current.slug
     if slug != current.slug:
         _claim(tx, slug, current.id)
-    seen = current.view
-    view = ToolView.model_validate({**seen.model_dump(), **_given(record), "slug": slug})
-    if view == seen:
+    before = current.view
+    view = ToolView.model_validate({**before.model_dump(), **_record_fields(record), "slug": slug})
+    if view == before:
         return current
     return _save(tx, current, view, kind="updated", actor=actor)
 
@@ -202,9 +200,9 @@ def put(
 def withdraw(
     tx: Transaction, id_or_slug: str, status: ToolStatus, *, message: str, actor: str
 ) -> CatalogueTool:
-    """Move a tool to another state; 409 `illegal_transition`. `deleted` is final and leaves a tombstone.
+    """Move a tool to another status; 409 `illegal_transition`. `deleted` is final.
 
-    A tombstone keeps id, slug, name, category and keys, so that none of them is anybody else's later.
+    A deleted tool keeps id, slug, name, category and keys, so that no other tool gets them.
     """
     current = require(tx, id_or_slug)
     if status == current.status:
@@ -214,15 +212,24 @@ def withdraw(
         raise Conflict("The tool's state forbids it.", error="illegal_transition", members=members)
     now = values.timestamp(values.now())
     moved = {"status": status, "status_message": message or None, "status_changed_at": now}
-    seen = current.view
+    before = current.view
     if status == "deleted":
-        kept = {"id", "slug", "name", "kind", "category", "external_ids", "version", "created_at"}
-        whole = {**seen.model_dump(include=kept), "summary": _REMOVED}
+        members = {
+            "id",
+            "slug",
+            "name",
+            "kind",
+            "category",
+            "external_ids",
+            "version",
+            "created_at",
+        }
+        content = {**before.model_dump(include=members), "summary": _REMOVED}
     else:
-        whole = seen.model_dump()
-    whole |= {**moved, "revision": current.revision, "updated_at": seen.updated_at}
+        content = before.model_dump()
+    content |= {**moved, "revision": current.revision, "updated_at": before.updated_at}
     kind = "restored" if status == "active" else status
-    return _save(tx, current, ToolView.model_validate(whole), kind=kind, actor=actor)
+    return _save(tx, current, ToolView.model_validate(content), kind=kind, actor=actor)
 
 
 def restore(tx: Transaction, id_or_slug: str, *, actor: str) -> CatalogueTool:
@@ -231,7 +238,7 @@ def restore(tx: Transaction, id_or_slug: str, *, actor: str) -> CatalogueTool:
 
 
 def count_saves(tx: Transaction, tool: str, saves: int) -> None:
-    """Note in how many collections a tool is; its `updated_at` stays, since the tool did not change."""
+    """Store in how many collections a tool is; its `updated_at` does not change."""
     current = find(tx, tool)
     if current is None or current.saves == saves or current.status == "deleted":
         return
@@ -247,14 +254,14 @@ def _create(tx: Transaction, record: ToolRecord, *, actor: str) -> CatalogueTool
     moment = values.timestamp(now)
     ours = {"id": key, "slug": slug, "status_changed_at": moment, "revision": 1}
     view = ToolView.model_validate(
-        {**_given(record), **ours, "created_at": moment, "updated_at": moment}
+        {**_record_fields(record), **ours, "created_at": moment, "updated_at": moment}
     )
     seq = change_queries.append(tx, view, kind="created", actor=actor, at=now)
     row: dict[str, Any] = _row(view, seq, 0) | {"created_at": now, "updated_at": now}
     tx.run(_ADD, id=key, **row)
     _rekey(tx, view)
     tool = find(tx, key)
-    assert tool is not None  # noqa: S101  it was added just now
+    assert tool is not None  # noqa: S101  added above
     return tool
 
 
@@ -297,11 +304,11 @@ def _without_external(row: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name != "external_id"}
 
 
-def _given(record: ToolRecord) -> dict[str, Any]:
+def _record_fields(record: ToolRecord) -> dict[str, Any]:
     return record.model_dump(include=set(ToolRecord.model_fields) - {"id", "slug"})
 
 
-def _expect(current: CatalogueTool, expected: int | None) -> None:
+def _check_revision(current: CatalogueTool, expected: int | None) -> None:
     if expected is not None and expected != current.revision:
         raise PreconditionFailed(
             "The tool has changed since that revision.", members={"revision": current.revision}
@@ -314,7 +321,7 @@ def _rekey(tx: Transaction, view: ToolView) -> None:
 
 
 def _claim(tx: Transaction, slug: str, tool: str) -> None:
-    """Make a slug the tool's for good; it may have been its own before."""
+    """Reserve a slug for the tool for good; the tool may have had it before."""
     holder = tx.one(_TAKEN, slug=slug)
     if holder is None:
         tx.run(_ADD_SLUG, slug=slug, tool=tool)

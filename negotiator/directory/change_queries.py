@@ -1,4 +1,4 @@
-"""The feed of changes: numbered without gaps, only ever added to, with a tombstone for what was removed."""
+"""The feed of changes: numbered without gaps and append-only, with an entry for every deletion."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ ChangeKind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class ChangedTool:
-    """A tool at its newest, as a reader that follows the feed takes it over."""
+    """The newest state of a changed tool."""
 
     seq: int
     id: str
@@ -61,15 +61,15 @@ def latest(tx: Transaction) -> int:
 
 
 def append(tx: Transaction, view: ToolView, *, kind: ChangeKind, actor: str, at: int) -> int:
-    """Add the next change; answers its number. Serial units give serial numbers."""
+    """Add the next change and return its number; writes are serial."""
     seq = latest(tx) + 1
-    said = {"tool": view.id, "slug": view.slug, "status": view.status, "revision": view.revision}
-    tx.run(_ADD, seq=seq, kind=kind, actor=actor, at=at, **said)
+    columns = {"tool": view.id, "slug": view.slug, "status": view.status, "revision": view.revision}
+    tx.run(_ADD, seq=seq, kind=kind, actor=actor, at=at, **columns)
     return seq
 
 
 def page(tx: Transaction, since: int, *, limit: int) -> list[dict[str, Any]]:
-    """Up to `limit` changes after number `since`, oldest first, as they go out."""
+    """Up to `limit` changes after number `since`, oldest first, as the API shows them."""
     return [
         {
             "seq": change.seq,
@@ -85,5 +85,5 @@ def page(tx: Transaction, since: int, *, limit: int) -> list[dict[str, Any]]:
 
 
 def tools_since(tx: Transaction, since: int, *, limit: int) -> list[ChangedTool]:
-    """Every tool whose last change is after number `since`, once each, in the order of those changes."""
+    """Every tool whose last change is after number `since`, in the order of those changes."""
     return tx.all(_SINCE, since=since, limit=limit)

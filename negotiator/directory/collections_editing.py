@@ -1,4 +1,4 @@
-"""What may become of a collection: its limits, its tools, its parts replaced, patched, put and taken out."""
+"""Changes to collections: limits, replacing, merge patches, adding and removing tools."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -30,8 +30,8 @@ MOST_COLLECTIONS_UNPROVEN: Final = 20
 _PROVEN: Final = 2
 
 
-def add(tx: Transaction, caller: Caller, asked: NewCollection) -> StoredCollection:
-    """A new collection; 409 at the most that the caller may have, 422 for tools that are not there."""
+def add(tx: Transaction, caller: Caller, body: NewCollection) -> StoredCollection:
+    """A new collection; 409 at the caller's limit, 422 for tools that are not listed."""
     owner = caller.principal
     most = (
         MOST_COLLECTIONS if caller.level >= _PROVEN or caller.user_id else MOST_COLLECTIONS_UNPROVEN
@@ -40,24 +40,26 @@ def add(tx: Transaction, caller: Caller, asked: NewCollection) -> StoredCollecti
         raise Conflict(
             f"You have {most} collections; delete one first.", error="too_many_collections"
         )
-    return collections_queries.add(tx, owner, _face(asked), _items(tx, (), asked.items))
+    return collections_queries.add(tx, owner, _details(body), _items(tx, (), body.items))
 
 
 def replace_whole(
-    tx: Transaction, before: StoredCollection, asked: NewCollection
+    tx: Transaction, before: StoredCollection, body: NewCollection
 ) -> StoredCollection:
-    """The collection as asked for; items that stay keep when they were added."""
+    """The collection with new content; tools that stay keep `added_at`."""
     return collections_queries.save(
-        tx, before, _face(asked), items=_items(tx, before.items, asked.items)
+        tx, before, _details(body), items=_items(tx, before.items, body.items)
     )
 
 
-def edit(tx: Transaction, before: StoredCollection, asked: EditCollection) -> StoredCollection:
-    """The collection with a merge patch applied, the result held to the same rules as a new one."""
-    patch = asked.patch
+def edit(tx: Transaction, before: StoredCollection, body: EditCollection) -> StoredCollection:
+    """The collection with a merge patch applied; the result is validated like a new one."""
+    patch = body.patch
     unlink = "share_url" in patch
     if unlink and patch.pop("share_url") is not None:
-        raise ValidationFailed([FieldError("/share_url", "May only be null: that ends the link.")])
+        raise ValidationFailed(
+            [FieldError("/share_url", "May only be null, which revokes the link.")]
+        )
     row = before.row
     target = {
         "name": row.name,
@@ -65,39 +67,39 @@ def edit(tx: Transaction, before: StoredCollection, asked: EditCollection) -> St
         "visibility": row.visibility,
         "items": [{"tool_id": item.tool, "note": item.note} for item in before.items],
     }
-    body: NewCollection = validate(NewCollection, apply_merge_patch(target, patch))
-    items = _items(tx, before.items, body.items) if "items" in patch else before.items
-    face = _face(body)
-    # A link that was ended stays so until the owner speaks of visibility again.
+    merged: NewCollection = validate(NewCollection, apply_merge_patch(target, patch))
+    items = _items(tx, before.items, merged.items) if "items" in patch else before.items
+    details = _details(merged)
+    # A revoked link stays revoked until the owner sets the visibility again.
     unlink = unlink or (row.share is None and "visibility" not in patch)
-    return collections_queries.save(tx, before, face, items=items, unlink=unlink)
+    return collections_queries.save(tx, before, details, items=items, unlink=unlink)
 
 
-def put(tx: Transaction, before: StoredCollection, asked: PutItem) -> StoredCollection:
-    """The collection with this tool; 404 for a tool that is not there, 409 when the collection is full."""
-    at = collections_queries.find_entry(before.items, asked.tool_id)
+def put(tx: Transaction, before: StoredCollection, body: PutItem) -> StoredCollection:
+    """The collection with this tool added or changed; 404 for an unlisted tool, 409 when it is full."""
+    at = collections_queries.find_entry(before.items, body.tool_id)
     if at is None:
-        if not _is_listed(tx, asked.tool_id):
+        if not _is_listed(tx, body.tool_id):
             raise NotFound("There is no such tool.")
         if len(before.items) >= MOST_ITEMS:
             raise Conflict(
-                f"The collection has {MOST_ITEMS} tools; take one out first.",
+                f"The collection has {MOST_ITEMS} tools; remove one first.",
                 error="collection_full",
             )
-    note = asked.note if asked.note is not None else before.items[at].note if at is not None else ""
-    item = CollectionEntry(asked.tool_id, note, values.now())
-    return _kept_face(
-        tx, before, collections_queries.put_entry(before.items, item, position=asked.position)
+    note = body.note if body.note is not None else before.items[at].note if at is not None else ""
+    item = CollectionEntry(body.tool_id, note, values.now())
+    return _save_items(
+        tx, before, collections_queries.put_entry(before.items, item, position=body.position)
     )
 
 
-def drop(tx: Transaction, before: StoredCollection, asked: ItemId) -> StoredCollection:
-    """The collection without this tool; the same collection when it was not in it."""
-    return _kept_face(tx, before, collections_queries.drop_entry(before.items, asked.tool_id))
+def drop(tx: Transaction, before: StoredCollection, body: ItemId) -> StoredCollection:
+    """The collection without this tool; unchanged when it did not contain it."""
+    return _save_items(tx, before, collections_queries.drop_entry(before.items, body.tool_id))
 
 
 def entries_view(tx: Transaction, found: StoredCollection) -> list[dict[str, Any]]:
-    """The items as they are shown, each with its tool's own status."""
+    """The items for an answer, each with its tool's status."""
     statuses = collections_queries.statuses(tx, found.row.id)
     return [
         {
@@ -111,40 +113,40 @@ def entries_view(tx: Transaction, found: StoredCollection) -> list[dict[str, Any
     ]
 
 
-def _kept_face(
+def _save_items(
     tx: Transaction, before: StoredCollection, items: CollectionEntries
 ) -> StoredCollection:
     return collections_queries.save(
-        tx, before, before.face, items=items, unlink=before.row.share is None
+        tx, before, before.details, items=items, unlink=before.row.share is None
     )
 
 
 def _is_listed(tx: Transaction, tool: str) -> bool:
-    """Whether there is a tool of this id that may be saved: neither deleted nor withheld from everybody."""
+    """Whether a tool of this id may be saved: active or deprecated."""
     found = catalogue_queries.find(tx, tool) if values.is_id(tool, "tool") else None
     return found is not None and found.status in {"active", "deprecated"}
 
 
-def _face(asked: NewCollection) -> CollectionDetails:
-    return CollectionDetails(asked.name, asked.description, asked.visibility)
+def _details(body: NewCollection) -> CollectionDetails:
+    return CollectionDetails(body.name, body.description, body.visibility)
 
 
 def _items(
-    tx: Transaction, before: CollectionEntries, wanted: Sequence[ItemBody]
+    tx: Transaction, before: CollectionEntries, items: Sequence[ItemBody]
 ) -> CollectionEntries:
-    """The wanted items; 422 for a tool named twice and for one that is neither listed nor in it already."""
-    held, seen = {item.tool for item in before}, set[str]()
+    """The new items; 422 for a tool named twice, or neither listed nor in the collection already."""
+    present, seen = {item.tool for item in before}, set[str]()
     faults: list[FieldError] = []
-    for place, item in enumerate(wanted):
+    for place, item in enumerate(items):
         pointer = f"/items/{place}/tool_id"
         if item.tool_id in seen:
             faults.append(FieldError(pointer, "Is in the list already."))
-        elif item.tool_id not in held and not _is_listed(tx, item.tool_id):
+        elif item.tool_id not in present and not _is_listed(tx, item.tool_id):
             faults.append(FieldError(pointer, "There is no such tool."))
         seen.add(item.tool_id)
     if faults:
         raise ValidationFailed(faults)
     now = values.now()
     return collections_queries.replace_entries(
-        before, [CollectionEntry(item.tool_id, item.note, now) for item in wanted]
+        before, [CollectionEntry(item.tool_id, item.note, now) for item in items]
     )

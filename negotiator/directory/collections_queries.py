@@ -1,10 +1,8 @@
-"""The order of a collection's items: pure, on tuples.
+"""Queries of collections and their items, and the counts of how often tools are saved.
 
-How often a tool is saved: counted behind the writers' backs, one owner one save, proven owners only.
-
-Anybody registers an agent in a second; a number that strangers could raise by doing so would rank nothing.
-
-Collections at rest: every statement carries the owner, but those that a share token or `public` open.
+Every statement names the owner, except those for a share token or a public collection. Saves are counted in the
+background, once per owner, for users and agents with a proven identity only: anyone can register agents quickly, so
+their saves must not affect the ranking.
 """
 
 import secrets
@@ -31,7 +29,7 @@ from negotiator.store.statement import Query, Statement, Transaction, entity, in
 
 @dataclass(frozen=True, slots=True)
 class CollectionEntry:
-    """One tool of a collection: its id, the owner's note, since when (milliseconds)."""
+    """A tool of a collection: its id, the owner's note, and when it was added (milliseconds)."""
 
     tool: str
     note: str
@@ -42,16 +40,16 @@ CollectionEntries = tuple[CollectionEntry, ...]
 
 
 def find_entry(items: Sequence[CollectionEntry], tool: str) -> int | None:
-    """Where a tool stands; None when it is not among them."""
+    """The position of a tool; None when it is not in the list."""
     return next((place for place, item in enumerate(items) if item.tool == tool), None)
 
 
 def put_entry(
     items: CollectionEntries, item: CollectionEntry, *, position: int | None
 ) -> CollectionEntries:
-    """The items with this one at `position`, or where it was, or last; its first `added_at` stays.
+    """The items with this one at `position`, or where it was, or last; it keeps its first `added_at`.
 
-    A position past the end means last. Putting the same again changes nothing.
+    A position past the end means last.
     """
     at = find_entry(items, item.tool)
     others = items if at is None else (*items[:at], *items[at + 1 :])
@@ -62,17 +60,17 @@ def put_entry(
 
 
 def drop_entry(items: CollectionEntries, tool: str) -> CollectionEntries:
-    """The items without this tool; the same items when it was not among them."""
+    """The items without this tool."""
     at = find_entry(items, tool)
     return items if at is None else (*items[:at], *items[at + 1 :])
 
 
 def replace_entries(
-    items: CollectionEntries, wanted: Sequence[CollectionEntry]
+    items: CollectionEntries, new_items: Sequence[CollectionEntry]
 ) -> CollectionEntries:
-    """`wanted` in its order; what was there before keeps its `added_at`."""
+    """The new items in their order; a tool that was there before keeps its `added_at`."""
     since = {item.tool: item.added_at for item in items}
-    return tuple(replace(item, added_at=since.get(item.tool, item.added_at)) for item in wanted)
+    return tuple(replace(item, added_at=since.get(item.tool, item.added_at)) for item in new_items)
 
 
 _AT_ONCE: Final = 200
@@ -96,13 +94,13 @@ _COUNT = Query(
 
 
 def mark_saves_due(tx: Transaction, changed: Iterable[str]) -> None:
-    """Note that the saves of these tools have to be counted again."""
+    """Mark the saves of these tools to be counted again."""
     for tool in changed:
         tx.run(_DUE, tool=tool)
 
 
 def recount_due_saves(tx: Transaction, _now: int) -> None:
-    """Count again what is due, some hundred tools at a time."""
+    """Count the saves of the next marked tools."""
     for tool in tx.all(_NEXT):
         catalogue_queries.count_saves(tx, tool, tx.one(_COUNT, tool=tool) or 0)
         tx.run(_DONE, tool=tool)
@@ -190,7 +188,7 @@ _THEIR_TOOLS = Query(
 
 @dataclass(frozen=True, slots=True)
 class CollectionDetails:
-    """What its owner says of a collection, its items left out."""
+    """A collection's name, description and visibility."""
 
     name: str
     description: str
@@ -205,35 +203,34 @@ class StoredCollection:
     items: CollectionEntries
 
     @property
-    def face(self) -> CollectionDetails:
-        """What its owner says of it."""
+    def details(self) -> CollectionDetails:
         return CollectionDetails(self.row.name, self.row.description, self.row.visibility)
 
 
 def page(tx: Transaction, owner: str, limit: int, *, before: str | None) -> list[Collection]:
-    """One more than `limit` of the principal's collections older than `before`, newest first."""
+    """Up to `limit` + 1 of the principal's collections older than `before`, newest first."""
     return tx.all(_PAGE, owner=owner, before=before or _LAST, limit=limit + 1)
 
 
 def count(tx: Transaction, owner: str) -> int:
-    """How many collections the principal has."""
+    """The number of the principal's collections."""
     return tx.one(_COUNT_COLLECTIONS, owner=owner) or 0
 
 
 def find_readable(tx: Transaction, owner: str, collection: str) -> StoredCollection:
-    """A collection of the principal's, or anybody's public one; 404 for every other."""
+    """A collection of the principal, or a public one; 404 for any other."""
     return _whole(tx, tx.one(_VISIBLE, collection=collection, owner=owner))
 
 
 def find_shared(tx: Transaction, token: str) -> StoredCollection:
-    """The collection that a live share token opens; 404 for any other token."""
+    """The collection of a valid share token; 404 otherwise."""
     return _whole(tx, tx.one(_SHARED, token=token))
 
 
 def load_own(
     tx: Transaction, owner: str, collection: str, *, expected: int | None
 ) -> StoredCollection:
-    """The principal's collection, to be changed: 404, 412."""
+    """The principal's collection for a change; 404, 412."""
     found = _whole(tx, tx.one(_FIND, collection=collection, owner=owner))
     if expected is not None and found.row.revision != expected:
         raise PreconditionFailed(
@@ -244,18 +241,17 @@ def load_own(
 
 
 def add(
-    tx: Transaction, owner: str, face: CollectionDetails, items: CollectionEntries
+    tx: Transaction, owner: str, details: CollectionDetails, items: CollectionEntries
 ) -> StoredCollection:
-    """Keep a new collection."""
     now = values.now()
     row = Collection(
         id=values.new_id("col"),
         owner=owner,
         origin=None,
-        name=face.name,
-        description=face.description,
-        visibility=face.visibility,
-        share=_link(face.visibility, None),
+        name=details.name,
+        description=details.description,
+        visibility=details.visibility,
+        share=_link(details.visibility, None),
         size=len(items),
         revision=1,
         created_at=now,
@@ -269,26 +265,26 @@ def add(
 def save(
     tx: Transaction,
     before: StoredCollection,
-    face: CollectionDetails,
+    details: CollectionDetails,
     *,
     items: CollectionEntries,
     unlink: bool = False,
 ) -> StoredCollection:
-    """Keep what changed under the next revision; nothing changed, nothing happens.
+    """Store the changes as the next revision; without a change nothing happens.
 
-    A visibility other than private has a link; `unlink` ends the one there is and makes none.
+    A visibility other than private has a share link; `unlink` revokes it without making a new one.
     """
     row = before.row
-    share = None if unlink else _link(face.visibility, row.share)
-    if (face, share, items) == (before.face, row.share, before.items):
+    share = None if unlink else _link(details.visibility, row.share)
+    if (details, share, items) == (before.details, row.share, before.items):
         return before
     now, revision = values.now(), row.revision + 1
     tx.run(
         _SAVE,
         collection=row.id,
-        new_name=face.name,
-        new_description=face.description,
-        new_visibility=face.visibility,
+        new_name=details.name,
+        new_description=details.description,
+        new_visibility=details.visibility,
         new_share=share,
         new_size=len(items),
         new_revision=revision,
@@ -297,9 +293,9 @@ def save(
     _write_items(tx, row.id, before.items, items)
     changed: dict[str, Any] = {
         **row.model_dump(),
-        "name": face.name,
-        "description": face.description,
-        "visibility": face.visibility,
+        "name": details.name,
+        "description": details.description,
+        "visibility": details.visibility,
         "share": share,
         "size": len(items),
         "revision": revision,
@@ -309,7 +305,7 @@ def save(
 
 
 def statuses(tx: Transaction, collection: str) -> dict[str, str]:
-    """The state of every tool of a collection, by the tool's id."""
+    """The status of every tool of a collection, by its id."""
     return dict(tx.all(_STATUSES, collection=collection))
 
 
@@ -321,7 +317,7 @@ def remove(tx: Transaction, found: StoredCollection) -> None:
 
 
 def mark_all_saves_due(tx: Transaction, principal: str) -> None:
-    """Note that the saves of every tool in the principal's collections have to be counted again."""
+    """Mark the saves of every tool in the principal's collections to be counted again."""
     mark_saves_due(tx, tx.all(_THEIR_TOOLS, principal=principal))
 
 
@@ -332,7 +328,7 @@ def _whole(tx: Transaction, row: Collection | None) -> StoredCollection:
 
 
 def _link(visibility: str, share: str | None) -> str | None:
-    """The token of the share link: 128 random bits, made when there is none and gone with the visibility."""
+    """The token of the share link, 128 random bits; None when the collection is private."""
     if visibility == "private":
         return None
     return share or secrets.token_urlsafe(_SHARE_BYTES)
@@ -344,11 +340,11 @@ def _write_items(
     before: Sequence[CollectionEntry],
     after: Sequence[CollectionEntry],
 ) -> None:
-    """Write the difference: rows that went, that came, and that moved or have another note."""
+    """Write the difference: removed, added, moved and annotated items."""
     placed = {item.tool: (place, item) for place, item in enumerate(before)}
-    wanted = {item.tool for item in after}
-    mark_saves_due(tx, sorted(placed.keys() ^ wanted))
-    for tool in placed.keys() - wanted:
+    new_items = {item.tool for item in after}
+    mark_saves_due(tx, sorted(placed.keys() ^ new_items))
+    for tool in placed.keys() - new_items:
         tx.run(_DROP_ITEM, collection=collection, tool=tool)
     for place, item in enumerate(after):
         if item.tool not in placed:

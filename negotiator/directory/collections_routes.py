@@ -28,7 +28,7 @@ from negotiator.values import timestamp
 
 READ: Final = frozenset({BOOKMARKS_READ})
 WRITE: Final = frozenset({BOOKMARKS_WRITE})
-MOST_BODY_BYTES: Final = 256 * 1024
+COLLECTION_BODY_LIMIT: Final = 256 * 1024
 COLLECTIONS_PATH: Final = "/api/v1/bookmarks"
 _COLLECTIONS: Final[dict[str, Any]] = {
     "path": COLLECTIONS_PATH,
@@ -56,8 +56,7 @@ class Collections:
     cursors: Cursors
 
     def operations(self) -> list[Operation]:
-        """What this slice offers."""
-        return [*self._reading(), *self._writing(), *self._changing(), *self._placing()]
+        return [*self._reading(), *self._writing(), *self._changing(), *self._item_operations()]
 
     def _reading(self) -> list[Operation]:
         return [
@@ -114,7 +113,7 @@ class Collections:
                 status=201,
                 scopes=WRITE,
                 creates=True,
-                body_limit=MOST_BODY_BYTES,
+                body_limit=COLLECTION_BODY_LIMIT,
                 refusals=(400, 409, 422),
                 tool=ToolOffer(
                     "Create a collection",
@@ -132,7 +131,7 @@ class Collections:
                 input=ReplaceCollection,
                 output=CollectionView,
                 scopes=WRITE,
-                body_limit=MOST_BODY_BYTES,
+                body_limit=COLLECTION_BODY_LIMIT,
                 refusals=(400, 404, 412, 422, 428),
             ),
         ]
@@ -148,7 +147,7 @@ class Collections:
                 input=EditCollection,
                 output=CollectionView,
                 scopes=WRITE,
-                body_limit=MOST_BODY_BYTES,
+                body_limit=COLLECTION_BODY_LIMIT,
                 refusals=(400, 404, 412, 422, 428),
             ),
             Operation(
@@ -164,13 +163,13 @@ class Collections:
             ),
         ]
 
-    def _placing(self) -> list[Operation]:
+    def _item_operations(self) -> list[Operation]:
         return [
             Operation(
                 name="put_in_collection",
                 method="PUT",
                 **_ITEM,
-                summary="Put a tool into a collection, or move it, or note something on it",
+                summary="Put a tool into a collection, move it, or change its note",
                 run=self.put,
                 input=PutItem,
                 output=CollectionView,
@@ -189,7 +188,7 @@ class Collections:
                 name="drop_from_collection",
                 method="DELETE",
                 **_ITEM,
-                summary="Take a tool out of a collection",
+                summary="Remove a tool from a collection",
                 run=self.drop,
                 input=ItemId,
                 status=204,
@@ -199,21 +198,21 @@ class Collections:
         ]
 
     async def list(self, call: Call[ListCollections]) -> dict[str, Any]:
-        """A page of the caller's collections without their items; the cursor names the last one seen."""
-        owner, asked = call.caller.principal, call.input
+        """A page of the caller's collections without their items."""
+        owner, body = call.caller.principal, call.input
         bound = ("collections", owner)
-        before = self.cursors.open(asked.cursor, *bound) if asked.cursor else None
+        before = self.cursors.open(body.cursor, *bound) if body.cursor else None
         found = await self.store.read(
-            lambda tx: collections_queries.page(tx, owner, asked.limit, before=before)
+            lambda tx: collections_queries.page(tx, owner, body.limit, before=before)
         )
-        shown, more = found[: asked.limit], len(found) > asked.limit
+        rows, more = found[: body.limit], len(found) > body.limit
         return {
-            "items": [self._summary(row, owned=True) for row in shown],
-            "next_cursor": self.cursors.seal(shown[-1].id, *bound) if more else None,
+            "items": [self._summary(row, owned=True) for row in rows],
+            "next_cursor": self.cursors.seal(rows[-1].id, *bound) if more else None,
         }
 
     async def get(self, call: Call[CollectionId]) -> dict[str, Any]:
-        """One collection of the caller's, or anybody's public one."""
+        """A collection of the caller, or a public one."""
         owner = call.caller.principal
 
         def unit(tx: Transaction) -> dict[str, Any]:
@@ -223,7 +222,7 @@ class Collections:
         return await self.store.scan(unit)
 
     async def shared(self, call: Call[SharedToken]) -> dict[str, Any]:
-        """What a share link opens."""
+        """The collection of a share link."""
         token = call.input.token
         view = await self.store.scan(
             lambda tx: self._view(tx, collections_queries.find_shared(tx, token), owned=True)
@@ -231,7 +230,6 @@ class Collections:
         return {**view, "origin": None}
 
     async def add(self, call: Call[NewCollection]) -> Answer:
-        """A new collection of the caller's."""
         caller = call.caller
 
         def unit(tx: Transaction) -> dict[str, Any]:
@@ -242,21 +240,17 @@ class Collections:
         return Answer(view, 201, {"location": f"{self.base}{COLLECTIONS_PATH}/{view['id']}"})
 
     async def replace(self, call: Call[ReplaceCollection]) -> dict[str, Any]:
-        """The caller's collection anew, under its id."""
         call.require_condition()
         return await self._changed(call, collections_editing.replace_whole, call.input)
 
     async def edit(self, call: Call[EditCollection]) -> dict[str, Any]:
-        """The caller's collection with a merge patch applied."""
         call.require_condition()
         return await self._changed(call, collections_editing.edit, call.input)
 
     async def put(self, call: Call[PutItem]) -> dict[str, Any]:
-        """The caller's collection with this tool in it."""
         return await self._changed(call, collections_editing.put, call.input)
 
     async def delete(self, call: Call[CollectionId]) -> Answer:
-        """Delete a collection of the caller's."""
         call.require_condition()
         owner, expected = call.caller.principal, call.expected
 
@@ -269,7 +263,7 @@ class Collections:
         return Answer(None, 204)
 
     async def drop(self, call: Call[ItemId]) -> Answer:
-        """The caller's collection without this tool; its new tag comes as a header."""
+        """Remove the tool; the new ETag is in a header."""
         view = await self._changed(call, collections_editing.drop, call.input)
         return Answer(None, 204, {"etag": f'"{view["revision"]}"'})
 
@@ -277,13 +271,13 @@ class Collections:
         self,
         call: Call[Any],
         change: Callable[[Transaction, StoredCollection, Any], StoredCollection],
-        asked: Any,
+        body: Any,
     ) -> dict[str, Any]:
         owner, expected = call.caller.principal, call.expected
 
         def unit(tx: Transaction) -> dict[str, Any]:
-            before = collections_queries.load_own(tx, owner, asked.id, expected=expected)
-            return self._view(tx, change(tx, before, asked), owned=True)
+            before = collections_queries.load_own(tx, owner, body.id, expected=expected)
+            return self._view(tx, change(tx, before, body), owned=True)
 
         return await self.store.write(unit)
 
@@ -294,7 +288,7 @@ class Collections:
         }
 
     def _summary(self, row: Collection, *, owned: bool) -> dict[str, Any]:
-        """What is shown of a row; the link only to those who have it anyway."""
+        """A row's summary; the share link only for its owner."""
         link = f"{self.base}/api/v1/shared/{row.share}" if row.share and owned else None
         return {
             "id": row.id,

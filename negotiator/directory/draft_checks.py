@@ -1,13 +1,8 @@
-"""Text written at models instead of readers: found by pattern, and left to a person to judge.
+"""Checks of a draft: links that may not be listed, texts that address models, imitated names and publishers.
 
-Tool descriptions reach the models of whoever searches (tool poisoning, OWASP LLM01). A pattern is no proof, and its
-absence none either: what it finds is never approved by a machine, what it does not find is still only data.
-
-Addresses that must not be listed, though they have the form of one (RFC 6761, RFC 2606, RFC 8375).
-
-`record.texts.split_url` has checked the form: https, no credentials, a name as host, at most 2,048 characters.
-
-All checks over one draft: what is refused outright, what a person has to look at, what may pass by itself.
+Invalid links are refused. Texts that look like instructions to a model (tool poisoning, OWASP LLM01) and imitated names
+are flagged for a moderator; a pattern is no proof, so nothing flagged is approved or refused automatically. Special-use
+hosts follow RFC 6761, RFC 2606 and RFC 8375; `record_text.split_url` has checked the syntax of URLs before.
 """
 
 import re
@@ -29,7 +24,7 @@ from negotiator.errors import FieldError, ValidationFailed
 
 @dataclass(frozen=True, slots=True)
 class InjectionFlag:
-    """A pattern found in a field: which kind, where (RFC 6901)."""
+    """A pattern found in a field: its kind and the JSON pointer (RFC 6901)."""
 
     kind: str
     pointer: str
@@ -39,13 +34,13 @@ _PATTERNS: Final = tomllib.loads(Path(__file__).with_name("injection_patterns.to
 _PART = re.compile(r"@(\w+)")
 
 
-def _whole(pattern: str) -> str:
-    """A pattern with its parts put in."""
+def _expanded(pattern: str) -> str:
+    """The pattern with its named parts inserted."""
     return "(?:" + _PART.sub(lambda part: _PATTERNS["word"][part[1]], pattern) + ")"
 
 
 _FOLDED: Final = {
-    kind: re.compile("|".join(map(_whole, patterns)))
+    kind: re.compile("|".join(map(_expanded, patterns)))
     for kind, patterns in _PATTERNS["folded"].items()
 }
 _PLAIN: Final = {
@@ -56,11 +51,11 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 _SPACE = re.compile(r"[\s_*~`'\"’‘“”|]+")
 _SPLIT = re.compile(r"[-.·]")
 _ADDRESSES: Final = ("url", "domain", "sha256", "identifier", "mcp_registry", "urn_air")
-"""Members that are no prose: their own forms leave no room for a sentence, and base64 or capitals are normal."""
+"""Suffixes of members that hold no prose: their syntax excludes sentences, and base64 or capitals are normal there."""
 
 
 def injection_kinds(text: str) -> list[str]:
-    """Which kinds of pattern are in a text, in a fixed order."""
+    """The kinds of pattern that occur in a text, in a fixed order."""
     folded = _SPACE.sub(" ", without_confusables(text))
     spellings = {folded, _SPLIT.sub(" ", folded), _SPLIT.sub("", folded)}
     found = [
@@ -75,7 +70,7 @@ def injection_kinds(text: str) -> list[str]:
 
 
 def injection_flags(document: Mapping[str, Any]) -> list[InjectionFlag]:
-    """Every pattern in every text of a document, the names of its members left out."""
+    """Every pattern in every text of a document, except in member names."""
     return [
         InjectionFlag(kind, pointer)
         for pointer, text in prose_texts(document, "")
@@ -84,7 +79,7 @@ def injection_flags(document: Mapping[str, Any]) -> list[InjectionFlag]:
 
 
 def prose_texts(value: object, pointer: str) -> Iterator[tuple[str, str]]:
-    """Every text of a JSON value that is prose, with the pointer to it."""
+    """The prose texts of a JSON value with their pointers."""
     if isinstance(value, str):
         yield pointer, value
     elif isinstance(value, Mapping):
@@ -97,7 +92,7 @@ def prose_texts(value: object, pointer: str) -> Iterator[tuple[str, str]]:
 
 
 def _is_mixed(word: str) -> bool:
-    """Whether one word has letters of Latin and of a script that has look-alikes of it."""
+    """Whether a word mixes Latin letters with those of a script that has look-alikes."""
     scripts = {
         unicodedata.name(letter, "").partition(" ")[0] for letter in word if letter.isalpha()
     }
@@ -112,12 +107,12 @@ _SPECIAL: Final = frozenset(
 )
 _ADDRESS = re.compile(r"\d+|0x[0-9a-f]*")
 _IN_NAME: Final = (".nip.io", ".sslip.io", ".xip.io", ".localtest.me", ".lvh.me", ".vcap.me")
-"""Public names that resolve to whatever address is written in them, or to the reader's own machine."""
+"""Public names that resolve to an address written in them, or to the client's own machine."""
 _LABEL = re.compile(r"xn--|[a-z]")
 
 
 def draft_addresses(draft: ToolDraft) -> Iterator[tuple[str, str]]:
-    """Every address of a draft with the pointer to it; templates in braces keep their braces."""
+    """The URLs of a draft with their pointers, templates included."""
     if draft.homepage_url:
         yield "/homepage_url", draft.homepage_url
     if draft.docs_url:
@@ -132,25 +127,27 @@ def draft_addresses(draft: ToolDraft) -> Iterator[tuple[str, str]]:
 
 
 def link_faults(draft: ToolDraft) -> list[FieldError]:
-    """What is wrong with the addresses of a draft, each with its pointer."""
+    """The faults of the URLs of a draft, with their pointers."""
     found = [
-        FieldError(where, said) for where, url in draft_addresses(draft) if (said := url_fault(url))
+        FieldError(pointer, fault)
+        for pointer, url in draft_addresses(draft)
+        if (fault := url_fault(url))
     ]
     domain = draft.publisher.domain if draft.publisher else None
-    if domain and (said := host_fault(domain)):
-        found.append(FieldError("/publisher/domain", said))
+    if domain and (fault := host_fault(domain)):
+        found.append(FieldError("/publisher/domain", fault))
     return found
 
 
 def url_fault(url: str) -> str | None:
-    """Why an address of good form may not be listed; None when it may."""
+    """Why a syntactically valid URL may not be listed; None when it may."""
     parts = urlsplit(url)
     host = (parts.hostname or "").rstrip(".")
     if "{" in host:
-        # A template in the host: the part behind it is what will be reached.
+        # With a template in the host, the part after it decides which domain is reached.
         host = host.rpartition("}")[2].lstrip(".-")
-    if said := host_fault(host):
-        return said
+    if fault := host_fault(host):
+        return fault
     tracking = [
         name
         for name, _ in parse_qsl(parts.query, keep_blank_values=True)
@@ -162,33 +159,33 @@ def url_fault(url: str) -> str | None:
 
 
 def host_fault(host: str) -> str | None:
-    """Why a host may not be listed: an address in place of a name, or a name that means another host to each reader."""
+    """Why a host may not be listed: an IP address, or a name that is not public; None when it may."""
     labels = host.lower().split(".")
     if len(labels) < 2 or not _LABEL.match(labels[-1]) or _ADDRESS.fullmatch(labels[-1]):
         return "Must name a public host by its domain name."
     if labels[-1] in _SPECIAL or f".{host.lower()}".endswith(_IN_NAME):
-        return "Must name a host that is the same for everybody on the internet."
+        return "Must name a public host of the internet."
     return None
 
 
-_SAID: Final = {
-    "override": "Reads like an instruction that overrides others.",
-    "addressed": "Speaks to models instead of readers.",
+_DESCRIPTIONS: Final = {
+    "override": "Looks like an instruction that overrides others.",
+    "addressed": "Addresses models instead of readers.",
     "steering": "Tells models which tool to choose.",
-    "secrecy": "Asks for secrets, or to keep something from the user.",
-    "markup": "Has markup in it; text is plain.",
+    "secrecy": "Asks for secrets, or to hide something from the user.",
+    "markup": "Contains markup; texts must be plain.",
     "tool_call": "Looks like a prompt template or a tool call.",
-    "shouting": "Shouts.",
-    "hidden": "Hides something in white space or code.",
-    "mixed_script": "Has a word in letters of two scripts.",
+    "shouting": "Is written in capitals.",
+    "hidden": "Hides text in white space or encoded data.",
+    "mixed_script": "Contains a word with letters of two scripts.",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class DraftScreening:
-    """What was seen of a draft outside of any transaction: it takes milliseconds, and more than the draft.
+    """The slow checks of a draft, made before the transaction.
 
-    `tools` are other tools of like names, `publishers` verified publishers, by their domains.
+    `tools` are tools with similar names, `publishers` verified publishers with similar names, by domain.
     """
 
     draft: ToolDraft
@@ -204,9 +201,9 @@ def find_injection_flags(draft: ToolDraft) -> tuple[InjectionFlag, ...]:
 
 @dataclass(frozen=True, slots=True)
 class DraftVerdict:
-    """What the checks say. `ownership` is set when the draft is whole the prover's, `similar` are tools of like names.
+    """The result of all checks. `ownership` is set when the submitter owns the whole draft.
 
-    `clear` is whether nothing was flagged: then, and with ownership, nobody has to look.
+    `clear` says that nothing is flagged; a clear and owned draft needs no moderator.
     """
 
     checks: tuple[dict[str, Any], ...]
@@ -216,13 +213,11 @@ class DraftVerdict:
 
 
 def require_acceptable(draft: ToolDraft) -> None:
-    """Refuse with 422 what no moderator could let pass: addresses nobody may list, no address at all."""
+    """Refuse with 422 a draft with an invalid link or without any."""
     faults = link_faults(draft)
     if not draft.findable:
         faults.append(
-            FieldError(
-                "/homepage_url", "Say where it is: a page, a repository, an endpoint or a package."
-            )
+            FieldError("/homepage_url", "Needs a homepage, a repository, an endpoint or a package.")
         )
     if faults:
         raise ValidationFailed(faults)
@@ -230,45 +225,47 @@ def require_acceptable(draft: ToolDraft) -> None:
 
 def judge_draft(
     draft: ToolDraft,
-    seen: DraftScreening,
+    screening: DraftScreening,
     *,
     proofs: Sequence[OwnershipProof],
     current: ToolRecordBase | None = None,
 ) -> DraftVerdict:
-    """Look at a draft that `demand` let pass, and that no other tool is a duplicate of.
+    """Check a draft that `require_acceptable` accepted and that duplicates no tool.
 
-    `current` is the tool that it would change: whoever owns only what the draft would make of it owns nothing yet.
+    `current` is the tool that it would change: its present record must belong to the submitter too.
     """
     ownership = tool_ownership.find_whole_ownership(proofs, draft)
     if current is not None and tool_ownership.find_listed_ownership(proofs, current) is None:
         ownership = None
-    # Another change may have come between: what was seen of another draft says nothing of this one.
-    flags = seen.flags if seen.draft == draft else find_injection_flags(draft)
+    # The draft may have changed since the screening, whose flags then do not apply.
+    flags = screening.flags if screening.draft == draft else find_injection_flags(draft)
     own = {proof.domain for proof in proofs}
-    publishers = [each for each in seen.publishers if each.tool not in own]
+    publishers = [each for each in screening.publishers if each.tool not in own]
     checks = (
         _check("schema"),
         _check("links"),
         _check("duplicate"),
-        _check("text", [(flag.pointer, _SAID[flag.kind]) for flag in flags]),
-        _check("name", [("/name", _likeness(each)) for each in seen.tools]),
+        _check("text", [(flag.pointer, _DESCRIPTIONS[flag.kind]) for flag in flags]),
+        _check("name", [("/name", _likeness(each)) for each in screening.tools]),
         _check(
             "publisher",
-            [("/publisher/name", "Is like a verified publisher's name.") for _ in publishers],
+            [("/publisher/name", "Is similar to a verified publisher's name.") for _ in publishers],
             missing=ownership is None,
         ),
     )
-    return DraftVerdict(checks, seen.tools, ownership, not (flags or seen.tools or publishers))
+    return DraftVerdict(
+        checks, screening.tools, ownership, not (flags or screening.tools or publishers)
+    )
 
 
 def _likeness(found: NameLikeness) -> str:
-    what = "a protected name" if found.protected else "the name"
-    return f"Is like {what} of {found.tool}."
+    kind = "a protected name" if found.protected else "the name"
+    return f"Is similar to {kind} of {found.tool}."
 
 
 def _check(
     name: str, found: Sequence[tuple[str, str]] = (), *, missing: bool = False
 ) -> dict[str, Any]:
     outcome = "flagged" if found else "unproven" if missing else "passed"
-    fields = [{"pointer": pointer, "description": said} for pointer, said in found]
+    fields = [{"pointer": pointer, "description": fault} for pointer, fault in found]
     return {"name": name, "outcome": outcome, "fields": fields}

@@ -1,8 +1,6 @@
-"""What every shape is read into: a record, and what its source says of its state.
+"""Entries to import: from lines of facts in public lists, and from this project's own content.
 
-A line of a public list's facts, composed from snapshots, as a record whose every field is that list's.
-
-The project's own entries (`negotiator/directory/content`) as records, each fact with where it is from.
+Every imported field carries its evidence.
 """
 
 import hashlib
@@ -21,7 +19,7 @@ from negotiator.strict_json import is_array
 
 @dataclass(frozen=True, slots=True)
 class ImportedEntry:
-    """An entry of another catalogue. `wanted_slug` is taken when it is free; `message` belongs to the state."""
+    """An entry of another catalogue. `wanted_slug` is used when it is free; `message` explains the status."""
 
     record: ToolRecord
     wanted_slug: str = ""
@@ -30,11 +28,11 @@ class ImportedEntry:
 
 
 class UnreadableEntry(ValueError):
-    """An entry that cannot be a tool; the text says why."""
+    """An entry that is not a valid tool; the message says why."""
 
 
 def shortened_text(value: Any, limit: int) -> str | None:
-    """A text cut to a limit at a word's end; None for anything else."""
+    """The text cut to a limit at a word's end; None for anything but a non-empty string."""
     if not isinstance(value, str) or not (trimmed := " ".join(value.split())):
         return None
     if len(trimmed) <= limit:
@@ -47,12 +45,12 @@ _SNAPSHOT: Final = "https://github.com/{source}/blob/{source_revision}/{source_p
 
 
 def is_facts(line: dict[str, Any]) -> bool:
-    """Whether a line has this shape."""
+    """Whether a line has the members of a line of facts."""
     return "summary_generated" in line and "source_licence" in line
 
 
 def read_facts(line: dict[str, Any]) -> ImportedEntry:
-    """The tool that a line describes; `Unreadable` says which field is wrong."""
+    """The tool of a line of facts. Raises `UnreadableEntry` with the first invalid field."""
     url, repository = line.get("url"), line.get("repository")
     transports: list[str] = line.get("transports") or []
     endpoint, tags = line.get("endpoint"), line.get("tags")
@@ -89,7 +87,7 @@ def read_facts(line: dict[str, Any]) -> ImportedEntry:
 
 
 def first_fault(fault: ValidationError) -> str:
-    """The first fault of a record in one line."""
+    """The first validation error in one line."""
     first = fault.errors(include_url=False, include_context=False, include_input=False)[0]
     return f"/{'/'.join(map(str, first['loc']))}: {first['msg'].removeprefix('Value error, ')}"
 
@@ -99,7 +97,7 @@ _EDITORS: Final = "The editors of this directory"
 
 
 def content_version(folder: Path = CONTENT_FOLDER) -> str:
-    """What the content says, as a digest of all its files."""
+    """A digest of all content files."""
     digest = hashlib.sha256()
     for path in sorted(folder.glob("*.toml")):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
@@ -107,7 +105,7 @@ def content_version(folder: Path = CONTENT_FOLDER) -> str:
 
 
 def read_content(folder: Path = CONTENT_FOLDER) -> Iterator[ImportedEntry]:
-    """Every entry, in the order of the taxonomy and of the files."""
+    """Every entry of the content files, in the order of the taxonomy and of the files."""
     sources = tomllib.loads((folder / "sources.toml").read_text())
     for category in TAXONOMY:
         for tool in tomllib.loads((folder / f"{category}.toml").read_text())["tool"]:
@@ -118,12 +116,14 @@ def _record(tool: dict[str, Any], category: str, sources: dict[str, Any]) -> Too
     rows: list[dict[str, Any]] = tool.get("evidence", [])
     editors = {"field": "*", "source": _EDITORS, "url": tool["homepage_url"], "method": "content"}
     lines = [_line(row, field, sources) for row in rows for field in row["fields"]]
-    said = {name: value for name, value in tool.items() if name not in {"slug", "evidence"}}
-    return ToolRecord.model_validate({**said, "category": category, "evidence": [editors, *lines]})
+    members = {name: value for name, value in tool.items() if name not in {"slug", "evidence"}}
+    return ToolRecord.model_validate(
+        {**members, "category": category, "evidence": [editors, *lines]}
+    )
 
 
 def _line(row: dict[str, Any], field: str, sources: dict[str, Any]) -> dict[str, Any]:
-    """A fact's line of evidence; where it is from a snapshot, down to the file in it."""
+    """The evidence of one field, down to the file where the source is a snapshot."""
     source = sources[row["source"]]
     url = f"{source['url']}/blob/{source['revision']}/{row['path']}" if "url" in source else None
     return {

@@ -1,4 +1,4 @@
-"""Files of entries: a JSON array, `{"servers": […]}`, or one JSON object a line; each entry with its number."""
+"""Reads files of entries: a JSON array, `{"servers": […]}`, or NDJSON; entries are numbered from 1."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from negotiator.directory.exchange_entries import ImportedEntry, UnreadableEntry
 from negotiator.errors import InvalidRequest
 from negotiator.strict_json import is_array, is_object, read_object
 
-MOST_ENTRY_BYTES: Final = 256 * 1024
-MOST_BATCH_LINES: Final = 1_000
-MOST_BATCH_BYTES: Final = 5 * 1024 * 1024
+MAX_ENTRY_BYTES: Final = 256 * 1024
+MAX_BATCH_LINES: Final = 1_000
+MAX_BATCH_BYTES: Final = 5 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class ImportLine:
-    """An entry of a file, counted from 1: what it says, or why it cannot be read; both None for one to pass over."""
+    """An entry of a file: the parsed entry, or why it is invalid; both None for one to skip."""
 
     number: int
     incoming: ImportedEntry | None = None
@@ -28,13 +28,13 @@ class ImportLine:
 
 
 def read_file(path: Path) -> Iterator[ImportLine]:
-    """The entries of a file; `InvalidRequest` when it is none of the three forms."""
+    """The entries of a file. Raises `InvalidRequest` when it has none of the three forms."""
     try:
         with path.open("rb") as file:
             first = file.read(4096).lstrip()[:1]
             file.seek(0)
-            if first == b"[" or (first == b"{" and _is_whole(file.readline())):
-                yield from _whole(path.read_bytes())
+            if first == b"[" or (first == b"{" and _is_document(file.readline())):
+                yield from _document_entries(path.read_bytes())
                 return
             file.seek(0)
             for number, text in enumerate(file, 1):
@@ -45,11 +45,11 @@ def read_file(path: Path) -> Iterator[ImportLine]:
 
 
 def batches(lines: Iterator[ImportLine]) -> Iterator[list[ImportLine]]:
-    """Lines in batches of at most 1,000 and 5 MiB: what one transaction takes over."""
+    """Batches of at most 1,000 lines and 5 MiB, one transaction each."""
     batch: list[ImportLine] = []
     size = 0
     for line in lines:
-        if batch and (len(batch) >= MOST_BATCH_LINES or size + line.size > MOST_BATCH_BYTES):
+        if batch and (len(batch) >= MAX_BATCH_LINES or size + line.size > MAX_BATCH_BYTES):
             yield batch
             batch, size = [], 0
         batch.append(line)
@@ -59,7 +59,7 @@ def batches(lines: Iterator[ImportLine]) -> Iterator[list[ImportLine]]:
 
 
 def read_entry(number: int, entry: Any, size: int) -> ImportLine:
-    """An entry in whichever shape it has."""
+    """Parse an entry of any known form."""
     if not is_object(entry):
         return ImportLine(number, fault="not a JSON object", size=size)
     try:
@@ -73,20 +73,20 @@ def read_entry(number: int, entry: Any, size: int) -> ImportLine:
     except UnreadableEntry as fault:
         return ImportLine(number, fault=str(fault), size=size)
     except (AttributeError, KeyError, TypeError, ValueError):
-        return ImportLine(number, fault="a member is of another type than it has to be", size=size)
+        return ImportLine(number, fault="a member has the wrong type", size=size)
 
 
 def _line(number: int, text: bytes) -> ImportLine:
-    if len(text) > MOST_ENTRY_BYTES:
-        return ImportLine(number, fault=f"longer than {MOST_ENTRY_BYTES} bytes", size=0)
+    if len(text) > MAX_ENTRY_BYTES:
+        return ImportLine(number, fault=f"longer than {MAX_ENTRY_BYTES} bytes", size=0)
     try:
         return read_entry(number, read_object(text.strip()), len(text))
     except ValueError as fault:
         return ImportLine(number, fault=f"not JSON: {fault}", size=len(text))
 
 
-def _is_whole(first_line: bytes) -> bool:
-    """Whether a file that begins with a brace is one document: its first line is none."""
+def _is_document(first_line: bytes) -> bool:
+    """Whether a file that starts with a brace is one document, not NDJSON."""
     try:
         line = orjson.loads(first_line)
     except orjson.JSONDecodeError:
@@ -94,7 +94,7 @@ def _is_whole(first_line: bytes) -> bool:
     return is_object(line) and isinstance(line.get("servers"), list)
 
 
-def _whole(text: bytes) -> Iterator[ImportLine]:
+def _document_entries(text: bytes) -> Iterator[ImportLine]:
     try:
         document: Any = orjson.loads(text)
     except orjson.JSONDecodeError as fault:
@@ -102,8 +102,8 @@ def _whole(text: bytes) -> Iterator[ImportLine]:
     entries: Any = document.get("servers") if is_object(document) else document
     if not is_array(entries):
         raise InvalidRequest(
-            "The file is neither a JSON array, nor has it `servers`, nor is it NDJSON."
+            "The file is neither a JSON array, nor an object with `servers`, nor NDJSON."
         )
-    each = max(1, len(text) // max(1, len(entries)))
+    average_size = max(1, len(text) // max(1, len(entries)))
     for number, entry in enumerate(entries, 1):
-        yield read_entry(number, entry, each)
+        yield read_entry(number, entry, average_size)

@@ -1,4 +1,6 @@
-"""Taking entries of other catalogues over, one unit a batch: found again, merged by evidence, never twice."""
+"""Imports entries of other catalogues, one transaction a batch: existing tools are recognised and
+merged by evidence.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,7 +25,7 @@ _FOREVER: Final = 2**53
 
 @dataclass(frozen=True, slots=True)
 class ImportOutcome:
-    """What became of a line; `reason` says why it was skipped or refused."""
+    """The result of a line; `reason` says why it was skipped or refused."""
 
     line: int
     action: ImportAction
@@ -33,7 +35,7 @@ class ImportOutcome:
 
 
 class DryRunRollback(Exception):
-    """Raised at the end of a dry run, so that its unit leaves nothing; `outcomes` is what would have been."""
+    """Raised at the end of a dry run to roll the transaction back; `outcomes` holds the results."""
 
     def __init__(self, outcomes: list[ImportOutcome]) -> None:
         super().__init__("a dry run")
@@ -43,8 +45,8 @@ class DryRunRollback(Exception):
 def import_batch(
     tx: Transaction, lines: Sequence[ImportLine], *, dry: bool = False
 ) -> list[ImportOutcome]:
-    """Take a batch over, line by line; a line that is refused leaves the others alone. A dry run raises `Undone`."""
-    outcomes = [_take(tx, line) for line in lines]
+    """Import a batch, line by line; a refused line does not affect the others. A dry run raises `DryRunRollback`."""
+    outcomes = [_import_line(tx, line) for line in lines]
     if dry:
         raise DryRunRollback(outcomes)
     return outcomes
@@ -53,14 +55,14 @@ def import_batch(
 def import_release_content(
     tx: Transaction, version: str, entries: Callable[[], Sequence[ImportedEntry]]
 ) -> int:
-    """Take the project's own content over, once per version however many processes start; answers how many it took."""
+    """Import the project's own content once per version, by one of all processes; returns how many entries."""
     if not atomic_updates.spend(tx, "content", version, expires_at=_FOREVER):
         return 0
     return len([import_entry(tx, each, actor="content") for each in entries()])
 
 
 def import_bundled_content(tx: Transaction) -> int:
-    """The same with the content of this release."""
+    """Import the content of this release."""
     return import_release_content(
         tx, exchange_entries.content_version(), lambda: list(exchange_entries.read_content())
     )
@@ -69,33 +71,35 @@ def import_bundled_content(tx: Transaction) -> int:
 def import_entry(
     tx: Transaction, incoming: ImportedEntry, *, actor: str
 ) -> tuple[ImportAction, CatalogueTool | None]:
-    """Take one entry over: a tool that is here already learns what it did not know, or what is better attested."""
+    """Import one entry: a new tool, or missing and better evidenced values of an existing one."""
     current = find_existing(tx, incoming)
     if current is not None and current.status == "deleted":
         return ("skipped", current)
     if incoming.status == "deleted":
         if current is None:
             return ("skipped", None)
-        message = incoming.message or "Removed where it came from."
-        gone = catalogue_queries.withdraw(tx, current.id, "deleted", message=message, actor=actor)
-        return ("removed", gone)
+        message = incoming.message or "Removed at its source."
+        removed = catalogue_queries.withdraw(
+            tx, current.id, "deleted", message=message, actor=actor
+        )
+        return ("removed", removed)
     if current is None:
-        wanted = catalogue_queries.free_slug(tx, incoming.wanted_slug or incoming.record.name)
-        record = incoming.record.model_copy(update={"slug": wanted})
+        slug = catalogue_queries.free_slug(tx, incoming.wanted_slug or incoming.record.name)
+        record = incoming.record.model_copy(update={"slug": slug})
         return (
             "created",
             _state(tx, catalogue_queries.put(tx, record, actor=actor), incoming, actor=actor),
         )
     merged = tool_record.merge_records(current.view.record, incoming.record)
-    kept = _state(tx, catalogue_queries.put(tx, merged, actor=actor), incoming, actor=actor)
-    return ("unchanged" if kept.seq == current.seq else "updated", kept)
+    stored = _state(tx, catalogue_queries.put(tx, merged, actor=actor), incoming, actor=actor)
+    return ("unchanged" if stored.seq == current.seq else "updated", stored)
 
 
 def find_existing(tx: Transaction, incoming: ImportedEntry) -> CatalogueTool | None:
-    """The tool that an entry is about: the one of its registry name, else one that shares a coordinate with it.
+    """The tool that an entry is about: by its registry name, else by a shared key.
 
-    A package or an endpoint is a tool's own; a page or a repository may be shared by several, so that there the names
-    have to agree too. Two different registry names are two tools.
+    Packages and endpoints identify a tool. Several tools may share a page or repository, so there the names must agree
+    too. Two different registry names are two tools.
     """
     record = incoming.record
     name = record.external_ids.mcp_registry
@@ -108,25 +112,25 @@ def find_existing(tx: Transaction, incoming: ImportedEntry) -> CatalogueTool | N
         view = tool.view
         if name and view.external_ids.mcp_registry not in (None, name):
             continue
-        if kind in {"package", "endpoint"} or _alike(record, view.name, view.slug):
+        if kind in {"package", "endpoint"} or _has_same_name(record, view.name, view.slug):
             return tool
     return None
 
 
-def _alike(record: ToolRecord, name: str, slug: str) -> bool:
-    ours = {_joined(name), _joined(slug)}
-    return _joined(record.name) in ours
+def _has_same_name(record: ToolRecord, name: str, slug: str) -> bool:
+    known_names = {_joined(name), _joined(slug)}
+    return _joined(record.name) in known_names
 
 
 def _joined(text: str) -> str:
-    """A name without what names of servers add to it."""
+    """The name without words that names of servers commonly add."""
     return "".join(word for word in split_words(text) if word not in {"mcp", "server", "official"})
 
 
 def _state(
     tx: Transaction, tool: CatalogueTool, incoming: ImportedEntry, *, actor: str
 ) -> CatalogueTool:
-    """Follow the source where it deprecates; what we quarantined stays so."""
+    """Deprecate the tool when its source does; a quarantined tool stays quarantined."""
     if incoming.status != "deprecated" or tool.status != "active":
         return tool
     return catalogue_queries.withdraw(
@@ -134,7 +138,7 @@ def _state(
     )
 
 
-def _take(tx: Transaction, line: ImportLine) -> ImportOutcome:
+def _import_line(tx: Transaction, line: ImportLine) -> ImportOutcome:
     if line.fault is not None:
         return ImportOutcome(line.number, "refused", reason=line.fault)
     if line.incoming is None:
@@ -147,6 +151,6 @@ def _take(tx: Transaction, line: ImportLine) -> ImportOutcome:
         return ImportOutcome(line.number, "refused", reason=first_fault(fault))
     reason = None
     if action == "skipped":
-        reason = "removed here" if tool else "deleted there, and never here"
+        reason = "deleted here" if tool else "deleted at its source, and not listed here"
     named: dict[str, Any] = {"tool": tool.id, "slug": tool.slug} if tool else {}
     return ImportOutcome(line.number, action, reason=reason, **named)

@@ -1,4 +1,4 @@
-"""The catalogue for other catalogues: all of it as NDJSON, and the MCP registry's read surface over the same tools."""
+"""The catalogue for other catalogues: an NDJSON export, and the read API of the MCP registry."""
 
 import asyncio
 import gzip
@@ -32,22 +32,21 @@ _OPEN: Final = frozenset({"active", "deprecated"})
 
 @dataclass(slots=True)
 class CatalogueExchange:
-    """The export and the registry surface; the export is made once per change of the catalogue and kept compressed."""
+    """The export and the registry API; the compressed export is cached until the catalogue changes."""
 
     base: str
     store: Store
     cursors: Cursors
-    following: CatalogueIndex
-    _made: tuple[int, bytes] = (-1, b"")
-    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    catalogue_index: CatalogueIndex
+    _export: tuple[int, bytes] = (-1, b"")
+    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def operations(self) -> list[Operation]:
-        """What the slice offers."""
         export = Operation(
             name="export_tools",
             method="GET",
             path="/api/v1/export.ndjson",
-            summary="The whole catalogue, one tool a line, each with the licence of its facts",
+            summary="Export the whole catalogue, one tool per line, with the licences of its facts",
             run=self.export,
             media_type=LINES,
             access="public",
@@ -64,7 +63,7 @@ class CatalogueExchange:
                 method="GET",
                 path="/v0.1/servers",
                 aliases=("/v0/servers",),
-                summary="The MCP servers of the catalogue as the MCP registry lists them",
+                summary="List the MCP servers of the catalogue in the format of the MCP registry",
                 run=self.servers,
                 input=ListServers,
                 output=ServerList,
@@ -77,7 +76,7 @@ class CatalogueExchange:
                 method="GET",
                 path="/v0.1/servers/{namespace}/{name}/versions",
                 aliases=("/v0/servers/{namespace}/{name}/versions",),
-                summary="The versions of an MCP server; the catalogue keeps the latest",
+                summary="List the versions of an MCP server; the catalogue stores only the latest",
                 run=self.versions,
                 input=ServerPath,
                 output=ServerList,
@@ -90,7 +89,7 @@ class CatalogueExchange:
                 method="GET",
                 path="/v0.1/servers/{namespace}/{name}/versions/{version}",
                 aliases=("/v0/servers/{namespace}/{name}/versions/{version}",),
-                summary="One version of an MCP server, or the latest",
+                summary="Read one version of an MCP server, or the latest",
                 run=self.version,
                 input=VersionPath,
                 output=ServerEntry,
@@ -101,58 +100,58 @@ class CatalogueExchange:
         ]
 
     async def export(self, call: Call[NoInput]) -> Answer:
-        """Every tool that is not removed, oldest change first."""
+        """Every active or deprecated tool, oldest change first."""
         seq = await self.store.read(change_queries.latest)
-        packs = "gzip" in call.headers.get("accept-encoding", "")
-        headers = listing_answers.cache_headers(call.caller, _export_tag(seq, packs=packs))
-        if (known := listing_answers.not_modified(call, headers)) is not None:
-            return known
-        async with self._turn:
-            if self._made[0] != seq:
-                self._made = await self._make()
-        made, packed = self._made
-        headers["etag"] = _export_tag(made, packs=packs)
-        if packs:
+        gzipped = "gzip" in call.headers.get("accept-encoding", "")
+        headers = listing_answers.cache_headers(call.caller, _export_tag(seq, gzipped=gzipped))
+        if (unchanged := listing_answers.not_modified(call, headers)) is not None:
+            return unchanged
+        async with self._lock:
+            if self._export[0] != seq:
+                self._export = await self._make()
+        made, packed = self._export
+        headers["etag"] = _export_tag(made, gzipped=gzipped)
+        if gzipped:
             return Answer(packed, None, {**headers, "content-encoding": "gzip"}, LINES)
         return Answer(await asyncio.to_thread(gzip.decompress, packed), None, headers, LINES)
 
     async def servers(self, call: Call[ListServers]) -> Answer:
-        """A page of servers in the registry's envelope."""
+        """A page of servers in the registry's format."""
         from negotiator.directory.search.search import search_page
 
-        asked = call.input
-        index, seq = await self.following.current()
+        query = call.input
+        index, seq = await self.catalogue_index.current()
         headers = listing_answers.cache_headers(
-            call.caller, listing_answers.weak_tag("servers", seq, asked.model_dump_json())
+            call.caller, listing_answers.weak_tag("servers", seq, query.model_dump_json())
         )
-        if (known := listing_answers.not_modified(call, headers)) is not None:
-            return known
-        same = ListTools.model_validate(
+        if (unchanged := listing_answers.not_modified(call, headers)) is not None:
+            return unchanged
+        tools_query = ListTools.model_validate(
             {
-                "query": asked.search,
+                "query": query.search,
                 "kind": ["mcp_server"],
-                "sort": None if asked.search else "created",
-                "updated_since": asked.updated_since,
-                # A mirror that asks what changed has to learn what went, too.
-                "include_deleted": asked.include_deleted or asked.updated_since is not None,
-                "limit": asked.limit,
-                "cursor": asked.cursor,
+                "sort": None if query.search else "created",
+                "updated_since": query.updated_since,
+                # A mirror that asks for changes must see deletions too.
+                "include_deleted": query.include_deleted or query.updated_since is not None,
+                "limit": query.limit,
+                "cursor": query.cursor,
             }
         )
-        found = search_page(index, listing_answers.search_request(same, self.cursors))
-        documents = await self.following.documents([hit.id for hit in found.hits])
+        found = search_page(index, listing_answers.search_request(tools_query, self.cursors))
+        documents = await self.catalogue_index.documents([hit.id for hit in found.hits])
         shown = [ToolView.model_validate_json(document) for document in documents]
-        # A page may have fewer than were asked for: the catalogue knows servers that no registry names.
+        # A page may be shorter than `limit`: some servers of the catalogue have no registry name.
         views = [view for view in shown if mcp_server_json.is_registered(view)]
-        if asked.version not in (None, "latest"):
-            views = [view for view in views if view.version == asked.version]
-        cursor = listing_answers.next_cursor(same, found, self.cursors)
+        if query.version not in (None, "latest"):
+            views = [view for view in views if view.version == query.version]
+        cursor = listing_answers.next_cursor(tools_query, found, self.cursors)
         metadata = {"count": len(views), **({"nextCursor": cursor} if cursor else {})}
         servers = [mcp_server_json.render_server(view, self.base) for view in views]
         return _json({"servers": servers, "metadata": metadata}, headers)
 
     async def versions(self, call: Call[ServerPath]) -> Answer:
-        """The one version that is kept."""
+        """The only stored version."""
         view = await self._find(call.input)
         headers = listing_answers.cache_headers(call.caller, f'"{view.id}.{view.revision}"')
         shown = {
@@ -162,7 +161,7 @@ class CatalogueExchange:
         return listing_answers.not_modified(call, headers) or _json(shown, headers)
 
     async def version(self, call: Call[VersionPath]) -> Answer:
-        """The version that is asked for, if it is the one that is kept."""
+        """The stored version, when it is the requested one."""
         view = await self._find(call.input)
         shown = mcp_server_json.render_server(view, self.base)
         if call.input.version not in ("latest", shown["server"]["version"]):
@@ -184,7 +183,7 @@ class CatalogueExchange:
         return view
 
     async def _make(self) -> tuple[int, bytes]:
-        """The export of one snapshot, with the number of its last change."""
+        """A new export of one snapshot, with the number of its last change."""
 
         def unit(tx: Transaction) -> tuple[int, list[bytes]]:
             seq, found, chunk = 0, list[bytes](), change_queries.tools_since(tx, 0, limit=_CHUNK)
@@ -198,12 +197,12 @@ class CatalogueExchange:
         return seq, await asyncio.to_thread(_packed, documents)
 
 
-def _export_tag(seq: int, *, packs: bool) -> str:
-    return f'"export.{seq}{".gz" if packs else ""}"'
+def _export_tag(seq: int, *, gzipped: bool) -> str:
+    return f'"export.{seq}{".gz" if gzipped else ""}"'
 
 
 def _packed(documents: list[bytes]) -> bytes:
-    """The lines, compressed; no time in it, so that the same catalogue has the same bytes."""
+    """The compressed lines, without a timestamp, so that the same catalogue gives the same bytes."""
     lines = [
         listing_answers.extend_object(each, {"licences": _licences(each)}) for each in documents
     ]
@@ -211,7 +210,7 @@ def _packed(documents: list[bytes]) -> bytes:
 
 
 def _licences(document: bytes) -> list[str]:
-    """Under which licences a record's facts came, each once."""
+    """The licences of a record's facts, each once."""
     evidence: list[dict[str, Any]] = orjson.loads(document)["evidence"]
     return sorted({line["licence"] for line in evidence if line["licence"]})
 

@@ -1,9 +1,4 @@
-"""Public answers: bytes put together from documents as they lie, tags, who may keep them how long.
-
-The taxonomy as it goes out: every category with how many tools it has.
-
-A list of tools: from the parameters to what the index is asked for, and from its page to the answer's bytes.
-"""
+"""Builds public answers from stored documents: lists of tools, categories with counts, ETags and cache headers."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -32,31 +27,31 @@ _PRIVATE: Final = "private, max-age=0, must-revalidate"
 
 
 def cache_headers(caller: Caller, tag: str, *, modified: int | None = None) -> dict[str, str]:
-    """Tag and cache rules of a public answer; what came with a credential is not for shared caches."""
-    said = {
+    """ETag and cache headers of a public answer; with a credential it is private."""
+    headers = {
         "etag": tag,
         "cache-control": _PUBLIC if caller.kind == "nobody" else _PRIVATE,
         "vary": "Accept, Accept-Encoding, Authorization",
     }
     if modified is not None:
-        said["last-modified"] = formatdate(modified // 1000, usegmt=True)
-    return said
+        headers["last-modified"] = formatdate(modified // 1000, usegmt=True)
+    return headers
 
 
 def weak_tag(*parts: object) -> str:
-    """A weak tag of a list: it names what the list is made from, not its bytes."""
+    """A weak ETag over the inputs of a list."""
     return f'W/"{hashlib.blake2b(orjson.dumps([str(part) for part in parts]), digest_size=12).hexdigest()}"'
 
 
-def not_modified(call: Call[Any], said: Mapping[str, str]) -> Answer | None:
-    """304 before any work is done, when the client has what the tag names."""
-    if is_not_modified(call.headers, said["etag"], said.get("last-modified")):
-        return Answer(None, 304, said)
+def not_modified(call: Call[Any], headers: Mapping[str, str]) -> Answer | None:
+    """A 304 answer when the client has the current version; else None."""
+    if is_not_modified(call.headers, headers["etag"], headers.get("last-modified")):
+        return Answer(None, 304, headers)
     return None
 
 
 def json_array(documents: Iterable[bytes]) -> bytes:
-    """A JSON array of documents, none of them parsed."""
+    """A JSON array of documents, without parsing them."""
     return b"[" + b",".join(documents) + b"]"
 
 
@@ -71,7 +66,7 @@ def items_object(items: bytes, rest: Mapping[str, Any]) -> bytes:
 
 
 def categories_with_counts(index: "SearchIndex") -> dict[str, Any]:
-    """The categories in their order (docs/contract 9.5), under both names that lists have."""
+    """The categories in their order with the number of tools (docs/contract 9.5), under both member names."""
     tools, parts = index.counts("category"), index.counts("subcategory")
     listed = [
         {
@@ -91,73 +86,73 @@ def categories_with_counts(index: "SearchIndex") -> dict[str, Any]:
     return {"categories": listed, "items": listed, "total": len(listed), "next_cursor": None}
 
 
-def search_request(asked: ListTools, cursors: Cursors) -> "SearchRequest":
-    """What the index is asked for; 400 `invalid_cursor` for a cursor of another list."""
+def search_request(query: ListTools, cursors: Cursors) -> "SearchRequest":
+    """The request to the index; 400 `invalid_cursor` for a cursor of another list."""
     from negotiator.directory.search.query import PinnedQuery
     from negotiator.directory.search.search import SearchRequest
 
     position = frozen = None
-    if asked.cursor:
-        value, key, kept = cursors.open(asked.cursor, *cursor_binding(asked))
+    if query.cursor:
+        value, key, pinned = cursors.open(query.cursor, *cursor_binding(query))
         position = (value, key)
-        if kept:
-            step, corrected, weights, least, day = kept
+        if pinned:
+            step, corrected, weights, least, day = pinned
             frozen = PinnedQuery(
                 step, tuple((a, b) for a, b in corrected), tuple(weights), least, day
             )
-    since = asked.updated_since
+    since = query.updated_since
     return SearchRequest(
-        query=asked.text,
-        filters=_filters(asked),
+        query=query.text,
+        filters=_filters(query),
         updated_since=None if since is None else _milliseconds(since),
-        sort=asked.sort or ("relevance" if asked.text else "popularity"),
-        facets=asked.facets,
-        limit=asked.limit,
+        sort=query.sort or ("relevance" if query.text else "popularity"),
+        facets=query.facets,
+        limit=query.limit,
         now=values.now(),
         after=position,
         frozen=frozen,
     )
 
 
-def cursor_binding(asked: ListTools) -> tuple[str, str]:
-    """What a cursor of this list is bound to."""
-    return "tools", orjson.dumps(asked.identity, option=orjson.OPT_SORT_KEYS).decode()
+def cursor_binding(query: ListTools) -> tuple[str, str]:
+    """The values that a cursor of this list is bound to."""
+    return "tools", orjson.dumps(query.identity, option=orjson.OPT_SORT_KEYS).decode()
 
 
-def next_cursor(asked: ListTools, page: "SearchPage", cursors: Cursors) -> str | None:
-    """The cursor to the next page; None on the last."""
+def next_cursor(query: ListTools, page: "SearchPage", cursors: Cursors) -> str | None:
+    """The cursor of the next page; None on the last."""
     if page.last is None:
         return None
     frozen = page.frozen
-    kept = frozen and [frozen.step, frozen.corrected, frozen.weights, frozen.least, frozen.day]
-    return cursors.seal([*page.last, kept], *cursor_binding(asked))
+    pinned = frozen and [frozen.step, frozen.corrected, frozen.weights, frozen.least, frozen.day]
+    return cursors.seal([*page.last, pinned], *cursor_binding(query))
 
 
-def next_link(path: str, asked: ListTools, cursor: str) -> str:
-    """The `Link` header to the next page (RFC 8288)."""
-    said = asked.model_dump(exclude={"cursor"}, exclude_defaults=True)
-    plain = {name: _spelled(value) for name, value in said.items()}
+def next_link(path: str, query: ListTools, cursor: str) -> str:
+    """The `Link` header of the next page (RFC 8288)."""
+    headers = query.model_dump(exclude={"cursor"}, exclude_defaults=True)
+    plain = {name: _spelled(value) for name, value in headers.items()}
     return f'<{path}?{urlencode({**plain, "cursor": cursor}, doseq=True)}>; rel="next"'
 
 
 def list_body(
     page: "SearchPage", documents: Mapping[str, bytes], cursor: str | None, *, text: str
 ) -> bytes:
-    """The answer; `score` is relevance, and says nothing of whether a tool is good or safe."""
-    shown = [hit for hit in page.hits if hit.id in documents]
+    """The body of a list of tools; `score` is relevance only."""
+    hits = [hit for hit in page.hits if hit.id in documents]
     if page.frozen is None:
-        items = json_array(documents[hit.id] for hit in shown)
+        items = json_array(documents[hit.id] for hit in hits)
     else:
         items = json_array(
             extend_object(documents[hit.id], {"score": hit.score, "matched_on": hit.matched_on})
-            for hit in shown
+            for hit in hits
         )
     facets = {
         name: [{"value": value, "count": count} for value, count in counted]
         for name, counted in page.facets.items()
     }
     rest = {
-        "count": len(shown),
+        "count": len(hits),
         "total": page.total,
         "next_cursor": cursor,
         "query": _read(page) if text else None,
@@ -167,9 +162,9 @@ def list_body(
 
 
 def _read(page: "SearchPage") -> dict[str, Any]:
-    """How the query was read: its words, what was mended, which step found the tools."""
+    """How the query was interpreted: its words, corrections, and the search step that found the tools."""
     frozen = page.frozen
-    assert frozen is not None  # noqa: S101  there was a query
+    assert frozen is not None  # noqa: S101  set when there is a query
     return {
         "normalized": page.normalized,
         "corrected": [{"from": wrong, "to": right} for wrong, right in frozen.corrected],
@@ -177,17 +172,17 @@ def _read(page: "SearchPage") -> dict[str, Any]:
     }
 
 
-def _filters(asked: ListTools) -> dict[str, list[str]]:
-    chosen: dict[str, list[str]] = {}
+def _filters(query: ListTools) -> dict[str, list[str]]:
+    filters: dict[str, list[str]] = {}
     for name in FILTERS:
-        value: Any = getattr(asked, name)
+        value: Any = getattr(query, name)
         if isinstance(value, bool):
-            chosen[name] = ["true" if value else "false"]
+            filters[name] = ["true" if value else "false"]
         elif value:
-            chosen[name] = [fold_text(each) if name == "publisher" else each for each in value]
-    if asked.include_deleted:
-        chosen["status"] = [*chosen.get("status", ("active", "deprecated")), "deleted"]
-    return chosen
+            filters[name] = [fold_text(each) if name == "publisher" else each for each in value]
+    if query.include_deleted:
+        filters["status"] = [*filters.get("status", ("active", "deprecated")), "deleted"]
+    return filters
 
 
 def _spelled(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Reading the catalogue over HTTP. Everything here is public; a credential that is sent must be good all the same."""
+"""Reads the catalogue over HTTP. All operations are public; a credential that is sent must still be valid."""
 
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -29,25 +29,24 @@ from negotiator.store.store import Store
 _TAG: Final = "tools"
 TOOLS_PATH: Final = "/api/v1/tools"
 TOOL_PATH: Final = "/api/v1/tools/{id}"
-_REMEMBERED: Final = 4 * 2**20
-"""Bytes of answers that are kept as they were put together."""
+_CACHE_BYTES: Final = 4 * 2**20
+"""Bytes of list answers that are cached."""
 _DAY: Final = 86_400_000
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogueListing:
-    """Lists, single tools, categories and the feed; `base` is what links begin with."""
+    """Lists, single tools, categories and changes; `base` is the base URL of links."""
 
     base: str
     store: Store
     cursors: Cursors
-    following: CatalogueIndex
-    _remembered: BoundedCache[str, tuple[bytes, str | None]] = field(
-        default_factory=lambda: BoundedCache[str, tuple[bytes, str | None]](_REMEMBERED)
+    catalogue_index: CatalogueIndex
+    _cache: BoundedCache[str, tuple[bytes, str | None]] = field(
+        default_factory=lambda: BoundedCache[str, tuple[bytes, str | None]](_CACHE_BYTES)
     )
 
     def operations(self) -> "list[Operation]":
-        """What the slice offers."""
         return [
             Operation(
                 name="list_tools",
@@ -90,7 +89,7 @@ class CatalogueListing:
                 name="get_tool",
                 method="GET",
                 path=TOOL_PATH,
-                summary="One tool by its id or by a slug that it has or had",
+                summary="Read one tool by its id or its present or former slug",
                 run=self.get,
                 input=ToolPath,
                 output=ToolView,
@@ -107,13 +106,12 @@ class CatalogueListing:
         ]
 
     def _together(self) -> "list[Operation]":
-        """What tells of many tools at once."""
         return [
             Operation(
                 name="get_tools",
                 method="POST",
                 path="/api/v1/tools/batch-get",
-                summary="Up to 100 tools at once, in the order asked for",
+                summary="Read up to 100 tools at once, in the requested order",
                 run=self.batch,
                 input=BatchGet,
                 output=ToolBatch,
@@ -124,7 +122,7 @@ class CatalogueListing:
                 name="list_categories",
                 method="GET",
                 path="/api/v1/categories",
-                summary="The taxonomy, with how many tools each category has",
+                summary="List the categories with their number of tools",
                 run=self.categories,
                 output=CategoryList,
                 access="public",
@@ -138,7 +136,7 @@ class CatalogueListing:
                 name="list_changes",
                 method="GET",
                 path="/api/v1/changes",
-                summary="What changed in the catalogue since a number, oldest first, with tombstones",
+                summary="List the changes of the catalogue after a number, oldest first, with deletions",
                 run=self.changes,
                 input=ListChanges,
                 output=ChangeList,
@@ -152,34 +150,34 @@ class CatalogueListing:
         """A page of tools."""
         from negotiator.directory.search.search import search_page
 
-        asked = call.input
-        index, seq = await self.following.current()
-        said = asked.model_dump_json(exclude_defaults=True)
-        tag = listing_answers.weak_tag(seq, values.now() // _DAY if asked.text else 0, said)
+        query = call.input
+        index, seq = await self.catalogue_index.current()
+        parameters = query.model_dump_json(exclude_defaults=True)
+        tag = listing_answers.weak_tag(seq, values.now() // _DAY if query.text else 0, parameters)
         headers = listing_answers.cache_headers(call.caller, tag)
-        if (known := listing_answers.not_modified(call, headers)) is not None:
-            return known
-        remembered = self._remembered.get(tag)
-        if remembered is None:
-            found = search_page(index, listing_answers.search_request(asked, self.cursors))
-            cursor = listing_answers.next_cursor(asked, found, self.cursors)
+        if (unchanged := listing_answers.not_modified(call, headers)) is not None:
+            return unchanged
+        cached = self._cache.get(tag)
+        if cached is None:
+            found = search_page(index, listing_answers.search_request(query, self.cursors))
+            cursor = listing_answers.next_cursor(query, found, self.cursors)
             ids = [hit.id for hit in found.hits]
-            documents = dict(zip(ids, await self.following.documents(ids), strict=True))
+            documents = dict(zip(ids, await self.catalogue_index.documents(ids), strict=True))
             link = (
-                listing_answers.next_link(f"{self.base}{TOOLS_PATH}", asked, cursor)
+                listing_answers.next_link(f"{self.base}{TOOLS_PATH}", query, cursor)
                 if cursor
                 else None
             )
-            remembered = (
-                listing_answers.list_body(found, documents, cursor, text=asked.text),
+            cached = (
+                listing_answers.list_body(found, documents, cursor, text=query.text),
                 link,
             )
-            self._remembered.put(tag, remembered, len(remembered[0]))
-        body, link = remembered
+            self._cache.put(tag, cached, len(cached[0]))
+        body, link = cached
         return Answer(body, headers={**headers, "link": link} if link else headers)
 
     async def get(self, call: Call[ToolPath]) -> Answer:
-        """One tool; under a former slug it says where it is now."""
+        """One tool; its present path is in `content-location`."""
         tool = await self.store.read(lambda tx: catalogue_queries.require(tx, call.input.id))
         headers = listing_answers.cache_headers(
             call.caller, f'"{tool.revision}"', modified=tool.updated_at
@@ -188,7 +186,7 @@ class CatalogueListing:
         return listing_answers.not_modified(call, headers) or Answer(tool.document, headers=headers)
 
     async def batch(self, call: Call[BatchGet]) -> Answer:
-        """Many tools; those that never were are named in `missing`, removed ones are tombstones."""
+        """Many tools; unknown ones are listed in `missing`, deleted ones are included."""
         ids = list(dict.fromkeys(call.input.ids))
 
         def unit(tx: Transaction) -> list[bytes | None]:
@@ -196,37 +194,36 @@ class CatalogueListing:
             return [tool and tool.document for tool in found]
 
         documents = await self.store.read(unit)
-        there = [document for document in documents if document is not None]
+        present = [document for document in documents if document is not None]
         missing = [key for key, document in zip(ids, documents, strict=True) if document is None]
-        rest = {"count": len(there), "missing": missing, "next_cursor": None}
-        return Answer(listing_answers.items_object(listing_answers.json_array(there), rest))
+        rest = {"count": len(present), "missing": missing, "next_cursor": None}
+        return Answer(listing_answers.items_object(listing_answers.json_array(present), rest))
 
     async def categories(self, call: Call[NoInput]) -> Answer:
-        """The taxonomy with counts."""
-        index, seq = await self.following.current()
+        index, seq = await self.catalogue_index.current()
         headers = listing_answers.cache_headers(
             call.caller, listing_answers.weak_tag("categories", seq)
         )
-        if (known := listing_answers.not_modified(call, headers)) is not None:
-            return known
+        if (unchanged := listing_answers.not_modified(call, headers)) is not None:
+            return unchanged
         return Answer(orjson.dumps(listing_answers.categories_with_counts(index)), headers=headers)
 
     async def changes(self, call: Call[ListChanges]) -> Answer:
-        """A page of the feed; `last` is what to send as `since` next time."""
-        asked = call.input
-        since: int = self.cursors.open(asked.cursor, "changes") if asked.cursor else asked.since
+        """A page of changes; `last` is the next value of `since`."""
+        query = call.input
+        since: int = self.cursors.open(query.cursor, "changes") if query.cursor else query.since
 
         def unit(tx: Transaction) -> tuple[list[dict[str, Any]], int]:
-            return change_queries.page(tx, since, limit=asked.limit + 1), change_queries.latest(tx)
+            return change_queries.page(tx, since, limit=query.limit + 1), change_queries.latest(tx)
 
         found, latest = await self.store.read(unit)
         headers = listing_answers.cache_headers(
-            call.caller, listing_answers.weak_tag("changes", latest, since, asked.limit)
+            call.caller, listing_answers.weak_tag("changes", latest, since, query.limit)
         )
-        if (known := listing_answers.not_modified(call, headers)) is not None:
-            return known
-        shown = found[: asked.limit]
-        last: int = shown[-1]["seq"] if shown else max(since, latest)
-        following = self.cursors.seal(last, "changes") if len(found) > len(shown) else None
-        rest = {"count": len(shown), "last": last, "latest": latest, "next_cursor": following}
-        return Answer(listing_answers.items_object(orjson.dumps(shown), rest), headers=headers)
+        if (unchanged := listing_answers.not_modified(call, headers)) is not None:
+            return unchanged
+        items = found[: query.limit]
+        last: int = items[-1]["seq"] if items else max(since, latest)
+        next_cursor = self.cursors.seal(last, "changes") if len(found) > len(items) else None
+        rest = {"count": len(items), "last": last, "latest": latest, "next_cursor": next_cursor}
+        return Answer(listing_answers.items_object(orjson.dumps(items), rest), headers=headers)

@@ -1,4 +1,4 @@
-"""The MCP registry's server.json, in the shapes it has had, as a record; and a tool as one."""
+"""Converts between the MCP registry's server.json, in its past and present forms, and tool records."""
 
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -26,18 +26,18 @@ _TRANSPORTS: Final = frozenset({"streamable-http", "sse", "stdio"})
 
 
 def is_server(line: dict[str, Any]) -> bool:
-    """Whether an entry is a server.json, bare or in the registry's envelope."""
+    """Whether an entry is a server.json, alone or in the registry's envelope."""
     bare = _server(line)
     return isinstance(bare.get("name"), str) and "/" in bare["name"] and "kind" not in bare
 
 
 def read_server(line: dict[str, Any]) -> ImportedEntry:
-    """The tool that an entry describes; `Unreadable` says what is wrong with it."""
+    """The tool of an entry. Raises `UnreadableEntry` with the reason."""
     server = _server(line)
     meta = _meta(line, server)
     status = meta.get("status") or server.get("status") or "active"
     if status not in {"active", "deprecated", "deleted"}:
-        raise UnreadableEntry(f"/status: {shortened_text(str(status), 40)} is no state")
+        raise UnreadableEntry(f"/status: {shortened_text(str(status), 40)} is not a status")
     try:
         record = ToolRecord.model_validate(_members(server))
     except ValidationError as fault:
@@ -47,7 +47,7 @@ def read_server(line: dict[str, Any]) -> ImportedEntry:
 
 
 def is_older(line: dict[str, Any]) -> bool:
-    """Whether an entry says of itself that it is not the latest version: only the latest is kept."""
+    """Whether an entry is marked as not the latest version; only the latest is imported."""
     server = _server(line)
     detail: Any = server.get("version_detail") or {}
     latest = _meta(line, server).get("isLatest", _meta(line, server).get("is_latest"))
@@ -55,7 +55,7 @@ def is_older(line: dict[str, Any]) -> bool:
 
 
 def _server(line: dict[str, Any]) -> dict[str, Any]:
-    """The server.json itself, out of the registry's envelope if it is in one."""
+    """The server.json, taken out of the registry's envelope if it is in one."""
     inner = line.get("server")
     return inner if is_object(inner) else line
 
@@ -121,7 +121,7 @@ def _remotes(server: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _local(server: dict[str, Any]) -> list[dict[str, Any]]:
-    """What its packages speak when run; stdio unless they say otherwise."""
+    """The transports of its packages; stdio by default."""
     found: list[dict[str, Any]] = []
     for package in _dicts(server.get("packages")):
         transport = package.get("transport")
@@ -132,24 +132,24 @@ def _local(server: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _has_secret(server: dict[str, Any]) -> bool:
-    asked = [
+    variables = [
         variable
         for holder in (*_dicts(server.get("packages")), *_dicts(server.get("remotes")))
         for key in ("environmentVariables", "environment_variables", "headers")
         for variable in _dicts(holder.get(key))
     ]
-    return any(each.get("isSecret") or each.get("is_secret") for each in asked)
+    return any(each.get("isSecret") or each.get("is_secret") for each in variables)
 
 
 def _repository(value: Any) -> dict[str, Any] | None:
     if not is_object(value) or (url := _url(value.get("url"))) is None:
         return None
-    kept = {name: shortened_text(value.get(name), 100) for name in ("source", "id", "subfolder")}
-    return {"url": url, **{name: value for name, value in kept.items() if value}}
+    fields = {name: shortened_text(value.get(name), 100) for name in ("source", "id", "subfolder")}
+    return {"url": url, **{name: value for name, value in fields.items() if value}}
 
 
 def _publisher(namespace: str) -> dict[str, Any]:
-    """Who owns the namespace: a GitHub account, or the domain it is the reverse of."""
+    """The publisher from the namespace: a GitHub account, or a reversed domain."""
     labels = namespace.split(".")
     if namespace.lower().startswith("io.github.") and len(labels) == 3:
         return {"name": labels[2]}
@@ -162,7 +162,7 @@ def _publisher(namespace: str) -> dict[str, Any]:
 
 
 def _url(value: Any) -> str | None:
-    """An address that may be kept; what is none is left out rather than refused: it is not what the entry is about."""
+    """The URL if it is valid, else None: an invalid link does not make the entry invalid."""
     try:
         return web_url(value) if isinstance(value, str) else None
     except ValueError:
@@ -174,17 +174,17 @@ def _dicts(value: Any) -> list[dict[str, Any]]:
 
 
 def is_registered(view: ToolView) -> bool:
-    """Whether the MCP registry names this server, and a version of it is known: neither is ever invented here."""
+    """Whether the tool has a registry name and a version, neither of which is invented."""
     return bool(view.external_ids.mcp_registry and view.version)
 
 
 def own_namespace(base: str) -> str:
-    """Our address in reverse: where we put what is ours."""
+    """The reversed host name of this server, as a namespace."""
     return ".".join(reversed((urlsplit(base).hostname or "localhost").split(".")))
 
 
 def render_server(view: ToolView, base: str, *, latest: bool = True) -> dict[str, Any]:
-    """A tool as an entry of the registry's answers: server.json, the registry's own facts, and ours beside them."""
+    """The tool as an entry of the registry's answers: server.json, the registry's metadata and our own."""
     server: dict[str, Any] = {
         "$schema": SERVER_JSON_SCHEMA,
         "name": view.external_ids.mcp_registry,
@@ -208,14 +208,14 @@ def render_server(view: ToolView, base: str, *, latest: bool = True) -> dict[str
         "updatedAt": view.updated_at,
         "isLatest": latest,
     }
-    ours = {"id": view.id, "url": f"{base}/api/v1/tools/{view.slug}", "category": view.category}
+    own = {"id": view.id, "url": f"{base}/api/v1/tools/{view.slug}", "category": view.category}
     return {
         "server": {name: value for name, value in server.items() if value},
         "_meta": {
             OFFICIAL_NAMESPACE: {
                 name: value for name, value in official.items() if value is not None
             },
-            f"{own_namespace(base)}/directory": ours,
+            f"{own_namespace(base)}/directory": own,
         },
     }
 

@@ -1,4 +1,4 @@
-"""The names a draft is held against, kept up with the feed of changes by each process for itself."""
+"""An index of tool and publisher names per process, kept in step with the feed of changes."""
 
 import asyncio
 from typing import Any, Final
@@ -14,22 +14,24 @@ from negotiator.store.store import Store
 
 _CHUNK: Final = 1_000
 _SAVED_BY_MANY: Final = 10
-"""From so many saves on a name is worth stealing."""
+"""Names of tools with this many saves are protected against imitation."""
 
 
 class ToolNameIndex:
-    """All tools' names and all verified publishers', as of the newest change."""
+    """The names of all tools and of verified publishers, as of the newest change."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._tools, self._publishers = TrigramIndex(), TrigramIndex()
         self._seq = 0
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
     async def see(self, draft: ToolDraft, *, besides: str = "") -> DraftScreening:
-        """What there is to see in a draft; `besides` is the draft's own tool, if it has one."""
+        """The injection flags of a draft and the names it resembles; `besides` is the draft's own
+        tool, if it has one.
+        """
         flags = await asyncio.to_thread(draft_checks.find_injection_flags, draft)
-        async with self._turn:
+        async with self._lock:
             await self._catch_up()
             publisher = draft.publisher.name if draft.publisher else None
             return DraftScreening(
@@ -44,10 +46,10 @@ class ToolNameIndex:
             lambda tx: change_queries.tools_since(tx, self._seq, limit=_CHUNK)
         ):
             for each in found:
-                self._take(each)
+                self._apply(each)
             self._seq = found[-1].seq
 
-    def _take(self, changed: ChangedTool) -> None:
+    def _apply(self, changed: ChangedTool) -> None:
         if changed.status == "deleted":
             self._tools.drop(changed.id)
             return

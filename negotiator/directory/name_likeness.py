@@ -1,4 +1,4 @@
-"""Likenesses of names: what a hurried reader, or a model, would take for another (UTS 39 §4, pg_trgm's trigrams)."""
+"""Similarity of names that a reader or a model could confuse (UTS 39 §4 confusables, trigrams as in pg_trgm)."""
 
 import re
 import unicodedata
@@ -9,7 +9,7 @@ from typing import Final
 
 LIKENESS_THRESHOLD: Final = 0.8
 _NEAR_PROTECTED: Final = 0.5
-_SAID_OF_ALL: Final = frozenset({"mcp", "server", "official", "ai"})
+_GENERIC_WORDS: Final = frozenset({"mcp", "server", "official", "ai"})
 _LOOKALIKES: Final = str.maketrans(
     {
         letter: latin
@@ -29,7 +29,7 @@ _WORDS = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class NameLikeness:
-    """A tool whose name is like the one asked about; `share` is 0 to 1, `protected` one that is guarded."""
+    """A tool with a similar name; `share` is the trigram similarity 0 to 1, `protected` a protected name."""
 
     tool: str
     share: float
@@ -37,42 +37,42 @@ class NameLikeness:
 
 
 def without_confusables(text: str) -> str:
-    """The text in small letters without accents, each look-alike as the Latin letter it looks like."""
+    """The text in lower case without accents, look-alikes as Latin letters."""
     flat = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
     bare = "".join(char for char in flat if not unicodedata.combining(char))
     return bare.translate(_LOOKALIKES)
 
 
 def folded_name(name: str) -> str:
-    """What is left of a name once spelling tricks and the words that everybody adds are gone."""
+    """The name without spelling tricks and generic words such as "mcp" and "server"."""
     words = _WORDS.findall(without_confusables(name))
-    said = [word for word in words if word not in _SAID_OF_ALL] or words
-    text = "".join(word.translate(_DIGITS) for word in said).replace("l", "i")
+    significant = [word for word in words if word not in _GENERIC_WORDS] or words
+    text = "".join(word.translate(_DIGITS) for word in significant).replace("l", "i")
     for pair, letter in _PARTS:
         text = text.replace(pair.replace("l", "i"), letter)
     return text
 
 
 def trigrams(fold: str) -> frozenset[str]:
-    """The trigrams of a folded name, its ends marked."""
+    """The trigrams of a folded name, its ends padded."""
     padded = f"  {fold} "
     return frozenset(padded[at : at + 3] for at in range(len(padded) - 2))
 
 
 def jaccard_similarity(left: frozenset[str], right: frozenset[str]) -> float:
-    """The share of trigrams two names have in common, 0 to 1."""
+    """The share of trigrams that two names have in common, 0 to 1."""
     return len(left & right) / len(left | right)
 
 
 class TrigramIndex:
-    """The names of all tools, by their trigrams."""
+    """The names of tools, indexed by their trigrams."""
 
     def __init__(self) -> None:
         self._folds: dict[str, tuple[str, bool]] = {}
         self._by_trigram: defaultdict[str, set[str]] = defaultdict(set)
 
     def put(self, tool: str, name: str, *, protected: bool) -> None:
-        """Take a tool's name, or its new name."""
+        """Add or replace a tool's name."""
         self.drop(tool)
         fold = folded_name(name)
         self._folds[tool] = (fold, protected)
@@ -80,13 +80,15 @@ class TrigramIndex:
             self._by_trigram[trigram].add(tool)
 
     def drop(self, tool: str) -> None:
-        """Forget a tool's name."""
         fold, _ = self._folds.pop(tool, ("", False))
         for trigram in trigrams(fold) if fold else ():
             self._by_trigram[trigram].discard(tool)
 
     def like(self, name: str, *, besides: Iterable[str] = ()) -> list[NameLikeness]:
-        """The tools of like names, the likest first: `ALIKE`, or half that and near for a protected one."""
+        """Tools with similar names, most similar first.
+
+        At least `LIKENESS_THRESHOLD` similar; a protected name counts from half similar or one edit apart.
+        """
         fold = folded_name(name)
         mine, ignored = trigrams(fold), set(besides)
         shared = Counter(tool for each in mine for tool in self._by_trigram.get(each, ()))
@@ -101,7 +103,7 @@ class TrigramIndex:
 
 
 def _one_apart(left: str, right: str) -> bool:
-    """Whether one letter more, less, other or swapped makes the one the other; short names differ by one anyway."""
+    """Whether one insertion, deletion, replacement or swap separates the texts; below five letters only equal ones."""
     if min(len(left), len(right)) < 5 or abs(len(left) - len(right)) > 1 or left == right:
         return left == right
     start = next(

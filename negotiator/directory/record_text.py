@@ -1,4 +1,4 @@
-"""What third parties write, made fit to keep: plain text, web addresses, moments, slugs."""
+"""Normalises texts of third parties: plain text, URLs, times, slugs."""
 
 import re
 import unicodedata
@@ -21,20 +21,20 @@ _HOST = re.compile(
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\ufe00-\ufe0e\U000e0100-\U000e01ef]"
 )
-"""Letters and marks that show nothing: blanks of Hangul and Braille, variants by which anything can be spelled."""
+"""Letters and marks without a visible form: Hangul and Braille blanks, variation selectors."""
 _NEWLINES = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 
 
 def plain_text(text: str) -> str:
-    """NFC without control, bidi, zero-width, blank and private characters; lines stay lines.
+    """The text in NFC without control, bidi, zero-width, blank and private characters; line breaks stay.
 
-    Such characters make a text look like another one than a model reads (Trojan Source, CVE-2021-42574), or carry
-    letters that only a model reads. What comes out goes in again unchanged.
+    Such characters make a text look different from what a model reads (Trojan Source, CVE-2021-42574), or hide text
+    from people. The function is idempotent.
     """
     if text.isascii() and text.isprintable():
         return text.strip()
     lines = _NEWLINES.sub("\n", text)
-    kept = "".join(
+    visible = "".join(
         char
         for char in lines
         if char in "\n\t"
@@ -43,24 +43,24 @@ def plain_text(text: str) -> str:
             and _UNSEEN.fullmatch(char) is None
         )
     )
-    # Only now: what was between two characters may have kept them from becoming one.
-    return unicodedata.normalize("NFC", kept).strip()
+    # Normalised last, because a removed character may have kept two others from composing.
+    return unicodedata.normalize("NFC", visible).strip()
 
 
 def single_line(text: str) -> str:
-    """Plain text on one line, every run of space one space."""
+    """Plain text on one line, with single spaces."""
     return " ".join(plain_text(text).split())
 
 
 def slugify(text: str) -> str:
-    """A slug made of a name: ASCII letters and digits of it, joined by dashes; `tool` when there are none."""
+    """A slug of the name's ASCII letters and digits, joined by dashes; `tool` when there are none."""
     folded = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     slug = "-".join(re.findall(r"[a-z0-9]+", folded))[:SLUG_LENGTH].strip("-")
     return slug or "tool"
 
 
 def split_url(text: str) -> SplitResult:
-    """The parts of an absolute https address of a named host; `ValueError` says what is wrong with another."""
+    """The parts of an absolute https URL with a domain name. Raises `ValueError` with the reason for any other."""
     if len(text) > _URL_LENGTH or _UNFIT.search(text) or not text.isascii():
         raise ValueError(f"must be an ASCII URL of at most {_URL_LENGTH} characters")
     parts = urlsplit(text)
@@ -71,24 +71,24 @@ def split_url(text: str) -> SplitResult:
     if _HOST.fullmatch((parts.hostname or "").lower()) is None:
         raise ValueError("must name a host by its domain name")
     if parts.port is not None and not 0 < parts.port < 65536:
-        raise ValueError("must have a possible port")
+        raise ValueError("must have a valid port")
     return parts
 
 
 def web_url(text: str) -> str:
-    """The address itself, when it is one."""
+    """The URL, if `split_url` accepts it."""
     split_url(text)
     return text
 
 
 def endpoint_url(text: str) -> str:
-    """An address whose parts may be templates in braces (server.json); what is no template must hold."""
+    """A URL whose parts may be templates in braces (server.json)."""
     web_url(re.sub(r"\{[A-Za-z0-9_.-]{1,64}\}", "x", text))
     return text
 
 
 def rfc3339_moment(value: Any) -> Any:
-    """RFC 3339 in UTC with milliseconds, of a date, a datetime or their ISO texts."""
+    """A date, datetime or ISO text as RFC 3339 in UTC with milliseconds."""
     if isinstance(value, str):
         value = datetime.fromisoformat(value)
     if isinstance(value, date) and not isinstance(value, datetime):
@@ -101,23 +101,23 @@ def rfc3339_moment(value: Any) -> Any:
 
 
 def domain_name(text: str) -> str:
-    """A domain name in lower case."""
+    """The domain name in lower case. Raises `ValueError` for anything else."""
     name = text.strip().lower().rstrip(".")
     if _HOST.fullmatch(name) is None:
         raise ValueError("must be a domain name")
     return name
 
 
-def _lined(value: Any) -> Any:
+def _to_line(value: Any) -> Any:
     return single_line(value) if isinstance(value, str) else value
 
 
-def _plained(value: Any) -> Any:
+def _to_prose(value: Any) -> Any:
     return plain_text(value) if isinstance(value, str) else value
 
 
-LineText = Annotated[str, BeforeValidator(_lined)]
-ProseText = Annotated[str, BeforeValidator(_plained)]
+LineText = Annotated[str, BeforeValidator(_to_line)]
+ProseText = Annotated[str, BeforeValidator(_to_prose)]
 WebUrl = Annotated[str, AfterValidator(web_url)]
 EndpointUrl = Annotated[str, AfterValidator(endpoint_url)]
 MomentText = Annotated[str, BeforeValidator(rfc3339_moment), SchemaKeyword("format", "date-time")]

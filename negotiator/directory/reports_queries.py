@@ -1,9 +1,7 @@
-"""What a report weighs: pure. A crowd of agents that anybody can make weighs nothing.
+"""Reports about tools: storing them, their weight, and quarantine, release and deletion that follow.
 
-An operator-vetted reporter alone calls for quarantine, of others three that control three different domains. A key or
-a mailbox proves who somebody is, not that he is one of few: it weighs nothing here.
-
-Reports as rows, and what they lead to: a quarantine by weight, a moderator's release or deletion.
+A report of a vetted agent alone leads to quarantine; otherwise three reports by holders of three different domains do.
+Keys and mailboxes are easy to get in numbers, so their holders' reports weigh nothing.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,23 +24,23 @@ QUARANTINE_WEIGHT: Final = 3
 _VETTED: Final = 3
 _DOMAIN: Final = 1
 SEVERE_REASONS: Final = frozenset({"malware", "misleading_name", "policy", "spam"})
-"""Reasons to hide a tool before a person has looked; a broken link is none."""
+"""Reasons for hiding a tool before a moderator has reviewed it."""
 _SHARED_LABELS: Final = frozenset({"ac", "co", "com", "edu", "gov", "net", "ne", "or", "org"})
 
 
 class ReporterProof(Protocol):
-    """An identity that was proven."""
+    """A proven identity."""
 
     @property
     def domain(self) -> str | None:
-        """The host that is controlled by whoever proved it, if it is a whole one."""
+        """The host that its holder controls as a whole, if there is one."""
         ...
 
 
 def reporter_voice(
     reporter: str, proofs: Sequence[ReporterProof], *, vetted: bool
 ) -> tuple[str, int]:
-    """For whom a report counts, and how much."""
+    """The voice that a report counts for, and its weight."""
     if vetted:
         return reporter, _VETTED
     domains = [proof.domain for proof in proofs if proof.domain]
@@ -50,20 +48,20 @@ def reporter_voice(
 
 
 def registrable_domain(host: str) -> str:
-    """Roughly the domain that was bought: a hundred names below one of them are one voice."""
+    """An approximation of the registrable domain, so that all names below one domain are one voice."""
     labels = host.lower().split(".")
     wide = len(labels) > 2 and len(labels[-1]) == 2 and labels[-2] in _SHARED_LABELS
     return ".".join(labels[-3:] if wide else labels[-2:])
 
 
 def total_weight(reports: Iterable[tuple[str, int, str]], *, guarded: bool) -> int:
-    """What open reports, each a voice, a weight and a reason, weigh together.
+    """The weight of open reports, each given as voice, weight and reason.
 
-    Of a `guarded` tool, one whose publisher is verified, only vetted reporters' count.
+    For a `guarded` tool, whose publisher is verified, only reports of vetted agents count.
     """
     voices = {
-        who: weight
-        for who, weight, reason in reports
+        voice: weight
+        for voice, weight, reason in reports
         if reason in SEVERE_REASONS and (weight >= _VETTED or not guarded)
     }
     return sum(voices.values())
@@ -74,7 +72,7 @@ REPORTS_PER_DAY: Final = 10
 REPORTS_PER_DAY_PROVEN: Final = 50
 _PROVEN, _VETTED_LEVEL = 2, 3
 _DAY: Final = 24 * 3600 * 1000
-_CALLED_FOR: Final = "Withheld until a moderator has looked at reports about it."
+_QUARANTINE_MESSAGE: Final = "Hidden until a moderator has reviewed reports about it."
 
 _of_tool = col(Report.tool) == bindparam("tool")
 _is_open = col(Report.status) == "open"
@@ -122,13 +120,14 @@ _LIST = Query(
 _SETTLE = Statement(update(Report).where(_of_tool, _is_open).values(status=bindparam("new_status")))
 
 
-def add_report(tx: Transaction, caller: Caller, asked: NewReport) -> Report:
-    """Take a report; a tool that is reported with enough weight is quarantined in the same unit.
+def add_report(tx: Transaction, caller: Caller, body: NewReport) -> Report:
+    """Store a report; enough weight quarantines the tool in the same unit.
 
-    404, 410; 409 `already_reported` while one of the caller's is open, 429 at ten a day, fifty for the proven.
+    404, 410; 409 `already_reported` while one of the caller's is open, 429 after ten a day, fifty with a proven
+    identity.
     """
-    tool, now = catalogue_queries.require(tx, asked.id), values.now()
-    _demand(tx, caller, now)
+    tool, now = catalogue_queries.require(tx, body.id), values.now()
+    _check_quota(tx, caller, now)
     if any(
         row.status == "open" for row in tx.all(_THEIRS, tool=tool.id, reporter=caller.principal)
     ):
@@ -136,22 +135,22 @@ def add_report(tx: Transaction, caller: Caller, asked: NewReport) -> Report:
     proofs = (
         accounts_queries.proven_identities(tx, caller.client_id) if caller.level >= _PROVEN else []
     )
-    who, weight = reporter_voice(caller.principal, proofs, vetted=caller.level >= _VETTED_LEVEL)
-    if tx.one(_DISMISSED, tool=tool.id, voice=who):
-        weight = 0  # a moderator has looked at what this one says of it
+    voice, weight = reporter_voice(caller.principal, proofs, vetted=caller.level >= _VETTED_LEVEL)
+    if tx.one(_DISMISSED, tool=tool.id, voice=voice):
+        weight = 0  # a moderator has dismissed a report of this voice
     row = Report(
         id=values.new_id("rep"),
         tool=tool.id,
         reporter=caller.principal,
-        voice=who,
+        voice=voice,
         weight=weight,
-        reason=asked.reason,
-        details=asked.details,
+        reason=body.reason,
+        details=body.details,
         status="open",
         created_at=now,
     )
     tx.run(_ADD, **row.model_dump())
-    audit.record(tx, "report.made", tool.id, actor=caller.client_id, reason=asked.reason)
+    audit.record(tx, "report.made", tool.id, actor=caller.client_id, reason=body.reason)
     _weigh(tx, tool)
     return row
 
@@ -159,34 +158,38 @@ def add_report(tx: Transaction, caller: Caller, asked: NewReport) -> Report:
 def list_reports(
     tx: Transaction, *, tool: str | None, status: str | None, limit: int
 ) -> list[Report]:
-    """Reports for a moderator, the oldest first."""
+    """Reports for a moderator, oldest first."""
     return tx.all(_LIST, tool=tool, status=status, limit=limit)
 
 
 def quarantine(
     tx: Transaction, key: str, *, message: str = "", actor: str = OPERATOR
 ) -> CatalogueTool:
-    """Withhold a tool from everybody until somebody releases or deletes it; 404, 409, 410."""
-    return _moved(tx, key, "quarantined", message=message or _CALLED_FOR, actor=actor)
+    """Hide a tool until a moderator releases or deletes it; 404, 409, 410."""
+    return _change_status(
+        tx, key, "quarantined", message=message or _QUARANTINE_MESSAGE, actor=actor
+    )
 
 
 def release(tx: Transaction, key: str, *, actor: str = OPERATOR) -> CatalogueTool:
-    """Show a withheld tool again; what was reported of it is dismissed, and its reporters weigh no more."""
+    """Show a hidden tool again; its open reports are dismissed, and their reporters' voices weigh nothing for it any
+    more.
+    """
     tool = catalogue_queries.require(tx, key)
     if tool.status != "quarantined":
         raise Conflict(f"The tool is {tool.status}.", error="illegal_transition")
     tx.run(_SETTLE, tool=tool.id, new_status="dismissed")
-    return _moved(tx, key, "active", message="", actor=actor)
+    return _change_status(tx, key, "active", message="", actor=actor)
 
 
 def remove(tx: Transaction, key: str, *, message: str = "", actor: str = OPERATOR) -> CatalogueTool:
-    """Delete a tool for good; what was reported of it is upheld."""
-    gone = _moved(tx, key, "deleted", message=message, actor=actor)
+    """Delete a tool for good; its open reports are upheld."""
+    gone = _change_status(tx, key, "deleted", message=message, actor=actor)
     tx.run(_SETTLE, tool=gone.id, new_status="upheld")
     return gone
 
 
-def _demand(tx: Transaction, caller: Caller, now: int) -> None:
+def _check_quota(tx: Transaction, caller: Caller, now: int) -> None:
     most = REPORTS_PER_DAY_PROVEN if caller.level >= _PROVEN else REPORTS_PER_DAY
     made = tx.all(_MADE, reporter=caller.principal, since=now - _DAY)
     if len(made) >= most:
@@ -205,7 +208,7 @@ def _weigh(tx: Transaction, tool: CatalogueTool) -> None:
         quarantine(tx, tool.id, actor="reports")
 
 
-def _moved(
+def _change_status(
     tx: Transaction, key: str, status: catalogue_queries.ToolStatus, *, message: str, actor: str
 ) -> CatalogueTool:
     before = catalogue_queries.require(tx, key)

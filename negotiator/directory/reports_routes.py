@@ -16,18 +16,15 @@ READ: Final = frozenset({TOOLS_READ})
 
 @dataclass(frozen=True, slots=True)
 class Reports:
-    """Reports about tools."""
-
     store: Store
 
     def operations(self) -> list[Operation]:
-        """What this slice offers."""
         return [
             Operation(
                 name="report_tool",
                 method="POST",
                 path="/api/v1/tools/{id}/reports",
-                summary="Report that something is wrong with a tool",
+                summary="Report a problem with a tool",
                 run=self.report,
                 input=NewReport,
                 output=ReportView,
@@ -40,7 +37,7 @@ class Reports:
         ]
 
     async def report(self, call: Call[NewReport]) -> dict[str, Any]:
-        """A report of the caller's; what it led to is the moderator's to know."""
+        """Store a report; whether it led to a quarantine is not shown."""
 
         def unit(tx: Transaction) -> dict[str, Any]:
             row = reports_queries.add_report(tx, call.caller, call.input)

@@ -22,8 +22,8 @@ EntryNote = Annotated[ProseText, Field(max_length=500, description="Your note on
 ToolIdOrSlug = Annotated[
     str, Field(min_length=1, max_length=100, description="The tool's id, tool_….")
 ]
-_PLACE = Field(
-    None, ge=0, description="Where to put it, from 0; past the end means last. Left out: last."
+_POSITION = Field(
+    None, ge=0, description="Its position from 0; past the end means last. Default: last."
 )
 _EXAMPLE: dict[str, Any] = {
     "name": "Databases to try",
@@ -34,17 +34,17 @@ _EXAMPLE: dict[str, Any] = {
 
 
 class ItemBody(Strict):
-    """A tool and your note on it. What the server says of it may be sent back and is not looked at."""
+    """A tool and your note on it. Members that the server sets may be sent back and are ignored."""
 
     tool_id: ToolIdOrSlug
     note: EntryNote = ""
-    position: Any = Field(None, description="Ignored: the order of the list is the order.")
+    position: Any = Field(None, description="Ignored: the order of the list counts.")
     added_at: Any = Field(None, description="Ignored.")
     status: Any = Field(None, description="Ignored.")
 
 
 class NewCollection(Strict):
-    """A collection: its name, who may see it, its tools in order."""
+    """A collection: its name, its visibility, its tools in order."""
 
     model_config = ConfigDict(json_schema_extra=example_schema(_EXAMPLE))
 
@@ -52,7 +52,7 @@ class NewCollection(Strict):
     description: CollectionDescription = ""
     visibility: Visibility = Field(
         "private",
-        description="`private`: you; `unlisted`: whoever has the link; `public`: whoever knows the id, too.",
+        description="`private`: only you; `unlisted`: anyone with the link; `public`: also anyone with the id.",
     )
     items: list[ItemBody] = Field(
         [], max_length=MOST_ITEMS, description="Its tools, in order; each as tool_id and note."
@@ -60,19 +60,19 @@ class NewCollection(Strict):
 
 
 class CollectionId(Strict):
-    """One collection, by its id in the path."""
+    """The id of a collection, in the path."""
 
     id: str = Field(description="The collection's id, col_….")
 
 
 class ReplaceCollection(NewCollection):
-    """The whole collection anew: what is left out falls back to its default."""
+    """New content of a collection: absent members get their defaults."""
 
     id: str = Field(description="The collection's id, col_….")
 
 
 class EditCollection(MergePatch, CollectionId):
-    """A JSON merge patch (RFC 7396): members left out stay; `items` is replaced as a whole."""
+    """A JSON merge patch (RFC 7396): absent members stay; `items` is replaced as a whole."""
 
     patched = NewCollection
 
@@ -83,40 +83,41 @@ class EditCollection(MergePatch, CollectionId):
     visibility: Any = None
     items: Any = None
     share_url: Annotated[Any, WithJsonSchema({"type": "null"})] = Field(
-        None, description="Only null: ends the link. Setting `visibility` anew makes another."
+        None,
+        description="Only null, which revokes the link. Setting `visibility` creates a new one.",
     )
 
 
 class ListCollections(Strict):
-    """A page of your collections, newest first."""
+    """A page of the user's collections, newest first."""
 
     limit: int = Field(20, ge=1, le=100, description="How many at most.")
     cursor: Cursor = None
 
 
 class ItemId(CollectionId):
-    """One tool of a collection."""
+    """A tool of a collection."""
 
     tool_id: ToolIdOrSlug
 
 
 class PutItem(ItemId):
-    """A tool for the collection, or a new note or place for one that is in it."""
+    """A tool to add, or a new note or position for one that is in the collection."""
 
     model_config = ConfigDict(json_schema_extra=example_schema({"note": "Has a free tier."}))
 
-    note: EntryNote | None = Field(None, description="Left out: the note stays.")
-    position: Whole | None = _PLACE
+    note: EntryNote | None = Field(None, description="Default: the note stays.")
+    position: Whole | None = _POSITION
 
 
 class SharedToken(Strict):
-    """What a share link ends with."""
+    """The token at the end of a share link."""
 
     token: str = Field(max_length=100, description="The token of a share link.")
 
 
 class ItemView(TypedDict):
-    """A tool of a collection; `status` is the tool's own, `deleted` for one that is gone."""
+    """A tool of a collection; `status` is the tool's, `deleted` for a deleted one."""
 
     tool_id: str
     note: str
@@ -126,7 +127,7 @@ class ItemView(TypedDict):
 
 
 class CollectionSummary(TypedDict):
-    """A collection without its items, as lists show it."""
+    """A collection without its items."""
 
     id: str
     name: str

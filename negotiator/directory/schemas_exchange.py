@@ -1,4 +1,4 @@
-"""What crosses the wire when the catalogue is exchanged. The MCP registry names its parameters in snake case."""
+"""Schemas of the MCP registry API, whose parameters are in snake case."""
 
 from typing import Annotated, Any, NotRequired
 
@@ -12,7 +12,7 @@ from negotiator.schema import Strict
 
 
 class ListServers(ListingQuery):
-    """The registry's own parameters (MCP registry API v0.1)."""
+    """The parameters of the registry (MCP registry API v0.1)."""
 
     search: SearchText | None = None
     version: Annotated[str, Field(max_length=100)] | None = Field(
@@ -25,14 +25,14 @@ class ListServers(ListingQuery):
 
 
 class ServerPath(Strict):
-    """A server by its name, which has one slash; as `%2F` or as it is."""
+    """A server by its name with one slash, plain or as `%2F`."""
 
     namespace: str = Field(max_length=100)
     name: str = Field(max_length=100)
 
 
 class VersionPath(ServerPath):
-    """One version of a server, or `latest`."""
+    """A version of a server, or `latest`."""
 
     version: str = Field(max_length=100)
 
@@ -41,27 +41,27 @@ _Schema = TypedDict("_Schema", {"$schema": str})
 
 
 class ServerJson(_Schema):
-    """A server as server.json describes it; what is not known is left out."""
+    """A server in server.json format; unknown members are left out."""
 
     name: str
     title: str
     description: str
     version: str
-    websiteUrl: NotRequired[str]  # noqa: N815  the registry's spelling
+    websiteUrl: NotRequired[str]  # noqa: N815  name in the registry's API
     repository: NotRequired[dict[str, Any]]
     packages: NotRequired[list[dict[str, Any]]]
     remotes: NotRequired[list[dict[str, Any]]]
 
 
 class ServerEntry(TypedDict):
-    """A server in the registry's envelope; `_meta` has the registry's own facts and ours, by namespace."""
+    """A server in the registry's envelope; `_meta` has the registry's metadata and ours, by namespace."""
 
     server: ServerJson
     _meta: dict[str, dict[str, Any]]
 
 
 class ServerPageMetadata(TypedDict):
-    """How many are shown, and the cursor to more."""
+    """The number of servers on the page, and the next cursor."""
 
     count: int
     nextCursor: NotRequired[str]

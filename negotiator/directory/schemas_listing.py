@@ -1,4 +1,4 @@
-"""What crosses the wire when the catalogue is read."""
+"""Schemas for reading the catalogue."""
 
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -48,16 +48,16 @@ FILTERS: Final = (
 
 
 class ListingQuery(Strict):
-    """A query whose every parameter has a meaning: others are refused by name, save those that only track visitors."""
+    """A query that refuses unknown parameters by name, except tracking parameters."""
 
     @model_validator(mode="before")
     @classmethod
     def _known(cls, members: dict[str, Any]) -> dict[str, Any]:
         rest = {name: value for name, value in members.items() if not is_tracking_parameter(name)}
-        if strange := sorted(rest.keys() - cls.model_fields.keys()):
+        if unknown := sorted(rest.keys() - cls.model_fields.keys()):
             accepted = ", ".join(cls.model_fields)
             raise InvalidRequest(
-                f"There is no parameter {', '.join(strange)[:100]}; there are {accepted}.",
+                f"There is no parameter {', '.join(unknown)[:100]}; there are {accepted}.",
                 error="unknown_parameter",
                 members={"accepted": list(cls.model_fields)},
             )
@@ -65,7 +65,7 @@ class ListingQuery(Strict):
 
 
 class ListTools(ListingQuery):
-    """Filters are OR inside a repeated name and AND across names. A comma is part of a value."""
+    """Filters are OR within a repeated parameter and AND across parameters. A comma is part of a value."""
 
     query: SearchText | None = Field(None, description="Free text; at most 16 words count.")
     q: SearchText | None = Field(None, description="The same as `query`.")
@@ -74,35 +74,35 @@ class ListTools(ListingQuery):
         (), description="Category slugs."
     )
     subcategory: Annotated[tuple[SubcategorySlug, ...], Field(max_length=20)] = Field(
-        (), description="The slug alone: no two categories share one."
+        (), description="Subcategory slugs; they are unique over all categories."
     )
     tag: Annotated[tuple[Tag, ...], Field(max_length=20)] = Field((), description="Tags.")
     kind: Annotated[tuple[ToolKind, ...], Field(max_length=20)] = Field(
         (), description="What the tool is."
     )
     interface: Annotated[tuple[InterfaceType, ...], Field(max_length=20)] = Field(
-        (), description="How it is reached."
+        (), description="How it is called."
     )
     auth: Annotated[tuple[AuthType, ...], Field(max_length=20)] = Field(
-        (), description="How it knows its callers."
+        (), description="How callers authenticate."
     )
     pricing: Annotated[tuple[PricingModel, ...], Field(max_length=20)] = Field(
-        (), description="How it is paid."
+        (), description="How it is priced."
     )
     licence: FilterValues = Field((), description="SPDX identifiers as the records have them.")
     open_source: bool | None = Field(None, description="Whether its source is open.")
-    verified: bool | None = Field(None, description="Whether the publisher has proven who it is.")
+    verified: bool | None = Field(None, description="Whether the publisher is verified.")
     publisher: FilterValues = Field((), description="Domain or name.")
     status: Annotated[tuple[Literal["active", "deprecated"], ...], Field(max_length=2)] = Field(
-        (), description="Whether it is still advised."
+        (), description="Active or deprecated tools."
     )
-    updated_since: MomentText | None = Field(None, description="Changed at or after this moment.")
-    include_deleted: bool = Field(False, description="List tombstones too, as mirrors need them.")
+    updated_since: MomentText | None = Field(None, description="Changed at or after this time.")
+    include_deleted: bool = Field(False, description="Include deleted tools, as mirrors need them.")
     sort: Literal["relevance", "popularity", "updated", "created", "name"] | None = Field(
-        None, description="By relevance when there is a query, else by popularity."
+        None, description="Default: relevance with a query, else popularity."
     )
     facets: Annotated[tuple[FacetName, ...], Field(max_length=12)] = Field(
-        (), description="Filters to count the values of."
+        (), description="Filters whose values are counted."
     )
     limit: int = Field(20, ge=1, le=100, description="How many at most.")
     cursor: Cursor = None
@@ -122,12 +122,12 @@ class ListTools(ListingQuery):
 
     @property
     def text(self) -> str:
-        """The query under whichever name it came; empty when there is none."""
+        """The query, under any of its names; empty when there is none."""
         return self.query or self.q or self.search or ""
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What makes it this list and no other: all but how much of it is shown at once."""
+        """The parameters that define the list, without those that only select a page."""
         same = self.model_dump(
             exclude={"q", "search", "query", "cursor", "limit", "facets"}, exclude_defaults=True
         )
@@ -135,13 +135,13 @@ class ListTools(ListingQuery):
 
 
 class ToolPath(Strict):
-    """A tool by its id or by a slug that it has or had."""
+    """A tool by its id, or its present or former slug."""
 
     id: str = Field(max_length=100, description="The tool's id or slug.")
 
 
 class BatchGet(Strict):
-    """Ids or slugs, at most 100."""
+    """Up to 100 ids or slugs."""
 
     ids: Annotated[list[Annotated[str, Field(max_length=100)]], Field(min_length=1, max_length=100)]
 
@@ -149,7 +149,7 @@ class BatchGet(Strict):
 
 
 class ListChanges(ListingQuery):
-    """A place in the feed: everything after number `since`, or where `cursor` left off."""
+    """A position in the feed: after number `since`, or at `cursor`."""
 
     since: int = Field(0, ge=0, le=2**62, description="The number of the last change seen.")
     limit: int = Field(20, ge=1, le=100, description="How many at most.")
@@ -157,20 +157,20 @@ class ListChanges(ListingQuery):
 
 
 class ListedTool(ToolView, frozen=True):
-    """A tool of a list; with a query, how well it fits (0 to 1) and which of its fields do."""
+    """A tool in a list; with a query, its relevance (0 to 1) and the matching fields."""
 
     score: float = 0.0
     matched_on: tuple[str, ...] = ()
 
 
 class Correction(TypedDict("Correction", {"from": str})):
-    """A word that was read as another."""
+    """A corrected word of the query."""
 
     to: str
 
 
 class QueryView(TypedDict):
-    """How a query was read, and at which step of being less strict the tools were found."""
+    """How a query was interpreted, and at which search step tools were found."""
 
     normalized: str
     corrected: list[Correction]
@@ -178,14 +178,14 @@ class QueryView(TypedDict):
 
 
 class FacetView(TypedDict):
-    """How many tools of the whole list have this value."""
+    """A value and how many tools of the whole list have it."""
 
     value: str
     count: int
 
 
 class ToolList(TypedDict):
-    """A page of tools; `count` is of the page, `total` of the list. Without a query `query` is null."""
+    """A page of tools; `count` is of the page, `total` of the list. `query` is null without a query."""
 
     items: list[ListedTool]
     count: int
@@ -196,7 +196,7 @@ class ToolList(TypedDict):
 
 
 class ToolBatch(TypedDict):
-    """The tools that are there, in the order asked for, and the keys that never were."""
+    """The existing tools in the requested order, and the keys without one."""
 
     items: list[ToolView]
     count: int
@@ -205,7 +205,7 @@ class ToolBatch(TypedDict):
 
 
 class SubcategoryView(TypedDict):
-    """A part of a category."""
+    """A subcategory."""
 
     slug: str
     name: str
@@ -213,7 +213,7 @@ class SubcategoryView(TypedDict):
 
 
 class CategoryView(SubcategoryView):
-    """A category; `updated_at` is of its newest change."""
+    """A category; `updated_at` is the time of its newest change."""
 
     description: str
     position: int
@@ -222,7 +222,7 @@ class CategoryView(SubcategoryView):
 
 
 class CategoryList(TypedDict):
-    """The taxonomy in its order, under `categories` and under `items`, the name that all lists use."""
+    """The categories in order, under `categories` and `items`."""
 
     categories: list[CategoryView]
     items: list[CategoryView]
@@ -231,7 +231,7 @@ class CategoryList(TypedDict):
 
 
 class ChangeView(TypedDict):
-    """One change, with the tool's status and revision after it."""
+    """A change, with the tool's status and revision after it."""
 
     seq: int
     change: ChangeKind
@@ -243,7 +243,7 @@ class ChangeView(TypedDict):
 
 
 class ChangeList(TypedDict):
-    """A page of the feed; `last` is what to send as `since` next time, `latest` the newest number there is."""
+    """A page of changes; `last` is the next value of `since`, `latest` the newest number."""
 
     items: list[ChangeView]
     count: int

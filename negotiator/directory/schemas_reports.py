@@ -14,14 +14,14 @@ ReportReason = Literal[
 
 
 class NewReport(Strict):
-    """What is wrong with a tool."""
+    """A problem with a tool."""
 
     model_config = ConfigDict(json_schema_extra=example_schema({"reason": "broken_link"}))
 
     id: str = Field(max_length=100, description="The tool's id, tool_…, or its slug.")
     reason: ReportReason
     details: Annotated[ProseText, Field(max_length=1000)] = Field(
-        "", description="For the moderator; nobody else reads it."
+        "", description="Shown to moderators only."
     )
 
 

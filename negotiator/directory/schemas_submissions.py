@@ -44,17 +44,17 @@ _FINDABLE: Final = any_of_schemas(
         "properties": {"interfaces": {"contains": requires_non_null("url")}},
     },
 )
-"""What every new tool has: a page, a repository, a package or an endpoint."""
+"""A new tool needs a homepage, a repository, a package or an endpoint."""
 
 
 class NewTool(ToolDraft, frozen=True):
-    """A tool for the directory. All text is plain; what looks like an instruction to a model waits for a person."""
+    """A tool for the directory. Texts are plain; texts that look like instructions to a model wait for a moderator."""
 
     model_config = ConfigDict(json_schema_extra={**example_schema(_EXAMPLE), **_FINDABLE})
 
 
 class DraftPatch(MergePatch):
-    """A JSON merge patch (RFC 7396) over what a submitter may say of a tool; the result is checked whole."""
+    """A JSON merge patch (RFC 7396) of a draft; the result is validated as a whole."""
 
     patched = ToolDraft
 
@@ -80,13 +80,13 @@ class DraftPatch(MergePatch):
 
 
 class SubmittedToolPath(Strict):
-    """One tool, by its id or slug in the path."""
+    """A tool, by its id or slug in the path."""
 
     id: str = Field(max_length=100, description="The tool's id, tool_…, or its slug.")
 
 
 class EditTool(DraftPatch):
-    """A change to a tool. An empty one claims the tool for whoever proved to be its publisher."""
+    """A change to a tool. An empty one claims the tool for its verified publisher."""
 
     model_config = ConfigDict(
         json_schema_extra=example_schema({"summary": "Search over your own notes"})
@@ -96,15 +96,15 @@ class EditTool(DraftPatch):
 
 
 class SubmissionId(Strict):
-    """One submission, by its id in the path."""
+    """The id of a submission, in the path."""
 
     id: str = Field(description="The submission's id, sub_….")
 
 
 class EditSubmission(DraftPatch):
-    """What to change in a submission that is still open; it is checked and queued anew.
+    """A change to an open submission, which is then checked and queued again.
 
-    Of a new tool a merge patch; of a change to a tool the members sent replace those of the request.
+    For a new tool it is a merge patch; for a change to a tool the members sent replace those of the request.
     """
 
     model_config = ConfigDict(json_schema_extra=example_schema({"tags": ["search"]}))
@@ -119,9 +119,9 @@ class AppealSubmission(SubmissionId):
 
 
 class ListSubmissions(Strict):
-    """A page of your submissions, newest first."""
+    """A page of the user's submissions, newest first."""
 
-    status: SubmissionStatus | None = Field(None, description="Only those in this state.")
+    status: SubmissionStatus | None = Field(None, description="Only those with this status.")
     limit: int = Field(20, ge=1, le=100, description="How many at most.")
     cursor: Cursor = None
 
@@ -134,7 +134,7 @@ class FieldNote(TypedDict):
 
 
 class CheckView(TypedDict):
-    """One check: `passed`, `flagged` for a person to look at, `unproven` where nobody proved to be the publisher."""
+    """A check: `passed`, `flagged` for a moderator, `unproven` when the submitter is not the verified publisher."""
 
     name: str
     outcome: Literal["passed", "flagged", "unproven"]
@@ -142,7 +142,7 @@ class CheckView(TypedDict):
 
 
 class ToolReference(TypedDict):
-    """A tool, and where it is read."""
+    """A tool and its URL."""
 
     id: str
     slug: str
@@ -151,7 +151,7 @@ class ToolReference(TypedDict):
 
 
 class SubmissionView(TypedDict):
-    """A submission: what was proposed, where it stands and why. `reason_code` and `note` are the moderator's."""
+    """A submission: the proposal, its status and the reason. `reason_code` and `note` are the moderator's."""
 
     id: str
     type: Literal["create", "update"]

@@ -1,4 +1,4 @@
-"""The sitemap where there is a catalogue: an index, the few pages, and the tools ten thousand at a time."""
+"""The sitemap of a server with a catalogue: an index, the fixed pages, and files of ten thousand tools each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -46,13 +46,12 @@ _PART = Query(
 
 @dataclass(frozen=True, slots=True)
 class Sitemaps:
-    """The three kinds of files; those about tools are read when they are asked for."""
+    """The sitemap files; those of tools are read per request."""
 
     store: Store
     site: SiteDescription
 
     def routes(self) -> list[Route]:
-        """The index, the pages, the parts."""
         return [
             Route(SITEMAP_PATH, self.index, methods=["GET"]),
             Route(PAGES_SITEMAP, self.pages, methods=["GET"]),
@@ -60,7 +59,7 @@ class Sitemaps:
         ]
 
     async def index(self, request: Request) -> Response:
-        """Every sitemap there is."""
+        """The index of all sitemap files."""
         count = await self.store.scan(lambda tx: tx.one(_COUNT)) or 0
         parts = [
             TOOLS_SITEMAP.format(part=part + 1) for part in range(-(-count // TOOLS_PER_SITEMAP))
@@ -69,13 +68,13 @@ class Sitemaps:
         return document_response(request, SITEMAP_TYPE, sitemap_index(listed).encode(), {})
 
     async def pages(self, request: Request) -> Response:
-        """What is no tool."""
+        """The pages that are not tools."""
         paths = ("/", "/docs", catalogue_pages.TOOLS_PAGE_PATH, catalogue_pages.SOURCES_PATH)
         listed = [(f"{self.site.base}{path}", None) for path in paths]
         return document_response(request, SITEMAP_TYPE, url_set(listed).encode(), {})
 
     async def tools(self, request: Request) -> Response:
-        """One part of the tools, in the order they came; 404 for a part that is not there."""
+        """One file of tools, in order of creation; 404 beyond the last."""
         part: str = request.path_params["part"]
         if not (part.isascii() and part.isdigit() and int(part[:9]) > 0 and part[0] != "0"):
             return _missing()

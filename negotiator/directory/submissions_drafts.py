@@ -1,4 +1,4 @@
-"""From what was proposed to a record: patches applied, duplicates refused, the publisher believed or not."""
+"""Turns a proposal into a record: applies patches, refuses duplicates, verifies the publisher."""
 
 import hashlib
 from collections.abc import Sequence
@@ -28,28 +28,28 @@ _MOST_EVIDENCE: Final = 40
 
 
 def draft_json(draft: ToolDraft) -> dict[str, Any]:
-    """A draft as the JSON a submitter would send: what it does not say is left out."""
-    said = draft.model_dump(mode="json", include=set(_DRAFT))
+    """A draft as the JSON a submitter would send, without empty members."""
+    members = draft.model_dump(mode="json", include=set(_DRAFT))
     if draft.publisher:
-        said["publisher"] = {"name": draft.publisher.name, "domain": draft.publisher.domain}
-    return {name: value for name, value in said.items() if value not in (None, [], {})}
+        members["publisher"] = {"name": draft.publisher.name, "domain": draft.publisher.domain}
+    return {name: value for name, value in members.items() if value not in (None, [], {})}
 
 
 def patched_draft(current: ToolDraft, patch: dict[str, Any]) -> ToolDraft:
-    """The draft that a merge patch makes of one; 422 with a pointer for each fault."""
+    """The draft with a merge patch applied; 422 with a pointer for each fault."""
     draft: ToolDraft = validate(ToolDraft, apply_merge_patch(draft_json(current), patch))
     draft_checks.require_acceptable(draft)
     return draft
 
 
 def combined_proposal(row: Submission, patch: dict[str, Any]) -> dict[str, Any]:
-    """What a submission proposes once its submitter changed it: a draft merges, a patch is a wish for each member."""
+    """The proposal after its submitter's change: merged into a draft, or members of a patch replaced."""
     before: dict[str, Any] = orjson.loads(row.proposed)
     return apply_merge_patch(before, patch) if row.type == "create" else {**before, **patch}
 
 
 def draft_of(tx: Transaction, row: Submission, proposed: dict[str, Any]) -> ToolDraft:
-    """The draft that a submission comes to: its own, or the tool as it is now with the patch applied; 410, 422."""
+    """The draft of a submission: its own, or the present tool with the patch applied; 410, 422."""
     if row.tool and row.type == "update":
         return patched_draft(catalogue_queries.require(tx, row.tool).view, proposed)
     draft: ToolDraft = validate(ToolDraft, proposed)
@@ -58,7 +58,7 @@ def draft_of(tx: Transaction, row: Submission, proposed: dict[str, Any]) -> Tool
 
 
 def require_new(tx: Transaction, draft: ToolDraft, *, of: str = "") -> None:
-    """Refuse with 409 `duplicate` a draft that has an exact coordinate of another tool, be it one that was removed."""
+    """Refuse with 409 `duplicate` a draft that shares a key with another tool, deleted tools included."""
     found = catalogue_queries.duplicates(tx, draft, of=of)
     for (kind, value), key in found.items():
         tool = catalogue_queries.find(tx, key)
@@ -67,29 +67,29 @@ def require_new(tx: Transaction, draft: ToolDraft, *, of: str = "") -> None:
 
 
 def duplicate_conflict(existing: dict[str, Any]) -> Conflict:
-    """The refusal of what is there already; `existing` leads to it."""
+    """The 409 for a duplicate; `existing` refers to the original."""
     return Conflict(
         "The directory has this already.", error="duplicate", members={"existing": existing}
     )
 
 
 def reference_of(row: Submission) -> dict[str, Any]:
-    """An open submission of the caller's own, as a refusal names it."""
+    """The caller's own open submission, as a 409 refers to it."""
     return {"submission": row.id, "status": row.status}
 
 
 def record_of(
     tx: Transaction, row: Submission, draft: ToolDraft, *, proofs: Sequence[OwnershipProof]
 ) -> ToolRecord:
-    """What is put into the catalogue: the draft, where it is from, its publisher if the submitter proved to be it."""
+    """The record to store: the draft, its evidence, and its publisher, verified if the submitter owns the tool."""
     ownership = tool_ownership.find_ownership(proofs, draft)
     method: EvidenceMethod = "owner" if ownership else "submission"
     moment, source = values.timestamp(values.now()), f"submission {row.id}"
-    said = draft.model_dump(include=set(_DRAFT))
+    members = draft.model_dump(include=set(_DRAFT))
     if row.type == "create" or row.tool is None:
         lines = [FieldEvidence(source=source, checked_at=moment, method=method)]
         return ToolRecord.model_validate(
-            {**said, "publisher": _publisher(draft, ownership, None), "evidence": lines}
+            {**members, "publisher": _publisher(draft, ownership, None), "evidence": lines}
         )
     current = catalogue_queries.require(tx, row.tool).view
     changed = sorted(orjson.loads(row.proposed)) or ["publisher"]
@@ -103,7 +103,7 @@ def record_of(
     return ToolRecord.model_validate(
         {
             **current.record.model_dump(),
-            **said,
+            **members,
             "publisher": _publisher(draft, ownership, current),
             "evidence": lines[-_MOST_EVIDENCE:],
         }
@@ -111,14 +111,14 @@ def record_of(
 
 
 def digest(document: bytes) -> str | None:
-    """SHA-256 of a document, for the trail; None where there is none."""
+    """SHA-256 of a document for the audit trail; None when it is empty."""
     return hashlib.sha256(document).hexdigest() if document else None
 
 
 def _publisher(
     draft: ToolDraft, ownership: ToolOwnership | None, current: ToolView | None
 ) -> ProvenPublisher | None:
-    """The publisher as claimed, believed only if proven now, or before and nothing it rests on has changed."""
+    """The claimed publisher, verified if proven now, or before and nothing relevant has changed."""
     claimed = draft.publisher
     if ownership:
         return ProvenPublisher(
@@ -130,10 +130,10 @@ def _publisher(
     if claimed is None:
         return None
     before = current.publisher if current else None
-    stays = current is not None and (
+    unchanged = current is not None and (
         (claimed.name, claimed.domain) == ((before.name, before.domain) if before else None)
         and (draft.homepage_url, draft.repository) == (current.homepage_url, current.repository)
     )
-    if stays:
+    if unchanged:
         return before
     return ProvenPublisher(name=claimed.name, domain=claimed.domain)

@@ -1,4 +1,4 @@
-"""Submissions as rows: the submitter's own by owner, the moderator's queue by state."""
+"""Queries of submissions: the submitter's own by owner, the moderation queue by status."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
@@ -18,7 +18,7 @@ SUBMISSION_LIFETIME: Final = 90 * 24 * 3600 * 1000
 _LAST: Final = "sub_" + "z" * values.ID_LENGTH
 _SWEPT: Final = 200
 _HARMLESS: Final = ("duplicate", "insufficient_detail", "broken_link")
-"""Reasons of a rejection that say nothing of whoever submitted."""
+"""Reasons of a rejection that do not count against the submitter."""
 _CHANGING: Final = (
     *("status", "tool", "proposed", "checks", "alike", "reason", "note", "appeal"),
     *("revision", "updated_at", "expires_at"),
@@ -105,14 +105,14 @@ _SAVE = Statement(
 
 def find(tx: Transaction, submission: str) -> Submission:
     """Any submission, for a moderator; 404."""
-    return _there(tx.one(_FIND, submission=submission))
+    return _require(tx.one(_FIND, submission=submission))
 
 
 def find_own(
     tx: Transaction, owner: str, submission: str, *, expected: int | None = None
 ) -> Submission:
-    """The principal's submission; 404 for everybody else's, 412."""
-    row = _there(tx.one(_MINE, submission=submission, owner=owner))
+    """The principal's submission; 404, 412."""
+    row = _require(tx.one(_MINE, submission=submission, owner=owner))
     if expected is not None and expected != row.revision:
         raise PreconditionFailed(
             "The submission has changed since that revision.", members={"revision": row.revision}
@@ -123,56 +123,56 @@ def find_own(
 def page(
     tx: Transaction, owner: str, *, status: str | None, before: str | None, limit: int
 ) -> list[Submission]:
-    """One more than `limit` of the principal's submissions older than `before`, newest first."""
+    """Up to `limit` + 1 of the principal's submissions older than `before`, newest first."""
     return tx.all(_PAGE, owner=owner, status=status, before=before or _LAST, limit=limit + 1)
 
 
 def queue(tx: Transaction, *, status: str | None, limit: int) -> list[Submission]:
-    """What waits, or is in this state, the oldest first."""
+    """Submissions with this status, oldest first."""
     return tx.all(_QUEUE, status=status, limit=limit)
 
 
 def count_open(tx: Transaction, owner: str) -> int:
-    """How many of the principal's submissions wait for somebody."""
+    """The number of the principal's open submissions."""
     return tx.one(_OPEN_COUNT, owner=owner) or 0
 
 
 def created_since(tx: Transaction, owner: str, since: int) -> list[int]:
-    """When the principal's submissions after `since` were made, the oldest first; milliseconds."""
+    """When the principal's submissions after `since` were made, oldest first; milliseconds."""
     return tx.all(_SINCE, owner=owner, since=since)
 
 
 def is_distrusted(tx: Transaction, owner: str, now: int) -> bool:
-    """Whether a moderator said no to the principal for what he is up to, within the life of a submission."""
+    """Whether a moderator rejected a submission of the principal in the last 90 days for a reason that counts."""
     return bool(tx.one(_DISTRUSTED, owner=owner, since=now - SUBMISSION_LIFETIME))
 
 
 def find_competing(tx: Transaction, keys: Iterable[CanonicalKey]) -> list[Submission]:
-    """The open submissions that ask for one of these coordinates, once each."""
+    """The open submissions that claim one of these keys, once each."""
     found = (row for kind, value in keys for row in tx.all(_ASKING, kind=kind, value=value))
     return list({row.id: row for row in found}.values())
 
 
 def due(tx: Transaction, now: int) -> list[Submission]:
-    """Open submissions whose time is over, some hundred."""
+    """Expired open submissions, up to 200."""
     return tx.all(_DUE, now=now)
 
 
 def add(tx: Transaction, row: Submission, keys: Sequence[CanonicalKey] = ()) -> None:
-    """Keep a new submission and what it asks for."""
+    """Store a new submission and the keys it claims."""
     tx.run(_ADD, **row.model_dump())
     replace_keys(tx, row.id, keys)
 
 
 def replace_keys(tx: Transaction, submission: str, keys: Sequence[CanonicalKey]) -> None:
-    """Note what a submission asks for now, instead of what it asked for before."""
+    """Replace the keys that a submission claims."""
     tx.run(_DROP_KEYS, submission=submission)
     for kind, value in keys:
         tx.run(_ADD_KEY, kind=kind, value=value, submission=submission)
 
 
 def save(tx: Transaction, row: Submission, **changes: Any) -> Submission:
-    """Keep a submission's next revision; one that is no longer open asks for nothing and does not expire."""
+    """Store the next revision of a submission; a closed one claims no keys and does not expire."""
     now = values.now()
     after: dict[str, Any] = {
         **row.model_dump(),
@@ -188,11 +188,11 @@ def save(tx: Transaction, row: Submission, **changes: Any) -> Submission:
 
 
 def fingerprint(row: Submission) -> bytes:
-    """What the trail takes the digest of: the state and what is proposed."""
+    """The bytes that the audit trail digests: status and proposal."""
     return orjson.dumps([row.status, row.tool, row.reason]) + row.proposed
 
 
-def _there(row: Submission | None) -> Submission:
+def _require(row: Submission | None) -> Submission:
     if row is None:
         raise NotFound("There is no such submission.")
     return row

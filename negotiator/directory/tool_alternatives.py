@@ -42,7 +42,7 @@ class ToolAlternative:
 class ToolAlternatives:
     """Finds them in the index that search keeps."""
 
-    following: CatalogueIndex
+    catalogue_index: CatalogueIndex
 
     async def find(self, sellers: Sequence[str], texts: Sequence[str]) -> list[ToolAlternative]:
         """Alternatives to the tool that these texts speak of; none unless one is clearly meant.
@@ -51,13 +51,13 @@ class ToolAlternatives:
         """
         if not any(_SOFTWARE.search(text) for text in (*sellers, *texts)):
             return []
-        index, _ = await self.following.current()
+        index, _ = await self.catalogue_index.current()
         meant = _meant(index, sellers, texts)
         if meant is None:
             return []
-        (document,) = await self.following.documents([meant])
+        (document,) = await self.catalogue_index.documents([meant])
         tool = orjson.loads(document)
-        others = await self.following.documents(_others(index, tool))
+        others = await self.catalogue_index.documents(_others(index, tool))
         return [_alternative(each, tool) for each in map(orjson.loads, others)][:_MOST]
 
 

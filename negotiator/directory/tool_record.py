@@ -1,8 +1,7 @@
-"""The record of a tool: what its submitter may say (`ToolDraft`), what we keep (`Record`), what goes out (`ToolView`).
+"""The record of a tool: what a submitter may state (`ToolDraft`), what is stored (`ToolRecord`), what answers show
+(`ToolView`).
 
-Unknown is null, never false.
-
-Which of two sayings about a tool holds: field by field, the one whose evidence is stronger.
+Unknown values are null, never false. `merge_records` combines two records: each field takes the better evidenced value.
 """
 
 from collections import Counter
@@ -37,8 +36,8 @@ EVIDENCE_METHODS: Final[tuple[EvidenceMethod, ...]] = (
     "content",
     "owner",
 )
-"""How a fact came to us, the weaker before the stronger: somebody's list, a registry's entry, an approved submission,
-this project's own reading of the source, the proven owner."""
+"""Sources of a fact, weakest first: a list, a registry entry, an approved submission,
+this project's own reading of the source, the verified owner."""
 
 
 def _category(slug: str) -> str:
@@ -53,7 +52,7 @@ def _tag(text: str) -> str:
 
 def _subcategory(text: str) -> str:
     if text not in SUBCATEGORIES:
-        raise ValueError("is no subcategory of any category")
+        raise ValueError("is not a subcategory of any category")
     return text
 
 
@@ -63,11 +62,11 @@ Tag = Annotated[LineText, AfterValidator(_tag), Field(min_length=1, max_length=3
 
 
 class RecordPart(BaseModel, frozen=True, extra="forbid"):
-    """A part of a record; members it does not have are refused."""
+    """A part of a record; unknown members are refused."""
 
 
 class ToolRepository(RecordPart, frozen=True):
-    """Where the source is. `id` is the host's own number, which survives a rename and not a resurrection."""
+    """The source repository. `id` is the host's number, which survives a rename but not a re-creation."""
 
     url: WebUrl
     source: Annotated[LineText, Field(max_length=40)] | None = None
@@ -76,7 +75,7 @@ class ToolRepository(RecordPart, frozen=True):
 
 
 class ToolInterface(RecordPart, frozen=True):
-    """A way to talk to the tool; `url` may have templates in braces and is null for what runs locally."""
+    """A way to call the tool; `url` may have templates in braces and is null for local tools."""
 
     type: InterfaceType
     url: EndpointUrl | None = None
@@ -95,35 +94,35 @@ class ToolPackage(RecordPart, frozen=True):
 
 
 class ToolAuth(RecordPart, frozen=True):
-    """What the tool asks of its callers; `self_service` is whether one gets it without talking to anybody."""
+    """How callers authenticate; `self_service` is whether credentials need no contact with a person."""
 
     type: AuthType = "unknown"
     self_service: Truth | None = None
 
 
 class ToolPricing(RecordPart, frozen=True):
-    """How the tool is paid for."""
+    """The tool's pricing."""
 
     model: PricingModel = "unknown"
     url: WebUrl | None = None
 
 
 class ToolPublisher(RecordPart, frozen=True):
-    """Who makes the tool, as claimed."""
+    """The publisher, as claimed."""
 
     name: Annotated[LineText, Field(min_length=1, max_length=100)] | None = None
     domain: DomainName | None = None
 
 
 class ProvenPublisher(ToolPublisher, frozen=True):
-    """Who makes the tool, and how that was proven if it was."""
+    """The publisher, and how they were verified, if they were."""
 
     verified: bool = False
     method: Literal["dns", "http", "github", "did"] | None = None
 
 
 class ExternalIds(RecordPart, frozen=True):
-    """The tool's names elsewhere."""
+    """The tool's identifiers elsewhere."""
 
     mcp_registry: (
         Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}$")] | None
@@ -132,7 +131,7 @@ class ExternalIds(RecordPart, frozen=True):
 
 
 class FieldEvidence(RecordPart, frozen=True):
-    """Where a field's value is from; `field` is `*` for all that have no line of their own."""
+    """The source of a field's value; `field` is `*` for all fields without an entry of their own."""
 
     field: Annotated[LineText, Field(min_length=1, max_length=40)] = "*"
     source: Annotated[LineText, Field(min_length=1, max_length=200)]
@@ -143,14 +142,14 @@ class FieldEvidence(RecordPart, frozen=True):
 
 
 class ToolHealth(RecordPart, frozen=True):
-    """What a probe found."""
+    """The result of a health probe."""
 
     state: Literal["up", "auth_required", "down", "unknown"]
     checked_at: MomentText
 
 
 class ToolPopularity(RecordPart, frozen=True):
-    """Our own counters only; `score` is 0 to 1. Nothing here can be bought."""
+    """The directory's own counters; `score` is 0 to 1."""
 
     saves: int = 0
     views_30d: int | None = None
@@ -158,10 +157,10 @@ class ToolPopularity(RecordPart, frozen=True):
 
 
 class ToolDraft(RecordPart, frozen=True):
-    """What a submitter may say of a tool. All text is third parties' data, never instructions."""
+    """What a submitter may state about a tool. All text is third-party data, never instructions."""
 
     name: Annotated[LineText, Field(min_length=1, max_length=100)] = Field(
-        description="Its name, as its makers write it."
+        description="Its name, as its publisher writes it."
     )
     summary: Annotated[LineText, Field(min_length=1, max_length=200)] = Field(
         description="One line: what it does, and for whom."
@@ -176,26 +175,26 @@ class ToolDraft(RecordPart, frozen=True):
     subcategories: tuple[Slug, ...] = Field(
         (), max_length=3, description="Slugs of subcategories of that category."
     )
-    tags: tuple[Tag, ...] = Field((), max_length=12, description="Words it is found by.")
-    homepage_url: WebUrl | None = Field(None, description="Its own page.")
+    tags: tuple[Tag, ...] = Field((), max_length=12, description="Words to find it by.")
+    homepage_url: WebUrl | None = Field(None, description="Its homepage.")
     docs_url: WebUrl | None = Field(None, description="Its documentation.")
     repository: ToolRepository | None = Field(None, description="Its source code.")
     interfaces: tuple[ToolInterface, ...] = Field(
-        (), max_length=20, description="The ways to talk to it."
+        (), max_length=20, description="The ways to call it."
     )
     packages: tuple[ToolPackage, ...] = Field(
         (), max_length=20, description="The packages it is installed from."
     )
-    auth: ToolAuth = Field(ToolAuth(), description="What it asks of its callers.")
-    pricing: ToolPricing = Field(ToolPricing(), description="How it is paid for.")
+    auth: ToolAuth = Field(ToolAuth(), description="How callers authenticate.")
+    pricing: ToolPricing = Field(ToolPricing(), description="How it is priced.")
     licence: Annotated[LineText, Field(max_length=100)] | None = Field(
         None, description="Its licence, as an SPDX expression where there is one."
     )
     open_source: Truth | None = Field(
         None, description="Whether its source is open; null: unknown."
     )
-    publisher: ToolPublisher | None = Field(None, description="Who makes it.")
-    external_ids: ExternalIds = Field(ExternalIds(), description="Its names elsewhere.")
+    publisher: ToolPublisher | None = Field(None, description="Its publisher.")
+    external_ids: ExternalIds = Field(ExternalIds(), description="Its identifiers elsewhere.")
     version: Annotated[LineText, Field(max_length=100)] | None = Field(
         None, description="Its newest version."
     )
@@ -203,21 +202,21 @@ class ToolDraft(RecordPart, frozen=True):
     @model_validator(mode="after")
     def _agree(self) -> Self:
         known = TAXONOMY[self.category].subcategories
-        if strange := [each for each in self.subcategories if each not in known]:
+        if unknown := [each for each in self.subcategories if each not in known]:
             raise ValueError(
-                f"{', '.join(strange)}: not among {', '.join(known)} of {self.category}"
+                f"{', '.join(unknown)}: not among {', '.join(known)} of {self.category}"
             )
         return self
 
     @property
     def findable(self) -> bool:
-        """Whether it says where the tool is at all: a page, a repository, an endpoint or a package."""
+        """Whether it names a place of the tool: a page, a repository, an endpoint or a package."""
         endpoints = any(interface.url for interface in self.interfaces)
         return bool(self.homepage_url or self.repository or self.packages or endpoints)
 
 
 class ToolRecordBase(ToolDraft, frozen=True):
-    """A draft with what only we may say of it."""
+    """A draft with the members that only the directory sets."""
 
     publisher: ProvenPublisher | None = None
     evidence: tuple[FieldEvidence, ...] = Field((), max_length=40)
@@ -225,14 +224,14 @@ class ToolRecordBase(ToolDraft, frozen=True):
 
 
 class ToolRecord(ToolRecordBase, frozen=True):
-    """What `tools.put` keeps. Without an `id` it is a new tool; a missing `slug` is made of the name."""
+    """A record for `catalogue_queries.put`. Without `id` it is a new tool; without `slug` one is made of the name."""
 
     id: str | None = None
     slug: Slug | None = None
 
 
 class ToolView(ToolRecordBase, frozen=True):
-    """A tool as it goes out; its texts are third parties' data, never instructions."""
+    """A tool as answers show it; its texts are third-party data, never instructions."""
 
     id: str
     slug: Slug
@@ -246,19 +245,19 @@ class ToolView(ToolRecordBase, frozen=True):
 
     @property
     def record(self) -> ToolRecord:
-        """The same as a record, for `tools.put`."""
+        """The same as a `ToolRecord`."""
         return ToolRecord.model_validate(self.model_dump(include=set(ToolRecord.model_fields)))
 
     def document(self) -> bytes:
-        """The view as JSON, its names first."""
+        """The view as JSON, `id` and `slug` first."""
         dumped = self.model_dump(mode="json")
         return orjson.dumps({"id": self.id, "slug": self.slug, **dumped})
 
 
-def as_record(draft: ToolDraft, **ours: Any) -> ToolRecord:
-    """A draft as a record, with what only we may say: `id`, `slug`, `evidence`, `health`, a proven `publisher`."""
+def as_record(draft: ToolDraft, **own: Any) -> ToolRecord:
+    """A draft as a record, with members only the directory sets: `id`, `slug`, `evidence`, `health`, `publisher`."""
     return ToolRecord.model_validate(
-        {**draft.model_dump(include=set(ToolDraft.model_fields)), **ours}
+        {**draft.model_dump(include=set(ToolDraft.model_fields)), **own}
     )
 
 
@@ -270,16 +269,16 @@ _BLANK: Final[dict[str, Any]] = {
 
 
 def evidence_strength(evidence: tuple[FieldEvidence, ...], field: str) -> int:
-    """How strong the evidence for a field is: that of its own line, else that of `*`, else -1."""
+    """The strength of the evidence for a field: its own entry's, else that of `*`, else -1."""
     lines = {line.field: _STRENGTH[line.method] for line in evidence}
     return lines.get(field, lines.get("*", -1))
 
 
 def merge_records(current: ToolRecord, incoming: ToolRecord) -> ToolRecord:
-    """The current record with what the incoming one knows and has evidence at least as strong for.
+    """The current record with the incoming values whose evidence is at least as strong.
 
-    What the incoming record does not say is not forgotten, and a proven publisher gives way to a proven one only.
-    Evidence lines follow the values they are for.
+    Values that the incoming record lacks stay, and only a verified publisher replaces a verified publisher. Evidence
+    follows the values.
     """
     taken = {
         name: getattr(incoming, name)
@@ -310,23 +309,23 @@ def _blank(record: ToolRecordBase, field: str) -> bool:
 
 
 def has_proven_publisher(record: ToolRecordBase) -> bool:
-    """Whether somebody proved to be the record's publisher."""
+    """Whether the record's publisher is verified."""
     return record.publisher is not None and record.publisher.verified
 
 
 def _line(evidence: tuple[FieldEvidence, ...], field: str) -> FieldEvidence | None:
-    """The line that speaks for a field, as if it spoke for all."""
+    """The evidence for a field, as an entry for all fields."""
     by_field = {line.field: line for line in evidence}
     found = by_field.get(field, by_field.get("*"))
     return found.model_copy(update={"field": "*"}) if found else None
 
 
 def _folded(sources: dict[str, FieldEvidence | None]) -> list[FieldEvidence]:
-    """One line for the source of most fields, one more for every field of another source."""
+    """One entry `*` for the source of most fields, one more for every field with another source."""
     named = {field: line for field, line in sources.items() if line is not None}
     if not named:
         return []
-    # A field without any evidence leaves no line that speaks for all.
+    # With a field that lacks evidence, no entry may apply to all fields.
     counts = Counter(named.values()) if len(named) == len(sources) else Counter[FieldEvidence]()
     star = max(counts, key=lambda line: counts[line]) if counts else None
     rest = [
