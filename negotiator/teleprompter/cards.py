@@ -16,7 +16,7 @@ from negotiator.negotiations import plan_queries
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.store.statement import Transaction
 from negotiator.teleprompter.cues.policy import Card, HeardUtterance
-from negotiator.teleprompter.figure_limits import FIGURE_ADVICE, OWN_FIGURE_ADVICE, ComparedFigure
+from negotiator.teleprompter.figures import FIGURE_ADVICE, OWN_FIGURE_ADVICE, ComparedFigure
 
 if TYPE_CHECKING:
     from negotiator.teleprompter.cues.classifier import Vectors

@@ -17,12 +17,12 @@ from negotiator.negotiations.schemas_offers import RecordOffer
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.store.statement import Transaction
 from negotiator.teleprompter.cues.catalogue import Speaker
-from negotiator.teleprompter.figure_limits import (
+from negotiator.teleprompter.figures import (
     ComparedFigure,
+    SpokenFigure,
     compare_with_relevant_limits,
     negotiation_scales,
 )
-from negotiator.teleprompter.spoken_figures import SpokenFigure
 
 CALL_CHANNEL: Final = "call"
 _EXPECTED: Final = frozenset(

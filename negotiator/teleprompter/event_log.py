@@ -12,8 +12,8 @@ from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.teleprompter import session_queries
 from negotiator.teleprompter.bus import POLL_SECONDS, Bus, revocation_topic
-from negotiator.teleprompter.session_events import PublishedEvent
 from negotiator.teleprompter.session_queries import NumberedEvent
+from negotiator.teleprompter.session_transitions import PublishedEvent
 
 BATCH_SIZE: Final = 200
 _UNKEPT: Final = 512

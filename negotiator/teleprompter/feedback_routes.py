@@ -17,10 +17,9 @@ from negotiator.teleprompter.cues.catalogue import cue_catalogue
 from negotiator.teleprompter.cues.matcher import text_pieces
 from negotiator.teleprompter.example_queries import label_from_feedback
 from negotiator.teleprompter.schemas import Feedback, FeedbackAction, JudgedView
-from negotiator.teleprompter.session_events import EventBuilder
 from negotiator.teleprompter.session_queries import LiveSession, NumberedEvent
 from negotiator.teleprompter.session_routes import STREAM_SCOPE
-from negotiator.teleprompter.session_transitions import TransitionResult
+from negotiator.teleprompter.session_transitions import EventBuilder, TransitionResult
 from negotiator.teleprompter.user_classifiers import UserClassifiers
 from negotiator.teleprompter.utterances import UtteranceService
 

@@ -32,9 +32,13 @@ from negotiator.teleprompter.cues.policy import (
     card_from_match,
 )
 from negotiator.teleprompter.example_queries import ExampleAction, ExampleLabel, label_from_feedback
-from negotiator.teleprompter.figure_limits import compare_with_relevant_limits, negotiation_limits
+from negotiator.teleprompter.figures import (
+    SpokenFigure,
+    compare_with_relevant_limits,
+    find_figures,
+    negotiation_limits,
+)
 from negotiator.teleprompter.redaction import redact
-from negotiator.teleprompter.spoken_figures import SpokenFigure, find_figures
 from negotiator.teleprompter.user_classifiers import UserClassifiers
 
 if TYPE_CHECKING:

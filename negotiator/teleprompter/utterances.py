@@ -25,7 +25,7 @@ from negotiator.teleprompter.cards import newest_plan
 from negotiator.teleprompter.cues.matcher import SILENCE_SECONDS
 from negotiator.teleprompter.cues.policy import HeardUtterance
 from negotiator.teleprompter.event_log import EventLog
-from negotiator.teleprompter.figure_limits import compare_with_relevant_limits, negotiation_limits
+from negotiator.teleprompter.figures import compare_with_relevant_limits, negotiation_limits
 from negotiator.teleprompter.schemas import Utterance
 from negotiator.teleprompter.session_transitions import (
     AnalysedUtterance,

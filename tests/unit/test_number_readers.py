@@ -20,8 +20,8 @@ from negotiator.numbers import (
     number_runs,
     number_tokens,
 )
+from negotiator.teleprompter.figures import find_figures
 from negotiator.teleprompter.redaction import redact
-from negotiator.teleprompter.spoken_figures import find_figures
 from tests.helpers.spelled_numbers import spelled
 
 PIECES = [

@@ -10,8 +10,11 @@ from negotiator.negotiations.event_queries import Actor
 from negotiator.negotiations.tables import Negotiation
 from negotiator.store.statement import Query, Transaction
 from negotiator.teleprompter.detected_offers import detected_offer, record_detected_offer
-from negotiator.teleprompter.figure_limits import compare_with_relevant_limits, negotiation_limits
-from negotiator.teleprompter.spoken_figures import find_figures
+from negotiator.teleprompter.figures import (
+    compare_with_relevant_limits,
+    find_figures,
+    negotiation_limits,
+)
 from tests.conftest import Change
 from tests.helpers.teleprompter_client import TeleprompterClient
 

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.teleprompter.figure_limits import (
+from negotiator.teleprompter.figures import (
     FIGURE_ADVICE,
     FigureLimit,
     LimitStanding,
     compare_figures,
+    find_figures,
 )
-from negotiator.teleprompter.spoken_figures import find_figures
 
 SALARY = FigureLimit("money", Decimal(40_000), Decimal(50_000), "salary")
 PURCHASE = FigureLimit("money", Decimal(12_000), Decimal(9_000))

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator.teleprompter.detected_offers import detected_offer
-from negotiator.teleprompter.figure_limits import (
+from negotiator.teleprompter.figures import (
     compare_with_relevant_limits,
+    find_figures,
     negotiation_limits,
     negotiation_scales,
 )
-from negotiator.teleprompter.spoken_figures import find_figures
 from tests.helpers.example_session import DELIVERY, FLOOR, PAYMENT, PRICE, example_session
 
 

@@ -7,7 +7,7 @@ import pytest
 from negotiator.negotiations.tactics.catalogue import built_in_catalogue
 from negotiator.teleprompter.cues.catalogue import SPEAKERS, build_catalogue, cue_catalogue
 from negotiator.teleprompter.cues.matcher import build_matcher
-from negotiator.teleprompter.figure_limits import FIGURE_ADVICE
+from negotiator.teleprompter.figures import FIGURE_ADVICE
 
 NAMED = (
     "price", "budget", "timing", "authority", "competitor", "anchoring", "deadline", "ultimatum", "nibble",
