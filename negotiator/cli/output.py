@@ -28,7 +28,8 @@ from negotiator.settings import Settings, SettingsError, load
 from negotiator.store.migrate import migrate
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store, make_store
-from negotiator.teleprompter.bus_factory import make_bus, publish_revocations
+from negotiator.teleprompter.bus import publish_revocations
+from negotiator.teleprompter.bus_servers import make_bus
 from negotiator.values import escape_invisible, has_invisible_characters
 
 T = TypeVar("T")

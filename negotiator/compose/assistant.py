@@ -31,7 +31,8 @@ from negotiator.negotiations.routes import Negotiations
 from negotiator.negotiations.tactic_routes import Tactics
 from negotiator.settings import Settings
 from negotiator.teleprompter.audio_pipeline import AudioPipeline
-from negotiator.teleprompter.bus_factory import make_bus, publish_revocations
+from negotiator.teleprompter.bus import publish_revocations
+from negotiator.teleprompter.bus_servers import make_bus
 from negotiator.teleprompter.cues.catalogue import cue_catalogue
 from negotiator.teleprompter.cues.matcher import build_matcher
 from negotiator.teleprompter.event_log import EventLog

@@ -1,126 +1,139 @@
-"""The bus between those who change a session and those who follow it.
+"""The bus: it wakes the followers of a session in every process that shares the store.
 
-A word on the bus is a wake-up, and may carry a volatile message (a growing utterance, a level). It may be lost: who
-follows looks at the numbered events again every `LOOK_AGAIN` seconds.
-
-A word as it goes from one process to the others: who says it, about which session, with which message. Pure.
-
-Words that wait to be sent, and the task that sends them: whoever tells never waits for the network.
+A message on the bus is a wake-up and may carry a volatile event (a growing utterance, a level). It may be lost, so a
+follower also reads the numbered events every `POLL_SECONDS`. `LocalBus` reaches one process, `DatagramBus` one machine;
+`bus_servers` has the buses over PostgreSQL and Redis.
 """
 
 import asyncio
 import contextlib
 import hashlib
+import os
 import secrets
+import socket
+import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from contextvars import Context
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final, Protocol
 
 from negotiator import telemetry
+from negotiator.store.store import Store
+
+log = telemetry.logger(__name__)
 
 POLL_SECONDS: Final = 2.0
 _VOLATILE: Final = 32
 
 
 def revocation_topic(subject: str) -> str:
-    """The name under which the revocation of a subject is told: ASCII without blanks, and no session's id."""
+    """The topic of a subject's revocations: ASCII without blanks, never equal to a session's id."""
     return f"revoked-{hashlib.sha256(subject.encode()).hexdigest()[:32]}"
 
 
+def publish_revocations(store: Store, bus: "Bus") -> None:
+    """After each commit, send the subjects whose credentials it revoked to every process."""
+
+    def send(subjects: Sequence[str]) -> None:
+        for subject in set(subjects):
+            bus.tell(revocation_topic(subject))
+
+    store.listen(send)
+
+
 class BusSubscription:
-    """One follower's ears: what was said on the bus since it last listened; the oldest is lost first."""
+    """What one follower has not read yet; at most 32 volatile messages, the oldest is lost first."""
 
     def __init__(self) -> None:
-        self._said: deque[bytes] = deque(maxlen=_VOLATILE)
+        self._messages: deque[bytes] = deque(maxlen=_VOLATILE)
         self._woken = asyncio.Event()
 
     def tell(self, message: bytes) -> None:
-        """Wake it; an empty message is nothing but that."""
+        """Wake the follower; an empty message is a wake-up only."""
         if message:
-            self._said.append(message)
+            self._messages.append(message)
         self._woken.set()
 
     async def listen(self, seconds: float) -> list[bytes]:
-        """The volatile messages since the last time, waiting this long for the first word."""
+        """The volatile messages since the last call, after waiting up to `seconds` for a wake-up."""
         try:
             async with asyncio.timeout(seconds):
                 await self._woken.wait()
         except TimeoutError:
             return []
         self._woken.clear()
-        said = list(self._said)
-        self._said.clear()
-        return said
+        messages = list(self._messages)
+        self._messages.clear()
+        return messages
 
 
 class Bus(Protocol):
     """Reaches every follower of a session, in every process that shares the store."""
 
     def tell(self, session: str, message: bytes = b"") -> None:
-        """Say that a session has news; never waits, never fails."""
+        """Wake the followers of a session; never waits, never fails."""
         ...
 
     def following(self, *names: str) -> AbstractContextManager[BusSubscription]:
-        """Ears for sessions and topics, as long as the block runs."""
+        """A subscription to sessions and topics, for the duration of the block."""
         ...
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
         ...
 
 
 class LocalBus:
-    """The bus of one process."""
+    """A bus within one process."""
 
     def __init__(self) -> None:
-        self._ears: dict[str, set[BusSubscription]] = {}
+        self._subscriptions: dict[str, set[BusSubscription]] = {}
 
     def tell(self, session: str, message: bytes = b"") -> None:
-        for ears in self._ears.get(session, ()):
-            ears.tell(message)
+        for subscription in self._subscriptions.get(session, ()):
+            subscription.tell(message)
 
     @contextmanager
     def following(self, *names: str) -> Generator[BusSubscription]:
-        ears = BusSubscription()
+        subscription = BusSubscription()
         for name in names:
-            self._ears.setdefault(name, set()).add(ears)
+            self._subscriptions.setdefault(name, set()).add(subscription)
         try:
-            yield ears
+            yield subscription
         finally:
             for name in names:
-                self._ears[name].discard(ears)
-                if not self._ears[name]:
-                    del self._ears[name]
+                self._subscriptions[name].discard(subscription)
+                if not self._subscriptions[name]:
+                    del self._subscriptions[name]
 
     def count(self, session: str) -> int:
-        """How many follow this session here."""
-        return len(self._ears.get(session, ()))
+        """The number of followers of this session in this process."""
+        return len(self._subscriptions.get(session, ()))
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """Nothing is open."""
 
 
 MAX_BUS_MESSAGE_BYTES: Final = 7_900
-"""Bytes: PostgreSQL takes fewer than 8,000 in a NOTIFY. What is longer goes as a wake-up only."""
+"""PostgreSQL takes fewer than 8,000 bytes in a NOTIFY. A longer message is sent as a wake-up only."""
 
 
 @dataclass(frozen=True, slots=True)
 class BusMessageCodec:
-    """Writes this process's words and reads those of others."""
+    """Bus messages as bytes: `<process> <session> <message>`."""
 
     me: str = field(default_factory=lambda: secrets.token_hex(6))
 
     def write(self, session: str, message: bytes) -> bytes:
-        """The word."""
+        """The bytes of a message."""
         head = f"{self.me} {session} ".encode()
         return head if len(head) + len(message) > MAX_BUS_MESSAGE_BYTES else head + message
 
-    def read(self, word: bytes) -> tuple[str, bytes] | None:
-        """The session and the message of somebody else's word; None for one's own and for anything else."""
-        parts = word.split(b" ", 2)
+    def read(self, line: bytes) -> tuple[str, bytes] | None:
+        """The session and the message that another process sent; None for this process's own and for anything else."""
+        parts = line.split(b" ", 2)
         if len(parts) < 3 or parts[0] == self.me.encode():
             return None
         try:
@@ -129,64 +142,117 @@ class BusMessageCodec:
             return None
 
 
-_WAITING: Final = 1024
-_AT_ONCE: Final = 64
-_AGAIN: Final = 1.0
-_SETTLED_WITHIN: Final = 2.0
-_SETTLING: Final = 0.01
-log = telemetry.logger(__name__)
+_PATH_LIMIT: Final = 100
+"""Bytes of a socket's path; `sun_path` has 108, of which macOS gives 104."""
+_RETRY_SECONDS: Final = 0.05
+_CLOCK_TICK_NS: Final = 50_000_000
 
 
-class SendQueue:
-    """Sends words by `send`, some at once; the oldest are lost when too many wait, all that wait while it fails."""
+class DatagramBus:
+    """A bus over the processes of one machine: each has a Unix datagram socket in one private folder.
 
-    def __init__(self, send: Callable[[Sequence[bytes]], Awaitable[None]]) -> None:
-        self._send = send
-        self._waiting: deque[bytes] = deque(maxlen=_WAITING)
-        self._news = asyncio.Event()
-        self._under_way = 0
+    A process whose queue is full is sent a wake-up again after 50 ms.
+    """
 
-    def tell(self, word: bytes) -> None:
-        """One more."""
-        self._waiting.append(word)
-        self._news.set()
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._local = LocalBus()
+        self._codec = BusMessageCodec()
+        self._own = f"{os.getpid()}-{secrets.token_hex(4)}"
+        self._socket: socket.socket | None = None
+        self._root = ""
+        self._descriptor = -1
+        self._read_at = -1
+        self._peers: list[str] = []
+        self._unsent: set[tuple[str, str]] = set()
+        self._usable = hasattr(socket, "AF_UNIX")
 
-    async def settle(self) -> None:
-        """Wait until all words are sent, at most `_SETTLED_WITHIN` seconds."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_SETTLED_WITHIN):
-                while self._waiting or self._under_way:
-                    await asyncio.sleep(_SETTLING)
+    def tell(self, session: str, message: bytes = b"") -> None:
+        self._local.tell(session, message)
+        if (own := self._open()) is None:
+            return
+        line = self._codec.write(session, message)
+        for other in self._peer_names():
+            self._write(own, other, line, session=session)
 
-    async def run(self) -> None:
-        """Send, for ever."""
-        while True:
-            await self._news.wait()
-            self._news.clear()
-            while self._waiting:
-                self._under_way = min(len(self._waiting), _AT_ONCE)
-                await self._send([self._waiting.popleft() for _ in range(self._under_way)])
-            self._under_way = 0
+    @contextmanager
+    def following(self, *names: str) -> Generator[BusSubscription]:
+        self._open()
+        with self._local.following(*names) as subscription:
+            yield subscription
 
+    async def close(self) -> None:
+        if self._socket is not None:
+            asyncio.get_running_loop().remove_reader(self._socket)
+            self._socket.close()
+            self._socket = None
+            (self._folder / self._own).unlink(missing_ok=True)
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+        self._usable = False
 
-def keep_running(name: str, live: Callable[[], Awaitable[None]]) -> "asyncio.Task[None]":
-    """Run `live` beside everything else, and again a moment after it failed, for ever."""
-    # It belongs to no request, though one was the first to need it.
-    return asyncio.create_task(_for_ever(name, live), context=Context())
-
-
-async def _for_ever(name: str, live: Callable[[], Awaitable[None]]) -> None:
-    while True:
+    def _open(self) -> socket.socket | None:
+        """This process's socket, made at the first call; None where Unix sockets cannot be used."""
+        if self._socket is not None or not self._usable:
+            return self._socket
         try:
-            await live()
-        except Exception as fault:
-            log.warning("a bus is away", bus=name, detail=repr(fault))
-        await asyncio.sleep(_AGAIN)
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._root = self._reachable()
+            own = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+            own.setblocking(False)
+            own.bind(f"{self._root}/{self._own}")
+        except OSError as fault:
+            self._usable = False
+            log.warning("workers do not hear of each other at once", detail=str(fault))
+            return None
+        self._socket = own
+        asyncio.get_running_loop().add_reader(own, self._read, own)
+        return own
 
+    def _reachable(self) -> str:
+        """A path of the folder that is short enough for the address of a socket."""
+        plain = str(self._folder.absolute())
+        if len(os.fsencode(plain)) + len(self._own) < _PATH_LIMIT:
+            return plain
+        self._descriptor = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
+        return f"/proc/self/fd/{self._descriptor}"
 
-async def cancel_and_wait(task: "asyncio.Task[None] | None") -> None:
-    """End a task that has no end of its own."""
-    if task is not None:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
+    def _peer_names(self) -> list[str]:
+        """The names of the other sockets; the folder is read again when it has changed."""
+        with contextlib.suppress(OSError):
+            changed = self._folder.stat().st_mtime_ns
+            if changed != self._read_at:
+                # Two changes within one tick of the file system's clock look like one.
+                self._read_at = changed if time.time_ns() - changed > _CLOCK_TICK_NS else -1
+                names = (path.name for path in self._folder.iterdir())
+                self._peers = [name for name in names if name != self._own]
+        return self._peers
+
+    def _write(self, own: socket.socket, other: str, line: bytes, *, session: str) -> None:
+        try:
+            own.sendto(line, f"{self._root}/{other}")
+        except BlockingIOError:
+            self._retry_later(other, session)
+        except (ConnectionRefusedError, FileNotFoundError):
+            # Its process ended without removing it.
+            (self._folder / other).unlink(missing_ok=True)
+        except OSError as fault:
+            log.info("a bus message was not sent", detail=str(fault))
+
+    def _retry_later(self, other: str, session: str) -> None:
+        if (other, session) not in self._unsent:
+            self._unsent.add((other, session))
+            asyncio.get_running_loop().call_later(_RETRY_SECONDS, self._retry, other, session)
+
+    def _retry(self, other: str, session: str) -> None:
+        self._unsent.discard((other, session))
+        if self._socket is not None:
+            self._write(self._socket, other, self._codec.write(session, b""), session=session)
+
+    def _read(self, own: socket.socket) -> None:
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                received = self._codec.read(own.recv(MAX_BUS_MESSAGE_BYTES + 200))
+                if received is not None:
+                    self._local.tell(*received)

@@ -1,7 +1,7 @@
 """Figures in an utterance (money, percentages, days), and how they stand to the limits of the bound negotiation.
 
-The limits come from the negotiation's terms, never from what was said. No card names a limit, since more than one person
-may see the screen."""
+The limits come from the negotiation's terms, never from what was said. No card names a limit, since several people may
+see the screen."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,19 +1,16 @@
-"""The messages of a Deepgram-style service, understood: pure, one understanding for each channel.
+"""A service with Deepgram's protocol: audio goes up a WebSocket as it comes, results come down meanwhile.
 
-A Results message covers audio from `start` for `duration` seconds of this connection. `is_final` settles its words,
-`speech_final` or an UtteranceEnd says that the speaker paused. An utterance here is all segments up to that pause.
+A Results message covers the audio from `start` for `duration` seconds of its connection. `is_final` settles its words;
+`speech_final` or an UtteranceEnd says that the speaker paused. An utterance is all segments up to that pause.
 
-A Deepgram-style service: audio goes up a WebSocket as it comes, results come down while somebody speaks.
-
-A text KeepAlive goes every four seconds without audio (it closes after ten). When the connection drops, another is
-made and the last unsettled seconds go up it again; times are shifted by where it began, since the service counts from
-zero.
+A KeepAlive goes out after four seconds without audio, since the service closes after ten. A dropped connection is
+replaced and the last unsettled seconds are sent again; times are shifted, since each connection counts from zero.
 """
 
 import asyncio
 import json
 from typing import Any, Final
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
@@ -26,11 +23,15 @@ from negotiator.teleprompter.speech.recognition_channel import SAMPLES_PER_MS, R
 from negotiator.teleprompter.speech.recognizer import (
     SAMPLE_RATE,
     EngineCapabilities,
-    RecognizerBusy,
     SpeechRecognition,
     StreamConfig,
 )
-from negotiator.teleprompter.speech.remote_recognition import RecognitionFailed, RemoteRecognition
+from negotiator.teleprompter.speech.remote_recognition import (
+    RecognitionFailed,
+    RemoteRecognition,
+    RemoteRecognizer,
+    host_of,
+)
 from negotiator.teleprompter.speech.utterance_events import UtteranceEventQueue
 
 
@@ -45,16 +46,16 @@ class DeepgramResults:
         self._texts: list[str] = []
         self._until = 0
         self.answered_ms = 0
-        """How far into the channel the service has answered for."""
+        """Milliseconds of the channel that the answers cover."""
         self.settled_ms = 0
-        """How far it will not change its mind, so that the audio can be forgotten."""
+        """Milliseconds of the channel whose words are final, so that the audio can be dropped."""
 
     def connected(self, at_ms: int) -> None:
-        """A connection begins here; words that were settled on the one before stay."""
+        """A new connection begins at this time of the channel; final words of the last one stay."""
         self._offset = at_ms
 
     def on(self, message: dict[str, Any], *, interim: bool) -> None:
-        """One message; KeyError, TypeError or ValueError when it is not what it should be."""
+        """Take in one message; KeyError, TypeError or ValueError when it is malformed."""
         match message.get("type"):
             case "Results":
                 self._result(message, interim=interim)
@@ -97,7 +98,7 @@ class DeepgramResults:
         self._texts, self._words = [], []
 
     def over(self) -> None:
-        """The service has said all it will: what it settled is final."""
+        """The service sends nothing more: report the final words as an utterance."""
         if self._texts:
             self._paused()
 
@@ -117,7 +118,7 @@ _LAST_SECONDS: Final = 10.0
 _DROPS: Final = 3
 _PAUSE_SECONDS: Final = 0.25
 _USUAL_MS: Final = 1_000
-"""What such a service keeps to itself between two answers, which is no lag."""
+"""The usual time between two answers, which does not count as lag."""
 _ALIVE: Final = '{"type": "KeepAlive"}'
 _CLOSE: Final = '{"type": "CloseStream"}'
 _GONE: Final = "The speech service cannot be reached; nothing more is heard."
@@ -125,12 +126,12 @@ _FAULTS: Final = (OSError, TimeoutError, InvalidHandshake, ConnectionClosed)
 log = logger(__name__)
 
 
-class DeepgramRecognizer:
-    """Hears by `url`, for example `wss://host/v1/listen`, with one connection for each channel."""
+class DeepgramRecognizer(RemoteRecognizer):
+    """Streams audio to `url`, for example `wss://host/v1/listen`, over one connection for each channel."""
 
     def __init__(self, url: str, *, key: str, model: str, hangover_ms: int, streams: int) -> None:
-        host = urlsplit(url).hostname or url
-        self._caps = EngineCapabilities(
+        host = host_of(url)
+        caps = EngineCapabilities(
             "deepgram",
             "streaming",
             interim=True,
@@ -140,6 +141,7 @@ class DeepgramRecognizer:
             quality_note=f"All audio of the call goes to {host} ({model}) as it is spoken: quality is that model's.",
             third_party=host,
         )
+        super().__init__(caps, streams)
         self._url = url
         self._key = key
         self._wishes = {
@@ -151,18 +153,10 @@ class DeepgramRecognizer:
             "endpointing": hangover_ms,
             "utterance_end_ms": max(1000, hangover_ms),
         }
-        self._most = streams
-        self._open: set[RemoteRecognition] = set()
-
-    @property
-    def caps(self) -> EngineCapabilities:
-        """What it is."""
-        return self._caps
 
     async def open(self, config: StreamConfig) -> SpeechRecognition:
-        """A new channel, connected; `Unavailable` when the service does not take it."""
-        if len(self._open) >= self._most:
-            raise RecognizerBusy("every speech stream is taken")
+        """A new channel, connected; `RecognizerBusy` when all streams are taken, `Unavailable` without a connection."""
+        self._check_free()
         line = _Line(self._address(config), self._key)
         try:
             await line.connect()
@@ -170,16 +164,7 @@ class DeepgramRecognizer:
             raise Unavailable(
                 "The speech service cannot be used now.", detail=str(fault)
             ) from fault
-        driven = RemoteRecognition(
-            RecognitionChannel(interim=config.interim), line.hear, self._open.discard
-        )
-        self._open.add(driven)
-        return driven
-
-    async def close(self) -> None:
-        """End every channel."""
-        for driven in list(self._open):
-            await driven.close()
+        return self._recognise(RecognitionChannel(interim=config.interim), line.hear)
 
     def _address(self, config: StreamConfig) -> str:
         wishes = self._wishes | {
@@ -190,7 +175,7 @@ class DeepgramRecognizer:
 
 
 class _Line:
-    """One channel's way to the service, over as many connections as it takes."""
+    """One channel's connections to the service; a dropped one is replaced."""
 
     def __init__(self, address: str, key: str) -> None:
         self._address = address
@@ -211,7 +196,7 @@ class _Line:
         return self._socket
 
     async def hear(self, driven: RemoteRecognition) -> None:
-        """Until the channel is finished; `Deaf` after too many drops in a row."""
+        """Until the channel is finished; `RecognitionFailed` after more than three drops in a row."""
         results = DeepgramResults(driven.channel.telling)
         while not await self._tried(driven, results):
             self._drops += 1
@@ -224,7 +209,7 @@ class _Line:
             await asyncio.sleep(_PAUSE_SECONDS * 2 ** (self._drops - 1))
 
     async def _tried(self, driven: RemoteRecognition, results: DeepgramResults) -> bool:
-        """One connection from its first to its last message; whether it ended because the channel did."""
+        """Use one connection to its end; True when it ended because the channel did."""
         try:
             socket = self._socket or await self.connect()
         except _FAULTS as fault:
@@ -243,7 +228,7 @@ class _Line:
     async def _talk(
         self, driven: RemoteRecognition, results: DeepgramResults, *, socket: ClientConnection
     ) -> bool:
-        """Both directions at once."""
+        """Send audio and receive results at once; True when the channel ended."""
         sending = asyncio.create_task(self._send(driven, socket))
         receiving = asyncio.create_task(self._receive(driven, results, socket=socket))
         try:

@@ -1,18 +1,20 @@
-"""A recognition whose channel is heard by a coroutine of this process: the form that all remote adapters have."""
+"""What the adapters to remote speech services share: a coroutine of this process hears each channel."""
 
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
+from urllib.parse import urlsplit
 
 from negotiator.telemetry import logger
 from negotiator.teleprompter.speech.events import RecognitionEvent, RecognitionProblem
 from negotiator.teleprompter.speech.recognition_channel import RecognitionChannel
+from negotiator.teleprompter.speech.recognizer import EngineCapabilities, RecognizerBusy
 
 log = logger(__name__)
 
 
 class RecognitionFailed(Exception):
-    """Nothing more can be heard; the message is for the person on the call, `detail` for the log."""
+    """Nothing more can be recognised; the message is for the user, `detail` for the log."""
 
     def __init__(self, description: str, *, detail: str = "") -> None:
         super().__init__(description)
@@ -20,7 +22,7 @@ class RecognitionFailed(Exception):
 
 
 class RemoteRecognition:
-    """Runs `hear` until it returns, which it does when `finishing` and nothing is left; then calls `over` once."""
+    """Runs `hear` until it returns (when `finishing` is set and no audio is left), then calls `over` once."""
 
     def __init__(
         self,
@@ -35,29 +37,26 @@ class RemoteRecognition:
         self._task = asyncio.create_task(self._run(hear))
 
     async def push(self, pcm16k: bytes) -> None:
-        """Take audio; see `Recognition`."""
+        """As `SpeechRecognition.push`."""
         self.channel.put(pcm16k)
         self._more.set()
 
     async def caught_up(self, within_ms: int = 0) -> None:
-        """Wait until it was heard."""
         await self.channel.caught_up(within_ms)
 
     async def finish(self) -> None:
-        """Have the rest heard; the events end after it."""
+        """Recognise the audio that is left, then end the events."""
         self.finishing = True
         self._more.set()
 
     async def close(self) -> None:
-        """Drop everything."""
         self.channel.drop()
-        await asyncio.sleep(0)  # a task that is cancelled before its first step tidies nothing up
+        await asyncio.sleep(0)  # a task that is cancelled before its first step runs no `finally`
         self._task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._task
 
     def events(self) -> AsyncIterator[RecognitionEvent]:
-        """What is heard."""
         return self.channel.telling.events()
 
     async def more(self, seconds: float | None = None) -> bool:
@@ -80,3 +79,37 @@ class RemoteRecognition:
         finally:
             self.channel.end()
             self._over(self)
+
+
+class RemoteRecognizer:
+    """The capabilities of a remote service and its open channels, at most `streams`."""
+
+    def __init__(self, caps: EngineCapabilities, streams: int) -> None:
+        self._caps = caps
+        self._most = streams
+        self._open: set[RemoteRecognition] = set()
+
+    @property
+    def caps(self) -> EngineCapabilities:
+        return self._caps
+
+    async def close(self) -> None:
+        """End every channel."""
+        for recognition in list(self._open):
+            await recognition.close()
+
+    def _check_free(self) -> None:
+        if len(self._open) >= self._most:
+            raise RecognizerBusy("every speech stream is taken")
+
+    def _recognise(
+        self, channel: RecognitionChannel, hear: Callable[[RemoteRecognition], Awaitable[None]]
+    ) -> RemoteRecognition:
+        recognition = RemoteRecognition(channel, hear, self._open.discard)
+        self._open.add(recognition)
+        return recognition
+
+
+def host_of(url: str) -> str:
+    """The host of a URL, or all of it when it names none."""
+    return urlsplit(url).hostname or url

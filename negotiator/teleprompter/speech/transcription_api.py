@@ -1,9 +1,7 @@
-"""Hearing by whole utterances: endpointing cuts, `transcribe` answers over the network, finals come in order.
+"""An OpenAI-compatible endpoint: `POST {url}/audio/transcriptions` with one utterance as a WAV made in memory.
 
-While one utterance is being transcribed the next is gathered, and no third: what comes then waits in the backlog, where
-it is counted as lag. The two and the backlog together never hold more than ten seconds.
-
-An OpenAI-compatible endpoint: `POST {url}/audio/transcriptions` with one utterance as a WAV made in memory.
+The endpointer cuts the audio into utterances. While one is transcribed the next is gathered; later audio waits in the
+backlog and counts as lag. Together they hold at most ten seconds.
 """
 
 import asyncio
@@ -13,7 +11,6 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from http import HTTPStatus
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import httpx2
 
@@ -41,22 +38,26 @@ from negotiator.teleprompter.speech.recognition_channel import (
 from negotiator.teleprompter.speech.recognizer import (
     SAMPLE_RATE,
     EngineCapabilities,
-    RecognizerBusy,
     SpeechRecognition,
     StreamConfig,
 )
-from negotiator.teleprompter.speech.remote_recognition import RecognitionFailed, RemoteRecognition
+from negotiator.teleprompter.speech.remote_recognition import (
+    RecognitionFailed,
+    RemoteRecognition,
+    RemoteRecognizer,
+    host_of,
+)
 
 _PIECE: Final = 500 * SAMPLES_PER_MS
 _FAILURES: Final = 3
-"""Utterances in a row that could not be transcribed, after which nobody pretends to listen."""
+"""After so many failed utterances in a row the recognition ends."""
 
 Transcribe = Callable[[bytes], Awaitable[Transcription]]
-"""16 kHz s16le of one utterance in, what was said out; raises `Deaf` when that failed."""
+"""Turns one utterance (16 kHz s16le) into text; raises `RecognitionFailed`."""
 
 
 class UtteranceTranscriber:
-    """What hears one channel; `hear` is run by `Driven`."""
+    """Recognises one channel; `RemoteRecognition` runs `hear`."""
 
     def __init__(self, cutter: UtteranceCutter, transcribe: Transcribe) -> None:
         self._cutter = cutter
@@ -75,7 +76,7 @@ class UtteranceTranscriber:
                 if self._held() + _PIECE > MAX_HELD_MS * SAMPLES_PER_MS:
                     await self._answered()
                 at, pcm = backlog.take(_PIECE)
-                # The network that finds voices lets go of the interpreter while it computes.
+                # The voice detector releases the interpreter lock while it computes.
                 cuts = await asyncio.to_thread(self._cutter.hear, at, pcm)
                 await self._follow(cuts, driven)
                 driven.channel.heard(at + len(pcm) // 2)
@@ -121,7 +122,7 @@ class UtteranceTranscriber:
         driven.channel.telling.final(name, heard, until)
 
     async def _answered(self) -> None:
-        """Wait for the utterance that was asked for."""
+        """Wait for the transcription that is under way."""
         if self._asked is not None:
             await self._asked
             self._asked = None
@@ -135,12 +136,12 @@ _MOST_RECEIVED: Final = 256 * 1024
 _LOST: Final = "The speech service did not answer; what was just said is missing."
 
 
-class TranscriptionApiRecognizer:
-    """Hears by asking `url`, for example `https://host/v1`, one utterance at a time on each channel."""
+class TranscriptionApiRecognizer(RemoteRecognizer):
+    """Sends utterances to `url`, for example `https://host/v1`, one at a time for each channel."""
 
     def __init__(self, url: str, *, key: str, model: str, hangover_ms: int, streams: int) -> None:
-        host = urlsplit(url).hostname or url
-        self._caps = EngineCapabilities(
+        host = host_of(url)
+        caps = EngineCapabilities(
             "openai-compatible",
             "segmented",
             interim=False,
@@ -153,26 +154,19 @@ class TranscriptionApiRecognizer:
             ),
             third_party=host,
         )
+        super().__init__(caps, streams)
         self._url = f"{url.rstrip('/')}/audio/transcriptions"
         self._model = model
         self._hangover_ms = hangover_ms
-        self._most = streams
-        self._open: set[RemoteRecognition] = set()
         self._detector: Callable[[], VoiceDetector] | None = None
         headers = {"authorization": f"Bearer {key}"} if key else {}
         self._client = httpx2.AsyncClient(
             follow_redirects=False, trust_env=False, timeout=TIMEOUT_SECONDS, headers=headers
         )
 
-    @property
-    def caps(self) -> EngineCapabilities:
-        """What it is."""
-        return self._caps
-
     async def open(self, config: StreamConfig) -> SpeechRecognition:
-        """A new channel; nothing is sent before somebody speaks."""
-        if len(self._open) >= self._most:
-            raise RecognizerBusy("every speech stream is taken")
+        """A new channel; nothing is sent before a voice is detected. `RecognizerBusy` when all streams are taken."""
+        self._check_free()
         if self._detector is None:
             self._detector = await asyncio.to_thread(detector_factory)
         endpointer = Endpointer(
@@ -182,16 +176,11 @@ class TranscriptionApiRecognizer:
         segmented = UtteranceTranscriber(
             UtteranceCutter(endpointer), partial(self._transcribe, language)
         )
-        driven = RemoteRecognition(
-            RecognitionChannel(again_ms=0), segmented.hear, self._open.discard
-        )
-        self._open.add(driven)
-        return driven
+        return self._recognise(RecognitionChannel(again_ms=0), segmented.hear)
 
     async def close(self) -> None:
         """End every channel and the connections."""
-        for driven in list(self._open):
-            await driven.close()
+        await super().close()
         await self._client.aclose()
 
     async def _transcribe(self, language: str, pcm: bytes) -> Transcription:

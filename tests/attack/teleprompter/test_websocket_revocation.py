@@ -17,7 +17,8 @@ from negotiator.settings import Settings
 from negotiator.store.statement import Transaction
 from negotiator.store.store import make_store
 from negotiator.strict_json import read_jws
-from negotiator.teleprompter.bus_factory import make_bus, publish_revocations
+from negotiator.teleprompter.bus import publish_revocations
+from negotiator.teleprompter.bus_servers import make_bus
 from negotiator.teleprompter.websocket_context import WebSocketTimeouts
 from negotiator.teleprompter.websocket_messages import SUBPROTOCOL
 from negotiator.tokens import access_token_queries

@@ -270,12 +270,10 @@ SERVER: Final = """
 import asyncio, sys
 from pathlib import Path
 from negotiator.teleprompter.speech.recognizer import StreamConfig
-from negotiator.teleprompter.speech.recognition_channel import Channel
-from negotiator.teleprompter.speech.local_recognizer import Local
-from negotiator.teleprompter.speech.local_recognizer import Pool
+from negotiator.teleprompter.speech.local_recognizer import LocalRecognizer
 
 async def main():
-    recognizer = Local("vosk", Path(sys.argv[1]), hangover_ms=500, workers=1, streams=1)
+    recognizer = LocalRecognizer("vosk", Path(sys.argv[1]), hangover_ms=500, workers=1, streams=1)
     await recognizer.open(StreamConfig())
     print(recognizer.pool.pids[0], flush=True)
     await asyncio.Event().wait()
