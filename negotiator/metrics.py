@@ -216,7 +216,7 @@ class MetricsSnapshot:
 
 
 class Counter:
-    """A number that only grows."""
+    """A number that only grows, or a family of them, one for each value of a label."""
 
     __slots__ = ("_meters", "_place")
 
@@ -224,23 +224,9 @@ class Counter:
         self._meters = meters
         self._place = place
 
-    def add(self, amount: int = 1) -> None:
-        """Count."""
-        self._meters.cells[self._place] += amount
-
-
-class CounterFamily:
-    """Counters that differ in one label."""
-
-    __slots__ = ("_meters", "_place")
-
-    def __init__(self, meters: "MetricRegistry", place: int) -> None:
-        self._meters = meters
-        self._place = place
-
-    def add(self, at: int) -> None:
-        """Add one to the counter of the label's value at this index."""
-        self._meters.cells[self._place + at] += 1
+    def add(self, amount: int = 1, at: int = 0) -> None:
+        """Add to the counter; in a family to that of the label's value at index `at`."""
+        self._meters.cells[self._place + at] += amount
 
 
 class Histogram:
@@ -280,12 +266,12 @@ class MetricRegistry:
             self, self._add(MetricSeries(name, meaning, tuple(labels.items()), self._size))
         )
 
-    def row(
+    def counter_family(
         self, name: str, meaning: str, label: str, *, values: tuple[str, ...], **labels: str
-    ) -> CounterFamily:
+    ) -> Counter:
         """Register a counter for each value of a label, at the cost of one."""
         named = MetricSeries(name, meaning, tuple(labels.items()), self._size)
-        return CounterFamily(self, self._add(replace(named, differs_in=label, values=values)))
+        return Counter(self, self._add(replace(named, differs_in=label, values=values)))
 
     def histogram(
         self, name: str, meaning: str, bounds: Sequence[float], *, per_unit: int = 1, **labels: str
@@ -339,10 +325,10 @@ class RequestMetrics:
     """Requests by operation and status, and the time from each request to the head of its answer."""
 
     def __init__(self, meters: MetricRegistry, operations: Iterable[str]) -> None:
-        self._counts: dict[str, CounterFamily] = {}
+        self._counts: dict[str, Counter] = {}
         self._times: dict[str, Histogram] = {}
         for operation in (*operations, PAGE_OPERATION):
-            self._counts[operation] = meters.row(
+            self._counts[operation] = meters.counter_family(
                 "negotiator_requests_total",
                 "Requests answered",
                 "status",
@@ -361,7 +347,7 @@ class RequestMetrics:
         """Count one answer; an unknown operation is counted as a page."""
         if operation not in self._times:
             operation = PAGE_OPERATION
-        self._counts[operation].add(_AT.get(status, len(STATUSES)))
+        self._counts[operation].add(1, _AT.get(status, len(STATUSES)))
         self._times[operation].observe(nanoseconds)
 
 
