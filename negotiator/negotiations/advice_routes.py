@@ -10,7 +10,7 @@ from negotiator.errors import Conflict
 from negotiator.http.operation import Call, Operation, ToolOffer
 from negotiator.negotiations import engine_input, queries, states
 from negotiator.negotiations import offer_queries as ledger
-from negotiator.negotiations.engine_input import StoredTurn
+from negotiator.negotiations.offer_history import ledger_offers
 from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.negotiations.routes import read_current
 from negotiator.negotiations.schemas_advice import (
@@ -113,8 +113,8 @@ class NegotiationAdvice:
         session, rows = await self._stand(call.caller.principal, call.input.id)
 
         def work() -> dict[str, Any]:
-            situation = engine_input.stored_leverage_input(session.terms, rows, values.now())
-            return engine_input.leverage_answer(situation, session.terms.currency)
+            engine_input.require_inputs(session.terms)
+            return engine_input.leverage_answer(session.terms, values.now(), ledger_offers(rows))
 
         return await asyncio.to_thread(work)
 
@@ -122,8 +122,9 @@ class NegotiationAdvice:
         """Leverage of a described negotiation."""
 
         def work() -> dict[str, Any]:
-            terms, situation = engine_input.described_leverage_input(call.input, values.now())
-            return engine_input.leverage_answer(situation, terms.currency)
+            return engine_input.leverage_answer(
+                engine_input.described_terms(call.input), values.now()
+            )
 
         return await asyncio.to_thread(work)
 
@@ -136,12 +137,18 @@ class NegotiationAdvice:
                 error="not_active",
                 members={"state": session.state, "allowed": states.allowed_moves(session.state)},
             )
-        turn = StoredTurn(session.terms, rows, session.created_at, values.now(), call.input.style)
-        return await asyncio.to_thread(
-            lambda: engine_input.next_move_answer(
-                engine_input.stored_turn_input(turn), session.terms
+
+        def work() -> dict[str, Any]:
+            situation = engine_input.stored_turn_input(
+                session.terms,
+                rows,
+                opened_at=session.created_at,
+                now=values.now(),
+                style=call.input.style,
             )
-        )
+            return engine_input.next_move_answer(situation, session.terms)
+
+        return await asyncio.to_thread(work)
 
     async def calculate_next_move(self, call: Call[NextMoveBody]) -> dict[str, Any]:
         """The next move of a described turn."""

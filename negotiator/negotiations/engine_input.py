@@ -6,13 +6,13 @@ From terms and a ledger, or a described turn, to what the strategy engine takes,
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from negotiator.errors import Conflict, FieldError, ValidationFailed
-from negotiator.negotiations import limits, offer_history
+from negotiator.negotiations import limits
 from negotiator.negotiations.issues import Issue as Matter
 from negotiator.negotiations.issues import (
     IssueType,
@@ -22,9 +22,9 @@ from negotiator.negotiations.issues import (
     values_of,
     worth_of,
 )
-from negotiator.negotiations.leverage.concessions import completed_offers
+from negotiator.negotiations.leverage.concessions import LedgerOffer, completed_offers
 from negotiator.negotiations.leverage.power import FACTOR_NAMES
-from negotiator.negotiations.leverage.zone_of_agreement import Estimate
+from negotiator.negotiations.offer_history import ledger_offers, live_offers, offers_made
 from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.negotiations.schemas_advice import (
     FullPreferences,
@@ -33,17 +33,17 @@ from negotiator.negotiations.schemas_advice import (
     Style,
 )
 from negotiator.negotiations.schemas_terms import lacks_values
-from negotiator.negotiations.terms import Terms, days_left
+from negotiator.negotiations.terms import Estimate, Terms
 from negotiator.negotiations.terms_parsing import parse_issues, parse_terms
 from negotiator.negotiations.terms_view import json_scalar, package_view, value_view
 from negotiator.negotiations.utility import Preferences, Worth, is_complete, part_worths
 
 if TYPE_CHECKING:
-    from negotiator.negotiations.leverage.assessment import LeverageInput
     from negotiator.negotiations.strategy.next_move import NextMove
     from negotiator.negotiations.strategy.situation import (
         StandingOffer,
         StrategyOffer,
+        StrategyProgress,
         StrategySituation,
     )
 
@@ -78,14 +78,8 @@ def require_inputs(terms: Terms, *, floor: bool = False) -> None:
         raise Conflict(text, error="missing_inputs", members={"missing": needed})
 
 
-def stored_leverage_input(terms: Terms, rows: Sequence[OfferRow], now: int) -> "LeverageInput":
-    """What leverage is computed from, for a stored negotiation."""
-    require_inputs(terms)
-    return _situation(terms, terms.preferences, now, ledger=rows)
-
-
-def described_leverage_input(body: LeverageBody, now: int) -> tuple[Terms, "LeverageInput"]:
-    """The same for a described one; 422 with every field error."""
+def described_terms(body: LeverageBody) -> Terms:
+    """The terms of a described negotiation, with full preferences where given; 422 with every field error."""
     kinds: dict[str, IssueType] = {issue.name: issue.type for issue in body.issues}
     mine, found = _full(body.my_preferences, "/my_preferences", kinds)
     theirs, refused = _full(body.their_preferences, "/their_preferences", kinds)
@@ -105,51 +99,21 @@ def described_leverage_input(body: LeverageBody, now: int) -> tuple[Terms, "Leve
         raise ValidationFailed(
             [FieldError(f"/issues/{place}/range", "A range or options are needed.")]
         )
-    terms = _with_reservations(body, terms)
-    return terms, _situation(terms, terms.preferences, now, theirs=theirs, judgements=judgements)
+    terms = replace(terms, their_preferences=theirs, judgements=judgements)
+    return _with_reservations(body, terms)
 
 
-def leverage_answer(situation: "LeverageInput", currency: str | None) -> dict[str, Any]:
-    """Compute and render: the contract's members, and concessions with signals where there is a ledger."""
+def leverage_answer(terms: Terms, now: int, offers: Sequence[LedgerOffer] = ()) -> dict[str, Any]:
+    """The answer of a request for leverage; concessions and signals are in it where there are offers."""
     from negotiator.negotiations.leverage.assessment import assess_leverage
 
-    found: dict[str, Any] = engine_result_json(assess_leverage(situation), currency)
-    if not situation.ledger:
-        for name in LEDGER_MEMBERS:
-            del found[name]
-    return found
-
-
-def _situation(
-    terms: Terms,
-    mine: Preferences,
-    now: int,
-    *,
-    theirs: Preferences | None = None,
-    judgements: Mapping[str, float] | None = None,
-    ledger: Sequence[OfferRow] = (),
-) -> "LeverageInput":
-    from negotiator.negotiations.leverage.assessment import LeverageInput
-
-    return LeverageInput(
-        mine=mine,
-        walk_away=terms.walk_away,
-        target=terms.target,
-        batna=_certain_batna(terms),
-        their_preferences=theirs,
-        their_walk_away=terms.their_walk_away,
-        their_target=terms.their_target,
-        their_batna=terms.their_batna,
-        me=replace(terms.me, days_left=days_left(terms.deadline, now)),
-        them=replace(terms.them, days_left=days_left(terms.their_deadline, now)),
-        judgements=judgements or {},
-        ledger=offer_history.ledger_offers(ledger),
+    answer: dict[str, Any] = engine_result_json(
+        assess_leverage(terms, offers, now=now), terms.currency
     )
-
-
-def _certain_batna(terms: Terms) -> Worth | None:
-    """The alternative as given, or what is left of it when chance and cost are counted."""
-    return terms.batna if not terms.batna_uncertain else Worth(utility=terms.certain)
+    if not offers:
+        for name in LEDGER_MEMBERS:
+            del answer[name]
+    return answer
 
 
 def _with_reservations(body: LeverageBody, terms: Terms) -> Terms:
@@ -221,17 +185,6 @@ _FORBIDDEN: Final = -2.0
 _SAME: Final = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
-class StoredTurn:
-    """A stored negotiation at a moment: its terms, its ledger, and the clock."""
-
-    terms: Terms
-    rows: Sequence[OfferRow]
-    opened_at: int
-    now: int
-    style: Style = "balanced"
-
-
 def described_turn_input(body: NextMoveBody) -> "StrategySituation":
     """The situation of a described turn; 422 for issues without worths and values nobody listed."""
     from negotiator.negotiations.strategy.situation import (
@@ -272,7 +225,9 @@ def described_turn_input(body: NextMoveBody) -> "StrategySituation":
     return _with_offers(frame, past, table)
 
 
-def stored_turn_input(turn: StoredTurn) -> "StrategySituation":
+def stored_turn_input(
+    terms: Terms, rows: Sequence[OfferRow], *, opened_at: int, now: int, style: Style = "balanced"
+) -> "StrategySituation":
     """The situation of a stored negotiation: values on a bounded grid, worths from the value functions.
 
     Hard constraints and a walk-away on a single issue make a value worth less than nothing, so that no package with
@@ -283,13 +238,11 @@ def stored_turn_input(turn: StoredTurn) -> "StrategySituation":
         StrategyIssue,
         StrategyOffer,
         StrategyPreferences,
-        StrategyProgress,
         StrategySituation,
     )
 
-    terms = turn.terms
     require_inputs(terms, floor=True)
-    past = _past(turn)
+    past = _past(terms, rows)
     seen = [package for _, _, package in past]
     listed = {issue.name: _values(terms, issue, seen) for issue in terms.issues}
     floor = limits.utility_floor(terms)
@@ -303,23 +256,24 @@ def stored_turn_input(turn: StoredTurn) -> "StrategySituation":
     frame = StrategySituation(
         issues=tuple(StrategyIssue(name, found) for name, found in listed.items()),
         my_preferences=preferences,
-        progress=StrategyProgress(*_progress(turn)),
-        style=turn.style,
+        progress=_progress(terms, rows, opened_at=opened_at, now=now),
+        style=style,
     )
     history = [
         StrategyOffer(step, by, offer, _utility(frame, offer, None)) for step, by, offer in past
     ]
-    offer = _on_table(turn, listed)
+    offer = _on_table(terms, live_offers(rows, now, side="them"), listed)
     table = None if offer is None else StandingOffer(offer, _utility(frame, offer, None))
     return _with_offers(frame, history, table)
 
 
-def _on_table(turn: StoredTurn, listed: Mapping[str, Sequence[Scalar]]) -> dict[str, Any] | None:
+def _on_table(
+    terms: Terms, live: Sequence[OfferRow], listed: Mapping[str, Sequence[Scalar]]
+) -> dict[str, Any] | None:
     """Their live offer, if it is whole and of values that are known: only that can be accepted as it is."""
-    live = offer_history.live_offers(turn.rows, turn.now, side="them")
-    if not live or not live[-1].package or not is_complete(turn.terms.issues, live[-1].package):
+    if not live or not live[-1].package or not is_complete(terms.issues, live[-1].package):
         return None
-    offer = package_view(turn.terms, live[-1].package)
+    offer = package_view(terms, live[-1].package)
     return offer if all(offer[name] in found for name, found in listed.items()) else None
 
 
@@ -405,12 +359,13 @@ def _offer_refusals(
     return found
 
 
-def _past(turn: StoredTurn) -> list[tuple[int, Literal["me", "them"], dict[str, Any]]]:
+def _past(
+    terms: Terms, rows: Sequence[OfferRow]
+) -> list[tuple[int, Literal["me", "them"], dict[str, Any]]]:
     """The ledger's offers as whole packages with the round they fell in; what stays partial is left out."""
     rounds = {"me": 0, "them": 0}
     found: list[tuple[int, Literal["me", "them"], dict[str, Any]]] = []
-    terms = turn.terms
-    for row in completed_offers(offer_history.ledger_offers(turn.rows)):
+    for row in completed_offers(ledger_offers(rows)):
         step = rounds[row.by]
         rounds[row.by] += 1
         known = all(
@@ -456,15 +411,18 @@ def _worths(terms: Terms, issue: Matter, listed: Sequence[Scalar]) -> list[tuple
     ]
 
 
-def _progress(turn: StoredTurn) -> tuple[int, int | None, float | None]:
-    """Rounds spoken and in all, and the share of the time that is over."""
-    offers = offer_history.offers_made(turn.rows)
-    step = sum(1 for row in offers if row.side == "me")
-    rounds, deadline = turn.terms.max_rounds, turn.terms.deadline
+def _progress(
+    terms: Terms, rows: Sequence[OfferRow], *, opened_at: int, now: int
+) -> "StrategyProgress":
+    """The user's offers so far, the rounds in all, and the share of the time that is over."""
+    from negotiator.negotiations.strategy.situation import StrategyProgress
+
+    step = sum(1 for row in offers_made(rows) if row.side == "me")
+    rounds, deadline = terms.max_rounds, terms.deadline
     shares: list[float] = []
     if rounds is not None:
         shares.append(min(1.0, step / rounds))
-    if deadline is not None and deadline > turn.opened_at:
-        gone = (turn.now - turn.opened_at) / (deadline - turn.opened_at)
+    if deadline is not None and deadline > opened_at:
+        gone = (now - opened_at) / (deadline - opened_at)
         shares.append(min(1.0, max(0.0, gone)))
-    return step, rounds, max(shares, default=None)
+    return StrategyProgress(step, rounds, max(shares, default=None))

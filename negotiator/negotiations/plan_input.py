@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from negotiator.negotiations import offer_history
 from negotiator.negotiations.advisor import WordingRequest
-from negotiator.negotiations.engine_input import stored_leverage_input
 from negotiator.negotiations.leverage.assessment import assess_leverage
 from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.negotiations.past_evidence import PastEvidence
@@ -33,7 +32,7 @@ def build_brief(
 ) -> PlanBrief:
     """The brief of a stored negotiation and its ledger; without ranges there is no leverage in it."""
     terms, ledger = session.terms, offer_history.ledger_offers(rows)
-    leverage = None if terms.unvalued else assess_leverage(stored_leverage_input(terms, rows, now))
+    leverage = None if terms.unvalued else assess_leverage(terms, ledger, now=now)
     other = asdict(terms.other_party) if terms.other_party else {}
     past = past or PastEvidence()
     return PlanBrief(

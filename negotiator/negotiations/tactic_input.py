@@ -4,11 +4,10 @@ No limit, alternative or weight enters a situation; only what is public already 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final, get_args
 
 from negotiator.errors import ValidationFailed
-from negotiator.negotiations.engine_input import described_leverage_input
+from negotiator.negotiations.engine_input import described_terms
 from negotiator.negotiations.issues import Package
 from negotiator.negotiations.leverage.assessment import Leverage, assess_leverage
 from negotiator.negotiations.leverage.concessions import LedgerOffer, completed_offers
@@ -114,13 +113,9 @@ def described_tactic_situation(
         issue.type in {"enum", "boolean"} or issue.range or issue.options or issue.value_points
         for issue in body.issues
     )
-    terms, given = (
-        described_leverage_input(body, now) if valued else (parse_terms(body, lenient=True), None)
-    )
+    terms = described_terms(body) if valued else parse_terms(body, lenient=True)
     ledger = _offers(body, terms)
-    leverage = None
-    if given is not None:
-        leverage = assess_leverage(replace(given, ledger=ledger or ()))
+    leverage = assess_leverage(terms, ledger or (), now=now) if valued else None
     return terms, stored_tactic_situation(
         terms,
         leverage,

@@ -200,19 +200,17 @@ class Tactics:
 
         def work() -> dict[str, Any]:
             # The engine loads numpy: a worker that never advises does without.
-            from negotiator.negotiations.engine_input import stored_leverage_input
             from negotiator.negotiations.leverage.assessment import assess_leverage
             from negotiator.negotiations.tactic_input import stored_tactic_situation
 
             terms, now = session.terms, values.now()
-            leverage = (
-                None if terms.unvalued else assess_leverage(stored_leverage_input(terms, rows, now))
-            )
+            offers = offer_history.ledger_offers(rows)
+            leverage = None if terms.unvalued else assess_leverage(terms, offers, now=now)
             other = terms.other_party
             situation = stored_tactic_situation(
                 terms,
                 leverage,
-                offer_history.ledger_offers(rows),
+                offers,
                 now=now,
                 counterparty=asdict(other) if other else None,
                 phase=asked.phase,

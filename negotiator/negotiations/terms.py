@@ -4,16 +4,16 @@ A request body is parsed into `Terms` once (`terms_parsing`). They are stored as
 reads back without validation: a rule of input that is made stricter later refuses no stored negotiation.
 """
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 import orjson
 
+from negotiator.errors import FieldError
 from negotiator.negotiations.issues import Issue, IssueOption, IssueRange, Scalar
-from negotiator.negotiations.leverage.power import NO_FACTS, SideFacts
-from negotiator.negotiations.leverage.zone_of_agreement import Estimate
 from negotiator.negotiations.utility import Preferences, Worth
 
 SELLING_ROLES: Final = frozenset({"seller", "candidate", "landlord"})
@@ -21,6 +21,56 @@ SELLING_ROLES: Final = frozenset({"seller", "candidate", "landlord"})
 BUYING_ROLES: Final = frozenset({"buyer", "employer", "tenant"})
 """Roles to which less money is better."""
 MILLISECONDS_PER_DAY: Final = 86_400_000
+PriceOrUtility: TypeAlias = Decimal | float
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Their walk-away as estimated, low ≤ likely ≤ high, in money or in their own utility."""
+
+    low: PriceOrUtility
+    likely: PriceOrUtility
+    high: PriceOrUtility
+    unit: Literal["money", "utility"] = "money"
+
+    @property
+    def ends(self) -> tuple[float, float, float]:
+        """The three figures as floats."""
+        return float(self.low), float(self.likely), float(self.high)
+
+    def errors(self, pointer: str = "/their_estimate/walk_away") -> list[FieldError]:
+        """The field error of ends out of order or not finite, if any."""
+        low, likely, high = self.ends
+        if all(map(math.isfinite, (low, likely, high))) and low <= likely <= high:
+            return []
+        return [FieldError(pointer, "Must be finite with low <= likely <= high.")]
+
+
+@dataclass(frozen=True, slots=True)
+class SideFacts:
+    """What is known of one side; None is unknown. Shares run from 0 to 1.
+
+    `alternative`: value of its best alternative, from its worst package (0) to its target (1).
+    `days_left`, `delay_cost_per_day` (share of the deal's value lost a day): pressure of time.
+    `rivals`: live bidders it could turn to instead. `dependency`: what a break would cost it.
+    `information`: how well it knows the other's limits. `market`: how far outside benchmarks
+    support it. `authority`: how freely it decides. `commitment`: how bound it already is (sunk
+    cost, announcements). `relationship`: how much it needs the relationship.
+    """
+
+    alternative: float | None = None
+    days_left: float | None = None
+    delay_cost_per_day: float | None = None
+    rivals: int | None = None
+    dependency: float | None = None
+    information: float | None = None
+    market: float | None = None
+    authority: float | None = None
+    commitment: float | None = None
+    relationship: float | None = None
+
+
+NO_FACTS = SideFacts()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +157,9 @@ class Terms:
     `walk_away`, `target` and `batna` are as the user gave them. `certain` is the utility of the alternative with its
     chance and cost counted; `batna_uncertain` says whether there was a chance or a cost. `unvalued` names the issues
     whose range is not known, `missing` what advice lacks. `facts` holds the facts as the user gave them; `me` and
-    `them` also hold those that other members imply. Moments are milliseconds since the epoch.
+    `them` also hold those that other members imply. `their_preferences` (without them the other side is taken to want
+    the opposite) and `judgements`, which set power factors outright, belong to described negotiations only. Moments
+    are milliseconds since the epoch.
     """
 
     title: str
@@ -137,8 +189,15 @@ class Terms:
     facts: Mapping[str, Mapping[str, float]] | None = None
     me: SideFacts = NO_FACTS
     them: SideFacts = NO_FACTS
+    their_preferences: Preferences | None = None
+    judgements: Mapping[str, float] = field(default_factory=dict[str, float])
     unvalued: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+
+    @property
+    def certain_batna(self) -> Worth | None:
+        """The alternative as the user gave it, or its utility where a chance or a cost is counted."""
+        return Worth(utility=self.certain) if self.batna_uncertain else self.batna
 
     @property
     def issues(self) -> tuple[Issue, ...]:
@@ -178,10 +237,9 @@ def encode_terms(terms: Terms) -> bytes:
 def decode_terms(stored: bytes) -> Terms:
     """The terms that `encode_terms` wrote; nothing is validated."""
     row: dict[str, Any] = orjson.loads(stored)["terms"]
-    preferences = row["preferences"]
-    row["preferences"] = Preferences(
-        tuple(_issue(issue) for issue in preferences["issues"]), preferences["constant"]
-    )
+    row["preferences"] = _preferences(row["preferences"])
+    if row["their_preferences"] is not None:
+        row["their_preferences"] = _preferences(row["their_preferences"])
     for name in ("walk_away", "target", "batna", "their_target", "their_batna"):
         row[name] = _worth(row[name])
     if row["other_party"] is not None:
@@ -206,6 +264,10 @@ def decode_terms(stored: bytes) -> Terms:
     )
     row["me"], row["them"] = SideFacts(**row["me"]), SideFacts(**row["them"])
     return Terms(**_with_tuples(row, "unvalued", "missing"))
+
+
+def _preferences(row: dict[str, Any]) -> Preferences:
+    return Preferences(tuple(_issue(issue) for issue in row["issues"]), row["constant"])
 
 
 def _issue(row: dict[str, Any]) -> Issue:

@@ -20,8 +20,6 @@ from negotiator.negotiations.issues import (
     coordinate,
     step_type,
 )
-from negotiator.negotiations.leverage.power import NO_FACTS, SideFacts
-from negotiator.negotiations.leverage.zone_of_agreement import Estimate
 from negotiator.negotiations.schemas_negotiations import NegotiationBody
 from negotiator.negotiations.schemas_terms import (
     NO_ESTIMATE,
@@ -39,13 +37,16 @@ from negotiator.negotiations.schemas_terms import (
 )
 from negotiator.negotiations.terms import (
     BUYING_ROLES,
+    NO_FACTS,
     SELLING_ROLES,
     AlternativeDetails,
     Authority,
     Baseline,
     Constraint,
+    Estimate,
     EstimateDetails,
     OtherParty,
+    SideFacts,
     Terms,
     issue_named,
 )
@@ -182,7 +183,7 @@ def _limit_errors(mine: Preferences, wide: Preferences, body: NegotiationBody) -
         *check_worth(wide, _worth(theirs.batna), "/their_estimate/batna"),
     ]
     if (estimate := _estimate(mine, theirs)) is not None:
-        found += estimate.refusals()
+        found += estimate.errors()
     names = {issue.name for issue in mine.issues}
     found += [
         FieldError(f"/their_estimate/priorities/{place}", "No issue has this name.")

@@ -1,11 +1,11 @@
-"""One situation in, the leverage answer of docs/contract 6.6 out.
+"""Where a negotiation stands: room for a deal, split of power, solution points, expected agreement.
 
 A talk about one money issue is answered in money, any other in utilities. What is not known is
 null, and what had to be assumed is a sentence in `assumptions`.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from negotiator.negotiations.issues import VALUE_GRID_SIZE, Issue, coordinate
@@ -24,9 +24,7 @@ from negotiator.negotiations.leverage.outcomes import (
     pareto_frontier,
 )
 from negotiator.negotiations.leverage.power import (
-    NO_FACTS,
     Power,
-    SideFacts,
     alternative_strength,
     split_power,
 )
@@ -43,7 +41,6 @@ from negotiator.negotiations.leverage.solutions import (
     solution_points,
 )
 from negotiator.negotiations.leverage.zone_of_agreement import (
-    Estimate,
     Position,
     Spread,
     Zopa,
@@ -53,6 +50,7 @@ from negotiator.negotiations.leverage.zone_of_agreement import (
     walk_away_view,
     zopa_estimate,
 )
+from negotiator.negotiations.terms import SideFacts, Terms, days_left
 from negotiator.negotiations.utility import (
     Preferences,
     Worth,
@@ -73,29 +71,6 @@ PRICE_GRID_SIZE = 1001
 
 
 @dataclass(frozen=True, slots=True)
-class LeverageInput:
-    """All that leverage is computed from; everything but my preferences may be unknown.
-
-    Without `their_preferences` theirs are opposed to mine, weighted by each `their_weight`.
-    `judgements` sets power factors outright.
-    """
-
-    mine: Preferences
-    walk_away: Worth | None = None
-    target: Worth | None = None
-    batna: Worth | None = None
-    their_preferences: Preferences | None = None
-    their_walk_away: Estimate | None = None
-    their_target: Worth | None = None
-    their_batna: Worth | None = None
-    me: SideFacts = NO_FACTS
-    them: SideFacts = NO_FACTS
-    judgements: Mapping[str, float] = field(default_factory=dict[str, float])
-    ledger: tuple[LedgerOffer, ...] = ()
-    claims: tuple[StatedClaim, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Leverage:
     """The answer; `concessions` and `signals` are there when there is a ledger."""
 
@@ -111,9 +86,9 @@ class Leverage:
 
 @dataclass(frozen=True, slots=True)
 class _AssessmentBasis:
-    """What both branches stand on: utilities, floors, spread and the notes taken on the way."""
+    """The terms with the utilities that follow from them, and the assumptions noted on the way."""
 
-    given: LeverageInput
+    terms: Terms
     theirs: Preferences
     space: OutcomeSpace
     price: Issue | None
@@ -121,16 +96,30 @@ class _AssessmentBasis:
     batnas: tuple[float | None, float | None]
     notes: list[str]
 
+    @property
+    def mine(self) -> Preferences:
+        return self.terms.preferences
 
-def assess_leverage(situation: LeverageInput) -> Leverage:
-    """Position, power, solution points and expected agreement of a situation. Same in, same out."""
-    ground = _ground(situation)
-    notes, mine, theirs = ground.notes, situation.mine, ground.theirs
-    moves = concession_analysis(situation.ledger, mine, theirs) if situation.ledger else None
-    split = split_power(*_facts(ground), situation.judgements)
-    spread = _spread(ground, moves)
-    answer = _price_talk if ground.price is not None else _package_talk
-    position, points, expected = answer(ground, spread, split.alpha)
+
+def assess_leverage(
+    terms: Terms,
+    offers: Sequence[LedgerOffer] = (),
+    *,
+    now: int = 0,
+    claims: Sequence[StatedClaim] = (),
+) -> Leverage:
+    """Position, power, solution points and expected agreement; every issue needs its values.
+
+    `offers` are those that both sides made, `now` is the moment that deadlines count from, in milliseconds. The same
+    input gives the same answer.
+    """
+    basis = _basis(terms)
+    notes, mine, theirs = basis.notes, basis.mine, basis.theirs
+    moves = concession_analysis(offers, mine, theirs) if offers else None
+    split = split_power(*_facts(basis, now), terms.judgements)
+    spread = _spread(basis, moves)
+    assess = _price_talk if basis.price is not None else _package_talk
+    position, points, expected = assess(basis, spread, split.alpha)
     if split.missing:
         notes.append("Unknown power inputs count as usual ones and widen the interval of alpha.")
     return Leverage(
@@ -139,15 +128,15 @@ def assess_leverage(situation: LeverageInput) -> Leverage:
         points,
         expected,
         assumptions=tuple(notes),
-        approximate=not ground.space.exact or bool(ground.space.gridded),
+        approximate=not basis.space.exact or bool(basis.space.gridded),
         concessions=moves,
-        signals=bluff_signals(situation.ledger, mine, theirs, claims=situation.claims),
+        signals=bluff_signals(offers, mine, theirs, claims=claims),
     )
 
 
-def _ground(given: LeverageInput) -> _AssessmentBasis:
+def _basis(terms: Terms) -> _AssessmentBasis:
     notes: list[str] = []
-    mine, theirs = given.mine, given.their_preferences
+    mine, theirs = terms.preferences, terms.their_preferences
     if theirs is None:
         theirs = opposed_preferences(mine)
         weighted = any(issue.their_weight is not None for issue in mine.issues)
@@ -159,10 +148,10 @@ def _ground(given: LeverageInput) -> _AssessmentBasis:
         notes.append(f"An even grid stands in for the values of {', '.join(space.gridded)}.")
     if not space.exact:
         notes.append(APPROXIMATE_FRONTIER_NOTE.format(space.size))
-    floor = utility_of_worth(mine, given.walk_away, fill="low")
-    batna = utility_of_alternative(mine, given.batna)
-    for name, what in {"walk-away": given.walk_away, "target": given.target}.items():
-        silent = missing_issues(mine.issues, what.package) if what and what.package else ()
+    floor = utility_of_worth(mine, terms.walk_away, fill="low")
+    batna = utility_of_alternative(mine, terms.certain_batna)
+    for name, limit in {"walk-away": terms.walk_away, "target": terms.target}.items():
+        silent = missing_issues(mine.issues, limit.package) if limit and limit.package else ()
         end = "best" if name == "target" else "worst"
         if silent:
             notes.append(f"Your {name} leaves out {', '.join(silent)}: taken at the {end}.")
@@ -171,68 +160,78 @@ def _ground(given: LeverageInput) -> _AssessmentBasis:
         notes.append("Your walk-away is not given: your best alternative stands in for it.")
     if floor is not None and batna is not None and batna > floor:
         notes.append("Your best alternative beats your walk-away: it cuts off what is worse.")
-    batnas = (batna, utility_of_alternative(theirs, given.their_batna))
-    return _AssessmentBasis(given, theirs, space, price, floor, batnas, notes)
+    batnas = (batna, utility_of_alternative(theirs, terms.their_batna))
+    return _AssessmentBasis(terms, theirs, space, price, floor, batnas, notes)
 
 
-def _facts(ground: _AssessmentBasis) -> tuple[SideFacts, SideFacts]:
-    """Both sides' facts, the strength of an alternative read from its utility where not given."""
-    given = ground.given
-    sides = (
-        (given.me, given.mine, ground.batnas[0], given.target),
-        (given.them, ground.theirs, ground.batnas[1], given.their_target),
+def _facts(basis: _AssessmentBasis, now: int) -> tuple[SideFacts, SideFacts]:
+    """Both sides' facts, with the days to their deadlines and, where not given, the strength of their alternatives."""
+    terms, (my_batna, their_batna) = basis.terms, basis.batnas
+    return (
+        _side(terms.me, days_left(terms.deadline, now), (basis.mine, my_batna, terms.target)),
+        _side(
+            terms.them,
+            days_left(terms.their_deadline, now),
+            (basis.theirs, their_batna, terms.their_target),
+        ),
     )
-    me, them = (
-        replace(facts, alternative=alternative_strength(preferences, batna, target))
-        if facts.alternative is None and batna is not None
-        else facts
-        for facts, preferences, batna, target in sides
-    )
-    return me, them
 
 
-def _spread(ground: _AssessmentBasis, moves: Concessions | None) -> Spread | None:
+def _side(
+    facts: SideFacts,
+    days: float | None,
+    alternative: tuple[Preferences, float | None, Worth | None],
+) -> SideFacts:
+    if days is not None:
+        facts = replace(facts, days_left=days)
+    preferences, batna, target = alternative
+    if facts.alternative is None and batna is not None:
+        facts = replace(facts, alternative=alternative_strength(preferences, batna, target))
+    return facts
+
+
+def _spread(basis: _AssessmentBasis, moves: Concessions | None) -> Spread | None:
     """Their walk-away in the talk's own unit: given, their alternative, or read off the ledger."""
-    given = ground.given.their_walk_away
-    if given is not None and (given.unit == "utility" or ground.price is not None):
+    given = basis.terms.their_walk_away
+    if given is not None and (given.unit == "utility" or basis.price is not None):
         spread = Spread(*given.ends)
-        return _in_money(ground, spread) if given.unit == "utility" else spread
+        return _in_money(basis, spread) if given.unit == "utility" else spread
     if given is not None:
-        ground.notes.append(
+        basis.notes.append(
             "Their walk-away is a price, but the talk is not about price alone: not used."
         )
-    if ground.batnas[1] is not None:
-        ground.notes.append("Their walk-away is not given: their alternative stands in for it.")
-        return _in_money(ground, Spread(*[ground.batnas[1]] * 3))
+    if basis.batnas[1] is not None:
+        basis.notes.append("Their walk-away is not given: their alternative stands in for it.")
+        return _in_money(basis, Spread(*[basis.batnas[1]] * 3))
     if moves is not None and moves.them.limit is not None:
-        ground.notes.append("Their walk-away is read from how their concessions shrink.")
-        return _in_money(ground, moves.them.limit)
+        basis.notes.append("Their walk-away is read from how their concessions shrink.")
+        return _in_money(basis, moves.them.limit)
     return None
 
 
-def _in_money(ground: _AssessmentBasis, spread: Spread) -> Spread | None:
+def _in_money(basis: _AssessmentBasis, spread: Spread) -> Spread | None:
     """A spread of their utility as prices when price is all, else as it is."""
-    if ground.price is None:
+    if basis.price is None:
         return spread
-    prices = [price_of(ground.theirs, u) for u in (spread.low, spread.likely, spread.high)]
+    prices = [price_of(basis.theirs, u) for u in (spread.low, spread.likely, spread.high)]
     known = sorted(float(price) for price in prices if price is not None)
     return Spread(*known) if len(known) == 3 else None
 
 
-def _my_price(ground: _AssessmentBasis, given: Worth | None) -> Decimal | None:
-    issue = ground.given.mine.issues[0]
+def _my_price(basis: _AssessmentBasis, given: Worth | None) -> Decimal | None:
+    issue = basis.mine.issues[0]
     if given is not None and given.package is not None:
         return coordinate(issue.type, given.package.get(issue.name))
-    at = utility_of_worth(ground.given.mine, given, fill="low")
-    return None if at is None else price_of(ground.given.mine, at)
+    at = utility_of_worth(basis.mine, given, fill="low")
+    return None if at is None else price_of(basis.mine, at)
 
 
 def _price_talk(
-    ground: _AssessmentBasis, spread: Spread | None, alpha: float
+    basis: _AssessmentBasis, spread: Spread | None, alpha: float
 ) -> tuple[Position, SolutionPoints, ExpectedAgreement | None]:
-    given, issue = ground.given, ground.given.mine.issues[0]
-    batna = alternative_price(issue, _my_price(ground, given.batna))
-    mine = _my_price(ground, given.walk_away) if given.walk_away else batna
+    terms, issue = basis.terms, basis.mine.issues[0]
+    batna = alternative_price(issue, _my_price(basis, terms.certain_batna))
+    mine = _my_price(basis, terms.walk_away) if terms.walk_away else batna
     cent = price_precision(issue.range.max - issue.range.min) if issue.range else Decimal("0.01")
     shown = walk_away_view(spread, cent)
     wanted = "below" if issue.direction == "lower" else "above"
@@ -243,63 +242,61 @@ def _price_talk(
     )
     if mine is None or found is None or found.their_walk_away is None:
         position = Position(Zopa(found.probability if found else None, None, None), mine, shown)
-        return position, _no_points(ground, found), None
+        return position, _no_points(basis, found), None
     theirs = Decimal(repr(found.their_walk_away)).quantize(cent)
     low, high = min(mine, theirs), max(mine, theirs)
     if (theirs > mine) == (issue.direction == "lower"):
         low = high = theirs = mine
     position = Position(Zopa(found.probability, low, high), mine, shown)
-    other = price_of(ground.theirs, ground.batnas[1]) if ground.batnas[1] is not None else None
+    other = price_of(basis.theirs, basis.batnas[1]) if basis.batnas[1] is not None else None
     price = expected_price(
         (float(mine), float(theirs)),
         alpha,
         better=issue.direction,
         alternatives=(batna, other),
     )
-    floors = (utility_at(given.mine, mine), utility_at(ground.theirs, theirs))
+    floors = (utility_at(basis.mine, mine), utility_at(basis.theirs, theirs))
     points = solution_points(
-        ground.space, pareto_frontier(ground.space, floors[0]).above(*floors), floors
+        basis.space, pareto_frontier(basis.space, floors[0]).above(*floors), floors
     )
     points = replace(points, reason=points.reason and NO_PRICE_BETWEEN_STEPS)
-    return position, points, _expected_at(ground, price, (low, high), cent)
+    return position, points, _expected_at(basis, price, (low, high), cent)
 
 
 def _expected_at(
-    ground: _AssessmentBasis, price: float | None, ends: tuple[Decimal, Decimal], cent: Decimal
+    basis: _AssessmentBasis, price: float | None, ends: tuple[Decimal, Decimal], cent: Decimal
 ) -> ExpectedAgreement | None:
     if price is None:
         return None
     exact = min(max(Decimal(repr(price)).quantize(cent), ends[0]), ends[1])
-    package = {ground.given.mine.issues[0].name: exact}
-    mine, theirs = (
-        package_utility(side, package).low for side in (ground.given.mine, ground.theirs)
-    )
+    package = {basis.mine.issues[0].name: exact}
+    mine, theirs = (package_utility(side, package).low for side in (basis.mine, basis.theirs))
     return ExpectedAgreement(dict(package), exact, mine, theirs)
 
 
-def _no_points(ground: _AssessmentBasis, found: ZopaEstimate | None) -> SolutionPoints:
+def _no_points(basis: _AssessmentBasis, found: ZopaEstimate | None) -> SolutionPoints:
     if found is not None:
         return no_solution(NO_DEAL, ParetoSummary(0, ()))
-    pareto = pareto_summary(ground.space, pareto_frontier(ground.space))
-    if ground.floor is None:
+    pareto = pareto_summary(basis.space, pareto_frontier(basis.space))
+    if basis.floor is None:
         return no_solution("Your walk-away is not known.", pareto)
     return no_solution("Their walk-away is not known.", pareto)
 
 
 def _package_talk(
-    ground: _AssessmentBasis, spread: Spread | None, alpha: float
+    basis: _AssessmentBasis, spread: Spread | None, alpha: float
 ) -> tuple[Position, SolutionPoints, ExpectedAgreement | None]:
-    floor, shown = ground.floor, walk_away_view(spread, None)
+    floor, shown = basis.floor, walk_away_view(spread, None)
     if floor is None or spread is None:
-        return Position(Zopa(None, None, None), floor, shown), _no_points(ground, None), None
-    edge = pareto_frontier(ground.space, floor)
+        return Position(Zopa(None, None, None), floor, shown), _no_points(basis, None), None
+    edge = pareto_frontier(basis.space, floor)
     most = float(edge.theirs.max()) if len(edge.theirs) else float("-inf")
     chance, theirs = probability_below(spread, most), mean_below(spread, most)
     if theirs is None:
         position = Position(Zopa(chance, None, None), floor, shown)
-        return position, _no_points(ground, ZopaEstimate(chance, None)), None
+        return position, _no_points(basis, ZopaEstimate(chance, None)), None
     floors = (floor, theirs)
     edge = edge.above(*floors)
-    points = solution_points(ground.space, edge, floors)
-    expected = expected_package(ground.space, edge, floors, alpha=alpha, alternatives=ground.batnas)
+    points = solution_points(basis.space, edge, floors)
+    expected = expected_package(basis.space, edge, floors, alpha=alpha, alternatives=basis.batnas)
     return Position(Zopa(chance, floor, float(edge.mine.max())), floor, shown), points, expected

@@ -16,6 +16,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from negotiator.negotiations.terms import SideFacts
 from negotiator.negotiations.utility import Preferences, Worth, utility_bounds, utility_of_worth
 
 CONTRIBUTION_GRAIN = 2.0**-20
@@ -55,33 +56,6 @@ FACTORS: tuple[Factor, ...] = (
     ),
 )
 FACTOR_NAMES: tuple[str, ...] = tuple(factor.name for factor in FACTORS)
-
-
-@dataclass(frozen=True, slots=True)
-class SideFacts:
-    """What is known of one side; None is unknown. Shares run from 0 to 1.
-
-    `alternative`: value of its best alternative, from its worst package (0) to its target (1).
-    `days_left`, `delay_cost_per_day` (share of the deal's value lost a day): pressure of time.
-    `rivals`: live bidders it could turn to instead. `dependency`: what a break would cost it.
-    `information`: how well it knows the other's limits. `market`: how far outside benchmarks
-    support it. `authority`: how freely it decides. `commitment`: how bound it already is (sunk
-    cost, announcements). `relationship`: how much it needs the relationship.
-    """
-
-    alternative: float | None = None
-    days_left: float | None = None
-    delay_cost_per_day: float | None = None
-    rivals: int | None = None
-    dependency: float | None = None
-    information: float | None = None
-    market: float | None = None
-    authority: float | None = None
-    commitment: float | None = None
-    relationship: float | None = None
-
-
-NO_FACTS = SideFacts()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
-from typing import Literal, TypeAlias
+from typing import Literal
 
-from negotiator.errors import FieldError
-
-PriceOrUtility: TypeAlias = Decimal | float
+from negotiator.negotiations.terms import PriceOrUtility
 
 MIN_UTILITY_STEP = 1e-9
 """A change of utility smaller than this is no change."""
@@ -30,28 +28,6 @@ class Spread:
     def __post_init__(self) -> None:
         if not self.low <= self.likely <= self.high:
             raise ValueError("low <= likely <= high")
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """Their walk-away as estimated, low ≤ likely ≤ high, in money or in their own utility."""
-
-    low: PriceOrUtility
-    likely: PriceOrUtility
-    high: PriceOrUtility
-    unit: Literal["money", "utility"] = "money"
-
-    @property
-    def ends(self) -> tuple[float, float, float]:
-        """The three figures as floats."""
-        return float(self.low), float(self.likely), float(self.high)
-
-    def refusals(self, pointer: str = "/their_estimate/walk_away") -> list[FieldError]:
-        """The field error of ends out of order or not finite, if any."""
-        low, likely, high = self.ends
-        if all(map(math.isfinite, (low, likely, high))) and low <= likely <= high:
-            return []
-        return [FieldError(pointer, "Must be finite with low <= likely <= high.")]
 
 
 @dataclass(frozen=True, slots=True)

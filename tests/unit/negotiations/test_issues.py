@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from negotiator.errors import ValidationFailed
 from negotiator.http.input import validate
-from negotiator.negotiations.engine_input import described_leverage_input
+from negotiator.negotiations.engine_input import described_terms
 from negotiator.negotiations.issues import ISSUE_TYPES, Issue
 from negotiator.negotiations.schemas_advice import LeverageBody
 from tests.helpers.example_issues import example_issues
@@ -38,7 +38,7 @@ def read_or_refused(bodies: list[Any]) -> tuple[tuple[Issue, ...], list[str]]:
     """The issues of full preferences, or the pointers of what is wrong with them."""
     try:
         body = validate(LeverageBody, {"my_preferences": {"issues": bodies}})
-        return described_leverage_input(body, 0)[0].issues, []
+        return described_terms(body).issues, []
     except ValidationFailed as refused:
         return (), [error.pointer.removeprefix("/my_preferences") for error in refused.errors]
 

@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator.negotiations.leverage.zone_of_agreement import (
-    Estimate,
     Spread,
     likely_limit,
     mean_below,
     probability_below,
     zopa_estimate,
 )
+from negotiator.negotiations.terms import Estimate
 
 ENDS = st.lists(st.integers(-1000, 1000), min_size=3, max_size=3, unique=True)
 
@@ -79,9 +79,9 @@ def test_a_spread_may_lean_all_the_way_to_one_end(ends: tuple[float, float, floa
 
 
 def test_an_estimate_out_of_order_is_a_field_error() -> None:
-    assert Estimate(1, 2, 3).refusals() == []
-    assert [r.pointer for r in Estimate(3, 2, 1).refusals("/here")] == ["/here"]
-    assert Estimate(1, 2, float("inf")).refusals()
+    assert Estimate(1, 2, 3).errors() == []
+    assert [r.pointer for r in Estimate(3, 2, 1).errors("/here")] == ["/here"]
+    assert Estimate(1, 2, float("inf")).errors()
 
 
 @given(st.floats(0.1, 0.9), st.floats(0.01, 0.2), st.integers(4, 8))

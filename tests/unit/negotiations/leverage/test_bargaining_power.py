@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from negotiator.negotiations.leverage.power import (
     FACTOR_NAMES,
     FACTORS,
-    NO_FACTS,
-    SideFacts,
     alternative_strength,
     split_power,
 )
+from negotiator.negotiations.terms import NO_FACTS, SideFacts
 from negotiator.negotiations.utility import Worth, part_worths
 
 SHARE = st.none() | st.floats(0, 1)

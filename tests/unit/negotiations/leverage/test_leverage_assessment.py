@@ -11,15 +11,14 @@ from hypothesis import strategies as st
 from negotiator.negotiations.issues import Package
 from negotiator.negotiations.leverage.assessment import (
     NO_PRICE_BETWEEN_STEPS,
-    LeverageInput,
     assess_leverage,
 )
 from negotiator.negotiations.leverage.concessions import LedgerOffer
-from negotiator.negotiations.leverage.power import SideFacts
 from negotiator.negotiations.leverage.solutions import NO_DEAL
-from negotiator.negotiations.leverage.zone_of_agreement import Estimate
+from negotiator.negotiations.terms import Estimate, SideFacts, Terms
 from negotiator.negotiations.utility import Preferences, Worth, part_worths
 from tests.helpers.example_issues import example_issues
+from tests.helpers.example_terms import example_terms
 
 
 def price_only(
@@ -36,7 +35,7 @@ def at(price: float) -> Worth:
     return Worth({"price": str(price)})
 
 
-BUYER = LeverageInput(
+BUYER = example_terms(
     price_only(),
     walk_away=at(12000),
     target=at(8000),
@@ -61,7 +60,7 @@ def test_a_price_talk_is_answered_in_money() -> None:
 
 
 def test_a_range_without_a_step_is_approximate_and_says_so() -> None:
-    found = assess_leverage(replace(BUYER, mine=price_only(step=None)))
+    found = assess_leverage(replace(BUYER, preferences=price_only(step=None)))
     assert found.approximate
     assert any("grid" in line for line in found.assumptions)
 
@@ -86,12 +85,12 @@ def test_a_zone_between_two_steps_has_an_expected_price_but_no_listed_one() -> N
 
 
 def test_what_is_not_known_is_null_and_never_invented() -> None:
-    found = assess_leverage(LeverageInput(price_only()))
+    found = assess_leverage(example_terms(price_only()))
     assert found.position.zopa.probability is None
     assert found.position.my_walk_away is None
     assert found.expected is None
     assert found.points.reason == "Your walk-away is not known."
-    theirs = assess_leverage(LeverageInput(price_only(), walk_away=at(12000)))
+    theirs = assess_leverage(example_terms(price_only(), walk_away=at(12000)))
     assert theirs.points.reason == "Their walk-away is not known."
 
 
@@ -107,7 +106,7 @@ def test_the_expected_price_is_inside_the_zone_or_null(
 ) -> None:
     low, likely, high = sorted(spread)
     found = assess_leverage(
-        LeverageInput(
+        example_terms(
             price_only(direction),
             walk_away=at(mine),
             batna=None if batna is None else at(batna),
@@ -130,8 +129,8 @@ def test_the_expected_price_is_inside_the_zone_or_null(
 
 @given(st.floats(0.001, 1000), st.integers(5000, 15000))
 def test_the_currency_does_not_matter(scale: float, batna: int) -> None:
-    def situation(rate: float) -> LeverageInput:
-        return LeverageInput(
+    def situation(rate: float) -> Terms:
+        return example_terms(
             price_only(scale=rate),
             walk_away=at(12000 * rate),
             target=at(8000 * rate),
@@ -163,9 +162,9 @@ def tables(scale: float = 1.0, shift: float = 0.0) -> tuple[Preferences, Prefere
     return part_worths(moved, shift), part_worths(theirs)
 
 
-def both(scale: float = 1.0, shift: float = 0.0) -> LeverageInput:
+def both(scale: float = 1.0, shift: float = 0.0) -> Terms:
     mine, theirs = tables(scale, shift)
-    return LeverageInput(
+    return example_terms(
         mine,
         walk_away=Worth(utility=0.25 * scale + shift),
         target=Worth(utility=0.9 * scale + shift),
@@ -193,7 +192,7 @@ def test_an_affine_change_of_my_utility_changes_neither_power_nor_the_expected_p
 def test_swapped_roles_share_the_same_surplus() -> None:
     mine, theirs = tables()
     here = both()
-    there = LeverageInput(
+    there = example_terms(
         theirs,
         their_preferences=mine,
         walk_away=Worth(utility=0.2),
@@ -256,7 +255,7 @@ def test_the_same_request_gives_the_same_answer() -> None:
 
 def test_every_assumption_taken_is_listed() -> None:
     mine, _ = tables()
-    lines = assess_leverage(LeverageInput(mine, batna=Worth({"pay": "mid"}))).assumptions
+    lines = assess_leverage(example_terms(mine, batna=Worth({"pay": "mid"}))).assumptions
     assert any("opposite" in line for line in lines)
     assert any("stands in" in line for line in lines)
     price_given = assess_leverage(replace(both(), their_walk_away=Estimate(1, 2, 3)))
@@ -270,7 +269,7 @@ def test_a_ledger_adds_concessions_and_can_stand_in_for_their_walk_away() -> Non
     prices = (12000, 11000, 10500, 10250)
     offers: list[Package] = [{"price": price} for price in prices]
     ledger = tuple(LedgerOffer(n, "them", offer) for n, offer in enumerate(offers, 1))
-    found = assess_leverage(replace(BUYER, their_walk_away=None, ledger=ledger))
+    found = assess_leverage(replace(BUYER, their_walk_away=None), ledger)
     assert found.concessions is not None
     assert found.concessions.them.conceded == pytest.approx(0.175)
     assert found.position.zopa.low == pytest.approx(Decimal(10000))
@@ -282,7 +281,7 @@ def test_more_than_a_million_packages_are_approximate_and_quick() -> None:
     rows = [(str(n), n / 90) for n in range(10)]
     mine = part_worths({f"issue {k}": rows for k in range(9)})
     found = assess_leverage(
-        LeverageInput(
+        example_terms(
             mine,
             walk_away=Worth(utility=0.3),
             their_walk_away=Estimate(0.1, 0.2, 0.3, "utility"),
@@ -295,7 +294,7 @@ def test_more_than_a_million_packages_are_approximate_and_quick() -> None:
 
 def test_values_the_two_sides_do_not_share_leave_no_package() -> None:
     found = assess_leverage(
-        LeverageInput(
+        example_terms(
             part_worths({"x": [("a", 1.0)]}),
             walk_away=Worth(utility=0.0),
             their_preferences=part_worths({"x": [("b", 1.0)]}),

@@ -1,12 +1,11 @@
 """Briefs from readable cases."""
 
 import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from negotiator.negotiations.engine_input import stored_leverage_input
 from negotiator.negotiations.leverage.assessment import assess_leverage
 from negotiator.negotiations.leverage.concessions import LedgerOffer
 from negotiator.negotiations.plans.brief import PlanBrief
@@ -61,7 +60,7 @@ def brief_of(
     terms = parse_terms(body)
     leverage = None
     if not terms.unvalued:
-        leverage = assess_leverage(replace(stored_leverage_input(terms, [], now), ledger=ledger))
+        leverage = assess_leverage(terms, ledger, now=now)
     other = body.counterparty.model_dump() if body.counterparty else {}
     return PlanBrief(
         terms=terms,
