@@ -8,8 +8,6 @@ from typing import Final
 from negotiator.negotiations.plans.admissible_packages import AdmissiblePackages
 from negotiator.negotiations.plans.brief import PlanBrief, figure
 from negotiator.negotiations.plans.figure_sections import (
-    BUYER_ROLES,
-    SELLER_ROLES,
     ChosenPackages,
     PlanSection,
 )
@@ -18,6 +16,7 @@ from negotiator.negotiations.tactics.catalogue import TacticCatalogue, built_in_
 from negotiator.negotiations.tactics.ranking import rank_tactics
 from negotiator.negotiations.tactics.recognition import RecognisedTactic
 from negotiator.negotiations.tactics.tactic import NegotiationRole, Tactic
+from negotiator.negotiations.terms import BUYING_ROLES, SELLING_ROLES
 
 WALK_AWAY_SCRIPT: Final = (
     "Thank you for the time you have put into this. As it stands we cannot make it work. "
@@ -86,7 +85,7 @@ def objection_rows(brief: PlanBrief, ground: AdmissiblePackages) -> list[PlanSec
     """What they will say against it, with a reply, a fallback and what to prove it with."""
     main = max(ground.terms.issues, key=lambda one: one.weight)
     name, role = issue_label(main), brief.terms.role
-    if role in BUYER_ROLES:
+    if role in BUYING_ROLES:
         first = (
             f"We cannot go that low on {name}.",
             f"What would have to change in the rest of the package for {name} to come down?",
@@ -95,7 +94,7 @@ def objection_rows(brief: PlanBrief, ground: AdmissiblePackages) -> list[PlanSec
             "Others pay more.",
             "What do they get for it that we do not? We would rather pay for what we use.",
         )
-    elif role in SELLER_ROLES:
+    elif role in SELLING_ROLES:
         first = (
             f"Your {name} is too high for us.",
             "Compared with what? Let us look at what is in it, line by line.",

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any
 
 from negotiator.negotiations.issues import Issue
 from negotiator.negotiations.limits import needs_approval
@@ -19,9 +19,6 @@ from negotiator.negotiations.plans.rendering import (
 from negotiator.values import format_money
 
 PlanSection = dict[str, Any]
-
-BUYER_ROLES: Final = frozenset({"buyer", "employer", "tenant"})
-SELLER_ROLES: Final = frozenset({"seller", "candidate", "landlord"})
 
 
 @dataclass(frozen=True, slots=True)
