@@ -42,29 +42,33 @@ _SELDOM: Final = (
     *("subcategories", "docs_url", "repository", "packages", "auth"),
     *("pricing", "open_source", "publisher", "external_ids", "version"),
 )
-"""What a model that submits a tool seldom knows of it."""
+"""Members that a model seldom knows; they are left out of the MCP tool."""
 
 
 @dataclass(frozen=True, slots=True)
 class Submissions:
-    """What agents propose for the catalogue."""
+    """Proposals of agents for the catalogue."""
 
     base: str
     store: Store
     cursors: Cursors
-    naming: ToolNameIndex
+    name_index: ToolNameIndex
 
     def operations(self) -> list[Operation]:
-        """What this slice offers."""
-        return [*self._asking(), *self._following(), *self._changing(), *self._ending()]
+        return [
+            *self._proposal_operations(),
+            *self._reading_operations(),
+            *self._change_operations(),
+            *self._removal_operations(),
+        ]
 
-    def _asking(self) -> list[Operation]:
+    def _proposal_operations(self) -> list[Operation]:
         return [
             Operation(
                 name="submit_tool",
                 method="POST",
                 path=TOOLS_PATH,
-                summary="Submit a new tool; its proven publisher's is listed at once when every check is clear",
+                summary="Submit a new tool; one from its verified publisher is listed at once when no check flags it",
                 run=self.submit,
                 input=NewTool,
                 output=SubmissionView,
@@ -86,7 +90,7 @@ class Submissions:
                 name="request_update",
                 method="PATCH",
                 path=TOOL_PATH,
-                summary="Ask for a change to a tool, or claim it, by a JSON merge patch; needs If-Match",
+                summary="Propose a change to a tool, or claim it, by a JSON merge patch; needs If-Match",
                 run=self.request,
                 input=EditTool,
                 output=SubmissionView,
@@ -97,13 +101,13 @@ class Submissions:
             ),
         ]
 
-    def _following(self) -> list[Operation]:
+    def _reading_operations(self) -> list[Operation]:
         return [
             Operation(
                 name="list_submissions",
                 method="GET",
                 path=SUBMISSIONS_PATH,
-                summary="List your submissions, newest first, by state",
+                summary="List your submissions, newest first, by status",
                 run=self.list,
                 input=ListSubmissions,
                 output=SubmissionList,
@@ -115,7 +119,7 @@ class Submissions:
                 name="get_submission",
                 method="GET",
                 path=SUBMISSION_PATH,
-                summary="Read a submission of yours: its state, its checks, the moderator's reason",
+                summary="Read one of your submissions: its status, its checks, the moderator's reason",
                 run=self.get,
                 input=SubmissionId,
                 output=SubmissionView,
@@ -125,7 +129,7 @@ class Submissions:
             ),
         ]
 
-    def _ending(self) -> list[Operation]:
+    def _removal_operations(self) -> list[Operation]:
         return [
             Operation(
                 name="withdraw_submission",
@@ -143,7 +147,7 @@ class Submissions:
                 name="take_down_tool",
                 method="DELETE",
                 path=TOOL_PATH,
-                summary="Take down a tool that you proved to publish, at once and for good",
+                summary="Delete a tool of which you are the verified publisher, at once and for good",
                 run=self.take_down,
                 input=SubmittedToolPath,
                 status=204,
@@ -153,13 +157,13 @@ class Submissions:
             ),
         ]
 
-    def _changing(self) -> list[Operation]:
+    def _change_operations(self) -> list[Operation]:
         return [
             Operation(
                 name="change_submission",
                 method="PATCH",
                 path=SUBMISSION_PATH,
-                summary="Change an open submission and have it checked anew; needs If-Match",
+                summary="Change an open submission, which is then checked again; needs If-Match",
                 run=self.change,
                 input=EditSubmission,
                 output=SubmissionView,
@@ -171,7 +175,7 @@ class Submissions:
                 name="appeal_submission",
                 method="POST",
                 path="/api/v1/submissions/{id}/appeal",
-                summary="Say why a rejection was wrong, once and within 30 days",
+                summary="Appeal against a rejection, once and within 30 days",
                 run=self.appeal,
                 input=AppealSubmission,
                 output=SubmissionView,
@@ -183,35 +187,36 @@ class Submissions:
         ]
 
     async def submit(self, call: Call[NewTool]) -> Answer:
-        """A new tool: a submission that waits, or a tool at once."""
         draft = call.input
         draft_checks.require_acceptable(draft)
-        looked = await self.naming.see(draft)
+        screening = await self.name_index.see(draft)
 
         def unit(tx: Transaction) -> dict[str, Any]:
-            return self._view(tx, submissions_transitions.propose(tx, call.caller, draft, looked))
+            return self._view(
+                tx, submissions_transitions.propose(tx, call.caller, draft, screening)
+            )
 
         return self._accepted(await self.store.write(call.once(unit)))
 
     async def request(self, call: Call[EditTool]) -> Answer:
-        """A change to a tool."""
+        """Propose a change to a tool."""
         call.require_condition()
         key, patch = call.input.id, call.input.patch
-        seen = await self.store.read(lambda tx: catalogue_queries.require(tx, key))
-        looked = await self.naming.see(
-            submissions_drafts.patched_draft(seen.view, patch), besides=seen.id
+        tool = await self.store.read(lambda tx: catalogue_queries.require(tx, key))
+        screening = await self.name_index.see(
+            submissions_drafts.patched_draft(tool.view, patch), besides=tool.id
         )
 
         def unit(tx: Transaction) -> dict[str, Any]:
             tool = catalogue_queries.require(tx, key)
             call.require_revision(tool.revision)
-            row = submissions_transitions.request_change(tx, call.caller, tool, patch, looked)
+            row = submissions_transitions.request_change(tx, call.caller, tool, patch, screening)
             return self._view(tx, row)
 
         return self._accepted(await self.store.write(unit))
 
     async def take_down(self, call: Call[SubmittedToolPath]) -> Answer:
-        """The end of a tool, at its owner's word."""
+        """Delete a tool for its verified publisher."""
         expected = call.expected
         await self.store.write(
             lambda tx: submissions_transitions.take_down(
@@ -221,56 +226,54 @@ class Submissions:
         return Answer(None, 204)
 
     async def list(self, call: Call[ListSubmissions]) -> dict[str, Any]:
-        """A page of the caller's submissions; the cursor names the last one seen."""
-        owner, asked = call.caller.principal, call.input
-        bound = ("submissions", owner, asked.status)
-        before = self.cursors.open(asked.cursor, *bound) if asked.cursor else None
+        """A page of the caller's submissions."""
+        owner, body = call.caller.principal, call.input
+        bound = ("submissions", owner, body.status)
+        before = self.cursors.open(body.cursor, *bound) if body.cursor else None
 
         def unit(tx: Transaction) -> tuple[list[dict[str, Any]], bool]:
             found = submissions_queries.page(
-                tx, owner, status=asked.status, before=before, limit=asked.limit
+                tx, owner, status=body.status, before=before, limit=body.limit
             )
-            return [self._view(tx, row) for row in found[: asked.limit]], len(found) > asked.limit
+            return [self._view(tx, row) for row in found[: body.limit]], len(found) > body.limit
 
-        shown, more = await self.store.scan(unit)
+        items, more = await self.store.scan(unit)
         return {
-            "items": shown,
-            "next_cursor": self.cursors.seal(shown[-1]["id"], *bound) if more else None,
+            "items": items,
+            "next_cursor": self.cursors.seal(items[-1]["id"], *bound) if more else None,
         }
 
     async def get(self, call: Call[SubmissionId]) -> dict[str, Any]:
-        """One submission of the caller's."""
         owner, key = call.caller.principal, call.input.id
         return await self.store.read(
             lambda tx: self._view(tx, submissions_queries.find_own(tx, owner, key))
         )
 
     async def change(self, call: Call[EditSubmission]) -> dict[str, Any]:
-        """An open submission of the caller's with other content."""
+        """Change an open submission."""
         call.require_condition()
-        owner, asked = call.caller.principal, call.input
+        owner, body = call.caller.principal, call.input
 
-        def look(tx: Transaction) -> Any:
-            row = submissions_queries.find_own(tx, owner, asked.id)
+        def current_draft(tx: Transaction) -> Any:
+            row = submissions_queries.find_own(tx, owner, body.id)
             if row.status not in submissions_queries.OPEN_STATUSES:
                 raise Conflict(f"The submission is {row.status}.", error="illegal_transition")
             return row.tool, submissions_drafts.draft_of(
-                tx, row, submissions_drafts.combined_proposal(row, asked.patch)
+                tx, row, submissions_drafts.combined_proposal(row, body.patch)
             )
 
-        tool, draft = await self.store.read(look)
-        looked = await self.naming.see(draft, besides=tool or "")
+        tool, draft = await self.store.read(current_draft)
+        screening = await self.name_index.see(draft, besides=tool or "")
 
         def unit(tx: Transaction) -> dict[str, Any]:
-            row = submissions_queries.find_own(tx, owner, asked.id, expected=call.expected)
+            row = submissions_queries.find_own(tx, owner, body.id, expected=call.expected)
             return self._view(
-                tx, submissions_transitions.change(tx, call.caller, row, asked.patch, looked)
+                tx, submissions_transitions.change(tx, call.caller, row, body.patch, screening)
             )
 
         return await self.store.write(unit)
 
     async def withdraw(self, call: Call[SubmissionId]) -> Answer:
-        """Take back an open submission of the caller's."""
         owner, key = call.caller.principal, call.input.id
 
         def unit(tx: Transaction) -> None:
@@ -281,13 +284,13 @@ class Submissions:
         return Answer(None, 204)
 
     async def appeal(self, call: Call[AppealSubmission]) -> dict[str, Any]:
-        """A rejected submission before a person once more."""
-        owner, asked = call.caller.principal, call.input
+        """Put a rejected submission into the queue again."""
+        owner, body = call.caller.principal, call.input
 
         def unit(tx: Transaction) -> dict[str, Any]:
-            row = submissions_queries.find_own(tx, owner, asked.id, expected=call.expected)
+            row = submissions_queries.find_own(tx, owner, body.id, expected=call.expected)
             return self._view(
-                tx, submissions_transitions.appeal(tx, call.caller, row, asked.message)
+                tx, submissions_transitions.appeal(tx, call.caller, row, body.message)
             )
 
         view: dict[str, Any] = await self.store.write(call.once(unit))
@@ -301,7 +304,7 @@ class Submissions:
 
 
 def submission_view(tx: Transaction, row: Submission, base: str) -> dict[str, Any]:
-    """A submission as its submitter, and the moderator, sees it."""
+    """A submission as its submitter and the moderator see it."""
     similar = [_reference(tx, key, base) for key in orjson.loads(row.alike)]
     return {
         "id": row.id,

@@ -1,13 +1,9 @@
-"""How much one submitter may ask for: so many waiting, so many a day.
+"""The status changes of submissions, their quotas, and the removal of a tool by its verified publisher.
 
-What a tool's proven owner may do without asking: take it down.
+pending → approved | rejected | changes_requested → pending | withdrawn | expired after 90 days rejected → pending,
+once, by appeal
 
-The moves of a submission, each a unit's work: ask, change, withdraw, appeal; approve, reject, send back, expire.
-
-    pending → approved | rejected | changes_requested → pending | withdrawn | expired after 90 days
-    rejected → pending, once, by appeal
-
-Each leaves a line in the trail with the digests of what was and what is.
+Each change adds an audit event with digests of the content before and after it.
 """
 
 from typing import Any, Final
@@ -39,7 +35,7 @@ _PROVEN: Final = 2
 
 
 def require_quota(tx: Transaction, caller: Caller) -> None:
-    """Refuse one more submission: 409 at five waiting, 429 at ten a day; a proven agent has fifty a day."""
+    """Refuse another submission: 409 at five open ones, 429 at ten a day; fifty a day with a proven identity."""
     require_open_quota(tx, caller)
     now, most = (
         values.now(),
@@ -55,21 +51,21 @@ def require_quota(tx: Transaction, caller: Caller) -> None:
 
 
 def require_open_quota(tx: Transaction, caller: Caller) -> None:
-    """Refuse one more waiting submission of somebody unproven."""
+    """Refuse another open submission of an agent without a proven identity."""
     if (
         caller.level < _PROVEN
         and submissions_queries.count_open(tx, caller.principal) >= MOST_OPEN_SUBMISSIONS
     ):
         raise Conflict(
-            f"You have {MOST_OPEN_SUBMISSIONS} submissions waiting; withdraw one, or prove who you are.",
+            f"You have {MOST_OPEN_SUBMISSIONS} open submissions; withdraw one, or prove your identity.",
             error="too_many_open",
         )
 
 
 def take_down(tx: Transaction, caller: Caller, key: str, *, expected: int | None) -> None:
-    """Remove a tool at its owner's word: a tombstone stays, its id, slug and coordinates are nobody else's later.
+    """Delete a tool for its verified publisher; its id, slug and keys stay reserved.
 
-    404, 410; 403 `not_owner` for whoever has not proven to publish it; 412.
+    404, 410; 403 `not_owner` for any other agent; 412.
     """
     tool = catalogue_queries.require(tx, key)
     view = tool.view
@@ -78,14 +74,14 @@ def take_down(tx: Transaction, caller: Caller, key: str, *, expected: int | None
     )
     if ownership is None:
         raise Forbidden(
-            "Only whoever proved to publish the tool may take it down; report it instead.",
+            "Only the verified publisher of the tool may take it down; report it instead.",
             error="not_owner",
         )
     if expected is not None and expected != tool.revision:
         raise PreconditionFailed(
             "The tool has changed since that revision.", members={"revision": tool.revision}
         )
-    gone = catalogue_queries.withdraw(
+    removed = catalogue_queries.withdraw(
         tx, tool.id, "deleted", message="Taken down by its publisher.", actor=caller.client_id
     )
     audit.record(
@@ -94,7 +90,7 @@ def take_down(tx: Transaction, caller: Caller, key: str, *, expected: int | None
         tool.id,
         actor=caller.client_id,
         before=submissions_drafts.digest(tool.document),
-        after=submissions_drafts.digest(gone.document),
+        after=submissions_drafts.digest(removed.document),
         domain=ownership.domain,
     )
 
@@ -104,8 +100,10 @@ _APPEAL_WITHIN: Final = 30 * 24 * 3600 * 1000
 _VETTED: Final = 3
 
 
-def propose(tx: Transaction, caller: Caller, draft: ToolDraft, seen: DraftScreening) -> Submission:
-    """Take a new tool: 409 `duplicate`, 409 and 429 at the quota. An owner's clear entry is approved at once."""
+def propose(
+    tx: Transaction, caller: Caller, draft: ToolDraft, screening: DraftScreening
+) -> Submission:
+    """Submit a new tool: 409 `duplicate`, 409 and 429 at the quotas. Some submissions are approved at once."""
     require_quota(tx, caller)
     submissions_drafts.require_new(tx, draft)
     keys = keys_of(draft)
@@ -113,11 +111,11 @@ def propose(tx: Transaction, caller: Caller, draft: ToolDraft, seen: DraftScreen
         row for row in submissions_queries.find_competing(tx, keys) if row.owner == caller.principal
     ]:
         raise submissions_drafts.duplicate_conflict(submissions_drafts.reference_of(own[0]))
-    judged = _judged(tx, caller, draft, seen)
+    verdict = _judge(tx, caller, draft, screening)
     document = orjson.dumps(submissions_drafts.draft_json(draft))
-    row = _new(caller, "create", proposed=document, judged=judged)
+    row = _new(caller, "create", proposed=document, verdict=verdict)
     submissions_queries.add(tx, row, keys)
-    return _begun(tx, caller, row, judged)
+    return _add_event_and_pass(tx, caller, row, verdict)
 
 
 def request_change(
@@ -125,23 +123,27 @@ def request_change(
     caller: Caller,
     tool: catalogue_queries.CatalogueTool,
     patch: dict[str, Any],
-    seen: DraftScreening,
+    screening: DraftScreening,
 ) -> Submission:
-    """Take a change to a tool, under the same rules."""
+    """Submit a change to a tool, under the same rules."""
     require_quota(tx, caller)
     draft = submissions_drafts.patched_draft(tool.view, patch)
     submissions_drafts.require_new(tx, draft, of=tool.id)
-    judged = _judged(tx, caller, draft, seen, current=tool.view)
-    row = _new(caller, "update", proposed=orjson.dumps(patch), judged=judged, tool=tool.id)
+    verdict = _judge(tx, caller, draft, screening, current=tool.view)
+    row = _new(caller, "update", proposed=orjson.dumps(patch), verdict=verdict, tool=tool.id)
     submissions_queries.add(tx, row)
-    return _begun(tx, caller, row, judged)
+    return _add_event_and_pass(tx, caller, row, verdict)
 
 
 def change(
-    tx: Transaction, caller: Caller, row: Submission, patch: dict[str, Any], seen: DraftScreening
+    tx: Transaction,
+    caller: Caller,
+    row: Submission,
+    patch: dict[str, Any],
+    screening: DraftScreening,
 ) -> Submission:
-    """Change an open submission and put it into the queue again."""
-    _demand(row, submissions_queries.OPEN_STATUSES, "pending")
+    """Change an open submission and queue it again."""
+    _require_status(row, submissions_queries.OPEN_STATUSES, "pending")
     proposed = submissions_drafts.combined_proposal(row, patch)
     draft = submissions_drafts.draft_of(tx, row, proposed)
     submissions_drafts.require_new(tx, draft, of=row.tool or "")
@@ -156,38 +158,38 @@ def change(
             raise submissions_drafts.duplicate_conflict(submissions_drafts.reference_of(others[0]))
         submissions_queries.replace_keys(tx, row.id, keys)
     current = catalogue_queries.require(tx, row.tool).view if row.tool else None
-    judged = _judged(tx, caller, draft, seen, current=current)
+    verdict = _judge(tx, caller, draft, screening, current=current)
     after = submissions_queries.save(
         tx,
         row,
         status="pending",
         proposed=orjson.dumps(proposed),
-        checks=orjson.dumps(judged.checks),
-        alike=_alike(judged),
+        checks=orjson.dumps(verdict.checks),
+        alike=_similar_tools(verdict),
         reason=None,
     )
-    _trail(tx, "submission.changed", row, after, caller.client_id)
-    return _passed(tx, caller, after, judged)
+    _audit(tx, "submission.changed", row, after, caller.client_id)
+    return _approve_if_clear(tx, caller, after, verdict)
 
 
 def withdraw(tx: Transaction, caller: Caller, row: Submission) -> Submission:
-    """Take a submission back; again is nothing more, 409 once it was decided."""
+    """Withdraw an open submission; repeating it changes nothing, 409 once it is decided."""
     if row.status == "withdrawn":
         return row
-    _demand(row, submissions_queries.OPEN_STATUSES, "withdrawn")
+    _require_status(row, submissions_queries.OPEN_STATUSES, "withdrawn")
     after = submissions_queries.save(tx, row, status="withdrawn")
-    _trail(tx, "submission.withdrawn", row, after, caller.client_id)
+    _audit(tx, "submission.withdrawn", row, after, caller.client_id)
     return after
 
 
 def appeal(tx: Transaction, caller: Caller, row: Submission, message: str) -> Submission:
-    """Put a rejected submission before a person once more; 409 a second time, or after 30 days."""
-    _demand(row, ("rejected",), "pending")
+    """Queue a rejected submission again; 409 a second time, or after 30 days."""
+    _require_status(row, ("rejected",), "pending")
     if row.appeal:
         raise Conflict("This submission was appealed before.", error="already_appealed")
     if values.now() - row.updated_at > _APPEAL_WITHIN:
         raise Conflict(
-            "It was rejected more than 30 days ago; submit anew.", error="appeal_too_late"
+            "It was rejected more than 30 days ago; submit it again.", error="appeal_too_late"
         )
     require_open_quota(tx, caller)
     after = submissions_queries.save(tx, row, status="pending", appeal=message)
@@ -195,17 +197,17 @@ def appeal(tx: Transaction, caller: Caller, row: Submission, message: str) -> Su
         submissions_queries.replace_keys(
             tx, row.id, keys_of(submissions_drafts.draft_of(tx, row, orjson.loads(row.proposed)))
         )
-    _trail(tx, "submission.appealed", row, after, caller.client_id)
+    _audit(tx, "submission.appealed", row, after, caller.client_id)
     return after
 
 
 def approve(tx: Transaction, key: str, *, actor: str = OPERATOR, note: str = "") -> Submission:
-    """Put what is proposed into the catalogue, now and whole; who asked for the same is told it is a duplicate.
+    """Store the proposal in the catalogue; competing submissions are rejected as duplicates.
 
-    404; 409 `illegal_transition` for what does not wait, `duplicate` when another tool has its coordinates by now.
+    404; 409 `illegal_transition` unless it is pending, `duplicate` when another tool has its keys by now.
     """
     row = submissions_queries.find(tx, key)
-    _demand(row, ("pending",), "approved")
+    _require_status(row, ("pending",), "approved")
     draft = submissions_drafts.draft_of(tx, row, orjson.loads(row.proposed))
     submissions_drafts.require_new(tx, draft, of=row.tool or "")
     before = catalogue_queries.find(tx, row.tool).document if row.tool else b""  # pyright: ignore[reportOptionalMemberAccess]
@@ -216,7 +218,7 @@ def approve(tx: Transaction, key: str, *, actor: str = OPERATOR, note: str = "")
     after = submissions_queries.save(
         tx, row, status="approved", tool=tool.id, note=note, reason=None
     )
-    _trail(tx, "submission.approved", row, after, actor)
+    _audit(tx, "submission.approved", row, after, actor)
     detail = {
         "before": submissions_drafts.digest(before),
         "after": submissions_drafts.digest(tool.document),
@@ -230,29 +232,29 @@ def approve(tx: Transaction, key: str, *, actor: str = OPERATOR, note: str = "")
 def reject(
     tx: Transaction, key: str, *, reason: str, note: str = "", actor: str = OPERATOR
 ) -> Submission:
-    """Say no, with a reason of the list."""
+    """Reject a submission with a reason of the list."""
     row = submissions_queries.find(tx, key)
-    _demand(row, submissions_queries.OPEN_STATUSES, "rejected")
+    _require_status(row, submissions_queries.OPEN_STATUSES, "rejected")
     return _close(tx, row, "rejected", actor=actor, reason=reason, note=note)
 
 
 def send_back(
     tx: Transaction, key: str, *, note: str, reason: str | None = None, actor: str = OPERATOR
 ) -> Submission:
-    """Ask the submitter for changes; it waits for them."""
+    """Send a submission back to its submitter for changes."""
     row = submissions_queries.find(tx, key)
-    _demand(row, ("pending",), "changes_requested")
+    _require_status(row, ("pending",), "changes_requested")
     return _close(tx, row, "changes_requested", actor=actor, reason=reason, note=note)
 
 
 def expire_overdue(tx: Transaction, now: int) -> None:
-    """Let what nobody decided in 90 days expire, some hundred at a time."""
+    """Expire submissions that were open for 90 days, up to 200 at a time."""
     for row in submissions_queries.due(tx, now):
         _close(tx, row, "expired", actor="clock")
 
 
 def _new(
-    caller: Caller, kind: str, *, proposed: bytes, judged: DraftVerdict, tool: str | None = None
+    caller: Caller, kind: str, *, proposed: bytes, verdict: DraftVerdict, tool: str | None = None
 ) -> Submission:
     now = values.now()
     return Submission(
@@ -264,8 +266,8 @@ def _new(
         status="pending",
         tool=tool,
         proposed=proposed,
-        checks=orjson.dumps(judged.checks),
-        alike=_alike(judged),
+        checks=orjson.dumps(verdict.checks),
+        alike=_similar_tools(verdict),
         reason=None,
         note="",
         appeal="",
@@ -276,48 +278,55 @@ def _new(
     )
 
 
-def _begun(tx: Transaction, caller: Caller, row: Submission, judged: DraftVerdict) -> Submission:
-    _trail(tx, "submission.made", None, row, caller.client_id)
-    return _passed(tx, caller, row, judged)
+def _add_event_and_pass(
+    tx: Transaction, caller: Caller, row: Submission, verdict: DraftVerdict
+) -> Submission:
+    _audit(tx, "submission.made", None, row, caller.client_id)
+    return _approve_if_clear(tx, caller, row, verdict)
 
 
-def _passed(tx: Transaction, caller: Caller, row: Submission, judged: DraftVerdict) -> Submission:
-    """Approve what needs no person: clear, and by its proven owner or by somebody the operator vetted.
+def _approve_if_clear(
+    tx: Transaction, caller: Caller, row: Submission, verdict: DraftVerdict
+) -> Submission:
+    """Approve a submission that needs no moderator: unflagged, and from the verified publisher or a vetted agent.
 
-    What a moderator has had in hand stays with him, and so does what comes from somebody he turned away lately.
+    A submission that a moderator has handled stays with the moderators, and so do those of a recently rejected
+    submitter.
     """
-    owned = caller.level >= _PROVEN and judged.ownership is not None
+    owned = caller.level >= _PROVEN and verdict.ownership is not None
     moderated = (
         row.note or row.appeal or submissions_queries.is_distrusted(tx, row.owner, values.now())
     )
-    if judged.clear and (owned or caller.level >= _VETTED) and not moderated:
+    if verdict.clear and (owned or caller.level >= _VETTED) and not moderated:
         return approve(tx, row.id, actor=caller.client_id)
     return row
 
 
-def _judged(
+def _judge(
     tx: Transaction,
     caller: Caller,
     draft: ToolDraft,
-    seen: DraftScreening,
+    screening: DraftScreening,
     *,
     current: ToolRecordBase | None = None,
 ) -> DraftVerdict:
     proofs = accounts_queries.proven_identities(tx, caller.client_id)
-    return draft_checks.judge_draft(draft, seen, proofs=proofs, current=current)
+    return draft_checks.judge_draft(draft, screening, proofs=proofs, current=current)
 
 
-def _alike(judged: DraftVerdict) -> bytes:
-    return orjson.dumps([each.tool for each in judged.similar[:10]])
+def _similar_tools(verdict: DraftVerdict) -> bytes:
+    return orjson.dumps([each.tool for each in verdict.similar[:10]])
 
 
-def _close(tx: Transaction, row: Submission, status: str, *, actor: str, **said: Any) -> Submission:
-    after = submissions_queries.save(tx, row, status=status, **said)
-    _trail(tx, f"submission.{status}", row, after, actor)
+def _close(
+    tx: Transaction, row: Submission, status: str, *, actor: str, **changes: Any
+) -> Submission:
+    after = submissions_queries.save(tx, row, status=status, **changes)
+    _audit(tx, f"submission.{status}", row, after, actor)
     return after
 
 
-def _demand(row: Submission, states: tuple[str, ...], to: str) -> None:
+def _require_status(row: Submission, states: tuple[str, ...], to: str) -> None:
     if row.status not in states:
         members = {"status": row.status, "to": to}
         raise Conflict(
@@ -325,10 +334,10 @@ def _demand(row: Submission, states: tuple[str, ...], to: str) -> None:
         )
 
 
-def _trail(
+def _audit(
     tx: Transaction, event: str, before: Submission | None, after: Submission, actor: str
 ) -> None:
     was = submissions_drafts.digest(submissions_queries.fingerprint(before)) if before else None
     now = submissions_drafts.digest(submissions_queries.fingerprint(after))
-    said = {"reason": after.reason} if after.reason else {}
-    audit.record(tx, event, after.id, actor=actor, before=was, after=now, **said)
+    changes = {"reason": after.reason} if after.reason else {}
+    audit.record(tx, event, after.id, actor=actor, before=was, after=now, **changes)

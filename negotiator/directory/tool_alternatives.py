@@ -1,7 +1,7 @@
-"""Real alternatives to a tool that somebody is about to buy, out of the catalogue.
+"""Finds alternatives in the catalogue to the software that a negotiation is about.
 
-A tool counts as meant only when the matter is software, by its own words, and the tool is named; a name that is also
-a word has to be written like a name. Its alternatives do the same job: they share its category and a subcategory.
+A tool is recognised only when the texts are about software and name it; in free text a name must be capitalised.
+Alternatives share the tool's category and a subcategory.
 """
 
 import re
@@ -30,7 +30,7 @@ _MOST: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class ToolAlternative:
-    """A tool that does the same job: where it is, and why it is named."""
+    """An alternative: its URL, and why it is suggested."""
 
     id: str
     name: str
@@ -40,29 +40,31 @@ class ToolAlternative:
 
 @dataclass(frozen=True, slots=True)
 class ToolAlternatives:
-    """Finds them in the index that search keeps."""
+    """Finds alternatives with the search index."""
 
     catalogue_index: CatalogueIndex
 
     async def find(self, sellers: Sequence[str], texts: Sequence[str]) -> list[ToolAlternative]:
-        """Alternatives to the tool that these texts speak of; none unless one is clearly meant.
+        """Alternatives to the tool that these texts name; empty unless one is recognised.
 
-        `sellers` are the names of the other side, `texts` what the matter is called.
+        `sellers` are the names of the counterparty, `texts` the title and subject of the negotiation.
         """
         if not any(_SOFTWARE.search(text) for text in (*sellers, *texts)):
             return []
         index, _ = await self.catalogue_index.current()
-        meant = _meant(index, sellers, texts)
-        if meant is None:
+        tool_id = _recognised_tool(index, sellers, texts)
+        if tool_id is None:
             return []
-        (document,) = await self.catalogue_index.documents([meant])
+        (document,) = await self.catalogue_index.documents([tool_id])
         tool = orjson.loads(document)
         others = await self.catalogue_index.documents(_others(index, tool))
         return [_alternative(each, tool) for each in map(orjson.loads, others)][:_MOST]
 
 
-def _meant(index: "SearchIndex", sellers: Sequence[str], texts: Sequence[str]) -> str | None:
-    """The tool named longest; in what the matter is called, a name has to begin with a capital letter."""
+def _recognised_tool(
+    index: "SearchIndex", sellers: Sequence[str], texts: Sequence[str]
+) -> str | None:
+    """The id of the tool with the longest name in the texts; in `texts` a name must be capitalised."""
     named = [name for text in sellers for name in _names(text)]
     named += [name for text in texts for name in _names(text) if name[0][0].isupper()]
     for name in sorted(named, key=lambda each: -len("".join(each))):
@@ -76,7 +78,7 @@ def _meant(index: "SearchIndex", sellers: Sequence[str], texts: Sequence[str]) -
 
 
 def _names(text: str) -> list[list[str]]:
-    """Every run of up to four words of a text, as they are written."""
+    """Every run of up to four words of a text."""
     found = [word.strip(".-+") for word in _NAME.findall(text)]
     found = [word for word in found if word]
     return [
@@ -87,20 +89,20 @@ def _names(text: str) -> list[list[str]]:
 
 
 def _others(index: "SearchIndex", tool: dict[str, Any]) -> list[str]:
-    """Ids of tools of the same kind that do the same job, the most alike first; its own maker's are left out."""
+    """Ids of tools of the same kind and subcategory, most similar first, without those of the same publisher."""
     from negotiator.directory.search.search import SearchRequest, search_page
 
     parts = tool["subcategories"][:1]
     if not parts:
         return []
-    wanted = SearchRequest(
+    request = SearchRequest(
         query=" ".join(tool["tags"])[:256],
         filters={"subcategory": parts, "kind": [tool["kind"]], "status": ["active"]},
         sort="relevance",
         limit=4 * _MOST,
     )
     own = index.facets["publisher"].mask(_makers(tool), len(index))
-    found = [hit.id for hit in search_page(index, wanted).hits if hit.id != tool["id"]]
+    found = [hit.id for hit in search_page(index, request).hits if hit.id != tool["id"]]
     return [key for key in found if not own[index.slot(key)]]
 
 

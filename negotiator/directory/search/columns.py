@@ -1,4 +1,4 @@
-"""What tools are: one column per fact, one row per tool, for filters, facets and orders."""
+"""Columns of facts, one row per tool, for filters, facets and sort orders."""
 
 from collections.abc import Iterable
 from typing import Any, Final
@@ -8,19 +8,19 @@ from numpy.typing import NDArray
 
 Mask = NDArray[np.bool_]
 Slots = NDArray[np.int32 | np.int64]
-"""Tools by their rows."""
+"""Row numbers of tools."""
 _FIRST: Final = 1024
 
 
 class CodeTable:
-    """Texts as small numbers, in the order they came; numbers start at 1, 0 is none."""
+    """Numbers texts in order of arrival from 1; 0 is no text."""
 
     def __init__(self) -> None:
         self.texts: list[str] = [""]
         self._numbers: dict[str, int] = {}
 
     def learn(self, text: str | None) -> int:
-        """The number of a text, a new one if need be."""
+        """The number of a text, added if it is new."""
         if not text:
             return 0
         number = self._numbers.get(text)
@@ -35,14 +35,14 @@ class CodeTable:
 
 
 class FacetColumn:
-    """A fact that has up to `width` values per tool."""
+    """A fact with up to `width` values per tool."""
 
     def __init__(self, width: int = 1) -> None:
         self.codes = CodeTable()
         self._values = np.zeros((_FIRST, width), np.int32)
 
     def put(self, slot: int, values: Iterable[str | None]) -> None:
-        """Note the values of the tool at this slot; more than fit are dropped."""
+        """Set the values of the tool at this slot; values beyond the width are dropped."""
         if slot >= len(self._values):
             self._values = doubled_rows(self._values)
         row = self._values[slot]
@@ -50,11 +50,11 @@ class FacetColumn:
         for place, value in enumerate(list(values)[: len(row)]):
             row[place] = self.codes.learn(value)
 
-    def mask(self, wanted: Iterable[str], size: int) -> Mask:
-        """Which of the first `size` tools have any of the wanted values."""
+    def mask(self, texts: Iterable[str], size: int) -> Mask:
+        """Which of the first `size` tools have any of these values."""
         values = self._values[:size]
         found = np.zeros(size, np.bool_)
-        for number in self.codes.known(wanted):
+        for number in self.codes.known(texts):
             if values.shape[1] == 1:
                 found |= values[:, 0] == number
             else:
@@ -62,12 +62,12 @@ class FacetColumn:
         return found
 
     def counts(self, slots: Slots, most: int) -> list[tuple[str, int]]:
-        """The most frequent values among these tools, with their counts; of equals the alphabet decides."""
-        chosen = self._values.take(slots, axis=0).ravel()
-        counted = np.bincount(chosen, minlength=1)
+        """The most frequent values among these tools with their counts; ties in alphabetical order."""
+        codes = self._values.take(slots, axis=0).ravel()
+        counted = np.bincount(codes, minlength=1)
         counted[0] = 0
-        there = np.flatnonzero(counted)
-        pairs = [(self.codes.texts[number], int(counted[number])) for number in there.tolist()]
+        present = np.flatnonzero(counted)
+        pairs = [(self.codes.texts[number], int(counted[number])) for number in present.tolist()]
         return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:most]
 
 
@@ -78,7 +78,6 @@ class NumberColumn:
         self._values: NDArray[Any] = np.zeros(_FIRST, dtype)
 
     def put(self, slot: int, value: float) -> None:
-        """Note the number of the tool at this slot."""
         if slot >= len(self._values):
             self._values = doubled_rows(self._values)
         self._values[slot] = value
@@ -93,5 +92,5 @@ class NumberColumn:
 
 
 def doubled_rows(values: NDArray[Any]) -> NDArray[Any]:
-    """The same with twice the rows."""
+    """The array with twice the rows."""
     return np.concatenate((values, np.zeros_like(values)))

@@ -1,4 +1,4 @@
-"""From a tool's document to what search knows of it: weighted terms, facts, quality."""
+"""Extracts what search needs from a tool's document: weighted terms, facets, quality."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -19,16 +19,16 @@ SEARCHED_FIELDS: Final = (
 )
 _WEIGHTS: Final = (10.0, 4.0, 3.0, 2.0, 1.0, 3.0, 1.0)
 _TYPICAL: Final = (2.0, 3.0, 6.0, 12.0, 60.0, 2.0, 3.0)
-"""Words a field has typically. Constants, so that a term weighs the same in every process whatever it has merged."""
+"""Typical number of words in a field. Constants, so that a term has the same weight in every process."""
 _SLOPE: Final = (0.3, 0.3, 0.0, 0.3, 0.5, 0.3, 0.3)
 _SATURATION: Final = 4.0
 _PART: Final = 0.6
-"""What a word inside a word of the name counts against a whole one."""
+"""Weight of a word inside a word of the name, relative to a whole word."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchFacts:
-    """What search knows of one tool."""
+    """The searchable facts of a tool."""
 
     terms: dict[str, tuple[float, int]]
     surfaces: frozenset[str]
@@ -39,12 +39,11 @@ class SearchFacts:
 
 
 def read_facts(document: dict[str, Any]) -> SearchFacts:
-    """The facts of a tool's document."""
-    said = _said(document)
+    fields = _field_words(document)
     surfaces: set[str] = set()
     weights: dict[str, float] = {}
     bits: dict[str, int] = {}
-    for place, (found, extra) in enumerate(said):
+    for place, (found, extra) in enumerate(fields):
         share = _share(place, len(found))
         for word, weight in [*((w, share) for w in found), *((w, share * _PART) for w in extra)]:
             term = stem(word)
@@ -65,13 +64,13 @@ def read_facts(document: dict[str, Any]) -> SearchFacts:
 
 
 def _share(place: int, length: int) -> float:
-    """What one occurrence in a field of this length counts: BM25F (Robertson and Zaragoza 2009, §3.6)."""
+    """The weight of one occurrence in a field of this length: BM25F (Robertson and Zaragoza 2009, §3.6)."""
     slope = _SLOPE[place]
     return _WEIGHTS[place] / (1 - slope + slope * length / _TYPICAL[place])
 
 
-def _said(document: dict[str, Any]) -> Iterator[tuple[list[str], list[str]]]:
-    """The words of every field in the order of `FIELDS`, and the words inside words."""
+def _field_words(document: dict[str, Any]) -> Iterator[tuple[list[str], list[str]]]:
+    """The words of every field in the order of `SEARCHED_FIELDS`, and the words inside words."""
     name, kind = document["name"], document["kind"].replace("_", " ")
     yield words(name), inner_words(name)
     yield words(" ".join(document["tags"])), []
@@ -90,7 +89,7 @@ def _said(document: dict[str, Any]) -> Iterator[tuple[list[str], list[str]]]:
 
 
 def facets_of(document: dict[str, Any]) -> dict[str, list[str | None]]:
-    """The values that filters and facets go by; truth values as words, unknown ones as none."""
+    """The values for filters and facets; truth values as words, unknown ones as None."""
     publisher: dict[str, Any] = document["publisher"] or {}
     makers: Iterable[Any] = (publisher.get("domain"), publisher.get("name"))
     return {
@@ -110,7 +109,7 @@ def facets_of(document: dict[str, Any]) -> dict[str, list[str | None]]:
 
 
 def record_quality(document: dict[str, Any]) -> float:
-    """How much is known and proven, 0 to 1; it says nothing of whether the tool is good or safe."""
+    """How much of the record is known and verified, 0 to 1; no judgement of the tool itself."""
     publisher: dict[str, Any] = document["publisher"] or {}
     health: dict[str, Any] = document["health"] or {}
     known = (

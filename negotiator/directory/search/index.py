@@ -1,4 +1,4 @@
-"""The catalogue as search holds it, one per process: tools by slot, their terms, their facts, their order."""
+"""The search index of one process: tools by slot, their terms, facts and orders."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,14 +27,14 @@ _SINGLE: Final = (
 )
 _BULK: Final = 512
 _RANK_BITS: Final = 21
-_KEPT: Final = 16 * 2**20
+_MATCH_CACHE_BYTES: Final = 16 * 2**20
 _UNIT: Final = 500
-"""Bytes of matches that are kept, and what one takes beside its columns."""
+"""Bytes of overhead of a cached match. `_MATCH_CACHE_BYTES` is the size of that cache in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """One tool to be indexed; times in milliseconds."""
+    """A tool to index; times in milliseconds."""
 
     id: str
     document: dict[str, Any]
@@ -44,7 +44,7 @@ class IndexEntry:
 
 
 class SearchIndex:
-    """All tools, searchable. One thread at a time, `postings.merged` apart."""
+    """All tools, searchable. Not thread-safe, except for `postings.merged`."""
 
     def __init__(self, synonyms: Synonyms) -> None:
         self.synonyms = synonyms
@@ -69,13 +69,13 @@ class SearchIndex:
         self._by_name: list[tuple[str, str]] = []
         self._name_rank: NDArray[np.int64] | None = None
         self._changed: dict[str, IndexEntry] = {}
-        self._matched = BoundedCache[QueryUnit, UnitMatches](_KEPT)
+        self._matched = BoundedCache[QueryUnit, UnitMatches](_MATCH_CACHE_BYTES)
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def put(self, entries: Sequence[IndexEntry]) -> None:
-        """Take over tools at their newest."""
+        """Add tools or new versions of them."""
         placed = [(self._place(entry), entry) for entry in entries]
         terms = ((slot, self._read(slot, entry)) for slot, entry in placed)
         if len(entries) >= _BULK:
@@ -86,7 +86,7 @@ class SearchIndex:
         self._forget()
 
     def gather(self, entries: Iterable[IndexEntry]) -> None:
-        """Take over the tools of a new index; `settle` shows them."""
+        """Add tools to a new index; they are searchable after `settle`."""
         for entry in entries:
             if entry.id in self._slots:
                 self._changed[entry.id] = entry
@@ -95,18 +95,18 @@ class SearchIndex:
             self.postings.gather(slot, self._read(slot, entry))
 
     def settle(self) -> None:
-        """Show what was gathered."""
+        """Make the gathered tools searchable."""
         self.postings.settle(len(self))
         changed, self._changed = self._changed, {}
         self.put(list(changed.values()))
 
     def adopt(self, merged: SortedPostings) -> None:
-        """Stand on postings that were merged on a thread."""
+        """Use postings that were merged on a thread."""
         self.postings.adopt(merged, len(self))
         self._forget()
 
     def match(self, unit: QueryUnit) -> UnitMatches:
-        """The tools that answer a unit; those of the units asked for lately are kept."""
+        """The tools that match a unit, cached for recent units."""
         matched = self._matched.get(unit)
         if matched is None:
             matched = ranking.match_unit(self.postings, unit, len(self))
@@ -114,15 +114,15 @@ class SearchIndex:
         return matched
 
     def slot(self, key: str) -> int:
-        """The slot of a tool that is here."""
+        """The slot of an indexed tool."""
         return self._slots[key]
 
     def named(self, word: str) -> list[int]:
-        """The tools whose name or slug, as one word, is this one."""
+        """The tools whose name or slug, written as one word, is this one."""
         return list(self._exact.get(word, ()))
 
     def visible(self) -> Mask:
-        """The tools that lists show when nothing is said of states; not to be written to."""
+        """The tools that lists show by default; read-only."""
         if self._visible is None:
             self._visible = self.facets["status"].mask(VISIBLE_STATUSES, len(self))
             self._all_visible = bool(self._visible.all())
@@ -135,7 +135,7 @@ class SearchIndex:
         return self._all_visible
 
     def correct_words(self, words: Sequence[str]) -> dict[str, str]:
-        """What to read instead of words that no tool has: two words that are one, a near word, one that is two."""
+        """Corrections of words that no tool has: two words joined, a similar word, or a word split in two."""
         unknown = {word for word in words if self._count(word) == 0}
         found = {
             f"{one} {two}": one + two
@@ -151,7 +151,7 @@ class SearchIndex:
         return found
 
     def correct_name(self, word: str) -> str | None:
-        """The name or slug nearest to a query as one word; None when none is near enough, or a word is nearer."""
+        """The tool name nearest to a query written as one word; None when none is near, or a word is nearer."""
         near = self._nicknames.nearest(word, lambda each: len(self._exact.get(each, ())))
         other = self._vocabulary.nearest(word, self._count)
         if near is None or (other is not None and other[:2] < near[:2]):
@@ -162,7 +162,7 @@ class SearchIndex:
     def keys(
         self, sort: SortOrder, at: Slots, scores: NDArray[np.int64] | None
     ) -> NDArray[np.int64]:
-        """One number for each of these tools, all different; the list goes from the greatest down.
+        """A unique number for each of these tools; lists are in descending order.
 
         `scores` are for `relevance`.
         """
@@ -170,15 +170,15 @@ class SearchIndex:
             return -self._ranked_by_name().take(at)
         column = {"popularity": self.saves, "updated": self.updated, "created": self.created}
         values = scores if sort == "relevance" else column[sort].at(at)
-        assert values is not None  # noqa: S101  relevance comes with a query
+        assert values is not None  # noqa: S101  relevance requires a query
         return values << _RANK_BITS | self._ranked().take(at)
 
     def position(self, sort: SortOrder, key: int, slot: int) -> tuple[Any, str]:
-        """Where a tool stands in an order, in words that hold in every process: what it is ordered by, and its id."""
+        """The position of a tool in an order, valid in every process: the sort value and the id."""
         return self._names[slot] if sort == "name" else key >> _RANK_BITS, self.ids[slot]
 
     def below(self, sort: SortOrder, position: tuple[Any, str]) -> int:
-        """The key that everything after a position is smaller than; the tool there need not exist any more."""
+        """The key that everything after a position is smaller than; the tool at it may be gone."""
         value, key = position
         if sort == "name":
             self._ranked_by_name()
@@ -187,11 +187,11 @@ class SearchIndex:
         return (value << _RANK_BITS) | bisect_left(self._by_id, key)
 
     def counts(self, facet: str) -> dict[str, int]:
-        """How many visible tools each value of a facet has."""
+        """The number of visible tools for each value of a facet."""
         return dict(self.facets[facet].counts(np.flatnonzero(self.visible()), len(self) + 1))
 
     def newest(self, facet: str, value: str) -> int:
-        """When a tool of this value changed last; 0 when there is none."""
+        """When a tool with this value last changed; 0 when there is none."""
         times = self.updated.first(len(self))[self.facets[facet].mask((value,), len(self))]
         return int(times.max()) if len(times) else 0
 
@@ -228,7 +228,7 @@ class SearchIndex:
         return read.terms
 
     def _forget(self) -> None:
-        """What was made of the tools as they were is made anew when it is asked for."""
+        """Drop everything derived from the tools."""
         self._name_rank = self._visible = None
         self._matched.clear()
 
@@ -236,7 +236,7 @@ class SearchIndex:
         return self.postings.count(stem(word))
 
     def _ranked(self) -> NDArray[np.int64]:
-        """The place of every tool among all ids: they rise with time, so that a new tool nearly always comes last."""
+        """The rank of every tool by id. Ids rise with time, so a new tool nearly always ranks last."""
         if not self._in_order:
             order = sorted(range(len(self)), key=self.ids.__getitem__)
             self._by_id = [self.ids[slot] for slot in order]

@@ -1,7 +1,7 @@
-"""Which tools say a term, where in the record, and how much it weighs there: an inverted index in columns.
+"""An inverted index in columns: which tools have a term, in which fields, and with which weight.
 
-What was indexed first lies sorted by term in four arrays; what changed since lies beside it in dictionaries until
-`merged` sorts both together, on a thread if one likes. A tool is known by its slot, a small integer.
+Indexed postings are sorted by term in four arrays. Later changes are kept in dictionaries until `merged` sorts both
+together, possibly on a thread. A tool is identified by its slot, a small integer.
 """
 
 from array import array
@@ -17,14 +17,14 @@ PostingSlots = NDArray[np.int32]
 Impacts = NDArray[np.float32]
 PostingFields = NDArray[np.uint8]
 TermWeights = Mapping[str, tuple[float, int]]
-"""The terms of one tool: impact, and the fields that have the term as bits."""
+"""The terms of one tool: the impact, and the fields with the term as bits."""
 
 _NONE: Final = (np.empty(0, np.int32), np.empty(0, np.float32), np.empty(0, np.uint8))
 
 
 @dataclass(frozen=True, slots=True)
 class SortedPostings:
-    """Postings sorted by term, then slot; those of term `t` lie from `starts[t]` to `starts[t + 1]`."""
+    """Postings sorted by term, then slot; those of term `t` are from `starts[t]` to `starts[t + 1]`."""
 
     starts: NDArray[np.int64]
     slots: PostingSlots
@@ -34,7 +34,7 @@ class SortedPostings:
 
 @dataclass(frozen=True, slots=True)
 class PostingsMerge:
-    """All that a merge needs, so that the index may change while it runs."""
+    """The input of a merge, so that the index may change while it runs."""
 
     main: SortedPostings
     stale: NDArray[np.bool_]
@@ -43,7 +43,7 @@ class PostingsMerge:
 
 
 class PendingPostings:
-    """Postings as they come, a column per fact."""
+    """Unsorted postings in columns."""
 
     def __init__(self) -> None:
         self.terms, self.slots = array("i"), array("i")
@@ -65,11 +65,11 @@ class Postings:
 
     @property
     def pending(self) -> int:
-        """How many tools wait to be merged."""
+        """The number of tools that wait to be merged."""
         return len(self._changed)
 
     def put(self, slot: int, entry: TermWeights) -> None:
-        """Replace what the tool at this slot says."""
+        """Replace the terms of the tool at this slot."""
         for term in self._changed.get(slot, ()):
             self._delta[self._terms[term]].pop(slot, None)
         if slot < len(self._stale) and not self._stale[slot]:
@@ -81,7 +81,7 @@ class Postings:
             self._meanwhile[slot] = entry
 
     def find(self, term: str) -> tuple[PostingSlots, Impacts, PostingFields]:
-        """The tools that say the term: slots, rising, with impacts and field bits."""
+        """The tools with the term: ascending slots, impacts and field bits."""
         number = self._terms.get(term)
         if number is None:
             return _NONE
@@ -97,18 +97,18 @@ class Postings:
         )
 
     def count(self, term: str) -> int:
-        """How many tools say the term."""
+        """The number of tools with the term."""
         return len(self.find(term)[0])
 
     def begin(self) -> PostingsMerge:
-        """What `merged` needs; what is put from now on is kept apart until `adopt`."""
+        """The input for `merged`; later changes are kept apart until `adopt`."""
         self._meanwhile = {}
         return PostingsMerge(
             self._main, self._stale.copy(), list(self._changed.items()), len(self._terms)
         )
 
     def adopt(self, merged: SortedPostings, slots: int) -> None:
-        """Stand on the merged postings of `slots` tools, and put again what came meanwhile."""
+        """Use the merged postings of `slots` tools and apply the changes made since `begin`."""
         later, self._meanwhile = self._meanwhile or {}, None
         self._main, self._stale, self._any_stale = merged, np.zeros(slots, np.bool_), False
         self._delta, self._changed = {}, {}
@@ -116,7 +116,7 @@ class Postings:
             self.put(slot, entry)
 
     def bulk(self, entries: Iterable[tuple[int, TermWeights]], slots: int) -> None:
-        """Put a great many at once, merged."""
+        """Put many tools at once, merged."""
         job = self.begin()
         rows = PendingPostings()
         for slot, entry in (*job.entries, *entries):
@@ -126,11 +126,11 @@ class Postings:
         self.adopt(_merged(job, rows), slots)
 
     def gather(self, slot: int, entry: TermWeights) -> None:
-        """Take over the first tools one by one, each once: nothing is found of them before `settle`."""
+        """Add tools to a new index, each once; not searchable before `settle`."""
         self._note(self._gathered, slot, entry)
 
     def settle(self, slots: int) -> None:
-        """Merge what was gathered, all of it at once."""
+        """Merge the gathered tools."""
         rows, self._gathered = self._gathered, PendingPostings()
         self.adopt(_merged(self.begin(), rows), slots)
 
@@ -163,17 +163,17 @@ class Postings:
 
 
 def _merged(job: PostingsMerge, rows: PendingPostings) -> SortedPostings:
-    main, keep = job.main, _kept(job.main.slots, job.stale)
-    owners = np.repeat(np.arange(len(main.starts) - 1, dtype=np.int32), np.diff(main.starts))[keep]
+    main, live = job.main, _live(job.main.slots, job.stale)
+    owners = np.repeat(np.arange(len(main.starts) - 1, dtype=np.int32), np.diff(main.starts))[live]
     terms = np.concatenate((owners, np.frombuffer(rows.terms, np.int32)))
-    slots = np.concatenate((main.slots[keep], np.frombuffer(rows.slots, np.int32)))
-    # No two are the same, so that it need not be stable.
+    slots = np.concatenate((main.slots[live], np.frombuffer(rows.slots, np.int32)))
+    # All keys differ, so the sort need not be stable.
     order = np.argsort(terms.astype(np.int64) << 32 | slots)
     starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.bincount(terms))))
-    impacts = np.concatenate((main.impacts[keep], np.frombuffer(rows.impacts, np.float32)))
-    fields = np.concatenate((main.fields[keep], np.frombuffer(rows.fields, np.uint8)))
+    impacts = np.concatenate((main.impacts[live], np.frombuffer(rows.impacts, np.float32)))
+    fields = np.concatenate((main.fields[live], np.frombuffer(rows.fields, np.uint8)))
     return SortedPostings(starts, slots[order], impacts[order], fields[order])
 
 
-def _kept(slots: PostingSlots, stale: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _live(slots: PostingSlots, stale: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return ~stale[slots] if len(slots) else np.zeros(0, np.bool_)

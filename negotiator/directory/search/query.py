@@ -1,4 +1,4 @@
-"""What a query asks for: units, each a choice of phrases, all of which a tool should have."""
+"""Parses a query into units: each is a choice of phrases, and a tool should match every unit."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ MOST_WORDS: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class QueryUnit:
-    """One thing asked for: `word` as it was written, and the phrases that say it, each with its weight."""
+    """One unit of a query: the word as written, and the phrases for it with their weights."""
 
     word: str
     phrases: tuple[tuple[float, Phrase], ...]
@@ -27,28 +27,28 @@ class QueryUnit:
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
-    """A query understood: its words, and the units to look for."""
+    """A parsed query: its words and units."""
 
     words: tuple[str, ...]
     units: tuple[QueryUnit, ...]
 
     @property
     def normalized(self) -> str:
-        """The query as it was read."""
+        """The words joined by spaces."""
         return " ".join(self.words)
 
     @property
     def joined(self) -> str:
-        """The query as one word, as names are known by."""
+        """The query as one word, for comparison with names."""
         return "".join(self.words)
 
 
 @dataclass(frozen=True, slots=True)
 class PinnedQuery:
-    """What must stay as it was on a list's first page, so that no later page skips or repeats a tool.
+    """Properties of a list's first page that later pages keep, so that they skip and repeat no tool.
 
-    Step, repaired words (or the whole query, mended to a name), the weight of every unit, how much of that weight a
-    tool has to have, and the day that freshness counts from.
+    Step, corrections (or the whole query, corrected to a name), the weight of every unit, the least share of that
+    weight that a tool must match, and the day from which freshness counts.
     """
 
     step: MatchStep
@@ -59,10 +59,9 @@ class PinnedQuery:
 
 
 def parse_query(query: str, synonyms: Synonyms, *, longest: int = LONGEST_PHRASE) -> ParsedQuery:
-    """The query's first words as units: the longest phrases that have synonyms (up to `longest` words), then single
-    words.
+    """The query's first words as units: the longest phrases with synonyms (up to `longest` words), then single words.
 
-    Stop words are asked for only where they belong to a phrase, or when there is nothing else.
+    Stop words count only inside a phrase, or when the query has no other words.
     """
     found = words(query)[:MOST_WORDS]
     stems, units, place = [stem(word) for word in found], list[QueryUnit](), 0
@@ -73,20 +72,20 @@ def parse_query(query: str, synonyms: Synonyms, *, longest: int = LONGEST_PHRASE
             units.append(unit)
     if not units:
         units = [QueryUnit(word, ((1.0, (stem(word),)),)) for word in found]
-    return ParsedQuery(tuple(found), tuple(_once(units)))
+    return ParsedQuery(tuple(found), tuple(_unique(units)))
 
 
 def corrected_query(
-    asked: ParsedQuery, corrections: Mapping[str, str], synonyms: Synonyms
+    parsed: ParsedQuery, corrections: Mapping[str, str], synonyms: Synonyms
 ) -> ParsedQuery:
-    """The same query with words mended: the whole of it, pairs of words, single ones."""
-    whole = corrections.get(asked.normalized)
+    """The query with corrections applied: to the whole query, pairs of words, or single words."""
+    whole = corrections.get(parsed.normalized)
     return parse_query(
-        " ".join(_mended(asked.words, corrections)) if whole is None else whole, synonyms
+        " ".join(_corrected_words(parsed.words, corrections)) if whole is None else whole, synonyms
     )
 
 
-def _mended(found: Sequence[str], corrections: Mapping[str, str]) -> Iterator[str]:
+def _corrected_words(found: Sequence[str], corrections: Mapping[str, str]) -> Iterator[str]:
     place = 0
     while place < len(found):
         pair = corrections.get(" ".join(found[place : place + 2]))
@@ -94,11 +93,11 @@ def _mended(found: Sequence[str], corrections: Mapping[str, str]) -> Iterator[st
         place += 2 if pair else 1
 
 
-def word_by_word_query(asked: ParsedQuery, synonyms: Synonyms) -> ParsedQuery:
-    """The same query word by word: what is asked for when nothing has everything."""
-    if all(len(phrase) == 1 for unit in asked.units for _, phrase in unit.phrases[:1]):
-        return asked
-    return parse_query(asked.normalized, synonyms, longest=1)
+def word_by_word_query(parsed: ParsedQuery, synonyms: Synonyms) -> ParsedQuery:
+    """The query with a unit per word, for when no tool matches every unit."""
+    if all(len(phrase) == 1 for unit in parsed.units for _, phrase in unit.phrases[:1]):
+        return parsed
+    return parse_query(parsed.normalized, synonyms, longest=1)
 
 
 def _longest(
@@ -116,9 +115,9 @@ def _longest(
 
 
 def _bare(phrase: Phrase) -> Phrase:
-    """A phrase without its stop words, if anything is left then."""
+    """The phrase without its stop words, unless it has no others."""
     return tuple(each for each in phrase if each not in STOP_WORDS) or phrase
 
 
-def _once(units: Sequence[QueryUnit]) -> list[QueryUnit]:
+def _unique(units: Sequence[QueryUnit]) -> list[QueryUnit]:
     return list({unit.phrases: unit for unit in units}.values())

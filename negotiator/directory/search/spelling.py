@@ -1,9 +1,7 @@
-"""How a word sounds, roughly: what people hear right and write wrong is written the same here.
+"""Corrects words that no tool has: the nearest known word by optimal string alignment distance and by sound.
 
-In the manner of Soundex and Metaphone (Philips 1990), with less of English: vowels count only where a word begins,
-letters that sound alike are one, doubled ones single.
-
-Mends a word that no tool has: the nearest word that one has, by optimal string alignment distance and by sound.
+The phonetic key is similar to Soundex and Metaphone (Philips 1990): vowels count only at the start of a word, letters
+that sound alike are equal, doubled letters are single.
 """
 
 import re
@@ -29,7 +27,7 @@ _ALIKE: Final = (
 
 @lru_cache(maxsize=4096)
 def phonetic_key(word: str) -> str:
-    """What a folded word sounds like: `phrase` and `frase` alike, `video` and `vdeo` too."""
+    """A key of how a folded word sounds: the same for `phrase` and `frase`, for `video` and `vdeo`."""
     for pattern, written in _ALIKE:
         word = pattern.sub(written, word)
     return word
@@ -42,15 +40,15 @@ _PIECE: Final = 3
 
 
 def allowed_edits(word: str) -> int:
-    """How many slips a word of this length may have: none under 3 letters, one under 6, else two."""
+    """The number of errors that a word of this length may have: none under 3 letters, one under 6, else two."""
     return 0 if len(word) < _SHORT - 1 else 1 if len(word) < _MIDDLE else 2
 
 
 class NearWord(NamedTuple):
-    """A word that is near to what was written; the least is the nearest.
+    """A similar word; the smallest tuple is the best.
 
-    Of equally many slips those that leave the sound as it was are likelier; then the word that more tools have, the one
-    that begins alike, the alphabet.
+    Ordered by the number of errors, then whether the sound differs, the number of tools with the word, whether it
+    starts alike, and the alphabet.
     """
 
     slips: int
@@ -61,10 +59,10 @@ class NearWord(NamedTuple):
 
 
 class SpellingVocabulary:
-    """Words by length, each with the set of its letters as bits: one slip changes at most two of them, so that nearly
-    all words are passed over without being measured. And words by their sound.
+    """Words by length with their letters as bits, and words by sound.
 
-    Words of fewer than `shortest` letters are not mended.
+    One error changes at most two bits, so nearly all words are skipped without measuring their distance. Words of fewer
+    than `shortest` letters are not corrected.
     """
 
     def __init__(self, shortest: int = _SHORT) -> None:
@@ -75,20 +73,21 @@ class SpellingVocabulary:
         self._sounds: dict[str, tuple[str, ...]] = {}
 
     def add(self, words: Iterable[str]) -> None:
-        """Learn words; those with digits only, or too short to be anybody's slip, are left out."""
+        """Add words, except numbers and very short words."""
         for word in words:
             if len(word) >= _SHORT - 1 and word not in self._known and not word.isdigit():
                 self._known.add(word)
                 self._words.setdefault(len(word), []).append(word)
                 self._letters.setdefault(len(word), array("Q")).append(_letters(word))
                 if word.isalpha() and len(word) >= _SHORT:
-                    heard = phonetic_key(word)
-                    self._sounds[heard] = (*self._sounds.get(heard, ()), word)
+                    sound = phonetic_key(word)
+                    self._sounds[sound] = (*self._sounds.get(sound, ()), word)
 
     def nearest(self, word: str, count: Callable[[str], int]) -> NearWord | None:
-        """The known word nearest to `word`, of those that `count` says some tool has. None when all are further than
-        slips: `allowed` ones, the second of a word under 8 letters only behind its first letter, and one more where
-        the sound is the same.
+        """The nearest known word that a tool has, according to `count`; None when all differ by too much.
+
+        At most `allowed_edits` errors. The second error of a word under 8 letters must be after its first letter. One
+        more error is allowed where the sound is the same.
         """
         limit = allowed_edits(word) if len(word) >= self._shortest else 0
         found: list[NearWord] = []
@@ -105,14 +104,14 @@ class SpellingVocabulary:
         return min(found, default=None)
 
     def pieces(self, word: str, count: Callable[[str], int]) -> str | None:
-        """Two words, written apart, that were written as one; of several the two whose rarer one most tools have."""
+        """The best split of a word into two known words; None when there is none."""
         cuts = range(_PIECE, len(word) - _PIECE + 1)
-        told = [(min(count(word[:cut]), count(word[cut:])), cut) for cut in cuts]
-        most, cut = max(told, default=(0, 0))
+        splits = [(min(count(word[:cut]), count(word[cut:])), cut) for cut in cuts]
+        most, cut = max(splits, default=(0, 0))
         return f"{word[:cut]} {word[cut:]}" if most else None
 
     def _near(self, word: str, limit: int) -> Iterator[str]:
-        """Words whose length and letters leave it possible that they are within `limit` slips."""
+        """Words whose length and letters allow them to be within `limit` errors."""
         if limit == 0:
             return
         letters = np.uint64(_letters(word))

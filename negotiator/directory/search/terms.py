@@ -1,7 +1,4 @@
-"""From text to terms: folded, split, stemmed; the same for what is indexed and what is asked.
-
-Other words for the same thing: groups of phrases that stand for each other, and wider ones that go one way only.
-"""
+"""From text to terms: folded, split and stemmed, the same for documents and queries; and synonyms of phrases."""
 
 import re
 import tomllib
@@ -29,13 +26,13 @@ _ASKING: Final = (
     " tool tools turn us use used using want without"
 )
 STOP_WORDS: Final = reading.STOP_WORDS | frozenset(_ASKING.split())
-"""What says nothing about a tool: the words that say nothing anywhere, and those that people ask for tools with."""
+"""Words without meaning for search: general stop words, and words that people use to ask for tools."""
 # The library ships no types.
 _stem: Callable[[str], str] = Stemmer.Stemmer("english").stemWord  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in their order, as everything that is searched is read; `C++`, `C#` and `.NET` are words."""
+    """The words of a text in order; `C++`, `C#` and `.NET` are words."""
     spelled = fold_text(text)
     if not _MARKS.isdisjoint(spelled):
         for pattern, written in _SPELLED:
@@ -45,12 +42,12 @@ def words(text: str) -> list[str]:
 
 @lru_cache(maxsize=100_000)
 def stem(word: str) -> str:
-    """The stem of a folded word (Snowball English, which leaves what is not English mostly alone)."""
+    """The stem of a folded word (Snowball English; words of other languages change little)."""
     return _stem(word)
 
 
 def joined(text: str) -> str:
-    """A name as one word: `Chat GPT`, `chat-gpt` and `ChatGPT` are the same."""
+    """A name as one word: the same for `Chat GPT`, `chat-gpt` and `ChatGPT`."""
     return "".join(words(text))
 
 
@@ -74,11 +71,11 @@ Phrase = tuple[str, ...]
 LONGEST_PHRASE: Final = 4
 _SAME: Final = 0.8
 _WIDER: Final = 0.45
-"""What another phrase for the same thing, and a wider one, count against the one that was asked for."""
+"""Weights of a synonym and of a wider phrase, relative to the phrase in the query."""
 
 
 class Synonyms:
-    """Phrases by their stems, each with the phrases that may stand for it and what those count."""
+    """Synonyms and wider phrases of phrases, by their stems, with weights."""
 
     def __init__(
         self,
@@ -94,7 +91,7 @@ class Synonyms:
             self._learn(stems(text), list(map(stems, others)), _WIDER)
 
     def others(self, phrase: Phrase) -> list[tuple[float, Phrase]]:
-        """The other phrases for this one, with their weights; none when nothing is known of it."""
+        """The other phrases for this one, with their weights."""
         return [(weight, other) for other, weight in self._others.get(phrase, {}).items()]
 
     def _learn(self, phrase: Phrase, others: Sequence[Phrase], weight: float) -> None:
@@ -106,7 +103,7 @@ class Synonyms:
 
 
 def stems(text: str) -> Phrase:
-    """A phrase as the stems of its words."""
+    """The stems of a phrase's words."""
     return tuple(map(stem, words(text)))
 
 
