@@ -1,5 +1,6 @@
-"""A person is on a call; what is said comes in, and a card says what to answer.
+"""The teleprompter: listens to a call and shows a card with what to say next.
 
-`cues` turns what was said into cards and `figures` reads the numbers in it and holds them against limits; both are
-pure. Neighbours: `negotiations` (the shelf of tactics, plans, the ledger), `memory` (sentence vectors).
+`session_routes`, `feedback_routes` and `websocket_endpoint` take requests and sockets. `utterances` takes what is said,
+`utterance_analyser` finds cues, figures and memories in it, `session_transitions` changes the session in one
+transaction, and `bus` wakes its followers. `cues` and `figures` are pure.
 """

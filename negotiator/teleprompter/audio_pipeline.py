@@ -1,8 +1,6 @@
-"""A pace that may be exceeded for a moment, not for long: a bucket that fills as time passes. Pure.
+"""The audio of the sockets on its way to the recogniser: rate limits, positions and channels.
 
-How far the sound of each channel came: the audio clock goes on over lost connections.
-
-The channels of one socket that sends sound.
+The position of a channel continues over lost connections.
 """
 
 import asyncio
@@ -30,7 +28,7 @@ from negotiator.teleprompter.websocket_messages import BYTES_PER_MS
 
 @dataclass(slots=True)
 class TokenBucket:
-    """`rate` a second, and `burst` beyond that at once; `at` is the clock's time at the start, seconds."""
+    """A token bucket: `rate` tokens a second, at most `burst`; `at` is the time of the last take, in seconds."""
 
     rate: float
     burst: float
@@ -38,7 +36,7 @@ class TokenBucket:
     _left: float = -1.0
 
     def take(self, amount: float, now: float) -> bool:
-        """Whether there was still so much; nothing is taken otherwise."""
+        """Take `amount` tokens; False, and no change, when there are fewer."""
         left = self.burst if self._left < 0 else self._left
         left = min(self.burst, left + max(0.0, now - self.at) * self.rate)
         self.at = max(self.at, now)
@@ -52,17 +50,17 @@ _REMEMBERED: Final = 4096
 
 @dataclass(slots=True)
 class AudioClock:
-    """Milliseconds received, by session and channel, as this process saw them."""
+    """Milliseconds of audio that this process received, by session and channel."""
 
     _seen: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
 
     def resume(self, session: str, channel: str, kept_ms: int) -> int:
-        """Where a channel goes on. What the session's row says counts unless this process saw more since."""
+        """Where a channel goes on: the stored position, unless this process received more since."""
         seen = self._seen.get(session, {})
         return seen.get(channel, 0) if max(seen.values(), default=0) >= kept_ms > 0 else kept_ms
 
     def note(self, session: str, channel: str, ms: int) -> None:
-        """So much was received."""
+        """Note how much audio of a channel was received."""
         if session not in self._seen and len(self._seen) >= _REMEMBERED:
             del self._seen[next(iter(self._seen))]
         self._seen.setdefault(session, {})[channel] = ms
@@ -71,7 +69,7 @@ class AudioClock:
 MAX_AUDIO_SPEED: Final = 1.5
 BURST_MS: Final = 10_000
 SETTLE_SECONDS: Final = 5.0
-"""Seconds that what was sent is still heard after somebody stopped sending."""
+"""Seconds to recognise the audio that is left after its sender stopped."""
 _LEVEL_EVERY_MS: Final = 1000
 _KEPT_EVERY_MS: Final = 2000
 _COMPLAINS_EVERY_MS: Final = 5000
@@ -79,12 +77,12 @@ _SILENT: Final = -96.0
 
 
 class AudioTooFast(Exception):
-    """Sound came faster than anybody speaks, for longer than a burst."""
+    """Audio came faster than real time for longer than the burst allows."""
 
 
 @dataclass(slots=True)
 class AudioChannel:
-    """One channel: its audio clock, its pace, and who hears it now."""
+    """One channel: the bytes received, its rate limit, and its recognition."""
 
     channel: Speaker
     received: int
@@ -96,13 +94,13 @@ class AudioChannel:
 
     @property
     def ms(self) -> int:
-        """The audio clock."""
+        """Milliseconds of audio received."""
         return self.received // BYTES_PER_MS
 
 
 @dataclass(slots=True)
 class AudioPipeline:
-    """What the sound of all sockets of a process goes through; `after` are those still heard after their socket."""
+    """What all sockets of a process share for audio; `after` are recognitions that outlive their socket."""
 
     listening: UtteranceService
     recognizer: Recognizer
@@ -110,14 +108,14 @@ class AudioPipeline:
     after: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
 
     async def close(self) -> None:
-        """Hear out who just left, then let go of the recogniser."""
+        """Finish the recognitions under way, then close the recogniser."""
         if self.after:
             await asyncio.wait(self.after, timeout=SETTLE_SECONDS)
         await self.recognizer.close()
 
 
 class AudioChannels:
-    """The channels, numbered as `start` named them; `who` is the caller as he is known now."""
+    """The channels of one connection, numbered as in `start`; `who` returns the present caller."""
 
     def __init__(self, stage: AudioPipeline, session: str, who: Callable[[], Caller]) -> None:
         self._stage = stage
@@ -131,11 +129,11 @@ class AudioChannels:
 
     @property
     def audio_ms(self) -> dict[str, int]:
-        """How much of each channel was received."""
+        """Milliseconds received of each channel."""
         return {voice.channel: voice.ms for voice in self._voices}
 
     async def open(self, session: LiveSession, channels: Sequence[Speaker], now: float) -> None:
-        """Have these channels heard; `Busy`, `Unavailable`, and then nothing is left open."""
+        """Open a recognition for each channel. On `RecognizerBusy` or `Unavailable` none stays open."""
         clocks, stage = self._stage.clocks, self._stage
         self._language, self._seq = session.given["language"], session.seq
         self._kept_ms = session.heard_ms
@@ -156,7 +154,7 @@ class AudioChannels:
             self._attach(voice)
 
     async def take(self, number: int, pcm: bytes, now: float) -> None:
-        """Sound of a channel. `Bad` for a channel that was not named, `TooFast`."""
+        """Take audio of a channel. `ProtocolError` for an unknown channel, `AudioTooFast`."""
         if number >= len(self._voices):
             raise websocket_messages.ProtocolError(f"there is no channel {number}")
         voice = self._voices[number]
@@ -171,7 +169,7 @@ class AudioChannels:
             await self._keep()
 
     async def settle(self) -> None:
-        """Have all that was sent heard to its end, as far as that takes no longer than it may."""
+        """Recognise the audio that is left, for at most `SETTLE_SECONDS`."""
         heard = [pair for voice in self._voices if (pair := await _finish(voice))]
         if heard:
             await asyncio.wait([reading for _, reading in heard], timeout=SETTLE_SECONDS)
@@ -181,7 +179,7 @@ class AudioChannels:
                 await recognition.close()
 
     def leave(self) -> None:
-        """Nothing more is sent; what was is heard out beside whatever comes next."""
+        """The connection ended: recognise the audio that is left in a task of its own."""
         if self._voices:
             left = AudioChannels(self._stage, self._session, self._who)
             left._voices, left._kept_ms = self._voices, self._kept_ms
@@ -212,7 +210,7 @@ class AudioChannels:
                 )
 
     def _attach(self, voice: AudioChannel, *, skipped: int = 0) -> None:
-        """Have somebody read what is heard of it from now on; `skipped` bytes were counted already."""
+        """Start a task that reads the recognition's events; `skipped` bytes were counted already."""
         if voice.recognition is None:
             return
         base = (voice.received - skipped) // BYTES_PER_MS
@@ -234,7 +232,7 @@ class AudioChannels:
             self._stage.listening.log.bus.tell(self._session, told)
 
     async def _keep(self) -> None:
-        """Remember in the session how far the sound came."""
+        """Store in the session how much audio was received."""
         self._kept_ms = max((voice.ms for voice in self._voices), default=0)
         await self._change(
             partial(session_transitions.record_audio_position, until_ms=self._kept_ms)
@@ -248,7 +246,7 @@ class AudioChannels:
 
 
 def level_db(pcm: bytes) -> float:
-    """The level of some samples, dB below full scale."""
+    """The level of samples in dB relative to full scale."""
     # A process that hears no sound need not load it.
     import numpy as np
 
@@ -258,7 +256,7 @@ def level_db(pcm: bytes) -> float:
 
 
 async def _finish(voice: AudioChannel) -> tuple[SpeechRecognition, asyncio.Task[None]] | None:
-    """Let go of the recognition, which hears its channel to the end; it and its reader, if there is one."""
+    """Finish the recognition of a channel; returns it and its reading task, if there are any."""
     recognition, reading = voice.recognition, voice.reading
     voice.recognition = voice.reading = None
     if recognition is None or reading is None:

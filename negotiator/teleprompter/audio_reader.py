@@ -1,4 +1,4 @@
-"""From what a recogniser says of one channel to what happens in the session."""
+"""Turns the recognition events of one channel into utterances and notices of the session."""
 
 import asyncio
 from collections.abc import Callable
@@ -19,13 +19,13 @@ from negotiator.teleprompter.speech.recognizer import SpeechRecognition
 from negotiator.teleprompter.utterances import UtteranceService
 
 _PATIENCE: Final = (0.2, 1.0, 3.0)
-"""Seconds after which a final is tried again while the store is away."""
+"""Seconds between attempts to store a final while the store is unavailable."""
 log = telemetry.logger(__name__)
 
 
 @dataclass(slots=True)
 class AudioReader:
-    """One recognition's reader. `name` is what its utterances are called by, `base_ms` where its clock began."""
+    """Reads one recognition. `name` is the prefix of its utterance ids, `base_ms` the channel time at its start."""
 
     listening: UtteranceService
     session: str
@@ -36,7 +36,7 @@ class AudioReader:
     _last: dict[str, str] = field(default_factory=dict[str, str])
 
     async def follow(self, recognition: SpeechRecognition) -> None:
-        """Take in what is heard, until it ends."""
+        """Process the events until they end."""
         async for event in recognition.events():
             try:
                 await self._take(event)
@@ -71,7 +71,7 @@ class AudioReader:
             case events.RecognitionProblem():
                 await self._notice(event.code, description=event.description, fatal=event.fatal)
             case _:
-                """That somebody begins or stops is in the times of what they say."""
+                """The times of start and end are in the utterance."""
 
     async def _finally(self, event: events.FinalTranscript) -> None:
         for wait in _PATIENCE:

@@ -1,9 +1,7 @@
-"""The card of a figure that was held against a limit: it beats any phrase, and names no limit.
+"""Cards of figures, memories and prepared answers; the cards of phrases are in `cues.policy`.
 
-Cards that are made of more than a phrase: of the owner's own memories, and of the answers that a plan prepared.
-
-Every word of a card comes from a template or from the plan. A memory is cited by its id alone: its text is read where
-it is kept, so that a memory that was erased or superseded is gone from every card too.
+Every word of a card comes from a template or from the plan, and no card names a limit. A memory is cited by its id,
+so an erased or superseded memory is gone from every card.
 """
 
 from collections.abc import Mapping, Sequence

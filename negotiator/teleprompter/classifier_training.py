@@ -1,7 +1,7 @@
-"""The arithmetic of heads: the shipped lessons kept in a file, and an owner's examples added to them.
+"""Trains cue classifiers: the shipped training sums, stored in a file, and a user's examples added to them.
 
-Learning takes seconds and its outcome depends on the shipped phrasings and the embedder alone, so it is done once for
-all processes; adding an owner's few examples takes a tenth of a second.
+Training takes seconds and depends on the shipped phrasings and the embedder only, so it is done once for all processes.
+Adding a user's few examples takes a tenth of a second.
 """
 
 import contextlib
@@ -80,13 +80,13 @@ class UserClassifier:
 
 @dataclass(frozen=True, slots=True)
 class ShippedClassifiers:
-    """The lessons of both speakers and the heads that come of them."""
+    """The training sums of both speakers and the classifiers solved from them."""
 
     lessons: Mapping[Speaker, TrainingSums]
     taught: Mapping[Speaker, UserClassifier] = field(default_factory=dict[Speaker, UserClassifier])
 
     def with_own(self, speaker: Speaker, examples: Iterable[LabelledVector]) -> UserClassifier:
-        """The speaker's head with an owner's examples; those of cues that are no more are left out."""
+        """The speaker's classifier with an owner's examples; examples of removed cues are left out."""
         lessons = self.lessons[speaker]
         known = frozenset(lessons.labels)
         mine = [
@@ -142,7 +142,7 @@ def shipped_file(folder: Path, catalogue: CueCatalogue, model: str) -> Path:
 
 
 def read_shipped(file: Path) -> ShippedClassifiers | None:
-    """The lessons of a file; None when there is none, or it cannot be read."""
+    """The contents of a file; None when it does not exist or cannot be read."""
     if not file.exists():
         return None
     lessons: dict[Speaker, TrainingSums] = {}
@@ -167,7 +167,7 @@ def read_shipped(file: Path) -> ShippedClassifiers | None:
 
 
 def write_shipped(file: Path, shipped: ShippedClassifiers) -> None:
-    """Keep the lessons in one move, and let go of those of another catalogue by the same model."""
+    """Write the file atomically, and delete files of another catalogue by the same model."""
     parts: dict[str, np.ndarray] = {}
     for speaker, lessons in shipped.lessons.items():
         marks, weights = lessons.landmarks, shipped.taught[speaker].head.weights

@@ -1,6 +1,6 @@
-"""Whose words may be heard on what grounds, the sentence that tells them, and when what was heard is forgotten.
+"""On which basis words may be heard, the notice for the people on the call, and when a transcript is deleted.
 
-Not legal advice: the rules fit the strict cases, where everybody on the call has to agree.
+Not legal advice: the rules fit the strict cases, in which all parties have to agree.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
-"""What was heard as rows of the ledger: unconfirmed, so that they count for nothing until somebody confirms them.
+"""Figures of an utterance recorded as unconfirmed offers; they count only after the user confirms them.
 
-A figure that was heard is never an acceptance, never final and never binding, whoever said it.
+A detected figure is never an acceptance, never final and never binding.
 """
 
 from collections.abc import Sequence
@@ -78,7 +78,7 @@ def detected_offer(
 def _read(
     session: NegotiationSession, held: Sequence[ComparedFigure], found: Sequence[SpokenFigure]
 ) -> list[ComparedFigure]:
-    """The figures in the order they were said, by the limits, or by the ranges of issues without one."""
+    """The figures in order, compared with limits, or with the ranges of issues without a limit."""
     loose = [figure for figure in found if not any(one.figure == figure for one in held)]
     read = [*held, *compare_with_relevant_limits(loose, negotiation_scales(session))]
     return sorted(read, key=lambda one: [*found, one.figure].index(one.figure))
@@ -104,7 +104,7 @@ def record_detected_offer(
 
 
 def _is_repeated(rows: Sequence[ledger.OfferRow], offer: RecordOffer) -> bool:
-    """Whether this side's last row says the same already."""
+    """Whether the last offer of this side has the same values."""
     last = next((row for row in reversed(rows) if row.side == offer.by), None)
     if last is None or last.package is None or last.package.keys() != (offer.package or {}).keys():
         return False

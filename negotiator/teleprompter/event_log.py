@@ -1,4 +1,4 @@
-"""One who follows a session: every numbered event after the last he has, in order, none twice; and volatile ones."""
+"""Reading and following the events of a session: each numbered event in order and once, and volatile ones."""
 
 import time
 from collections.abc import AsyncGenerator, Sequence
@@ -21,7 +21,7 @@ _UNKEPT: Final = 512
 
 @dataclass(frozen=True, slots=True)
 class EventBatch:
-    """What a follower is told at one moment, nothing after a while without news. `over` is why it is the last.
+    """What a follower receives at once; empty after a while without news. `over` is why it is the last.
 
     `state` and `producer` are the session's own at that moment; a change of them is news too.
     """
@@ -35,9 +35,9 @@ class EventBatch:
 
 @dataclass(slots=True)
 class EventLog:
-    """The numbered events as this process has them to tell.
+    """Reads and follows numbered events.
 
-    Where nothing said is kept, the words of the last events are in this process's memory only, and go with it.
+    If words may not be stored, those of the last events are in this process's memory only.
     """
 
     store: Store
@@ -50,7 +50,7 @@ class EventLog:
     def told(
         self, session: str, told: Sequence[PublishedEvent], *, silent: bool, over: bool
     ) -> None:
-        """Wake those who follow; remember for a while what is not kept."""
+        """Wake the followers; the words of a silent session stay in memory for a while."""
         if silent and not over:
             remembered = self._unkept.setdefault(session, {})
             for each in told:
@@ -82,39 +82,39 @@ class EventLog:
     async def wait(
         self, caller: Caller, session: str, seq: int, *, limit: int, seconds: float
     ) -> tuple[session_queries.LiveSession, list[NumberedEvent]]:
-        """The same, once there is an event or the session is over, or after so many seconds.
+        """As `after`, once there is an event or the session has ended, at the latest after `seconds`.
 
         401 as soon as the caller's credential ends, 404.
         """
         until = time.monotonic() + seconds
-        with self.bus.following(session, *await self.topics(caller)) as ears:
+        with self.bus.following(session, *await self.topics(caller)) as subscription:
             while True:
                 found, events = await self._look(caller, session, seq, limit)
                 left = until - time.monotonic()
                 if events or found.state == "ended" or left <= 0:
                     return found, events
-                await ears.listen(min(left, POLL_SECONDS))
+                await subscription.listen(min(left, POLL_SECONDS))
 
     async def stands(self, caller: Caller) -> bool:
-        """Whether the caller's credential would be believed now."""
+        """Whether the caller's credential is still valid."""
         return await self.store.read(lambda tx: self.guard.stands(tx, caller))
 
     async def topics(self, caller: Caller) -> list[str]:
-        """The names on the bus under which the end of the caller's credential is told."""
+        """The bus topics of the revocation of the caller's credential."""
         subjects = await self.store.read(lambda tx: self.guard.subjects(tx, caller))
         return [revocation_topic(subject) for subject in subjects]
 
     async def follow(
         self, caller: Caller, session: str, seq: int, *, quiet: float = 15.0
     ) -> AsyncGenerator[EventBatch]:
-        """What happens after this number, as it does; an empty batch after `quiet` seconds without anything.
+        """Batches of events after this number, as they come; an empty batch after `quiet` seconds without news.
 
         Ends after the session's last event, when the session is gone, and when the caller's credential ends: the
         credential is checked together with every look at the events.
         """
         spoke = time.monotonic()
         known: tuple[str, str] | None = None
-        with self.bus.following(session, *await self.topics(caller)) as ears:
+        with self.bus.following(session, *await self.topics(caller)) as subscription:
             volatile: list[bytes] = []
             while True:
                 try:
@@ -135,7 +135,7 @@ class EventLog:
                     return
                 if events:
                     seq = events[-1].seq
-                volatile = [] if more else await ears.listen(POLL_SECONDS)
+                volatile = [] if more else await subscription.listen(POLL_SECONDS)
 
     async def _look(
         self, caller: Caller, session: str, seq: int, limit: int

@@ -1,7 +1,4 @@
-"""What became of a card: told to those who follow, taken off the screen, and what there is to learn from it.
-
-`POST …/cues/{cue}/feedback`: what became of a card, and what its owner's cues learn from it.
-"""
+"""`POST …/cues/{cue}/feedback`: records what became of a card and trains the owner's classifier with it."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -28,7 +25,7 @@ _PREFIX: Final = "cue_"
 
 @dataclass(frozen=True, slots=True)
 class JudgedCard:
-    """A card as it was shown: its event, which cue it is of, and the sentence that raised it, if it is still known."""
+    """A card that was shown, its cue, and the sentence that raised it (empty when it is no longer known)."""
 
     id: str
     utterance_id: str
@@ -62,7 +59,7 @@ def find_card(
 def record_feedback(
     tx: Transaction, session: LiveSession, judged: JudgedCard, action: FeedbackAction
 ) -> tuple[TransitionResult, bool]:
-    """Note what became of it, once for each action in a row; whether this is news."""
+    """Record feedback; returns the result and False when the last feedback on the card was the same."""
     before: Any = None
     for event in session_queries.events_of_utterance(tx, session.id, judged.utterance_id):
         if event.type == "cue.feedback" and event.shown["id"] == judged.id:
@@ -80,7 +77,7 @@ def record_feedback(
 
 
 def _off(session: LiveSession, name: str) -> LiveSession:
-    """Without the card on the screen; its family keeps its pause."""
+    """The session without the card on its screen; its family stays paused."""
     gone = {card for card, public in session.screen.get("ids", {}).items() if public == name}
     if not gone:
         return session
@@ -92,14 +89,13 @@ def _off(session: LiveSession, name: str) -> LiveSession:
 
 @dataclass(frozen=True, slots=True)
 class FeedbackRoutes:
-    """Takes feedback."""
+    """Records feedback on cards."""
 
     store: Store
     listening: UtteranceService
     heads: UserClassifiers
 
     def operations(self) -> list[Operation]:
-        """What this slice offers."""
         return [
             Operation(
                 name="judge_cue",

@@ -22,7 +22,7 @@ MAX_EVENTS = 20_000
 
 
 class ConsentBody(Strict):
-    """Why the people on the call may be listened to. Who opens the session answers for it."""
+    """Why the people on the call may be listened to. The user who opens the session is responsible for it."""
 
     basis: ConsentBasis = Field(
         description="`own_side_only` hears nobody but `me`; `test` is for no real call."

@@ -1,8 +1,6 @@
-"""A session as server-sent events (WHATWG HTML §9.2): `id` is the number, a comment keeps idle proxies awake.
+"""`/api/teleprompter/sessions`: open, find, pause, end and delete sessions; utterances, events and transcripts.
 
-`/api/teleprompter/sessions`: a call that is listened to, and what it is told.
-
-`/api/teleprompter/sessions`: opened, found, paused, ended, erased.
+The event stream is server-sent events (WHATWG HTML §9.2): `id` is the event's number; comments keep proxies awake.
 """
 
 from collections.abc import AsyncIterator
@@ -42,7 +40,7 @@ _EXPIRED: Final = b'event: error\ndata: {"type":"error","code":"token_expired"}\
 
 
 async def event_stream(batches: AsyncIterator[EventBatch]) -> AsyncIterator[bytes]:
-    """The chunks of the stream: a first comment at once, so that the client knows it is connected."""
+    """The chunks of the stream; the first is a comment, so that the client knows that it is connected."""
     yield b": following\n\n"
     async for batch in batches:
         chunks = [_event(event.type, event.line, number=event.seq) for event in batch.events]
@@ -70,13 +68,13 @@ TELEPROMPTER_BUDGET: Final = "teleprompter"
 
 @dataclass(frozen=True, slots=True)
 class UtteranceRoutes:
-    """What is said in a session and what it led to, over HTTP and MCP; the socket is in `streams`."""
+    """Utterances, events and transcript of a session, over HTTP and MCP."""
 
     store: Store
     listening: UtteranceService
 
     def operations(self) -> list[Operation]:
-        """What this slice offers; the hottest first."""
+        """The operations, the most frequent first."""
         return [*self._hearing(), *self._after()]
 
     def _hearing(self) -> list[Operation]:
@@ -142,11 +140,11 @@ class UtteranceRoutes:
         ]
 
     async def hear(self, call: Call[Utterance]) -> Any:
-        """Take in what was said."""
+        """Take in an utterance."""
         return await self.listening.hear(call.caller, call.input)
 
     async def follow(self, call: Call[FollowSession]) -> Any:
-        """A page of events, or the stream of them."""
+        """A page of events, or an event stream."""
         owner, asked, log = call.caller.principal, call.input, self.listening.log
         if EVENT_STREAM_TYPE in call.headers.get("accept", ""):
             last = call.headers.get("last-event-id", "")
@@ -167,7 +165,7 @@ class UtteranceRoutes:
         }
 
     async def transcript(self, call: Call[SessionId]) -> TranscriptView:
-        """The finals in their order, with the gaps between."""
+        """The final utterances in order, with the gaps between them."""
         owner, asked = call.caller.principal, call.input
 
         def unit(
@@ -186,7 +184,7 @@ class UtteranceRoutes:
 
 
 def _line(event: dict[str, Any]) -> Any:
-    """One line of the transcript; a notice is a gap, whose text says which."""
+    """One line of the transcript; a notice is a gap described by its text."""
     spoken = event["type"] == "transcript.final"
     return {
         "seq": event["seq"],
@@ -200,7 +198,7 @@ def _line(event: dict[str, Any]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class SessionRoutes:
-    """The life of a session; what is said in it is beside this, in `routes`."""
+    """Open, list, read, pause, resume, end and delete sessions."""
 
     store: Store
     cursors: Cursors
@@ -208,7 +206,6 @@ class SessionRoutes:
     views: SessionViews
 
     def operations(self) -> list[Operation]:
-        """What this slice offers."""
         return [*self._life(), *self._reading(), *self._switches()]
 
     def _life(self) -> list[Operation]:
@@ -281,7 +278,7 @@ class SessionRoutes:
         ]
 
     def _switches(self) -> list[Operation]:
-        """Pausing, resuming and ending: alike but for the change."""
+        """The operations that pause, resume and end a session."""
         switches: tuple[tuple[str, str, session_transitions.Transition, str], ...] = (
             (
                 "pause",
@@ -330,7 +327,7 @@ class SessionRoutes:
         ]
 
     async def open(self, call: Call[OpenSession]) -> SessionView:
-        """Open a session; a negotiation has to be the caller's own and readable to him."""
+        """Open a session; a bound negotiation must be the caller's own, and they must be allowed to read it."""
         asked, owner, now = call.input, call.caller.principal, values.now()
         named = asked.negotiation_id
         if asked.source == "audio" and self.views.engine["id"] == TEXT_SOURCE:
@@ -389,7 +386,7 @@ class SessionRoutes:
         )
 
     async def delete(self, call: Call[SessionId]) -> Answer:
-        """Erase it; those who follow are told nothing more."""
+        """Delete a session; its followers receive nothing more."""
         owner, asked = call.caller.principal, call.input
         await self.store.write(lambda tx: session_queries.remove(tx, owner, asked.id))
         self.listening.log.bus.tell(asked.id)

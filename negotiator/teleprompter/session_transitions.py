@@ -31,7 +31,7 @@ CARD_TTL_MS: Final = int(PolicySettings().stays * 1000)
 
 @dataclass(frozen=True, slots=True)
 class PublishedEvent:
-    """An event twice: as those who follow see it, and as it is kept; they differ where nothing said may be kept."""
+    """An event as followers receive it (`live`) and as it is stored (`kept`, without words if they may not be)."""
 
     live: NumberedEvent
     kept: NumberedEvent
@@ -40,7 +40,7 @@ class PublishedEvent:
 
 @dataclass(slots=True)
 class EventBuilder:
-    """Numbers the events of one moment, from `seq` on; `silent` keeps what was said out of what is kept."""
+    """Numbers the events of one change, after `seq`; with `silent` the stored events contain no words."""
 
     seq: int
     at: int
@@ -58,7 +58,7 @@ class EventBuilder:
         self.told.append(PublishedEvent(live, kept, utterance))
 
     def news(self, told: Iterable[News], ids: dict[str, str]) -> None:
-        """The events of the policy's news; `ids` are the public ids of the cards, and learn those of new ones."""
+        """Add the events of card changes; `ids` maps card ids to public ones and receives new ones."""
         for each in told:
             for card in each.cards:
                 match each.news:
@@ -71,7 +71,7 @@ class EventBuilder:
                         body = {"id": ids[card.id], "utterance_id": card.utterance_id}
                         self.tell("cue.retract", body, utterance=card.utterance_id)
                     case _:
-                        """The quiet list is answered, never numbered."""
+                        """`maybe` cards are in the response only and have no number."""
 
     def _card(self, kind: str, card: Card, ids: Mapping[str, str]) -> None:
         cue = card_view(card, seq=self.seq + 1, name=ids[card.id])
@@ -79,7 +79,7 @@ class EventBuilder:
 
 
 def card_view(card: Card, *, seq: int | None = None, name: str | None = None) -> CueView:
-    """A card on the wire; one of the quiet list has neither number nor id."""
+    """A card on the wire; a `maybe` card has neither number nor id."""
     return {
         "seq": seq,
         "id": name,
@@ -101,7 +101,7 @@ def card_view(card: Card, *, seq: int | None = None, name: str | None = None) ->
 
 
 def _silenced(whole: Mapping[str, Any]) -> dict[str, Any]:
-    """The event without the words that were said."""
+    """The event without spoken words."""
     quiet = dict(whole)
     if "text" in quiet:
         quiet["text"] = None
@@ -111,7 +111,7 @@ def _silenced(whole: Mapping[str, Any]) -> dict[str, Any]:
 
 
 MAX_OPEN_SESSIONS: Final = 10
-"""Sessions of one owner that have not ended."""
+"""Open sessions of one owner."""
 MAX_SESSION_MS: Final = 4 * 3600 * 1000
 IDLE_MS: Final = 15 * 60 * 1000
 _REMEMBERED_IDS: Final = 64
@@ -119,7 +119,7 @@ _REMEMBERED_IDS: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class AnalysedUtterance:
-    """One utterance, or a part of it, ready to be taken in: redacted, and with what it may mean."""
+    """One utterance or a part of it: redacted, with the cues it may mean."""
 
     heard: HeardUtterance
     matches: Sequence[CueMatch] = ()
@@ -131,7 +131,7 @@ class AnalysedUtterance:
 
 @dataclass(frozen=True, slots=True)
 class TransitionResult:
-    """What a change left: the session, what to tell those who follow, and what to answer."""
+    """The session after a change, the events to publish, and the response."""
 
     session: LiveSession
     told: Sequence[PublishedEvent] = ()
@@ -146,7 +146,7 @@ def consent_of(session: LiveSession) -> SessionConsent:
 
 
 def open_session(tx: Transaction, session: LiveSession) -> LiveSession:
-    """Keep a new session; 409 beyond what one owner may have open."""
+    """Store a new session; 409 when the owner has too many open ones."""
     if len(session_queries.open_session_ids(tx, session.owner)) >= MAX_OPEN_SESSIONS:
         raise Conflict(
             f"{MAX_OPEN_SESSIONS} sessions are open; end one first.", error="too_many_sessions"
@@ -189,7 +189,7 @@ def hear_utterance(
 def show_silence_card(
     tx: Transaction, session: LiveSession, *, since: int, catalogue: CueCatalogue
 ) -> TransitionResult:
-    """Tell that they are silent after a figure of mine; nothing, if anybody spoke after `since` (milliseconds)."""
+    """Show the card for their silence after a figure of the user; no change if someone spoke after `since` (ms)."""
     if session.state != "live" or session.active_at != since:
         return TransitionResult(session)
     now = values.now()
@@ -205,7 +205,7 @@ def show_silence_card(
 
 
 def check_may_hear(session: LiveSession, speaker: Speaker) -> None:
-    """Refuse what this session may not hear, or not now: 409, as in `hear`."""
+    """409 if this session may not hear the speaker, or not in its present state."""
     _check_open(session)
     if session.state == "paused":
         raise Conflict("The session is paused.", error="session_paused")
@@ -218,12 +218,12 @@ def check_may_hear(session: LiveSession, speaker: Speaker) -> None:
 
 
 def pause_session(tx: Transaction, session: LiveSession) -> TransitionResult:
-    """Stop listening; what is said until `resume` leaves a gap. Nothing, if it is paused already."""
+    """Pause the session; words until `resume` are a gap in the transcript. No change if it is paused already."""
     return _switch(tx, session, "paused", "paused")
 
 
 def resume_session(tx: Transaction, session: LiveSession) -> TransitionResult:
-    """Listen again. Nothing, if it is not paused."""
+    """Resume a paused session; no change if it is not paused."""
     _check_open(session)
     if session.state != "paused":
         return TransitionResult(session)
@@ -233,14 +233,14 @@ def resume_session(tx: Transaction, session: LiveSession) -> TransitionResult:
 def add_notice(
     tx: Transaction, session: LiveSession, code: str, detail: dict[str, Any]
 ) -> TransitionResult:
-    """Tell those who follow, under a number, what they have to know: lag, a gap, another engine."""
+    """Add a numbered notice for the followers: lag, a gap, another engine."""
     telling = EventBuilder(session.seq, values.now(), silent=False)
     telling.tell("notice", {"code": code, "detail": detail})
     return TransitionResult(save_events(tx, session, telling), telling.told)
 
 
 def end_session(tx: Transaction, session: LiveSession, reason: str) -> TransitionResult:
-    """Nothing is heard any more; ended once, however often. What is not kept is erased at once."""
+    """End the session; no change if it has ended. Data that may not be kept is erased at once."""
     if session.state == "ended":
         return TransitionResult(session)
     now = values.now()
@@ -256,20 +256,20 @@ def end_session(tx: Transaction, session: LiveSession, reason: str) -> Transitio
 
 
 def end_overdue(tx: Transaction, now: int) -> None:
-    """End the sessions that are idle or at their greatest length, some hundred at a time; `now` in milliseconds."""
+    """End up to 200 sessions that are idle or have reached their maximum length; `now` in milliseconds."""
     for session in session_queries.due_sessions(tx, now):
         end_session(tx, session, "idle" if session.active_at + IDLE_MS <= now else "limit")
 
 
 def ends_at(session: LiveSession, now: int) -> int:
-    """When the clock ends it unless something is heard before: idle, or at its greatest length."""
+    """When the session ends unless something is heard before: idle, or at its maximum length."""
     return min(now + IDLE_MS, session.created_at + MAX_SESSION_MS)
 
 
 def _step(
     session: LiveSession, piece: AnalysedUtterance, telling: EventBuilder, catalogue: CueCatalogue
 ) -> tuple[LiveSession, Sequence[policy.CardChange]]:
-    """What stands on the screen after a piece; its news are told."""
+    """Advance the screen by an utterance and add the events of its changes."""
     heard, before = piece.heard, session.screen
     since: float | None = None
     matches = piece.matches
@@ -300,7 +300,7 @@ def _switch(tx: Transaction, session: LiveSession, state: str, code: str) -> Tra
 
 
 def save_events(tx: Transaction, session: LiveSession, telling: EventBuilder) -> LiveSession:
-    """Keep what was told and the session as it is after it."""
+    """Store the events and the session after them."""
     for told in telling.told:
         session_queries.add_event(tx, session.id, told.kept, utterance=told.utterance)
     now = values.now()
@@ -320,7 +320,7 @@ def _said(piece: AnalysedUtterance) -> dict[str, Any]:
 
 
 def _again(known: Sequence[session_queries.NumberedEvent]) -> dict[str, Any]:
-    """The answer to a final that was heard before, from its events."""
+    """The response to a repeated final, from its stored events."""
     number = next(event.seq for event in known if event.type == "transcript.final")
     return _answer(known, number, maybe=[])
 
@@ -343,7 +343,7 @@ Transition = Callable[[Transaction, LiveSession], TransitionResult]
 
 
 def check_may_send_audio(session: LiveSession, channels: Iterable[Speaker]) -> None:
-    """409 unless sound of these sides may be sent: `session_ended`, `text_session`, `not_consented`."""
+    """409 unless audio of these speakers may be sent: `session_ended`, `text_session`, `not_consented`."""
     _check_open(session)
     if session.given["source"] != "audio":
         raise Conflict("The session was opened for text, not for sound.", error="text_session")
@@ -357,7 +357,7 @@ def check_may_send_audio(session: LiveSession, channels: Iterable[Speaker]) -> N
 def take_over_audio(
     tx: Transaction, session: LiveSession, *, producer: str, channels: Iterable[Speaker]
 ) -> TransitionResult:
-    """Have this connection, and no other, send sound."""
+    """Make this connection the only one that may send audio."""
     check_may_send_audio(session, channels)
     return TransitionResult(session_queries.save(tx, replace(session, producer=producer)))
 
@@ -365,7 +365,7 @@ def take_over_audio(
 def record_audio_position(
     tx: Transaction, session: LiveSession, *, until_ms: int
 ) -> TransitionResult:
-    """Remember how far the sound came, for whoever goes on after a lost connection."""
+    """Store how much audio was received, so that another connection can go on from there."""
     if session.state == "ended" or session.heard_ms >= until_ms:
         return TransitionResult(session)
     return TransitionResult(session_queries.save(tx, replace(session, heard_ms=until_ms)))
@@ -374,14 +374,14 @@ def record_audio_position(
 def add_recognizer_notice(
     tx: Transaction, session: LiveSession, *, code: str, detail: dict[str, Any]
 ) -> TransitionResult:
-    """Tell under a number what a recogniser has to say; nothing in a session that takes no more."""
+    """Add a numbered notice of the recogniser; no change in a session that is full or has ended."""
     if session.state == "ended" or session.seq >= MAX_EVENTS:
         return TransitionResult(session)
     return add_notice(tx, session, code, detail)
 
 
 def add_mark(tx: Transaction, session: LiveSession, *, ref: str) -> TransitionResult:
-    """Remember this moment under the client's own name; 409 `session_ended`, `transcript_full`."""
+    """Add a mark with the client's reference; 409 `session_ended`, `transcript_full`."""
     _check_open(session)
     if session.seq >= MAX_EVENTS:
         raise Conflict(f"A session holds {MAX_EVENTS} events.", error="transcript_full")

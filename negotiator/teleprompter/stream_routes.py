@@ -1,4 +1,4 @@
-"""`…/stream` and `…/tickets`: the socket's place in the description of the service."""
+"""The operations `…/stream` and `…/tickets`."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -37,12 +37,11 @@ class TicketView(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class StreamRoutes:
-    """The operations beside the socket; the socket itself is `door`."""
+    """Describes the socket as an operation and makes tickets; `websocket_endpoint` serves the socket."""
 
     tickets: Tickets
 
     def operations(self) -> list[Operation]:
-        """What this slice offers."""
         return [
             self.stream,
             Operation(
@@ -62,7 +61,7 @@ class StreamRoutes:
 
     @property
     def stream(self) -> Operation:
-        """The socket, as far as plain HTTP can tell of it."""
+        """The socket as an operation of plain HTTP."""
         return Operation(
             name="stream_session",
             method="GET",
@@ -77,7 +76,7 @@ class StreamRoutes:
         )
 
     async def upgrade(self, call: Call[OpenStream]) -> Answer:
-        """426: who comes here did not ask for a WebSocket; 404 where there would be none."""
+        """426, since the request is not for a WebSocket; 404 without such a session."""
         owner, asked = call.caller.principal, call.input
         await self.tickets.store.read(lambda tx: session_queries.find(tx, owner, asked.id))
         raise UpgradeRequired(f"Ask for a WebSocket of the subprotocol {SUBPROTOCOL}.")

@@ -1,4 +1,4 @@
-"""The head of each owner as it is now: the shipped lessons, learned once, with the owner's own examples."""
+"""The cue classifier of each user: the shipped training sums with the user's own examples added."""
 
 import asyncio
 import fcntl
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from negotiator.teleprompter.cues.classifier import Vectors
 
 CACHED_USERS: Final = 64
-"""Owners' heads kept in a process; one takes 400 kB."""
+"""Classifiers cached in a process; one takes 400 kB."""
 _PART: Final = 64
 log = telemetry.logger(__name__)
 
 
 class UserClassifiers:
-    """Answers heads; `folder` is where the shipped lessons are kept for all processes of this machine."""
+    """Caches classifiers; `folder` stores the shipped training sums for all processes of this machine."""
 
     def __init__(
         self,
@@ -78,23 +78,23 @@ class UserClassifiers:
         return held[1]
 
     async def vector(self, text: str) -> bytes:
-        """A sentence, redacted, as an example keeps it; asked before a transaction. 503 without the embedder."""
+        """The vector of a redacted sentence as float32 bytes, made outside transactions. 503 without the embedder."""
         [vector] = await self._embedder.embed([text])
         return vector.astype("float32").tobytes()
 
     def teach(self, tx: Transaction, owner: str, lesson: ExampleLabel, *, vector: bytes) -> str:
-        """Let a sentence teach its owner's head, from the commit on; answers the example's id."""
+        """Add a labelled sentence to the owner's examples, effective from the commit; returns the example's id."""
         return example_queries.add_example(
             tx, owner, lesson, vector=vector, model=self._embedder.model
         )
 
     def forget(self, owner: str) -> None:
-        """Let go of everything kept of an owner in this process."""
+        """Drop the cached classifiers of an owner."""
         for speaker in SPEAKERS:
             self._kept.pop((owner, speaker), None)
 
     async def close(self) -> None:
-        """Give up learning, if it is under way."""
+        """Cancel training, if it is under way."""
         if self._learning is not None and not self._learning.done():
             self._learning.cancel()
             await asyncio.wait([self._learning])
@@ -120,7 +120,7 @@ class UserClassifiers:
         return self._shipped
 
     async def _learn(self) -> "ShippedClassifiers":
-        """Read the lessons, or learn them: one process learns, the others wait for its file."""
+        """Read the training sums, or compute them: one process computes, the others wait for its file."""
         from negotiator.teleprompter import classifier_training
 
         file = classifier_training.shipped_file(self._folder, self._catalogue, self._embedder.model)
@@ -149,7 +149,7 @@ class UserClassifiers:
             return fresh
 
     async def _embedded(self, texts: Sequence[str]) -> "Vectors":
-        """Their vectors, in parts, so that others' sentences get a turn."""
+        """The vectors of texts, embedded in parts so that other requests get a turn."""
         import numpy as np
 
         parts = [

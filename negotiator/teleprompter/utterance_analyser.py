@@ -1,4 +1,4 @@
-"""One utterance heard: redacted, matched, its figures read, memories recalled. Everything asked, nothing written."""
+"""Analyses an utterance before the transaction: redaction, cues, figures, memories and prepared answers."""
 
 import asyncio
 import hashlib
@@ -46,9 +46,9 @@ if TYPE_CHECKING:
     from negotiator.teleprompter.cues.classifier import Vectors
 
 CLASSIFIER_WAIT_SECONDS: Final = 10.0
-"""Seconds an utterance waits for heads that are still being learned; then its patterns are heard alone."""
+"""Seconds an utterance waits for a classifier in training; then only phrases are matched."""
 MIN_ANSWER_CONFIDENCE: Final = 0.15
-"""From which confidence a prepared objection is taken for a cue."""
+"""Minimum confidence for assigning a prepared objection to a cue."""
 _OBJECTIONS: Final = 256
 log = telemetry.logger(__name__)
 
@@ -70,7 +70,7 @@ class UtteranceAnalysis:
 
 
 class UtteranceAnalyser:
-    """Hears utterances of every owner."""
+    """Analyses utterances of every owner."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class UtteranceAnalyser:
 
     @property
     def catalogue(self) -> CueCatalogue:
-        """The cues it listens for."""
+        """The cues that are recognised."""
         return self._matcher.catalogue
 
     async def listen(
@@ -134,16 +134,16 @@ class UtteranceAnalyser:
         )
 
     def lesson(self, action: ExampleAction, cue: str) -> ExampleLabel | None:
-        """What feedback on a card teaches; nothing, where its cue is a figure, a memory or no more."""
+        """The training label of feedback; None for a card of a figure, of a memory or of a removed cue."""
         return label_from_feedback(action, cue) if cue in self.catalogue.cues else None
 
     def prepare(self) -> None:
-        """Get ready beside whatever is done now, so that the first word of a call need not wait."""
+        """Load classifier and embedder in the background, so that the first utterance need not wait."""
         if self._warming is None:
             self._warming = asyncio.create_task(self._warm())
 
     async def close(self) -> None:
-        """Give up getting ready."""
+        """Cancel the preparation."""
         if self._warming is not None and not self._warming.done():
             self._warming.cancel()
             await asyncio.wait([self._warming])
@@ -173,7 +173,7 @@ class UtteranceAnalyser:
             return None
 
     async def _answers(self, answers: Iterable[PreparedAnswer]) -> dict[str, PreparedAnswer]:
-        """Prepared answers by the cue that their objection is an example of."""
+        """Prepared answers by the cue of their objection."""
         found: dict[str, PreparedAnswer] = {}
         for answer in answers:
             if cue := await self._cue_of(answer.objection):
@@ -181,7 +181,7 @@ class UtteranceAnalyser:
         return found
 
     async def _cue_of(self, objection: str) -> str:
-        """The cue that the shipped head takes an objection for; remembered by its digest, since many plans say it."""
+        """The cue that the shipped classifier finds in an objection; cached, since plans repeat objections."""
         key = hashlib.sha256(objection.encode()).digest()
         if key in self._objections:
             self._objections.move_to_end(key)

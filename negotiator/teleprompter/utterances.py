@@ -1,7 +1,4 @@
-"""What is not said: a silence of theirs after my figure is told while it lasts, whoever breaks it ends the wait.
-
-One way in for what is said, whoever brings it: a request, a socket, a recogniser.
-"""
+"""The service that takes utterances from requests, sockets and recognisers, and the silence timers."""
 
 import asyncio
 import contextlib
@@ -41,18 +38,18 @@ from negotiator.teleprompter.websocket_messages import partial_message
 
 
 class SilenceTimers:
-    """The waits of this process, one a session. A wait that is lost with its process costs one card."""
+    """Timers of this process, one for each session. A timer that is lost with its process costs one card."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, asyncio.Task[None]] = {}
 
     def broken(self, session: str) -> None:
-        """Somebody spoke."""
+        """Cancel the timer: somebody spoke."""
         if (waiting := self._waiting.pop(session, None)) is not None:
             waiting.cancel()
 
     def begun(self, session: str, tell: Callable[[], Awaitable[object]]) -> None:
-        """A figure of mine was said: `tell` once nobody has spoken for a while."""
+        """Start a timer that calls `tell` after `SILENCE_SECONDS` without speech."""
         self.broken(session)
 
         async def wait() -> None:
@@ -63,7 +60,7 @@ class SilenceTimers:
         self._waiting[session] = asyncio.create_task(wait())
 
     async def close(self) -> None:
-        """Wait for nobody any more."""
+        """Cancel all timers."""
         waiting = list(self._waiting.values())
         for session in list(self._waiting):
             self.broken(session)
@@ -80,7 +77,7 @@ class BoundNegotiation:
 
 @dataclass(frozen=True, slots=True)
 class UtteranceService:
-    """Takes what was said into a session, and tells those who follow."""
+    """Takes utterances into a session and wakes its followers."""
 
     store: Store
     analyser: UtteranceAnalyser
@@ -90,10 +87,10 @@ class UtteranceService:
     async def hear(
         self, caller: Caller, said: Utterance, *, confidence: float | None = None
     ) -> Any:
-        """Take one utterance in; answers what it led to. 404, 409.
+        """Take one utterance in; returns the view of its cards and offer. 404, 409.
 
-        What it may mean is found before the transaction. A caller who may not read negotiations gets no card of limits,
-        one who may not write them notes no offer, one who may not read memories gets none of theirs.
+        What it may mean is found before the transaction. Without the scope to read negotiations there is
+        no card of limits, without the one to write them no offer, without the one to read memories no memory.
         """
         owner = caller.principal
         session = await self.store.read(lambda tx: session_queries.find(tx, owner, said.id))
@@ -135,7 +132,7 @@ class UtteranceService:
         return answer
 
     async def _attend(self, caller: Caller, said: Utterance, ahead: UtteranceAnalysis) -> None:
-        """Show what is still growing, redacted; begin to wait for their answer to a figure of mine."""
+        """Publish a partial utterance, redacted; start the silence timer after a figure of the user."""
         self.silence_timers.broken(said.id)
         if not said.final:
             about = said.model_dump(include={"utterance_id", "speaker", "start_ms", "end_ms"})
@@ -209,7 +206,7 @@ def _noting(
     heard: HeardUtterance,
     ahead: UtteranceAnalysis,
 ) -> Callable[[Transaction], str | None]:
-    """What enters the figures of a final into the ledger, unconfirmed; answers the row's id if there is one."""
+    """A function that records the figures of a final as an unconfirmed offer; it returns the offer's id or None."""
     if bound is None or not ahead.figures or NEGOTIATIONS_WRITE not in caller.scopes:
         return lambda _tx: None
     talk = bound.negotiation

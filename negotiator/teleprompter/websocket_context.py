@@ -1,7 +1,4 @@
-"""What all sockets of one process share, and how many of them there may be.
-
-What the parts of one open socket share: who sits there, what he was told, what waits for him.
-"""
+"""What all sockets of a process share, how many there may be, and the state of one connection."""
 
 import asyncio
 from collections import Counter
@@ -31,7 +28,7 @@ _AGAIN: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class WebSocketTimeouts:
-    """How long a socket waits for what; seconds."""
+    """Timeouts of a socket in seconds."""
 
     auth: float = 5.0
     idle: float = 60.0
@@ -43,7 +40,7 @@ class WebSocketTimeouts:
 
 @dataclass(slots=True)
 class ConnectionLimits:
-    """Who is here: sockets of this process, and viewers of each session."""
+    """Counts the sockets of this process and the viewers of each session."""
 
     most: int = MAX_SOCKETS
     _sockets: int = 0
@@ -51,7 +48,7 @@ class ConnectionLimits:
 
     @contextmanager
     def socket(self) -> Generator[None]:
-        """Room for one more socket; `Closing` when there is none."""
+        """Count a socket for the duration of the block; `WebSocketClosing` at the limit."""
         if self._sockets >= self.most:
             raise _full("This worker has no room for another socket.")
         self._sockets += 1
@@ -61,7 +58,7 @@ class ConnectionLimits:
             self._sockets -= 1
 
     def view(self, session: str) -> None:
-        """One more viewer; `Closing` when the session has as many as it may."""
+        """Count a viewer; `WebSocketClosing` at the limit of the session."""
         if self._viewers[session] >= MAX_VIEWERS:
             raise _full(f"{MAX_VIEWERS} viewers follow this session here already.")
         self._viewers[session] += 1
@@ -74,27 +71,27 @@ class ConnectionLimits:
 
     @property
     def count(self) -> int:
-        """The sockets that are open."""
+        """The number of open sockets."""
         return self._sockets
 
 
 @dataclass(frozen=True, slots=True)
 class SharedContext:
-    """The shared objects of the sockets."""
+    """What all sockets of a process share."""
 
     pipeline: Pipeline
-    listening: UtteranceService
+    utterances: UtteranceService
     tickets: Tickets
-    stage: AudioPipeline
+    audio: AudioPipeline
     connection_limits: ConnectionLimits = field(default_factory=ConnectionLimits)
     patience: WebSocketTimeouts = field(default_factory=WebSocketTimeouts)
 
     async def charge(self, caller: Caller) -> None:
-        """Charge a message like a request for the same; 429."""
+        """Charge a message to the same budget as a request; 429."""
         await self.pipeline.charge(caller, TELEPROMPTER_BUDGET, ResponseContext())
 
     async def said(self, refusal: Refusal, **about: Any) -> bytes:
-        """A refusal as a message."""
+        """A refusal as an error message."""
         answer = await self.pipeline.refused(refusal)
         told: dict[str, Any] = dict(answer.body)
         code, description = told.pop("error"), told.pop("error_description")
@@ -103,7 +100,7 @@ class SharedContext:
         return websocket_messages.error_message(code, description, **about, **told)
 
     def crash(self, fault: Exception) -> bytes:
-        """A fault of ours as a message; the log has the rest."""
+        """An internal error as an error message; the details are logged."""
         told: dict[str, Any] = dict(self.pipeline.refusals.crash(fault).body)
         return websocket_messages.error_message(
             told["error"], told["error_description"], request_id=told["request_id"]
@@ -127,7 +124,7 @@ class ConnectionState:
     ended and no other has come.
     """
 
-    floor: SharedContext
+    context: SharedContext
     session: str
     origin: str
     caller: Caller
@@ -141,20 +138,20 @@ class ConnectionState:
 
     @property
     def owner(self) -> str:
-        """Whose session it is."""
+        """The owner of the session."""
         return self.caller.principal
 
     async def say(self, message: bytes) -> None:
-        """Have a message sent that has to arrive."""
+        """Queue a message that must arrive."""
         await self.outbox.put(message)
 
     async def change(self, change: Transition) -> Any:
-        """Apply a change to the session; its refusals."""
-        return await self.floor.listening.change(self.caller, self.session, change)
+        """Apply a change to the session; raises the change's refusals."""
+        return await self.context.utterances.change(self.caller, self.session, change)
 
     async def begin(self, after: int, audio_ms: dict[str, int]) -> None:
-        """Follow from this number on, unless it does already; `ready` says where the session stands."""
-        log = self.floor.listening.log
+        """Send `ready`, and follow from this number on unless the connection follows already."""
+        log = self.context.utterances.log
         found, _ = await log.after(self.owner, self.session, after, 1)
         if self.after is None:
             self.after = after
@@ -165,13 +162,13 @@ class ConnectionState:
         await self.say(ready)
 
     def view(self) -> None:
-        """Count as a viewer; `Closing` when there are too many."""
+        """Count as a viewer; `WebSocketClosing` when there are too many."""
         if not self.viewing:
-            self.floor.connection_limits.view(self.session)
+            self.context.connection_limits.view(self.session)
             self.viewing = True
 
     def stop_viewing(self) -> None:
-        """Count as none."""
+        """Stop counting as a viewer."""
         if self.viewing:
-            self.floor.connection_limits.leave(self.session)
+            self.context.connection_limits.leave(self.session)
             self.viewing = False

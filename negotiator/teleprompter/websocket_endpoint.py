@@ -1,7 +1,7 @@
-"""The socket's door: everything that is decided before the upgrade (docs/contract 8.6, RFC 6455 §4.2).
+"""Everything that is decided about a WebSocket before the upgrade (RFC 6455 §4.2).
 
-A bearer token in the header, or a ticket as second subprotocol, is looked at before: who is not believed gets 401, 403
-or 404 as an HTTP answer. Who brings neither is let in to say it in his first message, and is told nothing before.
+A bearer token in the header, or a ticket as second subprotocol, is checked before the upgrade: a refusal is an HTTP
+response with 401, 403 or 404. A client without either sends its ticket in the first message.
 """
 
 import asyncio
@@ -34,49 +34,51 @@ _BEARER: Final = "authorization"
 
 
 class WebSocketEndpoint:
-    """The ASGI application of `…/stream` for WebSockets; `origins` are those whose pages may use it."""
+    """The ASGI application of `…/stream` for WebSockets; pages of `origins` may use it."""
 
     def __init__(
-        self, floor: SharedContext, operation: Operation, *, origins: Iterable[str]
+        self, context: SharedContext, operation: Operation, *, origins: Iterable[str]
     ) -> None:
-        self._floor = floor
+        self._context = context
         self._operation = operation
         self._origins = frozenset(origins)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["operation"] = self._operation.name
-        charged, door = Charged(), self._floor.pipeline
+        charged, pipeline = Charged(), self._context.pipeline
         try:
             await receive()
-            presented = await self._admit(scope, charged)
+            admission = await self._admit(scope, charged)
         except Refusal as refusal:
-            answer = await door.refused(refusal)
+            answer = await pipeline.refused(refusal)
         except Exception as fault:
-            answer = door.refusals.crash(fault)
+            answer = pipeline.refusals.crash(fault)
         else:
-            await self._welcome(AsgiWebSocket(receive, send), presented, _chosen(scope))
+            await self._welcome(AsgiWebSocket(receive, send), admission, _chosen(scope))
             return
         await respond(deny_upgrade(scope, send), answer, charged.headers())
 
     async def _admit(self, scope: Scope, charged: Charged) -> Admission:
-        """The sender, if they said who they are; one call is charged to their credential, else to their address."""
-        door, headers = self._floor.pipeline, read_headers(scope)
-        address = door.guard.address(scope, headers)
+        """The session and the caller, if known; one call is charged to the credential, else to the address."""
+        pipeline, headers = self._context.pipeline, read_headers(scope)
+        address = pipeline.guard.address(scope, headers)
         caller: Caller | None = None
         try:
             if _BEARER in headers:
-                caller = await door.guard.identify(headers, address, sent=("GET", scope["path"]))
+                caller = await pipeline.guard.identify(
+                    headers, address, sent=("GET", scope["path"])
+                )
             asked = self._asked(scope, headers)
             if caller is None:
                 caller = await self._ticketed(scope, headers, asked)
         except Refusal:
-            await door.charge(caller or anonymous_caller(address), None, charged)
+            await pipeline.charge(caller or anonymous_caller(address), None, charged)
             raise
         if caller and _BEARER in headers:
-            await door.admit(self._operation, caller, charged)
-        await door.charge(caller or anonymous_caller(address), None, charged)
+            await pipeline.admit(self._operation, caller, charged)
+        await pipeline.charge(caller or anonymous_caller(address), None, charged)
         if caller and _BEARER in headers:
-            store, owner = self._floor.listening.store, caller.principal
+            store, owner = self._context.utterances.store, caller.principal
             await store.read(lambda tx: session_queries.find(tx, owner, asked.id))
         return Admission(asked.id, caller, headers.get("origin", ""), asked.after)
 
@@ -103,29 +105,29 @@ class WebSocketEndpoint:
             raise InvalidRequest("Send one ticket.")
         if not tickets:
             return None
-        return await self._floor.tickets.take(tickets[0], asked.id, headers.get("origin", ""))
+        return await self._context.tickets.take(tickets[0], asked.id, headers.get("origin", ""))
 
     async def _welcome(
-        self, wire: AsgiWebSocket, presented: Admission, subprotocol: str | None
+        self, socket: AsgiWebSocket, admission: Admission, subprotocol: str | None
     ) -> None:
-        """Upgrade, hear who it is if that was not said, and let the visit run."""
-        floor = self._floor
+        """Accept the socket, authenticate the client if necessary, and run the session."""
+        context = self._context
         try:
-            await wire.accept(subprotocol)
-            with floor.connection_limits.socket():
-                caller = presented.caller or await self._introduced(wire, presented)
-                await SessionLoop(floor, wire, presented, caller).run()
+            await socket.accept(subprotocol)
+            with context.connection_limits.socket():
+                caller = admission.caller or await self._introduced(socket, admission)
+                await SessionLoop(context, socket, admission, caller).run()
         except WebSocketClosing as closing:
-            await _leave(wire, closing)
+            await _leave(socket, closing)
         except SocketDisconnected:
             return
 
-    async def _introduced(self, wire: AsgiWebSocket, presented: Admission) -> Caller:
-        """Who says in his first message that he has a ticket."""
-        floor = self._floor
+    async def _introduced(self, socket: AsgiWebSocket, admission: Admission) -> Caller:
+        """The caller of the ticket in the first message; `WebSocketClosing` without one."""
+        context = self._context
         try:
-            async with asyncio.timeout(floor.patience.auth):
-                frame = await wire.read()
+            async with asyncio.timeout(context.patience.auth):
+                frame = await socket.read()
         except TimeoutError:
             raise WebSocketClosing(CloseCode.UNBELIEVED, "nobody said who this is") from None
         try:
@@ -135,22 +137,22 @@ class WebSocketEndpoint:
         if not isinstance(message, AuthMessage):
             raise WebSocketClosing(CloseCode.UNBELIEVED, "the first message has to be auth")
         try:
-            return await floor.tickets.take(message.ticket, presented.session, presented.origin)
+            return await context.tickets.take(message.ticket, admission.session, admission.origin)
         except Refusal as refusal:
             raise WebSocketClosing(
-                CloseCode.UNBELIEVED, "ticket refused", await floor.said(refusal)
+                CloseCode.UNBELIEVED, "ticket refused", await context.said(refusal)
             ) from None
 
 
-async def _leave(wire: AsgiWebSocket, closing: WebSocketClosing) -> None:
+async def _leave(socket: AsgiWebSocket, closing: WebSocketClosing) -> None:
     try:
         if closing.said:
-            await wire.write(closing.said)
-        await wire.close(closing.code, closing.reason)
+            await socket.write(closing.said)
+        await socket.close(closing.code, closing.reason)
     except SocketDisconnected:
         return
 
 
 def _chosen(scope: Scope) -> str | None:
-    """The subprotocol to answer with: ours, never the ticket."""
+    """The subprotocol to accept: this protocol's, never the ticket."""
     return SUBPROTOCOL if SUBPROTOCOL in scope["subprotocols"] else None

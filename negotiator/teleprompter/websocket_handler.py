@@ -1,4 +1,4 @@
-"""What the messages of a client do. Each refusal is told; the socket stays open unless the protocol says otherwise."""
+"""Handles a client's messages. A refusal is sent as an error message and leaves the socket open, unless noted."""
 
 import asyncio
 import secrets
@@ -38,23 +38,23 @@ _CHANGES: Final[dict[str, Transition]] = {
 
 @dataclass(slots=True)
 class MessageHandler:
-    """One client's messages, one after the other."""
+    """Handles the messages of one client in order."""
 
-    seat: ConnectionState
-    voices: AudioChannels
+    connection: ConnectionState
+    audio: AudioChannels
     pace: TokenBucket
     _refused: int = field(default=0, init=False)
     _deaf: bool = field(default=False, init=False)
 
     async def hear(self, frame: str | bytes) -> None:
-        """Do what a frame asks for; `Closing` for one that is none of the protocol's."""
+        """Handle a frame; `WebSocketClosing` for one that breaks the protocol."""
         size = len(frame) if isinstance(frame, bytes) else len(frame.encode())
         if size > MAX_FRAME_BYTES:
             said = websocket_messages.error_message(
                 "too_large", f"A frame has at most {MAX_FRAME_BYTES} bytes."
             )
             raise WebSocketClosing(CloseCode.TOO_LARGE, "too large", said)
-        if not self.pace.take(1, self.seat.alive_at):
+        if not self.pace.take(1, self.connection.alive_at):
             raise WebSocketClosing(CloseCode.TOO_FAST, "too many messages")
         about: dict[str, Any] = {}
         try:
@@ -70,7 +70,7 @@ class MessageHandler:
             said = websocket_messages.error_message("bad_message", str(bad))
             raise WebSocketClosing(CloseCode.BAD, "bad message", said) from None
         except Unauthorized:
-            self.seat.believed.clear()
+            self.connection.believed.clear()
             await self._refuse(Unauthorized("The credential ended.", error="token_expired"), about)
         except Refusal as refusal:
             await self._refuse(refusal, about)
@@ -78,20 +78,20 @@ class MessageHandler:
             self._refused = 0
 
     async def _do(self, message: ClientMessage) -> None:
-        seat = self.seat
+        connection = self.connection
         if isinstance(message, AuthMessage):
             await self._renew(message)
             return
         if message.type == "ping":
-            await seat.say(websocket_messages.PONG_MESSAGE)
+            await connection.say(websocket_messages.PONG_MESSAGE)
             return
-        if not seat.believed.is_set():
+        if not connection.believed.is_set():
             raise Unauthorized("The credential ended.", error="token_expired")
-        await seat.floor.charge(seat.caller)
+        await connection.context.charge(connection.caller)
         if isinstance(message, StartMessage):
             await self._start(message)
             return
-        if seat.after is None:
+        if connection.after is None:
             await self._follow(0)
         match message:
             case TextMessage():
@@ -102,29 +102,29 @@ class MessageHandler:
                 await self._switch(message.type)
 
     async def _start(self, message: StartMessage) -> None:
-        """Follow; with channels, have them heard from this connection and no other."""
-        seat = self.seat
+        """Follow the session; with channels, make this connection the one that sends audio."""
+        connection = self.connection
         channels: list[Speaker] = [each.id for each in message.channels]
         if not channels:
             await self._follow(message.after)
             return
         token = secrets.token_hex(8)
         self._deaf = True
-        session = await seat.change(
+        session = await connection.change(
             partial(session_transitions.take_over_audio, producer=token, channels=channels)
         )
-        seat.producer = token
-        seat.floor.listening.log.bus.tell(seat.session)
+        connection.producer = token
+        connection.context.utterances.log.bus.tell(connection.session)
         await self._open(session, channels)
         self._deaf = False
-        seat.stop_viewing()
-        await seat.begin(message.after, self.voices.audio_ms)
+        connection.stop_viewing()
+        await connection.begin(message.after, self.audio.audio_ms)
 
     async def _open(self, session: LiveSession, channels: Sequence[Speaker]) -> None:
-        """Have the channels heard; who was taken over needs a moment to let go of them."""
+        """Open the channels, with retries: a connection that was taken over needs a moment to close them."""
         for wait in (*_LET_GO, None):
             try:
-                await self.voices.open(session, channels, self.seat.alive_at)
+                await self.audio.open(session, channels, self.connection.alive_at)
             except RecognizerBusy as busy:
                 if wait is None:
                     said = websocket_messages.error_message(
@@ -136,41 +136,41 @@ class MessageHandler:
                 return
 
     async def _follow(self, after: int) -> None:
-        if not self.seat.producer:
-            self.seat.view()
-        await self.seat.begin(after, self.voices.audio_ms)
+        if not self.connection.producer:
+            self.connection.view()
+        await self.connection.begin(after, self.audio.audio_ms)
 
     async def _text(self, message: TextMessage) -> None:
-        """Like `POST …/utterances`; cards come by the log, what stays quiet comes here."""
-        seat = self.seat
-        said = Utterance(id=seat.session, **message.model_dump(exclude={"type"}))
-        heard: dict[str, Any] = await seat.floor.listening.hear(seat.caller, said)
+        """As `POST …/utterances`; cards come as events, `maybe` cards in the acknowledgement."""
+        connection = self.connection
+        said = Utterance(id=connection.session, **message.model_dump(exclude={"type"}))
+        heard: dict[str, Any] = await connection.context.utterances.hear(connection.caller, said)
         told = {name: value for name, value in heard.items() if name != "cues"}
-        await seat.say(
+        await connection.say(
             websocket_messages.ack_message("text", utterance_id=said.utterance_id, **told)
         )
 
     async def _mark(self, message: MarkMessage) -> None:
-        seat = self.seat
-        await seat.change(partial(session_transitions.add_mark, ref=message.ref))
-        await seat.say(websocket_messages.ack_message("mark", ref=message.ref))
+        connection = self.connection
+        await connection.change(partial(session_transitions.add_mark, ref=message.ref))
+        await connection.say(websocket_messages.ack_message("mark", ref=message.ref))
 
     async def _switch(self, kind: str) -> None:
-        """Before nothing is heard any more, what was sent is heard to its end."""
+        """Pause, resume, stop or flush. Audio that was sent before is recognised first, except for resume."""
         if kind != "resume":
-            await self.voices.settle()
+            await self.audio.settle()
         if kind in _CHANGES:
-            await self.seat.change(_CHANGES[kind])
+            await self.connection.change(_CHANGES[kind])
         if kind in {"pause", "resume"}:
-            self.voices.paused = kind == "pause"
-        await self.seat.say(websocket_messages.ack_message(kind))
+            self.audio.paused = kind == "pause"
+        await self.connection.say(websocket_messages.ack_message(kind))
 
     async def _sound(self, number: int, pcm: bytes) -> None:
-        """Sound of a channel; nothing while who sends it is not believed, or was told that it is not heard."""
-        if self._deaf or not self.seat.believed.is_set():
+        """Take audio of a channel; ignored while the credential has ended or a new `start` is being handled."""
+        if self._deaf or not self.connection.believed.is_set():
             return
         try:
-            await self.voices.take(number, pcm, self.seat.alive_at)
+            await self.audio.take(number, pcm, self.connection.alive_at)
         except AudioTooFast:
             said = websocket_messages.error_message(
                 "too_fast", "Sound came faster than it is spoken.", retry_after=1
@@ -178,22 +178,24 @@ class MessageHandler:
             raise WebSocketClosing(CloseCode.TOO_FAST, "sound too fast", said) from None
 
     async def _renew(self, message: AuthMessage) -> None:
-        """A fresh ticket of the same owner takes the place of the credential, ended or not."""
-        seat = self.seat
+        """A ticket of the same owner replaces the credential, whether it has ended or not."""
+        connection = self.connection
         try:
-            caller = await seat.floor.tickets.take(message.ticket, seat.session, seat.origin)
+            caller = await connection.context.tickets.take(
+                message.ticket, connection.session, connection.origin
+            )
         except Refusal as refusal:
-            said = await seat.floor.said(refusal, of="auth")
+            said = await connection.context.said(refusal, of="auth")
             raise WebSocketClosing(CloseCode.UNBELIEVED, "ticket refused", said) from None
-        if caller.principal != seat.owner:
+        if caller.principal != connection.owner:
             raise WebSocketClosing(CloseCode.FORBIDDEN, "somebody else's ticket")
-        seat.caller = caller
-        seat.believed.set()
-        await seat.say(websocket_messages.ack_message("auth"))
+        connection.caller = caller
+        connection.believed.set()
+        await connection.say(websocket_messages.ack_message("auth"))
 
     async def _refuse(self, refusal: Refusal, about: dict[str, Any]) -> None:
-        said = await self.seat.floor.said(refusal, **about)
+        said = await self.connection.context.said(refusal, **about)
         self._refused += 1
         if self._refused >= _REFUSED_IN_A_ROW:
             raise WebSocketClosing(CloseCode.TOO_FAST, "refused too often", said)
-        await self.seat.say(said)
+        await self.connection.say(said)

@@ -1,10 +1,8 @@
-"""The messages of the socket, `negotiator.teleprompter.v1`: what a client may send, what it is told, why it is closed.
+"""The messages of `negotiator.teleprompter.v1`, the close codes, and the connection they travel on.
 
-A client sends JSON texts and, for sound, binary frames: one byte with the number of the channel, then s16le samples.
-What the log of a session has numbered goes out as it is there; everything below is about this socket alone, has no
-number and is never repeated (docs/contract 8.6). Pure.
-
-One WebSocket connection as ASGI has it: texts and bytes in, texts out, a close code.
+A client sends JSON texts and, for audio, binary frames: one byte with the channel number, then s16le samples. Numbered
+events of the session go out as they are stored. The messages below concern one socket, have no number and are never
+repeated.
 """
 
 from dataclasses import dataclass
@@ -30,7 +28,7 @@ _DEPTH: Final = 4
 
 
 class CloseCode(IntEnum):
-    """Why a socket is closed (RFC 6455 §7.4). With 4400, 4401 and 4403 it is no use to try again as before."""
+    """Why a socket is closed (RFC 6455 §7.4). After 4400, 4401 and 4403 the same attempt fails again."""
 
     OVER = 1000
     GOING = 1001
@@ -46,11 +44,11 @@ class CloseCode(IntEnum):
 
 
 class ProtocolError(Exception):
-    """A message that is none of the protocol's; the text says why."""
+    """A message that breaks the protocol; the text says why."""
 
 
 class ChannelRequest(Strict):
-    """One voice: `me` or `them`. Its number in binary frames is its place in `start`, from 0."""
+    """One speaker: `me` or `them`. Its number in binary frames is its index in `start`."""
 
     id: Speaker
     encoding: Literal["pcm_s16le"] = "pcm_s16le"
@@ -58,7 +56,7 @@ class ChannelRequest(Strict):
 
 
 class StartMessage(Strict):
-    """The first message: follow from a number on; with channels, be the one who sends sound."""
+    """The first message: follow from a number on; with channels, become the connection that sends audio."""
 
     type: Literal["start"]
     channels: tuple[ChannelRequest, ...] = Field((), max_length=2)
@@ -66,7 +64,7 @@ class StartMessage(Strict):
 
 
 class TextMessage(Strict):
-    """What was said, as in `POST …/utterances`."""
+    """An utterance, as in `POST …/utterances`."""
 
     type: Literal["text"]
     utterance_id: UtteranceId
@@ -78,13 +76,13 @@ class TextMessage(Strict):
 
 
 class FlushMessage(Strict):
-    """Hear what was sent to its end now."""
+    """Recognise the audio that was sent, now."""
 
     type: Literal["flush"]
 
 
 class MarkMessage(Strict):
-    """Remember this moment under a name of yours."""
+    """Mark this moment with a reference of the client."""
 
     type: Literal["mark"]
     ref: UtteranceId
@@ -115,7 +113,7 @@ class StopMessage(Strict):
 
 
 class AuthMessage(Strict):
-    """Who this is, for clients that could not say it before, and for when a credential ends."""
+    """Authenticates a client without a header, and renews an ended credential."""
 
     type: Literal["auth"]
     ticket: str = Field(max_length=200)
@@ -169,40 +167,40 @@ def read_message(text: str) -> ClientMessage:
 
 
 def read_audio_frame(frame: bytes) -> tuple[int, bytes]:
-    """The number of the channel and the samples of a binary frame; `Bad` for half a sample or none."""
+    """The channel number and the samples of a binary frame; `ProtocolError` for half a sample or none."""
     if len(frame) < 3 or len(frame) % 2 == 0:
         raise ProtocolError("a sound frame is one byte of channel number and whole 16-bit samples")
     return frame[0], frame[1:]
 
 
 def ready_message(*, seq: int, replay_from: int, audio_ms: dict[str, int], limits: Any) -> bytes:
-    """The session is followed from `replay_from` on; its last event is `seq`; so much of each channel was received."""
+    """Following starts at `replay_from`; `seq` is the last event, `audio_ms` the audio received of each channel."""
     told = {"seq": seq, "replay_from": replay_from, "audio_ms": audio_ms, "limits": limits}
     return orjson.dumps({"type": "ready", **told})
 
 
 def ack_message(of: str, **about: Any) -> bytes:
-    """A message was taken in."""
+    """The acknowledgement of a message."""
     return orjson.dumps({"type": "ack", "of": of, **about})
 
 
 def error_message(code: str, description: str, **about: Any) -> bytes:
-    """Something was refused: `code` is the word that the API uses for it."""
+    """A refusal; `code` is the API's error word."""
     return orjson.dumps({"type": "error", "code": code, "description": description, **about})
 
 
 def partial_message(text: str, **about: Any) -> bytes:
-    """What an utterance sounds like so far."""
+    """The text of an unfinished utterance."""
     return orjson.dumps({"type": "transcript.partial", **about, "text": text})
 
 
 def level_message(channel: str, dbfs: float) -> bytes:
-    """How loud a channel is."""
+    """The level of a channel in dB relative to full scale."""
     return orjson.dumps({"type": "level", "channel": channel, "dbfs": dbfs})
 
 
 def lag_message(channel: str, behind_ms: int) -> bytes:
-    """How far hearing is behind a channel."""
+    """How far recognition is behind the audio of a channel."""
     return orjson.dumps({"type": "lag", "channel": channel, "behind_ms": behind_ms})
 
 
@@ -214,11 +212,11 @@ EXPIRED_MESSAGE: Final = error_message(
 
 
 class SocketDisconnected(Exception):
-    """The client is gone, or the server is about to be."""
+    """The client has disconnected, or the server is shutting down."""
 
 
 class WebSocketClosing(Exception):
-    """The socket is to be closed; `said` goes out before, if there is something to say."""
+    """Close the socket with this code, after sending the message `said` if there is one."""
 
     def __init__(self, code: CloseCode, reason: str, said: bytes = b"") -> None:
         super().__init__(reason)
@@ -239,7 +237,7 @@ class AsgiWebSocket:
         await self.send({"type": "websocket.accept", "subprotocol": subprotocol})
 
     async def read(self) -> str | bytes:
-        """The next frame; `Left` when there is none any more."""
+        """The next frame; `SocketDisconnected` after the last."""
         message = await self.receive()
         if message["type"] != "websocket.receive":
             raise SocketDisconnected
@@ -254,7 +252,7 @@ class AsgiWebSocket:
             raise SocketDisconnected from gone
 
     async def close(self, code: CloseCode, reason: str) -> None:
-        """Say goodbye, to whoever is still there."""
+        """Send a close frame; `SocketDisconnected` if the connection is gone."""
         try:
             await self.send({"type": "websocket.close", "code": int(code), "reason": reason})
         except OSError as gone:

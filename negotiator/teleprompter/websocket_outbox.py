@@ -1,4 +1,4 @@
-"""The bounded queue of messages that wait to be sent on one socket (docs/contract 8.6)."""
+"""Messages waiting to be sent on one socket, bounded in number and bytes for clients that read slowly."""
 
 import asyncio
 from collections import deque
@@ -11,12 +11,12 @@ STALL_SECONDS: Final = 10.0
 
 
 class OutboxStalled(Exception):
-    """Nothing was read for too long while the outbox was full."""
+    """The outbox was full and the client read nothing for too long."""
 
 
 @dataclass(slots=True)
 class Outbox:
-    """Messages in their order. What is volatile goes first when there is no room, and only the newest of a name waits.
+    """Messages in order. Volatile ones are dropped first when there is no room; only the newest of a name waits.
 
     A message that must arrive waits for room, `patience` seconds long.
     """
@@ -34,11 +34,11 @@ class Outbox:
 
     @property
     def held(self) -> int:
-        """The bytes that wait."""
+        """The bytes waiting."""
         return self._held
 
     async def put(self, message: bytes) -> None:
-        """Have a message sent; `Stalled` when there was no room for it in time."""
+        """Queue a message; `OutboxStalled` when there is no room in time."""
         if not self._makes_room(message):
             try:
                 async with asyncio.timeout(self.patience):
@@ -50,7 +50,7 @@ class Outbox:
         self._add(message, "")
 
     def offer(self, message: bytes, name: str) -> bool:
-        """Have a volatile message sent in place of an older one of this name; whether there was room for it."""
+        """Queue a volatile message in place of an older one of this name; False when there is no room."""
         for entry in self._waiting:
             if entry[1] == name:
                 self._drop(entry)
@@ -68,7 +68,7 @@ class Outbox:
         return self.pop()
 
     def pop(self) -> bytes:
-        """The next message, which there has to be."""
+        """The next message; the outbox must not be empty."""
         message, _ = self._waiting.popleft()
         self._held -= len(message)
         self._room.set()

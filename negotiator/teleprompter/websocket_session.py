@@ -1,4 +1,4 @@
-"""One open socket: its parts run side by side until one of them ends it."""
+"""One open socket: five tasks read, write, follow events and check timeouts and credential until one ends."""
 
 import asyncio
 from collections import deque
@@ -24,13 +24,13 @@ from negotiator.teleprompter.websocket_outbox import OutboxStalled
 
 _MESSAGES: Final = 200
 _MESSAGES_AT_ONCE: Final = 1000
-"""Frames a second: two channels in pieces of 20 ms are a hundred."""
+"""Messages in a burst; 200 a second are allowed, two channels in pieces of 20 ms need 100."""
 _FINALS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """What was known before the upgrade: which session, who (unless he says it later), from where, since when."""
+    """What is known before the upgrade; `caller` is None until the client sends `auth`."""
 
     session: str
     caller: Caller | None
@@ -39,23 +39,27 @@ class Admission:
 
 
 class SessionLoop:
-    """One socket, from the moment it is let in."""
+    """Runs one accepted socket."""
 
     def __init__(
-        self, floor: SharedContext, wire: AsgiWebSocket, shown: Admission, caller: Caller
+        self, context: SharedContext, socket: AsgiWebSocket, admission: Admission, caller: Caller
     ) -> None:
-        self._wire = wire
-        self._floor = floor
-        self._shown = shown
-        self._seat = ConnectionState(floor, shown.session, shown.origin, caller, _clock())
-        self._seat.believed.set()
-        self._voices = AudioChannels(floor.stage, shown.session, lambda: self._seat.caller)
-        pace = TokenBucket(_MESSAGES, _MESSAGES_AT_ONCE, self._seat.alive_at)
-        self._talk = MessageHandler(self._seat, self._voices, pace)
+        self._socket = socket
+        self._context = context
+        self._admission = admission
+        self._connection = ConnectionState(
+            context, admission.session, admission.origin, caller, _clock()
+        )
+        self._connection.believed.set()
+        self._audio = AudioChannels(
+            context.audio, admission.session, lambda: self._connection.caller
+        )
+        pace = TokenBucket(_MESSAGES, _MESSAGES_AT_ONCE, self._connection.alive_at)
+        self._handler = MessageHandler(self._connection, self._audio, pace)
         self._said: deque[str] = deque(maxlen=_FINALS)
 
     async def run(self) -> None:
-        """Until somebody leaves. `Left`, or `Closing` with the code that says why; what waited was sent before."""
+        """Run until one task ends, send what waits, then raise `SocketDisconnected` or `WebSocketClosing`."""
         ended: BaseException | None = None
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -67,8 +71,8 @@ class SessionLoop:
         except* Exception as several:
             ended = several.exceptions[0]
         finally:
-            self._seat.stop_viewing()
-            self._voices.leave()
+            self._connection.stop_viewing()
+            self._audio.leave()
         if isinstance(ended, SocketDisconnected):
             raise ended
         await self._empty()
@@ -85,112 +89,112 @@ class SessionLoop:
                 return WebSocketClosing(CloseCode.FULL, "reads too slowly", said)
             case Exception():
                 return WebSocketClosing(
-                    CloseCode.FAULT, "a fault of ours", self._floor.crash(ended)
+                    CloseCode.FAULT, "a fault of ours", self._context.crash(ended)
                 )
             case _:
                 return WebSocketClosing(CloseCode.OVER, "")
 
     async def _read(self) -> None:
-        seat = self._seat
-        if self._shown.after is not None:
-            seat.view()
-            await seat.begin(self._shown.after, {})
+        connection = self._connection
+        if self._admission.after is not None:
+            connection.view()
+            await connection.begin(self._admission.after, {})
         while True:
-            frame = await self._wire.read()
-            seat.alive_at = _clock()
-            await self._talk.hear(frame)
+            frame = await self._socket.read()
+            connection.alive_at = _clock()
+            await self._handler.hear(frame)
 
     async def _write(self) -> None:
         while True:
-            await self._wire.write(await self._seat.outbox.take())
+            await self._socket.write(await self._connection.outbox.take())
 
     async def _empty(self) -> None:
-        """Send what still waits, to who still reads."""
-        outbox = self._seat.outbox
+        """Send the waiting messages, for at most `goodbye` seconds."""
+        outbox = self._connection.outbox
         try:
-            async with asyncio.timeout(self._floor.patience.goodbye):
+            async with asyncio.timeout(self._context.patience.goodbye):
                 while len(outbox):
-                    await self._wire.write(outbox.pop())
+                    await self._socket.write(outbox.pop())
         except TimeoutError:
             return
 
     async def _follow(self) -> None:
-        seat, log = self._seat, self._floor.listening.log
-        await seat.begun.wait()
+        connection, log = self._connection, self._context.utterances.log
+        await connection.begun.wait()
         while True:
-            await seat.believed.wait()
-            caller = seat.caller
-            following = log.follow(caller, seat.session, seat.after or 0)
+            await connection.believed.wait()
+            caller = connection.caller
+            following = log.follow(caller, connection.session, connection.after or 0)
             async with aclosing(following) as batches:
                 async for batch in batches:
-                    if batch.over == "expired" and seat.caller is caller:
-                        seat.believed.clear()
-                    if batch.over == "expired" or not seat.believed.is_set():
+                    if batch.over == "expired" and connection.caller is caller:
+                        connection.believed.clear()
+                    if batch.over == "expired" or not connection.believed.is_set():
                         break
                     await self._tell(batch)
                 else:
                     raise WebSocketClosing(CloseCode.OVER, "the session is over")
 
     async def _tell(self, batch: EventBatch) -> None:
-        seat = self._seat
+        connection = self._connection
         for event in batch.events:
-            await seat.say(event.line)
-            seat.after = event.seq
+            await connection.say(event.line)
+            connection.after = event.seq
             if event.type == "transcript.final":
                 self._said.append(event.shown["utterance_id"])
         for message in batch.volatile:
             body: dict[str, Any] = orjson.loads(message)
             named = body.get("utterance_id") or body.get("channel")
             if named not in self._said:
-                seat.outbox.offer(message, f"{body['type']}:{named}")
-        self._voices.paused = batch.state == "paused"
-        if seat.producer and batch.producer != seat.producer:
+                connection.outbox.offer(message, f"{body['type']}:{named}")
+        self._audio.paused = batch.state == "paused"
+        if connection.producer and batch.producer != connection.producer:
             await self._check_producer()
 
     async def _check_producer(self) -> None:
-        """`Closing` if another connection sends sound now; the batch that said so may be older than our own start."""
-        seat = self._seat
-        found, _ = await self._floor.listening.log.after(
-            seat.owner, seat.session, seat.after or 0, 1
+        """`WebSocketClosing` if another connection sends audio; the batch may be older than this connection's start."""
+        connection = self._connection
+        found, _ = await self._context.utterances.log.after(
+            connection.owner, connection.session, connection.after or 0, 1
         )
-        if found.producer != seat.producer:
+        if found.producer != connection.producer:
             raise WebSocketClosing(CloseCode.TAKEN_OVER, "another connection sends sound now")
 
     async def _watch(self) -> None:
-        """Close a socket on which nothing came for too long."""
-        seat, patience = self._seat, self._floor.patience
+        """Close an idle socket."""
+        connection, patience = self._connection, self._context.patience
         while True:
             await asyncio.sleep(patience.look)
-            if _clock() - seat.alive_at >= patience.idle:
+            if _clock() - connection.alive_at >= patience.idle:
                 raise WebSocketClosing(CloseCode.IDLE, "nothing came for too long")
 
     async def _stand(self) -> None:
-        """Ask whether the credential stands: as soon as its revocation is told on the bus, and every few seconds."""
-        seat, log = self._seat, self._floor.listening.log
+        """Check the credential when the bus reports a revocation, and every few seconds."""
+        connection, log = self._connection, self._context.utterances.log
         while True:
-            caller = seat.caller
-            with log.bus.following(*await log.topics(caller)) as ears:
-                while (stands := await log.stands(caller)) and seat.caller is caller:
-                    seat.believed.set()
-                    await ears.listen(self._floor.patience.believed)
-            if not stands and seat.caller is caller:
+            caller = connection.caller
+            with log.bus.following(*await log.topics(caller)) as subscription:
+                while (stands := await log.stands(caller)) and connection.caller is caller:
+                    connection.believed.set()
+                    await subscription.listen(self._context.patience.believed)
+            if not stands and connection.caller is caller:
                 await self._ended(caller)
 
     async def _ended(self, caller: Caller) -> None:
-        """Hear and tell nothing more; wait for a fresh ticket if the holder may still get one. `Closing`."""
-        seat, guard = self._seat, self._floor.pipeline.guard
-        seat.believed.clear()
-        store = self._floor.pipeline.store
+        """Stop the traffic; wait for a new ticket unless the holder was revoked. `WebSocketClosing`."""
+        connection, guard = self._connection, self._context.pipeline.guard
+        connection.believed.clear()
+        store = self._context.pipeline.store
         if await store.read(lambda tx: guard.is_withdrawn(tx, caller)):
             raise WebSocketClosing(
                 CloseCode.UNBELIEVED,
                 "the credential was revoked",
                 websocket_messages.REVOKED_MESSAGE,
             )
-        await seat.say(websocket_messages.EXPIRED_MESSAGE)
+        await connection.say(websocket_messages.EXPIRED_MESSAGE)
         try:
-            async with asyncio.timeout(self._floor.patience.renewal):
-                await seat.believed.wait()
+            async with asyncio.timeout(self._context.patience.renewal):
+                await connection.believed.wait()
         except TimeoutError:
             raise WebSocketClosing(CloseCode.UNBELIEVED, "the credential ended") from None
 

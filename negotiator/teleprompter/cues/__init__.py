@@ -1,7 +1,6 @@
-"""From what was said to what is shown: which cue it is, and whether a card is worth the glance.
+"""Cues: what people say in a negotiation, and when a card answers it. Pure: vectors and times are arguments.
 
-`families/*.toml` are the cues with the ways people say them, `neutral.toml` the talk that must stay silent; `catalogue`
-reads and checks both. `rules` finds fixed patterns of words, `head` weighs a sentence vector against the phrasings, and
-`matcher` joins the two; `policy` decides over time what stands on the screen. All pure: vectors are handed in, so is
-the time. Neighbours: `negotiations.tactics` (the shelf a cue points to, the pattern language), `figures` (numbers).
+`families/*.toml` are the cues with example phrasings, `neutral.toml` sentences that mean none; `catalogue` reads and
+checks both. `matcher` finds cues by phrases and by the `classifier` over sentence vectors; `policy` decides which cards
+stand on the screen.
 """

@@ -18,7 +18,7 @@ CueKind = Literal["objection", "manoeuvre", "coaching"]
 Speaker = Literal["them", "me"]
 
 NEUTRAL: Final = ""
-"""The label of ordinary talk."""
+"""The label of talk that means no cue."""
 CUE_KINDS: tuple[CueKind, ...] = get_args(CueKind)
 SPEAKERS: tuple[Speaker, ...] = get_args(Speaker)
 
@@ -48,17 +48,17 @@ class Cue:
 
     @property
     def speaker(self) -> Speaker:
-        """Whose words raise it: coaching answers my own, everything else theirs."""
+        """The speaker whose words raise the cue: `me` for coaching, `them` for the other kinds."""
         return "me" if self.kind == "coaching" else "them"
 
     def suits(self, role: NegotiationRole | None) -> bool:
-        """Whether somebody in this role is shown it; an unknown role sees only what suits all."""
+        """Whether the cue suits a role; an unknown role gets only cues that suit all."""
         return "party" in self.roles or (role is not None and role in self.roles)
 
 
 @dataclass(frozen=True, slots=True)
 class CueCatalogue:
-    """All cues by their id, and what each speaker says without meaning any of them."""
+    """All cues by id, and by speaker example sentences that mean none of them."""
 
     cues: Mapping[str, Cue]
     neutral: Mapping[Speaker, tuple[str, ...]]

@@ -34,7 +34,7 @@ class TextEmbedder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Landmarks:
-    """The examples that texts are compared with, [landmarks, dimensions], and what evens them out."""
+    """The examples that texts are compared with, [landmarks, dimensions], and their whitening matrix."""
 
     vectors: Vectors
     whitening: Numbers
@@ -60,7 +60,7 @@ class CueClassifier:
 
 @dataclass(frozen=True, slots=True)
 class TrainingSums:
-    """What has to be kept of the examples: X'WX and X'WY, W their weights."""
+    """The sufficient statistics of the examples: X'WX and X'WY, with W the weights."""
 
     labels: tuple[str, ...]
     landmarks: Landmarks
@@ -89,7 +89,7 @@ class TrainingSums:
 def training_sums(
     cue_ids: Sequence[str], vectors: Vectors, labels: Sequence[str], *, landmarks: int = LANDMARKS
 ) -> TrainingSums:
-    """The lessons of these examples; every n-th of them, in order, is a landmark."""
+    """The training sums of these examples; every n-th of them, in order, is a landmark."""
     if len(vectors) == 0:
         raise ValueError("nothing can be learned from no examples")
     names = (*cue_ids, NEUTRAL)
@@ -103,7 +103,7 @@ def training_sums(
 async def train(
     embedder: TextEmbedder, cue_ids: Sequence[str], examples: Sequence[tuple[str, str]]
 ) -> TrainingSums:
-    """The lessons of (text, cue id or "") pairs, embedded in parts so that others get a turn."""
+    """The training sums of (text, cue id or "") pairs, embedded in parts so that other requests get a turn."""
     parts = [
         await embedder.embed([text for text, _ in examples[start : start + _PART]])
         for start in range(0, len(examples), _PART)
@@ -113,7 +113,7 @@ async def train(
 
 
 def _whitening(chosen: Vectors) -> Numbers:
-    """The inverse root of how near the landmarks are to each other."""
+    """The inverse square root of the landmarks' kernel matrix."""
     near = Landmarks(chosen, np.zeros((0, 0))).nearness(chosen)
     sizes, axes = np.linalg.eigh(near)
     kept = np.maximum(sizes, 1e-6)

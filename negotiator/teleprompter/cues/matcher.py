@@ -28,7 +28,7 @@ QUOTE_LIMIT: Final = 160
 
 @dataclass(frozen=True, slots=True)
 class RuleHit:
-    """A cue found by its pattern, in these words; `negated` when the speaker takes them back."""
+    """A cue found by a phrase; `negated` when the phrase is negated in its clause."""
 
     cue_id: str
     quote: str
@@ -37,7 +37,7 @@ class RuleHit:
 
 @dataclass(frozen=True, slots=True)
 class PhraseRules:
-    """The patterns of one speaker's cues."""
+    """The phrases of one speaker's cues."""
 
     book: PhraseTree
 
@@ -74,7 +74,7 @@ def build_rules(cues: Sequence[Cue], speaker: Speaker) -> PhraseRules:
 
 @lru_cache(maxsize=4)
 def _book(patterns: tuple[Pattern, ...]) -> PhraseTree:
-    """The tree of these patterns over the shelf's word sets; made once for the shipped ones, it is never changed."""
+    """The tree of these patterns over the word sets of the tactic phrases; cached, never changed."""
     return build_phrase_tree(patterns, built_in_phrases().sets)
 
 
@@ -93,7 +93,7 @@ _STOPS: Final = re.compile(r"[.!?;\n]+")
 
 @dataclass(frozen=True, slots=True)
 class CueMatch:
-    """A cue that may be meant: how sure (0..1), by what, in which words."""
+    """A cue that may be meant: confidence (0..1), what found it, and the words."""
 
     cue_id: str
     confidence: float
@@ -103,13 +103,13 @@ class CueMatch:
 
 @dataclass(frozen=True, slots=True)
 class Matcher:
-    """The shipped rules of both speakers; the heads are handed in, since each user may have an own one."""
+    """Matches phrases of both speakers; the classifier is an argument, since a user may have their own."""
 
     catalogue: CueCatalogue
     rules: Mapping[Speaker, PhraseRules]
 
     def match_rules(self, text: str, speaker: Speaker) -> tuple[CueMatch, ...]:
-        """What the patterns find, in the order heard; fast enough for every partial."""
+        """The cues found by phrases alone, in the order heard; fast enough for every partial utterance."""
         return tuple(
             CueMatch(hit.cue_id, RULE_CONFIDENCE, "rule", hit.quote)
             for hit in self.rules[speaker].find(text)
@@ -169,13 +169,13 @@ def text_pieces(text: str) -> tuple[str, ...]:
 
 
 def silence_matches(seconds: float, *, after_my_figure: bool) -> tuple[CueMatch, ...]:
-    """A silence of theirs as something heard: after a figure of mine it wants to be filled."""
+    """The match of a silence of the other side after a figure of the user."""
     said_nothing = after_my_figure and seconds >= SILENCE_SECONDS
     return (CueMatch("silence", RULE_CONFIDENCE, "rule", ""),) if said_nothing else ()
 
 
 def monologue_matches(seconds: float) -> tuple[CueMatch, ...]:
-    """How long I have been talking without a word of theirs, as something heard."""
+    """The match of the user talking for long without a word of the other side."""
     is_long = seconds >= MONOLOGUE_SECONDS
     return (CueMatch("talking_too_long", RULE_CONFIDENCE, "rule", ""),) if is_long else ()
 

@@ -39,7 +39,7 @@ class PolicySettings:
 
 @dataclass(frozen=True, slots=True)
 class HeardUtterance:
-    """One partial or final of an utterance; `at` is in seconds and never runs back."""
+    """A partial or final utterance; `at` is in seconds and never decreases."""
 
     utterance_id: str
     speaker: Speaker
@@ -50,7 +50,7 @@ class HeardUtterance:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A card on the screen or on its way: what to say, why, and in which words it was heard."""
+    """A card: what to say, why, and the words that raised it."""
 
     id: str
     family: str
@@ -72,7 +72,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class CardChange:
-    """What changed: a card is shown, updated or retracted; `maybe` lists the quiet ones, best first."""
+    """A change of the screen: cards shown, updated or retracted, or the unshown `maybe` cards, best first."""
 
     news: CardNews
     cards: tuple[Card, ...]
@@ -80,7 +80,7 @@ class CardChange:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """What stands, when each family last spoke, and what the head keeps saying about growing utterances."""
+    """The cards shown, the last card of each family, and repeated classifier results for partial utterances."""
 
     cards: tuple[Card, ...] = ()
     families: dict[str, Card] = field(default_factory=dict[str, Card])
@@ -147,7 +147,7 @@ def card_from_match(match: CueMatch, cue: Cue, heard: HeardUtterance) -> Card:
 def _partial(
     screen: Screen, heard: HeardUtterance, cards: Sequence[Card], *, rules: PolicySettings
 ) -> tuple[Screen, tuple[CardChange, ...]]:
-    """Rules speak at once; the head only when it names the same cue surely, several times running."""
+    """A phrase shows a card at once; the classifier only after naming the same cue several times in a row."""
     ready = [
         card for card in cards if card.source == "rule" and card.confidence >= rules.early_rule
     ]
@@ -168,7 +168,7 @@ def _partial(
 def _final(
     screen: Screen, heard: HeardUtterance, cards: Sequence[Card], *, rules: PolicySettings
 ) -> tuple[Screen, tuple[CardChange, ...]]:
-    """The surest card is placed, an early one it contradicts goes, the unsure ones are listed quietly."""
+    """Show the surest card, retract an early card that it contradicts, and list the unsure ones as `maybe`."""
     rising = {name: at for name, at in screen.rising.items() if name != heard.utterance_id}
     screen = replace(screen, rising=rising)
     sure = [card for card in cards if card.source == "plan" or card.confidence >= rules.shown]
@@ -205,7 +205,7 @@ def _without(screen: Screen, gone: Card) -> Screen:
 def _place(
     screen: Screen, card: Card, rules: PolicySettings
 ) -> tuple[Screen, tuple[CardChange, ...]]:
-    """Show it, or count it again, or keep quiet since its family has just spoken."""
+    """Show a card, count a repeated one, or drop it while its family is paused."""
     known = (*screen.cards, *screen.families.values())
     standing = next((one for one in known if one.cue_id == card.cue_id), None)
     if standing is not None and card.source != "plan":
@@ -228,7 +228,7 @@ def _place(
 
 
 def _again(standing: Card, card: Card) -> Card:
-    """The same cue once more: counted only when another utterance says it."""
+    """A repeated cue; counted only when it comes from another utterance."""
     more = 0 if standing.utterance_id == card.utterance_id else 1
     return replace(
         standing,
@@ -240,12 +240,12 @@ def _again(standing: Card, card: Card) -> Card:
 
 
 def dump_screen(screen: Screen) -> dict[str, Any]:
-    """The screen as a JSON value; `restore` gives it back."""
+    """The screen as a JSON value; `restore_screen` reads it."""
     return asdict(screen)
 
 
 def restore_screen(kept: Mapping[str, Any]) -> Screen:
-    """The screen of a dumped one; an empty mapping is an empty screen."""
+    """The screen of `dump_screen`; an empty mapping is an empty screen."""
     return Screen(
         cards=tuple(_card(card) for card in kept.get("cards", ())),
         families={name: _card(card) for name, card in kept.get("families", {}).items()},

@@ -1,8 +1,7 @@
-"""Audio of one speaking channel in, words out: partials while somebody speaks, a final when they stop.
+"""Speech recognition: audio of one channel in, words out; partial text while somebody speaks, a final after a pause.
 
-`recognizer` is the seam, `events` what comes out of it, `choose` picks one from the settings. `endpointing` says when
-somebody speaks; `engines` hear (in a worker process); `workers` are those processes; `remote` are adapters to services
-that the operator named; `streams` holds what all of them share: the bounded backlog and the numbering of utterances.
-Audio is 16 kHz, mono, signed 16 bit; it is never written anywhere and at most ten seconds of it are held. Neighbour:
-the live session, which pushes audio and reads events. It knows nothing of cues.
+`recognizer` is the interface, `events` what comes out of it, and `recognizer_factory` picks an engine by the settings.
+`endpointer` detects voices and cuts utterances. Local engines run in worker processes (`local_recognizer`, `worker`);
+`deepgram` and `transcription_api` call services that the operator chose. Audio is 16 kHz mono, signed 16 bit;
+at most ten seconds of it are held, and it is never written to disk.
 """

@@ -20,7 +20,7 @@ class TranscriptWord:
 
 @dataclass(frozen=True, slots=True)
 class SpeechStart:
-    """Somebody began to speak."""
+    """A voice began."""
 
     utterance_id: str
     at_ms: int
@@ -48,7 +48,7 @@ class PartialTranscript:
 
 @dataclass(frozen=True, slots=True)
 class FinalTranscript:
-    """What was heard, for good; `text` is empty when the voice said nothing the engine knows."""
+    """The final text of an utterance; empty when the engine recognised no words."""
 
     utterance_id: str
     rev: int
@@ -61,7 +61,7 @@ class FinalTranscript:
 
 @dataclass(frozen=True, slots=True)
 class RecognitionLag:
-    """Hearing is `behind_ms` behind the audio received; 0 once it has caught up again."""
+    """Recognition is `behind_ms` behind the audio received; 0 once it has caught up."""
 
     behind_ms: int
 
@@ -77,7 +77,7 @@ class AudioGap:
 
 @dataclass(frozen=True, slots=True)
 class RecognitionProblem:
-    """Something a person should know, with a stable `code`; `fatal` when nothing more will be heard."""
+    """A problem to show to the user, with a stable `code`; `fatal` when recognition has ended."""
 
     code: str
     description: str

@@ -52,7 +52,7 @@ class WorkerPool:
         return [worker.pid for worker in self.workers]
 
     async def open(self, channel: RecognitionChannel, language: str) -> WorkerRecognition:
-        """A worker for this channel; `Busy` when all streams are taken."""
+        """A worker for this channel; `RecognizerBusy` when all streams are taken."""
         if self._closed:
             raise Unavailable("The speech engine is closing.")
         if len(self._hearings) >= self._most:
@@ -165,7 +165,7 @@ class LocalRecognizer:
 
 
 def _honest(caps: EngineCapabilities) -> EngineCapabilities:
-    """With what is lesser on this machine said as well."""
+    """The capabilities, with a note on what is reduced on this machine."""
     if endpointer.silero_model_path() is not None:
         return caps
     note = f"{caps.quality_note} Ends of speech are found by loudness, since silero-vad is not installed."

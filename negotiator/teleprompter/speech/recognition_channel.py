@@ -15,7 +15,7 @@ from negotiator.teleprompter.speech.utterance_events import UtteranceEventQueue
 MAX_UNHEARD_MS: Final = 8_000
 MAX_HELD_MS: Final = 10_000
 REPLAY_MS: Final = 5_000
-"""How much of what was heard is kept for a second hearing."""
+"""How much recognised audio is kept, in case it has to be recognised again."""
 SAMPLES_PER_MS: Final = SAMPLE_RATE // 1000
 
 
@@ -29,7 +29,7 @@ class AudioBacklog:
         self._next = 0
         self._heard = 0
         self.elsewhere = 0
-        """Samples of this channel that the one who hears holds beside what is here."""
+        """Samples of this channel that the recogniser buffers, not counting the backlog."""
 
     @property
     def received(self) -> int:
@@ -92,12 +92,12 @@ class AudioBacklog:
         return at, pcm
 
     def heard(self, position: int) -> None:
-        """Everything before this was heard; an answer about what has been dropped since changes nothing."""
+        """Everything before this sample was recognised; ignored for audio that was dropped since."""
         self._heard = max(self._heard, min(position, self._next))
         self._trim()
 
     def settled(self, position: int) -> None:
-        """Everything before this is in a Final and need never be heard again."""
+        """Everything before this sample is in a final and need not be recognised again."""
         self._drop_until(min(position, self._heard))
 
     def rewind(self) -> int:
@@ -124,11 +124,11 @@ class AudioBacklog:
 SKIP_MS: Final = 2_000
 LAG_MS: Final = 4_000
 _STEP_MS: Final = 1_000
-"""How much worse it must get before it is said again."""
+"""By how much the lag must grow before it is reported again."""
 
 
 class RecognitionChannel:
-    """What a recognition keeps of its channel; the recognition decides who hears it."""
+    """The audio and the events of one channel, whichever engine recognises it."""
 
     def __init__(self, *, interim: bool = True, again_ms: int = REPLAY_MS) -> None:
         self.backlog = AudioBacklog(again_ms=again_ms)
@@ -137,7 +137,7 @@ class RecognitionChannel:
         self._told = 0
         self._settled_ms = 0
         self.elsewhere_ms = 0
-        """Audio that went to whoever hears it and was not answered for, as far as is known."""
+        """Milliseconds of audio that the engine has and has not answered, as far as known."""
         self._moved = asyncio.Event()
 
     @property
@@ -146,7 +146,7 @@ class RecognitionChannel:
         return self._interim and self.backlog.behind_ms <= SKIP_MS
 
     def put(self, pcm: bytes) -> None:
-        """Take audio in; `Busy` when it cannot be, ValueError for half a sample."""
+        """Take audio; `RecognizerBusy` when it does not fit, ValueError for half a sample."""
         if len(pcm) % 2:
             raise ValueError("16-bit audio comes in an even number of bytes")
         if self.telling.ended:
@@ -173,7 +173,7 @@ class RecognitionChannel:
         self.backlog.settled(at_ms * SAMPLES_PER_MS)
 
     def again(self, notice: RecognitionProblem) -> None:
-        """Whoever heard is gone: say so, and have the last seconds heard again, naming what cannot be."""
+        """The engine was lost: report it, have the last seconds recognised again, and report a gap for what is lost."""
         self.telling.say(notice)
         self.telling.resume()
         since = self.telling.open_since
@@ -182,13 +182,13 @@ class RecognitionChannel:
             self.telling.say(AudioGap(lost, begins, "restart"))
 
     def end(self) -> None:
-        """Close what is open; the events end."""
+        """Close an open utterance and end the events."""
         self.backlog.clear()
         self.telling.end()
         self._moved.set()
 
     def drop(self) -> None:
-        """End without a word."""
+        """End the events at once."""
         self.backlog.clear()
         self.telling.drop()
         self._moved.set()
@@ -200,7 +200,7 @@ class RecognitionChannel:
             await self._moved.wait()
 
     def holds(self, samples: int) -> None:
-        """Whoever hears holds this much of it now, beside the backlog."""
+        """Set the samples that the recogniser buffers, not counting the backlog."""
         self.backlog.elsewhere = samples
         self._moved.set()
 

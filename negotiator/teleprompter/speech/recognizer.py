@@ -12,7 +12,7 @@ BYTES_PER_MS: Final = SAMPLE_RATE * 2 // 1000
 
 
 class RecognizerBusy(Exception):
-    """No room: every stream is taken, a piece is longer than the whole backlog, or nobody reads the events."""
+    """Every stream is taken, a piece is longer than the whole backlog, or the events are not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class SpeechRecognition(Protocol):
         ...
 
     async def caught_up(self, within_ms: int = 0) -> None:
-        """Wait until at most this much audio is unheard, or the recognition has ended; for who can wait."""
+        """Wait until at most `within_ms` of audio are unrecognised, or the recognition has ended."""
         ...
 
     async def finish(self) -> None:
@@ -74,11 +74,11 @@ class Recognizer(Protocol):
 
     @property
     def caps(self) -> EngineCapabilities:
-        """What it is, and what it is good for."""
+        """The capabilities of the engine."""
         ...
 
     async def open(self, config: StreamConfig) -> SpeechRecognition:
-        """A new channel; `Busy` when all are taken, `Unavailable` (503) when the engine cannot be used."""
+        """A new channel; `RecognizerBusy` when all are taken, `Unavailable` (503) when the engine cannot be used."""
         ...
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Which recogniser the settings and what is installed lead to; none is loaded before somebody speaks."""
+"""Chooses the recogniser by the settings and the installed packages; it is loaded with the first channel."""
 
 from importlib.util import find_spec
 from typing import Final
@@ -19,7 +19,7 @@ _REMOTE: Final = frozenset({"openai", "deepgram"})
 
 
 class TextOnlyRecognizer:
-    """Hears nothing, and says why; sessions live on text alone."""
+    """The recogniser of a server without an engine: sessions take text only."""
 
     def __init__(self, why: str) -> None:
         self._why = f"No audio is heard here, text only: {why}."
@@ -47,7 +47,7 @@ class TextOnlyRecognizer:
 
 
 def make_recognizer(settings: Settings) -> Recognizer:
-    """The engine the operator named; by default the embedded one, and never one that hears elsewhere."""
+    """The engine that the operator named; by default the embedded one, never a remote one."""
     if (engine := settings.speech_engine) == "none":
         return TextOnlyRecognizer("the operator turned audio off")
     if engine in _REMOTE:

@@ -54,19 +54,19 @@ class WhisperDecoder:
         self._audio = bytearray()
 
     def begin(self) -> None:
-        """Gather anew."""
+        """Start a new utterance."""
         self._audio.clear()
 
     def feed(self, pcm: bytes) -> None:
-        """Gather."""
+        """Add audio to the utterance."""
         self._audio += pcm
 
     def partial(self) -> str:
-        """Nothing: hearing it twice would cost twice."""
+        """Always empty: this engine recognises whole utterances only."""
         return ""
 
     def end(self) -> Transcription:
-        """All of it at once."""
+        """Recognise the whole utterance."""
         samples = np.frombuffer(bytes(self._audio), "<i2").astype(np.float32) / 32768
         self._audio.clear()
         segments, _ = self._model.transcribe(

@@ -81,7 +81,7 @@ class SpeechWorker:
         return self._process.pid
 
     def attach(self, channel: AttachedChannel, language: str) -> int:
-        """Have a channel heard; the number under which it is."""
+        """Attach a channel; returns its stream number."""
         self._numbers += 1
         self.attached[self._numbers] = channel
         self.send(encode_frame(FrameKind.OPEN, self._numbers, payload=language.encode()))
@@ -93,7 +93,7 @@ class SpeechWorker:
             self._process.stdin.write(data)
 
     def kill(self) -> None:
-        """It hangs: end it, as if it had died by itself."""
+        """End a process that hangs, as if it had died."""
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
 

@@ -46,7 +46,7 @@ def encode_frame(
 
 
 class PipeFrameReader:
-    """Bytes in, whole frames out."""
+    """Joins bytes to whole frames."""
 
     def __init__(self) -> None:
         self._rest = bytearray()

@@ -111,7 +111,7 @@ class ChannelListener:
 
 _READ: Final = 65_536
 _NICE: Final = 5
-"""Who is heard late is told so; who waits for the server is not."""
+"""Seconds of delay after which a lag is reported."""
 
 
 class WorkerProcess:
@@ -125,7 +125,7 @@ class WorkerProcess:
         self._streams: dict[int, tuple[ChannelListener, Decoder]] = {}
 
     def on(self, told: PipeFrame) -> None:
-        """Do what a frame says; a fault of the engine ends the one stream it struck."""
+        """Handle a frame; an error of the engine ends that stream only."""
         try:
             match told.kind:
                 case FrameKind.LOAD:

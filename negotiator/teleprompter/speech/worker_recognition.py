@@ -88,7 +88,7 @@ class WorkerRecognition:
         self._pump()
 
     def worker_lost(self) -> bool:
-        """The worker is gone; whether another should be found."""
+        """The worker ended; returns whether another one should take over."""
         self._worker = None
         now = asyncio.get_running_loop().time()
         self._restarts = [at for at in self._restarts if now - at < _WITHIN_SECONDS] + [now]
@@ -101,12 +101,12 @@ class WorkerRecognition:
         return True
 
     def fail(self, code: str, description: str) -> None:
-        """Nothing more will be heard: say so and end."""
+        """Report that recognition has failed, and end."""
         self._channel.telling.say(RecognitionProblem(code, description, fatal=True))
         self._end()
 
     async def push(self, pcm16k: bytes) -> None:
-        """Take audio; see `Recognition`."""
+        """As `SpeechRecognition.push`."""
         self._channel.put(pcm16k)
         self._pump()
         self._watch()
@@ -116,7 +116,7 @@ class WorkerRecognition:
         await self._channel.caught_up(within_ms)
 
     async def finish(self) -> None:
-        """Have the rest heard; the events end after it."""
+        """Recognise the audio that is left, then end the events."""
         self._finishing = True
         self._pump()
 
@@ -161,7 +161,7 @@ class WorkerRecognition:
             worker.send(encode_frame(FrameKind.FINISH, self._number))
 
     def _watch(self) -> None:
-        """A worker that answers nothing is ended, and what follows is what follows any death."""
+        """End a worker that does not answer."""
         hangs = asyncio.get_running_loop().time() - self._moved > _HANGS_SECONDS
         if self._worker is not None and self._channel.backlog.in_flight >= _WINDOW and hangs:
             self._worker.kill()
