@@ -1,6 +1,6 @@
-"""A package held against the walk-away, the hard constraints and the authority.
+"""Whether a package keeps the walk-away, the hard constraints and the authority.
 
-The walk-away is an invariant: what these functions refuse, nothing else may let through.
+No other function decides this: a package that is refused here is accepted nowhere.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from negotiator.negotiations.terms_view import package_view
 from negotiator.negotiations.utility import Worth, package_utility, utility_of_worth
 
 TOLERANCE: Final = 1e-9
-"""Utilities nearer than this are the same: a float's last digit must not refuse a deal."""
+"""Utilities nearer than this are the same: the last digit of a float decides nothing."""
 
 
 def utility_floor(terms: Terms) -> float | None:

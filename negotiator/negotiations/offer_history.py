@@ -1,4 +1,4 @@
-"""What stands of a ledger at a moment: pure."""
+"""The standing of each offer of a negotiation at a moment."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -49,12 +49,12 @@ def live_offers(rows: Sequence[OfferRow], now: int, *, side: str | None = None) 
 
 
 def offers_made(rows: Sequence[OfferRow]) -> list[OfferRow]:
-    """The offers that really were on the table, oldest first."""
+    """Offers without the unconfirmed and those not approved, oldest first."""
     return [row for row in rows if row.kind in OFFER_KINDS and _counts(row)]
 
 
 def ledger_offers(rows: Sequence[OfferRow]) -> tuple[LedgerOffer, ...]:
-    """The same as the arithmetic of concessions takes them."""
+    """The offers made, in the form that leverage and tactics take."""
     return tuple(
         LedgerOffer(
             seq=row.seq,

@@ -1,7 +1,7 @@
-"""Negotiations at rest: every statement carries the owner, so somebody else's id is simply not there.
+"""Stored negotiations. Every statement filters by the owner, so another owner's id is not found (404).
 
-The clock ends a negotiation whose deadline has passed. Writing units see to it when they `load`; reading units raise
-`Due`, and the reader lets `expire` run first. A sweep does the same for those nobody looks at.
+A negotiation whose deadline has passed expires. `load_for_writing` ends it; reading functions raise `DeadlinePassed`,
+whose handler runs `expire` and reads again. `sweep` ends those that are neither read nor written.
 """
 
 from dataclasses import replace
@@ -28,7 +28,7 @@ _SWEPT: Final = 200
 
 
 class DeadlinePassed(Exception):
-    """A reading unit came upon a negotiation whose deadline has passed; `expire` it and read again."""
+    """A reading unit found a negotiation whose deadline has passed: run `expire` and read again."""
 
 
 _mine = (
@@ -136,7 +136,7 @@ def page(
 
 
 def find(tx: Transaction, owner: str, negotiation: str) -> bytes:
-    """The JSON view of the principal's negotiation; 404 for everybody else's."""
+    """The JSON view of the principal's negotiation; 404 when it is not theirs."""
     found = tx.one(_FIND, negotiation=negotiation, owner=owner)
     if found is None:
         raise NotFound("There is no such negotiation.")
@@ -146,13 +146,13 @@ def find(tx: Transaction, owner: str, negotiation: str) -> bytes:
 
 
 def require_negotiation(tx: Transaction, owner: str, negotiation: str) -> None:
-    """Refuse with 404 a reference to what is no negotiation of the principal's."""
+    """404 unless the principal has this negotiation."""
     if tx.one(_EXISTS, negotiation=negotiation, owner=owner) is None:
         raise NotFound("negotiation_id: there is no such negotiation.")
 
 
 def load_for_reading(tx: Transaction, owner: str, negotiation: str) -> NegotiationSession:
-    """The principal's negotiation for a reading unit; `Due` when the clock has to end it first."""
+    """The principal's negotiation for a reading unit; raises `DeadlinePassed` when it has to expire first."""
     session, due_at = _load(tx, owner, negotiation)
     if due_at is not None and due_at <= values.now():
         raise DeadlinePassed
@@ -162,7 +162,7 @@ def load_for_reading(tx: Transaction, owner: str, negotiation: str) -> Negotiati
 def load_for_writing(
     tx: Transaction, owner: str, negotiation: str, *, expected: int | None = None
 ) -> NegotiationSession:
-    """The principal's negotiation for a writing unit, ended by the clock where it is due; 404, 412."""
+    """The principal's negotiation for a writing unit, expired first where its deadline has passed; 404, 412."""
     session, due_at = _load(tx, owner, negotiation)
     if due_at is not None and due_at <= values.now():
         session = _end(tx, session)
@@ -186,7 +186,7 @@ def add_event(
 
 
 def save(tx: Transaction, session: NegotiationSession, *, new: bool = False) -> dict[str, Any]:
-    """Keep a session under its next revision; answers its view."""
+    """Store a session under its next revision; returns its view."""
     now = session.created_at if new else values.now()
     session = replace(session, revision=session.revision + 1)
     seen = negotiation_view(session, now)
@@ -224,13 +224,13 @@ def remove(tx: Transaction, owner: str, negotiation: str, *, expected: int | Non
 
 
 def expire(tx: Transaction, owner: str) -> None:
-    """Let the clock end whatever of the principal's is due."""
+    """End the principal's negotiations whose deadline has passed."""
     for negotiation in tx.all(_DUE_OF, owner=owner, now=values.now()):
         load_for_writing(tx, owner, negotiation)
 
 
 def expire_overdue(tx: Transaction, now: int) -> None:
-    """Let the clock end negotiations that nobody looks at, some hundred at a time."""
+    """End negotiations whose deadline has passed, at most 200 at a time."""
     for negotiation, owner in tx.all(_DUE, now=now):
         load_for_writing(tx, owner, negotiation)
 
@@ -277,7 +277,7 @@ def _load(tx: Transaction, owner: str, negotiation: str) -> tuple[NegotiationSes
 
 
 def _end(tx: Transaction, session: NegotiationSession) -> NegotiationSession:
-    """The clock's own move: expired, with whatever was held refused."""
+    """Expire a negotiation; a package that waited for approval is refused."""
     if session.pending is not None:
         ledger.decide(tx, session.pending["offer_id"], "refused")
     event = HistoryEvent(
