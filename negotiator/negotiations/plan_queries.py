@@ -1,4 +1,4 @@
-"""The versions of a plan at rest; every statement carries the owner."""
+"""Queries of the versions of battle plans; every statement names the owner."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

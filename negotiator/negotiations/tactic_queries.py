@@ -1,4 +1,4 @@
-"""The user's own tactics: checked by the shelf's own rules, kept, changed, shown."""
+"""The user's own tactics: validated by the rules of the catalogue, stored, changed and read."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The packages a plan may speak of: inside every hard constraint, at or above the walk-away, undominated."""
+"""The packages a plan may name: within every hard constraint, at or above the walk-away, not dominated."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -77,7 +77,7 @@ class AdmissiblePackages:
 
     @property
     def top(self) -> float:
-        """The most that can be asked for."""
+        """The best package that can be asked for."""
         return float(self.edge.mine[0])
 
     def package(self, place: int) -> dict[str, Scalar]:
@@ -89,7 +89,7 @@ class AdmissiblePackages:
         return package_utility(self.terms.preferences, package).low
 
     def their_gain(self, before: Package, after: Package) -> float:
-        """How much the other side is believed to win by a change of package."""
+        """The other side's estimated gain from a change of package."""
         return package_utility(self.theirs, after).low - package_utility(self.theirs, before).low
 
     def is_admissible(self, package: Package) -> bool:
@@ -124,7 +124,7 @@ def admissible_packages(brief: PlanBrief) -> AdmissiblePackages:
 def nearest_package(
     ground: AdmissiblePackages, level: float, *, like: Package | None = None
 ) -> int:
-    """The place of the edge that is worth most nearly `level`; among near ones the most like `like`."""
+    """The place of the package whose utility is nearest to `level`; of near ones the most similar to `like`."""
     gaps = np.abs(ground.edge.mine - level)
     least = float(gaps.min())
     near = np.flatnonzero(gaps <= least + (0.01 if like is not None else TOLERANCE))
@@ -137,7 +137,7 @@ def nearest_package(
 
 
 def count_changes(package: Package, other: Package) -> int:
-    """On how many issues two packages differ."""
+    """The number of issues on which two packages differ."""
     return sum(other.get(name) != value for name, value in package.items())
 
 
@@ -268,7 +268,7 @@ def _aimed(ground: AdmissiblePackages, brief: PlanBrief) -> AdmissiblePackages:
 
 
 def _past_their_limit(ground: AdmissiblePackages) -> float:
-    """My utility at the better end of their estimated walk-away: opening short of it would be a gift."""
+    """My utility at the better end of their estimated walk-away; an opening below it would give value away."""
     terms, estimate = ground.terms, ground.terms.their_walk_away
     bottom = float(ground.edge.mine[-1])
     if estimate is None:

@@ -1,4 +1,4 @@
-"""What a plan is made from."""
+"""The input of a plan."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -46,7 +46,7 @@ class PlanBrief:
 
     @property
     def them(self) -> str:
-        """What the other side is called."""
+        """The name of the other side."""
         name = self.counterparty.get("organisation") or self.counterparty.get("name")
         return str(name) if name else "the other side"
 

@@ -1,4 +1,4 @@
-"""The promises a plan keeps; a plan that breaks one is a fault of the engine and is never handed out."""
+"""Checks that every plan must pass; a plan that fails one is a fault of the engine and is not returned."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -30,7 +30,7 @@ _NAMES: Final = frozenset({"source", "tactic_id", "link", "missing", "issue", "o
 
 
 class BrokenPlan(Exception):
-    """A plan breaks one of its own promises."""
+    """A plan fails one of the checks."""
 
 
 def check_plan(
@@ -45,7 +45,7 @@ def check_plan(
 
 
 def outward_texts(plan: dict[str, Any]) -> Iterator[tuple[PlanPlace, str]]:
-    """The sentences of a plan that are meant for the other side, with their places."""
+    """The sentences of a plan that are meant for the other side, with their JSON pointers."""
     for place, text in texts_in(plan):
         if any(_fits(place, pattern) for pattern in OUTWARD_PLACES):
             yield place, text
@@ -81,7 +81,7 @@ def figures_in(part: Any) -> Iterator[dict[str, Any]]:
 
 
 def private_numbers(brief: PlanBrief) -> frozenset[Decimal]:
-    """The numbers that must not reach the other side: limits, the value of the alternative, weights, utilities."""
+    """Numbers that must not reach the other side: limits, the value of the alternative, weights, utilities."""
     terms = brief.terms
     found = {at for places in private_limits(terms).values() for at in places}
     given = [terms.certain]

@@ -1,4 +1,4 @@
-"""The path of concessions and the trades: packages chosen on the ground, each with its figures."""
+"""The concession path and the trades of a plan: admissible packages with their figures."""
 
 import math
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ class IssueTrade:
 
 
 def opening_package(ground: AdmissiblePackages) -> ConcessionStep | None:
-    """The package to open with: at the opening level the one they are believed to like best."""
+    """The opening package: at the opening level, the one that the other side probably prefers."""
     if ground.opening is None or not len(ground.edge.mine):
         return None
     place = nearest_package(ground, ground.opening)
@@ -103,9 +103,9 @@ def similar_packages(
 
 
 def find_trades(ground: AdmissiblePackages) -> list[IssueTrade]:
-    """Exchanges that cost me nothing and give them something, by their gain; needs their weights.
+    """Exchanges that cost me nothing and gain them something, by their gain; needs their weights.
 
-    They start from the compromise that meets in the middle of every issue: what a talk drifts to without trading.
+    They start from the compromise in the middle of every issue, which a negotiation without trades tends to reach.
     """
     issues = [issue for issue in ground.terms.issues if issue.tradeable]
     if not len(ground.edge.mine) or all(issue.their_weight is None for issue in issues):

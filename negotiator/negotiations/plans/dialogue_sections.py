@@ -1,6 +1,6 @@
-"""What is said across the table, by both sides: questions, script, objections and replies, tactics and counters.
+"""The spoken parts of a plan: questions, script, objections with replies, tactics and counter-tactics.
 
-What is meant for the other side holds no private number.
+Sentences for the other side contain no private number.
 """
 
 from typing import Final
@@ -43,7 +43,7 @@ USUAL_TACTICS: Final[dict[str, tuple[str, ...]]] = {
 
 
 def question_rows(brief: PlanBrief, ground: AdmissiblePackages) -> list[PlanSection]:
-    """What to ask them, and what the answer is worth."""
+    """Questions to ask, and the value of their answers."""
     rows: list[PlanSection] = [
         {
             "question": "What has to be true for you to sign this?",
@@ -152,7 +152,7 @@ def script_section(
 
 
 def tactic_rows(brief: PlanBrief) -> list[PlanSection]:
-    """The tactics that fit, with the facts they rest on."""
+    """The tactics that fit, with the facts that support them."""
     items = rank_tactics(
         brief.situation,
         shelf=built_in_catalogue(),
@@ -174,7 +174,7 @@ def tactic_rows(brief: PlanBrief) -> list[PlanSection]:
 
 
 def their_tactic_rows(brief: PlanBrief) -> list[PlanSection]:
-    """What they are likely to try, seen moves first, and the answers to it, best first."""
+    """Tactics the other side is likely to use, recognised ones first, with the best answers."""
     shelf = built_in_catalogue().with_own(brief.own_tactics)
     seen = {move.tactic_id: move for move in brief.situation.recognised}
     if brief.situation.their_claimed_final:

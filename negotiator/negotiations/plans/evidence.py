@@ -1,6 +1,6 @@
-"""What a plan may cite beside the negotiation itself: memories, benchmarks, somebody else to turn to.
+"""What a plan may cite besides the negotiation: memories, benchmarks, and leads to alternatives.
 
-Who knows alternatives to what is being bought: a seam, since the assistant also runs without the directory.
+`LeadFinder` is a protocol, because the assistant also runs without the directory.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from negotiator.negotiations.session import NegotiationSession
 
 @dataclass(frozen=True, slots=True)
 class RelevantMemory:
-    """A memory that bears on this talk."""
+    """A memory that is relevant to this negotiation."""
 
     id: str
     text: str
@@ -35,7 +35,7 @@ class BenchmarkFigure:
 
 @dataclass(frozen=True, slots=True)
 class AlternativeLead:
-    """Somebody one could turn to instead: a candidate for a better alternative; `source` is what says so, by its id."""
+    """A possible alternative to the other side; `source` is the id of what supports it."""
 
     name: str
     link: str
@@ -44,7 +44,7 @@ class AlternativeLead:
 
 
 class LeadFinder(Protocol):
-    """Finds leads: somebody one could turn to instead."""
+    """Finds possible alternatives."""
 
     async def leads(
         self, sellers: Sequence[str], texts: Sequence[str]
@@ -54,18 +54,17 @@ class LeadFinder(Protocol):
 
 
 class NoLeads:
-    """Knows nobody: what an assistant without a directory has."""
+    """The lead finder of an assistant without a directory."""
 
     async def leads(
         self, sellers: Sequence[str], texts: Sequence[str]
     ) -> tuple[AlternativeLead, ...]:
-        """No leads."""
         del sellers, texts
         return ()
 
 
 async def find_leads(scout: LeadFinder, session: NegotiationSession) -> tuple[AlternativeLead, ...]:
-    """Leads for a negotiation; only who buys could buy elsewhere."""
+    """Leads for a negotiation in which the user buys; none otherwise."""
     terms = session.terms
     if terms.role != "buyer":
         return ()

@@ -1,10 +1,8 @@
-"""The tactic shelf: what a negotiator can do, what the other side is doing, and what fits now.
+"""The tactic catalogue: what a negotiator can do, what the other side is doing, and what fits now.
 
-Owns the built-in tactics (`shelf/*.toml`, one file per family, and the works they rest on in
-`sources.toml`), the phrases by which a move is recognised in talk (`cues/*.toml`), and the ranking
-that turns the facts of a negotiation into a short list with reasons. Everything here is pure: no
-web, no database, no clock. Neighbours: `negotiations` derives a `TacticSituation` from its rows and
-stores the user's own tactics; `teleprompter` feeds utterances to `recognise`; `memory` supplies the
-user's results. Private figures (walk-away, value of the alternative, weights) never enter a
-situation, so they cannot reach a line that is meant to be spoken.
+`catalogue` reads the built-in tactics (`built_in/*.toml`, one file per family, with their sources in `sources.toml`);
+`phrases` and `recognition` recognise moves in talk by the phrases of `recognition_phrases/*.toml`; `facts` defines the
+facts of a situation; `ranking` turns them into a short list with reasons. There is no database, web framework or clock
+here. Private figures (walk-away, value of the alternative, weights) are not part of a `TacticSituation`, so they cannot
+appear in a sentence that is meant to be spoken.
 """

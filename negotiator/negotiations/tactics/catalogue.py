@@ -1,4 +1,4 @@
-"""The shelf: built-in tactics, read from package data and checked once, and the user's own."""
+"""The catalogue: built-in tactics, read from package data and checked once, and the user's own tactics."""
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -41,14 +41,14 @@ class TacticCatalogue:
     by_id: Mapping[str, Tactic] = field(repr=False)
 
     def get(self, tactic_id: str) -> Tactic | None:
-        """The tactic with this id, if it is on the shelf."""
+        """The tactic with this id, or None."""
         return self.by_id.get(tactic_id)
 
     def with_own(self, own: Iterable[Tactic]) -> "TacticCatalogue":
-        """This shelf and the user's own tactics; ValueError when an id is taken.
+        """The catalogue with the user's own tactics. Raises ValueError when an id is taken.
 
-        References of an own tactic to one that is gone are left out: deleting one of the user's
-        tactics must not make the others unusable.
+        References of an own tactic to a deleted one are dropped, so that deleting one tactic does not make others
+        unusable.
         """
         added = tuple(own)
         if not added:
@@ -59,7 +59,7 @@ class TacticCatalogue:
 
 @cache
 def built_in_catalogue() -> TacticCatalogue:
-    """The shipped shelf; a ValueError names the first entry that breaks the schema."""
+    """The built-in catalogue. Raises ValueError for the first entry that violates the schema."""
     here = files(__package__ or __name__)
     works = {
         key: TacticSource(**work)

@@ -73,7 +73,7 @@ class PhraseWord:
 
 @dataclass(frozen=True, slots=True)
 class TacticPhrase:
-    """One phrase of one tactic; `unless` phrases silence the tactic in their sentence."""
+    """One phrase of one tactic; an `unless` phrase suppresses the tactic in its sentence."""
 
     tactic_id: str
     strength: PhraseStrength
@@ -96,7 +96,7 @@ class PhraseTree:
     root: _PhraseNode
 
     def find(self, words: Sequence[PhraseWord]) -> Iterator[tuple[TacticPhrase, int, int]]:
-        """Every cue found, with the first and one past the last word; never across sentences.
+        """Every phrase found, with its first word and the one after its last; never across sentences.
 
         Stops after `STEP_LIMIT` steps; 4,000 characters of ordinary talk need about a third.
         """

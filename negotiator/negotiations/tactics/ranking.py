@@ -1,7 +1,6 @@
-"""Which tactics fit here and now, why, and what to say: a sum of stated parts, no hidden weights.
+"""Ranks the tactics that fit a situation, with reasons and sentences to say. A score is the sum of stated parts.
 
-A tactic is offered only if a fact speaks for it: one of its reasons holds, or it answers a move
-just heard. General advice that fits any talk does worse than none, so it is not given.
+A tactic is suggested only when a fact supports it: one of its reasons holds, or it answers a recognised move.
 """
 
 import re
@@ -97,7 +96,7 @@ class TacticResult:
 
 @dataclass(frozen=True, slots=True)
 class TacticSuggestion:
-    """One item of the answer; the members are the contract's (§3, suggestions)."""
+    """One suggestion, with the members of the answer."""
 
     tactic: TacticReference
     score: float
@@ -161,7 +160,7 @@ def shrunken_win_rate(stats: TacticStats) -> float:
 def _allowed(
     tactic: Tactic, situation: TacticSituation, *, facts: FactValues, answering: bool
 ) -> bool:
-    """Whether nothing known speaks against it. A move just heard is answered in whatever phase it came."""
+    """Whether no known fact excludes the tactic. An answer to a recognised move is allowed in any phase."""
     return (
         tactic.ethics != "deceptive"
         and tactic.suits(situation.role)
@@ -221,7 +220,7 @@ def _suggestion(
 
 
 def _answer(tactic: Tactic, move: RecognisedTactic, shelf: TacticCatalogue) -> ScorePart:
-    """What it earns as an answer: more for a sure recognition and an early place."""
+    """The points a tactic gets as an answer: more for a certain recognition and an early place."""
     faced = shelf.by_id[move.tactic_id]
     place = faced.countered_by.index(tactic.id)
     points = COUNTER_POINTS * move.confidence * LATER_ANSWER**place
@@ -229,7 +228,7 @@ def _answer(tactic: Tactic, move: RecognisedTactic, shelf: TacticCatalogue) -> S
 
 
 def _standing(tactic: Tactic, situation: TacticSituation) -> list[ScorePart]:
-    """What the tactic brings along by itself: fit to the phase, effect, evidence, risk, ethics."""
+    """The points a tactic gets by itself: fit to the phase, effect, evidence, risk, ethics."""
     effect = tactic.effect
     parts = [
         ScorePart(

@@ -1,7 +1,7 @@
-"""Which moves the other side is making, read from what they say.
+"""Recognises the moves of the other side in what they say.
 
-The text is hostile data: it is cut, cleaned and compared with fixed phrases, and nothing in it can
-change a rule, a threshold or another tactic's result.
+The text is untrusted: it is truncated, normalised and compared with fixed phrases. It cannot change a rule, a threshold
+or the result of another tactic.
 """
 
 from collections.abc import Sequence
@@ -89,11 +89,10 @@ def _heard(
 
 
 def is_negated(words: Sequence[PhraseWord], start: int) -> bool:
-    """Whether a negator shortly before, in the same clause, takes the phrase back.
+    """Whether a negator shortly before the phrase, in the same clause, negates it.
 
-    "Why not" and "can't we" ask for the thing, "if you don't" threatens with it, "not only" adds to
-    it: none of them negates. A plain
-    "no" counts only right before the phrase, since it also opens answers.
+    "Why not" and "can't we" ask, "if you don't" threatens, "not only" adds: none of them negates. A plain "no" counts
+    only right before the phrase, because it also starts answers.
     """
     for i in range(start - 1, max(start - 1 - _REACH, -1), -1):
         if words[i].clause != words[start].clause:

@@ -1,4 +1,4 @@
-"""A tactic as a value: what it is, when it fits, what to say, what answers it."""
+"""A tactic: what it is, when it fits, what to say, and what answers it."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -35,7 +35,7 @@ OPERATORS: tuple[Operator, ...] = get_args(Operator)
 
 @dataclass(frozen=True, slots=True)
 class TacticCondition:
-    """One test on one fact of the situation; the vocabulary is `situation.FACTS`."""
+    """A test of one fact of the situation; `facts.FACTS` lists the facts."""
 
     fact: str
     operator: Operator
@@ -123,10 +123,10 @@ class Tactic:
     stats: TacticStats | None = None
 
     def suits(self, role: NegotiationRole | None) -> bool:
-        """Whether somebody in this role can use it; an unknown role gets only what suits all."""
+        """Whether someone in this role can use it; an unknown role gets only tactics for all roles."""
         return "party" in self.roles or (role is not None and role in self.roles)
 
     @property
     def is_opponent_move(self) -> bool:
-        """Whether the other side may be heard making it: it shows in talk and has an answer."""
+        """Whether the move can be recognised in what the other side says, and has an answer."""
         return self.seen_in == "talk" and bool(self.countered_by)
