@@ -342,7 +342,7 @@ async def test_a_body_that_ends_after_the_revocation_writes_nothing(
 async def test_a_body_that_ends_long_after_the_revocation_reads_nothing(
     application: Starlette, teleprompter_client: TeleprompterClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("negotiator.http.pipeline._BELIEVED_FOR", 0.0)
+    monkeypatch.setattr("negotiator.http.pipeline._RECHECK_AFTER", 0.0)
     body = orjson.dumps({"query": "discount"})
     begun, go, task = _slow(application, "/api/memories/search", body, teleprompter_client.headers)
     await begun.wait()
