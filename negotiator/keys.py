@@ -29,7 +29,7 @@ from ulid_transform import ulid_to_timestamp
 
 from negotiator.strict_json import read_jws
 from negotiator.telemetry import logger
-from negotiator.values import new_id, now
+from negotiator.values import DAY, new_id, now
 
 log = logger(__name__)
 
@@ -38,7 +38,7 @@ RS256: Final = "RS256"
 _PREFIXES: Final = {ALGORITHM: "key", RS256: "rsa"}
 ALGORITHMS: Final = tuple(_PREFIXES)
 _RSA_BITS: Final = 2048
-_LONGEST_TOKEN: Final = 86_400_000
+_LONGEST_TOKEN: Final = DAY
 _LOOK_EVERY: Final = 1.0
 _VERIFIERS: Final[dict[str, Callable[..., bool]]] = {
     ALGORITHM: ECAlgorithm(ECAlgorithm.SHA256, ec.SECP256R1).verify,

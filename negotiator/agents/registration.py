@@ -5,7 +5,7 @@ The directory registers its agents in `directory.accounts_registration`. Rows ar
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy import BigInteger, bindparam, func, or_, update
 from sqlmodel import col, select
@@ -25,8 +25,6 @@ from negotiator.tokens.assertion_grants import allowed_scopes
 from negotiator.trust import revocations
 from negotiator.trust.assertions import Assertion
 from negotiator.users.identity_matching import MatchedUser, match_assertion
-
-_DAY: Final = 86_400_000
 
 _ADD = Statement(insertion(Agent))
 _FIND = Query(
@@ -105,7 +103,7 @@ class AgentRegistration:
 
         Unclaimed, it is forgotten after the retention time.
         """
-        expires_at = token.issued_at + self.retention_days * _DAY
+        expires_at = token.issued_at + self.retention_days * values.DAY
         agent = self._agent(token, name, "anonymous", expires_at=expires_at)
         add(tx, agent, actor=address, identity_type="anonymous")
         if holds_token:

@@ -19,10 +19,9 @@ from negotiator.directory.identity_keys import PublishedKeys, UnreadableDocument
 from negotiator.directory.tables import IdentityProof
 from negotiator.store.statement import Query, Transaction, table
 from negotiator.store.store import Store
-from negotiator.tokens.api_key_queries import DAY
 from negotiator.tokens.tables import ApiKey
 
-_EVERY: Final = 3_600_000
+_EVERY: Final = values.HOUR
 _AT_ONCE: Final = 100
 
 _agent, _key = Agent, ApiKey
@@ -62,7 +61,7 @@ class IdleAgentSweep:
         if now < self._due:
             return
         self._due = now + _EVERY
-        since = now - self.unused_days * DAY
+        since = now - self.unused_days * values.DAY
         for agent_id in await self.store.scan(lambda tx: tx.all(_GONE, now=now, used_since=since)):
             await self.store.write(lambda tx, agent_id=agent_id: _end(tx, agent_id, now, since))
 
@@ -72,9 +71,8 @@ def _end(tx: Transaction, agent_id: str, now: int, since: int) -> None:
         accounts_queries.revoke(tx, agent_id, actor="clock", event="agent.expired")
 
 
-DAY_MILLISECONDS: Final = 86_400_000
-RECHECK_INTERVAL: Final = 30 * DAY_MILLISECONDS
-RETRY_INTERVAL: Final = DAY_MILLISECONDS
+RECHECK_INTERVAL: Final = 30 * values.DAY
+RETRY_INTERVAL: Final = values.DAY
 _TOLERATED_FAILURES: Final = 1
 _RECHECK_BATCH: Final = 10
 

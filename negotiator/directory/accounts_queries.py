@@ -18,7 +18,7 @@ from negotiator.tokens.api_keys import ClientEntitlement
 
 UNPROVEN, PROVEN, VETTED = 1, 2, 3
 
-_KEPT = 30 * 86_400_000
+_KEPT = 30 * values.DAY
 _live = (
     col(Agent.id) == bindparam("agent"),
     col(Agent.service) == "directory",

@@ -205,10 +205,10 @@ class Collections:
         found = await self.store.read(
             lambda tx: collections_queries.page(tx, owner, body.limit, before=before)
         )
-        rows, more = found[: body.limit], len(found) > body.limit
+        rows, cursor = self.cursors.page(found, body.limit, lambda row: row.id, *bound)
         return {
             "items": [self._summary(row, owned=True) for row in rows],
-            "next_cursor": self.cursors.seal(rows[-1].id, *bound) if more else None,
+            "next_cursor": cursor,
         }
 
     async def get(self, call: Call[CollectionId]) -> dict[str, Any]:

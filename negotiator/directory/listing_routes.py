@@ -31,7 +31,6 @@ TOOLS_PATH: Final = "/api/v1/tools"
 TOOL_PATH: Final = "/api/v1/tools/{id}"
 _CACHE_BYTES: Final = 4 * 2**20
 """Bytes of list answers that are cached."""
-_DAY: Final = 86_400_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +152,9 @@ class CatalogueListing:
         query = call.input
         index, seq = await self.catalogue_index.current()
         parameters = query.model_dump_json(exclude_defaults=True)
-        tag = listing_answers.weak_tag(seq, values.now() // _DAY if query.text else 0, parameters)
+        tag = listing_answers.weak_tag(
+            seq, values.now() // values.DAY if query.text else 0, parameters
+        )
         headers = listing_answers.cache_headers(call.caller, tag)
         if (unchanged := listing_answers.not_modified(call, headers)) is not None:
             return unchanged
@@ -222,8 +223,9 @@ class CatalogueListing:
         )
         if (unchanged := listing_answers.not_modified(call, headers)) is not None:
             return unchanged
-        items = found[: query.limit]
+        items, next_cursor = self.cursors.page(
+            found, query.limit, lambda change: change["seq"], "changes"
+        )
         last: int = items[-1]["seq"] if items else max(since, latest)
-        next_cursor = self.cursors.seal(last, "changes") if len(found) > len(items) else None
         rest = {"count": len(items), "last": last, "latest": latest, "next_cursor": next_cursor}
         return Answer(listing_answers.items_object(orjson.dumps(items), rest), headers=headers)

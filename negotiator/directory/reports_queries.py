@@ -71,7 +71,6 @@ OPERATOR: Final = "operator"
 REPORTS_PER_DAY: Final = 10
 REPORTS_PER_DAY_PROVEN: Final = 50
 _PROVEN, _VETTED_LEVEL = 2, 3
-_DAY: Final = 24 * 3600 * 1000
 _QUARANTINE_MESSAGE: Final = "Hidden until a moderator has reviewed reports about it."
 
 _of_tool = col(Report.tool) == bindparam("tool")
@@ -191,12 +190,12 @@ def remove(tx: Transaction, key: str, *, message: str = "", actor: str = OPERATO
 
 def _check_quota(tx: Transaction, caller: Caller, now: int) -> None:
     most = REPORTS_PER_DAY_PROVEN if caller.level >= _PROVEN else REPORTS_PER_DAY
-    made = tx.all(_MADE, reporter=caller.principal, since=now - _DAY)
+    made = tx.all(_MADE, reporter=caller.principal, since=now - values.DAY)
     if len(made) >= most:
         raise TooManyRequests(
             f"You made {most} reports within a day.",
             error="report_quota",
-            retry_after=(made[-most] + _DAY - now) // 1000 + 1,
+            retry_after=(made[-most] + values.DAY - now) // 1000 + 1,
         )
 
 

@@ -14,7 +14,7 @@ from negotiator.errors import NotFound, PreconditionFailed
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion, table
 
 OPEN_STATUSES: Final = ("pending", "changes_requested")
-SUBMISSION_LIFETIME: Final = 90 * 24 * 3600 * 1000
+SUBMISSION_LIFETIME: Final = 90 * values.DAY
 _LAST: Final = "sub_" + "z" * values.ID_LENGTH
 _SWEPT: Final = 200
 _HARMLESS: Final = ("duplicate", "insufficient_detail", "broken_link")

@@ -231,17 +231,14 @@ class Submissions:
         bound = ("submissions", owner, body.status)
         before = self.cursors.open(body.cursor, *bound) if body.cursor else None
 
-        def unit(tx: Transaction) -> tuple[list[dict[str, Any]], bool]:
+        def unit(tx: Transaction) -> dict[str, Any]:
             found = submissions_queries.page(
                 tx, owner, status=body.status, before=before, limit=body.limit
             )
-            return [self._view(tx, row) for row in found[: body.limit]], len(found) > body.limit
+            shown, cursor = self.cursors.page(found, body.limit, lambda row: row.id, *bound)
+            return {"items": [self._view(tx, row) for row in shown], "next_cursor": cursor}
 
-        items, more = await self.store.scan(unit)
-        return {
-            "items": items,
-            "next_cursor": self.cursors.seal(items[-1]["id"], *bound) if more else None,
-        }
+        return await self.store.scan(unit)
 
     async def get(self, call: Call[SubmissionId]) -> dict[str, Any]:
         owner, key = call.caller.principal, call.input.id

@@ -30,7 +30,6 @@ from negotiator.store.statement import Transaction
 MOST_OPEN_SUBMISSIONS: Final = 5
 SUBMISSIONS_PER_DAY: Final = 10
 SUBMISSIONS_PER_DAY_PROVEN: Final = 50
-_DAY: Final = 24 * 3600 * 1000
 _PROVEN: Final = 2
 
 
@@ -41,12 +40,12 @@ def require_quota(tx: Transaction, caller: Caller) -> None:
         values.now(),
         SUBMISSIONS_PER_DAY_PROVEN if caller.level >= _PROVEN else SUBMISSIONS_PER_DAY,
     )
-    made = submissions_queries.created_since(tx, caller.principal, now - _DAY)
+    made = submissions_queries.created_since(tx, caller.principal, now - values.DAY)
     if len(made) >= most:
         raise TooManyRequests(
             f"You made {most} submissions within a day.",
             error="submission_quota",
-            retry_after=(made[-most] + _DAY - now) // 1000 + 1,
+            retry_after=(made[-most] + values.DAY - now) // 1000 + 1,
         )
 
 
@@ -96,7 +95,7 @@ def take_down(tx: Transaction, caller: Caller, key: str, *, expected: int | None
 
 
 OPERATOR: Final = "operator"
-_APPEAL_WITHIN: Final = 30 * 24 * 3600 * 1000
+_APPEAL_WITHIN: Final = 30 * values.DAY
 _VETTED: Final = 3
 
 

@@ -2,7 +2,8 @@
 
 import hmac
 from base64 import urlsafe_b64encode
-from typing import Annotated, Any, Final
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Final, TypeVar
 
 import orjson
 from pydantic import Field
@@ -10,6 +11,8 @@ from pydantic import Field
 from negotiator.errors import InvalidRequest
 from negotiator.schema import SchemaKeyword
 from negotiator.strict_json import read_segment
+
+Row = TypeVar("Row")
 
 _MAC: Final = 16
 _SHORTEST: Final = 23
@@ -49,6 +52,18 @@ class Cursors:
         if not hmac.compare_digest(octets[:_MAC], self._mac(payload, bound)):
             raise InvalidRequest("The cursor belongs to no list like this.", error="invalid_cursor")
         return orjson.loads(payload)
+
+    def page(
+        self, found: Sequence[Row], limit: int, position: Callable[[Row], Any], *bound: object
+    ) -> tuple[Sequence[Row], str | None]:
+        """The first `limit` of the rows, and a cursor to the others; None when there are no others.
+
+        `position` says where a row stands in the list; `bound` is as in `seal`. `found` holds one row more than
+        `limit`, or all the others, when the list goes on.
+        """
+        shown = found[:limit]
+        more = len(found) > limit
+        return shown, self.seal(position(shown[-1]), *bound) if more else None
 
     def _mac(self, payload: bytes, bound: tuple[object, ...]) -> bytes:
         """128 bits over the bound values, as JSON so that they are unambiguous, and the position."""

@@ -10,8 +10,8 @@ from sqlmodel import col
 from negotiator.memory.benchmarks_statistics import MIN_DEAL_AGE_DAYS, BenchmarkDeal
 from negotiator.memory.tables import Win
 from negotiator.store.statement import Query, Transaction
+from negotiator.values import DAY
 
-_DAY: Final = 86_400_000
 _MONTHS: Final = {"12m": 12, "24m": 24, "36m": 36}
 _MONTH_DAYS: Final = Decimal("30.4375")
 
@@ -74,7 +74,7 @@ def contributed_deals(
     tx: Transaction, owner: str, cell: BenchmarkCell, now: int
 ) -> list[BenchmarkDeal]:
     """Deals of other owners that they contributed to the cell, closed at least `MIN_DEAL_AGE_DAYS` ago."""
-    until = now - MIN_DEAL_AGE_DAYS * _DAY
+    until = now - MIN_DEAL_AGE_DAYS * DAY
     return tx.all(_CONTRIBUTED, holder=owner, until=until, **_bound(cell, now))
 
 
@@ -91,7 +91,7 @@ def missing_dimension(cell: BenchmarkCell) -> str | None:
 
 def _bound(cell: BenchmarkCell, now: int) -> dict[str, Any]:
     months = _MONTHS.get(cell.period)
-    since = 0 if months is None else now - int(months * _MONTH_DAYS * _DAY)
+    since = 0 if months is None else now - int(months * _MONTH_DAYS * DAY)
     return {
         "category": cell.category,
         "kind": cell.kind,

@@ -20,7 +20,6 @@ from negotiator.store.statement import Query, Statement, Transaction, insertion,
 from negotiator.values import milliseconds
 
 MemoryDocument = dict[str, Any]
-NEWEST_REVISION: Final = 2**31 - 1
 _LAST: Final = "mem_" + "z" * values.ID_LENGTH
 
 

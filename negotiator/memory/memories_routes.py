@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, Final
 
 import orjson
@@ -195,11 +196,9 @@ class MemoryRoutes:
         bound = ("memories", owner, query.model_dump(exclude={"limit", "cursor"}))
         before = None if query.cursor is None else self.cursors.open(query.cursor, *bound)
         found = await self.store.read(lambda tx: memories_queries.page(tx, owner, query, before))
-        more = len(found) > query.limit
-        listed = found[: query.limit]
-        cursor = orjson.dumps(self.cursors.seal(listed[-1][0], *bound) if more else None)
+        listed, cursor = self.cursors.page(found, query.limit, itemgetter(0), *bound)
         items = b",".join(document for _, document in listed)
-        return Answer(b'{"items":[%b],"next_cursor":%b}' % (items, cursor))
+        return Answer(b'{"items":[%b],"next_cursor":%b}' % (items, orjson.dumps(cursor)))
 
     async def get(self, call: Call[GetMemory]) -> Any:
         owner, query = call.caller.principal, call.input
@@ -215,17 +214,13 @@ class MemoryRoutes:
     async def history(self, call: Call[ListMemoryVersions]) -> Mapping[str, Any]:
         owner, query = call.caller.principal, call.input
         bound = ("memory versions", owner, query.id)
-        newest = (
-            memories_queries.NEWEST_REVISION
-            if query.cursor is None
-            else self.cursors.open(query.cursor, *bound)
-        )
+        newest = values.NEWEST if query.cursor is None else self.cursors.open(query.cursor, *bound)
         found = await self.store.read(
             lambda tx: memories_queries.versions(
                 tx, owner, query.id, newest=newest, limit=query.limit + 1
             )
         )
-        listed, more = found[: query.limit], len(found) > query.limit
+        listed, cursor = self.cursors.page(found, query.limit, itemgetter(0), *bound)
         items = [
             {
                 "revision": revision,
@@ -236,7 +231,6 @@ class MemoryRoutes:
             }
             for revision, at, actor, change, before in listed
         ]
-        cursor = self.cursors.seal(listed[-1][0], *bound) if more else None
         return {"items": items, "next_cursor": cursor}
 
     async def remember(self, call: Call[NewMemory]) -> Answer:

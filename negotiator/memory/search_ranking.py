@@ -11,13 +11,15 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
+from negotiator.values import DAY
+
 RankingMode = Literal["hybrid", "semantic", "keyword"]
 RankingArray = Any
 
 MAX_CANDIDATES: Final = 50
 KEYWORD_WEIGHT: Final = 0.5
 """The weight of the keyword score; the semantic score weighs one."""
-_HALF_LIFE_MS: Final = 180 * 86_400_000
+_HALF_LIFE_MS: Final = 180 * DAY
 _FRESH: Final = 0.3
 _TRUST: Final = np.array([0.5, 0.85, 1.0, 1.1])
 

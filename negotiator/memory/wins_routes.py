@@ -125,8 +125,7 @@ class WinRoutes:
         bound = ("wins", owner, query.category, query.kind, query.counterparty)
         before = None if query.cursor is None else self.cursors.open(query.cursor, *bound)
         found = await self.store.read(lambda tx: wins_queries.page(tx, owner, query, before))
-        listed, more = found[: query.limit], len(found) > query.limit
-        cursor = self.cursors.seal(listed[-1]["id"], *bound) if more else None
+        listed, cursor = self.cursors.page(found, query.limit, lambda win: win["id"], *bound)
         return {"items": listed, "next_cursor": cursor}
 
     async def get(self, call: Call[WinId]) -> Mapping[str, Any]:

@@ -13,8 +13,6 @@ from negotiator.negotiations.schemas_negotiations import EventView
 from negotiator.negotiations.tables import NegotiationEvent
 from negotiator.store.statement import Query, Statement, Transaction, insertion
 
-NEWEST_SEQ: Final = 2**31 - 1
-
 
 @dataclass(frozen=True, slots=True)
 class Actor:
@@ -88,4 +86,4 @@ def page(
     tx: Transaction, negotiation: str, *, before: int | None, limit: int
 ) -> list[tuple[Any, ...]]:
     """Up to `limit` events before a seq, newest first, as (seq, JSON)."""
-    return tx.all(_PAGE, negotiation=negotiation, before=before or NEWEST_SEQ, limit=limit)
+    return tx.all(_PAGE, negotiation=negotiation, before=before or values.NEWEST, limit=limit)

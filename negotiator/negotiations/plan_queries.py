@@ -13,8 +13,6 @@ from negotiator.errors import NotFound
 from negotiator.negotiations.tables import BattlePlan
 from negotiator.store.statement import Query, Statement, Transaction, insertion
 
-NEWEST_VERSION = 2**31 - 1
-
 
 @dataclass(frozen=True, slots=True)
 class StoredPlan:
@@ -98,5 +96,5 @@ def page(
     tx: Transaction, owner: str, negotiation: str, *, before: int | None, limit: int
 ) -> list[StoredPlan]:
     """Versions below `before`, newest first."""
-    before = NEWEST_VERSION if before is None else before
+    before = values.NEWEST if before is None else before
     return tx.all(_PAGE, negotiation=negotiation, owner=owner, before=before, limit=limit)

@@ -137,12 +137,8 @@ class BattlePlans:
             )
 
         session, found = await read_current(self.store, owner, unit)
-        more = len(found) > asked.limit
-        found = found[: asked.limit]
-        return {
-            "items": [plan_head(one, session) for one in found],
-            "next_cursor": self.cursors.seal(found[-1].version, *bound) if more else None,
-        }
+        plans, cursor = self.cursors.page(found, asked.limit, lambda plan: plan.version, *bound)
+        return {"items": [plan_head(plan, session) for plan in plans], "next_cursor": cursor}
 
     async def get(self, call: Call[BattlePlanId]) -> Answer:
         """One version, in the form that was asked for."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, Final, TypeVar
 
 import orjson
@@ -272,12 +273,8 @@ class Negotiations:
         found = await read_current(
             self.store, owner, lambda tx: queries.page(tx, owner, asked, before)
         )
-        more = len(found) > asked.limit
-        found = found[: asked.limit]
-        return {
-            "items": [orjson.Fragment(row[1]) for row in found],
-            "next_cursor": self.cursors.seal(found[-1][0], *bound) if more else None,
-        }
+        rows, cursor = self.cursors.page(found, asked.limit, itemgetter(0), *bound)
+        return {"items": [orjson.Fragment(row[1]) for row in rows], "next_cursor": cursor}
 
     async def open(self, call: Call[NegotiationBody]) -> dict[str, Any]:
         """A new negotiation of the caller's."""
@@ -339,20 +336,14 @@ class Negotiations:
             return event_queries.page(tx, asked.id, before=before, limit=asked.limit + 1)
 
         found = await read_current(self.store, owner, unit)
-        more = len(found) > asked.limit
-        found = found[: asked.limit]
-        return {
-            "items": [orjson.Fragment(row[1]) for row in found],
-            "next_cursor": self.cursors.seal(found[-1][0], *bound) if more else None,
-        }
+        rows, cursor = self.cursors.page(found, asked.limit, itemgetter(0), *bound)
+        return {"items": [orjson.Fragment(row[1]) for row in rows], "next_cursor": cursor}
 
     async def offers(self, call: Call[ListOf]) -> dict[str, Any]:
         """A page of a negotiation's ledger."""
         asked, owner = call.input, call.caller.principal
         bound = ("offers", owner, asked.id)
-        before = (
-            self.cursors.open(asked.cursor, *bound) if asked.cursor else event_queries.NEWEST_SEQ
-        )
+        before = self.cursors.open(asked.cursor, *bound) if asked.cursor else values.NEWEST
 
         def unit(tx: Transaction) -> Any:
             queries.find(tx, owner, asked.id)
@@ -361,13 +352,9 @@ class Negotiations:
         rows = await read_current(self.store, owner, unit)
         status = offer_history.offer_statuses(rows, values.now())
         older = [row for row in reversed(rows) if row.seq < before]
-        page = older[: asked.limit]
-        return {
-            "items": [offer_history.offer_view(row, status[row.id]) for row in page],
-            "next_cursor": self.cursors.seal(page[-1].seq, *bound)
-            if len(older) > asked.limit
-            else None,
-        }
+        page, cursor = self.cursors.page(older, asked.limit, lambda row: row.seq, *bound)
+        items = [offer_history.offer_view(row, status[row.id]) for row in page]
+        return {"items": items, "next_cursor": cursor}
 
     async def record(self, call: Call[RecordOffer]) -> dict[str, Any]:
         """Add a row to the ledger of one of the caller's negotiations."""

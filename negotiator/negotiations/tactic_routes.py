@@ -242,12 +242,10 @@ class Tactics:
         found = tactic_views.selected_tactics(mine, asked)
         keys = [view["id"] for view in found]
         start = keys.index(last) + 1 if last in keys else 0
-        page = found[start : start + asked.limit]
-        more = start + asked.limit < len(found)
-        return {
-            "items": page,
-            "next_cursor": self.cursors.seal(page[-1]["id"], *bound) if more else None,
-        }
+        tactics, cursor = self.cursors.page(
+            found[start:], asked.limit, lambda view: view["id"], *bound
+        )
+        return {"items": tactics, "next_cursor": cursor}
 
     async def get(self, call: Call[TacticId]) -> dict[str, Any]:
         """One tactic of the shelf or of the caller's, with its counters both ways."""

@@ -15,12 +15,12 @@ import orjson
 from negotiator.errors import FieldError
 from negotiator.negotiations.issues import Issue, IssueOption, IssueRange, Scalar
 from negotiator.negotiations.utility import Preferences, Worth
+from negotiator.values import DAY
 
 SELLING_ROLES: Final = frozenset({"seller", "candidate", "landlord"})
 """Roles to which more money is better."""
 BUYING_ROLES: Final = frozenset({"buyer", "employer", "tenant"})
 """Roles to which less money is better."""
-MILLISECONDS_PER_DAY: Final = 86_400_000
 PriceOrUtility: TypeAlias = Decimal | float
 
 
@@ -221,7 +221,7 @@ def issue_named(issues: Sequence[Issue], name: str) -> Issue | None:
 
 def days_left(deadline: int | None, now: int) -> float | None:
     """Days until a deadline, 0 once it has passed."""
-    return None if deadline is None else max(0.0, (deadline - now) / MILLISECONDS_PER_DAY)
+    return None if deadline is None else max(0.0, (deadline - now) / DAY)
 
 
 TERMS_VERSION: Final = 1

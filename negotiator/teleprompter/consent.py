@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 from negotiator.teleprompter.cues.catalogue import Speaker
+from negotiator.values import DAY
 
 ConsentBasis = Literal["all_parties", "one_party", "own_side_only", "test"]
 Retention = Literal["none", "session", "30_days", "until_deleted"]
 
 CONSENT_BASES: Final[tuple[ConsentBasis, ...]] = get_args(ConsentBasis)
 RETENTIONS: Final[tuple[Retention, ...]] = get_args(Retention)
-AFTER_SESSION_MS: Final = 24 * 3_600_000
-THIRTY_DAYS_MS: Final = 30 * 24 * 3_600_000
+AFTER_SESSION_MS: Final = DAY
+THIRTY_DAYS_MS: Final = 30 * DAY
 
 
 @dataclass(frozen=True, slots=True)

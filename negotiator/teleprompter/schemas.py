@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import ConfigDict, Field, StringConstraints
 from typing_extensions import TypedDict
 
+from negotiator import values
 from negotiator.http.cursors import Cursor
 from negotiator.negotiations.tactics.tactic import NegotiationRole
 from negotiator.schema import Strict, example_schema
@@ -100,7 +101,7 @@ class Utterance(SessionId):
 class FollowSession(SessionId):
     """The numbered events after a number, as JSON or as an event stream."""
 
-    after: int = Field(0, ge=0, le=2**31 - 1, description="The last number you have.")
+    after: int = Field(0, ge=0, le=values.NEWEST, description="The last number you have.")
     wait: float = Field(
         0, ge=0, le=25, description="Seconds to wait for the first event; ignored by a stream."
     )

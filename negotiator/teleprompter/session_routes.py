@@ -373,9 +373,7 @@ class SessionRoutes:
                 tx, owner, state=asked.state, before=before, limit=asked.limit + 1
             )
         )
-        listed = found[: asked.limit]
-        more = len(found) > asked.limit
-        cursor = self.cursors.seal(listed[-1].id, *bound) if more else None
+        listed, cursor = self.cursors.page(found, asked.limit, lambda session: session.id, *bound)
         return {"items": [self.views.of(each) for each in listed], "next_cursor": cursor}
 
     async def get(self, call: Call[SessionId]) -> SessionView:

@@ -112,7 +112,7 @@ def _silenced(whole: Mapping[str, Any]) -> dict[str, Any]:
 
 MAX_OPEN_SESSIONS: Final = 10
 """Open sessions of one owner."""
-MAX_SESSION_MS: Final = 4 * 3600 * 1000
+MAX_SESSION_MS: Final = 4 * values.HOUR
 IDLE_MS: Final = 15 * 60 * 1000
 _REMEMBERED_IDS: Final = 64
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from negotiator import values
 from negotiator.errors import UpgradeRequired
 from negotiator.http.operation import Answer, Call, Operation
 from negotiator.teleprompter import session_queries
@@ -23,7 +24,7 @@ class OpenStream(SessionId):
     after: int | None = Field(
         None,
         ge=0,
-        le=2**31 - 1,
+        le=values.NEWEST,
         description="Follow from this number on at once; if absent, `start` says from where.",
     )
 

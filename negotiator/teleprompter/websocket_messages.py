@@ -13,6 +13,7 @@ import orjson
 from pydantic import Field
 from starlette.types import Receive, Send
 
+from negotiator import values
 from negotiator.http.input import validate
 from negotiator.schema import Strict
 from negotiator.strict_json import read_object
@@ -60,7 +61,7 @@ class StartMessage(Strict):
 
     type: Literal["start"]
     channels: tuple[ChannelRequest, ...] = Field((), max_length=2)
-    after: int = Field(0, ge=0, le=2**31 - 1)
+    after: int = Field(0, ge=0, le=values.NEWEST)
 
 
 class TextMessage(Strict):

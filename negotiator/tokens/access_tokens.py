@@ -309,7 +309,7 @@ class AccessTokens:
         live = tx.one(_LIVE, jti=caller.credential, now=values.now())
         if live is None:
             return None
-        if not api_key_queries.is_from_key(live[1]):
+        if not (live[1] or "").startswith(api_key_queries.KEY_IDENTITY):
             return caller
         standing = self._find_standing(tx, caller.client_id)
         return standing and replace(caller, level=standing.level, rate=standing.rate)

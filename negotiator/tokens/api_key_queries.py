@@ -12,7 +12,8 @@ from negotiator.tokens import api_keys
 from negotiator.tokens.tables import ApiKey
 from negotiator.trust import revocations
 
-DAY: Final = 86_400_000
+KEY_IDENTITY: Final = "key:"
+"""How the `identity` of a token begins that was issued for an API key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +81,8 @@ class NewApiKey:
 
 
 def key_identity(key_id: str) -> str:
-    """What a token that was got with this key stands on: its watermark kills them all."""
-    return f"key:{key_id}"
-
-
-def is_from_key(token_identity: str | None) -> bool:
-    """Whether a token was got with a key."""
-    return token_identity is not None and token_identity.startswith("key:")
+    """The `identity` of every token that was issued for this key; its watermark ends them all."""
+    return f"{KEY_IDENTITY}{key_id}"
 
 
 def add(tx: Transaction, pepper: bytes, client_id: str) -> NewApiKey:

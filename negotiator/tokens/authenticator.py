@@ -36,7 +36,7 @@ class ApiKeyAuthenticator:
         self._store = store
         self._pepper = pepper
         self._find_standing = find_standing
-        self._unused_after = unused_days * api_key_queries.DAY
+        self._unused_after = unused_days * values.DAY
         self._noted: dict[str, int] = {}
         self._notes: set[asyncio.Task[None]] = set()
 

@@ -17,6 +17,7 @@ from negotiator import telemetry
 from negotiator.strict_json import is_array, is_object, read_object, read_segment
 from negotiator.trust.fetch import FetchedDocument, Fetcher, FetchFailed
 from negotiator.trust.issuers import Issuer, canonical_algorithm
+from negotiator.values import DAY
 
 log = telemetry.logger(__name__)
 
@@ -25,7 +26,7 @@ MAX_KEYS: Final = 50
 MAX_ISSUERS: Final = 256
 RSA_BITS: Final = range(2048, 8193)
 FLOOR: Final = 600_000
-CEILING: Final = 86_400_000
+CEILING: Final = DAY
 COOL_DOWN: Final = 30_000
 FLIGHT_SECONDS: Final = 10.0
 

@@ -29,6 +29,7 @@ from negotiator.trust.claims import (
 from negotiator.trust.issuers import Issuer
 from negotiator.trust.keysets import IssuerKeys
 from negotiator.trust.signatures import read_compact
+from negotiator.values import DAY
 
 _CAEP: Final = "https://schemas.openid.net/secevent/caep/event-type/"
 _RISC: Final = "https://schemas.openid.net/secevent/risc/event-type/"
@@ -144,7 +145,7 @@ def _tenant(named: dict[str, Any]) -> str | None:
 
 SECURITY_EVENT_TYPE: Final = "secevent+jwt"
 SKEW: Final = 60_000
-OLDEST: Final = 7 * 86_400_000
+OLDEST: Final = 7 * DAY
 """How long a transmitter may keep trying to deliver, milliseconds."""
 
 

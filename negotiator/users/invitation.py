@@ -13,7 +13,7 @@ from negotiator.store.statement import Transaction
 from negotiator.trust.revocations import FOREVER
 from negotiator.users import user_queries
 
-LIFE: Final = 86_400_000
+LIFE: Final = values.DAY
 _FORM = re.compile(r"([0-9a-f]{8,12})-([0-9a-f]{64})")
 
 

@@ -9,7 +9,7 @@ from negotiator.negotiations.routes import NEGOTIATIONS_PATH
 
 OfferPackage = dict[str, Any]
 
-_WEEKS: Final = 3 * 7 * 86_400_000
+_WEEKS: Final = 3 * 7 * values.DAY
 _ROUNDS: Final = 3
 _UTTERANCE: Final = "This is our final offer. Take it or leave it."
 _FIRST: Final[OfferPackage] = {"price": 116_000, "payment_days": 14, "contract_months": 36}

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from negotiator.directory.search.postings import Postings
 from negotiator.directory.search.query import QueryUnit
 from negotiator.directory.search.terms import Phrase
+from negotiator.values import DAY
 
 HIGHEST_SCORE: Final = 10_000
 """A score of 1.0, as the integer that lists are ordered by."""
-_DAY: Final = 86_400_000
 _TEXT, _POPULARITY, _QUALITY, _FRESHNESS = 0.70, 0.15, 0.10, 0.05
 _FAMOUS: Final = 1000
 _DEPRECATED: Final = 0.5
@@ -118,4 +118,4 @@ def rank_scores(
 
 def epoch_day(now: int) -> int:
     """The day of a moment in milliseconds, counted from the epoch."""
-    return now // _DAY
+    return now // DAY
