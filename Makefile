@@ -1,7 +1,7 @@
 # Everything there is to do here. `make` alone lists it. Needs Python 3.11 to 3.13, make, gcc and node 20 (for pyright).
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test browser voice check bench bench-http bench-directory bench-strategy bench-memory bench-speech bench-teleprompter conformance fuzz hosts docs fix clean
+.PHONY: help setup run demo test browser voice check bench bench-http bench-directory bench-strategy bench-memory bench-speech bench-teleprompter conformance files-entered fuzz hosts docs fix clean
 
 # Python may keep what it compiled: the tests start hundreds of processes of five hundred modules.
 export PYTHONDONTWRITEBYTECODE :=
@@ -75,6 +75,9 @@ bench-speech: $(READY) voice ## Measure the embedded recogniser: words wrong, de
 bench-teleprompter: $(READY) voice ## Measure words and sound to a card, over real sockets
 	$(BIN)/python -m tests.bench.utterance
 	$(BIN)/python -m tests.bench.teleprompter
+
+files-entered: $(READY) ## Count the files and functions of the package that each kind of request enters
+	$(BIN)/pytest -q -s --durations=0 --durations-min=60 tests/house/test_files_entered.py
 
 fuzz: $(READY) ## Send made-up requests of every kind to a server, with every check of schemathesis
 	$(BIN)/python -m tests.live.openapi.fuzz

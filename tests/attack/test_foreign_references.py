@@ -102,7 +102,7 @@ async def test_no_row_names_a_negotiation_of_somebody_else_s(
         for answer in answers:
             refused(answer, ABSENT)
         alike(answers)
-    # Nothing was kept, and she may still record a win for her own.
+    # Nothing was kept, and Eve may still record a win for her own.
     assert len((await eve.send("GET", "/api/memories?kind=fact")).json()["items"]) == 1
     assert len((await eve.send("GET", "/api/wins")).json()["items"]) == 1
     assert (await ada.made("/api/wins", {**WIN, "negotiation_id": hers})).startswith("win_")

@@ -96,7 +96,7 @@ class ConsentingUser:
     async def decide(
         self, path: str, *, decision: str = "allow", without: tuple[str, ...] = ()
     ) -> httpx2.Response:
-        """Go where the client sends him, and answer the page."""
+        """Follow the client's link, and answer the consent page."""
         page = await self.http.get(path)
         assert page.status_code == 200, (page.status_code, page.headers.get("location"), page.text)
         return await self.answer(page, decision=decision, without=without)

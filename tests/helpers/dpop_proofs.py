@@ -1,4 +1,4 @@
-"""Somebody who proves that he holds a key (DPoP, RFC 9449): good proofs, and every way to spoil one."""
+"""A client that proves possession of a key (DPoP, RFC 9449): good proofs, and every way to spoil one."""
 
 import hashlib
 import json

@@ -33,7 +33,7 @@ class FakeOpenIdProvider:
     exchanges: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
 
     def sign_in(self, url: str) -> str:
-        """What the provider's page does with a person: the URL it sends him back to."""
+        """The URL that the provider's page sends a user back to."""
         self.asked = {name: value[0] for name, value in parse_qs(urlsplit(url).query).items()}
         code = secrets.token_urlsafe(16)
         self.codes[code] = self.asked

@@ -18,7 +18,7 @@ _SENT: Final = re.compile(r"https?://[^\s'\"]+/oauth/authorize\?[^\s'\"]+")
 
 @dataclass
 class LiveUser:
-    """Goes where a client sends him; `refusing` are the scopes he unticks, `visits` the addresses he was sent to."""
+    """Follows a client's links; `refusing` are the scopes they untick, `visits` the addresses that they open."""
 
     user: ConsentingUser
     refusing: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ async def arrive(server: Server, email: str) -> LiveUser:
 
 
 async def converse(person: LiveUser, running: asyncio.subprocess.Process) -> None:
-    """Be the user of a program: go where it sends him, and tell it where he was sent back to."""
+    """Act as the user of a program: follow its link, and tell it the address of the redirect back."""
     assert running.stdin
     assert running.stdout
     back = await person.visit(await sent_to(running.stdout))

@@ -17,7 +17,7 @@ SCOPES: Final = ("memories:read", "memories:write")
 
 @dataclass
 class MemoryClient:
-    """One owner's memories, written by one of his agents."""
+    """One owner's memories, written by one of their agents."""
 
     client: httpx2.AsyncClient
     owner: str

@@ -1,7 +1,7 @@
-"""How many files of the package a request enters: the fewer, the sooner a reader has followed it.
+"""The number of files of the package that a request enters: a reader has to open that many to follow it.
 
-`pytest -s tests/house/test_files_entered.py` prints files, functions and the crossings between files for each request.
-Measured warm (each request is made twice) and in process; the writer's thread counts too.
+`make files-entered` prints files, functions and the crossings between files for each request.
+Each request is made twice and the second is measured, in process; the thread of the writer counts too.
 """
 
 import sys
@@ -20,7 +20,7 @@ from tests.conftest import Mint, Register, bearer
 from tests.helpers.fake_issuer import FakeIssuer, registration
 
 PACKAGE = str(Path(negotiator.__file__).parent)
-TALK: dict[str, Any] = {
+NEGOTIATION: dict[str, Any] = {
     "title": "Laptops",
     "role": "buyer",
     "currency": "EUR",
@@ -96,7 +96,7 @@ async def test_a_reader_has_few_files_to_follow(
         assert answer.status_code == 200, answer.text
         return answer
 
-    key = (await post("/api/negotiations", TALK)).json()["id"]
+    key = (await post("/api/negotiations", NEGOTIATION)).json()["id"]
     one = f"/api/negotiations/{key}"
     consent = {"basis": "all_parties", "confirmed_by": "Ada Lovelace"}
     call = {"consent": consent, "role": "buyer", "negotiation_id": key}
@@ -112,7 +112,7 @@ async def test_a_reader_has_few_files_to_follow(
 
     requests: dict[str, Callable[[], Awaitable[httpx2.Response]]] = {
         "list": lambda: get("/api/negotiations"),
-        "open": lambda: post("/api/negotiations", TALK),
+        "open": lambda: post("/api/negotiations", NEGOTIATION),
         "register ID-JAG": register_by_assertion,
         "record an offer": lambda: post(
             f"{one}/offers", {"by": "them", "package": {"price": 1150}}
@@ -123,8 +123,7 @@ async def test_a_reader_has_few_files_to_follow(
         "directory search": lambda: client.get("/api/v1/tools?query=translate"),
     }
     entered: dict[str, int] = {}
-    say = sys.stdout.write
-    say(f"\n{'request':18}{'files':>7}{'functions':>11}{'crossings':>11}\n")
+    lines = [f"{'request':18}{'files':>7}{'functions':>11}{'crossings':>11}"]
     for name, request in requests.items():
         await request()
         counts: list[int] = []
@@ -135,5 +134,7 @@ async def test_a_reader_has_few_files_to_follow(
                 await request()
             counts.append(len(recorder.files))
         entered[name] = min(counts)
-        say(f"{name:18}{entered[name]:7}{len(recorder.functions):11}{recorder.crossings:11}\n")
+        figures = entered[name], len(recorder.functions), recorder.crossings
+        lines.append("{:18}{:7}{:11}{:11}".format(name, *figures))
+    sys.stdout.write("\n" + "\n".join(lines) + "\n")
     assert {name: entered[name] for name, most in MOST.items() if entered[name] > most} == {}

@@ -24,23 +24,13 @@ _CONTENT: Final = PACKAGE / "directory" / "content" / "__init__.py"
 
 _DEFINITIONS: Final = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _PENDING: Final = {
-    "negotiator/__init__.py",
-    "negotiator/cli/demo/__init__.py",
-    "negotiator/compose/__init__.py",
-    "negotiator/console/__init__.py",
-    "negotiator/directory/__init__.py",
     "negotiator/directory/search/__init__.py",
     "negotiator/discovery/__init__.py",
-    "negotiator/http/__init__.py",
-    "negotiator/mcp/__init__.py",
-    "negotiator/memory/__init__.py",
-    "negotiator/memory/embedding/__init__.py",
     "negotiator/negotiations/__init__.py",
     "negotiator/negotiations/leverage/__init__.py",
     "negotiator/negotiations/plans/__init__.py",
     "negotiator/negotiations/strategy/__init__.py",
     "negotiator/negotiations/tactics/__init__.py",
-    "negotiator/store/__init__.py",
     "negotiator/teleprompter/__init__.py",
     "negotiator/teleprompter/cues/__init__.py",
     "negotiator/teleprompter/speech/__init__.py",

@@ -37,7 +37,7 @@ def path(answer: httpx2.Response) -> str:
 
 
 @pytest.mark.asyncio
-async def test_after_the_owner_approved_the_link_an_id_jag_registers_his_agent(
+async def test_after_the_owner_approved_the_link_an_id_jag_registers_their_agent(
     client: httpx2.AsyncClient, idp: FakeIssuer, change: Change
 ) -> None:
     user_id = await account(change)

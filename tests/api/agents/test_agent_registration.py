@@ -3,22 +3,9 @@
 import httpx2
 import pytest
 
-from negotiator.scopes import ANONYMOUS, ASSISTANT
+from negotiator.scopes import ASSISTANT
 from tests.conftest import Register, bearer
 from tests.helpers.fake_issuer import FakeIssuer, registration
-
-
-@pytest.mark.asyncio
-async def test_an_anonymous_agent_gets_exactly_the_five_members(client: httpx2.AsyncClient) -> None:
-    body = {"agent_name": "walker", "identity_type": "anonymous"}
-    answer = await client.post("/api/agent/register", json=body)
-    assert answer.status_code == 201
-    assert answer.headers["cache-control"] == "no-store"
-    result = answer.json()
-    assert list(result) == ["client_id", "access_token", "token_type", "expires_in", "scopes"]
-    assert result["token_type"] == "Bearer"
-    assert result["expires_in"] == 3600
-    assert result["scopes"] == list(ANONYMOUS)
 
 
 @pytest.mark.asyncio

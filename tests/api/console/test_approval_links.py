@@ -14,13 +14,13 @@ from tests.helpers.form_browser import PASSWORD
 
 
 async def mailed(client: httpx2.AsyncClient, settings: Settings) -> tuple[dict[str, Any], str]:
-    """An agent that named Ada's address, and the path of the link she got."""
+    """An agent that named Ada's address, and the path of the link in the mail to them."""
     agent = (await client.post(REGISTER, json=by_email("ada@example.com"))).json()
     return agent, outbox(settings)[-1][1]
 
 
 @pytest.mark.asyncio
-async def test_a_signed_in_owner_approves_without_his_password(
+async def test_a_signed_in_owner_approves_without_their_password(
     client: httpx2.AsyncClient, settings: Settings, browsers: Browsers, account: Account
 ) -> None:
     user_id = await account()

@@ -10,7 +10,7 @@ from tests.helpers.form_browser import PASSWORD, FormBrowser, redirect_path
 
 
 @pytest.mark.asyncio
-async def test_whoever_signs_in_gets_to_where_he_was_going(
+async def test_signing_in_leads_to_the_page_that_was_asked_for(
     browsers: Browsers, account: Account
 ) -> None:
     await account()

@@ -72,7 +72,7 @@ async def test_the_proven_owner_changes_and_claims_at_once(
 
 
 @pytest.mark.asyncio
-async def test_nobody_takes_a_tool_over_by_making_it_his_own(
+async def test_a_stranger_cannot_take_over_a_tool_by_naming_themselves_as_publisher(
     new_directory_agent: JoinDirectory, change: Change
 ) -> None:
     key = await add_tool(change, "Acme", homepage_url=ACME)
@@ -89,7 +89,7 @@ async def test_nobody_takes_a_tool_over_by_making_it_his_own(
 
 
 @pytest.mark.asyncio
-async def test_a_verified_publisher_s_tool_is_his_alone(
+async def test_only_the_verified_publisher_changes_their_tool(
     new_directory_agent: JoinDirectory, change: Change
 ) -> None:
     key = await add_tool(

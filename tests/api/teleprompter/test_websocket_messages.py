@@ -51,7 +51,7 @@ _OWN = {"ready", "ack"}
 
 
 @pytest.mark.asyncio
-async def test_who_comes_back_is_told_what_he_missed_and_nothing_twice(
+async def test_a_client_that_reconnects_receives_the_missed_events_once(
     application: Starlette, teleprompter_client: TeleprompterClient
 ) -> None:
     one = await teleprompter_client.open()

@@ -1,4 +1,4 @@
-"""The user sees whom she let in, and ends it."""
+"""The user sees the clients that they allowed, and ends a connection."""
 
 import pytest
 
@@ -23,6 +23,6 @@ async def test_a_client_that_was_let_in_is_listed_and_ended(
     assert (await public_app.refresh(tokens["refresh_token"])).status_code == 400
     kept = await web_app.http.get("/api/negotiations", headers=bearer(others))
     assert kept.status_code == 200
-    assert (await ada.http.get(public_app.asks())).status_code == 200, "she is asked again"
+    assert (await ada.http.get(public_app.asks())).status_code == 200, "they are asked again"
     again = await ada.http.post("/agents/apps/revoke", data=form)
     assert again.status_code == 404

@@ -321,7 +321,7 @@ async def test_five_wrong_passwords_end_an_approval(
 async def test_the_address_of_an_account_links_nothing_by_itself(
     forger: Forger, settings: Settings, change: Change
 ) -> None:
-    """59: an unknown identity with a known address waits for the owner; then it is his, and only then."""
+    """59: an unknown identity with a known address waits for the owner's approval and belongs to them only after it."""
     await _mailed_link(forger, settings, change)
     claims = {"email": "ADA@example.com", "email_verified": True, "sub": "u-new"}
     before = forger.counts()

@@ -68,7 +68,7 @@ async def test_every_page_is_sound(browsers: Browsers, account: Account) -> None
 
 
 async def poisoned(browser: FormBrowser) -> None:
-    """Every field that the visitor himself can fill."""
+    """Every field that the visitor can fill."""
     told = {"label": POISON, "life": "600", "scope__openid": "on"}
     for page in (
         await browser.send("/agents/codes", on="/agents", **told),

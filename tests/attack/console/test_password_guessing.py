@@ -164,13 +164,13 @@ async def test_a_device_is_its_user_s_only_until_the_password_changes_and_not_fo
 
     async with (
         connect(limited_application, "203.0.113.1") as home,
-        connect(limited_application, "203.0.113.2") as his,
+        connect(limited_application, "203.0.113.2") as away,
     ):
-        owner, bob = FormBrowser(home), FormBrowser(his)
+        owner, bob = FormBrowser(home), FormBrowser(away)
         assert await is_delayed(owner), "unknown at first"
         first = home.cookies[DEVICE]
         await bob.sign_in("bob@example.com")
-        bobs = his.cookies[DEVICE]
+        bobs = away.cookies[DEVICE]
         for planted in (bobs, first[:-1], first.partition(".")[0], "x" * 5000, "."):
             async with connect(limited_application, "203.0.113.3") as client:
                 client.cookies.set(DEVICE, planted)

@@ -33,24 +33,24 @@ HOSTILE: Final = (
 async def test_no_id_of_hers_opens_anything_for_him(
     memory_client: MemoryClient, new_memory_client: NewMemoryClient
 ) -> None:
-    him = await new_memory_client("eve@example.com")
-    hers = (await memory_client.said(SECRET))["id"]
+    eve = await new_memory_client("eve@example.com")
+    adas = (await memory_client.said(SECRET))["id"]
     for method, path, body in (
-        ("GET", f"/{hers}", None),
-        ("GET", f"/{hers}?at=2030-01-01T00:00:00Z", None),
-        ("GET", f"/{hers}/history", None),
-        ("PATCH", f"/{hers}", {"text": "Mine."}),
-        ("DELETE", f"/{hers}", None),
+        ("GET", f"/{adas}", None),
+        ("GET", f"/{adas}?at=2030-01-01T00:00:00Z", None),
+        ("GET", f"/{adas}/history", None),
+        ("PATCH", f"/{adas}", {"text": "Mine."}),
+        ("DELETE", f"/{adas}", None),
     ):
-        there = await him.call(method, path, body)
-        nowhere = await him.call(method, path.replace(hers, "mem_" + "0" * 26), body)
+        there = await eve.call(method, path, body)
+        nowhere = await eve.call(method, path.replace(adas, "mem_" + "0" * 26), body)
         refused(there, 404, "not_found")
         gone = ("request_id",)
         assert _without(there.json(), gone) == _without(nowhere.json(), gone)
-    answer = await him.call("POST", "", {"text": "Mine.", "supersedes": hers})
-    other = await him.call("POST", "", {"text": "Mine.", "supersedes": "mem_" + "0" * 26})
+    answer = await eve.call("POST", "", {"text": "Mine.", "supersedes": adas})
+    other = await eve.call("POST", "", {"text": "Mine.", "supersedes": "mem_" + "0" * 26})
     assert refused(answer, 422, "validation_failed")["errors"] == other.json()["errors"]
-    assert (await memory_client.call("GET", f"/{hers}")).json()["text"] == SECRET
+    assert (await memory_client.call("GET", f"/{adas}")).json()["text"] == SECRET
 
 
 def _without(body: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
@@ -61,13 +61,13 @@ def _without(body: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
 async def test_no_search_of_his_finds_what_is_hers(
     memory_client: MemoryClient, new_memory_client: NewMemoryClient
 ) -> None:
-    him = await new_memory_client("eve@example.com")
+    eve = await new_memory_client("eve@example.com")
     await memory_client.said(SECRET, counterparty="Falcon", tags=["falcon"], attributes={"p": 1})
-    await him.said("His: nothing.")
+    await eve.said("Eve's: nothing.")
     for query in (*HOSTILE, SECRET):
         for mode in ("hybrid", "semantic", "keyword"):
-            found = await him.found(query, mode=mode, include=["superseded", "pending"])
-            assert set(found) <= {"His: nothing."}, (query, mode)
+            found = await eve.found(query, mode=mode, include=["superseded", "pending"])
+            assert set(found) <= {"Eve's: nothing."}, (query, mode)
     filters: tuple[dict[str, Any], ...] = (
         {"counterparty": "Falcon"},
         {"NOT": {"counterparty": "nobody"}},
@@ -76,13 +76,13 @@ async def test_no_search_of_his_finds_what_is_hers(
         {"source.client_id": memory_client.agent},
     )
     for each in filters:
-        assert set(await him.found("price", filters=each)) <= {"His: nothing."}
+        assert set(await eve.found("price", filters=each)) <= {"Eve's: nothing."}
     for unknown in (
         {"owner": memory_client.owner},
         {"owner": {"ne": ""}},
         {"attributes": {"exists": 1}},
     ):
-        answer = await him.call("POST", "/search", {"query": "x", "filters": unknown})
+        answer = await eve.call("POST", "/search", {"query": "x", "filters": unknown})
         refused(answer, 422, "validation_failed")
 
 
@@ -90,41 +90,41 @@ async def test_no_search_of_his_finds_what_is_hers(
 async def test_lists_cursors_exports_and_imports_are_each_one_s_own(
     memory_client: MemoryClient, new_memory_client: NewMemoryClient
 ) -> None:
-    him = await new_memory_client("eve@example.com")
+    eve = await new_memory_client("eve@example.com")
     made = await memory_client.said(SECRET)
     for number in range(3):
         await memory_client.call("PATCH", f"/{made['id']}", {"tags": [str(number)]})
-        await memory_client.said(f"Another of hers, {number}.")
-        await him.said(f"His, {number}.")
-    hers = (await memory_client.call("GET", "?limit=1")).json()["next_cursor"]
-    refused(await him.call("GET", f"?limit=1&cursor={hers}"), 400, "invalid_cursor")
+        await memory_client.said(f"Another of Ada's, {number}.")
+        await eve.said(f"Eve's, {number}.")
+    adas = (await memory_client.call("GET", "?limit=1")).json()["next_cursor"]
+    refused(await eve.call("GET", f"?limit=1&cursor={adas}"), 400, "invalid_cursor")
     past = (await memory_client.call("GET", f"/{made['id']}/history?limit=1")).json()["next_cursor"]
-    his = (await him.listed())[0]["id"]
-    refused(await him.call("GET", f"/{his}/history?cursor={past}"), 400, "invalid_cursor")
+    eves = (await eve.listed())[0]["id"]
+    refused(await eve.call("GET", f"/{eves}/history?cursor={past}"), 400, "invalid_cursor")
     for status in ("", "status=active", "kind=fact", "trust=2", f"counterparty={SECRET[:20]}"):
-        assert all("His" in one["text"] for one in await him.listed(status))
-    assert "Falcon" not in (await him.call("GET", "/export")).text
+        assert all("Eve's" in one["text"] for one in await eve.listed(status))
+    assert "Falcon" not in (await eve.call("GET", "/export")).text
     carried = (await memory_client.call("GET", "/export")).text.splitlines()
     stolen = [json.loads(line) for line in carried]
-    await him.call("POST", "/import", {"lines": stolen})
+    await eve.call("POST", "/import", {"lines": stolen})
     assert (await memory_client.call("GET", f"/{made['id']}")).json()["revision"] == 4
-    assert made["id"] not in {one["id"] for one in await him.listed()}
+    assert made["id"] not in {one["id"] for one in await eve.listed()}
 
 
 @pytest.mark.asyncio
 async def test_the_same_key_and_text_of_two_owners_are_two_memories(
     memory_client: MemoryClient, new_memory_client: NewMemoryClient
 ) -> None:
-    him = await new_memory_client("eve@example.com")
-    hers = await memory_client.call("POST", "", {"text": SECRET}, idempotency_key="k")
-    his = await him.call("POST", "", {"text": SECRET}, idempotency_key="k")
-    assert (hers.status_code, his.status_code) == (201, 201)
-    assert hers.json()["id"] != his.json()["id"]
-    assert his.json()["similar_to"] is None
-    assert (await him.erased()).json() == {"erased": 1}
+    eve = await new_memory_client("eve@example.com")
+    adas = await memory_client.call("POST", "", {"text": SECRET}, idempotency_key="k")
+    eves = await eve.call("POST", "", {"text": SECRET}, idempotency_key="k")
+    assert (adas.status_code, eves.status_code) == (201, 201)
+    assert adas.json()["id"] != eves.json()["id"]
+    assert eves.json()["similar_to"] is None
+    assert (await eve.erased()).json() == {"erased": 1}
     assert await memory_client.found("Falcon") == [SECRET]
     again = await memory_client.call("POST", "", {"text": SECRET}, idempotency_key="k")
-    assert again.content == hers.content
+    assert again.content == adas.content
 
 
 @pytest.mark.asyncio

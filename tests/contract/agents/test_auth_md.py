@@ -41,7 +41,7 @@ async def made(client: httpx2.AsyncClient, **body: Any) -> dict[str, Any]:
 
 
 async def approve(browser: FormBrowser, uri: str) -> str:
-    """What the user reads on the page and tells his agent."""
+    """The code that the user reads on the page and tells their agent."""
     link = uri.removeprefix(BASE)
     granted = await browser.send(link, on=link, **SCOPES)
     code = CODE.search(granted.text)
@@ -109,7 +109,7 @@ async def test_an_agent_of_the_newer_generation_registers_is_claimed_and_renews(
 
 @covers("2.8:service-auth")
 @pytest.mark.asyncio
-async def test_an_agent_that_names_its_user_gets_nothing_before_he_says_yes(
+async def test_an_agent_that_names_its_user_gets_nothing_before_they_approve(
     client: httpx2.AsyncClient, browsers: Browsers, account: Account
 ) -> None:
     await account()

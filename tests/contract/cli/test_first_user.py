@@ -23,7 +23,7 @@ def link(pepper: str = PEPPER) -> str:
 
 @pytest.mark.asyncio
 @covers("5.3:first-user")
-async def test_the_link_makes_an_administrator_signs_him_in_and_is_dead(
+async def test_the_link_makes_an_administrator_signs_them_in_and_works_once(
     browsers: Browsers, change: Change
 ) -> None:
     browser, path = browsers(), link()

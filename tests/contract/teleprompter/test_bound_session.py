@@ -104,7 +104,7 @@ async def test_what_may_not_be_kept_is_in_no_ledger_either(
 
 @covers("8.8:feedback")
 @pytest.mark.asyncio
-async def test_a_card_that_was_wrong_thrice_is_not_shown_again_to_him_alone(
+async def test_a_card_that_was_marked_wrong_three_times_is_hidden_from_that_user_only(
     new_teleprompter_client: NewTeleprompterClient,
 ) -> None:
     mine, other = (

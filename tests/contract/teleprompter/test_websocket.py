@@ -50,7 +50,7 @@ async def test_a_ticket_opens_its_session_once(
 
 @covers("8.6:resume")
 @pytest.mark.asyncio
-async def test_who_comes_back_goes_on_after_his_number(
+async def test_a_client_that_reconnects_continues_after_its_last_sequence_number(
     application: Starlette, teleprompter_client: TeleprompterClient
 ) -> None:
     one = await teleprompter_client.open()

@@ -90,7 +90,7 @@ async def _sign(person: LiveUser, said: asyncio.StreamReader) -> None:
 
 @asynccontextmanager
 async def _overheard() -> AsyncGenerator[tuple[asyncio.StreamReader, TextIO]]:
-    """A file for somebody to write to, and what he writes."""
+    """A file that a process writes to, and its text."""
     reading, writing = os.pipe()
     said = asyncio.StreamReader()
     loop = asyncio.get_running_loop()

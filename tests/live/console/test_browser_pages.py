@@ -195,4 +195,4 @@ def test_it_can_be_used_by_keyboard_on_a_phone(
             one.page.keyboard.press("Tab")
             assert one.page.evaluate("document.activeElement.tagName") in {"A", "INPUT", "BUTTON"}
             outline = "getComputedStyle(document.activeElement).outlineStyle"
-            assert one.page.evaluate(outline) != "none", f"{path}: nobody sees where he is"
+            assert one.page.evaluate(outline) != "none", f"{path}: the focus is invisible"
