@@ -1,7 +1,7 @@
-"""Discovery documents, each a pure function of what runs: the service description, and the pages beside it (`site`).
+"""Discovery documents and public pages, each a pure function of the operations that are offered.
 
-`metadata` and `agent_auth` make the OAuth and resource metadata, `catalogue` the api-catalog, `openapi` the description
-of every operation with an input from `examples`, `texts` the page about getting in; `agents` holds what programs read,
-`pages` what people do. `published` lists them all, `documents` serves them in the `representation` that
-`Accept` prefers. Nothing here names an endpoint that is not offered.
+`authorization_metadata` and `agent_auth` make the OAuth metadata, `openapi` the description of every operation with
+an example input from `operation_examples`, `catalogs` the API catalogue, `auth_md` the page about registration.
+`published_documents` lists all documents and `documents` serves them in the media type that `content_negotiation`
+prefers. No document names an endpoint that is not offered.
 """

@@ -1,7 +1,7 @@
-"""Negotiations, owned by a principal: sessions, their ledgers, and advice on them.
+"""Negotiations of one principal: terms, offers, states, and advice on them.
 
-`routes` offers `/api/negotiations`; `session` is one inside a unit and `sessions` keeps them; `life` opens, edits and
-moves them and tells what happened; `ledger` holds the offers; `terms` are a negotiation as pure values; `advice` asks
-the engines `leverage` and `strategy` over `preferences`. Tables: `negotiations`, `negotiation_events`, `offers`. Knows
-nobody but the store: who the caller is comes in with the call.
+`routes` offers `/api/negotiations`; `queries` stores and loads a negotiation and its terms; `lifecycle` opens,
+edits and moves it; `offers` records offers; `advice_routes` asks the engines `leverage` and `strategy`,
+`plan_routes` makes battle plans and `tactic_routes` suggests tactics. Tables: `negotiations`, `negotiation_events`,
+`offers`, `battle_plans`. The caller comes in with each call; agents and users are not imported.
 """

@@ -1,8 +1,8 @@
-"""What we hand out: access tokens, and the standard endpoints that issue, revoke and describe them.
+"""Credentials that the service issues, and the standard OAuth endpoints that issue, revoke and describe them.
 
-`credentials` issues and believes tokens (RFC 9068 or opaque, checked against their rows at every request), `api_keys`
-believes keys and tells them from all else that comes as a bearer; `authorization` is the one file that imports
-Authlib's server; `clients` are OAuth clients. Paths: `/oauth/token`, `/oauth/revoke`, `/oauth/introspect`. Tables:
-`access_tokens`, `clients`, `api_keys`. Knows `keys`, `store` and `trust`; how an assertion finds its user and what the
-holder of a key may do is handed in.
+`access_tokens` issues and checks tokens (RFC 9068 or opaque, compared with their rows at every request), `api_keys`
+does so for keys, and `authenticator` tells the two apart in a bearer header. `clients` are OAuth clients;
+`authorization_codes` and `refresh_tokens` belong to the code flow. Only the modules whose names begin with authlib
+import Authlib. Paths: `/oauth/token`, `/oauth/revoke`, `/oauth/introspect`. Tables: `access_tokens`, `clients`,
+`api_keys`.
 """

@@ -1,6 +1,6 @@
-"""People: their accounts, the identities at issuers that are theirs, and what waits for their approval.
+"""User accounts, the identities at issuers that belong to them, and requests that wait for their approval.
 
-`people` keeps accounts; `matching` finds or makes the user behind a verified assertion, once; `approvals` are
-links and mails that only the owner, signed in, may grant. Tables: `users`, `identities`, `approvals`. Agents are
-above and come in as ids.
+`user_queries` stores accounts; `identity_matching` finds or makes the user behind a verified assertion;
+`approval_queries` stores links and mails that only the owner, signed in, may approve. Tables: `users`,
+`identities`, `approvals`. Agents are referred to by id only.
 """

@@ -23,22 +23,6 @@ _CONTENT: Final = PACKAGE / "directory" / "content" / "__init__.py"
 """Its docstring describes the members of TOML files, not modules."""
 
 _DEFINITIONS: Final = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-_PENDING: Final = {
-    "negotiator/directory/search/__init__.py",
-    "negotiator/discovery/__init__.py",
-    "negotiator/negotiations/__init__.py",
-    "negotiator/negotiations/leverage/__init__.py",
-    "negotiator/negotiations/plans/__init__.py",
-    "negotiator/negotiations/strategy/__init__.py",
-    "negotiator/negotiations/tactics/__init__.py",
-    "negotiator/teleprompter/__init__.py",
-    "negotiator/teleprompter/cues/__init__.py",
-    "negotiator/teleprompter/speech/__init__.py",
-    "negotiator/tokens/__init__.py",
-    "negotiator/trust/__init__.py",
-    "negotiator/users/__init__.py",
-}
-"""Packages whose paragraph still has the names from before the modules were renamed."""
 
 
 def test_a_class_name_means_one_thing_in_the_whole_package() -> None:
@@ -74,7 +58,7 @@ def test_a_package_paragraph_names_only_what_exists() -> None:
             files = (folder / each for folder in folders for each in (word, parts, f"{parts}.py"))
             if not any(each.exists() for each in files) and not any(path.parent.rglob(word)):
                 strange.append(f"{label(path)}: {word}")
-    assert [each for each in strange if each.partition(":")[0] not in _PENDING] == []
+    assert strange == []
 
 
 def test_no_module_is_named_for_nothing() -> None:

@@ -1,5 +1,4 @@
-"""How strong each side is, in numbers: position, split power, solution points, concessions.
+"""How strong each side is, in numbers: zone of agreement, power, solution points and concessions.
 
-Owns arithmetic only; `assess` puts the parts together. Below it is `preferences` (one side's
-utility); above it the negotiation's routes and the battle plan. No paths, no tables, no web.
+`assess_leverage` puts the parts together. The package computes only: it has no paths, no tables and no web.
 """

@@ -1,8 +1,6 @@
-"""The next move: accept, counter or walk away, from one description of the talk.
+"""The next move: accept, counter or walk away, as a pure function of one `StrategySituation`.
 
-Owns the arithmetic between a `Situation` and a `Move`: what the other side seems to want
-(`opponent`), how much to ask now (`target`), which package asks it (`offers`), and whether what
-is on the table is enough (`acceptance`); `move.next_move` puts them together. Everything is pure
-and stateless: the same situation gives the same move, and no move lies below the floor. The
-routes next door validate what comes in and give what goes out its wire form.
+`opponent_model` estimates what the other side wants, `target_utility` how much to ask for now, `candidate_packages`
+finds the package that asks for it, and `next_move` decides and judges the standing offer. The same situation gives
+the same move, and no move lies below the walk-away value.
 """
