@@ -8,7 +8,7 @@ from negotiator.errors import FieldError
 from negotiator.negotiations import schemas_terms, terms_parsing
 from negotiator.negotiations.schemas_negotiations import NegotiationBody
 from negotiator.negotiations.utility import Preferences
-from tests.api.negotiations.conftest import PRICE, TERM, NegotiationClient, negotiation_body
+from tests.helpers.negotiation_client import PRICE, TERM, NegotiationClient, negotiation_body
 
 STEPPED: dict[str, Any] = {**PRICE, "range": {"min": "800", "max": "1200", "step": "25"}}
 STORED: dict[str, Any] = {
