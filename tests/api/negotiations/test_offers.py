@@ -271,3 +271,17 @@ async def test_a_revision_guards_a_recorded_offer(negotiation_client: Negotiatio
         f"/negotiations/{key}/offers", body, **{"If-Match": '"7"'}
     )
     assert stale.status_code == 412
+
+
+@pytest.mark.asyncio
+@covers("6.5:below_walk_away")
+async def test_an_open_issue_counts_at_its_best_in_an_offer_and_at_its_worst_in_an_acceptance(
+    negotiation_client: NegotiationClient,
+) -> None:
+    key = (await negotiation_client.opened(**BOTH))["id"]
+    mine = await negotiation_client.offered(key, 1100)
+    assert mine["utility_me"] == {"low": 0.1875, "high": 0.4375}, "around the walk-away of 0.3"
+    theirs = await negotiation_client.offered(key, 1100, "them")
+    body = {"by": "me", "kind": "acceptance", "in_reply_to": theirs["id"]}
+    refused = await negotiation_client.post(f"/negotiations/{key}/offers", body)
+    assert (refused.status_code, refused.json()["error"]) == (409, "below_walk_away")
