@@ -1,7 +1,4 @@
-"""Opening a negotiation and editing it.
-
-State moves that are asked for: pausing, closing, reopening, agreeing, approving (docs/contract 6.4).
-"""
+"""Opens and edits a negotiation, and moves it between states at a caller's request (docs/contract 6.4)."""
 
 from dataclasses import replace
 from typing import Any
@@ -37,7 +34,7 @@ from negotiator.store.statement import Transaction
 def open_negotiation(
     tx: Transaction, owner: str, body: NegotiationBody, *, terms: Terms, actor: Actor
 ) -> dict[str, Any]:
-    """Keep a new negotiation of this principal's; it starts as a draft. Answers its view; 422 for a past deadline."""
+    """Store a new negotiation as a draft and return its view; 422 for a deadline in the past."""
     check_deadline(terms)
     session = NegotiationSession(
         values.new_id("neg"), owner, request_json(body), terms, values.now()
@@ -49,12 +46,12 @@ def open_negotiation(
 
 
 def request_json(body: NegotiationBody) -> bytes:
-    """The members that were sent, as JSON: what a later edit is merged into."""
+    """The members of the request that were sent, as JSON. A later edit is merged into them."""
     return orjson.dumps(body.model_dump(mode="json", exclude_unset=True))
 
 
 def check_deadline(terms: Terms) -> None:
-    """Refuse a deadline that has passed already (422)."""
+    """Raise 422 for a deadline in the past."""
     if terms.deadline is not None and terms.deadline <= values.now():
         raise ValidationFailed([FieldError("/deadline", "Must lie in the future.")])
 
@@ -67,7 +64,10 @@ def edit_negotiation(
     actor: Actor,
     expected: int | None,
 ) -> dict[str, Any]:
-    """Apply a merge patch and check the result as a whole; a change of baseline keeps the old one."""
+    """Apply a merge patch (RFC 7396), check the result as a whole, and return the view.
+
+    A replaced baseline is kept in the history of baselines. Raises 404, 409 `closed`, 412 and 422.
+    """
     session = queries.load_for_writing(tx, owner, change.id, expected=expected)
     if session.state in {states.WON, states.CANCELLED}:
         raise Conflict(
@@ -110,10 +110,10 @@ def move_state(
     actor: Actor,
     expected: int | None,
 ) -> dict[str, Any]:
-    """Move a negotiation to another state; answers its view.
+    """Move a negotiation to another state and return its view.
 
-    404 · 409 `illegal_transition` with `allowed`, `offer_not_live`, `below_walk_away`, `constraint_violated`,
-    `approval_mismatch` · 412 · 422 for a reason or digest that is missing.
+    Raises 404; 409 `illegal_transition` with `allowed`, `offer_not_live`, `below_walk_away`, `constraint_violated` or
+    `approval_mismatch`; 412; and 422 for a missing reason or digest.
     """
     session = queries.load_for_writing(tx, owner, asked.id, expected=expected)
     states.check_move(session.state, asked.to, asked.reason)
@@ -138,7 +138,7 @@ def move_state(
 def _close(
     tx: Transaction, session: NegotiationSession, asked: MoveNegotiation, actor: Actor
 ) -> NegotiationSession:
-    """Lost, walked away, cancelled: nothing agreed. Walking away leaves the alternative as the result."""
+    """Close without an agreement. The outcome of walking away holds the value of the alternative."""
     outcome: dict[str, Any] = {
         "result": asked.to,
         "offer_id": None,
@@ -155,7 +155,7 @@ def _close(
 def _agree(
     tx: Transaction, session: NegotiationSession, asked: MoveNegotiation, actor: Actor
 ) -> NegotiationSession:
-    """Agreed outside the ledger: on the live offer named, or the latest one; held to the walk-away like any other."""
+    """Agree outside the ledger on the named live offer, or on the latest one; the limits of the user apply."""
     now = values.now()
     rows = ledger.list_offers(tx, session.id)
     live = offer_history.live_offers(rows, now)
@@ -193,7 +193,7 @@ def _hold_to(
 def _decide(
     tx: Transaction, session: NegotiationSession, asked: MoveNegotiation, actor: Actor
 ) -> NegotiationSession:
-    """Leave `awaiting_approval`: approved by the digest of exactly what was held, refused with a reason, or closed."""
+    """Leave `awaiting_approval`: approved by the digest of the pending package, refused with a reason, or closed."""
     held = session.pending or {}
     if asked.approved:
         if asked.to != states.ACTIVE:

@@ -1,4 +1,4 @@
-"""The standing of each offer of a negotiation at a moment."""
+"""The status of each offer of a negotiation at a given time."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -14,11 +14,11 @@ _HELD: Final = {"pending": "awaiting_approval", "refused": "not_approved"}
 
 
 def offer_statuses(rows: Sequence[OfferRow], now: int) -> dict[str, str]:
-    """The status of every row by id; rows in rising `seq`.
+    """The status of every row, by id. `rows` are in rising `seq`; `now` is in milliseconds since the epoch.
 
-    Of each side only the latest offer can be live: a later one supersedes it, its maker may withdraw it, its time
-    may run out, the other side may accept it. A rejection answers an offer and takes nothing away. A detected offer
-    counts for nothing until a row confirms it, a held one until it is approved.
+    Only the latest offer of a side can be live, until that side withdraws it, it expires or the other side accepts it.
+    A rejection does not change the status of the offer it answers. An offer detected in speech counts only once a row
+    confirms it, and an offer that awaits approval only once it is approved.
     """
     counted = [row for row in rows if _counts(row)]
     latest = {row.side: row.id for row in counted if row.kind in OFFER_KINDS}
@@ -49,12 +49,12 @@ def live_offers(rows: Sequence[OfferRow], now: int, *, side: str | None = None) 
 
 
 def offers_made(rows: Sequence[OfferRow]) -> list[OfferRow]:
-    """Offers without the unconfirmed and those not approved, oldest first."""
+    """The offers of both sides, oldest first, without those that are detected in speech or not approved."""
     return [row for row in rows if row.kind in OFFER_KINDS and _counts(row)]
 
 
 def ledger_offers(rows: Sequence[OfferRow]) -> tuple[LedgerOffer, ...]:
-    """The offers made, in the form that leverage and tactics take."""
+    """The offers made, oldest first, as leverage, tactics and plans take them."""
     return tuple(
         LedgerOffer(
             seq=row.seq,
@@ -69,7 +69,7 @@ def ledger_offers(rows: Sequence[OfferRow]) -> tuple[LedgerOffer, ...]:
 
 
 def offer_view(row: OfferRow, status: str) -> dict[str, Any]:
-    """A row as its owner sees it (docs/contract 6.5)."""
+    """The JSON members of a row (docs/contract 6.5); `status` comes from `offer_statuses`."""
     content: Mapping[str, Any] = row.content
     return {
         "id": row.id,

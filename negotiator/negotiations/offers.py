@@ -1,8 +1,7 @@
-"""Adding a row to the ledger, under every rule of docs/contract 6.5.
+"""Records offers and answers in the ledger under the rules of docs/contract 6.5.
 
-What the ledger refuses, in words: fields, offers that no longer stand, packages below the walk-away.
-
-What a package on the table is worth to both sides, and what was given up for it: pure.
+The module checks the fields, the offer that is answered and the limits, computes the utilities and the concession of
+each package, and applies the effect of a new row to the state of the negotiation.
 """
 
 from collections.abc import Sequence
@@ -34,7 +33,10 @@ from negotiator.values import milliseconds
 
 
 def check_offer_fields(sent: RecordOffer, rows: Sequence[OfferRow], now: int) -> list[FieldError]:
-    """Field errors of a row beside its package: references to rows, validity, an override without its reason."""
+    """Field errors outside the package: references to rows, `valid_until`, an override without a reason.
+
+    `now` is in milliseconds since the epoch.
+    """
     found: list[FieldError] = []
     known = {row.id: row for row in rows}
     if sent.kind == "acceptance" and sent.in_reply_to is None:
@@ -67,7 +69,7 @@ def _confirming(sent: RecordOffer, row: OfferRow | None) -> list[FieldError]:
 
 
 def not_live_conflict(rows: Sequence[OfferRow], offer: str | None, now: int) -> Conflict:
-    """The refusal of an answer to an offer that does not stand; it names what is live."""
+    """The 409 `offer_not_live` for an answer to an offer that is not live; it lists the ids of the live offers."""
     status = offer_history.offer_statuses(rows, now)
     if offer is None:
         text = "There is no live offer to answer."
@@ -86,9 +88,11 @@ def overridden_limits(
     override: bool,
     reason: str | None,
 ) -> list[str]:
-    """What an override with its reason goes against: `walk_away`, `constraints/n`; 409 without one.
+    """The limits that a package of the user breaks: `walk_away` and `constraints/n`; empty when it keeps all.
 
-    `binding` is for acceptances, where what a package leaves out counts at its worst.
+    With `binding`, as for an acceptance, each issue that the package leaves out counts at its worst value.
+    Without an override, a broken limit raises 409 `below_walk_away` or `constraint_violated`; an override without a
+    reason raises 422.
     """
     below = limits.is_below_floor(terms, package, binding=binding)
     broken = limits.broken_constraints(terms, package)
@@ -112,7 +116,11 @@ def overridden_limits(
 
 
 def package_valuation(terms: Terms, package: Package) -> dict[str, Any]:
-    """`complete`, my utility between worst and best fill, and the middle of an estimate of theirs."""
+    """The members `complete`, `utility_me` and `utility_them_estimate` of a row with a package.
+
+    `utility_me` runs from the worst to the best value of the issues left out. The estimate for the other side assumes
+    preferences opposed to the user's and is the middle of its interval.
+    """
     mine = package_utility(terms.preferences, package)
     theirs = package_utility(opposed_preferences(terms.preferences), package)
     return {
@@ -125,9 +133,9 @@ def package_valuation(terms: Terms, package: Package) -> dict[str, Any]:
 def concession_since(
     terms: Terms, earlier: Sequence[LedgerOffer], last: LedgerOffer
 ) -> dict[str, Any]:
-    """Utility given up, mine and theirs, since the same side's offer before; null for its first one.
+    """The utility that each side loses from a side's previous offer to its `last` one; null for a first offer.
 
-    Positive is a loss to that side: a concession of mine has `concession_me` > 0.
+    A positive number is a loss to that side: a concession by the user has `concession_me` > 0.
     """
     mine, theirs = terms.preferences, opposed_preferences(terms.preferences)
     moves = concession_analysis([*earlier, last], mine, theirs)
@@ -141,7 +149,7 @@ def concession_since(
 
 
 def empty_valuation() -> dict[str, Any]:
-    """The same members on a row that puts nothing on the table."""
+    """The valuation members of a row without a package: all null, and `complete` false."""
     return {
         "complete": False,
         "utility_me": None,
@@ -160,7 +168,7 @@ MAX_OFFERS: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class NewOffer:
-    """A row about to be written: what was sent, the session it belongs to, the ledger so far."""
+    """A row to be written: the request, its negotiation, the rows of the ledger so far, and what was derived."""
 
     sent: RecordOffer
     session: NegotiationSession
@@ -173,7 +181,7 @@ class NewOffer:
 
     @property
     def binds_me(self) -> bool:
-        """Whether the walk-away, constraints and authority have a say: my offers and my acceptances."""
+        """Whether the walk-away, the constraints and the authority apply: offers and acceptances by the user."""
         return self.sent.by == "me" and self.sent.kind in OFFER_KINDS | {"acceptance"}
 
 
@@ -185,10 +193,10 @@ def record_offer(
     actor: Actor,
     expected: int | None,
 ) -> dict[str, Any]:
-    """Append a row to the ledger and let it move the state; answers the row's view.
+    """Append a row to the ledger, apply its effect on the state, and return the row's view.
 
-    404 · 409 `not_active`, `approval_pending`, `offer_not_live`, `below_walk_away`, `constraint_violated`,
-    `ledger_full` · 412 · 422 for every field that is wrong.
+    Raises 404; 409 `not_active`, `approval_pending`, `offer_not_live`, `below_walk_away`, `constraint_violated` or
+    `ledger_full`; 412; and 422 with every wrong field.
     """
     session = queries.load_for_writing(tx, owner, sent.id, expected=expected)
     states.check_offer_allowed(session.state, sent.by)
@@ -206,9 +214,9 @@ def record_offer(
         )
         if against:
             entry = replace(entry, override={"reason": sent.reason, "against": against})
-        # What was only heard is confirmed by another row, and that one is held.
-        heard = sent.source == DETECTED_SOURCE
-        if not heard and limits.needs_approval(session.terms, entry.package or {}):
+        # A detected offer does not wait for approval; the row that confirms it does.
+        detected = sent.source == DETECTED_SOURCE
+        if not detected and limits.needs_approval(session.terms, entry.package or {}):
             entry = replace(entry, approval=_held(entry))
     row = _row(entry)
     ledger.add(tx, session.id, row)
@@ -218,7 +226,7 @@ def record_offer(
 
 
 def _packaged(entry: NewOffer) -> NewOffer:
-    """Check every field of what was sent against the issues and the ledger; 422 with all that is wrong."""
+    """Check every field of the request against the issues and the ledger; 422 with every wrong field."""
     sent, found = entry.sent, check_offer_fields(entry.sent, entry.rows, entry.at)
     if sent.kind in OFFER_KINDS and not sent.package:
         found.append(FieldError("/package", "Name a value for at least one issue."))
@@ -237,7 +245,7 @@ def _canonical(entry: NewOffer, package: Package) -> Package:
 
 
 def _answering(entry: NewOffer) -> NewOffer:
-    """Find the row that an acceptance, withdrawal or rejection answers; 409 when it does not stand any more."""
+    """Find the row that an acceptance, withdrawal or rejection answers; 409 when it is not live."""
     sent = entry.sent
     if sent.kind in OFFER_KINDS:
         return entry
@@ -301,13 +309,13 @@ def _row(entry: NewOffer) -> OfferRow:
 
 
 def _follow(tx: Transaction, entry: NewOffer, row: OfferRow, actor: Actor) -> None:
-    """What a row does to its negotiation: the first activates it, a held one pauses it, an acceptance agrees it."""
+    """Apply the effect of a row: it activates the negotiation, makes it wait for approval, or agrees it."""
     session = replace(entry.session, offers=row.seq)
     detail = {"offer_id": row.id, "by": row.side, "kind": row.kind}
     session = queries.add_event(tx, session, actor, HistoryEvent(kind="offer", detail=detail))
     if entry.override is not None:
-        told = {"offer_id": row.id, "against": entry.override["against"]}
-        event = HistoryEvent(kind="override", reason=entry.override["reason"], detail=told)
+        override = {"offer_id": row.id, "against": entry.override["against"]}
+        event = HistoryEvent(kind="override", reason=entry.override["reason"], detail=override)
         session = queries.add_event(tx, session, actor, event)
     if session.state in {states.DRAFT, states.PLANNED} and row.source != DETECTED_SOURCE:
         session = enter_state(tx, session, states.ACTIVE, actor=actor)
@@ -329,7 +337,7 @@ def enter_state(
     reason: str | None = None,
     detail: dict[str, Any] | None = None,
 ) -> NegotiationSession:
-    """The session in another state, with the event that says so; to be saved by the caller."""
+    """The session in state `to`, with its event added. The caller saves it."""
     event = HistoryEvent(
         kind="state", from_state=session.state, to_state=to, reason=reason, detail=detail
     )
@@ -344,7 +352,10 @@ def agree_on_package(
     actor: Actor,
     reason: str | None = None,
 ) -> NegotiationSession:
-    """The session agreed on the package of a row (an acceptance, or an offer agreed on elsewhere)."""
+    """The session in state `agreed`, with its outcome; a pending approval counts as refused. The caller saves it.
+
+    `row` is an acceptance, the offer that was agreed on outside the ledger, or None when there was no live offer.
+    """
     offer = row.answers if row is not None and row.kind == "acceptance" else row and row.id
     package = row.package if row else None
     outcome = {

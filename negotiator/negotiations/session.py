@@ -1,4 +1,4 @@
-"""A stored negotiation in memory, and its JSON for its owner."""
+"""A stored negotiation in memory, its JSON view and its search text."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,10 +11,10 @@ from negotiator.negotiations.terms_view import terms_view
 
 @dataclass(frozen=True, slots=True)
 class NegotiationSession:
-    """A stored negotiation: the request it was opened with (as JSON, edits applied), its terms, and its state.
+    """A stored negotiation: the request as JSON with all edits applied, the terms parsed from it, and the state.
 
-    `pending` is the package that waits for approval, `outcome` the result; `offers` and `events` are the last `seq`;
-    `origin` is the agent that opened it before its user claimed it.
+    `pending` is the offer that awaits approval, `outcome` the result. `offers` and `events` are the highest `seq` of
+    each. `origin` is the agent that opened the negotiation before a user claimed it. Times are in milliseconds.
     """
 
     id: str
@@ -33,12 +33,11 @@ class NegotiationSession:
     origin: str | None = None
 
     def moved(self, to: str, *, reason: str | None = None) -> "NegotiationSession":
-        """The same in another state."""
         return replace(self, state=to, state_reason=reason)
 
 
 def negotiation_view(session: NegotiationSession, updated_at: int) -> dict[str, Any]:
-    """A negotiation as its owner sees it (docs/contract 6.2)."""
+    """The JSON members of a negotiation (docs/contract 6.2); `updated_at` is in milliseconds since the epoch."""
     return {
         "id": session.id,
         **terms_view(session.terms),

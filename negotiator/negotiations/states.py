@@ -10,7 +10,7 @@ AWAITING, AGREED, WON = "awaiting_approval", "agreed", "won"
 LOST, WALKED_AWAY, CANCELLED, EXPIRED = "lost", "walked_away", "cancelled", "expired"
 
 LIVE_STATES: Final = frozenset({DRAFT, PLANNED, ACTIVE, PAUSED, AWAITING})
-"""Still being talked about: what the clock can expire and what can be left."""
+"""States of a negotiation that is not over: a passed deadline expires it."""
 CLOSED_STATES: Final = frozenset({WON, LOST, WALKED_AWAY, CANCELLED, EXPIRED})
 
 _EXITS: Final = frozenset({LOST, WALKED_AWAY, CANCELLED})
@@ -27,18 +27,18 @@ ALLOWED_MOVES: Final[Mapping[str, frozenset[str]]] = {
     CANCELLED: frozenset(),
     EXPIRED: frozenset({ACTIVE}),
 }
-"""Moves that can be asked for. `expired` is the clock's alone, `awaiting_approval` the ledger's."""
+"""Moves that a caller may request. Only a passed deadline leads to `expired`, only an offer to `awaiting_approval`."""
 _REASONED: Final = frozenset({AGREED, LOST, WALKED_AWAY, EXPIRED})
-"""States that are left for `active` only with a reason: what was over is opened again."""
+"""States from which reopening (a move to `active`) needs a reason."""
 
 
 def allowed_moves(state: str) -> list[str]:
-    """Where a caller may move from here, in alphabetical order."""
+    """The states that a caller may move to from `state`, in alphabetical order."""
     return sorted(ALLOWED_MOVES[state])
 
 
 def check_move(state: str, to: str, reason: str | None) -> None:
-    """Refuse an illegal move (409 with `allowed`) and a reopening without a reason (422)."""
+    """Raise 409 `illegal_transition` for a move that is not allowed, and 422 for a reopening without a reason."""
     if to not in ALLOWED_MOVES[state]:
         raise Conflict(
             f"From {state} there is no way to {to}.",
@@ -50,7 +50,10 @@ def check_move(state: str, to: str, reason: str | None) -> None:
 
 
 def check_offer_allowed(state: str, by: str) -> None:
-    """Refuse a row of the ledger where the state takes none; while approval is pending, only theirs are taken."""
+    """Raise 409 where the state takes no offer of this side.
+
+    While an approval is pending (`approval_pending`), only offers of the other side are taken.
+    """
     if state in {DRAFT, PLANNED, ACTIVE} or (state == AWAITING and by == "them"):
         return
     waiting = state == AWAITING

@@ -1,7 +1,7 @@
-"""Where a negotiation stands: room for a deal, split of power, solution points, expected agreement.
+"""Assesses a negotiation: zone of agreement, split of power, solution points and expected agreement.
 
-A talk about one money issue is answered in money, any other in utilities. What is not known is
-null, and what had to be assumed is a sentence in `assumptions`.
+A negotiation about one money issue is assessed in money, any other in utilities. An unknown value is None, and each
+assumption is a sentence in `assumptions`.
 """
 
 from collections.abc import Sequence
@@ -72,7 +72,7 @@ PRICE_GRID_SIZE = 1001
 
 @dataclass(frozen=True, slots=True)
 class Leverage:
-    """The answer; `concessions` and `signals` are there when there is a ledger."""
+    """The assessment. `concessions` is None and `signals` is empty without offers."""
 
     position: Position
     power: Power
@@ -86,7 +86,7 @@ class Leverage:
 
 @dataclass(frozen=True, slots=True)
 class _AssessmentBasis:
-    """The terms with the utilities that follow from them, and the assumptions noted on the way."""
+    """The terms with the utilities derived from them (`batnas`: the user's, theirs) and the assumptions made so far."""
 
     terms: Terms
     theirs: Preferences
@@ -108,10 +108,10 @@ def assess_leverage(
     now: int = 0,
     claims: Sequence[StatedClaim] = (),
 ) -> Leverage:
-    """Position, power, solution points and expected agreement; every issue needs its values.
+    """The assessment of a negotiation in which every issue has its values (a range, points or options).
 
-    `offers` are those that both sides made, `now` is the moment that deadlines count from, in milliseconds. The same
-    input gives the same answer.
+    `offers` are those of both sides. Deadlines count from `now`, in milliseconds since the epoch. `claims` are stated
+    limits, alternatives and deadlines, in which `bluff_signals` looks for contradictions.
     """
     basis = _basis(terms)
     notes, mine, theirs = basis.notes, basis.mine, basis.theirs
@@ -191,7 +191,7 @@ def _side(
 
 
 def _spread(basis: _AssessmentBasis, moves: Concessions | None) -> Spread | None:
-    """Their walk-away in the talk's own unit: given, their alternative, or read off the ledger."""
+    """Their walk-away in the unit of the assessment: as given, else from their alternative or their concessions."""
     given = basis.terms.their_walk_away
     if given is not None and (given.unit == "utility" or basis.price is not None):
         spread = Spread(*given.ends)
@@ -210,7 +210,7 @@ def _spread(basis: _AssessmentBasis, moves: Concessions | None) -> Spread | None
 
 
 def _in_money(basis: _AssessmentBasis, spread: Spread) -> Spread | None:
-    """A spread of their utility as prices when price is all, else as it is."""
+    """A spread of their utility, converted to prices when the price is the only issue."""
     if basis.price is None:
         return spread
     prices = [price_of(basis.theirs, u) for u in (spread.low, spread.likely, spread.high)]

@@ -1,8 +1,8 @@
-"""What the ledger says: steps in utility for both sides, their likely limit, signs of bluff.
+"""Concessions of both sides in utility, the likely limit of each side, and signs of bluffing.
 
-Steps are classed after Hindriks, Jonker and Tykhonov (2007). A sign carries a likelihood ratio,
-P(seen | bluffing) / P(seen | sincere), and the ledger lines it rests on; it is never a verdict.
-The ratios are stated priors of modest size, to be replaced by counts once there are enough.
+Steps are classified after Hindriks, Jonker and Tykhonov (2007), "Analysis of Negotiation Dynamics". A sign carries a
+likelihood ratio, P(observed | bluffing) / P(observed | sincere), and the offers it rests on. The ratios are assumed
+priors of modest size, not estimates.
 """
 
 import math
@@ -29,7 +29,7 @@ MIN_STEP = MIN_UTILITY_STEP
 
 @dataclass(frozen=True, slots=True)
 class LedgerOffer:
-    """One row of the ledger that carries a package; unnamed issues keep the side's last value."""
+    """An offer of one side. Each issue that its package leaves out keeps the side's previous value."""
 
     seq: int
     by: Side
@@ -41,9 +41,9 @@ class LedgerOffer:
 
 @dataclass(frozen=True, slots=True)
 class StatedClaim:
-    """Something said at ledger place `seq`: a limit, an alternative, a deadline.
+    """A claim of one side at place `seq` of the ledger: a limit, an alternative or a deadline.
 
-    `package` is the claimed limit; `detailed` whether an alternative was named with particulars.
+    `package` is the claimed limit, `at` the claimed deadline. `detailed` is whether an alternative was described.
     """
 
     seq: int
@@ -56,9 +56,9 @@ class StatedClaim:
 
 @dataclass(frozen=True, slots=True)
 class OfferStep:
-    """One side's move between two of its offers, in the mover's own and the other's utility.
+    """The change from one offer of a side to its next: in its own utility and in the other side's.
 
-    `ratio` compares this concession with the one before: below 1 means slowing down.
+    `ratio` is this concession divided by the previous one: below 1 the side slows down.
     """
 
     seq: int
@@ -71,10 +71,10 @@ class OfferStep:
 
 @dataclass(frozen=True, slots=True)
 class SideConcessions:
-    """One side's steps and their summary; None where there is too little to say.
+    """The steps of one side and their summary; None where there are too few steps.
 
-    `conceded` is own utility given up in all; `reciprocity` the correlation of this side's steps
-    with the other's last ones; `limit` needs three falling moves in one direction.
+    `conceded` is the total of own utility given up. `reciprocity` is the correlation of this side's steps with the
+    preceding steps of the other side. `limit` needs three successive concessions, each smaller than the last.
     """
 
     steps: tuple[OfferStep, ...]
@@ -87,7 +87,7 @@ class SideConcessions:
 
 @dataclass(frozen=True, slots=True)
 class Concessions:
-    """Both sides' concession behaviour so far."""
+    """The concessions of both sides."""
 
     me: SideConcessions
     them: SideConcessions
@@ -95,7 +95,7 @@ class Concessions:
 
 @dataclass(frozen=True, slots=True)
 class BluffSignal:
-    """A sign that something said may not hold, how telling it is, and what it rests on."""
+    """A sign that a claim of one side may be a bluff, its likelihood ratio, and the sentences of evidence."""
 
     name: str
     by: Side
@@ -104,7 +104,7 @@ class BluffSignal:
 
 
 def step_class(own: float, other: float) -> StepClass:
-    """The class of a move by what it does to the mover (`own`) and to the other side."""
+    """The class of a step by the change of utility for its maker (`own`) and for the other side."""
     if abs(own) <= MIN_STEP and abs(other) <= MIN_STEP:
         return "silent"
     if own > MIN_STEP:
@@ -119,7 +119,7 @@ def step_class(own: float, other: float) -> StepClass:
 def concession_analysis(
     ledger: Sequence[LedgerOffer], mine: Preferences, theirs: Preferences
 ) -> Concessions:
-    """Concession analysis of a ledger; offers in rising `seq`."""
+    """The concessions of both sides in a ledger."""
     rows = completed_offers(ledger)
     steps = {
         "me": _steps([r for r in rows if r.by == "me"], mine, theirs),
@@ -133,7 +133,7 @@ def concession_analysis(
 
 
 def completed_offers(ledger: Sequence[LedgerOffer]) -> list[LedgerOffer]:
-    """The ledger in order, each partial package completed from the same side's earlier ones."""
+    """The offers in rising `seq`, each partial package completed from the same side's earlier ones."""
     last: dict[Side, dict[str, Scalar]] = {"me": {}, "them": {}}
     rows: list[LedgerOffer] = []
     for row in sorted(ledger, key=lambda entry: entry.seq):
@@ -186,7 +186,7 @@ def _per_hour(rows: Sequence[LedgerOffer], steps: list[OfferStep], conceded: flo
 
 
 def _reciprocity(steps: list[OfferStep], others: list[OfferStep]) -> float | None:
-    """Correlation of what each step gave with what the other side's last step before it gave."""
+    """The correlation of each step's gain to the other side with the gain from the other side's preceding step."""
     pairs: list[tuple[float, float]] = []
     for step in steps:
         earlier = [other.other for other in others if other.seq < step.seq]
@@ -214,7 +214,7 @@ def bluff_signals(
     *,
     claims: Sequence[StatedClaim] = (),
 ) -> tuple[BluffSignal, ...]:
-    """Signs in offers and claims that a stance may be softer than it sounds, for both sides."""
+    """Signs in offers and claims that a side may be bluffing, for both sides."""
     rows = completed_offers(ledger)
     found: list[BluffSignal] = []
     sides: tuple[tuple[Side, Preferences, Preferences], ...] = (

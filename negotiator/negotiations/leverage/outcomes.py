@@ -1,9 +1,9 @@
 """The outcome space of two additive utilities, and its Pareto frontier.
 
-Up to 10^6 packages every one is looked at. Beyond, the frontier is grown issue by issue: with
-additive utilities each part of an undominated package is itself undominated, so this loses
-nothing until a step's frontier passes 20,000 points, or its candidates a million; then evenly
-spaced points of it go on, both ends among them. The caller marks all of that `approximate`.
+Up to 10^6 packages are enumerated. A larger space is searched issue by issue: with additive utilities each part of an
+undominated package is itself undominated, so the result is exact until the frontier of a step exceeds 20,000 points or
+its candidates a million. Then only evenly spaced points, including both ends, are carried on. The caller marks the
+result `approximate`.
 """
 
 import math
@@ -28,7 +28,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int64]
 
 EXACT_LIMIT = 1_000_000
-"""Packages looked at one by one; 16 bytes each, so about 60 MB at the peak."""
+"""The largest number of packages that is enumerated: 16 bytes each, about 60 MB at the peak."""
 MAX_CANDIDATES = 1_000_000
 MAX_FRONTIER_POINTS = 20_000
 APPROXIMATE_FRONTIER_NOTE = (
@@ -40,7 +40,7 @@ PREFILTER_BUCKETS = 4096
 
 @dataclass(frozen=True, slots=True)
 class OutcomeSpace:
-    """All packages of a negotiation as weighted part worths, one array per issue and side."""
+    """All packages of a negotiation as weighted part-worths: one array per issue and side, one number per value."""
 
     names: tuple[str, ...]
     values: tuple[tuple[Scalar, ...], ...]
@@ -51,25 +51,25 @@ class OutcomeSpace:
 
     @property
     def size(self) -> int:
-        """How many packages there are."""
+        """The number of packages."""
         return math.prod(len(values) for values in self.values)
 
     @property
     def exact(self) -> bool:
-        """Whether the packages are few enough to look at each."""
+        """Whether the packages are few enough to be enumerated."""
         return self.size <= EXACT_LIMIT
 
 
 @dataclass(frozen=True, slots=True)
 class ParetoFrontier:
-    """Undominated packages by falling utility to me: utilities, and a value's place per issue."""
+    """Undominated packages by falling utility to me: both utilities, and one row of value positions per package."""
 
     mine: Floats
     theirs: Floats
     choices: Indices
 
     def above(self, floor_mine: float, floor_theirs: float) -> "ParetoFrontier":
-        """The part where both sides have at least their floor: the frontier of that set."""
+        """The packages that give both sides at least their floor; they are the frontier of that set."""
         keep = (self.mine >= floor_mine) & (self.theirs >= floor_theirs)
         return ParetoFrontier(self.mine[keep], self.theirs[keep], self.choices[keep])
 
@@ -77,9 +77,9 @@ class ParetoFrontier:
 def outcome_space(
     mine: Preferences, theirs: Preferences, *, grid: int = VALUE_GRID_SIZE
 ) -> OutcomeSpace:
-    """Every package both sides can value; an issue only one side lists is worth 0 to the other.
+    """The packages that both sides can value; `grid` is the number of values that stand in for a continuous range.
 
-    A value that one side's full preferences do not list is left out.
+    An issue that only one side lists is worth 0 to the other. A value that one side does not list is left out.
     """
     other = {issue.name: issue for issue in theirs.issues}
     known = {issue.name for issue in mine.issues}
@@ -125,7 +125,7 @@ def _shared(
 
 
 def best_utilities(space: OutcomeSpace) -> tuple[float, float]:
-    """The most each side could have from any package at all, rational or not."""
+    """The highest utility of each side over all packages, whether or not the other side would agree."""
     tops = (
         _added(constant, [float(part.max()) for part in parts])
         for constant, parts in zip(space.constants, (space.mine, space.theirs), strict=True)
@@ -148,7 +148,7 @@ def package_at(space: OutcomeSpace, choice: Indices) -> dict[str, Scalar]:
 
 
 def all_utilities(space: OutcomeSpace) -> tuple[Floats, Floats]:
-    """Both sides' utilities of every package, last issue fastest; only below the exact limit."""
+    """Both sides' utilities of every package in row-major order; only for an `exact` space."""
     sides: list[Floats] = []
     for constant, parts in zip(space.constants, (space.mine, space.theirs), strict=True):
         total = np.array([constant], dtype=np.float64)
@@ -159,9 +159,9 @@ def all_utilities(space: OutcomeSpace) -> tuple[Floats, Floats]:
 
 
 def undominated(mine: Floats, theirs: Floats) -> Indices:
-    """Places of the points no other point beats for one side without loss to the other.
+    """Positions of the Pareto-optimal points, by falling utility to me, then by position.
 
-    Duplicates stay. Answer by falling utility to me, then by place. O(n log n).
+    Equal points are all kept. The time is O(n log n).
     """
     alive = _prefiltered(mine, theirs)
     a, b = mine[alive], theirs[alive]
@@ -178,7 +178,7 @@ def undominated(mine: Floats, theirs: Floats) -> Indices:
 
 
 def _prefiltered(mine: Floats, theirs: Floats) -> Indices:
-    """Drops points beaten by one from a higher bucket of my utility: most, in linear time."""
+    """Drop, in linear time, the points that a point from a higher bucket of my utility dominates."""
     everyone = np.arange(len(mine), dtype=np.int64)
     span = float(np.ptp(mine)) if len(mine) > PREFILTER_BUCKETS else 0.0
     if span <= 0 or not math.isfinite(span):
@@ -194,8 +194,8 @@ def _prefiltered(mine: Floats, theirs: Floats) -> Indices:
 def pareto_frontier(space: OutcomeSpace, floor_mine: float = -math.inf) -> ParetoFrontier:
     """The Pareto frontier of the packages worth at least `floor_mine` to me.
 
-    Cut at the other side's floor with `Frontier.above`: a package that beats a rational one is
-    rational too, so cutting the frontier and taking the frontier of the cut set are the same.
+    `ParetoFrontier.above` then applies the other side's floor. The order does not matter: a package that dominates one
+    above both floors is itself above both floors.
     """
     if not space.exact:
         return _grown(space).above(floor_mine, -math.inf)
@@ -208,7 +208,7 @@ def pareto_frontier(space: OutcomeSpace, floor_mine: float = -math.inf) -> Paret
 
 
 def _grown(space: OutcomeSpace) -> ParetoFrontier:
-    """The frontier issue by issue, largest first, one package for each pair of utilities."""
+    """The frontier built issue by issue, largest first, with one package for each pair of utilities."""
     order = sorted(range(len(space.names)), key=lambda k: (-len(space.values[k]), k))
     mine, theirs = (np.array([constant]) for constant in space.constants)
     choices = np.zeros((1, 0), dtype=np.int64)

@@ -1,15 +1,13 @@
-"""Split power alpha: logit alpha = Σ beta · f, each factor f in [-1, 1], 0 when both sides match.
+"""The split of power alpha: logit alpha = Σ beta · f, with each factor f in [-1, 1] and 0 when both sides match.
 
-Every side fact is turned into a strength from 0 to 1 and a factor is my strength less theirs, so
-swapping roles negates each factor and alpha(me) + alpha(them) = 1. Facts carry no unit of money
-and no utility scale, so neither can matter.
+Each fact of a side becomes a strength from 0 to 1, and a factor is my strength minus theirs. Swapping the sides negates
+each factor, so alpha(me) + alpha(them) = 1. Facts have no unit of money or utility, so alpha does not depend on either.
 
-The betas are stated priors, not estimates. Rubinstein (1982) gives the patient side r2/(r1+r2),
-a slope of 2 if time were all and both knew all; people come nowhere near, so time has a quarter
-of that. Alternatives weigh most (Binmore, Shaked and Sutton 1989: they are what bounds a split),
-then time and competition, then need, knowledge and market; authority, commitment and
-relationship least. One factor at its extreme moves alpha from 0.5 to at most 0.67, all nine
-together to 0.95: no answer claims more than the facts can carry.
+The betas are assumed priors, not estimates. In Rubinstein (1982) a side gets r2/(r1+r2), a slope of 2 if time were
+the only factor and both sides had full information; human negotiators respond much less, so time has a quarter of that.
+Alternatives weigh most, because they bound a split (Binmore, Shaked and Sutton 1989), then time and competition, then
+dependency, information and market; authority, commitment and relationship weigh least. One factor at its extreme moves
+alpha from 0.5 to at most 0.67, all nine together to 0.95.
 """
 
 import math
@@ -20,9 +18,9 @@ from negotiator.negotiations.terms import SideFacts
 from negotiator.negotiations.utility import Preferences, Worth, utility_bounds, utility_of_worth
 
 CONTRIBUTION_GRAIN = 2.0**-20
-"""Contributions are whole multiples of this, so their sum is exact in any order of adding."""
+"""Contributions are whole multiples of this, so their sum does not depend on the order of addition."""
 UNKNOWN_STRENGTH_DEVIATION = 0.29
-"""Standard deviation of a strength nobody told us: uniform over 0 to 1."""
+"""Standard deviation of an unknown strength: uniform over 0 to 1."""
 MODEL_SPREAD = 0.25
 """Standard deviation of logit alpha that remains when every input is known."""
 EIGHTY_PERCENT_QUANTILE = 1.2816
@@ -33,7 +31,7 @@ MAX_RIVALS = 8
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """How much a factor weighs, the strength assumed for a silent side, how far one can move it."""
+    """A factor's weight, the strength assumed where a side's is unknown, and the share of the way to +1 it can move."""
 
     name: str
     beta: float
@@ -60,7 +58,7 @@ FACTOR_NAMES: tuple[str, ...] = tuple(factor.name for factor in FACTORS)
 
 @dataclass(frozen=True, slots=True)
 class FactorShare:
-    """One factor's value in [-1, 1], what it adds to logit alpha, and the sentence to it."""
+    """One factor's value in [-1, 1], its contribution to logit alpha, and a sentence that explains it."""
 
     name: str
     value: float
@@ -70,7 +68,7 @@ class FactorShare:
 
 @dataclass(frozen=True, slots=True)
 class MostMovable:
-    """The factor through which I can raise alpha most, by how much, and how."""
+    """The factor that can raise alpha most, by how much, and the advice."""
 
     name: str
     alpha_gain: float
@@ -79,7 +77,7 @@ class MostMovable:
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """My share of the surplus, with its 80 % interval and what it is made of."""
+    """My share of the surplus (0 to 1), its 80 % interval, its factors, and the unknown facts."""
 
     alpha: float
     low: float
@@ -90,16 +88,16 @@ class Power:
 
 
 def logistic(x: float) -> float:
-    """1 / (1 + e^-x), by the side that keeps all digits."""
+    """1 / (1 + e^-x), computed in the form that does not overflow."""
     return 1.0 / (1.0 + math.exp(-x)) if x >= 0 else math.exp(x) / (1.0 + math.exp(x))
 
 
 def split_power(
     me: SideFacts, them: SideFacts, judgements: Mapping[str, float] | None = None
 ) -> Power:
-    """Split power from both sides' facts; `judgements` sets factors outright, clipped to [-1, 1].
+    """The split of power from both sides' facts; `judgements` sets factors directly, clipped to [-1, 1].
 
-    Unknown facts leave the middle where the assumed strength puts it and widen the interval.
+    An unknown fact counts as the factor's assumed strength and widens the interval.
     """
     given = judgements or {}
     shares: list[FactorShare] = []
@@ -163,12 +161,12 @@ def _inverse(share: float | None) -> float | None:
 
 
 def _rivalry(rivals: int) -> float:
-    """Bidders on a log scale: the first matters most, more than eight add nothing."""
+    """Rival bidders on a log scale from 0 to 1; more than eight count as eight."""
     return math.log1p(min(MAX_RIVALS, max(0, rivals))) / math.log1p(MAX_RIVALS)
 
 
 def _loss_rate(facts: SideFacts) -> float | None:
-    """Share of the deal lost a day: what waiting costs, plus all of it spread to the deadline."""
+    """Share of the deal lost per day: the cost of delay, plus the whole deal spread over the days to the deadline."""
     if facts.days_left is None and facts.delay_cost_per_day is None:
         return None
     cost = max(0.0, facts.delay_cost_per_day or 0.0)
@@ -200,7 +198,7 @@ def _explanation(factor: Factor, value: float, silent: list[str]) -> str:
 
 
 def _most_movable(shares: list[FactorShare], logit: float) -> MostMovable:
-    """The factor with the largest gain if I closed the movable part of its way to +1."""
+    """The factor with the largest gain in alpha if its movable share of the way to +1 were closed."""
     gains = [
         (logistic(logit + f.beta * f.movable * (1.0 - share.value)) - logistic(logit), f)
         for f, share in zip(FACTORS, shares, strict=True)
@@ -210,9 +208,10 @@ def _most_movable(shares: list[FactorShare], logit: float) -> MostMovable:
 
 
 def alternative_strength(preferences: Preferences, batna: float, target: Worth | None) -> float:
-    """Where an alternative lies from the worst package (0, also for anything below) to the target.
+    """The strength of an alternative: 0 at the worst package or below it, 1 at the target or above it.
 
-    Scale-free, and an alternative worse than everything in play is no strength at all.
+    `batna` is the utility of the alternative. Without a target the best package stands in. The result does not
+    depend on the scale of the utilities.
     """
     ends = utility_bounds(preferences)
     goal = utility_of_worth(preferences, target, fill="high")

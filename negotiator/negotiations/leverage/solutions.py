@@ -1,13 +1,13 @@
-"""Bargaining solutions on the Pareto frontier of the individually rational packages.
+"""Bargaining solutions on the Pareto frontier of the individually rational packages, and the expected agreement.
 
-Rational first, solution after: the product of two losses is positive too. Nash (1950): most
-g1·g2. Kalai (1977): most min(g1, g2). Kalai and Smorodinsky (1975), discrete form chosen here:
-smallest gap |g1/(I1-d1) - g2/(I2-d2)|, ideal I over the rational set. Welfare: most u1 + u2.
+With gains g over the walk-aways d: Nash (1950) maximises g1·g2; Kalai (1977) maximises min(g1, g2); Kalai and
+Smorodinsky (1975), in the discrete form used here, minimise |g1/(I1-d1) - g2/(I2-d2)| with the ideal I over the
+rational set; welfare is the largest u1 + u2. Packages below a walk-away are removed first, because the product of two
+losses is positive too.
 
-The agreement to expect when power splits the surplus: the asymmetric Nash solution.
-
-Outside options bind or do nothing (Binmore, Shaked and Sutton 1989): an alternative is never
-added to the split, it only cuts off agreements that are worse than itself.
+The expected agreement is the asymmetric Nash solution with the split of power as its exponent. An alternative is an
+outside option (Binmore, Shaked and Sutton 1989): it does not add to the split, it only excludes agreements that are
+worse than itself.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from negotiator.negotiations.leverage.outcomes import (
 from negotiator.negotiations.leverage.zone_of_agreement import PriceOrUtility
 
 TIE_TOLERANCE = 1e-12
-"""Two scores nearer than this are the same score."""
+"""Scores that differ by at most this count as equal."""
 SUMMARY_POINTS = 12
 NO_DEAL = "No package gives both sides at least their walk-away."
 
@@ -36,7 +36,7 @@ UtilityPair: TypeAlias = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class SolutionPoint:
-    """One package, what it is worth to each side, and how many others score the same."""
+    """One package, its utility to each side, and the number of other packages with the same score."""
 
     package: dict[str, Scalar]
     utility_me: float
@@ -46,7 +46,7 @@ class SolutionPoint:
 
 @dataclass(frozen=True, slots=True)
 class ParetoSummary:
-    """How many packages are undominated, and a few of them spread from my best to theirs."""
+    """The number of undominated packages, and a sample of them from my best to theirs."""
 
     size: int
     sample: tuple[SolutionPoint, ...]
@@ -54,7 +54,7 @@ class ParetoSummary:
 
 @dataclass(frozen=True, slots=True)
 class SolutionPoints:
-    """The solution points; all null, with `reason`, when no agreement is preferred by both."""
+    """The solution points; all None, with a `reason`, when no package is acceptable to both sides."""
 
     nash: SolutionPoint | None
     kalai: SolutionPoint | None
@@ -65,21 +65,21 @@ class SolutionPoints:
 
 
 def nash_set(edge: ParetoFrontier, floors: UtilityPair) -> Indices:
-    """Places on a rational frontier with the largest product of gains (all ties)."""
+    """Positions on a rational frontier with the largest product of gains, ties included."""
     return _best((edge.mine - floors[0]) * (edge.theirs - floors[1]))
 
 
 def kalai_set(edge: ParetoFrontier, floors: UtilityPair) -> Indices:
-    """Places with the largest smaller gain; needs comparable utility scales."""
+    """Positions where the smaller of the two gains is largest; needs comparable utility scales."""
     return _best(np.minimum(edge.mine - floors[0], edge.theirs - floors[1]))
 
 
 def kalai_smorodinsky_set(
     edge: ParetoFrontier, floors: UtilityPair, *, ideal: UtilityPair | None = None
 ) -> Indices:
-    """Places where the two gains are most nearly the same share of the ideal ones.
+    """Positions where the two gains are most nearly the same share of the ideal gains.
 
-    `ideal` defaults to the best of the rational set; some software measures it over all packages.
+    `ideal` defaults to the best utilities in the rational set; some software takes them over all packages.
     """
     if not len(edge.mine):
         return _best(edge.mine)
@@ -94,12 +94,12 @@ def _share(utilities: Floats, floor: float, top: float) -> Floats:
 
 
 def welfare_set(edge: ParetoFrontier) -> Indices:
-    """Places with the largest sum of utilities; needs comparable utility scales."""
+    """Positions with the largest sum of utilities; needs comparable utility scales."""
     return _best(edge.mine + edge.theirs)
 
 
 def asymmetric_nash_set(edge: ParetoFrontier, floors: UtilityPair, alpha: float) -> Indices:
-    """Places with the largest g1^alpha · g2^(1-alpha), my power alpha strictly between 0 and 1."""
+    """Positions with the largest g1^alpha · g2^(1-alpha), for a split of power 0 < alpha < 1."""
     gains = (np.maximum(edge.mine - floors[0], 0.0), np.maximum(edge.theirs - floors[1], 0.0))
     return _best(gains[0] ** alpha * gains[1] ** (1.0 - alpha))
 
@@ -113,7 +113,7 @@ def _best(scores: Floats) -> Indices:
 def break_tie(
     space: OutcomeSpace, edge: ParetoFrontier, tied: Indices, floors: UtilityPair
 ) -> SolutionPoint | None:
-    """One of the tied places: the most even gains, then the earliest values, so it never wavers."""
+    """One of the tied positions: the most even gains, then the first values. The choice is deterministic."""
     if not len(tied):
         return None
     ties = len(tied) - 1
@@ -127,13 +127,13 @@ def break_tie(
 def solution_point(
     space: OutcomeSpace, edge: ParetoFrontier, place: int, *, ties: int = 0
 ) -> SolutionPoint:
-    """The frontier's row as a point."""
+    """The package at a position of the frontier, with its utilities."""
     package = package_at(space, edge.choices[place])
     return SolutionPoint(package, float(edge.mine[place]), float(edge.theirs[place]), ties)
 
 
 def pareto_summary(space: OutcomeSpace, edge: ParetoFrontier) -> ParetoSummary:
-    """Size and up to twelve points, evenly spaced from my best to theirs."""
+    """The size of the frontier and up to twelve points, evenly spaced from my best to theirs."""
     count = len(edge.mine)
     spots = np.unique(
         np.linspace(0, count - 1, min(SUMMARY_POINTS, count)).round().astype(np.int64)
@@ -144,7 +144,7 @@ def pareto_summary(space: OutcomeSpace, edge: ParetoFrontier) -> ParetoSummary:
 def solution_points(
     space: OutcomeSpace, edge: ParetoFrontier, floors: UtilityPair
 ) -> SolutionPoints:
-    """All solution points of a rational frontier, or nulls with the reason when it is empty."""
+    """All solution points of a rational frontier; `no_solution` when it is empty."""
     if not len(edge.mine):
         return no_solution(NO_DEAL, pareto_summary(space, edge))
     return SolutionPoints(
@@ -157,13 +157,13 @@ def solution_points(
 
 
 def no_solution(reason: str, pareto: ParetoSummary) -> SolutionPoints:
-    """No points, and why."""
+    """Solution points that are all None, with the reason."""
     return SolutionPoints(None, None, None, None, pareto, reason)
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedAgreement:
-    """The expected agreement: a package with both utilities, and the price if that is all."""
+    """The expected package with both utilities, and its price when the price is the only issue."""
 
     package: dict[str, Scalar]
     price: Decimal | None
@@ -172,13 +172,13 @@ class ExpectedAgreement:
 
 
 def price_precision(span: Decimal) -> Decimal:
-    """The last digit a price is rounded to: a cent, finer when the whole range is small."""
+    """The unit that prices are rounded to: 0.01, or less when the range is small."""
     fine = Decimal(1).scaleb(span.adjusted() - 6) if span else Decimal("0.01")
     return min(Decimal("0.01"), fine)
 
 
 def split_price(mine: float, theirs: float, alpha: float) -> float:
-    """The price that gives me the share alpha of the room between the two walk-aways."""
+    """The price that gives me the share alpha of the surplus between the two walk-aways."""
     return theirs + (1.0 - alpha) * (mine - theirs)
 
 
@@ -189,10 +189,10 @@ def expected_price(
     better: Literal["higher", "lower"],
     alternatives: tuple[PriceOrUtility | None, PriceOrUtility | None] = (None, None),
 ) -> float | None:
-    """Expected price between (mine, theirs), `better` being my good direction; None without room.
+    """The expected price between the walk-aways (mine, theirs); None when no price is acceptable to both.
 
-    An alternative (mine, theirs) that beats the split moves it to itself; one that beats
-    everything the other side accepts leaves no agreement.
+    `better` is the direction that is good for me. An alternative (mine, theirs) that is better than the split becomes
+    the expected price; one that is better than everything the other side accepts leaves no agreement.
     """
     sign = 1.0 if better == "higher" else -1.0
     mine, theirs = sign * walk_aways[0], sign * walk_aways[1]
@@ -212,7 +212,7 @@ def expected_package(
     alpha: float,
     alternatives: tuple[float | None, float | None] = (None, None),
 ) -> ExpectedAgreement | None:
-    """The asymmetric Nash package of a rational frontier, cut at binding alternatives."""
+    """The asymmetric Nash package of a rational frontier, without the packages worse than an alternative."""
     least = [
         floor if option is None else max(floor, option)
         for floor, option in zip(floors, alternatives, strict=True)

@@ -1,7 +1,6 @@
-"""Is there room for a deal, when their walk-away is only known as a spread?
+"""The probability of a zone of possible agreement (ZOPA) when the other side's walk-away is uncertain.
 
-Their walk-away is triangular over (low, likely, high). The same arithmetic serves a price and a
-utility: `lower` says on which side of their walk-away a deal is acceptable to them.
+Their walk-away has a triangular distribution over (low, likely, high), as a price or as a utility.
 """
 
 import math
@@ -14,12 +13,12 @@ from typing import Literal
 from negotiator.negotiations.terms import PriceOrUtility
 
 MIN_UTILITY_STEP = 1e-9
-"""A change of utility smaller than this is no change."""
+"""A change of utility up to this size counts as none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A quantity believed between `low` and `high`, most likely `likely`; equal ends: known."""
+    """A triangular distribution; equal ends mean a known value. ValueError unless low <= likely <= high."""
 
     low: float
     likely: float
@@ -32,7 +31,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class ZopaEstimate:
-    """P(ZOPA) and, given that there is one, the mean of their walk-away (None at probability 0)."""
+    """The probability of a ZOPA and, given that one exists, the mean of their walk-away (None at probability 0)."""
 
     probability: float
     their_walk_away: float | None
@@ -40,7 +39,7 @@ class ZopaEstimate:
 
 @dataclass(frozen=True, slots=True)
 class Zopa:
-    """P(a zone of agreement), and its ends given that it exists: money, or my utility."""
+    """The probability of a ZOPA and, given that it exists, its ends, as money or as my utility."""
 
     probability: float | None
     low: PriceOrUtility | None
@@ -49,7 +48,7 @@ class Zopa:
 
 @dataclass(frozen=True, slots=True)
 class TheirWalkAway:
-    """Their walk-away as assumed: money in a price talk, their own utility otherwise."""
+    """Their walk-away as assumed: money when the price is the only issue, else their own utility."""
 
     low: PriceOrUtility | None
     likely: PriceOrUtility | None
@@ -58,7 +57,7 @@ class TheirWalkAway:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where both sides stand before any power is used."""
+    """The ZOPA and both walk-aways, before the split of power."""
 
     zopa: Zopa
     my_walk_away: PriceOrUtility | None
@@ -66,7 +65,7 @@ class Position:
 
 
 def probability_below(spread: Spread, x: float) -> float:
-    """P(X ≤ x) of the triangular distribution; a point when the ends are equal."""
+    """P(X ≤ x) of the triangular distribution; a step at the known value when the ends are equal."""
     if x >= spread.high:
         return 1.0
     if x < spread.low:
@@ -81,7 +80,7 @@ def probability_below(spread: Spread, x: float) -> float:
 def mean_below(spread: Spread, x: float) -> float | None:
     """E[X | X ≤ x], None when that has probability 0.
 
-    By parts: x - ∫F / F(x), in units of the spread so that no size of money loses digits.
+    Integration by parts gives x - ∫F / F(x). It is computed in units of the spread, so large amounts lose no precision.
     """
     chance = probability_below(spread, x)
     if chance <= 0:
@@ -102,7 +101,7 @@ def mean_below(spread: Spread, x: float) -> float | None:
 def zopa_estimate(
     spread: Spread, limit: float, acceptable: Literal["below", "above"]
 ) -> ZopaEstimate:
-    """Room against my limit: a deal exists when their walk-away lies below (or above) it."""
+    """The ZOPA against my `limit`: a deal is possible when their walk-away lies below (or above) it."""
     if acceptable == "below":
         return ZopaEstimate(probability_below(spread, limit), mean_below(spread, limit))
     turned = Spread(-spread.high, -spread.likely, -spread.low)
@@ -111,11 +110,11 @@ def zopa_estimate(
 
 
 def likely_limit(own: Sequence[float]) -> Spread | None:
-    """Where falling concessions would stop: u + Δ·r/(1-r), r the ratio of successive steps.
+    """The utility at which shrinking concessions would stop: u + Δ·r/(1-r), with r the ratio of successive steps.
 
-    Needs three successive concessions, each smaller than the last. The ends use the least and
-    greatest ratio seen, and the high end never lies above the last offer. A strategic slowdown
-    looks the same, so this is an interval of belief and no bound.
+    `own` is the side's own utility of its offers, oldest first. The result is None unless the last three concessions
+    shrink. The ends use the smallest and the largest ratio, and the high end is at most the last offer. A strategic
+    slowdown looks the same, so the interval is a belief and not a bound.
     """
     steps: list[float] = []
     for before, after in zip(reversed(own[:-1]), reversed(own), strict=False):
@@ -137,7 +136,7 @@ def likely_limit(own: Sequence[float]) -> Spread | None:
 
 
 def walk_away_view(spread: Spread | None, cent: Decimal | None) -> TheirWalkAway:
-    """The spread as answered: rounded to `cent` as money, or a utility when that is None."""
+    """The spread as returned: money rounded to `cent`, or a utility when `cent` is None."""
     if spread is None:
         return TheirWalkAway(None, None, None)
     ends = (spread.low, spread.likely, spread.high)

@@ -1,8 +1,8 @@
-"""Packages: all of them where they can be listed, a stated sample where they cannot.
+"""The candidate packages with both sides' utilities, and the choice among them.
 
-Up to `EXACT_LIMIT` packages every one is weighed. Beyond that the candidates are the supported
-efficient packages (per-issue best of a weighted sum, exact under additive utility), all
-one-issue changes of those, and a sample drawn with a seed made from the request.
+Up to `MAX_EXACT_PACKAGES` packages are all candidates. In a larger space the candidates are the supported efficient
+packages (the best value per issue of a weighted sum, exact under additive utility), packages that differ from one of
+those on one issue, and a random sample with a seed derived from the request.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ REPEAT_COST = 0.04
 
 @dataclass(frozen=True, slots=True)
 class CandidatePackages:
-    """Candidate packages with my utility and their estimated one, both one number a package.
+    """Candidate packages with my utility and their estimated one: arrays with one number per package.
 
-    `choices` is None when the candidates are the whole space in row-major order; otherwise it
-    holds one row of value positions a candidate.
+    `choices` is None when the candidates are the whole space in row-major order; otherwise it has one row of value
+    positions per candidate.
     """
 
     situation: StrategySituation
@@ -44,17 +44,17 @@ class CandidatePackages:
 
     @property
     def approximate(self) -> bool:
-        """Whether packages were sampled rather than all weighed."""
+        """Whether the candidates are a sample and not all packages."""
         return self.choices is not None
 
     def offer(self, index: int) -> dict[str, Scalar]:
-        """The package at a position, as issue and value."""
+        """The package at a position: a value per issue."""
         issues = self.situation.issues
         row = self.rows(np.array([index]))[0]
         return {issue.name: issue.values[int(k)] for issue, k in zip(issues, row, strict=True)}
 
     def rows(self, indexes: Indices) -> Indices:
-        """Value positions of packages, one row a package."""
+        """The value positions of the packages at `indexes`, one row per package."""
         if self.choices is not None:
             return self.choices[indexes]
         sizes = [len(issue.values) for issue in self.situation.issues]
@@ -62,7 +62,7 @@ class CandidatePackages:
 
 
 def weigh_candidates(situation: StrategySituation, belief: OpponentModel) -> CandidatePackages:
-    """Lay out the candidates and weigh each for both sides."""
+    """The candidate packages of a situation, with my utility and the expected one of the other side."""
     mine = [
         np.array([situation.worths[issue.name][typed_key(v)] for v in issue.values], dtype=float)
         for issue in situation.issues
@@ -126,10 +126,10 @@ def _sign(situation: StrategySituation, offer: OfferValues) -> tuple[ValueKey | 
 
 
 def best_for_them(packages: CandidatePackages, target: float) -> int | None:
-    """The package of at least `target` to me that they should like best, repeats marked down.
+    """The position of the package worth at least `target` to me that the other side should like best.
 
-    Returns its position, or None when no candidate reaches both target and floor. Ties go to
-    the better one for me, then to the first listed.
+    Packages that I offered before count less. Ties go to the package better for me, then to the first listed. None
+    when no candidate reaches both the target and the reservation utility.
     """
     situation = packages.situation
     least = max(target, situation.my_preferences.reservation_utility)
@@ -154,9 +154,10 @@ def best_for_them(packages: CandidatePackages, target: float) -> int | None:
 def equivalent_packages(
     packages: CandidatePackages, chosen: int, *, count: int = 3
 ) -> list[dict[str, Scalar]]:
-    """Packages of about equal worth to me, best liked by them first (several offers at once).
+    """Packages of about the same utility to me, those that the other side should like best first.
 
-    Each differs from the chosen one and from the others; none lies below the floor.
+    They can be offered together with the chosen one (multiple equivalent simultaneous offers). None is below the
+    reservation utility.
     """
     floor = packages.situation.my_preferences.reservation_utility
     span = float(np.ptp(packages.mine))

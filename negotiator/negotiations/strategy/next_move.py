@@ -1,10 +1,8 @@
-"""The next move: one situation in, one piece of advice out.
+"""Advice for one turn: accept, counter or walk away.
 
-Whether what is on the table is enough.
-
-Accept when it is worth at least what I would ask next (AC_next, Baarslag et al. 2014), when no
-further word of mine will be heard, or, in the closing round and in talks without an end, when it
-is worth at least what going on is expected to bring; never below the floor.
+An offer is accepted when it is worth at least my own next offer (AC_next, Baarslag et al. 2014), when I have no
+further offer to make, or, in the last round and in a negotiation without an end, when it is worth at least the expected
+value of continuing. An offer below the reservation utility is never accepted.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ ACCEPTANCE_MARGIN = {"balanced": 0.0, "firm": 0.03, "cooperative": -0.03}
 
 @dataclass(frozen=True, slots=True)
 class AcceptanceVerdict:
-    """Accept or not, and the plain reason."""
+    """Whether to accept, and a sentence that gives the reason."""
 
     accept: bool
     reason: str
@@ -43,7 +41,7 @@ class AcceptanceVerdict:
 def judge_acceptance(
     situation: StrategySituation, plan: TargetPlan, ask: float
 ) -> AcceptanceVerdict:
-    """Weigh the offer on the table against asking for `ask` (my utility) and the plan's value."""
+    """Compare the offer on the table with my next offer, of utility `ask`, and with the expected value of the plan."""
     table = situation.on_table
     floor = situation.my_preferences.reservation_utility
     if table is None:
@@ -71,12 +69,12 @@ OpponentScores = dict[str, list[tuple[Scalar, float]]]
 
 @dataclass(frozen=True, slots=True)
 class NextMove:
-    """Advice in the shape of the contract's answer.
+    """The advice, with the members of the response.
 
-    `action` is accept, counter or walk_away. `offer` is the package to propose or accept, None
-    when walking away. `my_utility` is what it is worth to me, `acceptance_probability` the
-    estimated chance of a yes (1 for an acceptance, 0 for leaving). `reasons` are for me; `say`
-    is for the other side and holds no private number. `opponent_utility` scores every value.
+    `action` is accept, counter or walk_away. `offer` is the package to propose or accept, None when walking away, and
+    `my_utility` its utility. `acceptance_probability` is estimated (1 for accept, 0 for walk_away). `reasons` are for
+    the user; `say` is for the other side and contains no private number. `opponent_utility` is the estimated part-worth
+    of every value of every issue. `floor` is the reservation utility.
     """
 
     action: str
@@ -92,7 +90,7 @@ class NextMove:
 
 
 def next_move(situation: StrategySituation) -> NextMove:
-    """Advise one turn; never proposes or accepts below the reservation utility."""
+    """The advice for one turn; never a package below the reservation utility."""
     belief = learn_opponent_model(situation)
     packages = weigh_candidates(situation, belief)
     floor = situation.my_preferences.reservation_utility
@@ -173,7 +171,7 @@ def _counter(
 
 
 def _line(situation: StrategySituation, offer: OfferValues) -> str:
-    """A sentence for the other side: the package, and what of theirs it keeps."""
+    """A sentence for the other side: the package, and the issues on which it takes their values."""
     terms = ", ".join(f"{name}: {value}" for name, value in offer.items())
     table = situation.on_table
     kept = (

@@ -1,11 +1,11 @@
-"""What the other side seems to want, and how far they seem ready to go.
+"""An estimate of the other side's preferences and of how far they will concede.
 
-A hypothesis is an additive utility together with a concession curve 1 - (1 - m) t^p (Faratin et
-al. 1998). Utilities are drawn from a prior ("mostly they want what I do not"), then weighed by
-the offers they made, which should lie near their curve, and by the offers of mine they refused,
-which should lie below it (cf. Hindriks and Tykhonov 2008). Because issues are independent in the
-prior, swapping issues between good draws moves the population without leaving it (annealed
-importance sampling with crossover moves). The random source is fixed: same talk, same belief.
+A hypothesis is an additive utility with a concession curve 1 - (1 - m) t^p (Faratin et al. 1998). Utilities are drawn
+from a prior in which the other side mostly wants the opposite of the user. They are weighted by the offers of the other
+side, which should lie near their curve, and by the offers of the user that they refused, which should lie below it
+(cf. Hindriks and Tykhonov 2008). The sampler is annealed importance sampling with crossover moves: issues are
+independent in the prior, so exchanging issues between draws keeps the prior. The random seed is fixed, so the same
+negotiation gives the same estimate.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ _ENDS, _POWERS = (
 
 @dataclass(frozen=True)
 class OpponentModel:
-    """Equally likely hypotheses about the other side; the best package is worth 1 to them.
+    """Equally likely hypotheses about the other side, in each of which their best package is worth 1.
 
-    `tables` holds part-worths, one array (hypotheses by values) an issue; `ends` the least they
-    take in the end; `powers` how late they give in.
+    `tables` holds the part-worths: per issue an array of hypotheses by values. `ends` (m) is the least they accept at
+    the end, `powers` (p) how late they concede; both have one number per hypothesis.
     """
 
     issues: tuple[StrategyIssue, ...]
@@ -65,7 +65,7 @@ class OpponentModel:
 
     @cached_property
     def places(self) -> tuple[Mapping[ValueKey, int], ...]:
-        """Where each value stands in its issue's list."""
+        """The position of each value in its issue's list, one mapping per issue."""
         return tuple(
             {typed_key(value): k for k, value in reversed(list(enumerate(issue.values)))}
             for issue in self.issues
@@ -73,30 +73,30 @@ class OpponentModel:
 
     @cached_property
     def mean(self) -> tuple[Floats, ...]:
-        """Expected part-worths, one array an issue; the best package is 1."""
+        """Expected part-worths, one array per issue; the best package is worth 1."""
         tables = [table.mean(axis=0) for table in self.tables]
         tables = [table - table.min() for table in tables]
         total = sum(float(table.max()) for table in tables)
         return tuple(table / total if total > 0 else table for table in tables)
 
     def of(self, offer: OfferValues) -> Floats | None:
-        """Utility of a package, by hypothesis; None when it has an unknown value."""
+        """The utility of a package by hypothesis; None when it lacks an issue or has an unknown value."""
         spots = _spots(self.issues, self.places, offer)
         if spots is None:
             return None
         return self.worth(np.array([spots]))[:, 0]
 
     def worth(self, choices: Indices) -> Floats:
-        """Utilities, hypotheses by packages, for rows of value positions."""
+        """An array of utilities, hypotheses by packages, for rows of value positions."""
         return _worth(self.tables, choices)
 
     def least(self, times: Floats) -> Floats:
-        """The least they accept, hypotheses by times."""
+        """The least utility they accept, hypotheses by times; a time is a share of the negotiation, 0 to 1."""
         return 1.0 - (1.0 - self.ends[:, None]) * times[None, :] ** self.powers[:, None]
 
 
 def learn_opponent_model(situation: StrategySituation) -> OpponentModel:
-    """Learn from their offers and from their refusals."""
+    """The hypotheses after the other side's offers and refusals in `situation`."""
     rng = np.random.default_rng(7)
     issues = situation.issues
     blank = OpponentModel(issues, (), _ENDS, _POWERS)
@@ -114,7 +114,7 @@ def learn_opponent_model(situation: StrategySituation) -> OpponentModel:
 
 
 def _draw(situation: StrategySituation, issue: StrategyIssue, rng: np.random.Generator) -> Floats:
-    """Raw part-worths of one issue, draws by values: a curve in [0, 1] times a weight."""
+    """Part-worths of one issue before scaling, draws by values: a curve in [0, 1] times a weight."""
     mine = np.array([situation.worths[issue.name][typed_key(v)] for v in issue.values], dtype=float)
     size = len(mine)
     weight = rng.gamma(2.0, 1.0, (DRAWS, 1)) + 0.05
@@ -136,7 +136,7 @@ def _annealed(
     heat: float,
     rng: np.random.Generator,
 ) -> list[Floats]:
-    """The population after one step: good draws multiplied, then moved where still good."""
+    """The draws after one annealing step: resampled by their score, then moved (Metropolis acceptance)."""
     level = _total(_score(pool, offered, refused) * heat)
     pick = _resample(level, DRAWS, rng)
     chosen = [table[pick] for table in pool]
@@ -153,7 +153,7 @@ def _total(score: Floats) -> Floats:
 
 
 def _crossed(pool: Sequence[Floats], rng: np.random.Generator) -> list[Floats]:
-    """Each draw with some issues taken from another, and weights and values shaken a little."""
+    """Each draw with some issues exchanged with another draw, and weights changed at random by about 15 %."""
     out: list[Floats] = []
     for table in pool:
         other = table[rng.permutation(len(table))]
@@ -218,7 +218,7 @@ def _spots(
 def _track(
     situation: StrategySituation, places: Sequence[Mapping[ValueKey, int]], by: str
 ) -> OfferTrack:
-    """Distinct offers of one side: positions, when first said (share of the talk), weight."""
+    """Distinct offers of one side: value positions, time as a share of the negotiation, and weight."""
     rounds = situation.progress.rounds
     seen: dict[tuple[int, ...], list[float]] = {}
     for past in situation.history:

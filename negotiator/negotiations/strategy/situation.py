@@ -1,4 +1,4 @@
-"""What the next move is asked about: issues, my preferences, the clock and the offers so far."""
+"""The input of the next move: issues, the user's preferences, the progress and the offers so far."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ OPEN_ENDED_ROUNDS = 12
 
 
 def typed_key(value: Scalar) -> ValueKey:
-    """A dictionary key that keeps `True` apart from `1`, which JSON does and Python does not."""
+    """A dictionary key under which `True` and `1` differ, as they do in JSON but not in Python."""
     return isinstance(value, bool), value
 
 
 @dataclass(frozen=True, slots=True)
 class StrategyIssue:
-    """A matter to settle and the values it may take, in the order they were listed."""
+    """An issue and its possible values, in the order of the request."""
 
     name: str
     values: tuple[Scalar, ...]
@@ -34,7 +34,7 @@ class StrategyPreferences:
     """Additive utility: `constant` plus one part-worth per issue (Keeney and Raiffa 1976).
 
     `part_worths` maps an issue to pairs of value and utility; a value without a pair is worth 0.
-    `reservation_utility` is the floor, on the same scale: the utility of no agreement.
+    `reservation_utility` is the utility of no agreement, on the same scale.
     """
 
     reservation_utility: float
@@ -44,9 +44,9 @@ class StrategyPreferences:
 
 @dataclass(frozen=True, slots=True)
 class StrategyProgress:
-    """Where the talk stands. A step is one round, in which each side speaks once.
+    """The progress of the negotiation. A step is one round, in which each side makes one move.
 
-    `step` counts from 0. `n_steps` and `relative_time` (0..1) are None when nobody set an end.
+    `step` counts from 0. `n_steps` (the number of rounds) and `relative_time` (0 to 1) are None when no end is known.
     """
 
     step: int
@@ -60,7 +60,7 @@ class StrategyProgress:
 
     @property
     def rounds(self) -> int:
-        """The number of rounds, known, inferred from the clock, or else a rolling guess."""
+        """The number of rounds: known, else inferred from `relative_time`, else `step + OPEN_ENDED_ROUNDS`."""
         if self.n_steps is not None:
             return max(self.n_steps, self.step + 1, 1)
         if self.relative_time:
@@ -69,12 +69,12 @@ class StrategyProgress:
 
     @property
     def remaining(self) -> int:
-        """Rounds left, the present one included; at least 1."""
+        """The number of rounds left, including the present one; at least 1."""
         return max(1, self.rounds - self.step)
 
     @property
     def time(self) -> float:
-        """Share of the talk behind us, 0 at the first round and 1 at the last."""
+        """The share of the negotiation that is over: 0 in the first round, 1 in the last."""
         if self.n_steps is None and self.relative_time is not None:
             return min(1.0, max(0.0, self.relative_time))
         if not self.has_end:
@@ -84,7 +84,7 @@ class StrategyProgress:
 
 @dataclass(frozen=True, slots=True)
 class StrategyOffer:
-    """An offer already made, by whom, and what it is worth to me."""
+    """An offer already made, its side, and its utility to me."""
 
     step: int
     by: Side
@@ -102,9 +102,9 @@ class StandingOffer:
 
 @dataclass(frozen=True)
 class StrategySituation:
-    """Everything one piece of advice is made from.
+    """The whole input of one piece of advice.
 
-    `history` is oldest first and holds the offer on the table as its last entry by them.
+    `history` is oldest first and includes the offer on the table as its last entry by the other side.
     """
 
     issues: tuple[StrategyIssue, ...]
@@ -126,16 +126,16 @@ class StrategySituation:
 
     @property
     def i_speak_last(self) -> bool:
-        """Whether they still answer an offer I make in the last round: I opened the talk."""
+        """Whether I made the first offer, so that the other side still answers my offer of the last round."""
         return self.history[0].by == "me" if self.history else self.on_table is None
 
     @property
     def offers_left(self) -> int:
-        """How many more offers of mine they will still answer, the present one included."""
+        """The number of my offers that the other side will still answer, including the present one."""
         return self.progress.remaining - (0 if self.i_speak_last else 1)
 
     def my_utility(self, offer: OfferValues) -> float | None:
-        """What a package is worth to me; None when an issue or a value is unknown."""
+        """My utility of a package; None when it lacks an issue or has an unknown value."""
         total = self.my_preferences.constant
         for issue in self.issues:
             if issue.name not in offer:
@@ -148,7 +148,7 @@ class StrategySituation:
 
     @cached_property
     def worths(self) -> dict[str, dict[ValueKey, float]]:
-        """Part-worths by issue and listed value; a listed value nobody priced is worth 0."""
+        """My part-worths by issue and value; a value without one is worth 0."""
         priced = {
             name: {typed_key(value): worth for value, worth in pairs}
             for name, pairs in self.my_preferences.part_worths.items()

@@ -1,8 +1,8 @@
-"""How much to ask now: the best plan for the rounds left, against what is believed.
+"""How much utility to ask for now: the best plan for the remaining rounds under the opponent model.
 
-A plan is a falling path of targets. For each hypothesis about the other side the path is played
-out on the believed frontier; the plan with the best expected gain over the floor gives today's
-target and the value of going on (optimal stopping). It is made anew every turn.
+A plan is a falling path of targets. Each path is simulated on the estimated frontier for every hypothesis about the
+other side. The path with the highest expected gain over the reservation utility gives the present target and the
+expected value of continuing (optimal stopping). The plan is recomputed every turn.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from negotiator.negotiations.strategy.opponent_model import (
 from negotiator.negotiations.strategy.situation import StrategySituation
 
 FRONTIER_LEVELS = 61
-CLOSING_OFFERS = 1  # how many last offers are chosen one by one, not from the path
+CLOSING_OFFERS = 1  # last offers that are chosen by their own expected gain instead of by the path
 MAX_CLOSING_CANDIDATES = 2000
 TARGET_LEVELS = 10
 MAX_PATH_POINTS = 16
@@ -33,10 +33,10 @@ STYLE_SHIFT = {"balanced": 0.0, "firm": 0.04, "cooperative": -0.04}
 
 @dataclass(frozen=True, slots=True)
 class TargetPlan:
-    """`target` is my utility to ask now; `value` the expected utility of not accepting now.
+    """`target` is the utility to ask for now, `value` the expected utility of not accepting now.
 
-    `chance` is the chance that this offer is accepted. `package` is the position of the package
-    to propose when that is settled already, as it is for the last offer they will answer.
+    `chance` is the probability that this offer is accepted. `package` is the position of the package to propose, set
+    only for the last offer that the other side will answer.
     """
 
     target: float
@@ -47,9 +47,9 @@ class TargetPlan:
 
 @dataclass(frozen=True, slots=True)
 class BelievedFrontier:
-    """For falling levels of my utility, the package they should like best at that level or above.
+    """For falling levels of my utility, the package that they should like best at that level or above.
 
-    `worth` is theirs, hypotheses by levels; `gains` is mine over the floor.
+    `worth` is their utility, hypotheses by levels; `gains` is my utility above the reservation utility.
     """
 
     levels: Floats
@@ -63,7 +63,7 @@ class BelievedFrontier:
 
 
 def believed_frontier(packages: CandidatePackages, belief: OpponentModel) -> BelievedFrontier:
-    """The believed efficient edge above the floor."""
+    """The estimated efficient frontier at and above the reservation utility."""
     floor = packages.situation.my_preferences.reservation_utility
     inside = np.flatnonzero(packages.mine >= floor)
     mine = packages.mine[inside]
@@ -82,10 +82,7 @@ def believed_frontier(packages: CandidatePackages, belief: OpponentModel) -> Bel
 def plan_target(
     situation: StrategySituation, packages: CandidatePackages, belief: OpponentModel
 ) -> TargetPlan:
-    """Choose the path of targets with the best expected outcome.
-
-    Needs at least one package at or above the floor.
-    """
+    """The plan with the best expected outcome. At least one package must reach the reservation utility."""
     floor = situation.my_preferences.reservation_utility
     edge = believed_frontier(packages, belief)
     top = float(edge.levels[0])
@@ -124,7 +121,7 @@ def _best_bet(
     fallback: Floats,
     low: float,
 ) -> tuple[int, float]:
-    """The package with the best mix of a yes now and the fallback after a no; its chance."""
+    """The package with the best expected gain, counting the fallback after a refusal, and its chance of acceptance."""
     floor = packages.situation.my_preferences.reservation_utility
     open_to = np.flatnonzero(packages.mine >= low)
     if len(open_to) > MAX_CLOSING_CANDIDATES:
@@ -140,9 +137,9 @@ def _best_bet(
 
 
 def _held(situation: StrategySituation, low: float, top: float) -> float:
-    """The least to ask while there is time: no belief is firm enough to give in early.
+    """The least utility to ask for before the last round, because the model is too uncertain for early concessions.
 
-    Long talks hold longer still: each round of them costs less.
+    It falls later in long negotiations, where each round costs less.
     """
     progress = situation.progress
     if progress.remaining <= 1:
@@ -153,7 +150,7 @@ def _held(situation: StrategySituation, low: float, top: float) -> float:
 
 
 def _times(situation: StrategySituation, left: int) -> Floats:
-    """When the coming offers of mine are answered, thinned to at most `POINTS`."""
+    """Times at which my coming offers are answered, at most `MAX_PATH_POINTS` of them."""
     progress = situation.progress
     steps = progress.step + np.arange(left) + 1.0 + (0.0 if situation.i_speak_last else 1.0)
     if left > MAX_PATH_POINTS:
@@ -184,7 +181,7 @@ def _best_received(situation: StrategySituation, floor: float) -> float:
 def _fallback(
     situation: StrategySituation, edge: BelievedFrontier, belief: OpponentModel
 ) -> Floats:
-    """Gain from taking their last offer, by hypothesis; what they gave lately can be had again."""
+    """My gain from accepting their last offer, by hypothesis; their recent offers are assumed to stay available."""
     floor = situation.my_preferences.reservation_utility
     shares: list[float] = []
     for past in situation.theirs[-5:]:
@@ -200,6 +197,6 @@ def _fallback(
 
 
 def _most(edge: BelievedFrontier, theirs: Floats) -> Floats:
-    """By hypothesis, the most I gain on the frontier where they get at least `theirs`."""
+    """By hypothesis, my largest gain on the frontier where they get at least `theirs`."""
     enough = edge.worth >= theirs[:, None] - 1e-9
     return np.where(enough.any(axis=1), edge.gains[enough.argmax(axis=1)], 0.0)
