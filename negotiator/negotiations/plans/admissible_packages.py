@@ -58,10 +58,11 @@ PackageUtility = tuple[float, Package]
 
 @dataclass(frozen=True, slots=True)
 class AdmissiblePackages:
-    """What the sections of a plan stand on; `edge` is empty when no package can be agreed to.
+    """The packages that a plan may use; `edge` is their frontier, empty when no package is admissible.
 
-    `floor` is my least utility, `goal` what is aimed for (`goal_given` if it is the target), `opening` the level to
-    open at, `said` my last offer. `stand_ins` names issues whose range had to be put together.
+    `floor`, `goal` and `opening` are utilities: the least one to accept, the one to aim for (`goal_given` if it is the
+    target), and the one to open at. `said` is the user's last offer. `stand_ins` names the issues whose range is
+    assumed.
     """
 
     terms: Terms
@@ -77,15 +78,15 @@ class AdmissiblePackages:
 
     @property
     def top(self) -> float:
-        """The best package that can be asked for."""
+        """My utility of the best admissible package."""
         return float(self.edge.mine[0])
 
     def package(self, place: int) -> dict[str, Scalar]:
-        """The package at a place of the edge."""
+        """The package at a position of `edge`."""
         return package_at(self.space, self.edge.choices[place])
 
     def worth(self, package: Package) -> float:
-        """What a package is worth to me; what it leaves out counts at its worst."""
+        """My utility of a package; an issue that it leaves out counts at its worst value."""
         return package_utility(self.terms.preferences, package).low
 
     def their_gain(self, before: Package, after: Package) -> float:
@@ -93,7 +94,7 @@ class AdmissiblePackages:
         return package_utility(self.theirs, after).low - package_utility(self.theirs, before).low
 
     def is_admissible(self, package: Package) -> bool:
-        """Whether a package keeps the walk-away, as a binding one, and every hard constraint."""
+        """Whether a package keeps the walk-away, as an acceptance must, and every hard constraint."""
         above = self.floor is None or self.worth(package) >= self.floor - TOLERANCE
         terms = self.terms
         return (
@@ -104,7 +105,7 @@ class AdmissiblePackages:
 
 
 def admissible_packages(brief: PlanBrief) -> AdmissiblePackages:
-    """The ground of a brief."""
+    """The packages that a plan of this brief may use."""
     terms, stand_ins = _valued(brief.terms)
     listed = Preferences(tuple(_listed(terms, issue) for issue in terms.issues))
     open_ = all(issue.options for issue in listed.issues)
@@ -124,7 +125,7 @@ def admissible_packages(brief: PlanBrief) -> AdmissiblePackages:
 def nearest_package(
     ground: AdmissiblePackages, level: float, *, like: Package | None = None
 ) -> int:
-    """The place of the package whose utility is nearest to `level`; of near ones the most similar to `like`."""
+    """The position of the package with the utility nearest to `level`; of near ones the most similar to `like`."""
     gaps = np.abs(ground.edge.mine - level)
     least = float(gaps.min())
     near = np.flatnonzero(gaps <= least + (0.01 if like is not None else TOLERANCE))
@@ -151,7 +152,7 @@ def _nothing() -> ParetoFrontier:
 
 
 def _valued(terms: Terms) -> tuple[Terms, tuple[str, ...]]:
-    """Issues without a range run from the walk-away past the target, by half of the way between the two."""
+    """Assume a range for each issue without one: from the walk-away to half as far again past the target."""
     found: list[str] = []
     issues: list[Issue] = []
     for issue in terms.issues:
@@ -164,7 +165,7 @@ def _valued(terms: Terms) -> tuple[Terms, tuple[str, ...]]:
 
 
 def _thinned(terms: Terms, issue: Issue) -> Issue:
-    """Of very many options an even choice, with those that were named: nobody reads on, and all must be weighed."""
+    """Reduce an issue with more than `MAX_OPTIONS` options to evenly chosen ones, the best, the worst and the named."""
     if len(issue.options) <= MAX_OPTIONS:
         return issue
     given = (terms.target, terms.walk_away, terms.batna)
@@ -180,7 +181,7 @@ def _thinned(terms: Terms, issue: Issue) -> Issue:
 
 
 def _span(terms: Terms, issue: Issue) -> IssueRange | None:
-    """From the worst value that was named to the target and half as far again, whole where values are."""
+    """The range from the walk-away (or alternative) to half as far again past the target; None without both."""
     ends = [
         coordinate(issue.type, given.package.get(issue.name))
         for given in (terms.target, terms.walk_away or terms.batna)
@@ -197,7 +198,7 @@ def _span(terms: Terms, issue: Issue) -> IssueRange | None:
 
 
 def _listed(terms: Terms, issue: Issue) -> Issue:
-    """The issue as a list of its values that no hard rule forbids, each with its worth."""
+    """The issue as a list of the values that no hard constraint forbids, each with its worth."""
     pairs = ((value, worth_of(issue, value)) for value in _few(issue, _said(terms, issue)))
     options = tuple(
         IssueOption(value, worth)
@@ -208,7 +209,7 @@ def _listed(terms: Terms, issue: Issue) -> Issue:
 
 
 def _said(terms: Terms, issue: Issue) -> list[Decimal]:
-    """Places on the issue's axis that the user named: they must not fall through the grid."""
+    """Values of the issue that the user named, which the grid must include."""
     given = (terms.target, terms.walk_away, terms.batna)
     values = [w.package.get(issue.name) for w in given if w is not None and w.package is not None]
     found = [coordinate(issue.type, value) for value in values]
@@ -222,7 +223,7 @@ def _said(terms: Terms, issue: Issue) -> list[Decimal]:
 
 
 def _few(issue: Issue, said: Sequence[Decimal]) -> Sequence[Scalar]:
-    """At most some two hundred values, round ones where the range is continuous or long."""
+    """About two hundred values at most; round ones when the range is continuous or long."""
     values = values_of(issue)
     if issue.range is None or (len(values) <= MAX_VALUES and not is_gridded(issue)):
         return values
@@ -238,7 +239,7 @@ def _few(issue: Issue, said: Sequence[Decimal]) -> Sequence[Scalar]:
 
 
 def _round_step(raw: Decimal, grain: Decimal | None) -> Decimal:
-    """The next of 1, 2, 5 times a power of ten from `raw` up, or a round multiple of the grain."""
+    """The smallest of 1, 2 or 5 times a power of ten that is at least `raw`, or such a multiple of the grain."""
     if grain is not None and raw <= grain:
         return grain
     unit = grain or Decimal(1)
@@ -248,7 +249,7 @@ def _round_step(raw: Decimal, grain: Decimal | None) -> Decimal:
 
 
 def _aimed(ground: AdmissiblePackages, brief: PlanBrief) -> AdmissiblePackages:
-    """The goal and the level to open at."""
+    """Set the goal and the opening level."""
     terms, top = ground.terms, ground.top
     bottom = float(ground.edge.mine[-1])
     least = bottom if ground.floor is None else max(bottom, ground.floor)
@@ -268,7 +269,7 @@ def _aimed(ground: AdmissiblePackages, brief: PlanBrief) -> AdmissiblePackages:
 
 
 def _past_their_limit(ground: AdmissiblePackages) -> float:
-    """My utility at the better end of their estimated walk-away; an opening below it would give value away."""
+    """My utility at the end of their estimated walk-away that is better for me; opening below it would lose value."""
     terms, estimate = ground.terms, ground.terms.their_walk_away
     bottom = float(ground.edge.mine[-1])
     if estimate is None:

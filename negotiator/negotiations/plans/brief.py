@@ -14,22 +14,22 @@ from negotiator.negotiations.terms import Terms
 
 
 class PlanFigure(TypedDict):
-    """A number (or a value of an issue) and where it comes from."""
+    """A number or a value of an issue, with its source, for example `session:/target/utility`."""
 
     value: Any
     source: str
 
 
 PackageFigures = dict[str, PlanFigure]
-"""A package whose every value says where it comes from, by issue."""
+"""A package by issue, each value with its source."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanBrief:
-    """Everything one plan is made from; only the terms are needed.
+    """The whole input of one plan; only the terms are required.
 
-    `counterparty` and `batna_description` are as given in the negotiation; `leverage` is the assessment of the same
-    terms and ledger. Private throughout, except for the parts of `situation` that may be said.
+    `counterparty` and `batna_description` come from the negotiation; `leverage` is the assessment of the same terms
+    and ledger. Everything is private except `situation.sayable`.
     """
 
     terms: Terms
@@ -52,10 +52,9 @@ class PlanBrief:
 
 
 def figure(value: Any, source: str) -> PlanFigure:
-    """A number with its source."""
     return {"value": value, "source": source}
 
 
 def utility_figure(value: float, source: str) -> PlanFigure:
-    """A utility, to four places."""
+    """A utility rounded to four places, with its source."""
     return {"value": round(value, 4), "source": source}

@@ -1,4 +1,4 @@
-"""Checks that every plan must pass; a plan that fails one is a fault of the engine and is not returned."""
+"""Checks of every generated plan. A plan that fails one is a fault of the engine and is not returned."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -23,7 +23,7 @@ OUTWARD_PLACES: Final = (
     ("objections", "*", "reply"),
     ("trades", "*", "say"),
 )
-"""Where the plan holds sentences that are meant for the other side."""
+"""The members of a plan that contain sentences for the other side; `*` stands for any index or name."""
 _CATALOGUE: Final = frozenset({"why", "when", "line", "how", "name"})
 _IDS: Final = "memories"
 _NAMES: Final = frozenset({"source", "tactic_id", "link", "missing", "issue", "op"})
@@ -36,7 +36,9 @@ class BrokenPlan(Exception):
 def check_plan(
     plan: dict[str, Any], brief: PlanBrief, ground: AdmissiblePackages, *, chosen: ChosenPackages
 ) -> None:
-    """Raise `BrokenPlan` unless limits, schedule, sources and privacy all hold."""
+    """Raise `BrokenPlan` for a package beyond a limit, a path that does not fall, a number without a source, or a
+    private number in a sentence for the other side.
+    """
     _check_packages(ground, chosen)
     _check_schedule(ground, chosen)
     _check_figures(plan, ())
@@ -45,14 +47,14 @@ def check_plan(
 
 
 def outward_texts(plan: dict[str, Any]) -> Iterator[tuple[PlanPlace, str]]:
-    """The sentences of a plan that are meant for the other side, with their JSON pointers."""
+    """The sentences of a plan for the other side, each with its place (the members and indexes that lead to it)."""
     for place, text in texts_in(plan):
         if any(_fits(place, pattern) for pattern in OUTWARD_PLACES):
             yield place, text
 
 
 def texts_in(part: Any, place: PlanPlace = ()) -> Iterator[tuple[PlanPlace, str]]:
-    """Every sentence of a plan with its place; figures hold values, not sentences."""
+    """Every text of a plan with its place; the members of figures are not included."""
     if isinstance(part, dict):
         members = cast(dict[str, Any], part)
         if set(members) == {"value", "source"}:
@@ -81,7 +83,7 @@ def figures_in(part: Any) -> Iterator[dict[str, Any]]:
 
 
 def private_numbers(brief: PlanBrief) -> frozenset[Decimal]:
-    """Numbers that must not reach the other side: limits, the value of the alternative, weights, utilities."""
+    """Numbers that the other side must not learn: limits, the value of the alternative, weights and utilities."""
     terms = brief.terms
     found = {at for places in private_limits(terms).values() for at in places}
     given = [terms.certain]
@@ -129,7 +131,7 @@ def _check_figures(part: Any, place: PlanPlace) -> None:
 
 
 def _check_sentences(plan: dict[str, Any], brief: PlanBrief) -> None:
-    """A number in a sentence repeats a figure, or stands in words that came with the brief."""
+    """Raise when a sentence has a number that is neither in a figure nor in a text of the brief."""
     known = number_readings(one["value"] for one in figures_in(plan))
     known |= {abs(value) for value in known}
     given = _given_words(brief, [one["value"] for one in figures_in(plan)])
@@ -168,7 +170,7 @@ def _check_outward(
 
 
 def _given_words(brief: PlanBrief, values: Iterable[object]) -> list[str]:
-    """Words that came with the brief, named options among `values`, longest first: numbers in them are theirs."""
+    """Texts of the brief, and named options among `values`, that contain numbers; longest first."""
     terms, found = brief.terms, list[str]()
     for issue in terms.issues:
         found += [issue.name, issue.label, issue.unit or ""]
@@ -185,7 +187,7 @@ def _given_words(brief: PlanBrief, values: Iterable[object]) -> list[str]:
 
 
 def _masked(text: str, given: list[str]) -> str:
-    """The text without the given words; a given number inside a longer one is not one of them."""
+    """The text without the given texts; a number is only removed whole, not from within a longer one."""
     for words in given:
         before = r"(?<![\d.,])" if words[0].isnumeric() else ""
         after = r"(?!\d|[.,]\d)" if words[-1].isnumeric() else ""

@@ -1,4 +1,4 @@
-"""The concession path and the trades of a plan: admissible packages with their figures."""
+"""The opening, the concession path and the trades of a plan, all from the admissible packages."""
 
 import math
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ from negotiator.negotiations.plans.admissible_packages import (
 STEP_RATIO: Final = 0.75
 """Each concession is about this share of the one before: shrinking steps signal a limit."""
 RESERVED_SHARE: Final = 0.1
-"""The share of the way to the walk-away that the schedule keeps back."""
+"""The share of the way to the walk-away that the path keeps in reserve."""
 MAX_STEPS: Final = 6
 MAX_TRADES: Final = 3
 MAX_PACKAGES: Final = 3
 MAX_PAIRED_ISSUES: Final = 6
-"""Issues tried on either end of a trade: those that pull furthest apart."""
+"""Issues tried on each end of a trade: those whose weights for the two sides differ most."""
 MIN_GAIN: Final = 1e-3
 EQUIVALENCE_TOLERANCE: Final = 0.02
 _TRIED: Final = 25
@@ -31,7 +31,7 @@ _TRIED: Final = 25
 
 @dataclass(frozen=True, slots=True)
 class ConcessionStep:
-    """One package of the path, what it is worth to me, and how much it gives against the one before."""
+    """One package of the path, its utility to me, and the utility given up since the previous one."""
 
     package: dict[str, Scalar]
     utility: float
@@ -40,7 +40,7 @@ class ConcessionStep:
 
 @dataclass(frozen=True, slots=True)
 class IssueTrade:
-    """Giving on one issue and getting on another, from a starting package."""
+    """A concession on one issue for a gain on another, with the resulting gains of utility (mine and theirs)."""
 
     give: Issue
     get: Issue
@@ -51,7 +51,7 @@ class IssueTrade:
 
 
 def opening_package(ground: AdmissiblePackages) -> ConcessionStep | None:
-    """The opening package: at the opening level, the one that the other side probably prefers."""
+    """The package nearest the opening level; None without one."""
     if ground.opening is None or not len(ground.edge.mine):
         return None
     place = nearest_package(ground, ground.opening)
@@ -61,9 +61,9 @@ def opening_package(ground: AdmissiblePackages) -> ConcessionStep | None:
 def concession_steps(
     ground: AdmissiblePackages, start: ConcessionStep | None, *, rounds: int | None
 ) -> list[ConcessionStep]:
-    """Falling packages from `start` towards the walk-away, by ever smaller steps, never below it.
+    """Packages of falling utility from `start` towards the walk-away, in shrinking steps, never below it.
 
-    Without a walk-away the path ends at the target; without either there is none.
+    Without a walk-away the path ends at the target; without either it is empty. `rounds` limits the number of steps.
     """
     if start is None:
         return []
@@ -87,7 +87,7 @@ def concession_steps(
 def similar_packages(
     ground: AdmissiblePackages, start: ConcessionStep | None
 ) -> list[ConcessionStep]:
-    """Other packages worth about as much to me as `start`, to be offered side by side (MESO)."""
+    """Other packages of about the same utility to me as `start`, for multiple equivalent simultaneous offers."""
     if start is None or len(ground.terms.issues) < 2:
         return []
     near = np.flatnonzero(np.abs(ground.edge.mine - start.utility) <= EQUIVALENCE_TOLERANCE)
@@ -103,9 +103,9 @@ def similar_packages(
 
 
 def find_trades(ground: AdmissiblePackages) -> list[IssueTrade]:
-    """Exchanges that cost me nothing and gain them something, by their gain; needs their weights.
+    """Trades that cost me nothing and help the other side, largest gain first; empty without their weights.
 
-    They start from the compromise in the middle of every issue, which a negotiation without trades tends to reach.
+    They start from the middle value of every issue, which a negotiation without trades tends to reach.
     """
     issues = [issue for issue in ground.terms.issues if issue.tradeable]
     if not len(ground.edge.mine) or all(issue.their_weight is None for issue in issues):
@@ -133,7 +133,7 @@ def _end(ground: AdmissiblePackages, start: float) -> float | None:
 def _next(
     ground: AdmissiblePackages, now: ConcessionStep, wished: float, *, end: float, most: float
 ) -> ConcessionStep | None:
-    """The package nearest the wished level that gives something, less than the last step, and not too much."""
+    """The package nearest the wished level among those that concede something, but less than the last step."""
     mine = ground.edge.mine
     given = now.utility - mine
     fits = np.flatnonzero((given > 1e-6) & (given < most - 1e-6) & (mine >= end - TOLERANCE))
@@ -156,7 +156,7 @@ def _next(
 def _best_trade(
     ground: AdmissiblePackages, before: Package, give: Issue, get: Issue
 ) -> IssueTrade | None:
-    """The exchange on two issues that gives them most, among those that are lawful and cost me nothing."""
+    """The trade on two issues with the largest gain to them, among the admissible ones that cost me nothing."""
     pairs = [
         (their_loss + their_gain, my_loss + my_gain, given, got)
         for given, my_loss, their_gain in _moves(ground, give, before)
@@ -176,7 +176,7 @@ def _best_trade(
 def _moves(
     ground: AdmissiblePackages, issue: Issue, before: Package
 ) -> list[tuple[Scalar, float, float]]:
-    """Other values of an issue, and how each changes my utility and theirs."""
+    """Values of an issue, each with its change of my utility and of theirs."""
     place = ground.space.names.index(issue.name)
     values = ground.space.values[place]
     mine, theirs = ground.space.mine[place], ground.space.theirs[place]
@@ -189,7 +189,7 @@ def _moves(
 
 
 def _pull(ground: AdmissiblePackages, issue: Issue) -> float:
-    """How much more an issue is believed to matter to them than to me."""
+    """How much more an issue matters to them than to me, as a difference of utility ranges."""
     place = ground.space.names.index(issue.name)
     mine, theirs = (float(np.ptp(side[place])) for side in (ground.space.mine, ground.space.theirs))
     return theirs - mine

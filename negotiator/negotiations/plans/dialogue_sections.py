@@ -43,7 +43,7 @@ USUAL_TACTICS: Final[dict[str, tuple[str, ...]]] = {
 
 
 def question_rows(brief: PlanBrief, ground: AdmissiblePackages) -> list[PlanSection]:
-    """Questions to ask, and the value of their answers."""
+    """Questions to ask, and what their answers reveal."""
     rows: list[PlanSection] = [
         {
             "question": "What has to be true for you to sign this?",
@@ -82,7 +82,7 @@ def question_rows(brief: PlanBrief, ground: AdmissiblePackages) -> list[PlanSect
 
 
 def objection_rows(brief: PlanBrief, ground: AdmissiblePackages) -> list[PlanSection]:
-    """What they will say against it, with a reply, a fallback and what to prove it with."""
+    """Likely objections, each with a reply, a fallback and evidence."""
     main = max(ground.terms.issues, key=lambda one: one.weight)
     name, role = issue_label(main), brief.terms.role
     if role in BUYING_ROLES:
@@ -126,7 +126,7 @@ def objection_rows(brief: PlanBrief, ground: AdmissiblePackages) -> list[PlanSec
 def script_section(
     brief: PlanBrief, ground: AdmissiblePackages, chosen: ChosenPackages
 ) -> PlanSection:
-    """What to say to open, to turn a standstill, and to close."""
+    """Sentences to open, to resolve an impasse, and to close."""
     step, terms = chosen.opening, ground.terms
     said = step is not None and may_be_said(ground, step)
     if step is not None and said:
@@ -203,7 +203,7 @@ def _their_move(shelf: TacticCatalogue, tactic: Tactic, why: str) -> PlanSection
 
 
 def _evidence(brief: PlanBrief) -> list[PlanSection]:
-    """What backs a reply: benchmarks and memories by id; without any, what to bring."""
+    """Benchmarks and memories that support a reply; without any, advice on what to bring."""
     rows: list[PlanSection] = [
         {"text": mark.label, "source": f"benchmark:{mark.id}"} for mark in brief.benchmarks[:2]
     ]
@@ -212,7 +212,7 @@ def _evidence(brief: PlanBrief) -> list[PlanSection]:
 
 
 def _public_reason(brief: PlanBrief) -> str:
-    """One sentence of evidence that may be said: benchmarks are public, memories are not."""
+    """A sentence with a public benchmark; empty without one. Memories are private."""
     mark = next((mark for mark in brief.benchmarks if mark.public), None)
     if mark is None:
         return ""

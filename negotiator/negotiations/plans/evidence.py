@@ -20,9 +20,9 @@ class RelevantMemory:
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkFigure:
-    """A comparison figure: what it measures, the usual value and the ends of the usual range as shown.
+    """A comparison figure: its label, the usual value and the ends of the usual range, all as text.
 
-    One that is not `public`, such as the user's own record, is never said to the other side.
+    A figure that is not `public`, such as the user's own record, is never said to the other side.
     """
 
     id: str
@@ -35,7 +35,7 @@ class BenchmarkFigure:
 
 @dataclass(frozen=True, slots=True)
 class AlternativeLead:
-    """A possible alternative to the other side; `source` is the id of what supports it."""
+    """A possible alternative to the other side; `source` is the id of its evidence."""
 
     name: str
     link: str
@@ -49,7 +49,7 @@ class LeadFinder(Protocol):
     async def leads(
         self, sellers: Sequence[str], texts: Sequence[str]
     ) -> tuple[AlternativeLead, ...]:
-        """Leads for a matter, by the names of the other side and by what the matter is called; none when unsure."""
+        """Leads by the names of the other side and by texts that describe the purchase; empty when unsure."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""The sections of a plan that are mostly figures: room, power, offers, limits, trades, tactics, gaps."""
+"""The sections of a plan that are mostly figures: zone of agreement, power, opening, limits, trades and approvals."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -23,9 +23,9 @@ PlanSection = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ChosenPackages:
-    """What was chosen on the ground: the opening, packages beside it, the path, the trades.
+    """The packages of a plan: the opening, packages of equal utility, the concession path and the trades.
 
-    `made` is the source of an opening that was said already: the row of the ledger.
+    `made` is the source (`offer:` and its `seq`) when the opening is an offer that the user already made, else None.
     """
 
     opening: ConcessionStep | None
@@ -36,7 +36,7 @@ class ChosenPackages:
 
 
 def zopa_section(brief: PlanBrief) -> PlanSection:
-    """The room for agreement, as the leverage answer has it."""
+    """The zone of possible agreement of the assessment: probability and ends, each with its source."""
     if brief.leverage is None:
         return {"probability": None, "low": None, "high": None, "method": "Not assessed."}
     position = brief.leverage.position
@@ -54,7 +54,7 @@ def zopa_section(brief: PlanBrief) -> PlanSection:
 
 
 def leverage_section(brief: PlanBrief) -> PlanSection | None:
-    """The split of power with its factors."""
+    """The split of power with its factors; None without an assessment."""
     if brief.leverage is None:
         return None
     power = brief.leverage.power
@@ -87,7 +87,7 @@ def leverage_section(brief: PlanBrief) -> PlanSection | None:
 def opening_section(
     brief: PlanBrief, ground: AdmissiblePackages, chosen: ChosenPackages
 ) -> PlanSection | None:
-    """What to open with, how bold that is, why it can be defended, and who should speak first."""
+    """The opening package, its aggressiveness, its justification, and whether to make the first offer."""
     step = chosen.opening
     if step is None:
         return None
@@ -112,7 +112,10 @@ def opening_section(
 
 
 def first_offer_section(brief: PlanBrief, sayable: bool) -> PlanSection:
-    """Who should name the first number: the first mover gains a little, if informed."""
+    """Whether the user should make the first offer, which is an advantage only for an informed side.
+
+    `sayable` is whether the opening can be said without revealing a limit.
+    """
     if any(row.by == "them" for row in brief.ledger):
         return {"advice": "answer", "why": "They have named their number; answer with yours."}
     if not sayable:
@@ -128,7 +131,10 @@ def first_offer_section(brief: PlanBrief, sayable: bool) -> PlanSection:
 def limit_section(
     ground: AdmissiblePackages, given_as: str, level: float | None, *, fallback: str | None = None
 ) -> PlanSection | None:
-    """The target or the floor: as given, and what it is worth."""
+    """The target or the walk-away as given, and its utility; None when neither is known.
+
+    `given_as` is `target` or `walk_away`, `fallback` the source of `level` when the limit is derived.
+    """
     terms = ground.terms
     given = terms.target if given_as == "target" else terms.walk_away
     shown = worth_figures(terms, given, f"/{given_as}")
@@ -140,7 +146,7 @@ def limit_section(
 
 
 def trade_rows(ground: AdmissiblePackages, chosen: ChosenPackages) -> list[PlanSection]:
-    """Logrolling: what to give, what to get, and what both are believed to gain."""
+    """Trades between issues (logrolling): what to give, what to get, and the estimated gain of both sides."""
     terms = ground.terms
     return [
         {
@@ -158,7 +164,7 @@ def trade_rows(ground: AdmissiblePackages, chosen: ChosenPackages) -> list[PlanS
 
 
 def red_line_rows(brief: PlanBrief, ground: AdmissiblePackages) -> list[PlanSection]:
-    """What is never agreed to: hard constraints, and the walk-away."""
+    """The constraints and the walk-away, which no agreement may break."""
     terms = ground.terms
     rows: list[PlanSection] = [
         {
@@ -183,7 +189,7 @@ def red_line_rows(brief: PlanBrief, ground: AdmissiblePackages) -> list[PlanSect
 
 
 def approval_rows(ground: AdmissiblePackages, chosen: ChosenPackages) -> list[PlanSection]:
-    """Which planned packages go beyond the authority, and who has to agree."""
+    """The planned packages that go beyond the authority, with the approver."""
     terms = ground.terms
     rows: list[PlanSection] = []
     steps = [*([chosen.opening] if chosen.opening else []), *chosen.path]
@@ -216,7 +222,7 @@ def _change(ground: AdmissiblePackages, trade: IssueTrade, issue: Issue) -> Plan
 
 
 def _justification(brief: PlanBrief) -> list[PlanSection]:
-    """What the opening can be defended with: benchmarks, the baseline, memories; else what is lacking."""
+    """Benchmarks and memories that support the opening; without any, advice to find evidence."""
     rows: list[PlanSection] = [
         {
             "text": f"{mark.label}: {mark.value}.",

@@ -1,4 +1,4 @@
-"""The generator: one brief in, one whole plan out. Same brief, same plan."""
+"""Generates a battle plan from a brief. The same brief gives the same plan."""
 
 from typing import Any, Final
 
@@ -32,15 +32,15 @@ ENGINE_SOURCES: Final[dict[str, str]] = {
     "engine:target": "The expected agreement, or the middle between floor and best, as no target was given.",
     "engine:tactic_score": "The sum of the parts that the tactic's reasons name.",
 }
-"""What each rule of the engine does; a plan carries those it used."""
+"""A description of each rule of the engine; a plan includes those of the rules it used."""
 MAX_OPENINGS_TRIED: Final = 2000
-"""Better packages tried as an opening where the first would show a limit."""
+"""The number of better packages tried as an opening when the first would reveal a limit."""
 
 
 def make_plan(brief: PlanBrief) -> PlanDocument:
-    """A battle plan with every section; a section that lacks its input is null or empty and named as a gap.
+    """A battle plan with every section; a section without its input is null or empty and listed as a gap.
 
-    Raises `BrokenPlan` when the plan breaks one of its own invariants, which is a fault of this code.
+    Raises `BrokenPlan` when the plan fails `check_plan`, which is a fault of this code.
     """
     ground = admissible_packages(brief)
     chosen = choose_packages(brief, ground)
@@ -76,7 +76,7 @@ def make_plan(brief: PlanBrief) -> PlanDocument:
 
 
 def choose_packages(brief: PlanBrief, ground: AdmissiblePackages) -> ChosenPackages:
-    """The packages of the plan: the opening (made already, where I have offered), those beside it, the path, trades."""
+    """The packages of the plan; an offer that the user already made is the opening, if it keeps every limit."""
     made = _said(ground)
     first = made or _sayable_opening(ground)
     path = concession_steps(ground, first, rounds=brief.terms.max_rounds)
@@ -86,7 +86,7 @@ def choose_packages(brief: PlanBrief, ground: AdmissiblePackages) -> ChosenPacka
 
 
 def _sayable_opening(ground: AdmissiblePackages) -> ConcessionStep | None:
-    """The opening; if saying it would show a limit, the next better package that does not."""
+    """The opening package or, if that would reveal a limit, the next better package that does not."""
     first = opening_package(ground)
     if first is None or may_be_said(ground, first):
         return first
@@ -99,7 +99,7 @@ def _sayable_opening(ground: AdmissiblePackages) -> ConcessionStep | None:
 
 
 def _said(ground: AdmissiblePackages) -> ConcessionStep | None:
-    """My last offer as the start of what is still to come, if it keeps every limit."""
+    """The user's last offer as the start of the path, if it is complete and keeps every limit."""
     if ground.said is None or not len(ground.edge.mine):
         return None
     package = dict(ground.said.package)

@@ -1,4 +1,4 @@
-"""A plan on paper: Markdown whose every word from outside is plain text, whatever it holds."""
+"""A plan as Markdown. Text that comes from users is escaped, so it has no formatting, links or HTML."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,7 +10,7 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&-])")
 
 
 def plan_markdown(view: Mapping[str, Any]) -> str:
-    """The printable form of a plan as it is answered."""
+    """The Markdown of a plan's JSON view."""
     state = "stale: the negotiation has moved on" if view["stale"] else "current"
     parts = [
         "# Battle plan",
@@ -60,7 +60,7 @@ def _words(view: Mapping[str, Any]) -> Iterator[MarkdownSection]:
 
 
 def _lines(rows: Iterable[Any], *members: str) -> list[str]:
-    """One line a row: the members named, one after the other; a plain text as it is."""
+    """One line per row with the named members that it has; without names the rows are texts."""
     if not members:
         return [escape_markdown(row) for row in rows]
     return [
@@ -69,7 +69,7 @@ def _lines(rows: Iterable[Any], *members: str) -> list[str]:
 
 
 def escape_markdown(value: object) -> str:
-    """Any text as one line in which no character means anything to Markdown or HTML."""
+    """A text as one line, with every character that is special in Markdown or HTML escaped."""
     return _SPECIAL.sub(r"\\\1", " ".join(str(value).split()))
 
 

@@ -1,4 +1,4 @@
-"""Values and packages as a plan shows them, and which numbers may be said aloud."""
+"""Values and packages as a plan shows them, and the check whether a package can be said to the other side."""
 
 from decimal import Decimal
 from typing import Any
@@ -14,7 +14,7 @@ from negotiator.negotiations.utility import Worth
 
 
 def package_figures(terms: Terms, package: Package, source: str) -> PackageFigures:
-    """A package whose values all come from one rule or offer."""
+    """A package in which every value has the same source."""
     return {
         issue.name: figure(value_view(issue, package[issue.name], terms.currency), source)
         for issue in terms.issues
@@ -23,7 +23,7 @@ def package_figures(terms: Terms, package: Package, source: str) -> PackageFigur
 
 
 def pointer_figures(terms: Terms, package: Package, pointer: str) -> PackageFigures:
-    """A package that stands in the negotiation itself, each value with its own pointer."""
+    """A package of the negotiation itself: the source of each value is `pointer` and the escaped name of its issue."""
     return {
         name: {**one, "source": f"{pointer}/{escape_pointer(name)}"}
         for name, one in package_figures(terms, package, "").items()
@@ -31,17 +31,17 @@ def pointer_figures(terms: Terms, package: Package, pointer: str) -> PackageFigu
 
 
 def escape_pointer(name: str) -> str:
-    """A member's name inside a JSON pointer (RFC 6901 §3)."""
+    """A member name, escaped for use in a JSON pointer (RFC 6901 §3)."""
     return name.replace("~", "~0").replace("/", "~1")
 
 
 def issue_label(issue: Issue) -> str:
-    """What an issue is called in a sentence."""
+    """The name of an issue in a sentence."""
     return issue.label or issue.name
 
 
 def value_in_words(terms: Terms, issue: Issue, value: object) -> str:
-    """One term of an offer in words: `price at 8300.00 EUR`."""
+    """One value of an offer in words, for example `price at 8300.00 EUR`."""
     shown = value_view(issue, value, terms.currency)
     name = issue_label(issue)
     match issue.type:
@@ -60,7 +60,6 @@ def value_in_words(terms: Terms, issue: Issue, value: object) -> str:
 
 
 def package_in_words(terms: Terms, package: Package) -> str:
-    """An offer in words."""
     parts = [
         value_in_words(terms, issue, package[issue.name])
         for issue in terms.issues
@@ -70,7 +69,7 @@ def package_in_words(terms: Terms, package: Package) -> str:
 
 
 def private_limits(terms: Terms) -> dict[str, set[Decimal]]:
-    """Per ordered issue the values that must stay unsaid: those of the walk-away and of the alternative."""
+    """By ordered issue, the values of the walk-away and of the alternative, which must not be said."""
     found: dict[str, set[Decimal]] = {}
     for given in (terms.walk_away, terms.batna):
         if given is None or given.package is None:
@@ -84,7 +83,7 @@ def private_limits(terms: Terms) -> dict[str, set[Decimal]]:
 
 
 def may_be_said(ground: AdmissiblePackages, step: ConcessionStep) -> bool:
-    """Whether offering a package aloud gives no limit away: no price of a limit, and more than the floor."""
+    """Whether a package reveals no limit: it has no price of a limit and is worth more than the walk-away."""
     terms = ground.terms
     if ground.floor is not None and step.utility <= ground.floor + 1e-9:
         return False
@@ -101,7 +100,7 @@ def may_be_said(ground: AdmissiblePackages, step: ConcessionStep) -> bool:
 
 
 def worth_figures(terms: Terms, given: Worth | None, pointer: str) -> dict[str, Any] | None:
-    """A target or walk-away as it was given, with pointers."""
+    """A target or walk-away as given, as a package or a utility, with its sources; None without one."""
     if given is None:
         return None
     if given.package is not None:

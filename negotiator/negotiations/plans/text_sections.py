@@ -1,6 +1,7 @@
-"""The sections of a plan that are mostly words. What is meant for the other side holds no private number.
+"""The sections of a plan that are mostly text.
 
-Sentences are templates over the issues; whatever comes from the negotiation stands in them as it was written there.
+Sentences are templates over the issues, with names and values as the negotiation has them. Sentences for the other
+side contain no private number.
 """
 
 from typing import Any, Final
@@ -30,7 +31,7 @@ GAP_QUESTIONS: Final[dict[str, str]] = {
 
 
 def summary_section(brief: PlanBrief, ground: AdmissiblePackages) -> PlanSection:
-    """The situation in a few sentences, and every assumption as one."""
+    """A summary of the negotiation, and one sentence per assumption."""
     terms = brief.terms
     about = ", ".join(issue_label(issue) for issue in terms.issues)
     assumed = list(brief.leverage.assumptions) if brief.leverage else []
@@ -50,7 +51,7 @@ def summary_section(brief: PlanBrief, ground: AdmissiblePackages) -> PlanSection
 
 
 def objective_rows(ground: AdmissiblePackages, chosen: ChosenPackages) -> list[PlanSection]:
-    """What to want, most important first, each with a measure."""
+    """The objectives, most important first, each with its measure."""
     terms, rows = ground.terms, list[PlanSection]()
     if terms.target is not None:
         rows.append(
@@ -82,7 +83,7 @@ def objective_rows(ground: AdmissiblePackages, chosen: ChosenPackages) -> list[P
 
 
 def schedule_rows(ground: AdmissiblePackages, chosen: ChosenPackages) -> list[PlanSection]:
-    """The path of concessions: when, what, what for."""
+    """The concession path: the trigger of each step, its package, and what to ask in return."""
     rows: list[PlanSection] = []
     before = chosen.opening
     for place, step in enumerate(chosen.path):
@@ -106,7 +107,7 @@ def schedule_rows(ground: AdmissiblePackages, chosen: ChosenPackages) -> list[Pl
 
 
 def gap_rows(brief: PlanBrief) -> list[PlanSection]:
-    """What is not known and would make the plan better, by the name of the missing member."""
+    """Missing information that would improve the plan, by the name of the member, with a question to ask."""
     rows: list[PlanSection] = []
     for name in brief.terms.missing:
         ask = GAP_QUESTIONS.get(name)
@@ -125,7 +126,7 @@ def gap_rows(brief: PlanBrief) -> list[PlanSection]:
 
 
 def branch_rows(ground: AdmissiblePackages, chosen: ChosenPackages) -> list[PlanSection]:
-    """If this, then that."""
+    """Advice for the ways in which the other side may react."""
     rows: list[PlanSection] = []
     if ground.goal is not None:
         rows.append(
@@ -173,7 +174,7 @@ def branch_rows(ground: AdmissiblePackages, chosen: ChosenPackages) -> list[Plan
 def next_action_rows(
     brief: PlanBrief, ground: AdmissiblePackages, chosen: ChosenPackages
 ) -> list[PlanSection]:
-    """The three things to do now."""
+    """The three most important next actions."""
     missing = set(brief.terms.missing)
     rows: list[PlanSection] = []
     if any(row.by == "them" for row in brief.ledger):
@@ -202,7 +203,7 @@ def next_action_rows(
 
 
 def _ask(ground: AdmissiblePackages, before: ConcessionStep | None, step: ConcessionStep) -> str:
-    """Something to get for a concession: the issue I hold worst that is not the one given on."""
+    """What to ask for a concession: a step on the weighted issue with most to gain that the concession leaves alone."""
     given = {n for n, value in step.package.items() if before and before.package.get(n) != value}
     others = [
         issue
@@ -220,7 +221,7 @@ def _held(issue: Issue, step: ConcessionStep) -> float:
 
 
 def lead_rows(brief: PlanBrief) -> list[dict[str, Any]]:
-    """Whom one could turn to instead."""
+    """Possible alternatives to the other side, with links."""
     return [
         {"name": one.name, "link": one.link, "why": one.why}
         | ({"source": one.source} if one.source else {})

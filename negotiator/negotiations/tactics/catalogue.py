@@ -75,10 +75,10 @@ def built_in_catalogue() -> TacticCatalogue:
 
 
 def parse_tactic(raw: _Raw, *, owner: Owner = "catalogue") -> Tactic:
-    """A tactic from plain data in the schema of the shelf files.
+    """A tactic from a mapping in the schema of `built_in/*.toml`.
 
-    `id`, `name`, `family`, `summary` and `effect` are required. Unknown members, words outside an
-    enumeration, unknown facts and operators, and a risk outside 0..3 are a ValueError.
+    Raises ValueError for a missing `id`, `name`, `family`, `summary` or `effect`, an unknown member, fact or operator,
+    a word outside its enumeration, or a risk outside 0 to 3.
     """
     tactic_id = str(raw.get("id", "?"))
     try:
@@ -162,7 +162,7 @@ def _clause(item: str | _Raw) -> TacticClause:
 
 
 def _condition(item: _Raw) -> TacticCondition:
-    """One fact, exactly one operator that suits its kind, and a value the fact can take."""
+    """A condition with one fact, exactly one operator for its kind, and a value that the fact can have."""
     fact = FACTS.get(item["fact"])
     operators: list[Operator] = [name for name in OPERATORS if item.get(name) is not None]
     if fact is None or len(operators) != 1 or len(item) != 2:
@@ -186,7 +186,7 @@ def _is_number(value: object) -> TypeGuard[float]:
 
 
 def _joined(tactics: Sequence[Tactic]) -> TacticCatalogue:
-    """The counter relation read both ways, after checking that ids are unique and resolve."""
+    """A catalogue with the counter relation completed both ways; ValueError for a duplicate or unknown id."""
     by_id = {tactic.id: tactic for tactic in tactics}
     if len(by_id) != len(tactics):
         seen = [tactic.id for tactic in tactics]

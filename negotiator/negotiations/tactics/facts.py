@@ -1,8 +1,7 @@
-"""The facts a suggestion may rest on, and how a condition on them is decided.
+"""The facts that tactics are chosen by, and the evaluation of conditions on them.
 
-A `TacticSituation` holds only what tactics need and nothing that must stay private: there is no
-field for the walk-away, the value of the alternative or the weights. `Sayable` is the only part
-that may be spoken to the counterpart.
+A `TacticSituation` has no field for the walk-away, the value of the alternative or the weights, because these must stay
+private. `PublicWords` is the only part that may be said to the other side.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,7 +27,7 @@ FactValues: TypeAlias = Mapping[str, FactValue]
 
 @dataclass(frozen=True, slots=True)
 class PublicWords:
-    """What may be said aloud: public words only, never a limit, an alternative or a weight."""
+    """Texts that may be said to the other side; none of them reveals a limit, an alternative or a weight."""
 
     topic: str | None = None
     my_offer: str | None = None
@@ -38,12 +37,12 @@ class PublicWords:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TacticSituation:
-    """What is known about the negotiation now; None means unknown and is never taken as true.
+    """The known facts of a negotiation; None means unknown and never counts as true.
 
-    Shares and pressures lie in 0..1; `their_last_move` is a class of the DANS scheme (Hindriks,
-    Jonker and Tykhonov 2007) seen from my side: `concession` gives to me at their cost, `selfish`
-    takes from me, `silent` changes nothing. `gap` is the share of the opening distance that is
-    left, `competition` the number of real other offers I hold.
+    Shares and pressures are from 0 to 1. `their_last_move` is a step class after Hindriks, Jonker and Tykhonov (2007):
+    a `concession` gives to the user at the other side's cost, `selfish` takes from the user, `silent` changes nothing.
+    `gap` is the share of the distance between the first offers that is left, `competition` the number of other offers
+    that the user has.
     """
 
     role: NegotiationRole | None = None
@@ -86,7 +85,7 @@ class TacticSituation:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One word of the vocabulary: its kind, its values if listed, and how it reads in a reason."""
+    """The definition of a fact: its kind, its possible values if listed, and its wording in a reason."""
 
     kind: Literal["flag", "number", "word", "set"]
     phrase: Callable[[FactValue], str]
@@ -155,10 +154,10 @@ _NOT_FACTS = {"utterance", "recognised", "sayable"}
 def facts_of(
     situation: TacticSituation, moves: tuple[RecognisedTactic, ...], *, pressure: int
 ) -> dict[str, FactValue]:
-    """The known facts by name. `moves` are the other side's, `pressure` how many of them press.
+    """The known facts by name. `moves` are the other side's, `pressure` is the number of pressure moves among them.
 
-    More than one open issue settles that it is not about the price alone. Without anything heard,
-    `facing` and `pressure_seen` stay unknown.
+    With more than one open issue, `price_only` is false. Without moves and an utterance, `facing` and `pressure_seen`
+    are unknown.
     """
     known: dict[str, FactValue] = {}
     for item in fields(situation):

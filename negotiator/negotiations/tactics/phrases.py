@@ -1,9 +1,9 @@
-"""Phrases and how they are found: a small pattern language on words, matched by a tree.
+"""Phrases that reveal a tactic: a small pattern language on words, matched with a tree.
 
-A cue is a row of elements: a word, `a|b` for either, a trailing `?` for a word that may be
-missing, `...` for up to four words in between, `#` for a number, `%` for a percentage, `@set` for
-any word of a named set. Cues are ordinary English; contractions are expanded on both sides. Beyond
-the tokeniser no regular expression sees the text, so no input can make matching explode.
+A phrase is a sequence of elements: a word, `a|b` for alternatives, a trailing `?` for an optional word, `...` for up to
+four words in between, `#` for a number, `%` for a percentage, and `@set` for any word of a named set. Contractions are
+expanded in phrases and in texts. Only the tokeniser uses a regular expression, and the number of matching steps is
+limited, so no input takes long.
 """
 
 import re
@@ -62,7 +62,7 @@ _IS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class PhraseWord:
-    """One normalised word: the keys it answers to, where it stands, its sentence and clause."""
+    """One normalised word: the tree keys that match it, its position in the text, its sentence and its clause."""
 
     keys: tuple[str, ...]
     start: int
@@ -89,16 +89,17 @@ class _PhraseNode:
 
 @dataclass(frozen=True, slots=True)
 class PhraseTree:
-    """All cues as one tree over words, with the named word sets."""
+    """All phrases as one tree over words, with the named word sets."""
 
     cues: tuple[TacticPhrase, ...]
     sets: dict[str, tuple[str, ...]]
     root: _PhraseNode
 
     def find(self, words: Sequence[PhraseWord]) -> Iterator[tuple[TacticPhrase, int, int]]:
-        """Every phrase found, with its first word and the one after its last; never across sentences.
+        """Every phrase found, with the index of its first word and the index after its last.
 
-        Stops after `STEP_LIMIT` steps; 4,000 characters of ordinary talk need about a third.
+        A match never crosses a sentence. The search stops after `MAX_MATCH_STEPS` steps; 4,000 characters of ordinary
+        speech need about a third of them.
         """
         left = MAX_MATCH_STEPS
         for at, word in enumerate(words):
@@ -121,7 +122,7 @@ def _step(
     sentence: int,
     push: Callable[[tuple[_PhraseNode, int]], None],
 ) -> None:
-    """Push where the tree can go from word `i`: by the word itself, or over a gap."""
+    """Push the nodes that are reachable from word `i`: by the word itself or over a gap."""
     last = min(i + MAX_GAP_WORDS + 1, len(words)) if node.over_gap else min(i + 1, len(words))
     for j in range(i, last):
         if words[j].sentence != sentence:
@@ -134,7 +135,7 @@ def _step(
 
 
 def clean_text(text: str) -> str:
-    """At most `TEXT_LIMIT` characters, compatibility forms folded, invisible ones gone."""
+    """At most `MAX_TEXT_CHARACTERS` characters in Unicode form NFKC, without invisible characters."""
     if text.isascii() and text.replace("\n", "").isprintable():
         return text[:MAX_TEXT_CHARACTERS]
     folded = ""
@@ -150,9 +151,9 @@ def clean_text(text: str) -> str:
 
 
 def split_words(text: str, sets: dict[str, tuple[str, ...]]) -> list[PhraseWord]:
-    """The first `WORD_LIMIT` words of cleaned text, contractions expanded, with their positions.
+    """The first `MAX_WORDS` words of cleaned text, contractions expanded, with their positions.
 
-    English needs some 750 words for 4,000 characters; more is filler made to cost time.
+    English has about 750 words in 4,000 characters.
     """
     classes = _classes(tuple(sets.items()))
     words: list[PhraseWord] = []
@@ -199,7 +200,7 @@ def _classes(sets: tuple[tuple[str, tuple[str, ...]], ...]) -> dict[str, tuple[s
 
 @cache
 def built_in_phrases() -> PhraseTree:
-    """The shipped cues, read once; a malformed cue or an unknown word set is a ValueError."""
+    """The built-in phrases, read once. Raises ValueError for a malformed phrase or an unknown word set."""
     folder = files(__package__ or __name__).joinpath("recognition_phrases")
     sets = {
         name: tuple(cast("list[str]", members))
@@ -220,7 +221,7 @@ def built_in_phrases() -> PhraseTree:
 def build_phrase_tree(
     cues: tuple[TacticPhrase, ...], sets: dict[str, tuple[str, ...]]
 ) -> PhraseTree:
-    """The tree for these cues; see the module for the language."""
+    """The tree of these phrases, in the language described above; ValueError for a malformed one."""
     root = _PhraseNode()
     for cue in cues:
         if cue.strength not in get_args(PhraseStrength):

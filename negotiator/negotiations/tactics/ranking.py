@@ -1,4 +1,4 @@
-"""Ranks the tactics that fit a situation, with reasons and sentences to say. A score is the sum of stated parts.
+"""Ranks the tactics that fit a situation, with reasons and sentences to say. A score is the sum of named parts.
 
 A tactic is suggested only when a fact supports it: one of its reasons holds, or it answers a recognised move.
 """
@@ -69,7 +69,7 @@ class ScorePart:
 
 @dataclass(frozen=True, slots=True)
 class SuggestionEvidence:
-    """What the suggestion rests on: the parts that add up to the score, the effect, the works."""
+    """The evidence of a suggestion: the parts that add up to the score, the effect, and published sources."""
 
     parts: tuple[ScorePart, ...]
     effect: TacticEffect
@@ -78,7 +78,7 @@ class SuggestionEvidence:
 
 @dataclass(frozen=True, slots=True)
 class TacticSuccessRate:
-    """The user's own results with this tactic; `rate` is shrunken towards one half."""
+    """The user's own results with a tactic; `rate` is shrunk towards one half (see `shrunken_win_rate`)."""
 
     used: int
     wins: int
@@ -88,7 +88,7 @@ class TacticSuccessRate:
 
 @dataclass(frozen=True, slots=True)
 class TacticResult:
-    """What the user's memory says about one tactic: counts, and the memories they rest on."""
+    """The user's record of one tactic: counts, and the ids of the memories they come from."""
 
     stats: TacticStats
     memories: tuple[str, ...] = ()
@@ -96,7 +96,7 @@ class TacticResult:
 
 @dataclass(frozen=True, slots=True)
 class TacticSuggestion:
-    """One suggestion, with the members of the answer."""
+    """One suggestion, with the members of the response."""
 
     tactic: TacticReference
     score: float
@@ -118,11 +118,10 @@ def rank_tactics(
     results: Mapping[str, TacticResult] | None = None,
     limit: int = 5,
 ) -> list[TacticSuggestion]:
-    """At most `limit` tactics, best first, at most two of a family; same input, same answer.
+    """At most `limit` tactics, best first, at most `MAX_PER_FAMILY` of a family.
 
-    `own` are the user's tactics, `results` the user's record by tactic id. A deceptive tactic is
-    never returned, nor one whose precondition is not known to hold, nor one with a reason against
-    it that is known to hold.
+    `own` are the user's tactics, `results` the user's record by tactic id. Deceptive tactics are never returned, nor
+    tactics with a precondition that is not known to hold or a reason against them that is known to hold.
     """
     whole = shelf.with_own(own)
     moves = tuple(move for move in recognised_moves(situation) if move.tactic_id in whole.by_id)
@@ -142,7 +141,7 @@ def rank_tactics(
 
 
 def recognised_moves(situation: TacticSituation) -> tuple[RecognisedTactic, ...]:
-    """The other side's moves, already recognised or in the utterance; the surest of each."""
+    """The other side's moves, recognised before or in the utterance, each once with its highest confidence."""
     found = situation.recognised
     if situation.utterance is not None:
         found += recognise_tactics(situation.utterance)
@@ -153,7 +152,7 @@ def recognised_moves(situation: TacticSituation) -> tuple[RecognisedTactic, ...]
 
 
 def shrunken_win_rate(stats: TacticStats) -> float:
-    """The mean of the beta posterior: (wins + 2) / (n + 4), so that few uses say little."""
+    """The mean of the beta posterior, (wins + 2) / (n + 4); few uses stay close to one half."""
     return (stats.wins + PRIOR_WINS) / (stats.n + PRIOR_WINS + PRIOR_LOSSES)
 
 
@@ -291,7 +290,7 @@ def _sayable(sayable: PublicWords, name: str) -> str:
 
 
 def _varied(ranked: Sequence[TacticSuggestion], shelf: TacticCatalogue) -> list[TacticSuggestion]:
-    """The ranking with no more than `PER_FAMILY` of one family."""
+    """The ranking with at most `MAX_PER_FAMILY` tactics of one family."""
     counts: dict[str, int] = {}
     first: list[TacticSuggestion] = []
     for item in ranked:

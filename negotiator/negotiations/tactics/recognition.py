@@ -27,7 +27,7 @@ _TURNS_TO_QUESTION = frozenset({"we", "you", "i", "it", "they", "that", "only", 
 
 @dataclass(frozen=True, slots=True)
 class RecognisedTactic:
-    """A move heard: the tactic, the words it was heard in, how sure (0..1), the cues that fired."""
+    """A recognised move: the tactic, the quoted words, the confidence (0 to 1) and the phrases that matched."""
 
     tactic_id: str
     quote: str
@@ -43,10 +43,10 @@ class _PhraseHit:
 
 
 def recognise_tactics(utterance: str) -> tuple[RecognisedTactic, ...]:
-    """The moves in one utterance of the other side, surest first; empty when nothing is heard.
+    """The moves in one utterance of the other side, highest confidence first.
 
-    Only the first 4,000 characters are read. A single weak cue is not enough, two are; a cue
-    negated in its own clause does not count ("we are not saying this is our final offer").
+    Only the first 4,000 characters are read. A single weak phrase is not enough, two are. A phrase that is negated in
+    its own clause does not count ("we are not saying this is our final offer").
     """
     text = clean_text(utterance)
     book = built_in_phrases()

@@ -1,4 +1,4 @@
-"""A tactic: what it is, when it fits, what to say, and what answers it."""
+"""The definition of a tactic: its conditions, sentences, counters, effect and sources."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -44,7 +44,7 @@ class TacticCondition:
 
 @dataclass(frozen=True, slots=True)
 class TacticClause:
-    """A reason for or against in words, with a test when a machine can decide it."""
+    """A reason for or against a tactic in words, with a condition when it can be evaluated."""
 
     text: str
     condition: TacticCondition | None = None
@@ -60,7 +60,7 @@ class TacticLine:
 
 @dataclass(frozen=True, slots=True)
 class TacticEffect:
-    """What the move gains, how much, and how well that is known."""
+    """The effect of a tactic: what it improves, how much, and the grade of the evidence."""
 
     on: Gain
     size: Size
@@ -78,7 +78,10 @@ class TacticSource:
 
 @dataclass(frozen=True, slots=True)
 class TacticStats:
-    """One user's results: times used; of the `n` with a known outcome, `wins` helped."""
+    """One user's results: the times used, the `n` uses with a known outcome, and the `wins` of these that helped.
+
+    Raises ValueError unless 0 <= wins <= n <= used.
+    """
 
     used: int = 0
     wins: int = 0
@@ -92,11 +95,11 @@ class TacticStats:
 
 @dataclass(frozen=True, slots=True)
 class Tactic:
-    """One entry of the shelf (`owner="catalogue"`) or one of the user's own (`owner="user"`).
+    """A built-in tactic (`owner="catalogue"`) or one of the user's own (`owner="user"`).
 
-    `countered_by` names the answers to it, best first; `counter_to` is the relation read backwards.
-    `seen_in` says where the move shows when the other side makes it: in what they say, in the
-    shape of their offers, or only in their manner. `risk` runs from 0 to 3.
+    `countered_by` has the ids of the tactics that answer it, best first; `counter_to` is the inverse relation.
+    `seen_in` is where the tactic can be recognised when the other side uses it: in their words, in the pattern of
+    their offers, or only in their manner. `risk` is from 0 to 3.
     """
 
     id: str
@@ -123,7 +126,7 @@ class Tactic:
     stats: TacticStats | None = None
 
     def suits(self, role: NegotiationRole | None) -> bool:
-        """Whether someone in this role can use it; an unknown role gets only tactics for all roles."""
+        """Whether the tactic fits this role; for an unknown role only tactics for all roles do."""
         return "party" in self.roles or (role is not None and role in self.roles)
 
     @property
