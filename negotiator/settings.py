@@ -1,8 +1,4 @@
-"""The operator's choices about who hears audio; part of `settings`, which reads them with all others.
-
-The operator's limits on connections, requests' sizes and slow clients; part of `settings`.
-
-Every setting, frozen, with its default; the only reader of the environment.
+"""Every setting with its default; the only module that reads the environment.
 
 Values come from `NEGOTIATOR_*` variables, then a `.env` file, then `negotiator.toml`, in that order. An
 unknown or ill-typed setting stops the start with one clear line (docs/contract 5.1).
@@ -30,7 +26,7 @@ _WITH_A_MODEL: Final = frozenset({"sherpa-onnx", "vosk", "faster-whisper"})
 
 
 class SpeechSettings(BaseSettings):
-    """What `teleprompter/speech` needs to know."""
+    """Settings of speech recognition."""
 
     speech_engine: Literal[
         "auto",
@@ -43,22 +39,25 @@ class SpeechSettings(BaseSettings):
         "deepgram",
     ] = Field(
         "auto",
-        description="Who hears audio; auto: pocketsphinx if installed. openai and deepgram send it to speech_url.",
+        description="Speech recogniser; auto: pocketsphinx if installed. openai and deepgram send audio to speech_url.",
     )
     speech_model_path: Path | None = Field(
         None, description="Model folder for sherpa-onnx, vosk or faster-whisper."
     )
     speech_url: str = Field(
         "",
-        description="Where audio goes: https://host/v1 for openai, wss://host/v1/listen for deepgram.",
+        description="Where audio is sent: https://host/v1 for openai, wss://host/v1/listen for deepgram.",
     )
-    speech_key: str = Field("", description="Key for it, if it needs one.", repr=False)
-    speech_model: str = Field("", description="The model it is asked for.")
+    speech_key: str = Field("", description="Key for speech_url, if it needs one.", repr=False)
+    speech_model: str = Field("", description="The model that speech_url is asked for.")
     speech_workers: int = Field(
-        2, ge=1, le=64, description="Processes that hear, per server process; made when needed."
+        2,
+        ge=1,
+        le=64,
+        description="Recogniser processes per server process; started when needed.",
     )
     speech_streams: int = Field(
-        8, ge=1, le=1000, description="Channels heard at once, per server process."
+        8, ge=1, le=1000, description="Audio channels recognised at once, per server process."
     )
     speech_pause_ms: int = Field(
         500, ge=200, le=2000, description="Silence that ends an utterance, milliseconds."
@@ -82,7 +81,7 @@ class SpeechSettings(BaseSettings):
 
 
 class TransportSettings(BaseSettings):
-    """What `edge/connections` needs to know. Connections and streams are counted in each worker."""
+    """Limits on connections and slow clients. Connections and streams are counted in each worker."""
 
     header_limit_bytes: int = Field(
         16_384, ge=2048, le=65_536, description="Bytes of a request's request line and headers."
@@ -95,13 +94,13 @@ class TransportSettings(BaseSettings):
         30,
         ge=0.1,
         le=600,
-        description="Seconds for a request's body to arrive, and one more for each 8 KiB that came.",
+        description="Seconds for a request's body to arrive, and one more for each 8 KiB received.",
     )
     idle_timeout: float = Field(
         5,
         ge=0.1,
         le=3600,
-        description="Seconds that a connection stays open between requests; behind a proxy, more than the proxy's own.",
+        description="Seconds that a connection stays open between requests; behind a proxy, more than the proxy's.",
     )
     write_timeout: float = Field(
         30, ge=0.1, le=600, description="Seconds that a client may leave an answer unread."
@@ -113,19 +112,22 @@ class TransportSettings(BaseSettings):
         256,
         ge=1,
         le=1_000_000,
-        description="The same of one client address (IPv6: of one /64); trusted proxies have no such limit.",
+        description="Open connections of one client address (IPv6: of one /64); trusted proxies have no such limit.",
     )
     stream_limit: int = Field(
         4096, ge=1, le=1_000_000, description="Open WebSockets and event streams per worker."
     )
     stream_limit_address: int = Field(
-        256, ge=1, le=1_000_000, description="The same of one client address."
+        256,
+        ge=1,
+        le=1_000_000,
+        description="Open WebSockets and event streams of one client address.",
     )
     worker_timeout: int = Field(
         30,
         ge=5,
         le=600,
-        description="Seconds after which a worker that does not react is replaced.",
+        description="Seconds after which a worker that does not respond is replaced.",
     )
 
 
@@ -168,10 +170,10 @@ class Settings(SpeechSettings, TransportSettings):
     )
     database_url: str = Field("", description="SQLAlchemy URL; empty: SQLite in the data folder.")
     redis_url: str = Field(
-        "", description="Where limits and fan-out live when many machines share them."
+        "", description="Redis for rate limits and live events that several machines share."
     )
     data_dir: Path = Field(
-        Path("var"), description="The database, the outbox and the pepper live here."
+        Path("var"), description="Folder of the database, the outbox and the pepper."
     )
     keys_dir: Path = Field(Path("keys"), description="Signing keys, one PEM file each, mode 0600.")
     secret: str = Field(
@@ -188,7 +190,7 @@ class Settings(SpeechSettings, TransportSettings):
     unclaimed_retention_days: int = Field(30, ge=1, description="Days an unclaimed agent is kept.")
     trusted_proxies: Annotated[list[str], NoDecode] = Field(
         [],
-        description="Networks whose X-Forwarded-For is believed, comma-separated CIDR.",
+        description="Networks whose X-Forwarded-For is trusted, comma-separated CIDR.",
     )
     trusted_origins: Annotated[list[str], NoDecode] = Field(
         [],
@@ -205,7 +207,7 @@ class Settings(SpeechSettings, TransportSettings):
     refresh_max_ttl: int = Field(
         15_552_000, ge=600, description="Life of a grant that is renewed by refresh tokens, s."
     )
-    dpop_nonce: bool = Field(False, description="Whether DPoP proofs need a nonce of ours.")
+    dpop_nonce: bool = Field(False, description="Whether DPoP proofs need the server's nonce.")
     limit_events_rpm: int = Field(600, ge=1, description="Security events per minute and address.")
     claim_failures_per_hour: int = Field(
         1000,
@@ -213,7 +215,7 @@ class Settings(SpeechSettings, TransportSettings):
         description="Wrong delegation codes per hour over all agents; beyond it wrong ones are 429, right ones pass.",
     )
     claim_failures_per_address: int = Field(
-        60, ge=5, description="The same per hour and address, charged first."
+        60, ge=5, description="Wrong delegation codes per hour and address, charged first."
     )
     sign_in_limit_address: int = Field(
         300, ge=6, description="Passwords that may be tried per hour and address."
@@ -226,10 +228,10 @@ class Settings(SpeechSettings, TransportSettings):
     )
     limit_rpm: int = Field(600, ge=1, description="Requests per minute and credential.")
     limit_teleprompter_rpm: int = Field(
-        3000, ge=10, description="Utterances and looks at events per minute and credential."
+        3000, ge=10, description="Utterances and reads of events per minute and credential."
     )
     limit_burst: int = Field(
-        0, ge=0, description="Requests that may come at once; 0 means as many as a minute allows."
+        0, ge=0, description="Requests that may come at once; 0 means the whole minute's quota."
     )
     limit_baseline_rpm: int = Field(
         120, ge=1, description="Requests per minute and address without a credential."
@@ -240,7 +242,7 @@ class Settings(SpeechSettings, TransportSettings):
     limit_fetch_rpm: int = Field(
         30,
         ge=1,
-        description="Documents fetched per minute from one host that clients name, and for one client address.",
+        description="Documents per minute that are fetched from one host named by clients, and for one client address.",
     )
     limit_unproven_rpm: int = Field(
         60, ge=1, description="Requests per minute of a directory agent that has proven nothing."
@@ -249,10 +251,10 @@ class Settings(SpeechSettings, TransportSettings):
         120, ge=1, description="Requests per minute of a directory agent with a proven identity."
     )
     limit_vetted_rpm: int = Field(
-        600, ge=1, description="Requests per minute of a directory agent the operator vetted."
+        600, ge=1, description="Requests per minute of a directory agent vetted by the operator."
     )
     limit_health_rpm: int = Field(
-        600, ge=1, description="Health checks per minute and caller, apart from all else."
+        600, ge=1, description="Health checks per minute and caller, apart from other requests."
     )
     register_limit_directory: int = Field(
         5, ge=1, description="Registrations at the directory per hour and address."
@@ -272,42 +274,49 @@ class Settings(SpeechSettings, TransportSettings):
     mail_from: str = Field("negotiator@localhost", description="Sender of the mails.")
     oidc_issuer: str = Field(
         "",
-        description="OpenID provider that people may sign in with: its issuer identifier; empty means none.",
+        description="Issuer identifier of the OpenID provider that users may sign in with; empty means none.",
     )
-    oidc_client_id: str = Field("", description="What the OpenID provider calls this service.")
+    oidc_client_id: str = Field("", description="This service's client id at the OpenID provider.")
     oidc_client_secret: str = Field(
-        "", description="The secret it gave this service; empty for a public client.", repr=False
+        "",
+        description="This service's secret at the OpenID provider; empty for a public client.",
+        repr=False,
     )
     oidc_name: str = Field(
-        "your organisation", max_length=60, description="What the sign-in button calls it."
+        "your organisation",
+        max_length=60,
+        description="Name of the provider on the sign-in button.",
     )
     allow_loopback_fetch: bool = Field(
         False,
-        description="Let issuers live on loopback over http: development and tests.",
+        description="Allow issuers on loopback over http, for development and tests.",
     )
     advisor_url: str = Field(
         "",
-        description="Base of an OpenAI-compatible endpoint that words plans, https://host/v1; empty means none.",
+        description="Base URL of an OpenAI-compatible endpoint that words plans, https://host/v1; empty means none.",
     )
     advisor_key: str = Field(
         "", description="Bearer key for the advisor, if it needs one.", repr=False
     )
     advisor_model: str = Field("", description="The model the advisor is asked for.")
     embedding_url: str = Field(
-        "", description="The same for sentence vectors; empty: the own model."
+        "",
+        description="Base URL of an OpenAI-compatible endpoint for embeddings; empty: the built-in model.",
     )
-    embedding_key: str = Field("", description="Bearer key for it, if it needs one.", repr=False)
+    embedding_key: str = Field(
+        "", description="Bearer key for the embedding endpoint, if it needs one.", repr=False
+    )
     embedding_model: str = Field("", description="The model the embedding endpoint is asked for.")
     models_dir: Path | None = Field(None, description="Built models; unset: in the data folder.")
     metrics_token: str = Field(
         "",
-        description="Bearer token that opens GET /metrics on the public port; empty means it is not there.",
+        description="Bearer token for GET /metrics on the public port; empty: no metrics there.",
         repr=False,
     )
     metrics_listen: str = Field(
-        "", description="host:port where GET /metrics answers without a token; empty means nowhere."
+        "", description="host:port where GET /metrics answers without a token; empty means none."
     )
-    log_format: Literal["console", "json"] = Field("console", description="How log lines look.")
+    log_format: Literal["console", "json"] = Field("console", description="Format of log lines.")
 
     @field_validator("services", "trusted_proxies", "trusted_origins", mode="before")
     @classmethod
@@ -418,7 +427,7 @@ class Settings(SpeechSettings, TransportSettings):
 
     @property
     def proxies(self) -> tuple[Network, ...]:
-        """The networks whose forwarded headers are believed."""
+        """The networks whose forwarded headers are trusted."""
         return tuple(ip_network(network) for network in self.trusted_proxies)
 
     @classmethod

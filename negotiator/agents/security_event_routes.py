@@ -43,19 +43,18 @@ def _budget(_body: SecurityEventBody) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SecurityEventRoutes:
-    """The issuers' own door."""
+    """The endpoint where trusted issuers report security events."""
 
     store: Store
     receiver: SecurityEventVerifier
 
     def operations(self) -> list[Operation]:
-        """What this slice offers."""
         return [
             Operation(
                 name="report_event",
                 method="POST",
                 path=EVENTS_PATH,
-                summary="Report, as a trusted issuer, what happened to one of your people: revocations count at once",
+                summary="Report, as a trusted issuer, a security event of one of your users; it takes effect at once",
                 run=self.report,
                 input=SecurityEventBody,
                 status=202,
@@ -69,9 +68,9 @@ class SecurityEventRoutes:
         ]
 
     async def report(self, call: Call[SecurityEventBody]) -> Answer:
-        """Take one event in: 202 once it is kept, and for one that was told before (RFC 8935 §2.2)."""
+        """Apply one event: 202 once it is stored, and for one that was reported before (RFC 8935 §2.2)."""
         try:
-            signal = await self.receiver.believe(call.input.token)
+            signal = await self.receiver.verify(call.input.token)
         except AssertionRefused as refused:
             raise _refusal(refused, call.address) from None
         await self.store.write(lambda tx: security_events.apply_event(tx, signal))
@@ -91,6 +90,6 @@ def _refusal(refused: AssertionRefused, address: str) -> Refusal:
         error=word,
         detail=refused.detail,
         members={"err": word, "description": refused.description},
-        # Only what a trusted issuer signed leaves a trail; anybody can send the rest.
+        # Only events signed by a trusted issuer are audited; anyone can send the others.
         remember=remember if refused.reason is Reason.NOT_ENTITLED else None,
     )

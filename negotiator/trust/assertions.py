@@ -1,19 +1,12 @@
-"""What the claims of a signed assertion must say, rule by rule.
+"""Verifies identity assertions: ID-JAGs and e-mail assertions.
 
-The numbers are the steps of ID-JAG validation (`assertions`). Each function takes claims whose
-signature holds, and gives what its rule yields or raises `AssertionRefused`. Times are
-milliseconds.
+The order and rules are those of ID-JAG -04 §4.4.1 with RFC 7521 §5.2, RFC 7523 §3, RFC 8725bis and the MCP enterprise
+profile §7.4 to 7.6. The text is parsed once, by strict readers, and the signature is checked over the bytes that were
+parsed. Three steps are left to the caller's transaction: marking the `jti` as used, the revocation watermark, and
+finding the user. Step numbers in this module are those of ID-JAG validation; times are milliseconds.
 
-From a string to an `Assertion`: the one place where an identity assertion becomes believed.
-
-The order and rules are those of ID-JAG -04 §4.4.1 with RFC 7521 §5.2, RFC 7523 §3, RFC 8725bis and
-the MCP enterprise profile §7.4 to 7.6. The text is parsed once, by strict readers, and the
-signature is checked over the very bytes that were parsed. Three steps are left to the caller's
-transaction: spending the `jti`, the revocation watermark, and finding the user.
-
-An e-mail assertion is the same JWT with the same `typ`, from an issuer the operator made an e-mail
-verifier: a second `typ` would only ask more of verifiers, and the one-time `jti` already keeps one
-text to one use.
+An e-mail assertion is the same JWT with the same `typ`, from an issuer that the operator configured as an e-mail
+verifier.
 """
 
 from collections.abc import Awaitable, Callable
@@ -46,7 +39,7 @@ AssertionKind = Literal["id_jag", "verified_email"]
 
 
 def check_audience(claims: dict[str, Any], audience: str) -> None:
-    """Step 8: our issuer identifier and no other, in an array alone; we have no tenants."""
+    """Step 8: the audience is our issuer identifier alone, and `aud_tenant` is absent, since we have no tenants."""
     named = claims.get("aud")
     if not isinstance(named, str | list):
         raise AssertionRefused(
@@ -61,7 +54,7 @@ def check_audience(claims: dict[str, Any], audience: str) -> None:
 
 
 def check_times(claims: dict[str, Any], now: int, *, issued_at: int, expires_at: int) -> None:
-    """Step 9. The skew is for clocks that differ; our own bound on age is wide without it."""
+    """Step 9: `iat`, `nbf` and `exp`, with `SKEW` for different clocks, and a maximal life and age of `LIFETIME`."""
     not_before = optional_moment(claims, "nbf") or 0
     if expires_at <= now - SKEW:
         fault = "The assertion has expired."
@@ -76,7 +69,7 @@ def check_times(claims: dict[str, Any], now: int, *, issued_at: int, expires_at:
 
 
 def check_client(claims: dict[str, Any], issuer: Issuer, client_id: str | None) -> str:
-    """Step 10: the authenticated client, else one on the issuer's list, if that has any."""
+    """Step 10: the assertion names the authenticated client, else one on the issuer's list, if that has any."""
     named = required_text(claims, "client_id", limit=512, reason=Reason.CLIENT)
     if client_id is not None:
         fits = named == client_id
@@ -94,8 +87,8 @@ def check_client(claims: dict[str, Any], issuer: Issuer, client_id: str | None) 
 def check_tenant(claims: dict[str, Any], issuer: Issuer) -> str | None:
     """Step 11: a tenant exactly when the issuer is configured with tenants.
 
-    A tenant from an issuer configured without is refused: passing it over would make one account of
-    the same `sub` in two tenants.
+    A tenant from an issuer configured without tenants is refused: ignoring it would merge the same `sub` of two
+    tenants into one account.
     """
     tenant = optional_text(claims, "tenant")
     if (tenant is not None) != issuer.tenanted:
@@ -108,10 +101,9 @@ def check_tenant(claims: dict[str, Any], issuer: Issuer) -> str | None:
 
 
 def check_bindings(claims: dict[str, Any]) -> None:
-    """Step 12: what would widen the assertion by rules we do not have.
+    """Step 12: refuse `authorization_details`, of which no type is supported.
 
-    No issuer is tied to a SAML one, so `sub_id` is never used; nor are `aud_sub` and an actor. No
-    type of `authorization_details` exists here.
+    `sub_id` and `act` must be objects but are not used; nor is `aud_sub`.
     """
     optional_object(claims, "sub_id")
     optional_object(claims, "act")
@@ -122,10 +114,10 @@ def check_bindings(claims: dict[str, Any]) -> None:
 
 
 def check_confirmation(claims: dict[str, Any], key: str | None) -> str | None:
-    """Step 13: the key an assertion is bound to, which its sender has to have proven to hold.
+    """Step 13: the thumbprint of the key that the assertion is bound to; None if it is not bound.
 
-    `key` is the thumbprint of the one he did prove. A `cnf` of any other method is refused (ID-JAG
-    §9.8): what is not understood cannot be checked.
+    `key` is the thumbprint of the key that the sender has proven to hold. A `cnf` of any method but `jkt` is refused
+    (ID-JAG §9.8).
     """
     confirmation = optional_object(claims, "cnf")
     if confirmation is None:
@@ -141,7 +133,7 @@ def check_confirmation(claims: dict[str, Any], key: str | None) -> str | None:
 
 
 def check_resources(claims: dict[str, Any], ours: frozenset[str]) -> tuple[str, ...]:
-    """Step 14: every resource named is one of ours; one stranger among them spoils the list."""
+    """Step 14: every resource named is one of ours."""
     named = texts(claims, "resource", single=True) or ()
     if not ours.issuperset(named):
         raise AssertionRefused(
@@ -155,12 +147,11 @@ def check_resources(claims: dict[str, Any], ours: frozenset[str]) -> tuple[str, 
 def check_email(
     claims: dict[str, Any], issuer: Issuer, kind: AssertionKind, *, ignore_unverified: bool = False
 ) -> str | None:
-    """Step 15: an address the issuer has verified and may speak for, else None.
+    """Step 15: the e-mail address if the issuer has verified it and may assert it, else None.
 
-    An ID-JAG without an address is still an ID-JAG, its identity is (`iss`, `sub`). ID-JAG §3 knows
-    `email` and not `email_verified`: with `ignore_unverified` such an address is dropped, so that it
-    is neither stored nor compared with any account; without, it is refused (auth.md). In an e-mail
-    assertion the address is the identity.
+    An ID-JAG needs no address; its identity is (`iss`, `sub`). ID-JAG §3 defines `email` but not `email_verified`:
+    with `ignore_unverified` an unverified address is dropped, so that it is neither stored nor compared with any
+    account; otherwise it is refused (auth.md). In an e-mail assertion the address is the identity.
     """
     email, verified = optional_text(claims, "email"), claims.get("email_verified", False)
     domain = mail_domain(email) if email else None
@@ -181,10 +172,9 @@ def check_email(
 
 
 def check_login(claims: dict[str, Any], issuer: Issuer, now: int) -> int | None:
-    """Step 15: when the user signed in; never in the future, by policy not long ago.
+    """Step 15: when the user signed in, not in the future and, with a policy, not too long ago.
 
-    With a policy every fault is a login to be repeated (RFC 9470 §3), without one it is a bad
-    claim.
+    With a policy every fault asks for a new login (RFC 9470 §3); without one it is a malformed claim.
     """
     value = claims.get("auth_time")
     at = int(value * 1000) if is_moment(value) else None
@@ -210,11 +200,10 @@ ID_JAG_TYPE: Final = "oauth-id-jag+jwt"
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """A believed assertion. Times are milliseconds; `scopes` is None when the issuer named none.
+    """A verified assertion. Times are milliseconds; `scopes` is None when the issuer named none.
 
-    `resources` is empty when the issuer named none. `email` is there only when the issuer says it
-    is verified and may say so. `confirmation` is the thumbprint of the key the assertion is bound
-    to, which its sender has proven to hold.
+    `resources` is empty when the issuer named none. `email` is set only when the issuer has verified it and may assert
+    it. `confirmation` is the thumbprint of the key that the assertion is bound to, which its sender has proven to hold.
     """
 
     issuer: Issuer
@@ -237,10 +226,10 @@ class Assertion:
 
 
 class AssertionVerifier:
-    """Believes assertions made for `audience`, our issuer identifier, or raises `AssertionRefused`.
+    """Verifies assertions made for `audience`, our issuer identifier; raises `AssertionRefused`.
 
-    `resources` are the identifiers an assertion may be narrowed to, `find_issuer` gives the
-    configured issuer of an exact name, and `clock` tells milliseconds.
+    `resources` are the identifiers that an assertion may be narrowed to, `find_issuer` returns the configured issuer of
+    an exact name, and `clock` returns milliseconds.
     """
 
     def __init__(
@@ -279,17 +268,17 @@ class AssertionVerifier:
             unverified, issuer, self._keys, kid=kid, algorithm=algorithm
         )
         claims = unverified.unverified_claims
-        believed = self._believe(
+        verified = self._read_claims(
             issuer,
             claims,
             kind=kind,
             client_id=client_id,
             ignore_unverified_email=ignore_unverified_email,
         )
-        return replace(believed, confirmation=check_confirmation(claims, key))
+        return replace(verified, confirmation=check_confirmation(claims, key))
 
     async def _trusted(self, unverified_claims: dict[str, Any], kind: AssertionKind) -> Issuer:
-        """Step 5: exactly a configured issuer, never ourselves, that may speak of this kind."""
+        """Step 5: the configured issuer of this exact name, never ourselves, that may issue this kind."""
         name = required_text(unverified_claims, "iss", limit=512)
         issuer = None if name == self._audience else await self._find_issuer(name)
         if (
@@ -304,7 +293,7 @@ class AssertionVerifier:
             )
         return issuer
 
-    def _believe(
+    def _read_claims(
         self,
         issuer: Issuer,
         claims: dict[str, Any],
@@ -313,7 +302,7 @@ class AssertionVerifier:
         client_id: str | None,
         ignore_unverified_email: bool,
     ) -> Assertion:
-        """Steps 7 to 15, on claims whose signature holds."""
+        """Steps 7 to 15, on claims whose signature was verified."""
         now = self._clock()
         subject, jti = required_text(claims, "sub"), required_text(claims, "jti")
         issued_at, expires_at = required_moment(claims, "iat"), required_moment(claims, "exp")
@@ -339,7 +328,7 @@ class AssertionVerifier:
             resources=resources,
             email=email,
             email_verified=email is not None,
-            # A name is for eyes only: one that cannot be shown is no reason to keep its owner out.
+            # The name is only displayed, so an unprintable one is dropped instead of refused.
             name=name if is_text(name, 255) else None,
             auth_time=check_login(claims, issuer, now),
             acr=acr,

@@ -1,8 +1,7 @@
-"""Readers of single claims: from a hostile JSON object to a value with a type and a bound.
+"""Readers of single claims, which check their types and limits.
 
-A claim that is present must have its type; `null` is not absence. Every text is printable, so that
-neither a log, a page nor a database meets a control character, a bidi mark or a NUL that an issuer
-let through.
+A claim that is present must have its type; `null` does not count as absent. Every text must be printable, so that no
+control character, bidirectional mark or NUL reaches a log, a page or the database.
 """
 
 import re
@@ -20,7 +19,7 @@ _LATEST: Final = 253_402_300_799
 
 
 class Reason(StrEnum):
-    """Why an assertion is not believed; the caller adds `replay`, `not_entitled`, `scope`."""
+    """Why an assertion is refused; `replay`, `not_entitled` and `scope` are found by the callers."""
 
     MALFORMED = "malformed"
     TYPE = "type"
@@ -41,9 +40,9 @@ class Reason(StrEnum):
 
 
 class AssertionRefused(Exception):
-    """A reason, a sentence for the wire, and a detail for the log.
+    """An assertion was refused: the reason, a public description and a private detail.
 
-    `max_age` comes with a stale login: how many seconds ago the issuer's policy lets it be.
+    `max_age` is set for a login that is too old: the seconds that the issuer's policy allows.
     """
 
     def __init__(
@@ -64,7 +63,7 @@ def is_text(value: object, limit: int) -> TypeGuard[str]:
 def required_text(
     claims: dict[str, Any], name: str, *, limit: int = 255, reason: Reason = Reason.MALFORMED
 ) -> str:
-    """The text of a claim that has to be there."""
+    """The text of a required claim."""
     value = claims.get(name)
     if is_text(value, limit):
         return value
@@ -79,7 +78,7 @@ def optional_text(claims: dict[str, Any], name: str) -> str | None:
 
 
 def texts(claims: dict[str, Any], name: str, *, single: bool = False) -> tuple[str, ...] | None:
-    """An array of texts (with `single`, also one alone) or None when absent; never empty."""
+    """An array of texts, which is not empty; with `single` also one text alone; None when absent."""
     if name not in claims:
         return None
     value: object = claims[name]
@@ -110,7 +109,7 @@ def optional_moment(claims: dict[str, Any], name: str) -> int | None:
 
 
 def optional_scopes(claims: dict[str, Any]) -> tuple[str, ...] | None:
-    """The scopes named (RFC 6749 §3.3), each once; None without a claim, () from an empty one."""
+    """The scopes (RFC 6749 §3.3), each once; None when absent, () for an empty claim."""
     if "scope" not in claims:
         return None
     value = claims["scope"]
@@ -134,8 +133,7 @@ def optional_object(claims: dict[str, Any], name: str) -> dict[str, Any] | None:
 def mail_domain(address: str) -> str | None:
     """The lower-case domain of an ASCII e-mail address up to 254 long; None for other texts.
 
-    Only ASCII: in a wider alphabet two addresses can fold into one, and an address is an identity
-    here.
+    Only ASCII, since an address is an identity here and two others may have the same case-folded form.
     """
     found = _EMAIL.fullmatch(address) if len(address) <= 254 else None
     return found[1].lower() if found else None

@@ -1,8 +1,8 @@
-"""Documents at URLs that clients name: DID documents, metadata of agents and of clients, their key sets.
+"""Fetches documents at URLs that clients name: DID documents, metadata and key sets of agents and clients.
 
-They are fetched by a pool of their own, so that slow hosts do not delay the keys of configured issuers. One client
-address causes at most a budget's worth of fetches, and so does one host over all clients; a URL that failed is not
-fetched again for a minute.
+They have their own connection pool, so that slow hosts do not delay the keys of configured issuers. Fetches are limited
+by a budget for each client address and a budget for each host over all clients; a URL that failed is not fetched again
+for a minute.
 """
 
 import asyncio
@@ -18,21 +18,21 @@ from negotiator.trust.fetch import FetchedDocument, Fetcher, FetchFailed
 AT_ONCE: Final = 32
 """Fetches for clients that run at once."""
 _OWN: Final = 2
-"""Connections beside them for this service's own looks."""
+"""Further connections for the service's own fetches of known documents."""
 _SOON: Final = 2
 CONNECTIONS: Final = AT_ONCE + _OWN
 FAILURE_SECONDS: Final = 60
 REMEMBERED: Final = 1024
-"""URLs of which a failure, or a success, is remembered in one process."""
+"""Number of URLs whose failure, or success, is remembered in one process."""
 FETCHES: Final = "fetches"
 HOSTS: Final = "hosts"
 
 Charge = Callable[[str, str], Awaitable[int]]
-"""Takes one call of a budget for a key; answers 0, or the seconds to wait when the budget is empty."""
+"""Takes one call of a budget for a key; returns 0, or the seconds to wait when the budget is empty."""
 
 
 class ClientUrlFetcher:
-    """Fetches JSON documents from hosts that clients name; `clock` answers milliseconds."""
+    """Fetches JSON documents from hosts that clients name; `clock` returns milliseconds."""
 
     def __init__(
         self, pool: Fetcher, charge: Charge, *, clock: Callable[[], int] = lambda: values.now()
@@ -48,8 +48,8 @@ class ClientUrlFetcher:
         """The document, at most `limit` bytes; raises `FetchFailed`, `TooManyRequests` for an empty budget, and
         `Unavailable` while too many fetches run.
 
-        `address` is the client's that asks. None stands for this service's own look at a document that it knows,
-        which is charged to no budget and is not answered from memory.
+        `address` is the client's. None means that the service itself checks a known document again: no budget is
+        charged, and a remembered failure does not count.
         """
         if address is not None and (failure := self._remembered(url)):
             raise FetchFailed(failure)
@@ -61,7 +61,7 @@ class ClientUrlFetcher:
             flight = self._flights.get((url, limit))
         if flight is None:
             if address is not None and len(self._flights) >= AT_ONCE:
-                # A fetch that waited for a connection would look like a failure of its host.
+                # Waiting for a connection here would count as a timeout of the host.
                 raise Unavailable("Too many documents are being fetched now.", retry_after=_SOON)
             flight = self._flights[url, limit] = asyncio.create_task(self._fetch(url, limit))
         found = await asyncio.shield(flight)
@@ -70,21 +70,21 @@ class ClientUrlFetcher:
         return found
 
     async def json(self, url: str, *, limit: int, address: str | None) -> dict[str, Any]:
-        """The same, the object alone."""
+        """The JSON object of the document."""
         return (await self.document(url, limit=limit, address=address)).body
 
     def accept(self, url: str) -> None:
-        """Remember that the document at this URL was believed: new URLs of its host no longer crowd it out."""
+        """Record that the document at this URL was valid; it then has a budget apart from new URLs of its host."""
         _keep(self._good, url, None)
 
     def reject(self, url: str, detail: str) -> None:
-        """Remember that the document cannot be had or believed."""
+        """Record that the document could not be fetched or was invalid."""
         self._good.pop(url, None)
         until = self._clock() + FAILURE_SECONDS * 1000
         _keep(self._failures, url, (until, f"{detail} (remembered)"))
 
     async def close(self) -> None:
-        """Give up the fetches under way."""
+        """Cancel the running fetches."""
         flights = list(self._flights.values())
         for flight in flights:
             flight.cancel()
@@ -100,7 +100,7 @@ class ClientUrlFetcher:
 
     async def _pay(self, url: str, address: str) -> None:
         host = _host(url)
-        # URLs that were believed before have a budget of the host apart from URLs that are new.
+        # URLs with a valid document have a budget of the host apart from new URLs.
         host_key = f"{host} believed" if url in self._good else host
         for budget, key in ((FETCHES, address), (HOSTS, host_key)):
             if wait := await self._charge(budget, key):

@@ -1,7 +1,4 @@
-"""From the text of a `DPoP` header to a believed `Proof` (RFC 9449 §4.3), strictly and without a store.
-
-Takes proofs in: each counts once on all workers, and carries our nonce where the operator wants one.
-"""
+"""Verifies DPoP proofs (RFC 9449): each may be used once over all workers, with the server's nonce if configured."""
 
 import hashlib
 import json
@@ -36,7 +33,7 @@ _PORTS: Final = {"https": 443, "http": 80}
 
 @dataclass(frozen=True, slots=True)
 class ProofRequest:
-    """The request that a proof came with: its method, our own URL of it, and the access token it carried, if any."""
+    """The request that a proof came with: its method, its URL, and its access token, if any."""
 
     method: str
     url: str
@@ -45,7 +42,7 @@ class ProofRequest:
 
 @dataclass(frozen=True, slots=True)
 class DpopProof:
-    """A believed proof: the thumbprint of its key (RFC 7638), its id, its nonce; times in milliseconds."""
+    """A verified proof: the thumbprint of its key (RFC 7638), its id, its nonce, its end in milliseconds."""
 
     thumbprint: str
     jti: str
@@ -54,7 +51,7 @@ class DpopProof:
 
 
 def verify_proof(text: str, sent: ProofRequest, *, now: int) -> DpopProof:
-    """The proof in this text, when it was made for the request `sent` just now; raises `ProofRefused`."""
+    """The proof in this text, made for the request `sent` at about `now`; raises `ProofRefused`."""
     try:
         unverified = read_compact(text)
         thumbprint = _check_signature(unverified)
@@ -80,12 +77,12 @@ def verify_proof(text: str, sent: ProofRequest, *, now: int) -> DpopProof:
 
 
 def token_hash(token: str) -> str:
-    """What `ath` says of an access token (RFC 9449 §4.2)."""
+    """The `ath` claim for an access token (RFC 9449 §4.2)."""
     return _encoded(hashlib.sha256(token.encode()).digest())
 
 
 def _check_signature(unverified: UnverifiedJws) -> str:
-    """Steps 4 to 7: the type, an asymmetric algorithm, a public key, its signature; gives the key's thumbprint."""
+    """Steps 4 to 7 of RFC 9449 §4.3: type, algorithm, public key and signature; returns the key's thumbprint."""
     header = unverified.unverified_header
     algorithm, jwk = canonical_algorithm(header.get("alg")), header.get("jwk")
     if header.get("typ") != DPOP_TYPE:
@@ -119,7 +116,7 @@ def _encoded(octets: bytes) -> str:
 
 
 def _normal(url: str) -> tuple[str, str, int | None, str] | None:
-    """What two spellings of one `htu` share (RFC 9449 §4.3, RFC 3986 §6.2); None for what is no URL of a request."""
+    """The normal form of an `htu` (RFC 9449 §4.3, RFC 3986 §6.2); None if it is not the URL of a request."""
     try:
         parts = urlsplit(url)
         port = parts.port or _PORTS.get(parts.scheme)
@@ -135,7 +132,7 @@ _WINDOW: Final = 300_000
 
 @dataclass(frozen=True, slots=True)
 class DpopProofChecker:
-    """Checks the proofs that come with requests to `base`. `pepper` makes the nonces, which need no store."""
+    """Checks the proofs of requests to `base`. Nonces are derived from `pepper` and not stored."""
 
     store: Store
     base: str
@@ -144,7 +141,7 @@ class DpopProofChecker:
 
     @property
     def algorithms(self) -> tuple[str, ...]:
-        """What a proof may be signed with."""
+        """The signature algorithms that a proof may use."""
         return ALGORITHMS
 
     async def check(self, text: str, *, method: str, path: str, token: str | None = None) -> str:
@@ -157,7 +154,7 @@ class DpopProofChecker:
                 error="use_dpop_nonce",
                 nonce=self._nonce(now),
             )
-        # A digest, so that no client decides how much is kept.
+        # A digest, so that clients cannot choose the size of what is stored.
         once = values.digest(f"{proof.thumbprint}\x1f{proof.jti}")
         if not await self.store.write(
             lambda tx: atomic_updates.spend(tx, "dpop", once, expires_at=proof.until)
@@ -166,7 +163,7 @@ class DpopProofChecker:
         return proof.thumbprint
 
     async def key(self, headers: Mapping[str, str], *, method: str, path: str) -> str | None:
-        """The key that a request for a token asks to have it bound to; None without a proof."""
+        """The key that a requested token is to be bound to; None without a proof."""
         text = headers.get("dpop")
         return None if text is None else await self.check(text, method=method, path=path)
 

@@ -1,11 +1,8 @@
-"""Which addresses a fetch may reach: public ones, nothing that is ours, local or in disguise.
+"""Fetches JSON documents from public addresses only, safe from server-side request forgery.
 
-Asking the world for a JSON document without letting name or answer decide where we end up.
-
-Names are resolved once, every address they give must be public, and the connection goes to an
-address that was looked at, under the name that was asked for (SNI, certificate and `Host`). There
-are no redirects, proxies, cookies or content codings, and time and size end while reading (RFC
-6890, RFC 8725 §3.10, CIMD -01 §6).
+A name is resolved once, every address it resolves to must be public, and the connection goes to one of these addresses
+under the original name (SNI, certificate and `Host`). There are no redirects, proxies, cookies or content codings; time
+and size are limited while reading (RFC 6890, RFC 8725 §3.10, CIMD -01 §6).
 """
 
 import asyncio
@@ -64,10 +61,9 @@ _NAT64: Final = IPv6Network("64:ff9b::/96")
 def is_public(address: str) -> bool:
     """Whether this numeric address is public unicast (IANA registries, RFC 6890).
 
-    Of IPv6 only 2000::/3 is, less its special blocks: that leaves out loopback, ULA, link-local,
-    IPv4-mapped and local NAT64; 6to4 and Teredo, which carry an IPv4 address of the sender's
-    choice, are special blocks. The well-known NAT64 prefix is as public as the IPv4 address inside
-    it.
+    Of IPv6 only 2000::/3 without its special blocks is public. That excludes loopback, ULA, link-local, IPv4-mapped
+    and local NAT64; 6to4 and Teredo, which carry an IPv4 address that the sender chooses, are special blocks. An
+    address with the well-known NAT64 prefix is public if the IPv4 address inside it is.
     """
     try:
         ip = ip_address(address)
@@ -113,7 +109,7 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
 
 class FetchFailed(Exception):
-    """The document could not be had. `detail` is for the log, never for the wire."""
+    """The document could not be fetched. `detail` is for the log only."""
 
     def __init__(self, detail: str) -> None:
         super().__init__(detail)
@@ -122,20 +118,20 @@ class FetchFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FetchedDocument:
-    """A fetched JSON object, and for how many seconds it may be kept (None: nothing said)."""
+    """A fetched JSON object, and for how many seconds it may be cached (None: not stated)."""
 
     body: dict[str, Any]
     max_age: int | None
 
 
 async def resolve(host: str, port: int) -> Sequence[str]:
-    """The numeric addresses the system's resolver gives for a name, in its order."""
+    """The numeric addresses of a name, in the order of the system's resolver."""
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return [str(entry[4][0]) for entry in found]
 
 
 class _VettedNetwork(httpcore2.AsyncNetworkBackend):
-    """Opens connections to vetted addresses; the name is resolved here, once, never below."""
+    """Opens connections to checked addresses; the name is resolved here once and not again by the library."""
 
     def __init__(self, resolver: Resolve, loopback: bool, *, connect_seconds: float) -> None:
         self._resolve = resolver
@@ -154,7 +150,7 @@ class _VettedNetwork(httpcore2.AsyncNetworkBackend):
         async with asyncio.timeout(self._seconds):
             failure: Exception = FetchFailed(f"{host} has no address")
             addresses = await self._addresses(host, port)
-            # An address that swallows packets leaves the others their share of the time.
+            # Each address gets an equal share of the time, in case one does not answer.
             share = self._seconds / max(1, len(addresses))
             for address in addresses:
                 try:
@@ -168,7 +164,7 @@ class _VettedNetwork(httpcore2.AsyncNetworkBackend):
             addresses = list(dict.fromkeys(await self._resolve(host, port)))
         except (OSError, UnicodeError) as unknown:
             raise FetchFailed(f"{host} does not resolve: {unknown}") from None
-        # One forbidden address among good ones is an attack or a mistake; both end here.
+        # A forbidden address among public ones is an attack or a mistake.
         for address in addresses:
             if not (self._loopback and is_loopback(address)) and (
                 port != 443 or not is_public(address)
@@ -194,7 +190,7 @@ class Fetcher:
     ) -> None:
         self._allow_loopback = allow_loopback
         self._total = total_seconds
-        # A connection is never kept: the next fetch resolves and vets again.
+        # Connections are not kept open, so that each fetch resolves and checks the name again.
         self._pool = httpcore2.AsyncConnectionPool(
             ssl_context=tls or _public_roots(),
             max_connections=at_once,
@@ -212,7 +208,7 @@ class Fetcher:
         return (await self.document(url, limit=limit)).body
 
     async def document(self, url: str, *, limit: int = 65_536) -> FetchedDocument:
-        """The same, with how long it may be kept; raises `FetchFailed`."""
+        """The JSON object at `url` with its `max-age`; raises `FetchFailed`."""
         return await self._ask("GET", url, limit=limit)
 
     async def exchange(
@@ -247,17 +243,16 @@ class Fetcher:
             raise FetchFailed(f"{url}: {type(failed).__name__} {failed}") from None
 
     async def close(self) -> None:
-        """Close what is still open."""
         await self._pool.aclose()
 
     def _target(self, url: str) -> httpx2.URL:
         if len(url) > _MAX_URL or not url.isascii() or not url.isprintable() or _ODD.search(url):
-            raise FetchFailed("the URL is too long or has characters a URL has not")
+            raise FetchFailed("the URL is too long or has invalid characters")
         try:
             target = httpx2.URL(url)
         except (httpx2.InvalidURL, ValueError) as invalid:
             raise FetchFailed(f"{url} is no URL: {invalid}") from None
-        # Plain http may only go where the network refuses all but loopback: to any port but 443.
+        # Plain http is allowed for loopback only: on ports other than 443 only loopback is reachable.
         plain = self._allow_loopback and target.scheme == "http" and target.port != 443
         if target.scheme != "https" and not plain:
             raise FetchFailed(f"{url} is not https")
@@ -301,7 +296,7 @@ class Fetcher:
 
 @cache
 def _public_roots() -> ssl.SSLContext:
-    """Whom the world's certificates come from; reading them takes long enough to do it once a process."""
+    """The TLS context with the public certificate authorities; loading them is slow and done once a process."""
     return httpx2.create_ssl_context(trust_env=False)
 
 
@@ -313,7 +308,7 @@ def _check_head(response: httpcore2.Response, limit: int) -> int | None:
     if response.status != 200:
         raise FetchFailed(f"answered {response.status}")
     if headers.get("content-encoding", "identity").lower() != "identity":
-        raise FetchFailed("answered with a content coding nobody asked for")
+        raise FetchFailed("answered with a content coding that was not requested")
     if not _JSON_TYPE.fullmatch(headers.get("content-type", "")):
         raise FetchFailed("answered with a type that is not JSON")
     length = headers.get("content-length", "0")

@@ -1,4 +1,4 @@
-"""The trusted issuers: added, listed and removed by the operator, looked up at every assertion."""
+"""Queries of the trusted issuers, which the operator adds and removes and every verification looks up."""
 
 from functools import lru_cache
 from typing import Any, Final
@@ -86,7 +86,7 @@ _REMOVE = Statement(
 
 
 class Issuers:
-    """The verifier's view of the table: one short read per assertion, so that a removal counts at once."""
+    """Finds trusted issuers by one short read per assertion, so that a removal takes effect at once."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -99,7 +99,7 @@ class Issuers:
 def add(
     tx: Transaction, issuer: Issuer, *, own: str, allow_loopback: bool, discovered: str = ""
 ) -> None:
-    """Trust an issuer, or change how; 422 as `check` says.
+    """Add a trusted issuer or replace its configuration; 422 as `check_issuer`.
 
     `discovered` is the `jwks_uri` that its metadata names, for the audit trail.
     """
@@ -126,14 +126,14 @@ def add(
 
 
 def check_issuer(issuer: Issuer, *, own: str, allow_loopback: bool) -> None:
-    """422 for our own name, an address that is no https URL, an unknown scope."""
+    """Raise 422 for our own identifier, a URL that is not https, or an unknown scope."""
     if issuer.issuer == own:
         raise ValidationFailed(
-            [FieldError("/issuer", "We cannot be our own identity provider (ID-JAG §9.3).")]
+            [FieldError("/issuer", "This service cannot be its own identity provider.")]
         )
     for name, url in (("issuer", issuer.issuer), ("jwks_uri", issuer.jwks_uri)):
         if url and not _is_fetchable(url, allow_loopback):
-            raise ValidationFailed([FieldError(f"/{name}", f"{url} is no https URL.")])
+            raise ValidationFailed([FieldError(f"/{name}", f"{url} is not an https URL.")])
     if unknown := set(issuer.scopes) - set(ASSISTANT):
         raise ValidationFailed([FieldError("/scope", f"{min(unknown)} is not a scope.")])
 
@@ -144,7 +144,7 @@ def list_issuers(tx: Transaction) -> list[Issuer]:
 
 
 def remove(tx: Transaction, issuer: str) -> None:
-    """Stop trusting an issuer: its assertions and every token that stands on one are dead; 404 when unknown."""
+    """Stop trusting an issuer: its assertions and all tokens issued for them become invalid; 404 when unknown."""
     if not tx.run(_REMOVE, name=issuer, at=values.now()):
         raise NotFound(f"{issuer} is not a trusted issuer.")
     revocations.revoke(tx, issuer)
@@ -152,7 +152,7 @@ def remove(tx: Transaction, issuer: str) -> None:
 
 
 def revoke_subject(tx: Transaction, issuer: str, subject: str, *, tenant: str = "") -> None:
-    """The kill switch for one person: every token and every assertion issued up to now is dead."""
+    """Invalidate every token and every assertion issued for one identity up to now; 404 for an unknown issuer."""
     if tx.one(_FIND, issuer=issuer) is None:
         raise NotFound(f"{issuer} is not a trusted issuer.")
     revocations.revoke(tx, revocations.identity_key(issuer, tenant, subject), before=values.now())
@@ -166,7 +166,7 @@ def revoke_subject(tx: Transaction, issuer: str, subject: str, *, tenant: str = 
 
 
 def summary(issuer: Issuer) -> dict[str, Any]:
-    """What an operator sees of an issuer."""
+    """The issuer as the operator's commands show it."""
     source = "file" if issuer.jwks else issuer.jwks_uri or "discovery"
     return {
         "issuer": issuer.issuer,

@@ -1,11 +1,11 @@
-"""What an operator decided about one issuer of identity assertions."""
+"""The configuration of one trusted issuer of identity assertions, and the allowed signature algorithms."""
 
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
 from typing import Final
 
 ALGORITHMS: Final = ("RS256", "PS256", "ES256", "ES384", "EdDSA")
-"""Algorithms an issuer may sign with, by PyJWT's names; symmetric ones and `none` never enter."""
+"""The signature algorithms that issuers may use, by PyJWT's names; symmetric ones and `none` are excluded."""
 
 _NAMES: Final = {**{name: name for name in ALGORITHMS}, "Ed25519": "EdDSA"}
 
@@ -16,16 +16,16 @@ def canonical_algorithm(name: object) -> str | None:
 
 
 def check_algorithms(names: Iterable[str]) -> tuple[str, ...]:
-    """Their canonical names, each once; `ValueError` for a forbidden one or none at all."""
-    chosen: dict[str, None] = {}
+    """The canonical names, each once; `ValueError` for a forbidden one or an empty list."""
+    allowed: dict[str, None] = {}
     for name in names:
         algorithm = canonical_algorithm(name)
         if algorithm is None:
             raise ValueError(f"{name} is not one of {', '.join(ALGORITHMS)}")
-        chosen[algorithm] = None
-    if not chosen:
+        allowed[algorithm] = None
+    if not allowed:
         raise ValueError("an issuer needs at least one algorithm")
-    return tuple(chosen)
+    return tuple(allowed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class Issuer:
     """One trusted issuer. `issuer` is compared byte for byte; `max_auth_age` is in seconds.
 
     Keys come from the text `jwks` if there is one, else from `jwks_uri`, else from the issuer's own
-    metadata (RFC 8414, OpenID Discovery). No `clients` and no `email_domains` mean that the operator
-    did not restrict which clients an assertion may name and whose addresses it may speak for.
+    metadata (RFC 8414, OpenID Discovery). Empty `clients` or `email_domains` mean no restriction on the clients that an
+    assertion may name or on the domains of its addresses.
     """
 
     issuer: str

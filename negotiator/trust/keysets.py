@@ -1,7 +1,7 @@
-"""JWK Sets turned into keys, strictly, and the cache that keeps each issuer's keys fresh.
+"""Strict reading of JWK Sets, and a cache of each issuer's keys.
 
-A set is read for the algorithms its issuer may use, so what is looked up is a pair (kid, alg) and a
-key can only verify what it was made for (RFC 7517, RFC 8725 §3.1).
+Keys are looked up by (kid, alg), so that a key verifies only the algorithms that it was made for (RFC 7517, RFC 8725
+§3.1).
 """
 
 import asyncio
@@ -41,7 +41,7 @@ _PRIVATE: Final = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k"})
 
 
 class KeysRefused(Exception):
-    """The document is no JWK Set that may be used; `detail` says why, for the log."""
+    """The document is not a usable JWK Set; `detail` says why, for the log."""
 
     def __init__(self, detail: str) -> None:
         super().__init__(detail)
@@ -49,7 +49,7 @@ class KeysRefused(Exception):
 
 
 class KeysUnavailable(Exception):
-    """An issuer's keys cannot be had now; worth another try after `retry_after` seconds."""
+    """An issuer's keys cannot be fetched now; `retry_after` is in seconds."""
 
     def __init__(self, detail: str, *, retry_after: int) -> None:
         super().__init__(detail)
@@ -58,17 +58,17 @@ class KeysUnavailable(Exception):
 
 
 class NoSuchKey(Exception):
-    """The issuer publishes no key, or no single one, for this kid and algorithm."""
+    """The issuer does not publish exactly one key for this kid and algorithm."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeySet:
-    """Public keys as (kid, alg, key); one without `alg` stands under each it may serve."""
+    """Public keys as (kid, alg, key); a key without `alg` is listed for each algorithm that it fits."""
 
     keys: tuple[tuple[str | None, str, PyJWK], ...]
 
     def find(self, kid: str | None, alg: str) -> PyJWK | None:
-        """The one key for `alg`, and for `kid` if there is one; None when none or several fit."""
+        """The single key for `alg`, and for `kid` unless that is None; None when no key or several match."""
         found = [
             key for name, made_for, key in self.keys if made_for == alg and kid in (None, name)
         ]
@@ -76,10 +76,10 @@ class KeySet:
 
 
 def parse(document: dict[str, Any], algorithms: Iterable[str]) -> KeySet:
-    """The keys of a JWK Set (RFC 7517 §5) for these algorithms; unusable ones are passed over.
+    """The keys of a JWK Set (RFC 7517 §5) for these algorithms; unusable ones are skipped.
 
-    Raises `KeysRefused` for the whole set when it is malformed, has more than 50 keys, or shows
-    private or symmetric material: whoever publishes that has lost control of the rest.
+    Raises `KeysRefused` for the whole set when it is malformed, has more than 50 keys, or contains private or
+    symmetric keys: then the other keys cannot be trusted either.
     """
     entries: object = document.get("keys")
     if not is_array(entries) or len(entries) > MAX_KEYS:
@@ -99,7 +99,7 @@ def parse(document: dict[str, Any], algorithms: Iterable[str]) -> KeySet:
 
 
 def _serves(jwk: dict[str, Any], allowed: tuple[str, ...]) -> list[str]:
-    """The allowed algorithms that `kty`, `crv`, `use`, `key_ops` and `alg` all agree to."""
+    """The allowed algorithms that `kty`, `crv`, `use`, `key_ops` and `alg` all permit."""
     kind, curve = jwk.get("kty"), jwk.get("crv")
     if not isinstance(kind, str) or not isinstance(curve, str | None):
         return []
@@ -129,7 +129,7 @@ def _load(jwk: dict[str, Any], alg: str) -> PyJWK | None:
 
 @dataclass(slots=True)
 class _Entry:
-    """One issuer's keys. Times are milliseconds; `source` is the configuration they came by."""
+    """One issuer's keys. Times are milliseconds; `source` is the configuration that they were fetched by."""
 
     source: tuple[str, str, tuple[str, ...]]
     keys: KeySet | None = None
@@ -141,11 +141,10 @@ class _Entry:
 
 
 class IssuerKeys:
-    """Every issuer's keys, kept from 10 minutes to a day, in between as the issuer says.
+    """The keys of all issuers, cached for 10 minutes to a day as the issuer's `max-age` says.
 
-    One fetch at a time and one per 30 s an issuer, whether for unknown kids or a dead host. A
-    failed fetch keeps the old set until it is a day old. A changed configuration starts from
-    nothing.
+    Each issuer's keys are fetched at most once every 30 s, even for unknown kids or after failures. After a failed
+    fetch the old set is used until it is a day old. A changed configuration discards the cached keys.
     """
 
     def __init__(self, fetcher: Fetcher, clock: Callable[[], int]) -> None:
@@ -154,7 +153,7 @@ class IssuerKeys:
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
 
     async def find(self, issuer: Issuer, kid: str | None, alg: str) -> PyJWK:
-        """The key for this kid and canonical algorithm, else `NoSuchKey` or `KeysUnavailable`."""
+        """The key for this kid and canonical algorithm; raises `NoSuchKey` or `KeysUnavailable`."""
         entry = self._entry(issuer)
         if self._clock() >= entry.fresh_until:
             await self._refresh(issuer, entry)
@@ -167,7 +166,7 @@ class IssuerKeys:
         return key
 
     async def close(self) -> None:
-        """Give up the fetches under way."""
+        """Cancel the running fetches."""
         flights = [entry.flight for entry in self._entries.values() if entry.flight]
         for flight in flights:
             flight.cancel()
@@ -191,13 +190,13 @@ class IssuerKeys:
         return entry.keys
 
     async def _refresh(self, issuer: Issuer, entry: _Entry) -> None:
-        """Join the fetch under way, or start one if the last began a cool-down ago."""
+        """Wait for the running fetch, or start one if the last started at least `COOL_DOWN` ago."""
         if entry.flight is None:
             if self._clock() < entry.retry_at:
                 return
             entry.retry_at = self._clock() + COOL_DOWN
             entry.flight = asyncio.create_task(self._fly(issuer, entry))
-        # Whoever waits may be cancelled; the others still want the keys.
+        # A waiting request may be cancelled; the fetch goes on for the others.
         await asyncio.shield(entry.flight)
 
     async def _fly(self, issuer: Issuer, entry: _Entry) -> None:
@@ -211,10 +210,10 @@ class IssuerKeys:
             entry.failure = f"{issuer.issuer}: its keys took too long"
         else:
             now = self._clock()
-            kept = (
+            lifetime = (
                 CEILING if issuer.jwks else max(FLOOR, min((document.max_age or 0) * 1000, CEILING))
             )
-            entry.fresh_until, entry.stale_until = now + kept, now + CEILING
+            entry.fresh_until, entry.stale_until = now + lifetime, now + CEILING
         finally:
             entry.flight = None
 
@@ -230,10 +229,10 @@ class IssuerKeys:
 
 
 async def discover(fetcher: Fetcher, issuer: str) -> str:
-    """The `jwks_uri` in metadata that names this issuer (RFC 8414 §3, OpenID Discovery §4); else `FetchFailed`."""
+    """The `jwks_uri` in the issuer's metadata (RFC 8414 §3, OpenID Discovery §4); raises `FetchFailed`."""
     parts = urlsplit(issuer)
     if not parts.scheme or not parts.netloc or parts.query or parts.fragment:
-        raise FetchFailed(f"{issuer} is no issuer to discover keys from")
+        raise FetchFailed(f"{issuer} is not an issuer URL whose keys can be discovered")
     path = parts.path.rstrip("/")
     origin = f"{parts.scheme}://{parts.netloc}"
     failures: list[str] = []
@@ -249,12 +248,12 @@ async def discover(fetcher: Fetcher, issuer: str) -> str:
         uri = metadata.get("jwks_uri")
         if metadata.get("issuer") == issuer and isinstance(uri, str):
             return uri
-        failures.append(f"{well_known}: speaks for another issuer or names no jwks_uri")
+        failures.append(f"{well_known}: names another issuer or no jwks_uri")
     raise FetchFailed("; ".join(failures))
 
 
 def is_elsewhere(issuer: str, jwks_uri: str) -> bool:
-    """Whether an issuer's keys are on another host than the issuer: allowed, and worth being told."""
+    """Whether an issuer's keys are on another host than the issuer, which is allowed but logged."""
     return urlsplit(issuer).netloc.lower() != urlsplit(jwks_uri).netloc.lower()
 
 

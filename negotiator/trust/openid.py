@@ -1,9 +1,8 @@
-"""From a string to an `Identified`: an ID token believed by OpenID Connect Core §3.1.3.7, strictly.
+"""Sign-in by an external OpenID provider: the code flow, and the verification of ID tokens.
 
-The provider as an operator configured it: where it asks people, and what it gives for a code.
-
-Its metadata is found under its issuer (OpenID Connect Discovery §4) and kept ten minutes. The code flow is used
-with PKCE, state and nonce, and `iss` is held against mix-up (RFC 9207, RFC 9700 §2.1).
+The provider's metadata is found under its issuer (OpenID Connect Discovery §4) and cached for ten minutes. The code
+flow uses PKCE, state and nonce, and checks `iss` against mix-up attacks (RFC 9207, RFC 9700 §2.1). ID tokens are
+verified by OpenID Connect Core §3.1.3.7.
 """
 
 import base64
@@ -34,7 +33,7 @@ _TYPES: Final = {None, "JWT", "jwt"}
 
 @dataclass(frozen=True, slots=True)
 class OpenIdUser:
-    """Somebody as a provider knows him. `email` only when it says that it has verified it; times in milliseconds."""
+    """A user as the provider identifies them. `email` is set only if the provider verified it; time in milliseconds."""
 
     issuer: str
     subject: str
@@ -46,7 +45,7 @@ class OpenIdUser:
 async def verify_id_token(
     text: str, *, issuer: Issuer, client_id: str, nonce: str, keys: IssuerKeys, now: int
 ) -> OpenIdUser:
-    """The person in an ID token for this client and this very sign-in; raises `AssertionRefused`."""
+    """The user in an ID token for this client and the sign-in with this nonce; raises `AssertionRefused`."""
     unverified = read_compact(text)
     await _check_signature(unverified, issuer, keys)
     claims = unverified.unverified_claims
@@ -72,11 +71,11 @@ async def verify_id_token(
 async def _check_signature(unverified: UnverifiedJws, issuer: Issuer, keys: IssuerKeys) -> None:
     header = unverified.unverified_header
     algorithm, kid = canonical_algorithm(header.get("alg")), header.get("kid")
-    # Another kind of token of the same issuer, an ID-JAG or an access token, is no ID token (RFC 8725 §3.11).
+    # Other tokens of the same issuer, such as an ID-JAG or an access token, are refused (RFC 8725 §3.11).
     if header.get("typ") not in _TYPES or algorithm is None:
-        raise AssertionRefused(Reason.TYPE, "This is no ID token.")
+        raise AssertionRefused(Reason.TYPE, "This is not an ID token.")
     if kid is not None and not is_text(kid, 255):
-        raise AssertionRefused(Reason.MALFORMED, "The kid is no printable string.")
+        raise AssertionRefused(Reason.MALFORMED, "The kid is not a printable string.")
     try:
         key = await keys.find(issuer, kid, algorithm)
     except NoSuchKey as unknown:
@@ -96,7 +95,7 @@ def _check_audience(claims: dict[str, Any], client_id: str) -> None:
     audiences = audience if is_array(audience) else [audience]
     party = claims.get("azp", client_id if audiences == [client_id] else None)
     if client_id not in audiences or party != client_id:
-        raise AssertionRefused(Reason.AUDIENCE, "The ID token is for somebody else.")
+        raise AssertionRefused(Reason.AUDIENCE, "The ID token is for another client.")
 
 
 _FRESH: Final = 600_000
@@ -105,7 +104,7 @@ _SCOPE: Final = "openid profile email"
 
 @dataclass(frozen=True, slots=True)
 class ProviderRegistration:
-    """What we are at the provider, and how people call it."""
+    """This service's registration at the provider, and the provider's display name."""
 
     issuer: str
     client_id: str
@@ -124,7 +123,7 @@ class _Metadata:
 
 
 class OpenIdProvider:
-    """Asks the provider; `FetchFailed` when it cannot be reached, `AssertionRefused` when it cannot be believed."""
+    """Talks to the provider; raises `FetchFailed` when it cannot be reached, `AssertionRefused` for a bad answer."""
 
     def __init__(
         self, registered: ProviderRegistration, fetcher: Fetcher, clock: Callable[[], int]
@@ -132,15 +131,15 @@ class OpenIdProvider:
         self.registered = registered
         self._fetcher = fetcher
         self._clock = clock
-        # Not the issuers' own cache: the same issuer may be trusted there with other keys.
+        # Apart from the cache of trusted issuers, where the same issuer may be configured with other keys.
         self._keys = IssuerKeys(fetcher, clock)
         self._known: tuple[int, _Metadata] | None = None
 
     async def ask(self, *, state: str, nonce: str, verifier: str, again: bool) -> str:
-        """The URL at which a person signs in there; `again` even if he is signed in (OpenID Core §3.1.2.1)."""
+        """The URL where the user signs in; with `again` even if they are signed in there (OpenID Core §3.1.2.1)."""
         endpoint = (await self._metadata()).authorization_endpoint
         hashed = hashlib.sha256(verifier.encode()).digest()
-        asked = {
+        parameters = {
             "response_type": "code",
             "client_id": self.registered.client_id,
             "redirect_uri": self.registered.return_to,
@@ -151,12 +150,12 @@ class OpenIdProvider:
             "code_challenge_method": "S256",
             **({"prompt": "login"} if again else {}),
         }
-        return f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(asked)}"
+        return f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(parameters)}"
 
     async def redeem(
         self, code: str, *, issuer: str | None, nonce: str, verifier: str
     ) -> OpenIdUser:
-        """The person behind a code that came with this `iss`, in the sign-in of this nonce and verifier."""
+        """The user for a code that came with this `iss`, in the sign-in with this nonce and PKCE verifier."""
         known, ours = await self._metadata(), self.registered
         if issuer != ours.issuer and (issuer is not None or known.sends_iss):
             raise AssertionRefused(Reason.ISSUER, "The answer is another provider's.")
@@ -172,10 +171,10 @@ class OpenIdProvider:
             authorization = _basic(ours.client_id, ours.client_secret)
         elif ours.client_secret:
             form["client_secret"] = ours.client_secret
-        given = await self._fetcher.exchange(
+        answer = await self._fetcher.exchange(
             known.token_endpoint, form, authorization=authorization
         )
-        text = given.get("id_token")
+        text = answer.get("id_token")
         if not isinstance(text, str):
             raise AssertionRefused(Reason.MALFORMED, "The provider gave no ID token.")
         return await verify_id_token(
@@ -188,7 +187,7 @@ class OpenIdProvider:
         )
 
     async def close(self) -> None:
-        """Give up what is under way."""
+        """Cancel the running fetches of keys."""
         await self._keys.close()
 
     async def _metadata(self) -> _Metadata:
@@ -204,7 +203,7 @@ class OpenIdProvider:
 
 def _read(found: dict[str, Any], issuer: str) -> _Metadata:
     if found.get("issuer") != issuer:
-        raise FetchFailed(f"{issuer}: its metadata speaks for another issuer")
+        raise FetchFailed(f"{issuer}: its metadata names another issuer")
     methods: object = found.get("token_endpoint_auth_methods_supported")
     return _Metadata(
         _endpoint(found, "authorization_endpoint", issuer),
@@ -216,7 +215,7 @@ def _read(found: dict[str, Any], issuer: str) -> _Metadata:
 
 
 def _endpoint(found: dict[str, Any], name: str, issuer: str) -> str:
-    """An endpoint as safe as its issuer; the fetcher looks closer at those that we call ourselves."""
+    """An endpoint of the metadata; http only if the issuer is. The fetcher checks further those that it calls."""
     url = found.get(name)
     if not isinstance(url, str) or not url.isascii() or not url.isprintable() or " " in url:
         raise FetchFailed(f"{issuer}: its {name} is no URL")
@@ -227,6 +226,6 @@ def _endpoint(found: dict[str, Any], name: str, issuer: str) -> str:
 
 
 def _basic(client_id: str, secret: str) -> str:
-    """RFC 6749 §2.3.1: each half form-encoded before the pair is."""
+    """The header of HTTP Basic authentication, with both parts form-encoded first (RFC 6749 §2.3.1)."""
     pair = f"{quote(client_id, safe='')}:{quote(secret, safe='')}"
     return f"Basic {base64.b64encode(pair.encode()).decode()}"

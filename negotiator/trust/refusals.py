@@ -46,7 +46,7 @@ _TABLE: Final[dict[Reason, tuple[tuple[type[Refusal], str], tuple[type[Refusal],
 
 
 class AgentChallenge(Unauthorized):
-    """401 that the agent can act on: another login, or the user's approval (auth.md §2.4)."""
+    """A 401 that needs another login or the user's approval (auth.md §2.4)."""
 
     @property
     def headers(self) -> dict[str, str]:
@@ -57,13 +57,13 @@ class AgentChallenge(Unauthorized):
 
 
 def at_registration(refused: AssertionRefused, **extra: Any) -> Refusal:
-    """The refusal as `/api/agent/register` says it."""
+    """The refusal as `/api/agent/register` answers it."""
     kind, error = _TABLE[refused.reason][0]
     return _refusal(AgentChallenge if kind is Unauthorized else kind, error, refused, extra)
 
 
 def at_token_endpoint(refused: AssertionRefused) -> Refusal:
-    """The refusal as `/oauth/token` says it."""
+    """The refusal as `/oauth/token` answers it."""
     kind, error = _TABLE[refused.reason][1]
     return _refusal(kind, error, refused, {})
 

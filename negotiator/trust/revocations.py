@@ -1,4 +1,4 @@
-"""Watermarks: one row kills everything that stands on its subject, on every worker, at the next request."""
+"""Revocation watermarks: one row voids everything issued to its subject before a time, on all workers at once."""
 
 from typing import Final
 
@@ -29,31 +29,31 @@ _FIND = Query(
 
 
 def identity_key(issuer: str, tenant: str, subject: str) -> str:
-    """The one name of a person at an issuer; the parts cannot run into each other."""
+    """The unambiguous key of an identity at an issuer."""
     return "\x1f".join((issuer, tenant, subject))
 
 
 def login_key(identity: str) -> str:
-    """The watermark of an identity's logins: whoever signed in at the issuer up to it has to do so again."""
+    """The key of an identity's logins: a login at the issuer before its watermark must be repeated."""
     return f"login\x1f{identity}"
 
 
 def closed_key(identity: str) -> str:
-    """When an issuer last closed an identity's account."""
+    """The key under which the time is stored when an issuer last closed an identity's account."""
     return f"closed\x1f{identity}"
 
 
 def revoke(tx: Transaction, subject: str, *, before: int = FOREVER) -> None:
-    """Nothing issued to `subject` up to `before` (milliseconds; default: ever) counts any more.
+    """Void everything issued to `subject` up to `before` (milliseconds; default: for ever).
 
-    A watermark only rises: what is shut out for good stays so, whatever comes after.
+    A watermark only rises: a permanent revocation stays permanent until `restore`.
     """
     tx.run(_MARK, subject=subject, before=before, mark=before)
     tx.announce(subject)
 
 
 def restore(tx: Transaction, subject: str) -> None:
-    """Let what is issued to `subject` from now on count again; what was issued before stays dead."""
+    """Allow what is issued to `subject` from now on; what was issued before stays void."""
     tx.run(_LOWER, withdrawn=subject, mark=values.now())
 
 

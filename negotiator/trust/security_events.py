@@ -1,11 +1,8 @@
-"""What each security event asks of us (CAEP 1.0, RISC 1.0, SSF 1.0, auth.md); events we do not know ask nothing.
+"""Verifies security event tokens (RFC 8417, SSF 1.0 §4.1), with the subject and the effect of each event.
 
-Whom an event is about (RFC 9493, SSF 1.0 §3): somebody of the very issuer that reports, or nobody we know.
-
-From a string to a `Signal`: a security event token believed by RFC 8417 and SSF 1.0 §4.1, strictly.
-
-Spending the `jti` and what the events do belong to the caller's transaction. No `exp` stands in such a token (SSF), so
-its age is bounded here, and the `jti` is remembered for as long.
+Subjects are read by RFC 9493 and SSF 1.0 §3 and must be identities of the reporting issuer. Effects are those of CAEP
+1.0, RISC 1.0, SSF 1.0 and auth.md; unknown events have none. Such a token has no `exp` (SSF), so its age is limited
+here, and its `jti` is remembered for as long. The caller marks the `jti` as used and applies the effects.
 """
 
 from collections.abc import Awaitable, Callable
@@ -38,8 +35,9 @@ AUTH_MD: Final = "https://schemas.workos.com/events/agent/auth/identity/assertio
 
 
 class SecurityEventEffect(StrEnum):
-    """What is done: `end` all that is held; `close` also what is to come, until `open`; `forget` the link as well;
-    `renew` ends and wants a new login; `step_up` only wants the login; `note` does nothing.
+    """The effect on an identity: `end` voids its tokens and sessions; `close` also refuses new ones until `open`;
+    `forget` also removes the link to the account; `renew` is `end` and needs a new login; `step_up` only needs the
+    new login; `note` has no effect.
     """
 
     END = "end"
@@ -67,7 +65,7 @@ _WORSE: Final = {
     f"{_CAEP}device-compliance-change": ("current_status", "not-compliant"),
     f"{_CAEP}risk-level-change": ("current_level", "HIGH"),
 }
-"""Changes that count only for the worse, by a member of the event."""
+"""Changes that have an effect only with this value of this member."""
 _NOTED: Final = (
     f"{_CAEP}token-claims-change",
     f"{_RISC}identifier-changed",
@@ -79,7 +77,7 @@ SUPPORTED: Final = (*_EFFECTS, *_WORSE, *_NOTED)
 
 
 def effect_of_event(uri: str, event: dict[str, Any]) -> SecurityEventEffect:
-    """What this event asks; people are told apart by (`iss`, `sub`), so a new address of theirs asks nothing."""
+    """The effect of this event. Identities are (`iss`, `sub`), so the change of an e-mail address has none."""
     if uri in _WORSE:
         member, worse = _WORSE[uri]
         return (
@@ -90,7 +88,7 @@ def effect_of_event(uri: str, event: dict[str, Any]) -> SecurityEventEffect:
 
 @dataclass(frozen=True, slots=True)
 class EventSubject:
-    """Somebody at the issuer: by `subject`, or by `email` among those whose identity is the issuer's."""
+    """An identity at the issuer, by `subject`, or by the `email` of its account."""
 
     tenant: str = ""
     subject: str | None = None
@@ -98,10 +96,10 @@ class EventSubject:
 
 
 def read_subject(claims: dict[str, Any], issuer: Issuer, *, by_sub: bool) -> EventSubject | None:
-    """Whom the claims name; None for a stream or a kind of subject that is nobody here.
+    """The subject of the claims; None for a stream or a kind of subject that has no identity here.
 
-    `by_sub` allows auth.md's form, a plain `sub`. Somebody of another issuer is refused: no issuer may end what
-    stands on another's word.
+    `by_sub` allows auth.md's form, a plain `sub`. A subject of another issuer is refused: an issuer may only report on
+    its own identities.
     """
     named = optional_object(claims, "sub_id")
     if named is None:
@@ -146,12 +144,12 @@ def _tenant(named: dict[str, Any]) -> str | None:
 SECURITY_EVENT_TYPE: Final = "secevent+jwt"
 SKEW: Final = 60_000
 OLDEST: Final = 7 * DAY
-"""How long a transmitter may keep trying to deliver, milliseconds."""
+"""Milliseconds for which a transmitter may retry a delivery."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReportedEvent:
-    """One event: its URI, what it asks, and when it happened (milliseconds)."""
+    """One event: its URI, its effect, and when it happened (milliseconds)."""
 
     uri: str
     effect: SecurityEventEffect
@@ -160,7 +158,7 @@ class ReportedEvent:
 
 @dataclass(frozen=True, slots=True)
 class SecurityEventToken:
-    """A believed security event token; `about` is None when it concerns nobody we could know."""
+    """A verified security event token; `about` is None when its subject cannot be an identity here."""
 
     issuer: Issuer
     jti: str
@@ -170,21 +168,21 @@ class SecurityEventToken:
 
     @property
     def until(self) -> int:
-        """Until when the token could be sent again, milliseconds."""
+        """Until when the token could be replayed, milliseconds."""
         return self.issued_at + OLDEST + SKEW
 
 
 @dataclass(frozen=True, slots=True)
 class SecurityEventVerifier:
-    """Believes events that trusted issuers sign for `audience`, or raises `AssertionRefused`."""
+    """Verifies events that trusted issuers sign for `audience`; raises `AssertionRefused`."""
 
     audience: str
     find_issuer: Callable[[str], Awaitable[Issuer | None]]
     keys: IssuerKeys
     clock: Callable[[], int]
 
-    async def believe(self, text: str) -> SecurityEventToken:
-        """The signal in a compact JWS."""
+    async def verify(self, text: str) -> SecurityEventToken:
+        """The events in a compact JWS."""
         unverified = read_compact(text)
         kid, algorithm = signatures.read_header(unverified.unverified_header, SECURITY_EVENT_TYPE)
         name = required_text(unverified.unverified_claims, "iss", limit=512)
@@ -199,20 +197,22 @@ class SecurityEventVerifier:
         return self._read(issuer, unverified.unverified_claims)
 
     def _read(self, issuer: Issuer, claims: dict[str, Any]) -> SecurityEventToken:
-        """The claims, whose signature holds."""
+        """The claims after the signature was verified."""
         now = self.clock()
         jti, issued_at = required_text(claims, "jti"), required_moment(claims, "iat")
         if self.audience not in (texts(claims, "aud", single=True) or ()):
             raise AssertionRefused(Reason.AUDIENCE, "The event is for another audience.")
         if not now - OLDEST <= issued_at <= now + SKEW:
-            raise AssertionRefused(Reason.EXPIRED, "The event is too old, or from the future.")
+            raise AssertionRefused(Reason.EXPIRED, "The event is too old or from the future.")
         events: object = claims.get("events")
         if not is_object(events) or not events or not all(map(is_object, events.values())):
-            raise AssertionRefused(Reason.MALFORMED, "The claim events must be an object of some.")
+            raise AssertionRefused(
+                Reason.MALFORMED, "The claim events must be an object of at least one event."
+            )
         in_auth_md = list(events) == [AUTH_MD]
         if "exp" in claims or ("sub" in claims and not in_auth_md):
             raise AssertionRefused(
-                Reason.MALFORMED, "An event has neither exp nor sub, its subject is sub_id."
+                Reason.MALFORMED, "An event has neither exp nor sub; its subject is sub_id."
             )
         return SecurityEventToken(
             issuer,
@@ -227,6 +227,6 @@ class SecurityEventVerifier:
 
 
 def _moment(event: dict[str, Any], issued_at: int) -> int:
-    """When it happened, by CAEP's `event_timestamp` (seconds); never after it was told."""
+    """When the event happened, by CAEP's `event_timestamp` (seconds); at the latest when it was issued."""
     at = event.get("event_timestamp")
     return min(int(at * 1000), issued_at) if is_moment(at) else issued_at

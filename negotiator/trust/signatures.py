@@ -1,7 +1,4 @@
-"""A signed assertion, proof or event taken apart before anything in it is verified (RFC 7515 §7.1, RFC 8725).
-
-The header and the signature of what an issuer signed, by its own keys only: the same for every kind of token.
-"""
+"""Parses compact JWSs and checks their headers and signatures by the issuer's own keys (RFC 7515 §7.1, RFC 8725)."""
 
 from typing import Any
 
@@ -12,7 +9,7 @@ from negotiator.trust.keysets import IssuerKeys, KeysUnavailable, NoSuchKey
 
 
 def read_compact(text: str) -> UnverifiedJws:
-    """The parts of a compact JWS; raises `AssertionRefused` for a text that is none."""
+    """The parts of a compact JWS; raises `AssertionRefused` for any other text."""
     try:
         return read_jws(text)
     except ValueError as invalid:
@@ -22,10 +19,9 @@ def read_compact(text: str) -> UnverifiedJws:
 
 
 def read_header(header: dict[str, Any], typ: str) -> tuple[str | None, str]:
-    """The exact `typ` and an algorithm anybody may use; gives (kid, alg).
+    """Check `typ` and that the algorithm is allowed at all; return (kid, alg).
 
-    `jku`, `x5u`, `x5c` and `jwk` are never looked at: keys come from the issuer's configuration
-    (RFC 8725 §3.10).
+    `jku`, `x5u`, `x5c` and `jwk` are ignored: keys come from the issuer's configuration (RFC 8725 §3.10).
     """
     kind = header.get("typ")
     if not isinstance(kind, str) or kind.lower().removeprefix("application/") != typ:
@@ -50,7 +46,7 @@ def read_header(header: dict[str, Any], typ: str) -> tuple[str | None, str]:
 async def check_signature(
     unverified: UnverifiedJws, issuer: Issuer, keys: IssuerKeys, *, kid: str | None, algorithm: str
 ) -> None:
-    """An algorithm and a key of this issuer, over the bytes that were parsed; raises `AssertionRefused`."""
+    """Check the signature by a key and an algorithm of this issuer; raises `AssertionRefused`."""
     if algorithm not in issuer.algorithms:
         raise AssertionRefused(
             Reason.SIGNATURE, "The signature algorithm is not allowed.", detail=f"alg {algorithm}"

@@ -7,7 +7,7 @@ from negotiator.store.model import TableModel, table_options
 
 
 class TrustedIssuer(TableModel, table=True):
-    """An identity provider whose assertions are believed. Lists are kept space-delimited.
+    """An identity provider whose assertions are trusted. Lists are stored space-delimited.
 
     Keys come from `jwks` (a document) when it is not empty, else from `jwks_uri`, else by discovery.
     """
@@ -30,9 +30,9 @@ class TrustedIssuer(TableModel, table=True):
 
 
 class Revocation(TableModel, table=True):
-    """A watermark: nothing issued to `subject` up to `before` counts any more.
+    """A watermark: everything issued to `subject` up to `before` is void.
 
-    The subject is an agent, a client, a user, an issuer, a grant, an identity at an issuer, or that one's logins.
+    The subject is an agent, a client, a user, an issuer, a grant, an identity at an issuer, or an identity's logins.
     """
 
     __tablename__ = "revocations"

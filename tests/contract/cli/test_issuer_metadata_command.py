@@ -73,4 +73,4 @@ async def test_an_issuer_that_is_refused_is_not_asked(
 ) -> None:
     del metadata
     line = await operator.refused("issuers", "add", "http://idp.example", "--discover")
-    assert line == "negotiator: http://idp.example is no https URL."
+    assert line == "negotiator: http://idp.example is not an https URL."
