@@ -1,8 +1,7 @@
 """auth.md's `agent_auth` block: where and how an agent registers without an account (docs/contract 4.2).
 
-One block describes everything that runs here. The endpoints of the first service stand at the top, where readers of
-every generation of auth.md look; each identity type repeats its own, so that a reader sees which endpoint takes which
-identity.
+One block describes every service that runs. The endpoints of the first service are members of the block itself, where
+readers of every generation of auth.md look. Each identity type repeats the endpoints that accept it.
 """
 
 from typing import Any, Final
@@ -17,7 +16,7 @@ AgentAuthBlock = dict[str, Any]
 def agent_auth(
     service: ServiceDescription, assertion_types: tuple[str, ...], events: tuple[str, ...] = ()
 ) -> AgentAuthBlock | None:
-    """The block; None where no agent can register. `assertion_types` and `events` are the assistant's."""
+    """The block; None where no agent can register. `assertion_types` and `events` are those of the assistant."""
     blocks: list[AgentAuthBlock] = []
     if service.find("register_agent"):
         blocks.append(_assistant(service, assertion_types, events))
@@ -77,7 +76,7 @@ def _directory(service: ServiceDescription) -> AgentAuthBlock:
 def _endpoints(
     service: ServiceDescription, register: str, claim: str, revoke: str
 ) -> AgentAuthBlock:
-    """The URLs of the named operations under the member names of auth.md v0.1 and of the later generations."""
+    """The URLs of these operations, under the member names of auth.md v0.1 and of the later generations."""
     operations = {
         "register_uri": register,
         "identity_endpoint": register,
@@ -95,7 +94,7 @@ def _register_and_claim(endpoints: AgentAuthBlock) -> AgentAuthBlock:
 
 
 def _joined(first: AgentAuthBlock, other: AgentAuthBlock) -> AgentAuthBlock:
-    """Both blocks in one: lists become unions in order, and of members in both the first block's value is taken."""
+    """One block from two: lists become unions in their order; a member of both keeps the first block's value."""
     lists = {
         name: list(dict.fromkeys([*first[name], *other[name]]))
         for name in ("identity_types_supported", "credential_types_supported")

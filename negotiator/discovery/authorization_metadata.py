@@ -20,7 +20,7 @@ _ID_TOKEN_CLAIMS: Final = ("iss", "aud", "exp", "iat", "auth_time", "nonce", "at
 
 @dataclass(frozen=True, slots=True)
 class AuthorizationServerInfo:
-    """What the authorization server can do, as its own slices say it."""
+    """What the authorization server supports, as its slices report it."""
 
     grants: tuple[str, ...]
     client_auth_methods: tuple[str, ...]
@@ -43,7 +43,10 @@ def resource_paths(scopes: Iterable[str], mcp: str) -> tuple[str, ...]:
 def protected_resource(
     service: ServiceDescription, path: str = "", *, proof_algorithms: Iterable[str] = ()
 ) -> dict[str, Any]:
-    """RFC 9728 §2, of the whole service or of the part at `path`. The whole, issuer and base are one string."""
+    """The metadata of RFC 9728 §2 for the whole service, or for the part at `path`.
+
+    For the whole service the resource equals the issuer and the base URL.
+    """
     return {
         "resource": f"{service.base}{path}",
         "authorization_servers": [service.base],
@@ -59,7 +62,7 @@ def protected_resource(
 def authorization_server(
     service: ServiceDescription, authorization: AuthorizationServerInfo
 ) -> dict[str, Any]:
-    """RFC 8414 §2, with the ID-JAG grant profile and auth.md's `agent_auth` block."""
+    """The metadata of RFC 8414 §2, with the ID-JAG grant profile and auth.md's `agent_auth` block."""
     methods = list(authorization.client_auth_methods)
     proven = [method for method in methods if method != "none"]
     signing = list(authorization.client_algorithms)
@@ -96,7 +99,7 @@ def authorization_server(
 def openid_configuration(
     service: ServiceDescription, authorization: AuthorizationServerInfo
 ) -> dict[str, Any]:
-    """OpenID Discovery §3."""
+    """The metadata of OpenID Discovery 1.0 §3."""
     return {
         **authorization_server(service, authorization),
         **({"userinfo_endpoint": told} if (told := service.url("get_userinfo")) else {}),

@@ -1,8 +1,7 @@
-"""The api-catalog (RFC 9727): a linkset that names every API of the origin.
+"""Catalogues of the APIs and of what agents can use.
 
-What agents can use here, as one list in two forms: `/.well-known/ai-catalog.json` and `/.well-known/ard.json`.
-
-AI Catalog 1.0 and Agentic Resource Discovery v0.91 read the same entries from two places.
+The api-catalog (RFC 9727) is a linkset that names every API of the origin. `/.well-known/ai-catalog.json` (AI Catalog
+1.0) and `/.well-known/ard.json` (Agentic Resource Discovery v0.91) serve the same list of resources for agents.
 """
 
 from dataclasses import dataclass
@@ -22,9 +21,9 @@ _UNVERSIONED: Final = "/api"
 
 
 def api_catalog(site: SiteDescription) -> dict[str, Any]:
-    """The linkset (RFC 9264 §4.2): the catalogue's items, then how to use what is under each anchor."""
+    """The linkset (RFC 9264 §4.2): the items of the catalogue, then the links of each API by its anchor."""
     paths = {each.path for each in site.api if each.path.startswith(f"{_UNVERSIONED}/")}
-    # What stands above a parameter alone, such as a share link's token, is no collection of its own.
+    # A path that is only the prefix of a parameter, such as a share link's token, is not a collection.
     collections = sorted({_collection(path) for path in paths} & paths)
     items = [{"href": f"{site.base}{path}"} for path in collections]
     versioned = {path for path in paths if path.startswith(f"{_VERSIONED}/")}
@@ -41,7 +40,7 @@ def api_catalog(site: SiteDescription) -> dict[str, Any]:
 
 
 def _links(site: SiteDescription) -> dict[str, Any]:
-    """Where an API is described, explained, and watched; each with the type it answers with."""
+    """The links to an API's description, documentation and status, each with its media type."""
     links = {
         "service-desc": [{"href": f"{site.base}/openapi.json", "type": OPENAPI_TYPE}],
         "service-doc": [
@@ -55,7 +54,7 @@ def _links(site: SiteDescription) -> dict[str, Any]:
 
 
 def _collection(path: str) -> str:
-    """The collection an operation belongs to: its path up to the first parameter."""
+    """The collection of an operation: its path up to the first parameter."""
     return path.partition("/{")[0]
 
 
@@ -87,7 +86,7 @@ _SKILLS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class CatalogResource:
-    """One thing an agent can use: what it is, where it is described, what one would ask to find it."""
+    """One resource for agents: its description, its address and questions that it answers."""
 
     name: str
     title: str
@@ -98,7 +97,7 @@ class CatalogResource:
 
 
 def catalog_resources(site: SiteDescription) -> list[CatalogResource]:
-    """The list; each is there because what it points to is."""
+    """The resources that this site serves."""
     queries = (*(_ASSISTANT if site.negotiates else ()), *(_DIRECTORY if site.lists_tools else ()))
     found: list[CatalogResource] = []
     if queries:
@@ -130,7 +129,7 @@ def catalog_resources(site: SiteDescription) -> list[CatalogResource]:
 
 
 def ai_catalog(site: SiteDescription) -> dict[str, Any]:
-    """The list as both readers take it: who publishes it, and the entries, each by its address."""
+    """The document that both catalogues serve: the publisher, and the entries with their addresses."""
     host = urlsplit(site.base).hostname or "localhost"
     return {
         "specVersion": "1.0",

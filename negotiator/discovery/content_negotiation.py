@@ -6,23 +6,23 @@ from dataclasses import dataclass
 from typing import Final
 
 _MAX_LENGTH: Final = 2048
-"""Characters of an `Accept` header that is read; a longer one says nothing, as RFC 9110 §12.5.1 allows."""
+"""The greatest length of an `Accept` header that is read; a longer one is ignored, as RFC 9110 §12.5.1 allows."""
 _PARTS = re.compile(r'"(?:[^"\\]|\\.)*"?|[^",]+|,', re.DOTALL)
-"""Each alternative consumes what it begins with, so a scan takes one step a character."""
+"""Each alternative consumes the character it begins with, so a scan takes linear time."""
 _RANGE = re.compile(r"([!#$%&'*+.^_`|~\w-]+)/([!#$%&'*+.^_`|~\w-]+)\s*(?:;(.*))?", re.DOTALL)
 _WEIGHT = re.compile(r"(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)")
 
 
 @dataclass(frozen=True, slots=True)
 class MediaRange:
-    """One media range of an `Accept` header: `weight` from 0, never, to 1."""
+    """One media range of an `Accept` header; `weight` is from 0 (not acceptable) to 1."""
 
     kind: str
     subtype: str
     weight: float
 
     def specificity(self, media_type: str) -> int:
-        """How exactly this names the media type: 3 by name, 2 by its kind, 1 as anything, 0 not at all."""
+        """How exactly this names the media type: 3 by name, 2 as `type/*`, 1 as `*/*`, 0 not at all."""
         kind, _, subtype = media_type.partition("/")
         if (self.kind, self.subtype) == (kind, subtype):
             return 3
@@ -32,7 +32,7 @@ class MediaRange:
 
 
 def media_ranges(accept: str) -> list[MediaRange]:
-    """The media ranges of the header in their order; what is no media range is left out."""
+    """The media ranges of the header in their order; elements that are not media ranges are left out."""
     found: list[MediaRange] = []
     for part in _split(accept[: _MAX_LENGTH + 1]):
         matched = _RANGE.fullmatch(part.strip())
@@ -45,7 +45,7 @@ def media_ranges(accept: str) -> list[MediaRange]:
 
 
 def _split(accept: str) -> Iterator[str]:
-    """The elements between commas that are not in a quoted string; none of a header that is too long."""
+    """The elements between commas outside of quoted strings; none for a header that is too long."""
     if len(accept) > _MAX_LENGTH:
         return
     element: list[str] = []
@@ -59,10 +59,11 @@ def _split(accept: str) -> Iterator[str]:
 
 
 def preferred_media_type(accept: str, offered: Sequence[str]) -> str:
-    """The offered media type that the header likes best; the first one when it likes none or says nothing.
+    """The offered media type that the header prefers; the first one when it accepts none or is empty.
 
-    The most specific range decides for each. Of equal weights, what is named goes before what a wildcard covers,
-    and then the order of the header counts: a program that writes `text/markdown, text/html, */*` means it.
+    For each media type the most specific range decides. Of equal weights, a type that is named precedes one that a
+    wildcard covers; then the order of the header counts, since a program that writes `text/markdown, text/html, */*`
+    prefers markdown.
     """
     asked = media_ranges(accept)
     best, best_rank = offered[0], (0.0, 0, 0)
@@ -77,7 +78,7 @@ def preferred_media_type(accept: str, offered: Sequence[str]) -> str:
 
 
 def _weight(parameters: str) -> float | None:
-    """The `q` among a range's parameters, 1 without; None for one that is no weight."""
+    """The weight `q` among a range's parameters; 1 without one, None for a malformed one."""
     for parameter in parameters.split(";"):
         name, _, value = parameter.partition("=")
         if name.strip().lower() == "q":

@@ -1,6 +1,6 @@
-"""`/robots.txt` (RFC 9309): who may read what, for crawlers and for those that read on behalf of models.
+"""`/robots.txt` (RFC 9309), which says what crawlers and the fetchers of language models may read, and sitemaps.
 
-Sitemaps (sitemaps.org 0.9): the pages of this origin, each by its canonical address.
+A sitemap (sitemaps.org 0.9) lists the pages of this origin, each by its canonical address.
 """
 
 from collections.abc import Iterable
@@ -31,9 +31,10 @@ _USAGE: Final = "Content-Usage: search=y, train-ai=n"
 
 
 def robots_txt(site: SiteDescription) -> str:
-    """Everybody may read the public documents; the API itself is no page.
+    """The rules: crawlers may read the public documents and the API of the tools directory, but no other API path and
+    no personal page.
 
-    Each group repeats every rule: a crawler reads the one group that names it and no other (RFC 9309 §2.2.1).
+    Each group repeats every rule, since a crawler reads only the group that names it (RFC 9309 §2.2.1).
     """
     personal = {_beginning(site, path) for path in site.personal if "." not in path}
     paths = (*_CLOSED, *sorted(personal))
@@ -47,7 +48,7 @@ def robots_txt(site: SiteDescription) -> str:
 
 
 def _beginning(site: SiteDescription, path: str) -> str:
-    """What all the personal pages of one kind begin with."""
+    """The common prefix of the personal pages of one kind."""
     first = f"/{path.split('/')[1]}"
     return first if first in site.personal else f"{first}/"
 
@@ -58,12 +59,12 @@ _NAMESPACE: Final = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
 
 def url_set(entries: Iterable[tuple[str, str | None]]) -> str:
-    """A sitemap of these addresses, each with the time it last changed where that is known (W3C date format)."""
+    """A sitemap of these addresses, each with the time of its last change where that is known (W3C date format)."""
     return _document("urlset", "url", entries)
 
 
 def sitemap_index(entries: Iterable[tuple[str, str | None]]) -> str:
-    """A sitemap of sitemaps."""
+    """A sitemap index, which lists other sitemaps."""
     return _document("sitemapindex", "sitemap", entries)
 
 

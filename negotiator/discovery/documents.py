@@ -1,4 +1,4 @@
-"""Serves documents: GET and HEAD, a strong ETag and 304, markdown for who prefers it, CORS for everybody."""
+"""Serves documents: GET and HEAD, a strong ETag and 304, markdown for clients that prefer it, CORS for every origin."""
 
 import hashlib
 from collections.abc import Callable, Mapping
@@ -22,9 +22,10 @@ _LETTERS_PER_TOKEN = 4
 
 @dataclass(frozen=True, slots=True)
 class PublicDocument:
-    """A public document at a path; `body` is asked at every request, so that it may change while running.
+    """A public document at a path; `body` is called for every request, since the document may change while the process
+    runs.
 
-    With `markdown` it has a second form, for whom `Accept` says prefers that.
+    `markdown` makes a second form, for requests whose `Accept` prefers it.
     """
 
     path: str
@@ -44,19 +45,18 @@ def static_document(
 def lazy_document(
     path: str, media_type: str, make: Callable[[], bytes], headers: Mapping[str, str] | None = None
 ) -> PublicDocument:
-    """The same, made when it is first asked for: a worker that nobody asks need not spend half a second on it."""
+    """A document that is made at the first request, since making it may take half a second."""
     return PublicDocument(path, media_type, cache(make), headers or {})
 
 
 def page_document(
     path: str, html: str, markdown: str, headers: Mapping[str, str]
 ) -> PublicDocument:
-    """A page for people that programs get as markdown."""
+    """A page for people, which programs get as markdown."""
     return PublicDocument(path, HTML, lambda: html.encode(), headers, markdown.encode())
 
 
 def document_route(document: PublicDocument) -> Route:
-    """The route that serves the document."""
 
     async def serve(request: Request) -> Response:
         if document.markdown is None:
@@ -71,12 +71,12 @@ def document_route(document: PublicDocument) -> Route:
 def negotiated_response(
     request: Request, html: bytes, markdown: bytes, headers: Mapping[str, str]
 ) -> Response:
-    """The page as HTML or as markdown, whichever `Accept` prefers; HTML when it does not care."""
+    """The page as HTML or as markdown, whichever `Accept` prefers; HTML when it prefers neither."""
     varied = {**headers, "vary": "Accept"}
     accept = ", ".join(request.headers.getlist("accept"))
     if preferred_media_type(accept, ("text/html", "text/markdown")) == "text/html":
         return document_response(request, HTML, html, varied)
-    # The size in a model's tokens, roughly: a reader decides by it whether to take the whole page.
+    # The approximate size in a model's tokens, by which a reader decides whether to read the whole page.
     tokens = -(-len(markdown.decode()) // _LETTERS_PER_TOKEN)
     return document_response(
         request, MARKDOWN, markdown, {**varied, "x-markdown-tokens": str(tokens)}
@@ -86,7 +86,7 @@ def negotiated_response(
 def document_response(
     request: Request, media_type: str, body: bytes, headers: Mapping[str, str]
 ) -> Response:
-    """The body with its strong ETag; 304 when the client has it already."""
+    """The body with a strong ETag; 304 when the client has it already."""
     tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     told = {"etag": tag, "cache-control": f"public, max-age={_MAX_AGE}", **headers}
     given = request.headers.get("if-none-match", "").split(",")

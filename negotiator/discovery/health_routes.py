@@ -16,19 +16,19 @@ log = logger(__name__)
 
 HEALTH_PATH: Final = "/api/health"
 HEALTH_BUDGET: Final = "health"
-"""Monitors must not starve clients, nor clients monitors."""
+"""A budget of their own, so that monitors and clients do not use up each other's calls."""
 
 _PROBE = Query(select(literal(1)), lambda row: int(row[0]))
 
 
 HealthCheck = Callable[[], str]
-"""A part's word for how it is, with what there is to say about it."""
+"""Returns the state of a part in one word, with a detail where there is one."""
 
 
 class HealthView(TypedDict):
-    """`status` is `ok`, or `down` when a needed part is; `checks` has a word for each part.
+    """`status` is `ok`, or `down` when a needed part is; `checks` has one word for each part.
 
-    A part that is `lesser` works less well than it could; the service is well all the same.
+    A part that is `lesser` works with reduced quality; `status` is `ok` all the same.
     """
 
     status: str
@@ -39,7 +39,7 @@ class HealthView(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class HealthEndpoint:
-    """Answers for the process; `checks` are what its parts say of themselves, without waiting for anything."""
+    """`checks` are the health checks of the parts; each answers at once, without I/O."""
 
     store: Store
     version: str
@@ -47,7 +47,6 @@ class HealthEndpoint:
     checks: Mapping[str, HealthCheck]
 
     def operations(self) -> list[Operation]:
-        """What this slice offers."""
         return [
             Operation(
                 name="get_health",
@@ -64,7 +63,7 @@ class HealthEndpoint:
         ]
 
     async def get(self, _call: Call[Any]) -> Answer:
-        """Well, if the database answers; else 503 with what is down."""
+        """200 if the database answers; else 503 with `status` `down`."""
         database = await self._database()
         well = database == "ok"
         view: HealthView = {
@@ -88,7 +87,7 @@ class HealthEndpoint:
     async def _database(self) -> str:
         try:
             await self.store.read(lambda tx: tx.one(_PROBE))
-        except Exception as fault:  # whatever it is, the answer is that the database is down
+        except Exception as fault:  # any error means that the database is down
             log.error("the database does not answer", exc_info=fault)
             return "down"
         return "ok"

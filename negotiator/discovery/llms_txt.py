@@ -1,4 +1,4 @@
-"""`/llms.txt`, the short map of the origin for language models, and `/llms-full.txt`, everything in one reading."""
+"""`/llms.txt`, a short map of the origin for language models, and `/llms-full.txt`, everything in one file."""
 
 from typing import Final
 
@@ -18,7 +18,7 @@ _OPTIONAL: Final = {
 
 
 def llms_txt(site: SiteDescription) -> str:
-    """The map: an H1, a summary, sections of links that work (llmstxt.org)."""
+    """The map: a heading, a summary, and sections of links (llmstxt.org); every link works."""
     base = site.base
     jobs = "\n".join(
         f"- [{skill.name}]({base}{skill.path}): {skill.description}"
@@ -57,7 +57,7 @@ def llms_txt(site: SiteDescription) -> str:
 
 
 def llms_full_txt(site: SiteDescription, auth_md: str) -> str:
-    """Everything an agent needs in one file: how to get in, the skills, every operation with an example."""
+    """Everything an agent needs in one file: `auth_md`, the skills, and every operation with an example."""
     taught = "\n".join(
         skill.text.partition("\n---\n")[2].strip() + "\n" for skill in offered_skills(site)
     )
@@ -69,7 +69,7 @@ def llms_full_txt(site: SiteDescription, auth_md: str) -> str:
 
 
 def _summary(site: SiteDescription) -> str:
-    return f"{site.title} that any agent can walk up to: register, get a token, begin."
+    return f"{site.title} that any agent can use: register, get a token, begin."
 
 
 def _line(site: SiteDescription, operation: Operation) -> str:

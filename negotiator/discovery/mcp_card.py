@@ -1,4 +1,4 @@
-"""The MCP server card: one document for the v1 schema (SEP-2127) and for the readers of its drafts (SEP-1649)."""
+"""The MCP server card: one document for readers of the v1 schema (SEP-2127) and of its drafts (SEP-1649)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol
@@ -11,7 +11,7 @@ CARD_CACHE_HEADERS: Final = {"cache-control": "public, max-age=3600"}
 
 
 class McpServerDescription(Protocol):
-    """What a running MCP server says of itself."""
+    """The description of a running MCP server, which the card repeats."""
 
     @property
     def server_info(self) -> Mapping[str, Any]:
@@ -20,17 +20,15 @@ class McpServerDescription(Protocol):
 
     @property
     def versions(self) -> Sequence[str]:
-        """The revisions it speaks, newest first."""
+        """The protocol revisions that it serves, newest first."""
         ...
 
     @property
-    def capabilities(self) -> Mapping[str, Any]:
-        """Its capabilities."""
-        ...
+    def capabilities(self) -> Mapping[str, Any]: ...
 
 
 def server_card(base: str, spoken: McpServerDescription, *, locked: bool) -> dict[str, Any]:
-    """The card of the server at `{base}/mcp`; `locked` says that nothing works without a token."""
+    """The card of the server at `{base}/mcp`; `locked`: every tool needs a token."""
     info, endpoint = spoken.server_info, f"{base}/mcp"
     authorization = {
         "name": "Authorization",

@@ -1,4 +1,4 @@
-"""`GET /metrics` in Prometheus text: behind a token on the public port, or on a private address of its own."""
+"""`GET /metrics` in Prometheus text: on the public port with a token, or on a private address without one."""
 
 import asyncio
 import contextlib
@@ -33,13 +33,13 @@ _PATIENCE: Final = 5
 
 
 def issuing_operations(service: ServiceDescription) -> tuple[str, ...]:
-    """The operations whose every success hands out a credential."""
+    """The operations that issue a credential whenever they succeed."""
     return tuple(name for name in _ISSUING if service.find(name))
 
 
 @dataclass(frozen=True, slots=True)
 class MetricsEndpoint:
-    """The numbers of all workers, for whoever collects them."""
+    """Serves the metrics of all workers."""
 
     meters: MetricRegistry
     issuing: Iterable[str]
@@ -47,11 +47,11 @@ class MetricsEndpoint:
     token: str
 
     def routes(self) -> list[Route]:
-        """The page on the public port; none without a token to guard it."""
+        """The route on the public port; none when no token is configured."""
         return [Route(METRICS_PATH, self.show, methods=["GET"])] if self.token else []
 
     async def show(self, request: Request) -> Response:
-        """The text, for whoever has the token; a wrong guess is charged to its address."""
+        """The text for a caller with the token; a wrong token is charged to the client address."""
         headers = read_headers(request.scope)
         scheme, _, given = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer" and values.equal_in_constant_time(given.strip(), self.token):
@@ -69,13 +69,13 @@ class MetricsEndpoint:
         return self._refused(refusal)
 
     async def text(self) -> bytes:
-        """The numbers now; files are read off the event loop."""
+        """The current metrics; the files of the workers are read off the event loop."""
         snapshot = await asyncio.to_thread(self.meters.snapshot)
         return prometheus_text(snapshot, self.issuing).encode()
 
     @contextlib.asynccontextmanager
     async def listening(self, address: str) -> AsyncGenerator[None]:
-        """Answer on `host:port` as long as this lasts; every worker listens there, and any one answers for all."""
+        """Answer on `host:port` inside this block. Every worker listens there; any of them answers for all."""
         if not address:
             yield
             return
@@ -94,7 +94,7 @@ class MetricsEndpoint:
         return Response(orjson.dumps(answer.body), answer.status or 401, headers, answer.media_type)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One request a connection: all that a collector needs."""
+        """Answer one request, then close the connection."""
         with contextlib.suppress(
             *(OSError, ValueError, TimeoutError),
             *(asyncio.IncompleteReadError, asyncio.LimitOverrunError),

@@ -106,7 +106,6 @@ _REFUSAL: Final[dict[str, Any]] = {
 
 
 def openapi_document(service: ServiceDescription, version: str) -> dict[str, Any]:
-    """The OpenAPI document of the service."""
     known = schema_components(service.operations)
     known.schemas["Refusal"] = _REFUSAL
     schemes = _schemes(service)
@@ -143,7 +142,9 @@ def openapi_document(service: ServiceDescription, version: str) -> dict[str, Any
 
 
 def _schemes(service: ServiceDescription) -> dict[str, Any]:
-    """A bearer credential of any kind, and the OAuth flows that issue one where this service has them."""
+    """The security schemes: a bearer credential of any kind, and the OAuth flows that issue one where the service has
+    them.
+    """
     schemes: dict[str, Any] = {
         "bearer": {
             "type": "http",
@@ -190,7 +191,7 @@ def _operation(operation: Operation, known: SchemaComponents) -> dict[str, Any]:
                 "in": "query",
                 "required": name in required,
                 "schema": schema,
-                # An empty value is one that was not given (`input.parse_query`).
+                # An empty value counts as absent (`input.parse_query`).
                 **({} if name in required else {"allowEmptyValue": True}),
             }
             for name, schema in properties.items()
@@ -215,7 +216,7 @@ def _path(operation: Operation) -> list[dict[str, Any]]:
 
 
 def _description(operation: Operation) -> str:
-    """What the summary leaves out: how it is used, what goes in and comes out, what it needs."""
+    """What the summary leaves out: how the operation is used, its input and output, and the credential it needs."""
     said = [operation.tool.hint] if operation.tool and operation.tool.hint else []
     if operation.input.model_fields.keys() - set(operation.path_parameters):
         said.append(f"Input: {getdoc(operation.input)}")
@@ -233,7 +234,7 @@ def _description(operation: Operation) -> str:
 
 
 def _headers(operation: Operation) -> list[dict[str, Any]]:
-    """The request headers that this operation, and not every one, looks at."""
+    """The request headers that this operation reads beyond those of every operation."""
     found: list[dict[str, Any]] = []
     if operation.creates:
         found.append(_IDEMPOTENCY_KEY)
@@ -244,7 +245,7 @@ def _headers(operation: Operation) -> list[dict[str, Any]]:
 
 
 def _content(operation: Operation, schema: dict[str, Any]) -> dict[str, Any]:
-    """The body in every media type that it may come in, with its example."""
+    """The body in every media type that is accepted, with its example."""
     if operation.encoding == "event":
         example: Any = operation_examples.example_body(operation)["token"]
         return {operation.takes[0]: {"schema": _EVENT, "example": example}}
@@ -274,7 +275,7 @@ def _responses(operation: Operation, known: SchemaComponents) -> dict[str, Any]:
 
 
 def _implied(operation: Operation) -> set[int]:
-    """What the edge itself may say of any operation like this one."""
+    """The statuses that the pipeline itself may answer for this operation."""
     statuses: set[int] = set()
     if operation.access != "open":
         statuses |= {400, 401}
@@ -288,7 +289,7 @@ def _implied(operation: Operation) -> set[int]:
 
 
 def _security(operation: Operation, schemes: dict[str, Any]) -> list[dict[str, list[str]]]:
-    """Each scheme by itself with the scopes that the operation needs; an empty entry is no credential."""
+    """Each scheme with the scopes that the operation needs; an empty entry stands for no credential."""
     if operation.access == "open":
         return []
     scopes = ordered(operation.scopes)

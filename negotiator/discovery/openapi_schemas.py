@@ -1,4 +1,4 @@
-"""The component schemas of the OpenAPI document: bodies, answers and what they are made of, each under one name."""
+"""The component schemas of the OpenAPI document: those of inputs, answers and their parts, each under one name."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _PREFIX: Final = "#/components/schemas/"
 
 @dataclass(frozen=True, slots=True)
 class SchemaComponents:
-    """All schemas of a set of operations by component name, and the names of each operation's own."""
+    """The schemas of a set of operations by component name, and the names of the components of each operation."""
 
     schemas: dict[str, Schema]
     inputs: Mapping[str, Schema]
@@ -48,12 +48,12 @@ class SchemaComponents:
 
 
 def input_schema(model: type[BaseModel]) -> JsonSchemaValue:
-    """The JSON Schema of an operation's whole input, self-contained."""
+    """The JSON Schema of an operation's whole input, without references to other documents."""
     return model.model_json_schema(schema_generator=JsonSchema)
 
 
 def schema_components(operations: Iterable[Operation]) -> SchemaComponents:
-    """The schemas of all inputs and answers, where a body has no member that belongs in the path."""
+    """The schemas of all inputs and answers; that of a body lacks the members that belong in the path."""
     listed = list(operations)
     generator = JsonSchema(ref_template=f"{_PREFIX}{{model}}")
     made, definitions = generator.generate_definitions(
@@ -102,8 +102,8 @@ def _take_out(schema: Schema, names: Iterable[str]) -> None:
 class _PatchSchemas:
     """Makes the schemas of merge patches (RFC 7396 §2) from those of the merged results.
 
-    No member is required; null is the removal of a member that the result can lack; objects are patched member by
-    member, so that each becomes another component, and arrays are replaced.
+    No member is required. Null removes a member that the result can lack. Objects are patched member by member, so each
+    becomes another component; arrays are replaced as a whole.
     """
 
     schemas: dict[str, Schema]
@@ -148,7 +148,7 @@ class _PatchSchemas:
         return schema
 
     def _object(self, name: str) -> str:
-        """The component of a patch of the named one; the named one itself when it is no object with members."""
+        """The component of a patch of the named one; the named one itself when it is not an object with members."""
         target = self.schemas[name]
         if "properties" not in target:
             return name
@@ -162,5 +162,5 @@ class _PatchSchemas:
 
 
 def _words(schema: Schema) -> Schema:
-    """What a schema says to people."""
+    """The description and the examples of a schema."""
     return {name: schema[name] for name in ("description", "examples") if name in schema}

@@ -1,4 +1,4 @@
-"""An example of every operation: its input, the model's own or made from its schema, and the command that sends it."""
+"""An example of every operation: its input, which the model declares or its schema yields, and a `curl` command."""
 
 import json
 import shlex
@@ -19,20 +19,20 @@ _DEPTH: Final = 6
 
 
 def example_input(model: type[BaseModel]) -> dict[str, Any]:
-    """A small valid input: what is required, and nothing more."""
+    """A small valid input: the required members only."""
     schema = model.model_json_schema(schema_generator=JsonSchema)
     made: dict[str, Any] = _made({**schema, "examples": None}, schema.get("$defs", {}), 0)
     return {**made, **(schema.get("examples") or [{}])[0]}
 
 
 def example_body(operation: Operation) -> dict[str, Any]:
-    """The example without what belongs in the path."""
+    """The example without the members that belong in the path."""
     example = example_input(operation.input)
     return {name: value for name, value in example.items() if name not in operation.path_parameters}
 
 
 def curl_command(operation: Operation, base: str) -> str:
-    """A shell command that calls the operation; `$TOKEN` and what stands in the path are the caller's to fill in."""
+    """A shell command that calls the operation; the caller fills in `$TOKEN` and the parameters of the path."""
     path = operation.path
     for name in operation.path_parameters:
         path = path.replace(f"{{{name}}}", f"${name.upper()}")
@@ -64,7 +64,7 @@ def _sent(operation: Operation, given: dict[str, Any]) -> list[str]:
 
 
 def _made(schema: dict[str, Any], defs: dict[str, Any], depth: int) -> Any:
-    """A value of this schema; the first of several forms that is not null."""
+    """A value of this schema; of several alternatives the first that is not null."""
     if "$ref" in schema:
         return _made(defs[schema["$ref"].rpartition("/")[2]], defs, depth + 1)
     for name in ("examples", "enum"):

@@ -1,4 +1,4 @@
-"""The frame around every public page, and the headers that pages without inline code may carry."""
+"""The frame around every public page, and the headers of pages that need no inline code."""
 
 import re
 from importlib import resources
@@ -39,14 +39,14 @@ class PageFrame:
         self._templates.filters["plain"] = escape_markdown
 
     def render(self, site: SiteDescription, template: str, **values: Any) -> str:
-        """The template of this name, with what every page knows: the site and its links."""
+        """The HTML of this template; every template gets the site and its links."""
         entries = (*_LINKS, (site.sign_in, "Sign in"))
         links = [(f"{site.root}{path}", title) for path, title in entries if site.has(path)]
         return self._templates.get_template(template).render(site=site, links=links, **values)
 
 
 def escape_markdown(text: str) -> str:
-    """Text of somebody else's for a page of markdown: one line in which nothing is markup."""
+    """Third-party text for a page of markdown: one line, with every markup character escaped."""
     return _MARKUP.sub(r"\\\g<0>", " ".join(text.split()))
 
 
@@ -54,10 +54,10 @@ _frame = PageFrame()
 
 
 def render_page(site: SiteDescription, template: str, **values: Any) -> str:
-    """The same for the pages beside this file."""
+    """The HTML of one of this package's templates."""
     return _frame.render(site, template, **values)
 
 
 def static_file(name: str) -> bytes:
-    """A file that pages load: the stylesheet, the icon."""
+    """A file that pages load: the stylesheet or the icon."""
     return (resources.files("negotiator.discovery") / "templates" / name).read_bytes()

@@ -1,6 +1,7 @@
-"""`/`: what this is and how to begin, for people as HTML and for programs as markdown.
+"""The public pages `/` and `/docs`.
 
-`/docs`: every operation on one page, read from the service description; it loads nothing from elsewhere.
+`/` introduces the service, as HTML for people and as markdown for programs. `/docs` shows every operation on one page,
+read from the service description; it loads nothing from other origins.
 """
 
 from dataclasses import dataclass
@@ -26,13 +27,12 @@ _RELATIONS: Final = (
 
 
 def home_headers(site: SiteDescription) -> dict[str, str]:
-    """What the page is served with: where programs read on (RFC 8288), and what it may load."""
+    """The page's headers: links to the documents for programs (RFC 8288), and its content security policy."""
     links = [f"<{site.root}{path}>; {relation}" for path, relation in _RELATIONS]
     return {**page_frame.PAGE_HEADERS, "link": ", ".join(links)}
 
 
 def home_page(site: SiteDescription) -> tuple[str, str]:
-    """The page as HTML and as markdown."""
     known = {
         "registers": site.offers("register_agent"),
         "enrols": site.offers("register_directory_agent"),
@@ -63,7 +63,7 @@ class ManualSection:
 
 
 def manual_page(site: SiteDescription) -> str:
-    """The page, grouped by slice in the order of the description."""
+    """The HTML of `/docs`: the operations by slice, in the order of the service description."""
     groups: dict[str, list[ManualSection]] = {}
     for operation in site.api:
         groups.setdefault(operation.tag, []).append(_section(operation, site.base))

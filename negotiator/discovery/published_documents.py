@@ -68,7 +68,7 @@ def make_site(
     sign_in: str = "",
     mcp: str = "",
 ) -> SiteDescription:
-    """The site with the paths of the published documents added to those in `beside`."""
+    """The site, with the paths of the published documents added to those in `beside`."""
     paths = frozenset((*_ALWAYS, *beside))
     return SiteDescription(service, version, paths, frozenset(personal), rates, sign_in, mcp)
 
@@ -76,7 +76,7 @@ def make_site(
 def published_documents(
     site: SiteDescription, authorization: AuthorizationServerInfo, *, jwks: Callable[[], Any]
 ) -> tuple[PublicDocument, ...]:
-    """The documents; all but the keys, which rotate, are made once, the large ones when they are first asked for."""
+    """The documents. All but the keys, which rotate, are made once; the large ones at the first request."""
     return (
         *_metadata(site, authorization, jwks),
         *_catalogues(site),
@@ -152,9 +152,7 @@ def _for_people(site: SiteDescription) -> Iterable[PublicDocument]:
     yield lazy_document(
         webmcp.WEBMCP_PATH, webmcp.JAVASCRIPT_TYPE, lambda: webmcp.webmcp_js(site).encode()
     )
-    if not site.has(
-        crawlers.SITEMAP_PATH
-    ):  # where there is a catalogue, the sitemap is made of that
+    if not site.has(crawlers.SITEMAP_PATH):  # the directory makes the sitemap from its catalogue
         canonical = [
             (f"{site.base}{path}", None)
             for path in (public_pages.HOME_PATH, public_pages.MANUAL_PATH)

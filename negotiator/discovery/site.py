@@ -1,4 +1,4 @@
-"""What the documents are made of: the service description, and what stands beside the operations."""
+"""The input of the discovery documents: the service description, and the paths that are not operations."""
 
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -8,7 +8,7 @@ from negotiator.http.operation import Operation, ServiceDescription
 
 @dataclass(frozen=True, slots=True)
 class DirectoryRates:
-    """Requests per minute at the directory: of one address without a credential, and of an agent by its level."""
+    """Requests per minute at the directory: per address without a credential, and per agent by its trust level."""
 
     anonymous: int
     unproven: int
@@ -18,7 +18,7 @@ class DirectoryRates:
 
 @dataclass(frozen=True, slots=True)
 class SiteDescription:
-    """One origin: its service, its version, and the paths that are no operations: pages and other documents.
+    """One origin: its service, its version, and the paths of pages and other documents, which are not operations.
 
     `personal` are the pages for signed-in users, which search engines do not index. `sign_in` is the path of the
     sign-in page, `mcp` that of the MCP endpoint.
@@ -34,31 +34,31 @@ class SiteDescription:
 
     @property
     def base(self) -> str:
-        """The address everything begins with."""
+        """The base URL of the service."""
         return self.service.base
 
     @property
     def root(self) -> str:
-        """The path of the base, empty for most; links on pages begin with it."""
+        """The path of the base URL, usually empty; links on pages begin with it."""
         return urlsplit(self.base).path
 
     @property
     def negotiates(self) -> bool:
-        """Whether the negotiation assistant is running here."""
+        """Whether the negotiation assistant is running."""
         return self.offers("open_negotiation")
 
     @property
     def lists_tools(self) -> bool:
-        """Whether the tools directory is running here."""
+        """Whether the tools directory is running."""
         return self.offers("list_tools")
 
     @property
     def api(self) -> tuple[Operation, ...]:
-        """The operations in the order they are offered."""
+        """The operations in the order of the service description."""
         return self.service.operations
 
     def offers(self, name: str) -> bool:
-        """Whether an operation of this name is part of the service."""
+        """Whether the service has an operation of this name."""
         return self.service.find(name) is not None
 
     def has(self, path: str) -> bool:
@@ -67,12 +67,12 @@ class SiteDescription:
 
     @property
     def title(self) -> str:
-        """What runs here, as the beginning of a sentence."""
+        """The enabled services, as the beginning of a sentence."""
         return f"{self.name[0].upper()}{self.name[1:]}"
 
     @property
     def name(self) -> str:
-        """What runs here, in a few words."""
+        """The enabled services, in a few words."""
         parts: list[str] = []
         if self.negotiates:
             parts.append("negotiation assistant")

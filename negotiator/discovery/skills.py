@@ -1,7 +1,7 @@
-"""Agent skills: whole jobs as instructions whose commands work, with an index of digests.
+"""Agent skills: whole tasks as instructions whose commands work, with an index of digests.
 
 The form is that of Agent Skills Discovery 0.2.0: the index names each `SKILL.md` with the SHA-256 of the bytes served.
-A skill is offered only where everything it calls is.
+A skill is offered only where every operation it calls is offered.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ _NEEDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class AgentSkill:
-    """One skill as it is served; name and description are those in its own head."""
+    """One skill as it is served; name and description are those of its front matter."""
 
     name: str
     description: str
@@ -39,19 +39,18 @@ class AgentSkill:
 
     @property
     def path(self) -> str:
-        """Where it is served."""
+        """The path at which it is served."""
         return f"{SKILLS_PATH}/{self.name}/SKILL.md"
 
 
 def offered_skills(site: SiteDescription) -> tuple[AgentSkill, ...]:
-    """The skills that an agent can carry out here."""
+    """The skills whose operations this site offers."""
     return tuple(
         _read(name, site.base) for name, needs in _NEEDS.items() if all(map(site.offers, needs))
     )
 
 
 def skills_index(site: SiteDescription) -> dict[str, Any]:
-    """The index of the skills."""
     return {
         "$schema": _SCHEMA,
         "skills": [

@@ -1,4 +1,4 @@
-"""WebMCP: a small script by which the home page offers what needs no credential to the browser's own agent."""
+"""WebMCP: a small script by which the home page offers the browser's agent the tools that need no credential."""
 
 import json
 from importlib import resources
@@ -26,7 +26,7 @@ _NAMED: Final[dict[str, Any]] = {
 
 
 def webmcp_js(site: SiteDescription) -> str:
-    """The script with this site's tools in it."""
+    """The script with the tools of this site."""
     script = (
         resources.files("negotiator.discovery").joinpath("templates/webmcp.js").read_text("utf-8")
     )
@@ -34,7 +34,7 @@ def webmcp_js(site: SiteDescription) -> str:
 
 
 def webmcp_tools(site: SiteDescription) -> list[dict[str, Any]]:
-    """Reading how to get in, getting in anonymously, and every public read."""
+    """The tools: read the instructions for registration, register anonymously, and every public read operation."""
     found = [
         _tool(site, "read_access_guide", "Read how an agent gets a token here", "/auth.md"),
         *(_read(site, each) for each in site.api if each.access == "public" and _reads(each)),
