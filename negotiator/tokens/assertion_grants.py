@@ -1,9 +1,9 @@
-"""An assertion on its way to a token: verified before the transaction, admitted inside it.
+"""Exchanges assertions for access tokens at the token endpoint (RFC 7523 §2.1).
 
-An agent's own identity assertion at the token endpoint: who holds it gets tokens that stand on what it stands on.
-
-Unlike an ID-JAG it is ours and may be used again until it ends (docs/contract 2.8); no client authenticates with it,
-since holding it is what the agent has instead.
+An ID-JAG comes from another issuer. Its signature is verified before the transaction opens, and its user is found
+inside the transaction; it may be used once. An identity assertion comes from this service and names an agent. The
+agent may use it until it expires (docs/contract 2.8) and needs no client authentication. Whatever revokes the
+assertion also revokes the tokens from it.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,24 +26,27 @@ from negotiator.trust.claims import AssertionRefused, Reason
 from negotiator.trust.refusals import at_token_endpoint
 
 AdmitSubject = Callable[[Transaction, Assertion, str], TokenSubject]
-"""Spends the assertion, finds its user and answers whom a token of this client would be for."""
+"""Marks the assertion as used and returns the subject of the token; the text is the client id."""
 
 
 def allowed_scopes(assertion: Assertion) -> list[str]:
-    """What the issuer's policy allows, cut to the assertion's `scope` claim if it has one (docs/contract 2.3)."""
+    """The scopes of the issuer's policy that the assertion's `scope` claim, if any, also names (docs/contract 2.3)."""
     policy = assertion.issuer.scopes
     return ordered(policy if assertion.scopes is None else set(policy) & set(assertion.scopes))
 
 
 @dataclass(frozen=True, slots=True)
 class PresentedAssertion:
-    """An assertion that was verified, or why it was not: the client is authenticated before either is said."""
+    """A verified assertion, or the refusal. A refusal is raised only after the client is authenticated."""
 
     assertion: Assertion | AssertionRefused
     admit_subject: AdmitSubject
 
     def admit(self, tx: Transaction, client_id: str) -> tuple[TokenSubject, list[str]]:
-        """Whom the token is for and which scopes it may carry; refuses as the token endpoint does."""
+        """The subject of the token and the scopes that it may carry.
+
+        Raises the token endpoint's refusal (RFC 6749 §5.2) when the assertion is not valid or names another client.
+        """
         try:
             if isinstance(self.assertion, AssertionRefused):
                 raise self.assertion
@@ -58,7 +61,7 @@ class PresentedAssertion:
 
 @dataclass(frozen=True, slots=True)
 class BearerAssertionVerifier:
-    """Takes an assertion in at the token endpoint."""
+    """Verifies the ID-JAG of a token request."""
 
     verifier: AssertionVerifier
     admit: AdmitSubject
@@ -66,7 +69,10 @@ class BearerAssertionVerifier:
     async def present(
         self, text: str, client_id: str | None, *, key: str | None = None
     ) -> PresentedAssertion:
-        """Verify the assertion, with the key that the client has proven to hold; a refusal is kept for later."""
+        """Verify the assertion before the transaction opens; the result carries a refusal instead of raising it.
+
+        `key` is the thumbprint of the key that the client has proven to hold (RFC 9449), if it did.
+        """
         try:
             believed = await self.verifier.verify(
                 text, kind="id_jag", client_id=client_id, key=key, ignore_unverified_email=True
@@ -83,7 +89,7 @@ class IdentityAssertionExchange:
     credentials: AccessTokens
 
     def takes(self, form: Mapping[str, str]) -> bool:
-        """Whether the assertion in this form states the type of ours; its signature is not checked."""
+        """Whether the form's assertion states the type of an identity assertion; its signature is not checked here."""
         try:
             unverified = read_jws(form.get("assertion", ""))
         except ValueError:
@@ -93,7 +99,11 @@ class IdentityAssertionExchange:
     def exchange(
         self, tx: Transaction, form: Mapping[str, str], *, key: str | None, address: str
     ) -> dict[str, Any]:
-        """The token response; `invalid_grant` for an assertion that is dead, another's, or bound to another key."""
+        """The token response for an identity assertion.
+
+        `invalid_grant` for an assertion that is not live, names another client or is bound to another key;
+        `invalid_scope` for a scope that the assertion does not have. `key` is the thumbprint of the proven key.
+        """
         row = self.credentials.identity(tx, form["assertion"])
         if row is None or form.get("client_id", row.client_id) != row.client_id:
             raise InvalidRequest("The identity assertion is not valid.", error="invalid_grant")
@@ -114,7 +124,7 @@ class IdentityAssertionExchange:
             key,
             narrow_resources(row.resource, form.get("resource"), base=self.credentials.issuer),
         )
-        # As long as the assertion was given for: so an operator's short lives stay short.
+        # The token lives as long as the assertion did in all, so that a short lifetime set by an operator holds.
         life = row.expires_at // 1000 - row.issued_at // 1000
         token = self.credentials.make(subject, ordered(asked), life=life)
         self.credentials.record(tx, token)

@@ -1,4 +1,4 @@
-"""From a presented key to a Caller, and for the rest to `Credentials`: the Authenticator of the whole house."""
+"""Finds the caller behind a bearer credential: an API key, an opaque access token or a JWT access token."""
 
 import asyncio
 from dataclasses import dataclass
@@ -21,14 +21,17 @@ log = telemetry.logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class LiveApiKey:
-    """A key that works now, and what its client may do."""
+    """A live API key and the entitlement of its client."""
 
     row: api_key_queries.ApiKeyRow
     standing: ClientEntitlement
 
 
 class ApiKeyAuthenticator:
-    """Believes keys by their rows, at every request, and notes their use now and then."""
+    """Checks API keys against their rows at every request and records their use at most once in five minutes.
+
+    A key of a client of level 1 ends after `unused_days` without use.
+    """
 
     def __init__(
         self, store: Store, pepper: bytes, find_standing: FindEntitlement, *, unused_days: int
@@ -41,11 +44,11 @@ class ApiKeyAuthenticator:
         self._notes: set[asyncio.Task[None]] = set()
 
     def live(self, tx: Transaction, text: str) -> LiveApiKey | None:
-        """The key of this text, if it and its client are alive."""
+        """The key with this text, if the key is live and its client exists."""
         return self._live(tx, api_key_queries.find(tx, self._pepper, text))
 
     def stands(self, tx: Transaction, caller: Caller) -> bool:
-        """Whether the key behind this caller still works."""
+        """Whether the caller's key is still live."""
         return self._live(tx, api_key_queries.by_id(tx, caller.credential)) is not None
 
     def _live(self, tx: Transaction, key: api_key_queries.ApiKeyRow | None) -> LiveApiKey | None:
@@ -58,14 +61,14 @@ class ApiKeyAuthenticator:
         )
 
     def admit(self, tx: Transaction, text: str, address: str) -> LiveApiKey | None:
-        """The same inside a unit that writes, its use noted there."""
+        """The key as in `live`; its use is recorded in this transaction, which must allow writes."""
         found, now = self.live(tx, text), values.now()
         if found and now - (found.row.last_used_at or 0) >= _NOTED_EVERY:
             api_key_queries.note_use(tx, found.row.id, at=now, network=client_network(address))
         return found
 
     async def authenticate(self, text: str, address: str) -> Caller | None:
-        """The caller behind a live key; nothing is read for a text with a wrong checksum."""
+        """The caller of a live key, else None. A text with a wrong checksum is refused without reading the database."""
         if api_keys.read_key(text) is None:
             return None
         found = await self._store.read(lambda tx: self.live(tx, text))
@@ -87,11 +90,11 @@ class ApiKeyAuthenticator:
         )
 
     async def close(self) -> None:
-        """Finish the notes under way."""
+        """Wait until the pending records of use are written."""
         await asyncio.gather(*self._notes)
 
     def _note(self, key: api_key_queries.ApiKeyRow, address: str) -> None:
-        """Write down the use beside the request, unless some worker did so within five minutes."""
+        """Record the use in a background task, unless it was recorded within the last five minutes."""
         now = values.now()
         last = max(key.last_used_at or 0, self._noted.get(key.id, 0))
         if now - last < _NOTED_EVERY:
@@ -114,25 +117,25 @@ class ApiKeyAuthenticator:
 
 @dataclass(frozen=True, slots=True)
 class BearerAuthenticator:
-    """Believes whatever may stand behind `Bearer`: a key, an opaque bearer, a JWT."""
+    """Authenticates the text after `Bearer`: an API key, an opaque access token or a JWT access token."""
 
     keys: ApiKeyAuthenticator
     credentials: AccessTokens
 
     async def authenticate(self, credential: str, address: str = "") -> Caller | None:
-        """The caller behind a live credential; None for anything else."""
+        """The caller of a live credential; None for any other text."""
         if credential.startswith(api_keys.KEY_PREFIX):
             return await self.keys.authenticate(credential, address)
         return await self.credentials.authenticate(credential)
 
     def stands(self, tx: Transaction, caller: Caller) -> bool:
-        """Whether the credential behind this caller is live: its own row, and everything it depends on."""
+        """Whether the caller's credential is live: neither it nor anything that it depends on has ended."""
         if _is_key(caller):
             return self.keys.stands(tx, caller)
         return self.credentials.stands(tx, caller)
 
     def subjects(self, tx: Transaction, caller: Caller) -> frozenset[str]:
-        """Whose revocation ends the credential behind this caller."""
+        """The subjects whose revocation ends the caller's credential (see `trust.tables.Revocation`)."""
         if _is_key(caller):
             return frozenset({api_key_queries.key_identity(caller.credential), caller.client_id})
         return self.credentials.subjects(tx, caller)
@@ -147,7 +150,7 @@ def _is_key(caller: Caller) -> bool:
 
 
 def client_network(address: str) -> str:
-    """The network around a client address, by which nobody is found again: IPv4 /24, IPv6 /48."""
+    """The network of a client address, which does not identify one machine: IPv4 /24, IPv6 /48; else empty."""
     try:
         first = ip_address(address.partition("/")[0].partition("%")[0])
     except ValueError:

@@ -1,4 +1,4 @@
-"""The endpoints about tokens: revocation (RFC 7009) and introspection (RFC 7662), both kinds."""
+"""Revocation (RFC 7009) and introspection (RFC 7662) of access tokens and refresh tokens, as Authlib endpoints."""
 # pyright: basic, reportAttributeAccessIssue=false, reportIncompatibleVariableOverride=false
 # pyright: reportOptionalMemberAccess=false, reportOptionalOperand=false, reportArgumentType=false
 # pyright: reportOperatorIssue=false
@@ -28,11 +28,11 @@ class RefreshTokenWithGrant:
 
     @property
     def client_id(self) -> str:
-        """Whose it is."""
+        """The id of the client that holds the token."""
         return self.grant.client_id
 
     def describe(self) -> dict[str, Any]:
-        """A live one in RFC 7662's words."""
+        """The introspection response for a live refresh token (RFC 7662 §2.2)."""
         return {
             "active": True,
             "scope": self.grant.scope,
@@ -44,20 +44,23 @@ class RefreshTokenWithGrant:
 
 
 class PublicTokenHolder:
-    """Whoever holds a token of a client without a secret."""
+    """The sender of a revocation request with a token of a public client, which cannot authenticate."""
 
     def __init__(self, client_id: str) -> None:
         self.client_id = client_id
 
     def check_endpoint_auth_method(self, method: str, endpoint: str) -> bool:
-        """Possession is enough to end a token and for nothing else."""
+        """Possession of the token is enough to revoke it, and for no other endpoint."""
         return method == "possession" and endpoint == TokenRevocation.ENDPOINT_NAME
 
 
 class TokenRevocation(RevocationEndpoint):
-    """RFC 7009: one token, dead on every worker at its next use; 200 for anything else too."""
+    """Revokes one token (RFC 7009); 200 also for a token that is unknown or belongs to another client.
 
-    CLIENT_AUTH_METHODS = [*ACCEPTED_AUTH_METHODS, "possession"]  # noqa: RUF012  Authlib reads it as it is
+    Every worker refuses the token from its next use on.
+    """
+
+    CLIENT_AUTH_METHODS = [*ACCEPTED_AUTH_METHODS, "possession"]  # noqa: RUF012  Authlib reads this attribute
 
     def check_params(self, request: OAuth2Request, client: Any) -> None:
         _require_token(request)
@@ -75,7 +78,7 @@ class TokenRevocation(RevocationEndpoint):
     ) -> None:
         tx, client_id = self.server.tx, token.client_id
         if isinstance(token, RefreshTokenWithGrant):
-            # With it dies what it renewed (RFC 7009 §2.1).
+            # Revoking a refresh token also revokes the access tokens of its grant (RFC 7009 §2.1).
             grant = token.grant.id
             authorization_codes.end(
                 tx, grant, client_id=client_id, actor=client_id, reason="revoked"
@@ -85,7 +88,7 @@ class TokenRevocation(RevocationEndpoint):
 
 
 class TokenIntrospection(IntrospectionEndpoint):
-    """RFC 7662: a client's own live tokens; `{"active": false}` alone for everything else."""
+    """Describes a client's own live tokens (RFC 7662); the response to any other token is `{"active": false}`."""
 
     CLIENT_AUTH_METHODS = ACCEPTED_AUTH_METHODS
 
@@ -113,7 +116,7 @@ class TokenIntrospection(IntrospectionEndpoint):
 
 
 def _described(token: AccessToken, issuer: str) -> dict[str, Any]:
-    """A live token in RFC 7662's words."""
+    """The introspection response for a live access token (RFC 7662 §2.2)."""
     return {
         "active": True,
         "scope": token.scope,

@@ -1,6 +1,7 @@
-"""The grants that need no browser: a client for itself, and a client with an ID-JAG (RFC 6749 §4.4, RFC 7523 §2.1).
+"""The grants of the token endpoint as Authlib classes.
 
-Codes and refresh tokens at the token endpoint, by Authlib's machinery (RFC 6749 §4.1.3, §6; RFC 7636).
+They are client credentials (RFC 6749 §4.4), an ID-JAG (RFC 7523 §2.1), authorization codes (RFC 6749 §4.1.3,
+RFC 7636) and refresh tokens (RFC 6749 §6).
 """
 
 # pyright: basic, reportAttributeAccessIssue=false, reportIncompatibleVariableOverride=false
@@ -8,9 +9,6 @@ Codes and refresh tokens at the token endpoint, by Authlib's machinery (RFC 6749
 # pyright: reportOperatorIssue=false
 # Authlib ships no types; see docs/decisions/0006-authlib.md.
 
-# pyright: basic, reportAttributeAccessIssue=false, reportIncompatibleVariableOverride=false
-# pyright: reportOptionalMemberAccess=false, reportArgumentType=false
-# Authlib ships no types; see docs/decisions/0006-authlib.md.
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,11 +38,11 @@ from negotiator.tokens.tables import AuthorizationGrant
 
 
 class ScopedGrant:
-    """Refuses scopes beyond what a user, an issuer or an earlier grant gave (RFC 6749 §6)."""
+    """Refuses scopes beyond those that a user, an issuer or an earlier grant allows (RFC 6749 §6)."""
 
     @staticmethod
     def narrow(asked: str | None, allowed: list[str]) -> str:
-        """What was asked for, or all that is allowed; `invalid_scope` for anything else."""
+        """The requested scopes, or all allowed ones when none is requested; `invalid_scope` for any other scope."""
         wanted = asked.split() if asked else allowed
         if not set(wanted) <= set(allowed) or not allowed:
             raise InvalidScopeError("A scope was asked for that cannot be granted.")
@@ -52,7 +50,7 @@ class ScopedGrant:
 
 
 class ScopedClientCredentialsGrant(ClientCredentialsGrant):
-    """RFC 6749 §4.4: the client acts for itself."""
+    """The client credentials grant (RFC 6749 §4.4): the client acts for itself."""
 
     TOKEN_ENDPOINT_AUTH_METHODS = ACCEPTED_AUTH_METHODS
 
@@ -70,11 +68,11 @@ class ScopedClientCredentialsGrant(ClientCredentialsGrant):
 
 
 def assertion_grant(presented: PresentedAssertion) -> type[BaseGrant]:
-    """RFC 7523 §2.1 with an ID-JAG: the client acts for the user whom the assertion names."""
+    """A grant class (RFC 7523 §2.1) for one request with an ID-JAG: the client acts for the user that it names."""
 
     class AssertionGrant(ScopedGrant, BaseGrant, TokenEndpointMixin):
         GRANT_TYPE = JWT_BEARER
-        TOKEN_ENDPOINT_AUTH_METHODS = [*ACCEPTED_AUTH_METHODS, "none"]  # noqa: RUF012  a public client is told why
+        TOKEN_ENDPOINT_AUTH_METHODS = [*ACCEPTED_AUTH_METHODS, "none"]  # noqa: RUF012  so that a public client gets an error that names the reason
 
         def validate_token_request(self) -> None:
             client = self.request.client = self.authenticate_token_endpoint_client()
@@ -100,41 +98,44 @@ def assertion_grant(presented: PresentedAssertion) -> type[BaseGrant]:
 
 @dataclass(frozen=True, slots=True)
 class CodeFlowGrants:
-    """What the two grants share. `pepper` keys the digests of codes."""
+    """Builds the grants of the code flow. `pepper` keys the digests of codes."""
 
     pepper: bytes
     refreshing: RefreshTokens
 
     def grants(self) -> list[type[BaseGrant]]:
-        """The grant classes, for one request's server."""
+        """New grant classes for authorization codes and refresh tokens, for the server of one request."""
         return [_code(self), _refresh(self)]
 
 
 class _FlowGrant(ScopedGrant, BaseGrant, TokenEndpointMixin):
-    TOKEN_ENDPOINT_AUTH_METHODS = [*ACCEPTED_AUTH_METHODS, "none"]  # noqa: RUF012  Authlib reads it as it is
+    TOKEN_ENDPOINT_AUTH_METHODS = [*ACCEPTED_AUTH_METHODS, "none"]  # noqa: RUF012  Authlib reads this attribute
 
     def authenticated(self) -> Any:
-        """The client, if it may use this grant."""
+        """The authenticated client; `unauthorized_client` when it may not use this grant."""
         client = self.request.client = self.authenticate_token_endpoint_client()
         if not client.check_grant_type(self.GRANT_TYPE):
             raise UnauthorizedClientError("This client may not use this grant.")
         return client
 
     def needed(self, name: str) -> str:
-        """A parameter that must be there."""
+        """The value of a required parameter; `invalid_request` when it is missing."""
         value = self.request.form.get(name)
         if not value:
             raise InvalidRequestError(f"The parameter {name} is missing.")
         return value
 
     def bound_key(self) -> str | None:
-        """The key that refresh tokens are bound to: a client that has a secret proves itself by that (RFC 9449 §5)."""
+        """The thumbprint of the key that new refresh tokens are bound to; None for a confidential client.
+
+        A confidential client authenticates when it uses the refresh token, so that no binding is needed (RFC 9449 §5).
+        """
         return self.server.key if self.request.client.is_public else None
 
     def answer(
         self, grant: AuthorizationGrant, scope: str, following: NewRefreshToken | None
     ) -> Any:
-        """The token response; who signed in is kept for whoever signs the ID token. An agent signs nobody in."""
+        """The token response; for a client other than an agent, `server.signed_in` gets the ID token's content."""
         token = self.generate_token(
             user=authorization_codes.subject(grant), scope=scope, include_refresh_token=False
         )
@@ -161,7 +162,7 @@ def _code(flow: CodeFlowGrants) -> type[BaseGrant]:
                 self.needed("code_verifier"),
                 self.server.key,
             )
-            # A document that a client is known by may have changed since the user was asked.
+            # The client's metadata document may have changed since the user granted access.
             if not client.check_redirect_uri(presented.redirect_uri):
                 raise authorization_codes.invalid_grant_refusal(
                     "The redirect URI is not the client's any more."

@@ -1,7 +1,7 @@
-"""One server of Authlib's, for one request.
+"""An Authlib authorization server over one transaction.
 
-Authlib's server is synchronous and so is a unit: one server object serves one request inside one
-transaction. Authlib *returns* its errors; this adapter raises them, or half a grant would be committed.
+Authlib's server is synchronous, as is a unit of the store: one server object serves one request inside one
+transaction. Authlib returns its errors as responses; this adapter raises them, so that the transaction is undone.
 """
 # pyright: basic, reportAttributeAccessIssue=false, reportIncompatibleVariableOverride=false
 # pyright: reportOptionalMemberAccess=false, reportOptionalOperand=false, reportArgumentType=false
@@ -50,7 +50,7 @@ log = logger(__name__)
 
 
 class FormPayload(OAuth2Payload):
-    """The form, as Authlib reads it."""
+    """The form of a request, in the interface that Authlib reads."""
 
     def __init__(self, form: Mapping[str, str]) -> None:
         self._form = dict(form)
@@ -65,7 +65,7 @@ class FormPayload(OAuth2Payload):
 
 
 class TokenEndpointRequest(OAuth2Request):
-    """A POST of a form to one of our endpoints. The URL is the public one, since Authlib insists on TLS in it."""
+    """A POST of a form to an OAuth endpoint. The URL is a constant with https, which Authlib requires."""
 
     def __init__(self, form: Mapping[str, str], authorization: str | None) -> None:
         headers = {"Authorization": authorization} if authorization else {}
@@ -85,8 +85,9 @@ class TokenEndpointRequest(OAuth2Request):
 class TokenServer(AuthorizationServer):
     """Authlib's server over one transaction, for one request.
 
-    `known` is a client that has no row: the world was asked for its document before. `signed_in` is who granted
-    what, once a grant of the code flow was redeemed. `key` is the one that the client has proven to hold.
+    `known` is a client without a row, whose metadata document was fetched before the transaction. `signed_in` holds
+    the content of the ID token after a grant of the code flow was redeemed. `key` is the thumbprint of the key that
+    the client has proven to hold (RFC 9449). `life` is the lifetime of a new access token in seconds.
     """
 
     def __init__(
@@ -131,7 +132,7 @@ class TokenServer(AuthorizationServer):
         return ApiKeyClient(self.tx, self.keys, client_id, address=self.address)
 
     def query_any_token(self, text: str) -> AccessToken | RefreshTokenWithGrant | None:
-        """The row behind an access token or a refresh token, dead or alive."""
+        """The row of an access token or a refresh token, live or not; None for any other text."""
         found = self.credentials.find(self.tx, text)
         if found is not None:
             return found
@@ -139,7 +140,7 @@ class TokenServer(AuthorizationServer):
         return RefreshTokenWithGrant(*renewing) if renewing else None
 
     def save_token(self, token: dict[str, Any], request: OAuth2Request) -> None:
-        """Keep the row of the token that was just generated."""
+        """Store the row of the token that was just generated."""
         issued = self._issued
         if issued is None or issued.text != token["access_token"]:
             raise AssertionError("a token is saved that was not generated here")
@@ -166,7 +167,7 @@ class TokenServer(AuthorizationServer):
         return None
 
     def token(self, request: TokenEndpointRequest) -> Any:
-        """The token endpoint's answer."""
+        """The response of the token endpoint; raises a `Refusal` for an error."""
         self._wants_jwt = request.form.get("requested_token_type") == JWT_TOKEN_TYPE
         self._refreshes = request.form.get("grant_type") == REFRESH_TOKEN
         self._resource = request.form.get("resource")
@@ -175,7 +176,7 @@ class TokenServer(AuthorizationServer):
     def act(
         self, endpoint: "type[TokenRevocation | TokenIntrospection]", request: TokenEndpointRequest
     ) -> Any:
-        """The answer of one of the endpoints about tokens."""
+        """The response of the revocation or introspection endpoint; raises a `Refusal` for an error."""
         self.register_endpoint(endpoint)
         return self.create_endpoint_response(endpoint.ENDPOINT_NAME, request)
 
@@ -203,7 +204,7 @@ class TokenServer(AuthorizationServer):
         }
 
     def _by_key(self, _query: Any, request: TokenEndpointRequest) -> Any:
-        """For clients that sign their name (RFC 7523 §2.2)."""
+        """Authenticate a client by the assertion that it signed (RFC 7523 §2.2); None when that fails."""
         client_id = client_authentication.claimed_client_id(request.form)
         client = self.query_client(client_id) if client_id else None
         if not isinstance(client, RegisteredClient) or client.row.jwks is None:
@@ -217,13 +218,13 @@ class TokenServer(AuthorizationServer):
                 audience=self.credentials.issuer,
             )
         except AssertionRefused as refused:
-            # Authlib says the same of every client that is not believed; the log knows more.
+            # Authlib answers every failed authentication alike; the log has the reason.
             log.info("client refused", client_id=client_id, detail=f"{refused} {refused.detail}")
             return None
         return client
 
     def _by_possession(self, _query: Any, request: TokenEndpointRequest) -> Any:
-        """For tokens of those who have no secret: whoever holds the token may end it (RFC 7009 §2.1)."""
+        """Accept possession of the token in place of authentication, for tokens of public clients (RFC 7009 §2.1)."""
         if "Authorization" in request.headers or "client_secret" in request.form:
             return None
         token = self.query_any_token(request.form.get("token", ""))
@@ -234,7 +235,7 @@ class TokenServer(AuthorizationServer):
 
 
 def _refusal(error: OAuth2Error) -> Refusal:
-    """Authlib's error as one of the family."""
+    """Authlib's error as a `Refusal`."""
     name, description = (
         str(error.error),
         error.description or "The request was refused.",

@@ -1,7 +1,8 @@
-"""What a client says of itself, believed field by field (RFC 7591 §2, OpenID Registration §2, CIMD -01).
+"""Reads the metadata that a client states, member by member.
 
-What we cannot do and a client may live without is left out of the answer, as RFC 7591 §2 allows; what a client would
-count on is refused.
+Sources: RFC 7591 §2, OpenID Connect Dynamic Client Registration §2 and draft-ietf-oauth-client-id-metadata-document-01.
+An unsupported member is left out of the response, as RFC 7591 §2 allows, unless the client would rely on it; then the
+registration is refused.
 """
 
 from collections.abc import Iterable, Mapping
@@ -40,7 +41,7 @@ _COUNTED_ON: Final = (
 
 
 class MetadataRefused(Refusal):
-    """The client's word on itself cannot be taken (RFC 7591 §3.2.2)."""
+    """The client's metadata is not accepted (RFC 7591 §3.2.2)."""
 
     default_error = "invalid_client_metadata"
 
@@ -48,9 +49,9 @@ class MetadataRefused(Refusal):
 def read_metadata(
     members: Mapping[str, Any], *, offered: Iterable[str], otherwise: str = "client_secret_basic"
 ) -> NewClient:
-    """The client behind this metadata, with no more scopes than are `offered`; raises `MetadataRefused`.
+    """The client that the metadata describes, with scopes from `offered` only; raises `MetadataRefused`.
 
-    `otherwise` is how it authenticates when it says nothing.
+    `otherwise` is the authentication method when the metadata names none.
     """
     members = {name: value for name, value in members.items() if value is not None}
     for name in _COUNTED_ON:
@@ -106,7 +107,7 @@ def _redirect_uris(given: Any) -> tuple[str, ...]:
 
 
 def _keys(members: Mapping[str, Any]) -> str:
-    """The keys of a client that proves itself by one; they stand in its metadata, nothing is fetched for them."""
+    """The JWK Set of a `private_key_jwt` client as JSON text, from the member `jwks`; `jwks_uri` is never fetched."""
     algorithm = members.get("token_endpoint_auth_signing_alg")
     if algorithm is not None and algorithm not in ALGORITHMS:
         raise MetadataRefused(f"token_endpoint_auth_signing_alg is one of {', '.join(ALGORITHMS)}.")

@@ -1,4 +1,4 @@
-"""`/oauth/register` (RFC 7591): a client introduces itself and gets an id, and a secret if it can keep one."""
+"""`/oauth/register` (RFC 7591): a client registers itself and gets an id, and a secret if it authenticates by one."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, NotRequired
@@ -25,7 +25,7 @@ _OBJECT: Final = WithJsonSchema({"type": "object"})
 
 
 class RegisterClient(Lenient):
-    """RFC 7591 §2, as far as it is heeded here; `metadata.read` believes the members one by one."""
+    """The client metadata of RFC 7591 §2 that is supported; `client_metadata.read_metadata` checks each member."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -55,7 +55,7 @@ class RegisterClient(Lenient):
 
 
 class ClientInformation(TypedDict):
-    """RFC 7591 §3.2.1."""
+    """The registration response (RFC 7591 §3.2.1)."""
 
     client_id: str
     client_id_issued_at: int
@@ -74,13 +74,12 @@ class ClientInformation(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class ClientRegistrationRoutes:
-    """Takes clients in. `offered` are the scopes that this service has."""
+    """The registration endpoint. `offered` lists the scopes that this service grants."""
 
     store: Store
     offered: tuple[str, ...]
 
     def operations(self) -> list[Operation]:
-        """What this slice offers."""
         return [
             Operation(
                 name="register_client",
@@ -100,7 +99,7 @@ class ClientRegistrationRoutes:
         ]
 
     async def register(self, call: Call[RegisterClient]) -> Answer:
-        """RFC 7591 §3: whoever registers gets what any user may then let it do, and nothing before."""
+        """Store a client (RFC 7591 §3). It can do nothing until a user grants it access."""
         given = call.input.model_dump(exclude_none=True)
         told = client_metadata.read_metadata(given, offered=self.offered)
         client_id, secret = await self.store.write(

@@ -20,7 +20,7 @@ AUTHORIZATION_CODE: Final = "authorization_code"
 REFRESH_TOKEN: Final = "refresh_token"  # noqa: S105
 GRANTS: Final = ("client_credentials", JWT_BEARER, AUTHORIZATION_CODE, REFRESH_TOKEN)
 USERLESS_GRANTS: Final = ("client_credentials", JWT_BEARER)
-"""The grants that need no browser: what an operator's client gets when nothing else is said."""
+"""The grants that need no browser; the default for a client that an operator adds."""
 CODE_FLOW_GRANTS: Final = (AUTHORIZATION_CODE, REFRESH_TOKEN)
 SECRET_METHODS: Final = ("client_secret_basic", "client_secret_post")
 PRIVATE_KEY_JWT: Final = "private_key_jwt"
@@ -57,9 +57,9 @@ _REMOVE = Statement(
 
 @dataclass(frozen=True, slots=True)
 class NewClient:
-    """What an operator says of a client, or what it says of itself (`origin` `registered`).
+    """The properties of a client, from an operator or, with `origin` `registered`, from the client's own metadata.
 
-    `jwks` is its key set as JSON, where it proves itself by a key.
+    `jwks` is the client's JWK Set as JSON text; None unless `auth_method` is `private_key_jwt`.
     """
 
     name: str
@@ -82,7 +82,7 @@ class RegisteredClient:
 
     @property
     def scopes(self) -> list[str]:
-        """What the client may ask for."""
+        """The scopes that the client may request."""
         return self.row.scope.split()
 
     def get_client_id(self) -> str:
@@ -92,14 +92,14 @@ class RegisteredClient:
         return None
 
     def get_allowed_scope(self, scope: str | None) -> str:
-        """The client's own scopes, cut to those asked for; all of them when none are (RFC 6749 §3.3)."""
+        """Those requested scopes that the client may have; all of its scopes when none is requested (RFC 6749 §3.3)."""
         own = self.row.scope.split()
         return " ".join(
             own if not scope else [name for name in ordered(scope.split()) if name in own]
         )
 
     def check_redirect_uri(self, redirect_uri: str) -> bool:
-        """Whether the client registered this very URI; the port of a loopback one is free."""
+        """Whether the client registered this URI; the port of a loopback URI may differ."""
         return any(
             redirect_uris.matches(own, redirect_uri) for own in self.row.redirect_uris.split()
         )
@@ -108,14 +108,14 @@ class RegisteredClient:
         return values.equal_in_constant_time(values.digest(client_secret), self.row.secret_digest)
 
     def check_endpoint_auth_method(self, method: str, endpoint: str) -> bool:
-        """Either way of sending the secret proves the same; a client without one has a key, or says its name."""
+        """Whether the client may authenticate by this method; both ways to send a secret count as the same."""
         if self.row.auth_method in SECRET_METHODS:
             return method in SECRET_METHODS
         return method == self.row.auth_method
 
     @property
     def is_public(self) -> bool:
-        """Whether the client has neither secret nor key, so that anybody may say that he is it."""
+        """Whether the client has neither a secret nor keys and so cannot authenticate (RFC 6749 §2.1)."""
         return self.row.auth_method == "none"
 
     def check_response_type(self, response_type: str) -> bool:
@@ -126,7 +126,10 @@ class RegisteredClient:
 
 
 def add(tx: Transaction, client: NewClient, *, actor: str = "operator") -> tuple[str, str]:
-    """Add a client; answers its id and, once, its secret, if it is to have one. 422 for what does not fit."""
+    """Add a client and return its id and its secret; the secret is empty for a client without one.
+
+    Only the digest of the secret is stored. 422 for an unknown value or a combination that is not allowed.
+    """
     _check("grant", client.grants, GRANTS)
     _check("scope", client.scopes, (*ASSISTANT, *DIRECTORY))
     _check("auth_method", (client.auth_method,), AUTH_METHODS)
@@ -166,7 +169,7 @@ def add(tx: Transaction, client: NewClient, *, actor: str = "operator") -> tuple
 
 
 def find(tx: Transaction, client_id: str) -> Client | None:
-    """The client of this id, unless it was removed."""
+    """The client with this id, unless it was removed."""
     return tx.one(_FIND, client=client_id)
 
 
@@ -176,7 +179,10 @@ def list_clients(tx: Transaction) -> list[Client]:
 
 
 def remove(tx: Transaction, client_id: str) -> None:
-    """Remove a client and kill its tokens; 404 when there is none. One known by its document is shut out for good."""
+    """Remove a client and end its tokens; 404 when there is no such client.
+
+    A client whose id is the URL of its metadata document has no row; its id stays blocked.
+    """
     by_document = client_id.startswith(("https://", "http://"))
     if not by_document and not tx.run(_REMOVE, client=client_id, at=values.now()):
         raise NotFound(f"There is no client {client_id}.")
@@ -185,17 +191,17 @@ def remove(tx: Transaction, client_id: str) -> None:
 
 
 def mark_used(tx: Transaction, client_id: str) -> None:
-    """A user let the client in: it stays, however it came here."""
+    """Record that a user granted the client access, so that `delete_unused` keeps it."""
     tx.run(_USED, client=client_id, at=values.now())
 
 
 def delete_unused(tx: Transaction, now: int) -> None:
-    """Delete the clients that registered themselves a week ago and that no user let in since; `now` in milliseconds."""
+    """Delete the clients that registered themselves more than a week before `now` (ms) and that no user has used."""
     tx.run(_DELETE_UNUSED, at=now - UNUSED_DAYS * values.DAY)
 
 
 def summary(client: Client) -> dict[str, Any]:
-    """What an operator sees of a client."""
+    """The members of a client that the command line shows to an operator."""
     return {
         "client_id": client.id,
         "name": client.name,

@@ -1,4 +1,4 @@
-"""Consents: what a user lets which client do, one row a pair, his to see and to withdraw."""
+"""Consents: the scopes that a user granted to a client, one row for each pair. The user can list and withdraw them."""
 
 from typing import Final
 
@@ -47,7 +47,11 @@ def save(
     scopes: list[str],
     remembered: bool,
 ) -> None:
-    """A user let a client in; `remembered` when these scopes need not be asked for again."""
+    """Add the scopes to the user's consent for a client.
+
+    With `remembered`, later requests for these scopes skip the consent page. `place` is where the client runs, as
+    the user is shown it.
+    """
     before, now = tx.one(_FIND, user=user_id, client=client_id), values.now()
     scope = " ".join(ordered([*scopes, *(before.scope.split() if before else ())]))
     spared = before.remembered.split() if before else []
@@ -70,18 +74,18 @@ def save(
 
 
 def covers(tx: Transaction, user_id: str, client_id: str, scopes: list[str]) -> bool:
-    """Whether the user said yes to all of this before, in a way that counts again."""
+    """Whether the user granted all these scopes to the client before and chose to remember the grant."""
     found = tx.one(_FIND, user=user_id, client=client_id)
     return found is not None and set(scopes) <= set(found.remembered.split())
 
 
 def of_user(tx: Transaction, user_id: str) -> list[ClientConsent]:
-    """Whom the user let in, the newest first; at most 200."""
+    """The user's consents, newest first; at most 200."""
     return tx.all(_OF, user=user_id)
 
 
 def withdraw(tx: Transaction, user_id: str, client_id: str, *, actor: str) -> bool:
-    """The client may do nothing for the user any more: all its codes and tokens die. False if it never might."""
+    """Delete the user's consent for a client and end all its codes and tokens; False when there is no consent."""
     if not tx.run(_DROP, user=user_id, client=client_id):
         return False
     authorization_codes.end_all(tx, user_id, client_id)

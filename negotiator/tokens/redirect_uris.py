@@ -1,7 +1,7 @@
-"""Redirect URIs: which may be registered, which match, and the answers that are sent to them.
+"""Redirect URIs: which may be registered, which match a registered one, and how parameters are added.
 
-A URI is never normalised: it is one of the registered ones byte for byte, a loopback one but for its port (RFC 8252
-§7.3, RFC 9700 §4.1.3).
+A URI is never normalised: it must equal a registered one byte for byte. The port of a loopback URI may differ
+(RFC 8252 §7.3, RFC 9700 §4.1.3).
 """
 
 import re
@@ -10,14 +10,14 @@ from typing import Final
 from urllib.parse import quote, urlencode, urlsplit
 
 _LONGEST: Final = 2000
-# No space, quote, backslash, caret, backtick, brace or bar, and no byte beyond ASCII: RFC 3986 has none of them, and
-# browsers and parsers disagree on what they would mean.
+# RFC 3986 allows no space, quote, backslash, caret, backtick, brace, bar or byte beyond ASCII, and browsers and parsers
+# read them differently.
 _CHARACTERS: Final = re.compile(r"[A-Za-z0-9\-._~:/?\[\]@!$&'()*+,;=%]+")
 _ESCAPES: Final = re.compile(r"(?:[^%]|%[0-9A-Fa-f]{2})*")
 _SCHEME: Final = re.compile(r"([a-z][a-z0-9+.-]*):")
 _HOST: Final = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])")
 _LOOPBACK: Final = re.compile(r"http://(127\.0\.0\.1|\[::1\]|localhost)(?::(\d{1,5}))?(|[/?].*)")
-# Schemes that browsers act on themselves, or that lead into a file system or a script.
+# Schemes that browsers handle themselves, or that open files or run scripts.
 _NEVER: Final = {
     *(
         "about",
@@ -36,10 +36,10 @@ _NEVER: Final = {
 
 
 def registration_fault(uri: str, *, private_schemes: bool = False) -> str:
-    """Why this URI may not be registered, as a sentence; empty when it may.
+    """A sentence that says why this URI may not be registered; empty when it may.
 
-    https anywhere; http on loopback only; an app's own scheme if it is a reversed domain name (RFC 8252 §7.1), or, with
-    `private_schemes`, any that means nothing to a browser.
+    Allowed are https for any host, http for a loopback host, and an app's own scheme that is a reversed domain name
+    (RFC 8252 §7.1). With `private_schemes`, any scheme is allowed that browsers do not handle themselves.
     """
     if not 1 <= len(uri) <= _LONGEST:
         return f"A redirect URI has 1 to {_LONGEST} characters."
@@ -72,17 +72,17 @@ def _web_refusal(uri: str) -> str:
 
 
 def is_loopback(uri: str) -> bool:
-    """Whether the URI leads to a program on the user's own machine: 127.0.0.1, [::1] or localhost, by http."""
+    """Whether the URI is http to the user's own machine: 127.0.0.1, [::1] or localhost."""
     return _LOOPBACK.fullmatch(uri) is not None
 
 
 def is_https_only(uri: str) -> bool:
-    """Whether only the owner of a host can receive what is sent there: https, and nothing a machine is its own for."""
+    """Whether the URI is https to a host other than the user's own machine, so that only that host receives it."""
     return uri.startswith("https://") and display_host(uri) not in {"localhost", "127.0.0.1", "::1"}
 
 
 def matches(registered: str, given: str) -> bool:
-    """Whether an authorization request may name `given` when `registered` was registered."""
+    """Whether the redirect URI `given` of an authorization request matches the `registered` one."""
     if registered == given:
         return True
     ours, theirs = _LOOPBACK.fullmatch(registered), _LOOPBACK.fullmatch(given)
@@ -95,15 +95,15 @@ def matches(registered: str, given: str) -> bool:
 
 
 def display_host(uri: str) -> str:
-    """Where the URI leads, in a word for people: a host, or an app's own scheme."""
+    """The part of the URI that is shown to the user: the host, or an app's own scheme with its colon."""
     parts = urlsplit(uri)
     return (parts.hostname or "") if parts.scheme in {"http", "https"} else f"{parts.scheme}:"
 
 
 def origin(uri: str) -> str:
-    """What a content security policy calls the place: `https://host:port`, or a scheme with its colon.
+    """The source expression of a content security policy for the URI: `https://host:port`, or a scheme with its colon.
 
-    The policy's grammar has no name for an IPv6 address (CSP 3 §2.3.1): its scheme has to do.
+    The grammar of CSP 3 §2.3.1 has no IPv6 addresses, so that such a URI is named by its scheme.
     """
     parts = urlsplit(uri)
     named = parts.scheme in {"http", "https"} and "[" not in parts.netloc
@@ -111,7 +111,7 @@ def origin(uri: str) -> str:
 
 
 def add_parameters(uri: str, told: Mapping[str, str | None]) -> str:
-    """The URI with these parameters added to its query; None leaves one out (RFC 6749 §4.1.2)."""
+    """The URI with these parameters added to its query; a parameter with the value None is left out (RFC 6749 §4.1.2)."""
     added = urlencode(
         {name: value for name, value in told.items() if value is not None}, quote_via=quote
     )

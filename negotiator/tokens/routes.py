@@ -36,7 +36,7 @@ _NO_CACHE = {"cache-control": "no-store", "pragma": "no-cache"}
 
 
 class TokenRequest(Lenient):
-    """The token endpoint's form."""
+    """The form of the token endpoint; the members that are needed depend on `grant_type`."""
 
     grant_type: str
     scope: str | None = None
@@ -54,7 +54,7 @@ class TokenRequest(Lenient):
 
 
 class TokenAction(Lenient):
-    """The revocation and introspection endpoints' form."""
+    """The form of the revocation and introspection endpoints."""
 
     token: str
     token_type_hint: str | None = None
@@ -65,7 +65,7 @@ class TokenAction(Lenient):
 
 
 class TokenResponse(TypedDict):
-    """RFC 6749 §5.1."""
+    """The response of the token endpoint (RFC 6749 §5.1)."""
 
     access_token: str
     token_type: str
@@ -76,11 +76,11 @@ class TokenResponse(TypedDict):
 
 
 class TokenRevoked(TypedDict):
-    """RFC 7009 §2.2: there is nothing to read."""
+    """The empty response of the revocation endpoint (RFC 7009 §2.2)."""
 
 
 class TokenView(TypedDict):
-    """RFC 7662 §2.2; of a token that is not the client's own or not alive, `active` is all."""
+    """The introspection response (RFC 7662 §2.2); only `active` for a token that is not live or not the client's own."""
 
     active: bool
     scope: NotRequired[str]
@@ -96,7 +96,7 @@ class TokenView(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class TokenEndpoints:
-    """The standard doors."""
+    """The OAuth endpoints that issue, revoke and describe tokens."""
 
     store: Store
     credentials: AccessTokens
@@ -111,7 +111,6 @@ class TokenEndpoints:
     exchange: IdentityAssertionExchange
 
     def operations(self) -> list[Operation]:
-        """What this slice offers."""
         return [
             Operation(
                 name="issue_token",
@@ -130,7 +129,7 @@ class TokenEndpoints:
                 name="revoke_token",
                 method="POST",
                 path="/oauth/revoke",
-                summary="End an access token, or a refresh token with all it renewed, at once",
+                summary="End an access token, or a refresh token with all tokens of its grant, at once",
                 run=self.revoke,
                 input=TokenAction,
                 output=TokenRevoked,
@@ -173,7 +172,7 @@ class TokenEndpoints:
         if form.grant_type == JWT_BEARER:
             if not form.assertion:
                 raise InvalidRequest("The parameter assertion is missing.")
-            # Keys may have to be fetched: ask the world before the transaction opens.
+            # Keys may have to be fetched, which must happen before the transaction opens.
             presented = await self.presenter.present(form.assertion, claimed, key=key)
             grants.append(assertion_grant(presented))
         known = await self.known.document(claimed, call.address)
@@ -190,12 +189,12 @@ class TokenEndpoints:
         return Answer(body, 200, _NO_CACHE)
 
     async def revoke(self, call: Call[TokenAction]) -> Answer:
-        """RFC 7009."""
+        """Revoke a token (RFC 7009)."""
         body = await self._endpoint(call, TokenRevocation)
         return Answer(body, 200, _NO_CACHE)
 
     async def introspect(self, call: Call[TokenAction]) -> Answer:
-        """RFC 7662."""
+        """Describe a token (RFC 7662)."""
         return Answer(await self._endpoint(call, TokenIntrospection), 200, _NO_CACHE)
 
     async def _endpoint(
@@ -237,7 +236,10 @@ def _fields(form: TokenRequest | TokenAction) -> dict[str, str]:
 
 
 def _claimed_client(form: dict[str, str], authorization: str | None) -> str | None:
-    """The client id the request claims; 400 when it authenticates twice (RFC 6749 §2.3) or against itself."""
+    """The client id that the request states, not yet verified.
+
+    400 when the request authenticates in two ways (RFC 6749 §2.3) or states two different ids.
+    """
     named = form.get("client_id")
     ways = [authorization is not None, "client_secret" in form, "client_assertion" in form]
     if sum(ways) > 1:

@@ -1,7 +1,4 @@
-"""Access tokens by their id, OAuth clients, API keys.
-
-What users granted to clients by the code flow, what renews it, and what need not be asked again.
-"""
+"""Tables of access tokens, OAuth clients, API keys, authorization grants, refresh tokens and consents."""
 
 from sqlalchemy import BigInteger, Index, text
 from sqlmodel import Field
@@ -11,16 +8,16 @@ from negotiator.values import DAY
 
 
 class AccessToken(TableModel, table=True):
-    """One issued token or identity assertion, without its secret: the signature lives with the bearer only.
+    """One issued access token or identity assertion. The row does not hold its text or signature.
 
-    `client_id`, `user_id`, `issuer`, `identity` and `authorization` (a user's consent to a client, by the code flow)
-    are what the token stands on; see `trust.tables.Revocation`. `key` is the thumbprint of the key it is bound to,
-    `resource` what it is limited to, space-delimited, empty for the whole service (RFC 8707).
+    Revoking the `client_id`, `user_id`, `issuer`, `identity` or `authorization` (the id of an `AuthorizationGrant`)
+    ends the token; see `trust.tables.Revocation`. `key` is the thumbprint of the key that the token is bound to.
+    `resource` lists the resources that it is limited to, space-delimited; empty means the whole service (RFC 8707).
     """
 
     __tablename__ = "access_tokens"
     __table_args__ = (
-        # For the user who looks at what his agents hold; tokens of nobody stay out of it and cost nothing.
+        # For the list of the tokens that act for a user; tokens without a user are left out of the index.
         Index(
             "ix_access_tokens_user_id",
             "user_id",
@@ -46,10 +43,11 @@ class AccessToken(TableModel, table=True):
 
 
 class Client(TableModel, table=True):
-    """An OAuth client: added by an operator, or by itself (RFC 7591). Lists are space-delimited, as OAuth writes them.
+    """An OAuth client, added by an operator or by its own registration (RFC 7591). Lists are space-delimited.
 
-    A public client has neither a secret nor `jwks`, the public keys that it proves itself by. `used_at` is when a user
-    first let it in; one that registered itself and never was is forgotten. `uri` is its home page, by its own word.
+    `jwks` holds the public keys of a client that authenticates by a signed assertion; a public client has neither keys
+    nor a secret. `used_at` is when a user first granted the client access; a client that registered itself and has
+    none is deleted after a week. `uri` is the home page that the client states.
     """
 
     __tablename__ = "clients"
@@ -74,10 +72,10 @@ class Client(TableModel, table=True):
 
 
 class ApiKey(TableModel, table=True):
-    """A key of a directory agent, its secret only as a keyed digest.
+    """An API key of a directory agent; only a keyed digest of the key is stored.
 
-    `retired_at` is when it got a successor, `expires_at` when it stops to work for that. `last_used_from` is a
-    network, never an address.
+    `retired_at` is when a successor was issued, and `expires_at` is when the retired key stops working.
+    `last_used_from` is a network and never a full address.
     """
 
     __tablename__ = "api_keys"
@@ -95,11 +93,12 @@ class ApiKey(TableModel, table=True):
 
 
 class AuthorizationGrant(TableModel, table=True):
-    """One grant of a user to a client, with its one code; every token from it stands on its `id`.
+    """One grant of a user to a client, with its one authorization code; revoking its `id` ends every token from it.
 
-    `issuer` and `identity` are what the user's sign-in stood on, `resource` what the request named, space-delimited,
-    empty for anything of ours. The code is kept as its keyed digest; `key` is the thumbprint of the key it wants to see
-    proven, if the request named one. `expires_at` is when all of it is over.
+    `issuer` and `identity` name the OpenID provider that signed the user in, if one did. `resource` lists the
+    resources of the request, space-delimited; empty means the whole service. Only the keyed digest of the code is
+    stored. `key` is the thumbprint of the key that the client must prove to redeem the code, if the request named one.
+    `expires_at` is when the code and all tokens from it have expired.
     """
 
     __tablename__ = "authorizations"
@@ -128,9 +127,9 @@ class AuthorizationGrant(TableModel, table=True):
 
 
 class RefreshToken(TableModel, table=True):
-    """One link of a chain: good for one use, and kept after it, so that a second use is recognised.
+    """A refresh token. It works once; its row stays until it expires, so that a second use is detected.
 
-    `key` is the thumbprint of the key that a client without a secret has to prove (RFC 9449 §5).
+    `key` is the thumbprint of the key that a public client must prove (RFC 9449 §5).
     """
 
     __tablename__ = "refresh_tokens"
@@ -145,7 +144,7 @@ class RefreshToken(TableModel, table=True):
 
 
 class ClientConsent(TableModel, table=True):
-    """What a user lets a client do, for him to see and to withdraw; `remembered` scopes are not asked for again."""
+    """The scopes that a user granted to a client; for the `remembered` ones, no consent page is shown again."""
 
     __tablename__ = "consents"
     __table_args__ = table_options(sqlite_with_rowid=False, owner="user_id", on_claim="leave")

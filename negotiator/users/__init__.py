@@ -1,6 +1,7 @@
 """User accounts, the identities at issuers that belong to them, and requests that wait for their approval.
 
-`user_queries` stores accounts; `identity_matching` finds or makes the user behind a verified assertion;
-`approval_queries` stores links and mails that only the owner, signed in, may approve. Tables: `users`,
-`identities`, `approvals`. Agents are referred to by id only.
+`user_queries` stores accounts. `identity_matching` finds or creates the user that a verified assertion names.
+`approval_queries` stores requests that only the owner of an account may approve. `session_queries` stores browser
+sessions. `invitation` signs the link that creates the first user. `userinfo_routes` serves `/oauth/userinfo`.
+Tables: `users`, `identities`, `approvals`, `browser_sessions`. Agents are referred to by id only.
 """

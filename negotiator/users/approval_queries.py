@@ -1,6 +1,7 @@
-"""Approvals: a secret link behind which the owner, signed in, grants a link or the binding of an agent.
+"""Approvals: requests that the owner of an account grants on a page behind a secret link, after signing in.
 
-Looking never grants: mail scanners open links. The secret is stored as its digest; five wrong passwords end it.
+Opening the link grants nothing, because mail scanners open links. Only the digest of the secret is stored. Five
+counted attempts to sign in close the approval.
 """
 
 from typing import Final
@@ -48,7 +49,7 @@ def request_link(
     issuer: str,
     agent_name: str,
 ) -> None:
-    """Ask the owner of `email` to link an identity to his account."""
+    """Store a request to the owner of `email` to link an identity to their account."""
     _add(
         tx,
         secret,
@@ -63,7 +64,7 @@ def request_link(
 def request_binding(
     tx: Transaction, secret: str, *, email: str, agent_id: str, agent_name: str
 ) -> None:
-    """Ask the owner of `email` to bind an agent to himself."""
+    """Store a request to the owner of `email` to bind an agent to their account."""
     _add(
         tx,
         secret,
@@ -75,17 +76,17 @@ def request_binding(
 
 
 def find(tx: Transaction, secret: str) -> Approval | None:
-    """The approval behind this secret, while it is open."""
+    """The approval with this secret; None when it is unknown, decided, expired or out of attempts."""
     return tx.one(_FIND, secret=values.digest(secret), now=values.now())
 
 
 def count_attempt(tx: Transaction, secret: str) -> Approval | None:
-    """Count one try to sign in, the fifth included; None when the approval is not open (any more)."""
+    """Count one attempt to sign in and return the approval; None when the approval was not open before it."""
     return tx.one(_TRY, secret=values.digest(secret), now=values.now())
 
 
 def consume(tx: Transaction, secret: str) -> Approval | None:
-    """Use the approval up, after a try that was counted; only one of any number at once gets it."""
+    """Mark the approval as decided and return it; of several concurrent calls one gets it, the others get None."""
     return tx.one(_TAKE, secret=values.digest(secret), now=values.now())
 
 

@@ -1,4 +1,4 @@
-"""From a verified assertion to its user: spent once, above the watermark, linked or made just in time."""
+"""Finds or creates the user that a verified assertion or an OpenID sign-in names, and links identities to users."""
 
 from dataclasses import dataclass
 
@@ -56,7 +56,7 @@ _LINK = Statement(insertion(LinkedIdentity).on_conflict_do_nothing())
 
 @dataclass(frozen=True, slots=True)
 class MatchedUser:
-    """The user behind an assertion, and the identity his tokens stand on."""
+    """The user that an assertion names, with the issuer and the identity whose revocation ends their tokens."""
 
     user_id: str
     email: str | None
@@ -65,7 +65,7 @@ class MatchedUser:
 
 
 class LinkApprovalRequired(AssertionRefused):
-    """The assertion's e-mail belongs to an account that is not linked: only its owner may link it."""
+    """The assertion's e-mail address belongs to an account without this identity; only its owner may link it."""
 
     def __init__(self, email: str, issuer: str, identity: str) -> None:
         super().__init__(
@@ -78,9 +78,9 @@ class LinkApprovalRequired(AssertionRefused):
 
 
 def match_assertion(tx: Transaction, assertion: Assertion, *, actor: str) -> MatchedUser:
-    """Spend the assertion and answer its user (docs/contract 2.3); raises `AssertionRefused`.
+    """Mark the assertion as used and return its user (docs/contract 2.3); raises `AssertionRefused`.
 
-    Runs in the transaction that issues the token: when that one is undone, so is the spending.
+    Runs in the transaction that issues the token: a rollback leaves the assertion unused.
     """
     issuer = assertion.issuer.issuer
     key = identity_key(issuer, assertion.tenant or "", assertion.subject)
@@ -98,7 +98,7 @@ def match_assertion(tx: Transaction, assertion: Assertion, *, actor: str) -> Mat
 
 
 def _check_login(tx: Transaction, key: str, assertion: Assertion) -> None:
-    """Where an issuer reported a lost credential, only a login after that counts."""
+    """Refuse a login from before the time at which the issuer reported a lost credential."""
     lost = revocations.revoked_before(tx, login_key(key))
     if lost and (assertion.auth_time or 0) <= lost:
         raise AssertionRefused(
@@ -109,9 +109,10 @@ def _check_login(tx: Transaction, key: str, assertion: Assertion) -> None:
 
 
 def sign_in_user(tx: Transaction, person: OpenIdUser, *, actor: str) -> MatchedUser:
-    """The user whom a provider identified at a sign-in: known by (`iss`, `sub`), or made just in time.
+    """The user whom an OpenID provider signed in: found by (`iss`, `sub`), or created now.
 
-    Never by his e-mail address alone: that raises `LinkNeedsUser`, and the account's owner decides.
+    The e-mail address alone never selects an account: when another account has it, `LinkApprovalRequired` is raised
+    and the account's owner decides. Raises `AssertionRefused` for a revoked sign-in or a disabled account.
     """
     key = identity_key(person.issuer, "", person.subject)
     if person.issued_at <= (tx.one(_WATERMARK, key=key, issuer=person.issuer) or 0):
@@ -122,30 +123,30 @@ def sign_in_user(tx: Transaction, person: OpenIdUser, *, actor: str) -> MatchedU
 
 
 def link(tx: Transaction, *, identity: str, issuer: str, user_id: str, actor: str) -> None:
-    """Make the identity the user's."""
+    """Link the identity to the user; an identity that is linked already keeps its user."""
     tx.run(_LINK, key=identity, issuer=issuer, user_id=user_id, linked_at=values.now())
     audit.record(tx, "user.linked", user_id, actor=actor, issuer=issuer)
 
 
 def by_email(tx: Transaction, issuer: str, email: str, *, tenant: str = "") -> list[str]:
-    """The identities of this issuer, in this tenant, whose accounts have the address."""
+    """The keys of the identities at this issuer, in this tenant, whose accounts have the e-mail address."""
     begin = identity_key(issuer, tenant, "")
     found = tx.all(_BY_EMAIL, issuer=issuer, email=email)
     return [key for key in found if key.startswith(begin)]
 
 
 def owner(tx: Transaction, identity: str) -> str | None:
-    """The user whose this identity is."""
+    """The id of the user to whom this identity is linked."""
     return tx.one(_OWNER, key=identity)
 
 
 def unlink(tx: Transaction, identity: str) -> None:
-    """Forget whose the identity was."""
+    """Remove the link between the identity and its user."""
     tx.run(_UNLINK, identity=identity)
 
 
 def of_user(tx: Transaction, user_id: str) -> list[LinkedIdentity]:
-    """The identities at issuers that are the user's, the newest first."""
+    """The identities that are linked to the user, newest first; at most 100."""
     return tx.all(_OF_USER, user=user_id)
 
 

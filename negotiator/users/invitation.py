@@ -1,6 +1,7 @@
-"""The link that makes the first user: printed by `serve`, good for a day, dead once used or once anybody exists.
+"""The invitation link that creates the first user: `serve` prints it.
 
-It is signed, not stored: every worker can tell it, and a start that is repeated makes no second row.
+It is valid for one day, until it is used or until a user account exists. It is signed instead of stored, so that
+every worker can check it and a restart adds no row.
 """
 
 import re
@@ -18,13 +19,13 @@ _FORM = re.compile(r"([0-9a-f]{8,12})-([0-9a-f]{64})")
 
 
 def invite(pepper: bytes) -> str:
-    """A new invitation, to print in a link."""
+    """A new invitation: the time in hexadecimal milliseconds, a hyphen and the signature."""
     stamp = f"{values.now():x}"
     return f"{stamp}-{_signature(pepper, stamp)}"
 
 
 def is_open(tx: Transaction, pepper: bytes, invitation: str) -> bool:
-    """Whether the invitation is ours, not a day old, and nobody exists yet."""
+    """Whether the signature is valid, the invitation is less than a day old and no user account exists yet."""
     found = _FORM.fullmatch(invitation)
     if found is None or not values.equal_in_constant_time(_signature(pepper, found[1]), found[2]):
         return False
@@ -40,7 +41,10 @@ def accept(
     name: str,
     password_hash: str,
 ) -> str:
-    """Make the first user, an administrator, and answer his id; of any number at once one wins, the rest get 410."""
+    """Create the first user as an administrator and return their id.
+
+    410 when the invitation is not open; of several concurrent calls one succeeds and the others get 410.
+    """
     first = is_open(tx, pepper, invitation) and atomic_updates.spend(
         tx, "invitation", "first user", expires_at=FOREVER
     )

@@ -1,7 +1,8 @@
-"""Browser sessions: begun at a sign-in, over when idle, old, ended, or when what they stand on is.
+"""Browser sessions: a sign-in begins one.
 
-The cookie holds 256 random bits, the row their digest. Reading one costs one indexed query; that it was seen is
-written once in five minutes.
+A session ends when it is idle for 12 hours, is 7 days old or is ended by the user, when the account is disabled, or
+when the user, the issuer or the identity behind the sign-in is revoked. The cookie holds 256 random bits and the row
+holds their digest. Reading a session costs one indexed query; its use is recorded at most once in five minutes.
 """
 
 from dataclasses import dataclass
@@ -79,7 +80,7 @@ _END_BY_SECRET = Statement(delete(_session).where(col(_session.digest) == bindpa
 
 @dataclass(frozen=True, slots=True)
 class ActiveSession:
-    """A live session and its user; times in milliseconds."""
+    """A session that has not ended, with its user; times in milliseconds."""
 
     session_id: str
     user_id: str
@@ -91,13 +92,13 @@ class ActiveSession:
 
     @property
     def is_stale(self) -> bool:
-        """Whether that it is in use should be written down again."""
+        """Whether `seen_at` is more than five minutes old and should be updated."""
         return values.now() - self.seen_at > _TOUCH
 
 
 @dataclass(frozen=True, slots=True)
 class SignInDetails:
-    """How and where somebody signed in. `issuer` and `identity` are set when a provider vouched for him."""
+    """How and where a user signed in; `issuer` and `identity` are set when an OpenID provider signed them in."""
 
     browser: str = ""
     address: str = ""
@@ -106,7 +107,7 @@ class SignInDetails:
 
 
 def begin(tx: Transaction, secret: str, user_id: str, *, means: SignInDetails) -> str:
-    """A new session behind this secret; answers its id."""
+    """Store a new session under the digest of this secret and return its id."""
     now, session_id = values.now(), values.new_id("ses")
     tx.run(
         _ADD,
@@ -126,38 +127,38 @@ def begin(tx: Transaction, secret: str, user_id: str, *, means: SignInDetails) -
 
 
 def find(tx: Transaction, secret: str) -> ActiveSession | None:
-    """The live session behind this secret."""
+    """The session with this secret, unless it has ended."""
     now = values.now()
     return tx.one(_FIND, digest=values.digest(secret), now=now, idle=now - SESSION_IDLE)
 
 
 def provider_identity(tx: Transaction, session_id: str) -> tuple[str | None, str | None]:
-    """The issuer and the identity that a session stands on, when a provider vouched for its user."""
+    """The issuer and the identity of the provider that signed the session's user in; (None, None) without one."""
     found: tuple[str | None, str | None] | None = tx.one(_STANDING, session=session_id)
     return found or (None, None)
 
 
 def mark_seen(tx: Transaction, session_id: str) -> None:
-    """Remember that the session is in use."""
+    """Set the session's `seen_at` to now."""
     tx.run(_SEEN, session=session_id, now=values.now())
 
 
 def of_user(tx: Transaction, user_id: str) -> list[BrowserSession]:
-    """A user's live sessions, the one last seen first."""
+    """The user's sessions that have not ended, most recently used first."""
     now = values.now()
     return tx.all(_OF_USER, user=user_id, now=now, idle=now - SESSION_IDLE)
 
 
 def end(tx: Transaction, session_id: str, *, user_id: str) -> bool:
-    """End one session of this user; False when it is not his."""
+    """End one session of this user; False when they have no session with this id."""
     return tx.run(_END, session=session_id, user=user_id) == 1
 
 
 def end_by_secret(tx: Transaction, secret: str) -> None:
-    """End the session behind this secret, if there is one."""
+    """End the session with this secret, if there is one."""
     tx.run(_END_BY_SECRET, digest=values.digest(secret))
 
 
 def end_all(tx: Transaction, user_id: str, *, but: str = "") -> int:
-    """End every session of this user, or every other one; answers how many."""
+    """End every session of this user except the one with the id `but`; returns how many ended."""
     return tx.run(_END_OTHERS, user=user_id, kept=but)

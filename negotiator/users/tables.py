@@ -1,4 +1,4 @@
-"""Users, the identities that are theirs, approvals that wait for them, the browsers they are signed in with."""
+"""Tables of users, of their identities at issuers, of approvals and of browser sessions."""
 
 from typing import Final
 
@@ -9,11 +9,11 @@ from negotiator.store.model import TableModel, table_options
 from negotiator.values import DAY, HOUR
 
 SESSION_IDLE: Final = 12 * HOUR
-"""A browser session that is not used for so long is over; milliseconds."""
+"""A browser session ends after this time without use; milliseconds."""
 
 
 class User(TableModel, table=True):
-    """A person. `email` is kept in lower case and is unique; a just-in-time user may have none."""
+    """A user account. `email` is in lower case and unique; an account made from an assertion may have none."""
 
     __tablename__ = "users"
     __table_args__ = table_options(kept="accounts are disabled, never deleted")
@@ -28,7 +28,7 @@ class User(TableModel, table=True):
 
 
 class LinkedIdentity(TableModel, table=True):
-    """Somebody's identity at an issuer, by `revocations.identity_key`."""
+    """A user's identity at an issuer; `key` is `revocations.identity_key` of issuer, tenant and subject."""
 
     __tablename__ = "identities"
     __table_args__ = table_options(part_of={"user_id": "users"})
@@ -40,7 +40,7 @@ class LinkedIdentity(TableModel, table=True):
 
 
 class Approval(TableModel, table=True):
-    """Something only the owner of `email` may grant: linking an identity to his account, or binding an agent."""
+    """A request that only the owner of `email` may grant: to link an identity to their account, or to bind an agent."""
 
     __tablename__ = "approvals"
     __table_args__ = table_options(expires={"expires_at": DAY})
@@ -60,10 +60,10 @@ class Approval(TableModel, table=True):
 
 
 class BrowserSession(TableModel, table=True):
-    """Somebody signed in with a browser; the cookie's secret is kept as its digest only.
+    """A user's session in a browser; only the digest of the cookie's secret is stored.
 
-    `issuer` and `identity` are what the session stands on beside the user, when a provider vouched for him:
-    see `trust.tables.Revocation`.
+    `issuer` and `identity` are set when an OpenID provider signed the user in. Revoking either of them, or the user,
+    ends the session: see `trust.tables.Revocation`.
     """
 
     __tablename__ = "browser_sessions"

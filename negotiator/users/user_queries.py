@@ -1,4 +1,4 @@
-"""Accounts: made by an operator or just in time, disabled for good measure, matched by e-mail in lower case."""
+"""User accounts: creating, finding, listing and disabling them; e-mail addresses and passwords."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -43,9 +43,10 @@ _SET_PASSWORD = Statement(
 
 
 def normalise_email(text: str) -> str:
-    """An e-mail address in the one form we compare; 422 for what is none.
+    """The e-mail address without surrounding space and in lower case; 422 when the text is not an address.
 
-    An encoded word (RFC 2047) is none: it would be decoded on its way out, and one mailbox have many names here.
+    An address with an encoded word (RFC 2047) is refused: mail software decodes it, so that several texts would name
+    one mailbox.
     """
     email = text.strip().lower()
     local, at, domain = email.rpartition("@")
@@ -64,10 +65,10 @@ def normalise_email(text: str) -> str:
 
 
 def hash_password(password: str, *, about: Sequence[str] = ()) -> str:
-    """An argon2id hash, for the database; takes some 30 ms, so call it off the event loop.
+    """The argon2id hash of a password. It takes about 30 ms, so call it outside the event loop.
 
-    422 for a password that is too short, or common (NIST SP 800-63B-4 §3.1.1.2). `about` is what a guesser knows of
-    the user: the e-mail address, the name.
+    422 for a password that is too short or too common (NIST SP 800-63B-4 §3.1.1.2). `about` lists what an attacker
+    may know of the user: the e-mail address and the name.
     """
     if len(password) < SHORTEST_PASSWORD:
         _refuse_password(f"A password has at least {SHORTEST_PASSWORD} characters.")
@@ -79,12 +80,13 @@ def hash_password(password: str, *, about: Sequence[str] = ()) -> str:
 
 
 def is_common(password: str, *, about: Sequence[str] = ()) -> bool:
-    """Whether a guesser who knows common passwords, words, keyboard rows and `about` finds it within a million tries.
+    """Whether an attacker who knows common passwords, words, keyboard rows and `about` needs under a million guesses.
 
-    A million is what zxcvbn's authors hold against guessing online (Wheeler, USENIX Security 2016). Its time grows
-    faster than the text, so the beginning and the end of a long password are looked at, and both have to be easy.
+    The authors of zxcvbn name a million guesses as the threshold for online attacks (Wheeler, USENIX Security 2016).
+    The running time of zxcvbn grows faster than the length of the text. Therefore only the first and the last 24
+    characters are estimated; the password is common when both parts are.
     """
-    from zxcvbn import zxcvbn  # a megabyte of lists, for the few who set a password
+    from zxcvbn import zxcvbn  # imported late: it loads a megabyte of word lists
 
     names = [part for text in (*about, "negotiator") for part in (text, text.partition("@")[0])]
     known = [end for name in names for end in _ends(name)]
@@ -100,7 +102,10 @@ def _refuse_password(sentence: str) -> NoReturn:
 
 
 def verify_password(hashed: str, password: str) -> bool:
-    """Whether this is the password; as slow for an account without one, so that timing tells nothing."""
+    """Whether the password matches the hash; False for an empty hash.
+
+    An empty hash takes as long to check, so that timing does not reveal an account without a password.
+    """
     try:
         return _hasher.verify(hashed or _no_password(), password) and bool(hashed)
     except Argon2Error:
@@ -116,7 +121,7 @@ def add(
     password_hash: str = "",
     actor: str,
 ) -> str:
-    """Make a user and answer his id; 409 when the e-mail is taken."""
+    """Create a user and return their id; 409 when another account has the e-mail address."""
     user_id = values.new_id("usr")
     added = tx.run(
         _ADD,
@@ -135,12 +140,11 @@ def add(
 
 
 def by_email(tx: Transaction, email: str) -> User | None:
-    """The user with this normal e-mail."""
+    """The user with this e-mail address, which `normalise_email` returned."""
     return tx.one(_BY_EMAIL, email=email)
 
 
 def by_id(tx: Transaction, user_id: str) -> User | None:
-    """The user of this id."""
     return tx.one(_BY_ID, user=user_id)
 
 
@@ -150,12 +154,12 @@ def list_users(tx: Transaction) -> list[User]:
 
 
 def any_exist(tx: Transaction) -> bool:
-    """Whether there is any user yet."""
+    """Whether a user account exists."""
     return tx.one(_ANY) is not None
 
 
 def disable(tx: Transaction, email: str) -> None:
-    """Close an account: all its agents' tokens and browser sessions die at once; 404 when unknown."""
+    """Disable an account and end all its tokens and browser sessions at once; 404 when there is no such user."""
     user = by_email(tx, email)
     if user is None:
         raise NotFound(f"There is no user {email}.")
@@ -166,21 +170,20 @@ def disable(tx: Transaction, email: str) -> None:
 
 
 def rename(tx: Transaction, user_id: str, name: str) -> None:
-    """How to greet the user from now on."""
     tx.run(_RENAME, user=user_id, called=name)
 
 
 def set_password(
     tx: Transaction, user_id: str, password_hash: str, *, kept: str = "", actor: str
 ) -> None:
-    """Another password; every browser session ends, but the one `kept`."""
+    """Store a new password hash and end every browser session of the user except the one with the id `kept`."""
     tx.run(_SET_PASSWORD, user=user_id, hashed=password_hash)
     session_queries.end_all(tx, user_id, but=kept)
     audit.record(tx, "user.password_changed", user_id, actor=actor)
 
 
 def summary(user: User) -> dict[str, Any]:
-    """What an operator sees of a user."""
+    """The members of a user that the command line shows to an operator."""
     return {
         "id": user.id,
         "email": user.email,

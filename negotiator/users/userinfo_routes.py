@@ -1,4 +1,4 @@
-"""`/oauth/userinfo`: who the user behind a token is, as far as its scopes open (OpenID Connect Core §5.3)."""
+"""`/oauth/userinfo`: the claims about a token's user that its scopes allow (OpenID Connect Core §5.3)."""
 
 from dataclasses import dataclass, replace
 from typing import Final
@@ -16,13 +16,13 @@ USERINFO_CLAIMS: Final = ("sub", "name", "preferred_username", "email")
 
 
 class UserInfoForm(Lenient):
-    """OpenID clients may send a form with their token in the header; nothing in it matters."""
+    """The form that an OpenID client may send along with the token in the header; its members are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
 class UserInfoClaims(TypedDict, total=False):
-    """`sub` always; the rest with the scope `profile`, as far as it is known."""
+    """`sub` is always present; the other claims need the scope `profile` and a value in the user's account."""
 
     sub: str
     name: str
@@ -32,17 +32,16 @@ class UserInfoClaims(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class UserInfoRoutes:
-    """The endpoint, by GET and by POST."""
+    """The userinfo endpoint for GET and POST."""
 
     store: Store
 
     def operations(self) -> list[Operation]:
-        """What this slice offers."""
         read = Operation(
             name="get_userinfo",
             method="GET",
             path="/oauth/userinfo",
-            summary="Say who the user behind the token is",
+            summary="Read the claims about the token's user",
             run=self.tell,
             input=UserInfoForm,
             output=UserInfoClaims,
@@ -52,7 +51,7 @@ class UserInfoRoutes:
         return [read, replace(read, name="post_userinfo", method="POST", encoding="form")]
 
     async def tell(self, call: Call[UserInfoForm]) -> UserInfoClaims:
-        """The claims that the token's scopes open; a client that acts for itself is its own subject."""
+        """The claims that the token's scopes allow; `sub` is the client id when the token has no user."""
         user_id = call.caller.user_id
         claims: UserInfoClaims = {"sub": call.caller.principal}
         if user_id is None or PROFILE not in call.caller.scopes:
