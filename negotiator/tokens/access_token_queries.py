@@ -1,4 +1,4 @@
-"""Which tokens act for a user, for whoever looks through what he let in."""
+"""Queries over the access tokens that act for a user, for the pages that list them."""
 
 from sqlalchemy import BigInteger, bindparam, func, update
 from sqlmodel import col, select
@@ -45,11 +45,11 @@ def live_tokens(tx: Transaction, user_id: str) -> list[AccessToken]:
 
 
 def last_issued(tx: Transaction, user_id: str) -> dict[str, int]:
-    """When each client last got a token that acts for a user (milliseconds), as far back as tokens are remembered."""
+    """When each client last got a token that acts for the user (milliseconds); deleted tokens do not count."""
     return dict(tx.all(_LAST_ISSUED, user=user_id))
 
 
 def end_agents(tx: Transaction, user_id: str) -> int:
-    """Kill every token that an agent of this user holds, however it got it; answers how many there were."""
+    """Revoke every live token that an agent holds for this user; returns how many there were."""
     tx.announce(user_id)
     return tx.run(_END_AGENTS, user=user_id, now=values.now())

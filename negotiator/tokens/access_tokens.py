@@ -1,15 +1,9 @@
-"""What a token is good for: resource indicators (RFC 8707), the `aud` they become, and the paths that it opens.
+"""Access tokens: RFC 9068 JWTs or opaque texts, each with a row that is checked at every request.
 
-A resource is the base of the service, which opens everything, or a part of it such as `{base}/mcp`. Several are written
-space-delimited; none means the whole service.
-
-What a token is before its row is kept: whom it is for, what it stands on, its text.
-
-When the tokens that act for a user last came by: kept in memory, written down once in a while.
-
-A write for every request would cost more than it tells. A crash loses what was not written yet, a minute or so.
-
-Access tokens: issued as RFC 9068 JWTs, believed only while their row and all they stand on are live.
+A token is live until it expires, it is revoked, or its client, user, issuer, identity or grant is revoked. A token
+may be limited to resources (RFC 8707), which become its `aud`. A resource is the base URL of the service, which
+allows every path, or a part such as `{base}/mcp`. Several are space-delimited; none means the whole service.
+`TokenUseTracker` collects in memory when tokens were last used, because a write at every request is too expensive.
 """
 
 import hashlib
@@ -35,9 +29,9 @@ from negotiator.trust.tables import Revocation
 
 
 def narrow_resources(granted: str, asked: str | None, *, base: str) -> str:
-    """The resources of a new token: those asked for, else those granted; empty for the whole service.
+    """The resources of a new token: the requested ones, else the granted ones; empty for the whole service.
 
-    400 `invalid_target` for a resource beyond what was granted (RFC 8707 §2.2).
+    400 `invalid_target` for a resource that was not granted (RFC 8707 §2.2).
     """
     limit, wanted = set(granted.split()), set((asked or "").split())
     if limit and base not in limit and not wanted <= limit:
@@ -53,7 +47,7 @@ def audience_claim(resource: str, *, base: str) -> str | list[str]:
 
 
 def audience_paths(claim: object, *, base: str) -> tuple[str, ...] | None:
-    """The path prefixes that a token with this `aud` opens, () for all; None when it is for another service."""
+    """The path prefixes that a token with this `aud` allows; () for all paths; None when it is for another service."""
     named = claim if is_array(claim) else [claim]
     if not named or not all(
         isinstance(each, str) and (each == base or each.startswith(f"{base}/")) for each in named
@@ -65,9 +59,10 @@ def audience_paths(claim: object, *, base: str) -> tuple[str, ...] | None:
 
 @dataclass(frozen=True, slots=True)
 class TokenSubject:
-    """Whom a token is for and what it stands on.
+    """The client and user of a token, and the other subjects whose revocation ends it.
 
-    `key` is the thumbprint of the key it is bound to (RFC 9449 §6), `resource` what it is limited to (see `audience`).
+    `key` is the thumbprint of the key that it is bound to (RFC 9449 §6). `resource` lists the resources that it is
+    limited to, space-delimited (see `audience_claim`).
     """
 
     client_id: str
@@ -80,18 +75,18 @@ class TokenSubject:
 
     @property
     def principal(self) -> str:
-        """Who owns what is made with the token."""
+        """The id of the owner of everything that is created with the token."""
         return self.user_id or self.client_id
 
     @property
     def token_type(self) -> str:
-        """How a token for it is presented."""
+        """The `token_type` of the token response: `DPoP` for a bound token, else `Bearer`."""
         return "DPoP" if self.key else "Bearer"
 
 
 @dataclass(frozen=True, slots=True)
 class IssuedToken:
-    """A token that was made and not yet recorded; `life` in seconds."""
+    """A new token whose row is not stored yet; `life` in seconds, `issued_at` in milliseconds."""
 
     subject: TokenSubject
     scopes: list[str]
@@ -101,7 +96,7 @@ class IssuedToken:
     issued_at: int
 
     def members(self) -> dict[str, Any]:
-        """The five members of a registration (docs/contract 2.1)."""
+        """The members of a registration response that describe the token (docs/contract 2.1)."""
         return {
             "client_id": self.subject.client_id,
             "access_token": self.text,
@@ -112,30 +107,33 @@ class IssuedToken:
 
 
 class TokenUseTracker:
-    """What came by in this process since it was last asked."""
+    """When clients last used tokens that act for a user, in this process and since the last `take`.
+
+    A crash loses the times that were not taken yet.
+    """
 
     def __init__(self) -> None:
         self._when: dict[str, int] = {}
 
     def note(self, caller: Caller | None) -> Caller | None:
-        """Remember the caller, if there is one and it acts for a user; answers it as it came."""
+        """Record the time if the caller acts for a user; returns the caller unchanged."""
         if caller is not None and caller.user_id is not None:
             self._when[caller.client_id] = values.now()
         return caller
 
     def take(self) -> dict[str, int]:
-        """Everybody who came by and when (milliseconds); the next asker hears only of what comes later."""
+        """The recorded client ids with their times (milliseconds); the record is empty afterwards."""
         taken, self._when = self._when, {}
         return taken
 
 
 ACCESS_TOKEN_TYPE: Final = "at+jwt"  # noqa: S105
 IDENTITY_ASSERTION_TYPE: Final = "agent-identity+jwt"
-"""An agent's own assertion of who it is here, good for access tokens only; never an ID-JAG's `typ` (ID-JAG §9.3)."""
+"""The `typ` of an agent's identity assertion, which is exchanged for access tokens and differs from an ID-JAG's."""
 _LONGEST: Final = 4096
 _REMEMBERED: Final = 8192
 _REQUIRED: Final = {"iss", "aud", "sub", "client_id", "jti", "iat", "exp", "scope"}
-"""The claims of every token made here (RFC 9068 §2.2)."""
+"""The claims that every token of this service has (RFC 9068 §2.2)."""
 
 _token = AccessToken
 _RECORD = Statement(insertion(AccessToken))
@@ -172,9 +170,10 @@ _REVOKE = Statement(
 
 
 class AccessTokens:
-    """Makes, records, believes and revokes access tokens.
+    """Issues, stores, authenticates and revokes access tokens.
 
-    `find_standing` tells what the holder of a key may do, for the tokens that were got with one.
+    `find_standing` finds the entitlement of a client for tokens that were issued for an API key. `offered` lists the
+    scopes that this service grants.
     """
 
     def __init__(
@@ -199,9 +198,9 @@ class AccessTokens:
     def make(
         self, subject: TokenSubject, scopes: list[str], *, life: int, typ: str = ACCESS_TOKEN_TYPE
     ) -> IssuedToken:
-        """A signed token for `life` seconds; it counts once `record` has kept its row.
+        """A signed JWT that lives `life` seconds; it is valid once `record` has stored its row.
 
-        400 `invalid_scope` for a scope of a service that does not run here.
+        400 `invalid_scope` for a scope that is not in `offered`.
         """
         self._check_offered(scopes)
         subject = self._limited(subject)
@@ -209,7 +208,7 @@ class AccessTokens:
         jti = values.new_ulid()
         claims = {
             "iss": self.issuer,
-            # An assertion of ours is for us alone; the limit is for the tokens that it is exchanged for.
+            # An identity assertion is for this service alone; its resources limit the tokens that it is exchanged for.
             "aud": self.issuer
             if typ == IDENTITY_ASSERTION_TYPE
             else audience_claim(subject.resource, base=self.issuer),
@@ -224,14 +223,14 @@ class AccessTokens:
         return IssuedToken(subject, scopes, jti, self._keyring.sign(claims, typ), life, at)
 
     def make_opaque(self, subject: TokenSubject, scopes: list[str], *, life: int) -> IssuedToken:
-        """The same without a word of content: a text that means something only here."""
+        """An opaque token, whose text carries no claims; otherwise as `make`."""
         self._check_offered(scopes)
         jti = values.new_ulid()
         text = api_keys.write_bearer(jti, self._pepper)
         return IssuedToken(self._limited(subject), scopes, jti, text, life, values.now())
 
     def record(self, tx: Transaction, token: IssuedToken) -> None:
-        """Keep the token's row, in the unit that gives it a reason to be."""
+        """Store the token's row."""
         subject = token.subject
         tx.run(
             _RECORD,
@@ -245,14 +244,14 @@ class AccessTokens:
             scope=" ".join(token.scopes),
             resource=subject.resource,
             issued_at=token.issued_at,
-            # To the millisecond, while a JWT's `exp` has lost a part of a second: who counts `expires_in` from when
-            # the token came would bring a dead one at the end, and many clients then bother their user.
+            # In milliseconds, because `exp` of a JWT is rounded down to a second: a client that counts `expires_in`
+            # from the response would otherwise send an expired token at the end, and many then ask the user again.
             expires_at=token.issued_at + token.life * 1000,
             revoked_at=None,
         )
 
     async def authenticate(self, credential: str) -> Caller | None:
-        """The caller behind a live token of ours (RFC 9068 §4, RFC 6750); None for anything else."""
+        """The caller of a live token of this service (RFC 9068 §4, RFC 6750); None for any other text."""
         if credential.startswith(api_keys.BEARER_PREFIX):
             return await self._authenticate_opaque(credential)
         key = hashlib.sha256(credential.encode()).digest()
@@ -270,11 +269,11 @@ class AccessTokens:
         return self.seen.note(await self._store.read(lambda tx: self._stands(tx, caller)))
 
     def stands(self, tx: Transaction, caller: Caller) -> bool:
-        """Whether the token behind this caller is live, with everything it depends on."""
+        """Whether the caller's token is live."""
         return self._stands(tx, caller) is not None
 
     def subjects(self, tx: Transaction, caller: Caller) -> frozenset[str]:
-        """Whose revocation ends the token behind this caller: its id, and what its watermarks are kept under."""
+        """The subjects whose revocation ends the caller's token: its id, client, user, issuer, identity and grant."""
         row = tx.one(_FIND, jti=caller.credential)
         if row is None:
             return frozenset({caller.credential})
@@ -282,7 +281,10 @@ class AccessTokens:
         return frozenset({row.jti, *(name for name in named if name is not None)})
 
     def is_withdrawn(self, tx: Transaction, caller: Caller) -> bool:
-        """Whether what the token depends on was revoked, not the token alone: no other of its kind can follow."""
+        """Whether a subject of the token (client, user, issuer, identity, grant) was revoked, not the token alone.
+
+        True also when the token has no row.
+        """
         row = tx.one(_FIND, jti=caller.credential)
         return row is None or tx.one(_IS_WITHDRAWN, jti=caller.credential) is not None
 
@@ -305,7 +307,7 @@ class AccessTokens:
         return await self._store.read(unit)
 
     def _stands(self, tx: Transaction, caller: Caller) -> Caller | None:
-        """The caller, if all that its token stands on stands; with what its client may do now."""
+        """The caller if its token is live, with the current level and rate of a client that holds API keys."""
         live = tx.one(_LIVE, jti=caller.credential, now=values.now())
         if live is None:
             return None
@@ -315,7 +317,7 @@ class AccessTokens:
         return standing and replace(caller, level=standing.level, rate=standing.rate)
 
     def find(self, tx: Transaction, credential: str) -> AccessToken | None:
-        """The row of a token that we made, dead or alive."""
+        """The row of an access token of this service, live or not; None for any other text."""
         if credential.startswith(api_keys.BEARER_PREFIX):
             jti = api_keys.read_bearer(credential, self._pepper)
         else:
@@ -324,23 +326,23 @@ class AccessTokens:
         return tx.one(_FIND, jti=jti) if jti else None
 
     def identity(self, tx: Transaction, text: str) -> AccessToken | None:
-        """The row of a live identity assertion of ours; what it stands on is what its tokens will stand on."""
+        """The row of a live identity assertion of this service; None for any other text."""
         claims = self._claims(text, IDENTITY_ASSERTION_TYPE)
         row = tx.one(_FIND, jti=claims["jti"]) if claims else None
         return row if row and self.is_live(tx, row) else None
 
     def is_live(self, tx: Transaction, token: AccessToken) -> bool:
-        """Whether the token would be believed now."""
+        """Whether the token is neither expired nor revoked."""
         return tx.one(_LIVE, jti=token.jti, now=values.now()) is not None
 
     def revoke(self, tx: Transaction, token: AccessToken, *, actor: str) -> None:
-        """Kill one token; nothing happens to a dead one."""
+        """Revoke one token and record it in the audit log; a revoked token stays as it is."""
         if tx.run(_REVOKE, token=token.jti, at=values.now()):
             tx.announce(token.jti)
             audit.record(tx, "token.revoked", token.client_id, actor=actor, jti=token.jti)
 
     def revoke_id(self, tx: Transaction, jti: str) -> None:
-        """Kill the token of this id, as part of something larger that leaves its own trail."""
+        """Revoke the token with this id; the caller records the action in the audit log."""
         tx.run(_REVOKE, token=jti, at=values.now())
         tx.announce(jti)
 
@@ -352,7 +354,7 @@ class AccessTokens:
             raise Refusal("A scope was asked for that is not offered here.", error="invalid_scope")
 
     def _believe(self, credential: str) -> tuple[int, Caller] | None:
-        """Whom a text of ours speaks for, and when it is over at the latest; its row says when exactly."""
+        """The latest expiry (milliseconds) and the caller of a JWT of this service; its row has the exact expiry."""
         claims = self._claims(credential)
         limit = None if claims is None else audience_paths(claims["aud"], base=self.issuer)
         if claims is None or limit is None:
@@ -365,7 +367,7 @@ class AccessTokens:
         return (claims["exp"] + 1) * 1000, caller
 
     def _claims(self, credential: str, typ: str = ACCESS_TOKEN_TYPE) -> dict[str, Any] | None:
-        """The claims of a token, live or not, that we signed for this service; None for any other text."""
+        """The claims of a JWT that this service signed for itself, live or not; None for any other text."""
         claims = self._keyring.verify(credential, typ, longest=_LONGEST, algorithms=(ALGORITHM,))
         if claims is None or not claims.keys() >= _REQUIRED:
             return None
@@ -386,7 +388,7 @@ def _caller(
     key: str | None,
     limit: tuple[str, ...],
 ) -> Caller:
-    """Whom a token speaks for; of the clients of OAuth, which may have come by themselves, nothing more is known."""
+    """The caller of a token: an agent has level 0, an OAuth client level 1."""
     is_agent = client_id.startswith("agt_")
     return Caller(
         kind="agent" if is_agent else "client",

@@ -1,4 +1,4 @@
-"""Keys as rows: made, found by their id, retired by a successor, ended, forgotten."""
+"""The rows of API keys: adding, finding, rotating and revoking keys, and recording their use."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -13,12 +13,12 @@ from negotiator.tokens.tables import ApiKey
 from negotiator.trust import revocations
 
 KEY_IDENTITY: Final = "key:"
-"""How the `identity` of a token begins that was issued for an API key."""
+"""The prefix of the `identity` of a token that was issued for an API key."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApiKeyRow:
-    """A key's row, read at every request: a plain value is made in a tenth of the time of a table class."""
+    """A key's row. It is read at every request, and this class takes a tenth of the time of a table class to build."""
 
     id: str
     client_id: str
@@ -73,7 +73,7 @@ _USED = Statement(
 
 @dataclass(frozen=True, slots=True)
 class NewApiKey:
-    """A key that was just made, with the text that is shown once; times in milliseconds."""
+    """A new key with its text, which is shown once; `created_at` in milliseconds."""
 
     id: str
     text: str
@@ -81,12 +81,12 @@ class NewApiKey:
 
 
 def key_identity(key_id: str) -> str:
-    """The `identity` of every token that was issued for this key; its watermark ends them all."""
+    """The `identity` of every token that was issued for this key; revoking it ends them all."""
     return f"{KEY_IDENTITY}{key_id}"
 
 
 def add(tx: Transaction, pepper: bytes, client_id: str) -> NewApiKey:
-    """Keep a new key of a client; only its digest stays here."""
+    """Create a key for a client; only a digest of the key is stored, keyed with `pepper`."""
     at, key_id = values.now(), api_keys.new_id()
     text = api_keys.write_key(key_id, api_keys.new_secret())
     tx.run(
@@ -105,7 +105,7 @@ def add(tx: Transaction, pepper: bytes, client_id: str) -> NewApiKey:
 
 
 def find(tx: Transaction, pepper: bytes, text: str) -> ApiKeyRow | None:
-    """The row of this very key, dead or alive; a wrong secret takes as long as a right one."""
+    """The row of the key with this text, live or not, else None; an unknown key takes as long as a known one."""
     read = api_keys.read_key(text)
     if read is None:
         return None
@@ -115,17 +115,17 @@ def find(tx: Transaction, pepper: bytes, text: str) -> ApiKeyRow | None:
 
 
 def by_id(tx: Transaction, key_id: str) -> ApiKeyRow | None:
-    """The row of this id, dead or alive."""
+    """The row of the key with this id, live or not."""
     return tx.one(_FIND, key=key_id)
 
 
 def has_any(tx: Transaction, client_id: str) -> bool:
-    """Whether a client has a key that was not ended."""
+    """Whether the client has a key that is neither revoked nor expired."""
     return bool(tx.all(_OF_CLIENT, client=client_id, now=values.now()))
 
 
 def is_live(key: ApiKeyRow, *, unused_after: int | None) -> bool:
-    """Whether the key works now; `unused_after` milliseconds of idleness end one that may idle only so long."""
+    """Whether the key works now; a key unused for `unused_after` milliseconds does not, unless that is None."""
     now = values.now()
     if key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= now):
         return False
@@ -134,9 +134,9 @@ def is_live(key: ApiKeyRow, *, unused_after: int | None) -> bool:
 
 
 def rotate(tx: Transaction, pepper: bytes, key: ApiKeyRow, *, overlap: int) -> NewApiKey:
-    """A successor of this key, which works for `overlap` more seconds; any other key of its client ends now.
+    """Create a successor of this key; the key works for `overlap` more seconds and the client's other keys end now.
 
-    So a client has two live keys at most, and whoever lost the answer can ask again.
+    A client therefore has at most two live keys, and one that lost the response can rotate again.
     """
     now = values.now()
     for other in tx.all(_OF_CLIENT, client=key.client_id, now=now):
@@ -152,12 +152,12 @@ def rotate(tx: Transaction, pepper: bytes, key: ApiKeyRow, *, overlap: int) -> N
 
 
 def revoke(tx: Transaction, key: ApiKeyRow, *, actor: str) -> None:
-    """Kill a key and every token that was got with it; nothing happens to a dead one."""
+    """Revoke a key and every token that was issued for it; a revoked key stays as it is."""
     if tx.run(_REVOKE, key=key.id, at=values.now()):
         revocations.revoke(tx, key_identity(key.id))
         audit.record(tx, "key.revoked", key.client_id, actor=actor, key=key.id)
 
 
 def note_use(tx: Transaction, key_id: str, *, at: int, network: str) -> None:
-    """Write down when and from which network a key was used."""
+    """Store when (milliseconds) and from which network a key was used."""
     tx.run(_USED, key=key_id, at=at, network=network)

@@ -1,10 +1,8 @@
-"""How keys and opaque bearers are written: recognised, and a mistyped one refused, without a look at any row.
+"""The text format of API keys and opaque access tokens, and what the client of a key may do.
 
-`ngt_live_<12 id>_<32 secret><6 checksum>` is a key of 60 characters, `ngt_temp_<26 id>_<32 secret><6 checksum>` an
-opaque bearer. The secret has 190 bits; the checksum is CRC-32 of all before it in six digits of base 62, as in
-the tokens of large code hosts, so that a scanner can tell a leaked one from a lookalike.
-
-What a client that holds API keys may do at this moment; asked of whoever keeps such clients.
+`ngt_live_<12 id>_<32 secret><6 checksum>` is an API key of 60 characters. `ngt_temp_<26 id>_<32 secret><6 checksum>`
+is an opaque access token. The secret has 190 bits. The checksum is the CRC-32 of the text before it in six digits of
+base 62, so that a mistyped text is refused without reading the database and a secret scanner recognises a leaked one.
 """
 
 import hmac
@@ -29,38 +27,38 @@ _SECRET, _SUM = 32, 6
 
 
 def new_id() -> str:
-    """A fresh key id; it is no secret, but it says nothing of when and after whom it was made."""
+    """A new random key id, which reveals neither the time nor the order of creation."""
     return "".join(secrets.choice(ALPHABET) for _ in range(KEY_ID_LENGTH))
 
 
 def new_secret() -> str:
-    """190 random bits."""
+    """A new secret: 190 random bits as 32 characters of base 62."""
     return "".join(secrets.choice(ALPHABET) for _ in range(_SECRET))
 
 
 def derived_secret(pepper: bytes, *parts: str) -> str:
-    """A secret of the same form that can be made again from the same parts, by us only."""
+    """A secret in the form of `new_secret`, computed from the parts with HMAC-SHA-512 under `pepper`."""
     octets = hmac.digest(pepper, "\0".join(parts).encode(), "sha512")
     return _base62(int.from_bytes(octets), _SECRET)
 
 
 def write_key(key_id: str, secret: str) -> str:
-    """The whole text of a key."""
+    """The text of the API key with this id and secret."""
     return _summed(f"{KEY_PREFIX}{key_id}_{secret}")
 
 
 def read_key(text: str) -> tuple[str, str] | None:
-    """The id and the secret of a well-formed key; None for everything else."""
+    """The id and the secret of a well-formed API key; None for any other text."""
     return _read(_KEY, text)
 
 
 def write_bearer(jti: str, pepper: bytes) -> str:
-    """The opaque bearer that stands for a token's row."""
+    """The opaque access token for the row with the id `jti`."""
     return _summed(f"{BEARER_PREFIX}{jti}_{derived_secret(pepper, 'bearer', jti)}")
 
 
 def read_bearer(text: str, pepper: bytes) -> str | None:
-    """The id of the token's row, if we made this text; None for everything else."""
+    """The `jti` of an opaque access token that this service made; None for any other text."""
     read = _read(_BEARER, text)
     if read is None:
         return None
@@ -93,7 +91,7 @@ def _base62(number: int, length: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ClientEntitlement:
-    """How far a client is believed, what it may ask for, how often."""
+    """The trust level, the allowed scopes and the request rate of a client that holds API keys."""
 
     level: int
     scopes: frozenset[str]
@@ -101,4 +99,4 @@ class ClientEntitlement:
 
 
 FindEntitlement = Callable[[Transaction, str], ClientEntitlement | None]
-"""The standing of a client id; None when there is no such client, or no more."""
+"""Finds the entitlement of a client id; None when there is no such client or it was removed."""

@@ -1,10 +1,11 @@
-"""A claimed agent at the token endpoint: a public client that may redeem the refresh tokens of its own grants.
+"""Two kinds of clients without a row in `clients`, in the interface that Authlib calls at the token endpoint.
 
-A holder of API keys at the token endpoint, as Authlib wants to see a client: any live key is its secret.
+An agent is a public client that may redeem the refresh tokens of its own grants. A client that holds API keys
+authenticates with any live key as its secret.
 """
 
 # pyright: reportIncompatibleMethodOverride=false
-# Authlib documents what it passes more narrowly than it annotates it.
+# Authlib's annotations allow more types than the values that it documents.
 
 from typing import Final
 
@@ -21,7 +22,7 @@ AGENT_ID_PREFIX: Final = "agt_"
 
 
 class AgentClient(ClientMixin):
-    """Any id of an agent: what it may have is said by the grant behind the refresh token that it shows."""
+    """An agent by its id, which is not looked up: the grant of its refresh token determines the scopes."""
 
     is_public = True
     scopes: tuple[str, ...] = ()
@@ -43,7 +44,7 @@ class AgentClient(ClientMixin):
         return False
 
     def check_client_secret(self, client_secret: str) -> bool:
-        """An agent has no secret; one that is sent anyway is wrong."""
+        """False, because an agent has no secret."""
         return False
 
     def check_endpoint_auth_method(self, method: str, endpoint: str) -> bool:
@@ -61,7 +62,7 @@ TOKEN_TYPES: Final = (JWT_TOKEN_TYPE, "urn:ietf:params:oauth:token-type:access_t
 
 
 class ApiKeyClient(ClientMixin):
-    """A client id that may hold keys; whether it does shows when one is presented."""
+    """A client that authenticates with an API key; whether it has one is checked when it presents it."""
 
     def __init__(
         self, tx: Transaction, keys: ApiKeyAuthenticator, client_id: str, *, address: str
@@ -74,12 +75,12 @@ class ApiKeyClient(ClientMixin):
 
     @property
     def scopes(self) -> list[str]:
-        """What the client may ask for; nothing before it has shown a key."""
+        """The scopes that the client may request; empty until it has presented a live key."""
         return ordered(self._proof.standing.scopes) if self._proof else []
 
     @property
     def subject(self) -> TokenSubject:
-        """Whom a token is for: it stands on the client and on the key it was got with."""
+        """The subject of a token: revoking the client or the presented key ends the token."""
         if self._proof is None:
             raise AssertionError("a token for a client that has shown no key")
         return TokenSubject(
@@ -93,7 +94,7 @@ class ApiKeyClient(ClientMixin):
         return None
 
     def get_allowed_scope(self, scope: str | None) -> str:
-        """The client's own scopes, cut to those asked for."""
+        """Those requested scopes that the client may have; all of its scopes when none is requested."""
         asked = scope.split() if scope else self.scopes
         return " ".join(name for name in self.scopes if name in asked)
 
@@ -101,7 +102,7 @@ class ApiKeyClient(ClientMixin):
         return False
 
     def check_client_secret(self, client_secret: str) -> bool:
-        """Whether this is a live key of this very client."""
+        """Whether the secret is a live API key of this client."""
         found = self._keys.admit(self._tx, client_secret, self._address)
         self._proof = found if found and found.row.client_id == self.client_id else None
         return self._proof is not None

@@ -1,4 +1,4 @@
-"""Grants: made with a code that lives a minute, redeemed once, ended for good with all that stands on them."""
+"""Authorization grants of users to clients, and their codes, which live a minute and work once (RFC 6749 §4.1)."""
 
 import hashlib
 from base64 import urlsafe_b64encode
@@ -75,7 +75,7 @@ _OF_LIVE_AGENTS = Query(
 
 @dataclass(frozen=True, slots=True)
 class NewGrant:
-    """What a user granted just now, and how he had signed in; `auth_time` in milliseconds."""
+    """A grant that a user just made, with the sign-in that they made it in; `auth_time` in milliseconds."""
 
     client_id: str
     user_id: str
@@ -92,7 +92,7 @@ class NewGrant:
 
 @dataclass(frozen=True, slots=True)
 class PresentedCode:
-    """A code on its way back (RFC 6749 §4.1.3, RFC 7636 §4.5), with the client that was authenticated.
+    """A code that an authenticated client presents at the token endpoint (RFC 6749 §4.1.3, RFC 7636 §4.5).
 
     `key` is the thumbprint of the key that the client has proven to hold, if it did.
     """
@@ -105,14 +105,14 @@ class PresentedCode:
 
 
 def issue_code(tx: Transaction, granted: NewGrant, *, pepper: bytes) -> str:
-    """Keep a grant and answer its code."""
+    """Store a grant and return its code."""
     code = values.new_secret()
     _keep(tx, granted, code_digest=values.keyed_digest(pepper, code))
     return code
 
 
 def open_grant(tx: Transaction, granted: NewGrant) -> str:
-    """Keep a grant that needs no code, since its holder is there already; answers its id."""
+    """Store a grant whose code can never be redeemed, for an agent that gets its tokens directly; returns its id."""
     return _keep(tx, granted, code_digest=values.new_secret(), used_at=values.now())
 
 
@@ -153,10 +153,10 @@ def _keep(
 
 
 def redeem(tx: Transaction, presented: PresentedCode, *, pepper: bytes) -> AuthorizationGrant:
-    """Use the code up; of any number at once one is answered. `invalid_grant` for anything wrong with it.
+    """Mark the code as used and return its grant; of several concurrent calls one succeeds.
 
-    A second use ends the grant, whoever tries it (RFC 6749 §4.1.2). A wrong guess uses nothing up, nor does a code
-    without the proof of the key that it is bound to (RFC 9449 §10).
+    `invalid_grant` when the code is not valid. A second use by any client ends the grant (RFC 6749 §4.1.2). A request
+    with a wrong parameter, or without proof of the key that the code is bound to (RFC 9449 §10), leaves it unused.
     """
     found = tx.one(_BY_CODE, code=values.keyed_digest(pepper, presented.code))
     if found is None:
@@ -185,22 +185,22 @@ def s256_challenge(verifier: str) -> str:
 
 
 def find(tx: Transaction, grant_id: str) -> AuthorizationGrant | None:
-    """The grant of this id, dead or alive."""
+    """The grant with this id, live or not."""
     return tx.one(_BY_ID, grant=grant_id)
 
 
 def is_live(tx: Transaction, grant_id: str) -> bool:
-    """Whether neither the grant nor anything it stands on was withdrawn."""
+    """Whether none of the grant, its client, its user, its issuer and its identity was revoked since."""
     return tx.one(_LIVE, grant=grant_id) is not None
 
 
 def extend(tx: Transaction, grant_id: str, *, until: int) -> None:
-    """Something of the grant lives until then (milliseconds)."""
+    """Set the time until which the grant's row is needed (milliseconds)."""
     tx.run(_PROLONG, grant=grant_id, until=until)
 
 
 def end(tx: Transaction, grant_id: str, *, client_id: str, actor: str, reason: str) -> None:
-    """Nothing that came of this grant counts any more."""
+    """End the grant with its code and all its tokens, and record the reason in the audit log."""
     revocations.revoke(tx, grant_id)
     audit.record(
         tx, "authorization.ended", client_id, actor=actor, authorization=grant_id, reason=reason
@@ -208,7 +208,7 @@ def end(tx: Transaction, grant_id: str, *, client_id: str, actor: str, reason: s
 
 
 def end_all(tx: Transaction, user_id: str, client_id: str) -> None:
-    """End every grant of this user to this client, the codes that were not redeemed yet included."""
+    """End every grant of this user to this client, including codes that were not redeemed yet."""
     for grant_id in tx.all(_OF, user=user_id, client=client_id):
         revocations.revoke(tx, grant_id)
 
@@ -220,12 +220,12 @@ def end_agents(tx: Transaction, user_id: str) -> None:
 
 
 def of_agents(tx: Transaction, user_id: str) -> list[AuthorizationGrant]:
-    """The live grants to agents of this user; `expires_at` is when each ends unless it is used before."""
+    """The live grants to agents of this user; each ends at its `expires_at` unless it is used before."""
     return tx.all(_OF_LIVE_AGENTS, user=user_id, now=values.now())
 
 
 def subject(found: AuthorizationGrant) -> TokenSubject:
-    """Whom a token of this grant is for and what it stands on."""
+    """The subject of a token of this grant."""
     return TokenSubject(
         found.client_id,
         found.user_id,
@@ -237,7 +237,10 @@ def subject(found: AuthorizationGrant) -> TokenSubject:
 
 
 def replay_refusal(found: AuthorizationGrant) -> InvalidRequest:
-    """The refusal of what was used before; it ends the grant after the rollback, or a thief would live on."""
+    """The refusal of a code or refresh token that was used before.
+
+    It ends the grant in a transaction of its own after the rollback, so that tokens from a stolen copy stop working.
+    """
 
     def remember(tx: Transaction) -> None:
         end(tx, found.id, client_id=found.client_id, actor=found.client_id, reason="replay")
@@ -250,5 +253,5 @@ def replay_refusal(found: AuthorizationGrant) -> InvalidRequest:
 
 
 def invalid_grant_refusal(description: str) -> InvalidRequest:
-    """The token endpoint's word for a code or refresh token that is not good (RFC 6749 §5.2)."""
+    """The token endpoint's refusal of a code or refresh token that is not valid (RFC 6749 §5.2)."""
     return InvalidRequest(description, error="invalid_grant")

@@ -1,7 +1,7 @@
-"""An authorization request, from a query string to an `Asked` (RFC 6749 §4.1.1, 7636, 8707, 9449 §10; OpenID Core
-§3.1.2.1).
+"""Parses an authorization request from its query string.
 
-Until client and redirect URI are known to belong together nothing is ever sent to that URI.
+Sources: RFC 6749 §4.1.1, RFC 7636, RFC 8707, RFC 9449 §10 and OpenID Connect Core §3.1.2.1. An error is sent to the
+redirect URI only after the URI is known to be registered for the client.
 """
 
 import re
@@ -32,10 +32,11 @@ BACK_FROM_SIGN_IN: Final = "signed_in_after"
 
 @dataclass(frozen=True, slots=True)
 class AuthorizationRequest:
-    """What a client asks a user for. `key` is the thumbprint of the key that the code is to be bound to.
+    """A client's request for access. `key` is the thumbprint of the key that the code will be bound to.
 
-    `max_age` and `signed_in_after` (seconds, the latter since the epoch) say how fresh a sign-in it takes; the latter
-    is how this service asks itself, and tells that the user comes from its sign-in page.
+    `max_age` is the greatest age of the user's sign-in in seconds. `signed_in_after` is the earliest time of the
+    sign-in in seconds since the epoch; this service adds it when it sends the user to its own sign-in page, so its
+    presence shows that the user returns from there.
     """
 
     client: RegisteredClient
@@ -52,7 +53,7 @@ class AuthorizationRequest:
 
 
 class AuthorizationRequestRefused(Exception):
-    """The request cannot be granted, and the client is told so at a redirect URI that is its own."""
+    """The request cannot be granted; the error is sent to the client's redirect URI (RFC 6749 §4.1.2.1)."""
 
     def __init__(
         self, error: str, description: str, *, redirect_uri: str, state: str | None
@@ -65,7 +66,7 @@ class AuthorizationRequestRefused(Exception):
 
 
 class RequestParameters(Mapping[str, str]):
-    """The request's parameters; a name that is repeated counts as absent and is kept in `repeated`."""
+    """The request's parameters. A repeated name counts as absent and is listed in `repeated`."""
 
     def __init__(self, query: str) -> None:
         try:
@@ -97,7 +98,7 @@ class RequestParameters(Mapping[str, str]):
 
 
 def redirect_target(members: RequestParameters, client: RegisteredClient) -> str:
-    """The redirect URI, once it is known to be the client's; a plain refusal, shown to the user, when it is not."""
+    """The request's redirect URI; raises `InvalidRequest`, shown to the user, when the client did not register it."""
     uri = members.get("redirect_uri")
     if uri is None or not client.check_redirect_uri(uri):
         raise InvalidRequest("The request names no redirect URI that this client registered.")
@@ -111,7 +112,11 @@ def parse_request(
     resources: frozenset[str],
     offered: set[str],
 ) -> AuthorizationRequest:
-    """The request of a client, for these resources and scopes of ours; raises `AskedWrongly`, or refuses plainly."""
+    """The parsed request of a client; `resources` and `offered` are the resources and scopes of this service.
+
+    Raises `InvalidRequest` for a redirect URI that the client did not register, and `AuthorizationRequestRefused` for
+    any other fault.
+    """
     uri, state = redirect_target(members, client), members.get("state")
     scopes = _scopes(members.get("scope"), client, offered)
     fault = _fault(members, client, resources)
@@ -136,7 +141,7 @@ def parse_request(
 def _fault(
     members: RequestParameters, client: RegisteredClient, resources: frozenset[str]
 ) -> tuple[str, str] | None:
-    """The error and its sentence, for all but scopes."""
+    """The OAuth error code and its description for any fault but one of scopes; None without a fault."""
     if members.repeated:
         return "invalid_request", "A parameter is repeated."
     for name, error in _UNSUPPORTED.items():
@@ -173,9 +178,10 @@ def _openid_fault(members: RequestParameters) -> tuple[str, str] | None:
 
 
 def _scopes(asked: str | None, client: RegisteredClient, offered: set[str]) -> list[str] | None:
-    """What may be granted at most; None when something was asked for that may not.
+    """The scopes that may be granted at most; None when a requested scope may not be granted.
 
-    Unknown scopes are ignored in OpenID requests (Core §3.1.2.1), and `offline_access` always: whoever may renew can.
+    Unknown scopes are ignored in OpenID requests (Core §3.1.2.1). `offline_access` is always ignored: a client with
+    the refresh token grant gets refresh tokens without it.
     """
     own = [name for name in client.row.scope.split() if name in offered]
     if asked is None:

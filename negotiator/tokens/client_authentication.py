@@ -1,4 +1,7 @@
-"""Clients that prove themselves by a key: a JWT they signed for one request (RFC 7523 §2.2, §3; 7523bis)."""
+"""Client authentication by `private_key_jwt`: the client signs a JWT for one request.
+
+Sources: RFC 7523 §2.2 and §3, and draft-ietf-oauth-rfc7523bis (here: 7523bis).
+"""
 
 import json
 from collections.abc import Mapping
@@ -26,7 +29,7 @@ _LONGEST_ID: Final = 1024
 
 
 def claimed_client_id(form: Mapping[str, str]) -> str | None:
-    """Whom the assertion in this form says its sender is; None when there is none, or none that can be read."""
+    """The client id that the form's client assertion states, not yet verified; None when none can be read."""
     if form.get("client_assertion_type") != ASSERTION_TYPE:
         return None
     try:
@@ -36,7 +39,7 @@ def claimed_client_id(form: Mapping[str, str]) -> str | None:
 
 
 def read_client_keys(document: object) -> str:
-    """The JWK Set of a client as it is kept; raises `KeysRefused` for one without a key that could be used."""
+    """The client's JWK Set as JSON text for the database; raises `KeysRefused` when it has no usable key."""
     found = keysets.parse(document, ALGORITHMS) if is_object(document) else None
     if found is None or not found.keys:
         raise KeysRefused("has no key that could be used")
@@ -46,10 +49,10 @@ def read_client_keys(document: object) -> str:
 def verify_client_assertion(
     tx: Transaction, text: str, *, client_id: str, jwks: str, audience: str
 ) -> None:
-    """Believe that whoever sent this assertion is this client, once; raises `AssertionRefused`.
+    """Verify a client assertion and mark it as used; raises `AssertionRefused`.
 
-    The audience is the issuer and nothing else: an assertion for a token endpoint could be one that another server
-    talked the client into (7523bis §4).
+    `jwks` is the client's JWK Set as JSON text. The assertion's audience must be the issuer alone: another server
+    could trick the client into signing an assertion for this token endpoint (7523bis §4).
     """
     unverified = read_compact(text)
     _check_signature(unverified, jwks)
@@ -67,7 +70,7 @@ def verify_client_assertion(
 
 
 def _named(unverified: UnverifiedJws) -> str:
-    """Who made the assertion, and for whom: a client speaks for itself alone."""
+    """The client id in `iss` and `sub`, which must be equal (RFC 7523 §3)."""
     claims = unverified.unverified_claims
     issuer, subject = (
         required_text(claims, name, limit=_LONGEST_ID, reason=Reason.CLIENT)
@@ -79,7 +82,7 @@ def _named(unverified: UnverifiedJws) -> str:
 
 
 def _check_signature(unverified: UnverifiedJws, jwks: str) -> None:
-    """Its type, where it states one, and the one key of the client that can have signed it."""
+    """Check the type, if the header states one, and the signature by the client's key that the header names."""
     header = unverified.unverified_header
     stated = header.get("typ", CLIENT_ASSERTION_TYPE)
     kid, algorithm = read_header(

@@ -1,9 +1,8 @@
-"""Client ID Metadata Documents: a client whose id is the URL of what it says of itself (draft -01).
+"""Finds a client by its id, in the database or in a Client ID Metadata Document.
 
-Fetching is bounded and goes to public addresses only (`trust.named_hosts`). A document counts while its own cache
-headers say so, within our bounds; that one cannot be had or believed is remembered for a minute.
-
-One place to find a client by its id, whether it has a row or a document.
+Such a client's id is the URL of its metadata document (draft-ietf-oauth-client-id-metadata-document-01). Fetching is
+limited and goes to public addresses only (`trust.client_url_fetch`). A document is cached for as long as its cache
+headers say, for at most a day. A failed fetch or an invalid document is remembered for a minute.
 """
 
 from collections import OrderedDict
@@ -33,7 +32,10 @@ log = logger(__name__)
 
 
 def is_document_id(client_id: str, *, allow_loopback: bool) -> bool:
-    """Whether the id may be fetched: an https URL with a path, no dot segments, credentials or fragment."""
+    """Whether the id may be fetched: an https URL with a path and without dot segments, credentials or a fragment.
+
+    With `allow_loopback`, an http URL is accepted too.
+    """
     schemes = {"https", "http"} if allow_loopback else {"https"}
     if len(client_id) > LONGEST_ID or not client_id.isascii() or not client_id.isprintable():
         return False
@@ -56,7 +58,7 @@ def is_document_id(client_id: str, *, allow_loopback: bool) -> bool:
 
 @dataclass(slots=True)
 class ClientDocuments:
-    """Reads documents and keeps the good ones; `clock` answers milliseconds."""
+    """Fetches metadata documents and caches the valid ones; `clock` returns milliseconds."""
 
     hosts: ClientUrlFetcher
     offered: Iterable[str]
@@ -67,13 +69,13 @@ class ClientDocuments:
     )
 
     def names(self, client_id: str) -> bool:
-        """Whether this is an id of the kind that is fetched."""
+        """Whether this client id is the URL of a metadata document."""
         return is_document_id(client_id, allow_loopback=self.allow_loopback)
 
     async def find(self, client_id: str, address: str) -> RegisteredClient | None:
-        """The client that its document describes; None when it cannot be had or believed.
+        """The client that the document at this URL describes; None when it cannot be fetched or is not valid.
 
-        `address` is the client address that the fetch is charged to; 429 when it has caused too many.
+        The fetch counts against the limit of the network address `address`; 429 beyond that limit.
         """
         kept = self._kept.get(client_id)
         if kept is not None and kept[0] > self.clock():
@@ -108,7 +110,10 @@ class ClientDocuments:
 def read_document(
     client_id: str, body: dict[str, Any], *, offered: Iterable[str], at: int
 ) -> RegisteredClient:
-    """The client a document describes; raises `MetadataRefused`. No secret can stand in a document; keys can."""
+    """The client that a document describes; raises `MetadataRefused`.
+
+    A document is public, so that it may hold public keys but no secret.
+    """
     if body.get("client_id") != client_id:
         raise MetadataRefused("The document names another client.")
     if any(name in body for name in _SECRETS):
@@ -142,20 +147,20 @@ def _row(client_id: str, told: NewClient, at: int) -> Client:
 
 @dataclass(frozen=True, slots=True)
 class ClientLookup:
-    """Asks the database, or the world, before a transaction opens."""
+    """Finds a client by its id before a transaction opens, because its document may have to be fetched."""
 
     store: Store
     documents: ClientDocuments
 
     async def find(self, client_id: str, address: str) -> RegisteredClient | None:
-        """The client of this id; None when there is none, or none that counts any more."""
+        """The client with this id; None when there is none, it was removed or its document is not valid."""
         if self.documents.names(client_id):
             return await self.document(client_id, address)
         row = await self.store.read(lambda tx: clients.find(tx, client_id))
         return RegisteredClient(row) if row else None
 
     async def document(self, client_id: str | None, address: str) -> RegisteredClient | None:
-        """The client of a document; None for an id of another kind, and for one that an operator shut out."""
+        """The client with a document at this id; None for another kind of id and for one that an operator removed."""
         if client_id is None or not self.documents.names(client_id):
             return None
         before = await self.store.read(lambda tx: revocations.revoked_before(tx, client_id))

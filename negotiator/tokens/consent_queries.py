@@ -49,8 +49,8 @@ def save(
 ) -> None:
     """Add the scopes to the user's consent for a client.
 
-    With `remembered`, later requests for these scopes skip the consent page. `place` is where the client runs, as
-    the user is shown it.
+    With `remembered`, later requests for these scopes skip the consent page. `place` is the host that the consent
+    page showed for the client.
     """
     before, now = tx.one(_FIND, user=user_id, client=client_id), values.now()
     scope = " ".join(ordered([*scopes, *(before.scope.split() if before else ())]))
@@ -74,7 +74,7 @@ def save(
 
 
 def covers(tx: Transaction, user_id: str, client_id: str, scopes: list[str]) -> bool:
-    """Whether the user granted all these scopes to the client before and chose to remember the grant."""
+    """Whether all these scopes are among the `remembered` ones of the user's consent for the client."""
     found = tx.one(_FIND, user=user_id, client=client_id)
     return found is not None and set(scopes) <= set(found.remembered.split())
 

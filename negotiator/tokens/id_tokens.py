@@ -1,4 +1,4 @@
-"""ID tokens: who signed in, when, for which client and request (OpenID Connect Core §2, §3.1.3.6)."""
+"""ID tokens tell a client which user signed in, when, and for which request (OpenID Connect Core §2, §3.1.3.6)."""
 
 import hashlib
 from base64 import urlsafe_b64encode
@@ -16,7 +16,7 @@ _LONGEST: Final = 4096
 
 @dataclass(frozen=True, slots=True)
 class IdTokenContent:
-    """What an ID token tells of: a grant, by the algorithm its client wants, at first or `renewed`."""
+    """The grant that an ID token describes, the client's signing algorithm, and whether a refresh token renews it."""
 
     grant: AuthorizationGrant
     algorithm: str
@@ -25,13 +25,11 @@ class IdTokenContent:
 
 @dataclass(frozen=True, slots=True)
 class IdTokenSigner:
-    """Signs ID tokens for the service of this issuer."""
-
     keyring: Keyring
     issuer: str
 
     def token(self, signed_in: IdTokenContent, *, access_token: str) -> str:
-        """The ID token beside this access token; a renewed one carries no nonce (Core §12.2)."""
+        """The ID token that goes with this access token; a renewed one has no nonce (Core §12.2)."""
         grant = signed_in.grant
         now = values.now() // 1000
         claims: dict[str, Any] = {
@@ -48,7 +46,10 @@ class IdTokenSigner:
         return self.keyring.sign(claims, TYPE, algorithm=signed_in.algorithm)
 
     def hinted_subject(self, hint: str) -> str | None:
-        """Whom an ID token of ours is about, expired or not (Core §3.1.2.1, `id_token_hint`); None for other text."""
+        """The user id in an ID token of this service, expired or not (`id_token_hint`, Core §3.1.2.1).
+
+        None for any other text.
+        """
         claims = self.keyring.verify(hint, TYPE, longest=_LONGEST)
         if claims is None or claims.get("iss") != self.issuer:
             return None
@@ -56,5 +57,5 @@ class IdTokenSigner:
 
 
 def half_hash(text: str) -> str:
-    """The left half of the SHA-256, as `at_hash` has it (Core §3.1.3.6)."""
+    """The `at_hash` of an access token: the left half of its SHA-256 in base64url (Core §3.1.3.6)."""
     return urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:16]).rstrip(b"=").decode()

@@ -111,7 +111,7 @@ def origin(uri: str) -> str:
 
 
 def add_parameters(uri: str, told: Mapping[str, str | None]) -> str:
-    """The URI with these parameters added to its query; a parameter with the value None is left out (RFC 6749 §4.1.2)."""
+    """The URI with the parameters added to its query (RFC 6749 §4.1.2); a parameter with the value None is left out."""
     added = urlencode(
         {name: value for name, value in told.items() if value is not None}, quote_via=quote
     )

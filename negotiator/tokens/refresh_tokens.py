@@ -1,7 +1,7 @@
-"""Refresh tokens: each is good for one use and answers the next; a second use ends the whole grant (RFC 9700 §4.14).
+"""Refresh tokens: each works once and is replaced by a new one; a second use ends the whole grant (RFC 9700 §4.14).
 
-There is no grace for a second use: a client that lost an answer sends its user through the code flow again, which
-costs him a moment; a grace would let a thief's copy live beside the owner's.
+A second use has no grace period. A client that lost a response sends its user through the code flow again. A grace
+period would let a stolen copy work beside the client's own token.
 """
 
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ _USE = Statement(
 
 @dataclass(frozen=True, slots=True)
 class NewRefreshToken:
-    """A refresh token, readable this once; `expires_at` in milliseconds."""
+    """A new refresh token with its text, of which only a digest is stored; `expires_at` in milliseconds."""
 
     text: str
     expires_at: int
@@ -41,8 +41,8 @@ class NewRefreshToken:
 class RefreshTokens:
     """Issues, rotates and finds refresh tokens.
 
-    `life` is counted from the last use, `longest` from the grant (both in seconds): no family of refresh tokens
-    outlives that, however often it is used.
+    A token expires `life` seconds after it was issued and at most `longest` seconds after its grant, however often
+    tokens of the grant were used.
     """
 
     pepper: bytes
@@ -68,7 +68,7 @@ class RefreshTokens:
         return NewRefreshToken(token, until)
 
     def find(self, tx: Transaction, token: str) -> tuple[RefreshToken, AuthorizationGrant] | None:
-        """The row of this refresh token and its grant, dead or alive."""
+        """The row of this refresh token and its grant, live or not; None for any other text."""
         if len(token) > _LONGEST:
             return None
         found = tx.one(_FIND, fingerprint=values.keyed_digest(self.pepper, token))
@@ -76,7 +76,7 @@ class RefreshTokens:
         return (found, grant) if found and grant else None
 
     def is_live(self, tx: Transaction, token: RefreshToken) -> bool:
-        """Whether the token could be used now."""
+        """Whether the token is unused and unexpired and its grant is live."""
         return (
             token.used_at is None
             and token.expires_at > values.now()
@@ -86,10 +86,10 @@ class RefreshTokens:
     def rotate(
         self, tx: Transaction, token: str, *, client_id: str, key: str | None = None
     ) -> tuple[AuthorizationGrant, NewRefreshToken]:
-        """Use the token up and answer its grant and the next one; `invalid_grant` for anything wrong with it.
+        """Mark the token as used and return its grant and the next token; `invalid_grant` when it is not valid.
 
-        `key` is the one that the client has proven to hold, if it did: a bound token wants the very one it is bound
-        to, and one that is not is bound from here on.
+        `key` is the thumbprint of the key that the client has proven to hold, if it did. It must match the key of a
+        bound token. The next token is bound to `key`.
         """
         found = self.find(tx, token)
         if found is None or found[1].client_id != client_id:

@@ -80,7 +80,7 @@ class TokenRevoked(TypedDict):
 
 
 class TokenView(TypedDict):
-    """The introspection response (RFC 7662 §2.2); only `active` for a token that is not live or not the client's own."""
+    """The introspection response (RFC 7662 §2.2); only `active` for a token that is dead or not the client's own."""
 
     active: bool
     scope: NotRequired[str]
