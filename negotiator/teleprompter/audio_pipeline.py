@@ -55,12 +55,12 @@ class AudioClock:
     _seen: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
 
     def resume(self, session: str, channel: str, kept_ms: int) -> int:
-        """Where a channel goes on: the stored position, unless this process received more since."""
+        """Milliseconds at which a channel resumes: the stored position, or more if this process has received more."""
         seen = self._seen.get(session, {})
         return seen.get(channel, 0) if max(seen.values(), default=0) >= kept_ms > 0 else kept_ms
 
     def note(self, session: str, channel: str, ms: int) -> None:
-        """Note how much audio of a channel was received."""
+        """Record how much audio of a channel was received."""
         if session not in self._seen and len(self._seen) >= _REMEMBERED:
             del self._seen[next(iter(self._seen))]
         self._seen.setdefault(session, {})[channel] = ms
@@ -69,7 +69,7 @@ class AudioClock:
 MAX_AUDIO_SPEED: Final = 1.5
 BURST_MS: Final = 10_000
 SETTLE_SECONDS: Final = 5.0
-"""Seconds to recognise the audio that is left after its sender stopped."""
+"""Seconds for recognising the remaining audio after its sender has stopped."""
 _LEVEL_EVERY_MS: Final = 1000
 _KEPT_EVERY_MS: Final = 2000
 _COMPLAINS_EVERY_MS: Final = 5000
@@ -100,7 +100,7 @@ class AudioChannel:
 
 @dataclass(slots=True)
 class AudioPipeline:
-    """What all sockets of a process share for audio; `after` are recognitions that outlive their socket."""
+    """What all sockets of a process share for audio. `after` holds the recognitions that outlive their socket."""
 
     listening: UtteranceService
     recognizer: Recognizer
@@ -108,14 +108,14 @@ class AudioPipeline:
     after: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
 
     async def close(self) -> None:
-        """Finish the recognitions under way, then close the recogniser."""
+        """Finish the recognitions that are running, then close the recogniser."""
         if self.after:
             await asyncio.wait(self.after, timeout=SETTLE_SECONDS)
         await self.recognizer.close()
 
 
 class AudioChannels:
-    """The channels of one connection, numbered as in `start`; `who` returns the present caller."""
+    """The channels of one connection, numbered as in `start`; `who` returns the current caller."""
 
     def __init__(self, stage: AudioPipeline, session: str, who: Callable[[], Caller]) -> None:
         self._stage = stage
@@ -129,11 +129,11 @@ class AudioChannels:
 
     @property
     def audio_ms(self) -> dict[str, int]:
-        """Milliseconds received of each channel."""
+        """The milliseconds received of each channel."""
         return {voice.channel: voice.ms for voice in self._voices}
 
     async def open(self, session: LiveSession, channels: Sequence[Speaker], now: float) -> None:
-        """Open a recognition for each channel. On `RecognizerBusy` or `Unavailable` none stays open."""
+        """Open a recognition for each channel; none stays open on `RecognizerBusy` or `Unavailable`."""
         clocks, stage = self._stage.clocks, self._stage
         self._language, self._seq = session.given["language"], session.seq
         self._kept_ms = session.heard_ms
@@ -154,7 +154,7 @@ class AudioChannels:
             self._attach(voice)
 
     async def take(self, number: int, pcm: bytes, now: float) -> None:
-        """Take audio of a channel. `ProtocolError` for an unknown channel, `AudioTooFast`."""
+        """Take audio of a channel; raises `ProtocolError` for an unknown channel, and `AudioTooFast`."""
         if number >= len(self._voices):
             raise websocket_messages.ProtocolError(f"there is no channel {number}")
         voice = self._voices[number]
@@ -169,7 +169,7 @@ class AudioChannels:
             await self._keep()
 
     async def settle(self) -> None:
-        """Recognise the audio that is left, for at most `SETTLE_SECONDS`."""
+        """Recognise the remaining audio, for at most `SETTLE_SECONDS`."""
         heard = [pair for voice in self._voices if (pair := await _finish(voice))]
         if heard:
             await asyncio.wait([reading for _, reading in heard], timeout=SETTLE_SECONDS)
@@ -179,7 +179,7 @@ class AudioChannels:
                 await recognition.close()
 
     def leave(self) -> None:
-        """The connection ended: recognise the audio that is left in a task of its own."""
+        """Recognise the remaining audio in a background task, since the connection has ended."""
         if self._voices:
             left = AudioChannels(self._stage, self._session, self._who)
             left._voices, left._kept_ms = self._voices, self._kept_ms
@@ -210,7 +210,7 @@ class AudioChannels:
                 )
 
     def _attach(self, voice: AudioChannel, *, skipped: int = 0) -> None:
-        """Start a task that reads the recognition's events; `skipped` bytes were counted already."""
+        """Start a task that reads the recognition's events; the clock already includes `skipped` bytes."""
         if voice.recognition is None:
             return
         base = (voice.received - skipped) // BYTES_PER_MS
@@ -219,7 +219,7 @@ class AudioChannels:
             self._session,
             self._who,
             voice.channel,
-            # A final raises the session's number, so that no two recognitions with a final share a name.
+            # Each final raises the session's number, so recognitions with finals have different names.
             f"{voice.channel}-{self._seq}.{base}",
             base,
         )
@@ -247,7 +247,7 @@ class AudioChannels:
 
 def level_db(pcm: bytes) -> float:
     """The level of samples in dB relative to full scale."""
-    # A process that hears no sound need not load it.
+    # Imported here so that processes without audio do not load it.
     import numpy as np
 
     samples = np.frombuffer(pcm, dtype="<i2").astype(np.float64)
@@ -256,7 +256,7 @@ def level_db(pcm: bytes) -> float:
 
 
 async def _finish(voice: AudioChannel) -> tuple[SpeechRecognition, asyncio.Task[None]] | None:
-    """Finish the recognition of a channel; returns it and its reading task, if there are any."""
+    """Finish the recognition of a channel; return it and its reading task, if there are any."""
     recognition, reading = voice.recognition, voice.reading
     voice.recognition = voice.reading = None
     if recognition is None or reading is None:

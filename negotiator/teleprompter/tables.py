@@ -1,4 +1,4 @@
-"""A call that is listened to, and its numbered events."""
+"""The tables of teleprompter sessions: sessions, their numbered events, tickets, and the users' own cue examples."""
 
 from sqlalchemy import BigInteger, Index, LargeBinary
 from sqlmodel import Field
@@ -7,10 +7,11 @@ from negotiator.store.model import TableModel, table_options
 
 
 class TeleprompterSession(TableModel, table=True):
-    """One session. `given` is what it was opened with, as JSON; `screen` what stands on it, as the policy left it.
+    """A session on one call.
 
-    `seq` is the number of its last event, `producer` names the connection that may speak (empty: any). It ends by
-    itself at `ends_at` and is forgotten with all that was said at `forget_at`.
+    `given` is the body that opened it, as JSON; `screen` is the display policy's state. `seq` is the number of its last
+    event, `producer` the id of the only connection that may send speech (empty: any may). The session ends at `ends_at`
+    and is deleted with all its text at `forget_at`. Times are in milliseconds.
     """
 
     __tablename__ = "teleprompter_sessions"
@@ -41,7 +42,9 @@ class TeleprompterSession(TableModel, table=True):
 
 
 class TeleprompterEvent(TableModel, table=True):
-    """One numbered event. `body` is its JSON without the number; `utterance` says which utterance it is about."""
+    """An event of a session. `body` is its JSON without the number; `utterance` is the id of the utterance it belongs
+    to.
+    """
 
     __tablename__ = "teleprompter_events"
     __table_args__ = (
@@ -57,7 +60,9 @@ class TeleprompterEvent(TableModel, table=True):
 
 
 class TeleprompterTicket(TableModel, table=True):
-    """A ticket that was not used yet. `caller` is who asked for it, as JSON; `origin` where his page came from."""
+    """An unused ticket. `caller` is the caller that made it, as JSON; `origin` is the origin of the caller's page, if
+    any.
+    """
 
     __tablename__ = "teleprompter_tickets"
     __table_args__ = table_options(
@@ -73,9 +78,9 @@ class TeleprompterTicket(TableModel, table=True):
 
 
 class CueExample(TableModel, table=True):
-    """A sentence of an owner's as a vector: float32 of `model`, standing for `cue`, or for ordinary talk (empty).
+    """A user's sentence as a training example: its float32 vector by `model`, labelled `cue` (empty: ordinary talk).
 
-    `against` is the cue that was shown for it and refused. The words themselves are not kept.
+    `against` is the cue that was shown for the sentence and rejected. The text of the sentence is not stored.
     """
 
     __tablename__ = "cue_examples"

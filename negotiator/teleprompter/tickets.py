@@ -1,4 +1,4 @@
-"""Tickets: one socket each, within half a minute, for clients that cannot send a header (docs/contract 8.6)."""
+"""Tickets open one socket each, within 30 seconds, for clients that cannot send a header (docs/contract 8.6)."""
 
 from dataclasses import dataclass, fields
 from typing import Any, Final
@@ -17,8 +17,6 @@ from negotiator.teleprompter import session_queries
 from negotiator.teleprompter.tables import TeleprompterTicket
 
 TICKET_SECONDS: Final = 30
-"""Seconds."""
-
 
 _ticket = TeleprompterTicket
 _ADD = Statement(insertion(_ticket))
@@ -34,13 +32,13 @@ _TAKE = Query(
 
 @dataclass(frozen=True, slots=True)
 class Tickets:
-    """Makes them and takes them, each once, on whatever worker."""
+    """Issues and redeems tickets. Each is valid once, in any worker process."""
 
     store: Store
     guard: Guard
 
     async def make(self, caller: Caller, session: str, origin: str) -> str:
-        """A ticket for the caller's own session, for a page of this origin if one is named; 404."""
+        """A ticket for the caller's own session, bound to `origin` unless it is empty; 404 for an unknown session."""
         ticket, now = values.new_secret(), values.now()
 
         def unit(tx: Transaction) -> str:
@@ -59,9 +57,9 @@ class Tickets:
         return await self.store.write(unit)
 
     async def take(self, ticket: str, session: str, origin: str) -> Caller:
-        """Who asked for the ticket; 401 unless it is good here and now, and its maker's credential still stands.
+        """The caller that made the ticket. The ticket is used up in any case.
 
-        It is used up either way.
+        401 for an unknown or expired ticket, another session or origin, or when the caller's credential has ended.
         """
         presented = values.digest(ticket)
 
@@ -84,7 +82,7 @@ class Tickets:
 
 
 def _packed(caller: Caller) -> bytes:
-    """A caller as JSON: what limits, scopes and the look whether his credential still stands need."""
+    """The caller as JSON: the fields that limits, scopes and the check of the credential need."""
     kept: dict[str, Any] = {each.name: getattr(caller, each.name) for each in fields(Caller)}
     kept |= {"scopes": sorted(caller.scopes), "retiring": None}
     return orjson.dumps(kept)

@@ -1,4 +1,4 @@
-"""The cue classifier of each user: the shipped training sums with the user's own examples added."""
+"""The cue classifier of each user: the shipped training sums plus the user's own examples."""
 
 import asyncio
 import fcntl
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from negotiator.teleprompter.cues.classifier import Vectors
 
 CACHED_USERS: Final = 64
-"""Classifiers cached in a process; one takes 400 kB."""
+"""The most classifiers that a process caches; one takes 400 kB."""
 _PART: Final = 64
 log = telemetry.logger(__name__)
 
 
 class UserClassifiers:
-    """Caches classifiers; `folder` stores the shipped training sums for all processes of this machine."""
+    """Caches classifiers. `folder` stores the shipped training sums for all processes of this machine."""
 
     def __init__(
         self,
@@ -52,10 +52,10 @@ class UserClassifiers:
     async def of(
         self, owner: str, speaker: Speaker, *, patience: float | None = None
     ) -> "UserClassifier | None":
-        """The owner's head for this speaker, with every lesson that was committed before the call.
+        """The user's classifier for this speaker, with every example that was committed before the call.
 
-        None while the shipped lessons are still being learned after `patience` seconds (none given: it waits), or when
-        they cannot be: 503 of the embedder is logged, and tried again at the next call.
+        None if training on the shipped examples takes longer than `patience` seconds (without it, the call waits), or
+        if it fails: a 503 of the embedder is logged, and the next call tries again.
         """
         shipped = await self._learned(patience)
         if shipped is None:
@@ -78,7 +78,7 @@ class UserClassifiers:
         return held[1]
 
     async def vector(self, text: str) -> bytes:
-        """The vector of a redacted sentence as float32 bytes, made outside transactions. 503 without the embedder."""
+        """The vector of a redacted sentence as float32 bytes, made outside transactions; 503 without the embedder."""
         [vector] = await self._embedder.embed([text])
         return vector.astype("float32").tobytes()
 
@@ -94,7 +94,7 @@ class UserClassifiers:
             self._kept.pop((owner, speaker), None)
 
     async def close(self) -> None:
-        """Cancel training, if it is under way."""
+        """Cancel training that is running."""
         if self._learning is not None and not self._learning.done():
             self._learning.cancel()
             await asyncio.wait([self._learning])
@@ -120,7 +120,7 @@ class UserClassifiers:
         return self._shipped
 
     async def _learn(self) -> "ShippedClassifiers":
-        """Read the training sums, or compute them: one process computes, the others wait for its file."""
+        """Read the training sums or compute them: one process computes, the others wait for its file."""
         from negotiator.teleprompter import classifier_training
 
         file = classifier_training.shipped_file(self._folder, self._catalogue, self._embedder.model)
@@ -149,7 +149,7 @@ class UserClassifiers:
             return fresh
 
     async def _embedded(self, texts: Sequence[str]) -> "Vectors":
-        """The vectors of texts, embedded in parts so that other requests get a turn."""
+        """The vectors of the texts, embedded in batches so that other requests run in between."""
         import numpy as np
 
         parts = [

@@ -1,4 +1,4 @@
-"""Analyses an utterance before the transaction: redaction, cues, figures, memories and prepared answers."""
+"""Analyses an utterance before the transaction that records it: redaction, cues, figures, memories, answers."""
 
 import asyncio
 import hashlib
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from negotiator.teleprompter.cues.classifier import Vectors
 
 CLASSIFIER_WAIT_SECONDS: Final = 10.0
-"""Seconds an utterance waits for a classifier in training; then only phrases are matched."""
+"""Seconds that an utterance waits for a classifier in training; after that only phrases are matched."""
 MIN_ANSWER_CONFIDENCE: Final = 0.15
 """Minimum confidence for assigning a prepared objection to a cue."""
 _OBJECTIONS: Final = 256
@@ -55,10 +55,11 @@ log = telemetry.logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class UtteranceAnalysis:
-    """What was found out before a transaction. `text` is redacted, `marks` are the kinds of what was taken out.
+    """The result of the analysis. `text` is redacted, `marks` are the kinds of data that were removed.
 
-    `matches` suit the listener's role, surest first; `figures` and `memories` are of finals only; `answers` are what
-    the plan prepared, by cue. The text of a memory is data for whoever may read memories, and in no card.
+    `matches` are the cues that suit the listener's role, most certain first. `figures` and `memories` exist for finals
+    only. `answers` are the answers that the plan prepared, by cue. The text of a memory is data for callers that may
+    read memories, and is in no card.
     """
 
     text: str
@@ -70,7 +71,7 @@ class UtteranceAnalysis:
 
 
 class UtteranceAnalyser:
-    """Analyses utterances of every owner."""
+    """Analyses the utterances of all users."""
 
     def __init__(
         self,
@@ -106,10 +107,10 @@ class UtteranceAnalyser:
         plan: Mapping[str, Any] | None = None,
         remembers: bool = True,
     ) -> UtteranceAnalysis:
-        """Everything that has to be asked about an utterance or a part of one; never refuses.
+        """Analyse an utterance or a part of one; raises no refusal.
 
-        `plan` is the document of the bound negotiation's plan; `remembers` whether the owner's memories may be asked.
-        An embedder that is away leaves the patterns and the figures.
+        `plan` is the document of the bound negotiation's plan; `remembers` says whether the user's memories may be
+        searched. Without the embedder only phrases and figures are found.
         """
         plain = redact(text)
         taught = await self.heads.of(owner, speaker, patience=self._patience)
@@ -138,7 +139,7 @@ class UtteranceAnalyser:
         return label_from_feedback(action, cue) if cue in self.catalogue.cues else None
 
     def prepare(self) -> None:
-        """Load classifier and embedder in the background, so that the first utterance need not wait."""
+        """Load classifier and embedder in the background, so that the first utterance does not wait for them."""
         if self._warming is None:
             self._warming = asyncio.create_task(self._warm())
 
@@ -173,7 +174,7 @@ class UtteranceAnalyser:
             return None
 
     async def _answers(self, answers: Iterable[PreparedAnswer]) -> dict[str, PreparedAnswer]:
-        """Prepared answers by the cue of their objection."""
+        """The prepared answers, by the cue of the objection that each answers."""
         found: dict[str, PreparedAnswer] = {}
         for answer in answers:
             if cue := await self._cue_of(answer.objection):
@@ -204,10 +205,11 @@ def cards_beyond_phrases(
     *,
     catalogue: CueCatalogue,
 ) -> tuple[Card, ...]:
-    """The cards that a final makes beyond its phrases, for `policy.step`'s `outside`; pure.
+    """The cards that a final makes beyond its phrases, for the argument `outside` of `policy.step`; pure.
 
-    First what is past or within a limit of the bound negotiation, worst first. Then the surest phrase, if the plan has
-    words for it or a memory bears on it; without a phrase that would be shown, the memory's own card.
+    First come the terms past or within a limit of the bound negotiation, worst first. Then comes the most certain
+    phrase, if the plan has an answer for it or a memory bears on it; if no phrase would be shown, the memory's own card
+    comes instead.
     """
     if not heard.final:
         return ()

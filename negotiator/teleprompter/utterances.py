@@ -1,4 +1,4 @@
-"""The service that takes utterances from requests, sockets and recognisers, and the silence timers."""
+"""Takes utterances from requests, sockets and recognisers into sessions, and runs the silence timers."""
 
 import asyncio
 import contextlib
@@ -38,13 +38,13 @@ from negotiator.teleprompter.websocket_messages import partial_message
 
 
 class SilenceTimers:
-    """Timers of this process, one for each session. A timer that is lost with its process costs one card."""
+    """The timers of this process, one for each session. A timer that is lost with its process costs one card."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, asyncio.Task[None]] = {}
 
     def broken(self, session: str) -> None:
-        """Cancel the timer: somebody spoke."""
+        """Cancel the timer, since someone has spoken."""
         if (waiting := self._waiting.pop(session, None)) is not None:
             waiting.cancel()
 
@@ -69,7 +69,7 @@ class SilenceTimers:
 
 @dataclass(frozen=True, slots=True)
 class BoundNegotiation:
-    """The negotiation that a session is bound to, and its newest plan."""
+    """The negotiation that a session is bound to, with its newest plan."""
 
     negotiation: Negotiation
     plan: dict[str, Any] | None
@@ -77,7 +77,7 @@ class BoundNegotiation:
 
 @dataclass(frozen=True, slots=True)
 class UtteranceService:
-    """Takes utterances into a session and wakes its followers."""
+    """Takes utterances into a session and wakes the session's followers."""
 
     store: Store
     analyser: UtteranceAnalyser
@@ -87,16 +87,17 @@ class UtteranceService:
     async def hear(
         self, caller: Caller, said: Utterance, *, confidence: float | None = None
     ) -> Any:
-        """Take one utterance in; returns the view of its cards and offer. 404, 409.
+        """Take one utterance in; return the view of its cards and offer. 404 for an unknown session, 409 for an ended
+        one.
 
-        What it may mean is found before the transaction. Without the scope to read negotiations there is
-        no card of limits, without the one to write them no offer, without the one to read memories no memory.
+        The utterance is analysed before the transaction. Cards of limits need the scope to read negotiations, offers
+        the scope to write them, and memories the scope to read memories.
         """
         owner = caller.principal
         session = await self.store.read(lambda tx: session_queries.find(tx, owner, said.id))
         session_transitions.check_may_hear(
             session, said.speaker
-        )  # before any engine, here or elsewhere, sees a word
+        )  # before any engine, local or remote, gets the text
         bound = await self._bound(caller, session) if said.final else None
         talk = bound and bound.negotiation
         ahead = await self.analyser.listen(
@@ -132,7 +133,7 @@ class UtteranceService:
         return answer
 
     async def _attend(self, caller: Caller, said: Utterance, ahead: UtteranceAnalysis) -> None:
-        """Publish a partial utterance, redacted; start the silence timer after a figure of the user."""
+        """Publish a redacted partial utterance; start the silence timer after a figure of the user."""
         self.silence_timers.broken(said.id)
         if not said.final:
             about = said.model_dump(include={"utterance_id", "speaker", "start_ms", "end_ms"})
@@ -159,9 +160,10 @@ class UtteranceService:
         self.silence_timers.begun(said.id, tell)
 
     async def change(self, caller: Caller, session: str, change: Transition) -> Any:
-        """Apply a change to the caller's session and tell those who follow; answers the change's answer.
+        """Apply a change to the caller's session and wake its followers; return the result of the change.
 
-        401 once the caller's credential has ended, checked in the transaction of the change; 404.
+        404 for an unknown session; 401 when the caller's credential has ended, checked in the transaction of the
+        change.
         """
         owner = caller.principal
 
@@ -182,7 +184,7 @@ class UtteranceService:
     async def _bound(
         self, caller: Caller, session: session_queries.LiveSession
     ) -> BoundNegotiation | None:
-        """The bound negotiation, if it is still there and the caller may read it."""
+        """The bound negotiation, if it exists and the caller may read it."""
         named, owner = session.negotiation, caller.principal
         if named is None or NEGOTIATIONS_READ not in caller.scopes:
             return None
@@ -206,7 +208,7 @@ def _noting(
     heard: HeardUtterance,
     ahead: UtteranceAnalysis,
 ) -> Callable[[Transaction], str | None]:
-    """A function that records the figures of a final as an unconfirmed offer; it returns the offer's id or None."""
+    """A function that records the figures of a final as an unconfirmed offer and returns the offer's id, or None."""
     if bound is None or not ahead.figures or NEGOTIATIONS_WRITE not in caller.scopes:
         return lambda _tx: None
     talk = bound.negotiation

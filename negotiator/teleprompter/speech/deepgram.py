@@ -1,10 +1,12 @@
-"""A service with Deepgram's protocol: audio goes up a WebSocket as it comes, results come down meanwhile.
+"""A client of Deepgram's streaming protocol: audio is sent over a WebSocket while results arrive.
 
-A Results message covers the audio from `start` for `duration` seconds of its connection. `is_final` settles its words;
-`speech_final` or an UtteranceEnd says that the speaker paused. An utterance is all segments up to that pause.
+A Results message covers the audio from `start` for `duration` seconds of its connection. `is_final` marks words that no
+longer change; `speech_final` or an UtteranceEnd message marks a pause of the speaker. An utterance is all segments up
+to that pause.
 
-A KeepAlive goes out after four seconds without audio, since the service closes after ten. A dropped connection is
-replaced and the last unsettled seconds are sent again; times are shifted, since each connection counts from zero.
+A KeepAlive message is sent after four seconds without audio, since the service closes the connection after ten. A
+dropped connection is replaced, and the last audio without final words is sent again. Times are shifted, since each
+connection counts from zero.
 """
 
 import asyncio
@@ -36,7 +38,9 @@ from negotiator.teleprompter.speech.utterance_events import UtteranceEventQueue
 
 
 class DeepgramResults:
-    """Times count from the beginning of a connection and are shifted by where in the channel that was."""
+    """Turns messages into events. Message times count from the start of a connection and are shifted to the channel's
+    clock.
+    """
 
     def __init__(self, telling: UtteranceEventQueue) -> None:
         self._telling = telling
@@ -51,18 +55,18 @@ class DeepgramResults:
         """Milliseconds of the channel whose words are final, so that the audio can be dropped."""
 
     def connected(self, at_ms: int) -> None:
-        """A new connection begins at this time of the channel; final words of the last one stay."""
+        """Begin a new connection at this time of the channel; final words of the previous one stay."""
         self._offset = at_ms
 
     def on(self, message: dict[str, Any], *, interim: bool) -> None:
-        """Take in one message; KeyError, TypeError or ValueError when it is malformed."""
+        """Process one message; KeyError, TypeError or ValueError when it is malformed."""
         match message.get("type"):
             case "Results":
                 self._result(message, interim=interim)
             case "UtteranceEnd":
                 self._paused()
             case _:
-                pass  # Metadata, SpeechStarted (which also comes for noise) and whatever is new
+                pass  # Metadata, SpeechStarted (which is also sent for noise) and unknown messages
 
     def _result(self, message: dict[str, Any], *, interim: bool) -> None:
         begin = self._at(message["start"])
@@ -98,7 +102,7 @@ class DeepgramResults:
         self._texts, self._words = [], []
 
     def over(self) -> None:
-        """The service sends nothing more: report the final words as an utterance."""
+        """Report the final words as an utterance, since the service sends nothing more."""
         if self._texts:
             self._paused()
 
@@ -155,7 +159,7 @@ class DeepgramRecognizer(RemoteRecognizer):
         }
 
     async def open(self, config: StreamConfig) -> SpeechRecognition:
-        """A new channel, connected; `RecognizerBusy` when all streams are taken, `Unavailable` without a connection."""
+        """A connected channel; `RecognizerBusy` when all streams are in use, `Unavailable` without a connection."""
         self._check_free()
         line = _Line(self._address(config), self._key)
         try:
@@ -169,13 +173,13 @@ class DeepgramRecognizer(RemoteRecognizer):
     def _address(self, config: StreamConfig) -> str:
         wishes = self._wishes | {
             "language": config.language,
-            "interim_results": "true",  # without them it tells of no utterance's end
+            "interim_results": "true",  # without them the service sends no UtteranceEnd
         }
         return f"{self._url}?{urlencode(wishes)}"
 
 
 class _Line:
-    """One channel's connections to the service; a dropped one is replaced."""
+    """The connections of one channel to the service; a dropped one is replaced."""
 
     def __init__(self, address: str, key: str) -> None:
         self._address = address
@@ -184,7 +188,7 @@ class _Line:
         self._drops = 0
 
     async def connect(self) -> ClientConnection:
-        """A connection; raises one of `_FAULTS`."""
+        """A new connection; raises one of `_FAULTS`."""
         self._socket = await connect(
             self._address,
             additional_headers=self._headers,
@@ -196,7 +200,7 @@ class _Line:
         return self._socket
 
     async def hear(self, driven: RemoteRecognition) -> None:
-        """Until the channel is finished; `RecognitionFailed` after more than three drops in a row."""
+        """Run until the channel is finished; `RecognitionFailed` after more than three drops in a row."""
         results = DeepgramResults(driven.channel.telling)
         while not await self._tried(driven, results):
             self._drops += 1
@@ -209,7 +213,7 @@ class _Line:
             await asyncio.sleep(_PAUSE_SECONDS * 2 ** (self._drops - 1))
 
     async def _tried(self, driven: RemoteRecognition, results: DeepgramResults) -> bool:
-        """Use one connection to its end; True when it ended because the channel did."""
+        """Use one connection until it ends; True when it ended because the channel did."""
         try:
             socket = self._socket or await self.connect()
         except _FAULTS as fault:
@@ -228,7 +232,7 @@ class _Line:
     async def _talk(
         self, driven: RemoteRecognition, results: DeepgramResults, *, socket: ClientConnection
     ) -> bool:
-        """Send audio and receive results at once; True when the channel ended."""
+        """Send audio and receive results concurrently; True when the channel ended."""
         sending = asyncio.create_task(self._send(driven, socket))
         receiving = asyncio.create_task(self._receive(driven, results, socket=socket))
         try:

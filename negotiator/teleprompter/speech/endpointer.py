@@ -1,12 +1,9 @@
-"""How likely a frame holds a voice.
+"""Voice activity detection and endpointing: cuts the audio of a channel into utterances.
 
-Cuts utterances out of a channel: a pure state machine over frames and their probability of voice.
-
-Two voiced frames open an utterance, which begins a little before them, so that no first consonant is lost; a pause of
-the hangover closes it, and so does its greatest length (live measurements: 0.5 s finds every end 0.51 s after it,
-p50).
-
-A channel's pieces of any size, cut into frames on the audio clock and then into utterances.
+`Endpointer` is a pure state machine over frames and the probability that each holds a voice. Two voiced frames open an
+utterance, which begins a little earlier so that its first consonant is kept. A pause as long as the hangover ends it,
+and so does its greatest length. With a hangover of 0.5 s, the end is found 0.51 s after it in live measurements (p50).
+`UtteranceCutter` accepts pieces of audio of any size and cuts them into frames first.
 """
 
 from collections import deque
@@ -26,21 +23,21 @@ _PACKAGE: Final = "silero_vad"
 
 
 class VoiceDetector(Protocol):
-    """Holds what it remembers of one channel."""
+    """Detects voices in the frames of one channel."""
 
     def voice(self, frame: bytes) -> float:
         """Probability in 0..1 that these 512 samples (s16le) hold a voice; frames come in order."""
         ...
 
     def reset(self) -> None:
-        """Forget what came before; the next frame follows on nothing."""
+        """Forget earlier frames, since the next one does not follow on them."""
         ...
 
 
 def silero_model_path() -> Path | None:
-    """The network's file in the installed wheel, when it and what runs it are there.
+    """The network's file in the installed wheel; None without the wheel or without onnxruntime.
 
-    The wheel is used as a box for this file: importing its package would want torch.
+    Only the file is used: importing the wheel's package would need torch.
     """
     spec = find_spec(_PACKAGE)
     if spec is None or spec.origin is None or find_spec("onnxruntime") is None:
@@ -50,7 +47,7 @@ def silero_model_path() -> Path | None:
 
 
 def detector_factory() -> Callable[[], VoiceDetector]:
-    """A maker of detectors, one for each channel, that share one loaded network."""
+    """A factory of detectors, one for each channel, which share one loaded network."""
     if (path := silero_model_path()) is None:
         from negotiator.teleprompter.speech.voice_detectors import EnergyDetector
 
@@ -66,15 +63,16 @@ HANGOVER_MS: Final = 500
 MAX_UTTERANCE_MS: Final = 15_000
 _OPENS: Final = 0.5
 _KEEPS: Final = 0.35
-"""Below this a frame inside an utterance is silent: less than what opens one, so that soft endings are kept."""
+"""A frame inside an utterance is silent below this probability, which is lower than `_OPENS` to keep soft endings."""
 _OPENING_FRAMES: Final = 2
 _LEAD_FRAMES: Final = 10
-"""Frames kept from before the voice: 320 ms."""
+"""Frames before the first voiced one that an utterance includes: 320 ms."""
 _LONG: Final = 2 / 3
 _LONG_PAUSE_MS: Final = 200
-"""Past two thirds of its greatest length an utterance ends at a breath rather than in the middle of a word."""
+"""The hangover of an utterance past two thirds of its greatest length, so that a short pause ends it, not a cut word.
+"""
 _TAIL_MS: Final = 64
-"""How much longer than its last voiced frame an utterance is said to be."""
+"""The end of an utterance is reported this long after its last voiced frame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +84,7 @@ class UtteranceStart:
 
 @dataclass(frozen=True, slots=True)
 class UtteranceAudio:
-    """Audio of the open utterance, in order and without holes."""
+    """Audio of the open utterance, in order and without gaps."""
 
     pcm: bytes
 
@@ -103,7 +101,7 @@ EndpointEvent = UtteranceStart | UtteranceAudio | UtteranceEnd
 
 
 class Endpointer:
-    """One channel; `hangover_ms` of silence end an utterance, `longest_ms` end it in any case."""
+    """The state of one channel. `hangover_ms` of silence end an utterance, `longest_ms` end it in any case."""
 
     def __init__(
         self,
@@ -122,11 +120,10 @@ class Endpointer:
 
     @property
     def speaking(self) -> bool:
-        """Whether an utterance is open."""
         return self._began is not None
 
     def frame(self, pcm: bytes, at_ms: int) -> list[EndpointEvent]:
-        """What 512 samples that begin at `at_ms` add."""
+        """The events of one frame of 512 samples that begins at `at_ms`."""
         voice = self._detector.voice(pcm)
         if self._began is None:
             return self._waiting(pcm, at_ms, voice)
@@ -141,12 +138,12 @@ class Endpointer:
             cuts.append(self._ended(min(self._last_voice + _TAIL_MS, now), forced=False))
         elif now - self._began >= self._longest_ms:
             cuts.append(self._ended(now, forced=True))
-            # Whoever goes on speaking goes on in the next utterance at once.
+            # If the speaker goes on, the next utterance begins at once.
             self._voiced = _OPENING_FRAMES if voice >= _KEEPS else 0
         return cuts
 
     def cut(self, at_ms: int) -> list[EndpointEvent]:
-        """End an open utterance now and forget everything: the audio stops here, or a hole follows."""
+        """End an open utterance and forget earlier frames, since the audio ends here or a gap follows."""
         ended: list[EndpointEvent] = (
             [] if self._began is None else [self._ended(at_ms, forced=True)]
         )
@@ -180,7 +177,7 @@ _PER_MS = SAMPLE_RATE // 1000
 
 
 class UtteranceCutter:
-    """Feeds an endpointer; a jump of the clock ends what was open, since nobody can hear across a hole."""
+    """Feeds an endpointer. A jump of the clock ends the open utterance, since the audio in between is missing."""
 
     def __init__(self, endpointer: Endpointer) -> None:
         self._endpointer = endpointer
@@ -188,7 +185,7 @@ class UtteranceCutter:
         self._next = 0
 
     def hear(self, position: int, pcm: bytes) -> list[EndpointEvent]:
-        """What audio that begins `position` samples into the channel adds."""
+        """The events of audio that begins `position` samples into the channel."""
         cuts: list[EndpointEvent] = []
         if position != self._next:
             cuts += self._cut()
@@ -205,7 +202,7 @@ class UtteranceCutter:
         return cuts
 
     def finish(self) -> list[EndpointEvent]:
-        """The audio is over: an incomplete frame is filled with silence, an open utterance ends."""
+        """End the audio: an incomplete frame is filled with silence, and an open utterance ends."""
         cuts: list[EndpointEvent] = []
         if self._rest:
             missing = FRAME_BYTES - len(self._rest)

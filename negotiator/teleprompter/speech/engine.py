@@ -1,8 +1,7 @@
-"""The seam to an engine inside a worker: everything here blocks, and no thread or loop is near.
+"""The interface of the engines inside a worker, the engines that settings can name, and a filter for Whisper's
+inventions.
 
-What engines of the Whisper family write where nobody said anything.
-
-The engines that can be named in the settings, and what each is good for.
+All calls block; a worker is single-threaded and has no event loop.
 """
 
 import re
@@ -17,7 +16,7 @@ from negotiator.teleprompter.speech.recognizer import EngineCapabilities
 
 @dataclass(frozen=True, slots=True)
 class Transcription:
-    """What an utterance was; the words' times count from its beginning."""
+    """The text of one utterance; the times of its words count from its beginning."""
 
     text: str
     words: tuple[TranscriptWord, ...] = ()
@@ -25,47 +24,46 @@ class Transcription:
 
 
 class Decoder(Protocol):
-    """Hears one channel, utterance by utterance."""
+    """Recognises one channel, utterance by utterance."""
 
     def begin(self) -> None:
-        """A new utterance; nothing of earlier ones may be heard in it."""
+        """Begin an utterance; nothing of earlier ones may influence it."""
         ...
 
     def feed(self, pcm: bytes) -> None:
-        """More of it, 16 kHz s16le."""
+        """Add audio to the utterance, 16 kHz s16le."""
         ...
 
     def partial(self) -> str:
-        """What it sounds like so far; always empty for an engine that only hears whole utterances."""
+        """The text so far; always empty for an engine that recognises whole utterances only."""
         ...
 
     def end(self) -> Transcription:
-        """It is over: what was heard."""
+        """End the utterance and return its text."""
         ...
 
 
 class SpeechEngine(Protocol):
-    """One loaded model."""
-
     def decoder(self, language: str) -> Decoder:
-        """A decoder for a channel in this language that carries nothing of another's."""
+        """A decoder for a channel in this language, without any state of other channels."""
         ...
 
     def give_back(self, decoder: Decoder) -> None:
-        """The channel is over."""
+        """Take back the decoder of a channel that has ended."""
         ...
 
     def prepare(self) -> None:
-        """Called when there is nothing to hear: the time to load what the next channel will want."""
+        """Load in advance what the next channel needs; called while no audio waits."""
         ...
 
 
 LoadEngine = Callable[[Path | None], SpeechEngine]
-"""What every engine's file offers as `load`: the operator's model in, an engine out; raises OSError or ValueError."""
+"""The function `load` of every engine's module: from the operator's model to an engine; raises OSError or ValueError.
+"""
 
 
 def words_from_rows(rows: list[Any]) -> tuple[TranscriptWord, ...]:
-    """Words from rows of [text, start_ms, end_ms, confidence], as they cross a pipe."""
+    """Words from rows of [text, start_ms, end_ms, confidence], the form in which they are sent through a pipe."""
     return tuple(TranscriptWord(*row) for row in rows)
 
 
@@ -77,14 +75,17 @@ _CREDIT: Final = re.compile(
 
 
 def without_inventions(text: str) -> str:
-    """The text without marks such as `[BLANK_AUDIO]` or `(music)`; empty when all of it is a known invention."""
+    """The text without marks such as `[BLANK_AUDIO]` or `(music)`; empty when the whole text is a known invention."""
     kept = " ".join(_MARK.sub(" ", text).split())
     return "" if _CREDIT.fullmatch(kept) or not any(map(str.isalnum, kept)) else kept
 
 
 @dataclass(frozen=True, slots=True)
 class EngineKind:
-    """An engine that can be chosen: what it is, the package it needs, where its file is, and what it doubts."""
+    """An engine that settings can name: its capabilities, the package it needs and the module that loads it.
+
+    `longest_ms` is the greatest length of an utterance.
+    """
 
     caps: EngineCapabilities
     package: str
@@ -96,7 +97,7 @@ class EngineKind:
 
 _ENGLISH: Final = ("en",)
 MAX_WHOLE_UTTERANCE_MS: Final = 6_000
-"""Greatest utterance for engines that hear it whole: it is held meanwhile, and never are more than ten seconds."""
+"""Greatest length of an utterance for engines that recognise it whole and so hold it in memory meanwhile."""
 _STREAM_MS: Final = 15_000
 
 ENGINE_KINDS: Final[dict[str, EngineKind]] = {
@@ -172,5 +173,5 @@ ENGINE_KINDS: Final[dict[str, EngineKind]] = {
 
 
 def engine_module(kind: EngineKind) -> str:
-    """The module that loads it."""
+    """The module that loads the engine."""
     return f"{__package__}.{kind.module}"

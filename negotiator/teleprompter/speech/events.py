@@ -1,8 +1,8 @@
-"""What a recognition says. Times are milliseconds of audio received on this channel, never the time of day.
+"""The events of a recognition. Times are milliseconds of audio received on the channel, never the time of day.
 
-Within one `utterance_id`: a SpeechStart, any number of Partials (each replaces the one before, `rev` rises), exactly
-one Final, which closes the id for ever. SpeechEnd comes when the voice stops, before or after the Final. Finals come
-in the order in which their utterances began.
+Each `utterance_id` has a SpeechStart, any number of partials (each replaces the one before, `rev` rises) and exactly
+one final, after which the id is not used again. SpeechEnd comes when the voice stops, before or after the final. Finals
+come in the order in which their utterances began.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class TranscriptWord:
-    """One word and when it was said; `confidence` in 0..1, when the engine has an opinion."""
+    """One word and when it was said; `confidence` in 0..1, if the engine reports one."""
 
     text: str
     start_ms: int
@@ -20,7 +20,7 @@ class TranscriptWord:
 
 @dataclass(frozen=True, slots=True)
 class SpeechStart:
-    """A voice began."""
+    """The speaker began to speak."""
 
     utterance_id: str
     at_ms: int
@@ -28,7 +28,7 @@ class SpeechStart:
 
 @dataclass(frozen=True, slots=True)
 class SpeechEnd:
-    """They stopped at `at_ms`; `forced` when the utterance was cut at its greatest length or at a gap."""
+    """The speaker stopped at `at_ms`; `forced` when the utterance was cut at its greatest length or at a gap."""
 
     utterance_id: str
     at_ms: int
@@ -37,7 +37,7 @@ class SpeechEnd:
 
 @dataclass(frozen=True, slots=True)
 class PartialTranscript:
-    """What the utterance sounds like so far; may still change in any word."""
+    """The text of the utterance so far; every word may still change."""
 
     utterance_id: str
     rev: int
@@ -68,7 +68,7 @@ class RecognitionLag:
 
 @dataclass(frozen=True, slots=True)
 class AudioGap:
-    """Audio from `from_ms` to `to_ms` was not heard, and why: `overrun` or `restart`."""
+    """Audio from `from_ms` to `to_ms` was not recognised; the reason is `overrun` or `restart`."""
 
     from_ms: int
     to_ms: int

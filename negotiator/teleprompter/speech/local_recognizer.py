@@ -1,7 +1,7 @@
-"""The workers of one server process: started when wanted, shared by channels, replaced when they die, ended when
-idle.
+"""A recogniser whose engine runs in worker processes on this machine.
 
-An engine on this machine as a recogniser.
+The processes of one server process are started when needed, shared by channels, replaced when they die, and ended when
+idle.
 """
 
 import asyncio
@@ -27,10 +27,10 @@ _IDLE_SECONDS: Final = 300.0
 
 
 class WorkerPool:
-    """At most `size` processes and `most` channels; `load` is what each process is told to load."""
+    """At most `size` processes and `most` channels; `load` is the load message that each process receives."""
 
     idle_seconds = _IDLE_SECONDS
-    """How long processes outlive the last channel: each holds 90 MB and more."""
+    """Seconds that processes outlive the last channel, short since each holds 90 MB and more."""
 
     def __init__(
         self, load: dict[str, Any], *, size: int, most: int, doubtful: float | None
@@ -48,11 +48,11 @@ class WorkerPool:
 
     @property
     def pids(self) -> list[int]:
-        """The processes."""
+        """The ids of the processes."""
         return [worker.pid for worker in self.workers]
 
     async def open(self, channel: RecognitionChannel, language: str) -> WorkerRecognition:
-        """A worker for this channel; `RecognizerBusy` when all streams are taken."""
+        """Open a channel in a worker; `RecognizerBusy` when all streams are in use."""
         if self._closed:
             raise Unavailable("The speech engine is closing.")
         if len(self._hearings) >= self._most:
@@ -60,7 +60,7 @@ class WorkerPool:
         hearing = WorkerRecognition(
             channel, language, doubt=ConfidenceMonitor(self._doubtful), over=self._over
         )
-        self._hearings.add(hearing)  # before the first wait, so that the bound holds
+        self._hearings.add(hearing)  # before the first await, so that `most` holds
         try:
             hearing.attach(await self._worker())
         except BaseException:
@@ -83,7 +83,7 @@ class WorkerPool:
             self.workers.clear()
 
     async def _worker(self) -> SpeechWorker:
-        """The one with the fewest channels; a new one while there is room and none is idle."""
+        """The worker with the fewest channels; a new one while `size` allows it and no worker is idle."""
         async with self._starting:
             least = min(self.workers, key=lambda worker: len(worker.attached), default=None)
             if least is None or (least.attached and len(self.workers) < self._size):
@@ -126,12 +126,12 @@ class WorkerPool:
             except Unavailable:
                 hearing.fail("engine_failed", "The speech engine cannot be started again.")
             else:
-                if hearing in self._hearings:  # it may have been closed meanwhile
+                if hearing in self._hearings:  # it may have been closed in the meantime
                     hearing.attach(worker)
 
 
 class LocalRecognizer:
-    """Hears in worker processes, which are started with the first channel."""
+    """Recognises in worker processes, which are started with the first channel."""
 
     def __init__(
         self, engine: str, model: Path | None, *, hangover_ms: int, workers: int, streams: int
@@ -147,11 +147,9 @@ class LocalRecognizer:
 
     @property
     def caps(self) -> EngineCapabilities:
-        """What it is."""
         return self._caps
 
     async def open(self, config: StreamConfig) -> SpeechRecognition:
-        """A new channel."""
         language = config.language.partition("-")[0].lower()
         if self._caps.languages and language not in self._caps.languages:
             known = ", ".join(self._caps.languages)
@@ -165,7 +163,7 @@ class LocalRecognizer:
 
 
 def _honest(caps: EngineCapabilities) -> EngineCapabilities:
-    """The capabilities, with a note on what is reduced on this machine."""
+    """The capabilities, with a note on any reduced quality on this machine."""
     if endpointer.silero_model_path() is not None:
         return caps
     note = f"{caps.quality_note} Ends of speech are found by loudness, since silero-vad is not installed."

@@ -1,7 +1,8 @@
-"""pocketsphinx with the English model inside its wheel (Huggins-Daines et al. 2006).
+"""pocketsphinx with the English model in its wheel (Huggins-Daines et al. 2006).
 
-Measured: without the second pass (`fwdflat`) an utterance ends in 4 ms rather than 60–230, for 1.6 points of word
-error; `maxhmmpf=3000` takes a quarter of the CPU in quiet and half of it in noise, for none.
+Measured: without the second pass (`fwdflat`) an utterance ends in 4 ms instead of 60 to 230 ms, and the word error rate
+is 1.6 points higher. `maxhmmpf=3000` saves a quarter of the CPU time in quiet audio and half of it in noise, without
+more errors.
 """
 
 from importlib import import_module
@@ -24,24 +25,24 @@ def load(_model: Path | None) -> "PocketsphinxEngine":
 
 
 class PocketsphinxEngine:
-    """Decoders share nothing, so each channel has its own, and one is kept warm for the next."""
+    """Decoders share nothing, so each channel has its own; one spare is kept loaded for the next channel."""
 
     def __init__(self) -> None:
         self._package: Any = import_module("pocketsphinx")
         self._spare: list[PocketsphinxDecoder] = []
 
     def decoder(self, _language: str) -> "PocketsphinxDecoder":
-        """A warm one, or one loaded now."""
+        """The spare decoder, or one loaded now."""
         return self._spare.pop() if self._spare else self._made()
 
     def give_back(self, decoder: Decoder) -> None:
-        """Keep it for another channel, with the last speaker's averages forgotten."""
+        """Keep the decoder as the spare, without the last speaker's averages."""
         if isinstance(decoder, PocketsphinxDecoder):
             decoder.forget()
             self._spare.append(decoder)
 
     def prepare(self) -> None:
-        """One spare is always there."""
+        """Load the spare decoder."""
         if not self._spare:
             self._spare.append(self._made())
 
@@ -52,28 +53,26 @@ class PocketsphinxEngine:
 
 
 class PocketsphinxDecoder:
-    """One decoder; its cepstral mean follows the speaker over a channel's utterances."""
+    """One decoder; its cepstral mean follows the speaker over the utterances of a channel."""
 
     def __init__(self, decoder: Any) -> None:
         self._decoder = decoder
         self._open = False
 
     def begin(self) -> None:
-        """Start an utterance."""
         self._decoder.start_utt()
         self._open = True
 
     def feed(self, pcm: bytes) -> None:
-        """Search on."""
         self._decoder.process_raw(pcm, no_search=False, full_utt=False)
 
     def partial(self) -> str:
-        """The best path so far."""
+        """The text of the best path so far."""
         best = self._decoder.hyp()
         return best.hypstr if best else ""
 
     def end(self) -> Transcription:
-        """The best path through the lattice, with each word's posterior."""
+        """The text of the best path through the lattice, with each word's posterior."""
         self._decoder.end_utt()
         self._open = False
         best = self._decoder.hyp()
@@ -81,7 +80,7 @@ class PocketsphinxDecoder:
             return Transcription("")
         words = tuple(
             TranscriptWord(
-                part.word.partition("(")[0],  # `a(2)` is the second way to say it
+                part.word.partition("(")[0],  # `a(2)` is the second pronunciation of `a`
                 part.start_frame * _FRAME_MS,
                 (part.end_frame + 1) * _FRAME_MS,
                 round(min(part.prob, 1.0), 3),
@@ -92,17 +91,17 @@ class PocketsphinxDecoder:
         return Transcription(best.hypstr, words, _confidence(words))
 
     def forget(self) -> None:
-        """Nothing of this channel stays: no open utterance, no hypothesis, no averages of speaker or noise."""
+        """Drop all state of the channel: the open utterance, its hypothesis, and the averages of speaker and noise."""
         if self._open:
             self._decoder.end_utt()
             self._open = False
         self._decoder.start_utt()
         self._decoder.end_utt()
-        self._decoder.reinit_feat()  # 0.1 ms; setting the mean alone would leave the noise that was learnt
+        self._decoder.reinit_feat()  # takes 0.1 ms; resetting the mean alone would keep the noise estimate
 
 
 def _confidence(words: tuple[TranscriptWord, ...]) -> float | None:
-    """Geometric mean of the words' posteriors."""
+    """The geometric mean of the words' posteriors."""
     if not words:
         return None
     total = sum(log(max(word.confidence or 0.0, _FAINT)) for word in words)

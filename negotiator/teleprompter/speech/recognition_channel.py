@@ -1,8 +1,8 @@
-"""Audio of one channel on its clock: the last heard seconds, in case they must be heard again, and the unheard.
+"""The audio and events of one recognition channel: its backlog, its event queue, and the rules for falling behind.
 
-Bounded by audio, not by pieces: 8 s unheard at most, 10 s held at most. Positions are samples.
-
-One channel's backlog and telling, and the rules on falling behind.
+The backlog holds the audio that is not yet recognised, and the last seconds that were, in case they have to be
+recognised again. It is bounded by duration: at most 8 s are not recognised, at most 10 s are held. Positions are in
+samples.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ SAMPLES_PER_MS: Final = SAMPLE_RATE // 1000
 
 
 class AudioBacklog:
-    """[kept for a second hearing | taken and not yet heard | not taken], one buffer."""
+    """One buffer of three parts: [recognised and still held | taken and not yet recognised | not taken]."""
 
     def __init__(self, *, again_ms: int = REPLAY_MS) -> None:
         self._again = again_ms * SAMPLES_PER_MS
@@ -33,12 +33,12 @@ class AudioBacklog:
 
     @property
     def received(self) -> int:
-        """Samples received, which is the channel's clock."""
+        """Samples received; this is the channel's clock."""
         return self._start + len(self._audio) // 2
 
     @property
     def taken(self) -> int:
-        """Everything before this was taken."""
+        """The position before which all audio was taken."""
         return self._next
 
     @property
@@ -48,66 +48,66 @@ class AudioBacklog:
 
     @property
     def in_flight(self) -> int:
-        """Samples taken and not yet heard."""
+        """Samples taken and not yet recognised."""
         return self._next - self._heard
 
     @property
     def heard_until(self) -> int:
-        """Everything before this was heard."""
+        """The position before which all audio was recognised."""
         return self._heard
 
     @property
     def behind_ms(self) -> int:
-        """Audio received and not heard."""
+        """Milliseconds received and not yet recognised."""
         return (self.received - self._heard) // SAMPLES_PER_MS
 
     @property
     def held_ms(self) -> int:
-        """All the audio that is here."""
+        """Milliseconds held in memory."""
         return len(self._audio) // 2 // SAMPLES_PER_MS
 
     @property
     def room_ms(self) -> int:
-        """The most that may wait here now."""
+        """The most milliseconds that may wait for recognition now."""
         return max(0, min(MAX_UNHEARD_MS, MAX_HELD_MS - self.elsewhere // SAMPLES_PER_MS))
 
     def put(self, pcm: bytes) -> tuple[int, int] | None:
-        """Take more in; from and to, in samples, of what had to be dropped for it: the oldest that nobody took."""
+        """Add audio. Return the range, in samples, of the oldest audio that had to be dropped for it, if any."""
         self._audio += pcm
         most = max(0, self.room_ms * SAMPLES_PER_MS - self.in_flight)
         dropped = None
         if self.untaken > most:
             dropped = self._next, self.received - most
-            # What was kept from before the hole does not join what comes after it.
+            # The audio held from before the gap is not continuous with the audio after it.
             self._drop_until(dropped[1])
             self._next = self._heard = dropped[1]
         self._trim()
         return dropped
 
     def take(self, most: int) -> tuple[int, bytes]:
-        """Position and audio of the oldest unheard samples, `most` of them or fewer."""
+        """Take the oldest audio that was not taken, `most` samples or fewer; return its position and the audio."""
         at, first = self._next, (self._next - self._start) * 2
         pcm = bytes(self._audio[first : first + most * 2])
         self._next += len(pcm) // 2
         return at, pcm
 
     def heard(self, position: int) -> None:
-        """Everything before this sample was recognised; ignored for audio that was dropped since."""
+        """Record that all audio before this position was recognised; ignored for audio that was dropped since."""
         self._heard = max(self._heard, min(position, self._next))
         self._trim()
 
     def settled(self, position: int) -> None:
-        """Everything before this sample is in a final and need not be recognised again."""
+        """Drop the audio before this position: it is in a final and need not be recognised again."""
         self._drop_until(min(position, self._heard))
 
     def rewind(self) -> int:
-        """Everything that is here, and may wait here, is to be taken again; the position it begins at."""
+        """Let all held audio be taken again, as far as it may wait; return the position of its first sample."""
         self._drop_until(self.received - self.room_ms * SAMPLES_PER_MS)
         self._next = self._heard = self._start
         return self._start
 
     def clear(self) -> None:
-        """Hold nothing."""
+        """Drop all audio."""
         self._start = self._next = self._heard = self.received
         self._audio.clear()
 
@@ -142,11 +142,11 @@ class RecognitionChannel:
 
     @property
     def interim(self) -> bool:
-        """Whether partials are wanted now."""
+        """Whether partials are wanted now: the client wants them and recognition is not behind."""
         return self._interim and self.backlog.behind_ms <= SKIP_MS
 
     def put(self, pcm: bytes) -> None:
-        """Take audio; `RecognizerBusy` when it does not fit, ValueError for half a sample."""
+        """Add audio; `RecognizerBusy` when there is no capacity for it, ValueError for half a sample."""
         if len(pcm) % 2:
             raise ValueError("16-bit audio comes in an even number of bytes")
         if self.telling.ended:
@@ -162,18 +162,18 @@ class RecognitionChannel:
         self._tell_lag()
 
     def heard(self, position: int) -> None:
-        """Everything before this sample was heard."""
+        """Record that all audio before this position (in samples) was recognised."""
         self.backlog.heard(position)
         self._tell_lag()
         self._moved.set()
 
     def settled(self, at_ms: int) -> None:
-        """Everything before this is in a Final."""
+        """Record that all audio before this time is in a final."""
         self._settled_ms = max(self._settled_ms, at_ms)
         self.backlog.settled(at_ms * SAMPLES_PER_MS)
 
     def again(self, notice: RecognitionProblem) -> None:
-        """The engine was lost: report it, have the last seconds recognised again, and report a gap for what is lost."""
+        """After a loss of the engine: report it, rewind the backlog, and report a gap for the audio that is lost."""
         self.telling.say(notice)
         self.telling.resume()
         since = self.telling.open_since
@@ -182,19 +182,18 @@ class RecognitionChannel:
             self.telling.say(AudioGap(lost, begins, "restart"))
 
     def end(self) -> None:
-        """Close an open utterance and end the events."""
         self.backlog.clear()
         self.telling.end()
         self._moved.set()
 
     def drop(self) -> None:
-        """End the events at once."""
+        """Drop all audio and end the events at once."""
         self.backlog.clear()
         self.telling.drop()
         self._moved.set()
 
     async def caught_up(self, within_ms: int = 0) -> None:
-        """Wait until at most this much is unheard, and there is room for another second."""
+        """Wait until at most this much is not recognised, and another second of audio may be added."""
         while self._waits(within_ms) and not self.telling.ended:
             self._moved.clear()
             await self._moved.wait()

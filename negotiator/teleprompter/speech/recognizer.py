@@ -1,4 +1,4 @@
-"""The seam between audio and text: one recogniser for the process, one recognition for each speaking channel."""
+"""The interface of speech recognition: one recogniser for the process, one recognition for each channel."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ BYTES_PER_MS: Final = SAMPLE_RATE * 2 // 1000
 
 
 class RecognizerBusy(Exception):
-    """Every stream is taken, a piece is longer than the whole backlog, or the events are not read."""
+    """All streams are in use, a piece is longer than the whole backlog, or the client does not read the events."""
 
 
 @dataclass(frozen=True, slots=True)
 class EngineCapabilities:
-    """What an engine is and what it is good for, in words fit for the person who relies on it.
+    """The capabilities of an engine, with a note on its quality for the user who relies on it.
 
-    `kind`: words come while somebody speaks (`streaming`), only after they stopped (`segmented`), or no audio is heard
-    (`text`). `languages` are BCP 47 primary tags, empty when unknown. `third_party` is the host that hears the audio,
-    empty when it stays on this machine.
+    `kind`: words come during speech (`streaming`), only after a pause (`segmented`), or no audio is accepted (`text`).
+    `languages` are BCP 47 primary tags, empty when unknown. `third_party` is the host that receives the audio, empty
+    when it stays on this machine.
     """
 
     id: str
@@ -36,51 +36,50 @@ class EngineCapabilities:
 
 @dataclass(frozen=True, slots=True)
 class StreamConfig:
-    """What a client may choose for a channel; models and hosts are the operator's and are not among it."""
+    """The options of a channel that a client may set; the operator sets models and hosts."""
 
     language: str = "en"
     interim: bool = True
 
 
 class SpeechRecognition(Protocol):
-    """One speaking channel, from its first sample to its last."""
+    """The recognition of one channel, from its first sample to its last."""
 
     async def push(self, pcm16k: bytes) -> None:
-        """Take audio and return at once; raises `Busy` (and takes nothing) instead of queueing without end.
+        """Take audio and return at once; raises `RecognizerBusy`, and takes nothing, when the backlog cannot hold it.
 
-        Past 2 s of unheard audio partials are skipped, past 4 s a Lag is told, past 8 s the oldest goes with a Gap.
+        Beyond 2 s of unrecognised audio partials are skipped, beyond 4 s a lag is reported, beyond 8 s the oldest audio
+        is dropped and a gap reported.
         """
         ...
 
     async def caught_up(self, within_ms: int = 0) -> None:
-        """Wait until at most `within_ms` of audio are unrecognised, or the recognition has ended."""
+        """Wait until at most `within_ms` of audio are not recognised, or the recognition has ended."""
         ...
 
     async def finish(self) -> None:
-        """No more audio: what is unheard is heard, an open utterance gets its Final, then the events end."""
+        """End the audio: the rest is recognised, an open utterance gets its final, then the events end."""
         ...
 
     async def close(self) -> None:
-        """Drop everything now; the events end."""
+        """Drop everything now and end the events."""
         ...
 
     def events(self) -> AsyncIterator[RecognitionEvent]:
-        """What is heard, in order; for one reader. Of unread partials only the newest is kept."""
+        """The events in order, for one reader. Of unread partials only the newest is kept."""
         ...
 
 
 class Recognizer(Protocol):
-    """An engine, chosen by the operator; one for the process."""
+    """The engine that the operator chose; one for the process."""
 
     @property
-    def caps(self) -> EngineCapabilities:
-        """The capabilities of the engine."""
-        ...
+    def caps(self) -> EngineCapabilities: ...
 
     async def open(self, config: StreamConfig) -> SpeechRecognition:
-        """A new channel; `RecognizerBusy` when all are taken, `Unavailable` (503) when the engine cannot be used."""
+        """A new channel; `RecognizerBusy` when all are in use, `Unavailable` (503) when the engine cannot be used."""
         ...
 
     async def close(self) -> None:
-        """End every channel and let go of processes and connections."""
+        """End every channel and release processes and connections."""
         ...

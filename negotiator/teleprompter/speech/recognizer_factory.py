@@ -1,4 +1,4 @@
-"""Chooses the recogniser by the settings and the installed packages; it is loaded with the first channel."""
+"""Chooses the recogniser by the settings and the installed packages; the first channel loads it."""
 
 from importlib.util import find_spec
 from typing import Final
@@ -19,7 +19,7 @@ _REMOTE: Final = frozenset({"openai", "deepgram"})
 
 
 class TextOnlyRecognizer:
-    """The recogniser of a server without an engine: sessions take text only."""
+    """The recogniser of a server without an engine: sessions accept text only."""
 
     def __init__(self, why: str) -> None:
         self._why = f"No audio is heard here, text only: {why}."
@@ -35,19 +35,19 @@ class TextOnlyRecognizer:
 
     @property
     def caps(self) -> EngineCapabilities:
-        """Of kind `text`."""
+        """Capabilities of kind `text`."""
         return self._caps
 
     async def open(self, config: StreamConfig) -> SpeechRecognition:
-        """Always refused with 503."""
+        """Raises `Unavailable` (503)."""
         raise Unavailable(self._why)
 
     async def close(self) -> None:
-        """It holds nothing."""
+        """Do nothing: there is nothing to release."""
 
 
 def make_recognizer(settings: Settings) -> Recognizer:
-    """The engine that the operator named; by default the embedded one, never a remote one."""
+    """The engine that the settings name; by default the embedded one, never a remote one."""
     if (engine := settings.speech_engine) == "none":
         return TextOnlyRecognizer("the operator turned audio off")
     if engine in _REMOTE:
@@ -65,7 +65,7 @@ def make_recognizer(settings: Settings) -> Recognizer:
 
 
 def _remote(settings: Settings) -> Recognizer:
-    # Their clients are loaded only by who wants them.
+    # Imported here so that only servers that use a service load its client.
     from negotiator.teleprompter.speech.deepgram import DeepgramRecognizer
     from negotiator.teleprompter.speech.transcription_api import TranscriptionApiRecognizer
 

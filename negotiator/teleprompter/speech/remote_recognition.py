@@ -1,4 +1,4 @@
-"""What the adapters to remote speech services share: a coroutine of this process hears each channel."""
+"""Shared by the clients of remote speech services: a coroutine of this process recognises each channel."""
 
 import asyncio
 import contextlib
@@ -60,7 +60,7 @@ class RemoteRecognition:
         return self.channel.telling.events()
 
     async def more(self, seconds: float | None = None) -> bool:
-        """Wait for audio or for the end; False when neither came in time."""
+        """Wait for audio or for the end of the channel; False when neither came within `seconds`."""
         try:
             async with asyncio.timeout(seconds):
                 while not self.channel.backlog.untaken and not self.finishing:

@@ -1,4 +1,4 @@
-"""sherpa-onnx with an operator's streaming transducer: a folder with tokens.txt, encoder, decoder and joiner."""
+"""sherpa-onnx with the operator's streaming transducer: a folder with tokens.txt, encoder, decoder and joiner."""
 
 from importlib import import_module
 from pathlib import Path
@@ -10,7 +10,7 @@ from negotiator.teleprompter.speech.engine import Decoder, Transcription
 from negotiator.teleprompter.speech.recognizer import SAMPLE_RATE
 
 _TAIL: Final = np.zeros(SAMPLE_RATE // 2, np.float32)
-"""Half a second of silence, so that the model lets go of its last words."""
+"""Half a second of silence, after which the model returns its last words."""
 
 
 def load(model: Path | None) -> "SherpaEngine":
@@ -50,37 +50,35 @@ class SherpaEngine:
         self._recognizer = recognizer
 
     def decoder(self, _language: str) -> "SherpaDecoder":
-        """Its memory is a stream for each utterance."""
+        """A decoder that opens a new stream for each utterance."""
         return SherpaDecoder(self._recognizer)
 
     def give_back(self, decoder: Decoder) -> None:
-        """Nothing is kept."""
+        """Do nothing: a decoder holds no loaded model."""
 
     def prepare(self) -> None:
-        """Nothing to load."""
+        """Do nothing: the model is loaded."""
 
 
 class SherpaDecoder:
-    """A fresh stream for each utterance."""
+    """Opens a new stream for each utterance."""
 
     def __init__(self, recognizer: Any) -> None:
         self._recognizer = recognizer
         self._stream: Any = None
 
     def begin(self) -> None:
-        """A fresh stream."""
         self._stream = self._recognizer.create_stream()
 
     def feed(self, pcm: bytes) -> None:
-        """Decode as far as the model can."""
+        """Decode as far as the audio allows."""
         self._accept(np.frombuffer(pcm, "<i2").astype(np.float32) / 32768)
 
     def partial(self) -> str:
-        """What it has so far."""
         return _plain(self._recognizer.get_result(self._stream))
 
     def end(self) -> Transcription:
-        """Decode the rest."""
+        """Decode the rest and return the text."""
         self._accept(_TAIL)
         self._stream.input_finished()
         self._decode()
@@ -98,6 +96,6 @@ class SherpaDecoder:
 
 
 def _plain(text: str) -> str:
-    """Published models write capitals only, or only small letters; people read small ones better."""
+    """The text in lower case if it is all capitals, as many published models write it."""
     text = text.strip()
     return text.lower() if text.isupper() else text

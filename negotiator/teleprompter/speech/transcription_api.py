@@ -1,7 +1,7 @@
-"""An OpenAI-compatible endpoint: `POST {url}/audio/transcriptions` with one utterance as a WAV made in memory.
+"""A client of an OpenAI-compatible endpoint: `POST {url}/audio/transcriptions` with one utterance as a WAV.
 
-The endpointer cuts the audio into utterances. While one is transcribed the next is gathered; later audio waits in the
-backlog and counts as lag. Together they hold at most ten seconds.
+The endpointer cuts the audio into utterances. While one is transcribed the next one is gathered; later audio waits in
+the backlog and counts as lag. Together they hold at most ten seconds, in memory only.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ from negotiator.teleprompter.speech.remote_recognition import (
 
 _PIECE: Final = 500 * SAMPLES_PER_MS
 _FAILURES: Final = 3
-"""After so many failed utterances in a row the recognition ends."""
+"""The recognition ends after so many failed utterances in a row."""
 
 Transcribe = Callable[[bytes], Awaitable[Transcription]]
 """Turns one utterance (16 kHz s16le) into text; raises `RecognitionFailed`."""
@@ -69,7 +69,7 @@ class UtteranceTranscriber:
         self._failures = 0
 
     async def hear(self, driven: RemoteRecognition) -> None:
-        """Until the channel is finished."""
+        """Run until the channel is finished."""
         backlog = driven.channel.backlog
         try:
             while await driven.more() and backlog.untaken:
@@ -122,7 +122,7 @@ class UtteranceTranscriber:
         driven.channel.telling.final(name, heard, until)
 
     async def _answered(self) -> None:
-        """Wait for the transcription that is under way."""
+        """Wait for the transcription that is running."""
         if self._asked is not None:
             await self._asked
             self._asked = None
@@ -165,7 +165,7 @@ class TranscriptionApiRecognizer(RemoteRecognizer):
         )
 
     async def open(self, config: StreamConfig) -> SpeechRecognition:
-        """A new channel; nothing is sent before a voice is detected. `RecognizerBusy` when all streams are taken."""
+        """A new channel; nothing is sent before a voice is detected. `RecognizerBusy` when all streams are in use."""
         self._check_free()
         if self._detector is None:
             self._detector = await asyncio.to_thread(detector_factory)
@@ -206,7 +206,7 @@ class TranscriptionApiRecognizer(RemoteRecognizer):
 
 
 def wav_bytes(pcm: bytes) -> bytes:
-    """16 kHz mono s16le with the 44 bytes of a RIFF header in front."""
+    """The audio, 16 kHz mono s16le, after a RIFF header of 44 bytes."""
     head = struct.pack(
         "<4sI4s4sIHHIIHH4sI",
         *(b"RIFF", 36 + len(pcm), b"WAVE", b"fmt ", 16, 1, 1, SAMPLE_RATE, SAMPLE_RATE * 2, 2, 16),

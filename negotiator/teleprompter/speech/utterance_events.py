@@ -1,4 +1,4 @@
-"""From what an engine reports to the events that `events` promises, in a queue where they wait for their reader."""
+"""Turns the reports of an engine into the events of `events`, in a queue that waits for its reader."""
 
 import asyncio
 from collections import deque
@@ -17,7 +17,7 @@ from negotiator.teleprompter.speech.events import (
 )
 
 MAX_WAITING_EVENTS: Final = 256
-"""Unread events past which no more audio is taken: whoever reads none has gone."""
+"""The most unread events: beyond it no more audio is accepted, since the reader seems to be gone."""
 
 
 @dataclass(slots=True)
@@ -30,7 +30,7 @@ class _Open:
 
 
 class UtteranceEventQueue:
-    """Names utterances `u1`, `u2`, …; whatever an engine does, each id is opened once and closed once, in order."""
+    """Names utterances `u1`, `u2`, …; each id is opened once and closed once, in order, whatever the engine reports."""
 
     def __init__(self) -> None:
         self._waiting: deque[RecognitionEvent] = deque()
@@ -42,16 +42,16 @@ class UtteranceEventQueue:
 
     @property
     def full(self) -> bool:
-        """Whether too much waits for a reader."""
+        """Whether as many events as allowed are unread."""
         return len(self._waiting) >= MAX_WAITING_EVENTS
 
     @property
     def open_since(self) -> int | None:
-        """Where the oldest open utterance began, in ms."""
+        """Milliseconds at which the oldest open utterance began."""
         return min((entry.began for entry in self._open.values()), default=None)
 
     def say(self, event: RecognitionEvent) -> None:
-        """One more event; of partials and lags only the newest waits."""
+        """Add an event; of unread partials and lags only the newest is kept."""
         if self.ended:
             return
         if isinstance(event, PartialTranscript | RecognitionLag):
@@ -60,7 +60,7 @@ class UtteranceEventQueue:
         self._news.set()
 
     def began(self, at_ms: int) -> str:
-        """An utterance begins; its id. After a restart it is the one that was open, heard again."""
+        """Begin an utterance and return its id: after a restart, that of the open one, which is recognised again."""
         if self._again in self._open:
             name, self._again = self._again, None
             return name
@@ -71,21 +71,21 @@ class UtteranceEventQueue:
         return name
 
     def partial(self, name: str, text: str, until_ms: int) -> None:
-        """What it sounds like so far."""
+        """Report the text so far."""
         if entry := self._open.get(name):
             entry.rev += 1
             entry.text, entry.until = text, max(entry.until, until_ms)
             self.say(PartialTranscript(name, entry.rev, text, entry.began, entry.until))
 
     def voice_ended(self, name: str, at_ms: int, *, forced: bool) -> None:
-        """The voice stopped."""
+        """Report that the voice stopped."""
         if (entry := self._open.get(name)) and not entry.voice_ended:
             entry.voice_ended = True
             entry.until = max(at_ms, entry.began)
             self.say(SpeechEnd(name, entry.until, forced))
 
     def final(self, name: str, heard: Transcription, until_ms: int) -> None:
-        """What was heard, on the channel's clock; closes the id, and before it any that began earlier."""
+        """Report the final text; closes the id, and before it those of utterances that began earlier."""
         while self._open and name in self._open:
             oldest = next(iter(self._open))
             entry = self._open.pop(oldest)
@@ -96,25 +96,25 @@ class UtteranceEventQueue:
                 self._close(oldest, entry, Transcription(entry.text), until=entry.until)
 
     def resume(self) -> None:
-        """The engine starts anew: the utterance that is open now, if any, is the one it will hear first."""
+        """Prepare for a restarted engine: its first utterance is the one that is open now, if any."""
         self._again = next(reversed(self._open), None)
 
     def end(self) -> None:
-        """Nothing more comes: what is open closes with what was heard of it, then the events end."""
+        """Close the open utterances with the text they have, then end the events."""
         for name, entry in list(self._open.items()):
             self.final(name, Transcription(entry.text), entry.until)
         self.ended = True
         self._news.set()
 
     def drop(self) -> None:
-        """Nothing more comes, and nothing that waits matters."""
+        """End the events and drop the unread ones."""
         self._open.clear()
         self._waiting.clear()
         self.ended = True
         self._news.set()
 
     async def events(self) -> AsyncIterator[RecognitionEvent]:
-        """Events in order, until the end."""
+        """The events in order, until the end."""
         while True:
             while self._waiting:
                 yield self._waiting.popleft()

@@ -1,4 +1,4 @@
-"""Vosk with an operator's model folder."""
+"""Vosk with the operator's model folder."""
 
 import json
 from importlib import import_module
@@ -29,18 +29,18 @@ class VoskEngine:
         self._model = model
 
     def decoder(self, _language: str) -> "VoskDecoder":
-        """Its memory is a recogniser for each utterance."""
+        """A decoder that makes a new recogniser for each utterance."""
         return VoskDecoder(self._package, self._model)
 
     def give_back(self, decoder: Decoder) -> None:
-        """Nothing is kept."""
+        """Do nothing: a decoder holds no loaded model."""
 
     def prepare(self) -> None:
-        """Nothing to load."""
+        """Do nothing: the model is loaded."""
 
 
 class VoskDecoder:
-    """A fresh recogniser for each utterance; the model's own endpoints inside it are joined again."""
+    """Makes a new recogniser for each utterance, and joins the parts into which the model itself cuts it."""
 
     def __init__(self, package: Any, model: Any) -> None:
         self._package = package
@@ -49,23 +49,21 @@ class VoskDecoder:
         self._settled: list[dict[str, Any]] = []
 
     def begin(self) -> None:
-        """A fresh recogniser."""
         self._recognizer = self._package.KaldiRecognizer(self._model, SAMPLE_RATE)
         self._recognizer.SetWords(True)
         self._settled = []
 
     def feed(self, pcm: bytes) -> None:
-        """Decode on."""
         if self._recognizer.AcceptWaveform(pcm):
             self._settled.append(json.loads(self._recognizer.Result()))
 
     def partial(self) -> str:
-        """Settled pieces and what follows them."""
+        """The finished parts and the text of the current one."""
         last = json.loads(self._recognizer.PartialResult()).get("partial", "")
         return _joined([*(piece.get("text", "") for piece in self._settled), last])
 
     def end(self) -> Transcription:
-        """All pieces, with the words' own confidences."""
+        """The text of all parts, with the confidences of their words."""
         pieces = [*self._settled, json.loads(self._recognizer.FinalResult())]
         self._recognizer = None
         words = tuple(

@@ -1,4 +1,4 @@
-"""faster-whisper with an operator's CTranslate2 model folder: hears an utterance only when it is whole."""
+"""faster-whisper with the operator's CTranslate2 model folder; recognises whole utterances only."""
 
 from importlib import import_module
 from math import exp
@@ -12,11 +12,13 @@ from negotiator.teleprompter.speech.events import TranscriptWord
 
 _SILENT: Final = 0.6
 _DOUBTFUL: Final = -1.0
-"""A segment likelier silent than the one, its words doubted as the other, is invented (Radford et al. 2022)."""
+"""A segment is invented if its probability of silence is above the one and that of its words below the other (Radford
+et al. 2022).
+"""
 
 
 def load(model: Path | None) -> "WhisperEngine":
-    """The engine; OSError when there is no such folder, since a mere name would be fetched from elsewhere."""
+    """The engine; OSError when there is no such folder, since the library would download a model of that name."""
     if model is None:
         raise ValueError("faster-whisper needs a model path")
     if not model.is_dir():
@@ -35,18 +37,18 @@ class WhisperEngine:
         self._model = model
 
     def decoder(self, language: str) -> "WhisperDecoder":
-        """Its memory is the open utterance."""
+        """A decoder that gathers one utterance at a time."""
         return WhisperDecoder(self._model, language)
 
     def give_back(self, decoder: Decoder) -> None:
-        """Nothing is kept."""
+        """Do nothing: a decoder holds no loaded model."""
 
     def prepare(self) -> None:
-        """Nothing to load."""
+        """Do nothing: the model is loaded."""
 
 
 class WhisperDecoder:
-    """Gathers an utterance, then hears it; no text of an earlier one is shown to the model."""
+    """Gathers an utterance, then recognises it; the model gets no text of earlier utterances."""
 
     def __init__(self, model: Any, language: str) -> None:
         self._model = model
@@ -54,11 +56,9 @@ class WhisperDecoder:
         self._audio = bytearray()
 
     def begin(self) -> None:
-        """Start a new utterance."""
         self._audio.clear()
 
     def feed(self, pcm: bytes) -> None:
-        """Add audio to the utterance."""
         self._audio += pcm
 
     def partial(self) -> str:

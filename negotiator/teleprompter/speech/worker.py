@@ -1,4 +1,4 @@
-"""The parent's side of one worker process."""
+"""One worker process, as the server sees it."""
 
 import asyncio
 import contextlib
@@ -26,15 +26,15 @@ log = logger(__name__)
 
 
 class AttachedChannel(Protocol):
-    """A channel that a worker hears."""
+    """A channel that a worker recognises."""
 
     def on(self, told: PipeFrame) -> None:
-        """What the worker says about it."""
+        """Handle a frame from the worker."""
         ...
 
 
 class SpeechWorker:
-    """One process and the channels attached to it; `gone` is called once when it ends without being told to."""
+    """One process and the channels attached to it; `gone` is called once if the process ends unexpectedly."""
 
     def __init__(
         self, process: asyncio.subprocess.Process, gone: Callable[["SpeechWorker"], None]
@@ -77,7 +77,7 @@ class SpeechWorker:
 
     @property
     def pid(self) -> int:
-        """The process."""
+        """The id of the process."""
         return self._process.pid
 
     def attach(self, channel: AttachedChannel, language: str) -> int:
@@ -88,17 +88,17 @@ class SpeechWorker:
         return self._numbers
 
     def send(self, data: bytes) -> None:
-        """Hand frames over; what is in flight is bounded by whoever sends."""
+        """Write frames to the process; the caller limits how much is in flight."""
         if self._process.stdin is not None and not self._process.stdin.is_closing():
             self._process.stdin.write(data)
 
     def kill(self) -> None:
-        """End a process that hangs, as if it had died."""
+        """Kill a process that hangs; it then counts as one that died."""
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
 
     async def close(self) -> None:
-        """End of input; it ends by itself, or is ended."""
+        """Close the input, so that the process ends by itself; kill it if it does not."""
         self._closing = True
         self.attached.clear()
         if self._process.stdin is not None:
@@ -116,7 +116,7 @@ class SpeechWorker:
             await self._follow()
         except (
             Exception
-        ) as fault:  # whatever it is, the channels of this worker are to go on in another
+        ) as fault:  # after any error, the channels of this worker continue in another one
             log.warning("a speech worker is not understood", pid=self.pid, detail=repr(fault))
             self.kill()
         code = await self._process.wait()
@@ -145,6 +145,6 @@ class SpeechWorker:
 
 
 def _environment() -> dict[str, str]:
-    """The server's own, without its settings and secrets, and with one thread for each engine."""
+    """The server's environment without its settings and secrets, with one thread for each numeric library."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ENV_PREFIX)}
     return kept | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}

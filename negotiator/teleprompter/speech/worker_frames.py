@@ -11,7 +11,7 @@ HEADER: Final = struct.Struct("!IBIQ")
 
 
 class FrameKind(IntEnum):
-    """What a frame is about: the first five go to the worker, the rest come from it."""
+    """The kinds of frames; the first five go to the worker, the others come from it."""
 
     LOAD = 1  # JSON: engine, model, hangover_ms
     OPEN = 2  # the language's primary tag
@@ -19,15 +19,13 @@ class FrameKind(IntEnum):
     FINISH = 4
     CLOSE = 5
     READY = 16
-    REPORT = 17  # JSON: what a listener reports
-    HEARD = 18  # everything before the position was heard
-    OVER = 19  # a finished stream was heard to its end
+    REPORT = 17  # JSON: a report of `ChannelListener`
+    HEARD = 18  # all audio before the position was recognised
+    OVER = 19  # a finished stream was recognised to its end
     FAULT = 20  # text; stream 0 is the worker itself
 
 
 class PipeFrame(NamedTuple):
-    """One frame."""
-
     kind: FrameKind
     stream: int
     position: int
@@ -46,7 +44,7 @@ def encode_frame(
 
 
 class PipeFrameReader:
-    """Joins bytes to whole frames."""
+    """Joins bytes into whole frames."""
 
     def __init__(self) -> None:
         self._rest = bytearray()

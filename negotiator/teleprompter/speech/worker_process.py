@@ -1,11 +1,8 @@
-"""One channel inside a worker: endpointing cuts utterances, a decoder hears them, plain reports go out.
+"""The worker process: `python -m negotiator.teleprompter.speech.worker_process`, frames on standard input and output.
 
-The same class serves engines that hear along and engines that want an utterance whole: the latter have no partials.
-
-The worker process: `python -m negotiator.teleprompter.speech.worker_process`, frames on standard input and output.
-
-It ends when its input ends, which is when the server closes it or dies. It opens no file but its model, and keeps no
-audio beyond the open utterance of an engine that wants it whole.
+For each channel the endpointer cuts utterances, a decoder recognises them, and reports are written as frames. An engine
+that recognises whole utterances only makes no partials. The process ends when its input ends, since the server has
+closed it or died. It opens no file but its model, and keeps no audio beyond the open utterance.
 """
 
 import json
@@ -48,7 +45,7 @@ confidence]`: n counts this listener's utterances, times are milliseconds on the
 
 
 class ChannelListener:
-    """Tells `tell` what it hears; one for each attachment of a channel to a worker."""
+    """Recognises one channel and passes reports to `tell`; one for each attachment of a channel to a worker."""
 
     def __init__(
         self, cutter: UtteranceCutter, decoder: Decoder, tell: Callable[[Report], None]
@@ -61,7 +58,7 @@ class ChannelListener:
         self._partial = ""
 
     def hear(self, position: int, pcm: bytes, *, interim: bool) -> None:
-        """Audio that begins `position` samples into the channel; partials only when wanted."""
+        """Recognise audio that begins `position` samples into the channel; report a partial only if `interim`."""
         speaking = self._follow(self._cutter.hear(position, pcm))
         if not (speaking and interim):
             return
@@ -71,11 +68,11 @@ class ChannelListener:
             self._tell(["partial", self._number, text, self._until])
 
     def finish(self) -> None:
-        """No more audio: an open utterance is heard to its end."""
+        """End the audio: an open utterance is recognised to its end."""
         self._follow(self._cutter.finish())
 
     def _follow(self, cuts: list[EndpointEvent]) -> bool:
-        """Whether an utterance is open after them and more of it was heard."""
+        """Process the cuts; return whether an utterance is open after them and got more audio."""
         fed = False
         for cut in cuts:
             match cut:
@@ -111,12 +108,10 @@ class ChannelListener:
 
 _READ: Final = 65_536
 _NICE: Final = 5
-"""Seconds of delay after which a lag is reported."""
+"""The niceness of the process, so that the server's own process goes first."""
 
 
 class WorkerProcess:
-    """An engine and the channels that are attached to it."""
-
     def __init__(self, output: Callable[[bytes], None]) -> None:
         self._output = output
         self._engine: SpeechEngine | None = None
@@ -138,13 +133,13 @@ class WorkerProcess:
                     self._finish(told.stream)
                 case _:
                     self._close(told.stream)
-        except Exception as fault:  # an engine raises what it likes, and others are being heard
-            self._streams.pop(told.stream, None)  # its decoder is not used again
+        except Exception as fault:  # engines raise any exception; the other streams continue
+            self._streams.pop(told.stream, None)  # the decoder of a failed stream is not used again
             said = f"{type(fault).__name__}: {fault}"[:500].encode()
             self._output(encode_frame(FrameKind.FAULT, told.stream, payload=said))
 
     def idle(self) -> None:
-        """Nothing waits to be heard."""
+        """Let the engine load in advance what it needs next, since no audio waits."""
         if self._engine is not None:
             self._engine.prepare()
 
@@ -175,7 +170,7 @@ class WorkerProcess:
 
     def _audio(self, told: PipeFrame) -> None:
         if (found := self._streams.get(told.stream)) is None:
-            return  # closed while this was on its way
+            return  # closed while this frame was on its way
         pcm = told.payload[1:]
         found[0].hear(told.position, pcm, interim=bool(told.payload[0]))
         self._output(
@@ -196,11 +191,11 @@ class WorkerProcess:
 
 def main() -> None:
     """Serve until the input ends."""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a dump would hold what was just said
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core dump would contain speech
     os.nice(_NICE)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server decides when, by closing the input
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server ends the process by closing its input
     output = os.dup(1)
-    os.dup2(2, 1)  # whatever an engine prints must not fall between frames
+    os.dup2(2, 1)  # the output of an engine must not mix with frames
 
     def write(data: bytes) -> None:
         while data:
@@ -221,4 +216,4 @@ if __name__ == "__main__":
     try:
         main()
     except BrokenPipeError:
-        os._exit(0)  # the server is gone; there is nobody to tell
+        os._exit(0)  # the server has ended

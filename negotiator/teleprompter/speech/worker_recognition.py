@@ -1,9 +1,8 @@
-"""Whether an engine doubts most of what it hears, so that the person on the call can be told.
+"""The recognition of one channel in a worker process; it outlives the worker, since another one can take over.
 
-Measured with pocketsphinx: the median confidence of a final is 0.8 for a clear voice, 0.24 at 20 dB of noise (47 % of
-words wrong) and 0.11 at 10 dB (97 %).
-
-A recognition in a worker: it outlives the worker that hears it.
+`ConfidenceMonitor` detects that an engine is unsure of most finals, so that the user can be told. Measured with
+pocketsphinx: the median confidence of a final is 0.8 for a clear voice, 0.24 at a signal-to-noise ratio of 20 dB (47 %
+of words wrong) and 0.11 at 10 dB (97 %).
 """
 
 import asyncio
@@ -27,7 +26,9 @@ HARD_TO_HEAR: Final = RecognitionProblem(
 
 
 class ConfidenceMonitor:
-    """Of one channel; below `threshold` a final is likely wrong, and None is for engines where nobody measured it."""
+    """Monitors one channel. A final with a confidence below `threshold` is likely wrong; None where that was not
+    measured.
+    """
 
     def __init__(self, threshold: float | None) -> None:
         self._threshold = threshold
@@ -35,7 +36,7 @@ class ConfidenceMonitor:
         self._told = False
 
     def heard(self, confidence: float | None) -> RecognitionProblem | None:
-        """What to tell after one more final: said once, and again only after it was better in between."""
+        """The problem to report after one more final: reported once, and again only after an improvement."""
         if self._threshold is None or confidence is None:
             return None
         self._last.append(confidence)
@@ -46,7 +47,7 @@ class ConfidenceMonitor:
 
 
 _WINDOW: Final = 400 * SAMPLES_PER_MS
-"""Samples on their way to a worker at once: enough to keep it busy, little enough to drop elsewhere."""
+"""The most samples in flight to a worker: enough to keep it busy, few enough that little has to be sent again."""
 _PIECE: Final = 100 * SAMPLES_PER_MS
 _HANGS_SECONDS: Final = 30.0
 _RESTARTS: Final = 3
@@ -55,7 +56,7 @@ log = logger(__name__)
 
 
 class WorkerRecognition:
-    """One channel; `over` is called once, when it needs no worker any more."""
+    """One channel; `over` is called once, when the channel needs no worker any more."""
 
     def __init__(
         self,
@@ -79,7 +80,7 @@ class WorkerRecognition:
         self._restarts: list[float] = []
 
     def attach(self, worker: SpeechWorker) -> None:
-        """This worker hears it from now on, beginning with what is still to be heard."""
+        """Continue in this worker, beginning with the audio that is not yet recognised."""
         self._worker = worker
         self._names = {}
         self._asked_to_finish = False
@@ -88,7 +89,7 @@ class WorkerRecognition:
         self._pump()
 
     def worker_lost(self) -> bool:
-        """The worker ended; returns whether another one should take over."""
+        """Handle the end of the worker; return whether another one should take over."""
         self._worker = None
         now = asyncio.get_running_loop().time()
         self._restarts = [at for at in self._restarts if now - at < _WITHIN_SECONDS] + [now]
@@ -112,7 +113,6 @@ class WorkerRecognition:
         self._watch()
 
     async def caught_up(self, within_ms: int = 0) -> None:
-        """Wait until it was heard."""
         await self._channel.caught_up(within_ms)
 
     async def finish(self) -> None:
@@ -121,17 +121,16 @@ class WorkerRecognition:
         self._pump()
 
     async def close(self) -> None:
-        """Drop everything."""
+        """Drop everything now and end the events."""
         if not self._channel.telling.ended:
             self._channel.drop()
             self._leave()
 
     def events(self) -> AsyncIterator[RecognitionEvent]:
-        """What is heard."""
         return self._channel.telling.events()
 
     def on(self, told: PipeFrame) -> None:
-        """What the worker says."""
+        """Handle a frame from the worker."""
         match told.kind:
             case FrameKind.HEARD:
                 self._moved = asyncio.get_running_loop().time()
@@ -151,7 +150,7 @@ class WorkerRecognition:
             return
         while backlog.untaken and backlog.in_flight < _WINDOW:
             at, pcm = backlog.take(_PIECE)
-            # What is heard again would first take back what was already read.
+            # Partials of audio that is recognised again would replace longer ones that the client has.
             interim = bytes([self._channel.interim and at >= self._again_until])
             worker.send(
                 encode_frame(FrameKind.AUDIO, self._number, position=at, payload=interim + pcm)
@@ -161,7 +160,7 @@ class WorkerRecognition:
             worker.send(encode_frame(FrameKind.FINISH, self._number))
 
     def _watch(self) -> None:
-        """End a worker that does not answer."""
+        """Kill a worker that does not answer."""
         hangs = asyncio.get_running_loop().time() - self._moved > _HANGS_SECONDS
         if self._worker is not None and self._channel.backlog.in_flight >= _WINDOW and hangs:
             self._worker.kill()
