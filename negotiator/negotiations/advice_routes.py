@@ -28,23 +28,22 @@ from negotiator.store.store import Store
 
 TACTICS_SCOPES: Final = frozenset({AI_TACTICS})
 MAX_BODY_BYTES: Final = 1024 * 1024
-"""A described turn carries every value and the whole history: more than the 64 KiB of other bodies."""
+"""The body limit of a described turn, which has every value and all offers; other bodies are limited to 64 KiB."""
 
 
 @dataclass(frozen=True, slots=True)
 class NegotiationAdvice:
-    """Where you stand and what to do next."""
+    """Operations that assess a negotiation and advise the next move."""
 
     store: Store
 
     def operations(self) -> list[Operation]:
-        """What this slice offers."""
         return [
             Operation(
                 name="get_leverage",
                 method="POST",
                 path="/api/negotiations/{id}/leverage",
-                summary="Where a negotiation stands: room for a deal, split of power, fair points",
+                summary="Assess a negotiation: zone of agreement, split of power, solution points",
                 run=self.leverage,
                 input=NegotiationId,
                 output=LeverageView,
@@ -64,7 +63,7 @@ class NegotiationAdvice:
                 name="calculate_leverage",
                 method="POST",
                 path="/api/leverage",
-                summary="The same for a described negotiation, nothing kept",
+                summary="Assess a described negotiation; nothing is stored",
                 run=self.calculate_leverage,
                 input=LeverageBody,
                 output=LeverageView,
@@ -97,7 +96,7 @@ class NegotiationAdvice:
                 name="calculate_next_move",
                 method="POST",
                 path="/api/next-move",
-                summary="The same for one described turn, nothing kept",
+                summary="What to do now in a described turn: accept, counter or walk away; nothing is stored",
                 run=self.calculate_next_move,
                 input=NextMoveBody,
                 output=NextMoveView,
@@ -109,8 +108,7 @@ class NegotiationAdvice:
         ]
 
     async def leverage(self, call: Call[NegotiationId]) -> dict[str, Any]:
-        """Leverage of one of the caller's negotiations."""
-        session, rows = await self._stand(call.caller.principal, call.input.id)
+        session, rows = await self._load(call.caller.principal, call.input.id)
 
         def work() -> dict[str, Any]:
             engine_input.require_inputs(session.terms)
@@ -119,8 +117,6 @@ class NegotiationAdvice:
         return await asyncio.to_thread(work)
 
     async def calculate_leverage(self, call: Call[LeverageBody]) -> dict[str, Any]:
-        """Leverage of a described negotiation."""
-
         def work() -> dict[str, Any]:
             return engine_input.leverage_answer(
                 engine_input.described_terms(call.input), values.now()
@@ -129,8 +125,7 @@ class NegotiationAdvice:
         return await asyncio.to_thread(work)
 
     async def next_move(self, call: Call[StoredNextMove]) -> dict[str, Any]:
-        """The next move in one of the caller's negotiations."""
-        session, rows = await self._stand(call.caller.principal, call.input.id)
+        session, rows = await self._load(call.caller.principal, call.input.id)
         if session.state not in states.LIVE_STATES:
             raise Conflict(
                 f"The negotiation is {session.state}.",
@@ -151,12 +146,11 @@ class NegotiationAdvice:
         return await asyncio.to_thread(work)
 
     async def calculate_next_move(self, call: Call[NextMoveBody]) -> dict[str, Any]:
-        """The next move of a described turn."""
         return await asyncio.to_thread(
             lambda: engine_input.next_move_answer(engine_input.described_turn_input(call.input))
         )
 
-    async def _stand(
+    async def _load(
         self, owner: str, negotiation: str
     ) -> tuple[NegotiationSession, list[OfferRow]]:
         return await read_current(self.store, owner, load_with_offers(owner, negotiation))
@@ -165,7 +159,7 @@ class NegotiationAdvice:
 def load_with_offers(
     owner: str, negotiation: str
 ) -> Callable[[Transaction], tuple[NegotiationSession, list[OfferRow]]]:
-    """The unit that reads a negotiation together with its ledger, oldest row first."""
+    """A unit that reads a negotiation and its offers, oldest first; it raises 404 for an unknown one."""
 
     def unit(tx: Transaction) -> tuple[NegotiationSession, list[OfferRow]]:
         session = queries.load_for_reading(tx, owner, negotiation)

@@ -1,12 +1,9 @@
-"""The seam: somebody who may word the engine's sentences better, or nobody.
+"""An optional language model that rewords the generated sentences, behind an OpenAI-compatible endpoint.
 
-What a model may touch: sentences with their numbers hidden. What it may not: anything else.
-
-Every sentence leaves with its numbers replaced by placeholders, so a model never learns one, and comes back checked:
-the same fields and placeholders, no number of its own in any spelling, no private word, no address, no markup, not
-far longer, and still about the same thing. One fault anywhere and the engine's own words stand, all of them.
-
-An advisor behind an OpenAI-compatible endpoint: `POST {url}/chat/completions`, JSON mode, temperature 0.
+The model receives sentences in which every number is a placeholder, and nothing else of the negotiation except the
+purpose and the utterance of the other side. Its answer is checked: the same fields and placeholders, no number of its
+own in any spelling, no private word, address, markup or promise, a similar length and the same subject. If one sentence
+fails a check, all generated sentences are kept unchanged.
 """
 
 import asyncio
@@ -30,57 +27,56 @@ WordedBy = Literal["engine", "advisor"]
 
 @dataclass(frozen=True, slots=True)
 class WordingRequest:
-    """Sentences to be worded, by field, and what the wording may know.
+    """Sentences to reword, by field, with their context.
 
-    `heard` is what the other side said: hostile data, quoted, never an instruction. `secrets` never leaves the house;
-    an answer that holds one of them is thrown away.
+    `utterance` was said by the other side: untrusted data that is sent as a quotation. `secrets` are numbers that are
+    never sent; an answer that contains one of them is rejected.
     """
 
     texts: Mapping[str, str]
     purpose: str
-    heard: str | None = None
+    utterance: str | None = None
     secrets: Collection[Decimal] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class WordingResult:
-    """The sentences that stand, field by field, and whose words they are."""
+    """The sentences to use, by field, and whether the engine or the advisor worded them."""
 
     texts: Mapping[str, str]
     by: WordedBy
 
 
 class Advisor(Protocol):
-    """Words sentences inside a fixed structure. Never raises: on any trouble the engine's own words stand."""
+    """Rewords sentences. It never raises: on any failure the sentences are returned unchanged."""
 
-    async def word(self, asked: WordingRequest) -> WordingResult:
-        """The same fields in other words, or in the same."""
+    async def word(self, request: WordingRequest) -> WordingResult:
+        """The same fields, reworded or unchanged."""
         ...
 
     async def close(self) -> None:
-        """Let go of what it holds."""
+        """Close the connections."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class EngineWording:
-    """The default: the engine's own words stand."""
+    """The default advisor, which returns the sentences unchanged."""
 
-    async def word(self, asked: WordingRequest) -> WordingResult:
-        """The sentences as they are."""
-        return WordingResult(asked.texts, "engine")
+    async def word(self, request: WordingRequest) -> WordingResult:
+        return WordingResult(request.texts, "engine")
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        pass
 
 
 WordingTexts = Mapping[str, str]
 
 MAX_WORDING_TEXTS: Final = 60
 MAX_EXTRA_CHARACTERS: Final = 160
-"""Characters a wording may be longer than twice the engine's."""
+"""Characters by which an answer may exceed twice the length of the original."""
 MIN_KEPT_WORD_SHARE: Final = 0.2
-"""The share of the engine's longer words that must come back: less is another subject."""
+"""The least share of the original's words of four letters or more in an answer; below it the subject changed."""
 
 _HIDDEN = re.compile(r"\{\{n\d{1,3}\}\}")
 _BRACES = re.compile(r"[{}]")
@@ -104,18 +100,21 @@ _WORD = re.compile(r"[^\W\d_]{4,}")
 
 @dataclass(frozen=True, slots=True)
 class MaskedTexts:
-    """Sentences as they leave the house, and what their placeholders stand for, field by field."""
+    """Sentences with placeholders, by field, and the texts that the placeholders of each field replace."""
 
     texts: dict[str, str]
     hidden: dict[str, dict[str, str]]
 
 
 class WordingRejected(Exception):
-    """An answer that may not be used; the reason is for the log."""
+    """An answer of the model fails a check; the message is for the log."""
 
 
 def mask_numbers(texts: WordingTexts) -> MaskedTexts:
-    """Sentences with every number behind a placeholder; one that holds braces already is not sent."""
+    """Replace every number in digits by a placeholder such as `{{n0}}`.
+
+    A sentence that contains braces is left out, and so is each one after the first `MAX_WORDING_TEXTS`.
+    """
     shown: dict[str, str] = {}
     hidden: dict[str, dict[str, str]] = {}
     for name, text in list(texts.items())[:MAX_WORDING_TEXTS]:
@@ -136,9 +135,9 @@ def mask_numbers(texts: WordingTexts) -> MaskedTexts:
 def unmask_numbers(
     sent: MaskedTexts, answer: object, *, secrets: Collection[Decimal] = frozenset()
 ) -> dict[str, str]:
-    """The answer's sentences with their numbers back in place; `BadWording` for the first fault of any.
+    """The answer's sentences with the numbers restored; `WordingRejected` if one of them fails a check.
 
-    `secrets` are numbers that must not be in any sentence that did not have them before.
+    `secrets` are numbers that a sentence must not contain unless the original did.
     """
     if not isinstance(answer, dict):
         raise WordingRejected("the answer is no object")
@@ -155,7 +154,7 @@ def unmask_numbers(
             clean = clean.replace(key, number)
         known = {r for n in sent.hidden[name].values() for s in numbers_in(n) for r in s.readings}
         if any(n.readings & set(secrets) - known for n in numbers_in(clean)):
-            raise WordingRejected(f"{name} gives a private number away")
+            raise WordingRejected(f"{name} reveals a private number")
         worded[name] = clean
     return worded
 
@@ -187,7 +186,7 @@ def _checked(name: str, text: str, original: str) -> str:
 
 
 def _numbers(text: str) -> set[Decimal]:
-    """Values said in a text; `one` is a pronoun too often to count."""
+    """The numbers in a text, without the word `one`, which is often a pronoun."""
     return {
         value for n in numbers_in(text) for value in n.readings if not (n.in_words and value == 1)
     }
@@ -219,9 +218,9 @@ log = telemetry.logger(__name__)
 
 
 class OpenAiAdvisor:
-    """Words sentences with a chat model; `url` is the operator's own setting, for example `https://host/v1`.
+    """Rewords sentences with a chat model: `POST {url}/chat/completions`, JSON mode, temperature 0.
 
-    The model sees neither numbers nor private fields, and what it answers is checked before it is used.
+    `url` is a setting of the operator, for example `https://host/v1`. `seconds` limits the whole request.
     """
 
     def __init__(
@@ -241,15 +240,15 @@ class OpenAiAdvisor:
             follow_redirects=False, trust_env=False, transport=transport, timeout=seconds
         )
 
-    async def word(self, asked: WordingRequest) -> WordingResult:
-        """The sentences in the model's words, or, on any failure or fault, in the engine's."""
-        sent = mask_numbers(asked.texts)
+    async def word(self, request: WordingRequest) -> WordingResult:
+        """The sentences reworded by the model, or unchanged on any failure."""
+        sent = mask_numbers(request.texts)
         if not sent.texts:
-            return WordingResult(asked.texts, "engine")
+            return WordingResult(request.texts, "engine")
         try:
             async with asyncio.timeout(self._seconds):
-                answer = await self._ask(sent, asked)
-            found = unmask_numbers(sent, answer, secrets=asked.secrets)
+                answer = await self._ask(sent, request)
+            found = unmask_numbers(sent, answer, secrets=request.secrets)
         except (
             WordingRejected,
             httpx2.HTTPError,
@@ -259,17 +258,16 @@ class OpenAiAdvisor:
             ValueError,
         ) as fault:
             log.warning("advisor not used", reason=type(fault).__name__, detail=str(fault)[:200])
-            return WordingResult(asked.texts, "engine")
-        return WordingResult({**asked.texts, **found}, "advisor")
+            return WordingResult(request.texts, "engine")
+        return WordingResult({**request.texts, **found}, "advisor")
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._client.aclose()
 
-    async def _ask(self, sent: MaskedTexts, asked: WordingRequest) -> Any:
-        body = json.dumps(self._request(sent, asked)).encode()
+    async def _ask(self, sent: MaskedTexts, request: WordingRequest) -> Any:
+        body = json.dumps(self._request(sent, request)).encode()
         if len(body) > MAX_REQUEST_BYTES:
-            raise WordingRejected("too much to send")
+            raise WordingRejected("the request is too large")
         headers = {
             **self._headers,
             "content-type": "application/json",
@@ -279,7 +277,7 @@ class OpenAiAdvisor:
             if reply.status_code != HTTPStatus.OK:
                 raise WordingRejected(f"status {reply.status_code}")
             if reply.headers.get("content-encoding", "identity") != "identity":
-                raise WordingRejected("the answer is packed")
+                raise WordingRejected("the answer is compressed")
             received = b""
             async for chunk in reply.aiter_raw():
                 received += chunk
@@ -287,16 +285,16 @@ class OpenAiAdvisor:
                     raise WordingRejected("the answer is too large")
         return _content(received)
 
-    def _request(self, sent: MaskedTexts, asked: WordingRequest) -> dict[str, Any]:
+    def _request(self, sent: MaskedTexts, request: WordingRequest) -> dict[str, Any]:
         parts = [
-            f"Purpose: {asked.purpose}",
+            f"Purpose: {request.purpose}",
             f"sentences = {json.dumps(sent.texts, ensure_ascii=False)}",
         ]
-        if asked.heard:
-            # The marker cannot be foreseen, so what they said cannot close it.
+        if request.utterance:
+            # The marker is random, so the utterance cannot contain it and end the quotation.
             marker = f"HEARD-{secrets.token_hex(8)}"
             quoted = json.dumps(
-                normalise_text(asked.heard)[:MAX_UTTERANCE_CHARACTERS], ensure_ascii=False
+                normalise_text(request.utterance)[:MAX_UTTERANCE_CHARACTERS], ensure_ascii=False
             )
             parts.append(f"<<<{marker}\n{quoted}\n{marker}>>>")
         return {
@@ -312,7 +310,7 @@ class OpenAiAdvisor:
 
 
 def _content(received: bytes) -> Any:
-    """The JSON object inside the first choice; ValueError or `BadWording` when there is none."""
+    """The JSON in the first choice of a response; ValueError or `WordingRejected` when there is none."""
     try:
         content: Any = json.loads(received)["choices"][0]["message"]["content"]
         return json.loads(content)
@@ -321,5 +319,5 @@ def _content(received: bytes) -> Any:
 
 
 def build_advisor(url: str, *, key: str, model: str) -> Advisor:
-    """The advisor of these settings; without a URL the engine's own words stand."""
+    """The advisor for these settings; without a URL the one that changes nothing."""
     return OpenAiAdvisor(url, key=key, model=model) if url else EngineWording()

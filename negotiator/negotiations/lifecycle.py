@@ -71,7 +71,7 @@ def edit_negotiation(
     session = queries.load_for_writing(tx, owner, change.id, expected=expected)
     if session.state in {states.WON, states.CANCELLED}:
         raise Conflict(
-            f"A {session.state} negotiation is not edited any more.",
+            f"A {session.state} negotiation cannot be edited.",
             error="closed",
             members={"state": session.state, "allowed": states.allowed_moves(session.state)},
         )
@@ -105,7 +105,7 @@ def _keep_baseline(
 def move_state(
     tx: Transaction,
     owner: str,
-    asked: MoveNegotiation,
+    move: MoveNegotiation,
     *,
     actor: Actor,
     expected: int | None,
@@ -115,115 +115,115 @@ def move_state(
     Raises 404; 409 `illegal_transition` with `allowed`, `offer_not_live`, `below_walk_away`, `constraint_violated` or
     `approval_mismatch`; 412; and 422 for a missing reason or digest.
     """
-    session = queries.load_for_writing(tx, owner, asked.id, expected=expected)
-    states.check_move(session.state, asked.to, asked.reason)
+    session = queries.load_for_writing(tx, owner, move.id, expected=expected)
+    states.check_move(session.state, move.to, move.reason)
     if session.state == states.AWAITING:
-        session = _decide(tx, session, asked, actor)
-    elif asked.to == states.AGREED:
-        session = _agree(tx, session, asked, actor)
-    elif asked.to == states.ACTIVE:
+        session = _decide(tx, session, move, actor)
+    elif move.to == states.AGREED:
+        session = _agree(tx, session, move, actor)
+    elif move.to == states.ACTIVE:
         session = replace(session, outcome=None)
-        session = enter_state(tx, session, asked.to, actor=actor, reason=asked.reason)
-    elif asked.to == states.WON:
+        session = enter_state(tx, session, move.to, actor=actor, reason=move.reason)
+    elif move.to == states.WON:
         ended = {**(session.outcome or {}), "result": states.WON, "closed_at": _now()}
         session = replace(session, outcome=ended)
-        session = enter_state(tx, session, asked.to, actor=actor, reason=asked.reason)
-    elif asked.to in states.CLOSED_STATES:
-        session = _close(tx, session, asked, actor)
+        session = enter_state(tx, session, move.to, actor=actor, reason=move.reason)
+    elif move.to in states.CLOSED_STATES:
+        session = _close(tx, session, move, actor)
     else:
-        session = enter_state(tx, session, asked.to, actor=actor, reason=asked.reason)
+        session = enter_state(tx, session, move.to, actor=actor, reason=move.reason)
     return queries.save(tx, session)
 
 
 def _close(
-    tx: Transaction, session: NegotiationSession, asked: MoveNegotiation, actor: Actor
+    tx: Transaction, session: NegotiationSession, move: MoveNegotiation, actor: Actor
 ) -> NegotiationSession:
     """Close without an agreement. The outcome of walking away holds the value of the alternative."""
     outcome: dict[str, Any] = {
-        "result": asked.to,
+        "result": move.to,
         "offer_id": None,
         "package": None,
         "closed_at": _now(),
-        "reason": asked.reason,
+        "reason": move.reason,
     }
-    if asked.to == states.WALKED_AWAY:
+    if move.to == states.WALKED_AWAY:
         outcome["batna"] = worth_view(session.terms, session.terms.batna)
     session = replace(session, outcome=outcome, pending=None)
-    return enter_state(tx, session, asked.to, actor=actor, reason=asked.reason)
+    return enter_state(tx, session, move.to, actor=actor, reason=move.reason)
 
 
 def _agree(
-    tx: Transaction, session: NegotiationSession, asked: MoveNegotiation, actor: Actor
+    tx: Transaction, session: NegotiationSession, move: MoveNegotiation, actor: Actor
 ) -> NegotiationSession:
     """Agree outside the ledger on the named live offer, or on the latest one; the limits of the user apply."""
     now = values.now()
     rows = ledger.list_offers(tx, session.id)
     live = offer_history.live_offers(rows, now)
     row = live[-1] if live else None
-    if asked.offer_id is not None:
-        row = next((one for one in live if one.id == asked.offer_id), None)
+    if move.offer_id is not None:
+        row = next((one for one in live if one.id == move.offer_id), None)
         if row is None:
-            raise not_live_conflict(rows, asked.offer_id, now)
+            raise not_live_conflict(rows, move.offer_id, now)
     if row is not None and row.content["override"] is None:
-        session = _hold_to(tx, session, row, asked, actor)
-    return agree_on_package(tx, session, row, actor=actor, reason=asked.reason)
+        session = _hold_to(tx, session, row, move, actor)
+    return agree_on_package(tx, session, row, actor=actor, reason=move.reason)
 
 
 def _hold_to(
     tx: Transaction,
     session: NegotiationSession,
     row: OfferRow,
-    asked: MoveNegotiation,
+    move: MoveNegotiation,
     actor: Actor,
 ) -> NegotiationSession:
     against = overridden_limits(
         session.terms,
         row.package or {},
         binding=True,
-        override=asked.override,
-        reason=asked.reason,
+        override=move.override,
+        reason=move.reason,
     )
     if not against:
         return session
     detail = {"offer_id": row.id, "against": against}
-    event = HistoryEvent(kind="override", reason=asked.reason, detail=detail)
+    event = HistoryEvent(kind="override", reason=move.reason, detail=detail)
     return queries.add_event(tx, session, actor, event)
 
 
 def _decide(
-    tx: Transaction, session: NegotiationSession, asked: MoveNegotiation, actor: Actor
+    tx: Transaction, session: NegotiationSession, move: MoveNegotiation, actor: Actor
 ) -> NegotiationSession:
     """Leave `awaiting_approval`: approved by the digest of the pending package, refused with a reason, or closed."""
     held = session.pending or {}
-    if asked.approved:
-        if asked.to != states.ACTIVE:
+    if move.approved:
+        if move.to != states.ACTIVE:
             raise ValidationFailed([FieldError("/approved", "Approve with a move to active.")])
-        return _approve(tx, session, asked, actor)
-    if asked.to == states.ACTIVE and asked.reason is None:
-        text = "Say why the package is refused, or send approved with its package_sha256."
+        return _approve(tx, session, move, actor)
+    if move.to == states.ACTIVE and move.reason is None:
+        text = "Give a reason for the refusal, or send approved with package_sha256."
         raise ValidationFailed([FieldError("/reason", text)])
     ledger.decide(tx, held["offer_id"], "refused")
     event = HistoryEvent(
         kind="approval",
-        reason=asked.reason,
+        reason=move.reason,
         detail={"approved": False, "offer_id": held["offer_id"]},
     )
     session = queries.add_event(tx, replace(session, pending=None), actor, event)
-    if asked.to in states.CLOSED_STATES:
-        return _close(tx, session, asked, actor)
-    return enter_state(tx, session, asked.to, actor=actor, reason=asked.reason)
+    if move.to in states.CLOSED_STATES:
+        return _close(tx, session, move, actor)
+    return enter_state(tx, session, move.to, actor=actor, reason=move.reason)
 
 
 def _approve(
-    tx: Transaction, session: NegotiationSession, asked: MoveNegotiation, actor: Actor
+    tx: Transaction, session: NegotiationSession, move: MoveNegotiation, actor: Actor
 ) -> NegotiationSession:
     held = session.pending or {}
-    if asked.package_sha256 is None:
-        text = "Name the digest of the package that is approved."
+    if move.package_sha256 is None:
+        text = "Send the digest of the package that is approved."
         raise ValidationFailed([FieldError("/package_sha256", text)])
-    if asked.package_sha256 != held["package_sha256"]:
+    if move.package_sha256 != held["package_sha256"]:
         raise Conflict(
-            "Another package was held than the one approved.",
+            "The digest is not that of the pending package.",
             error="approval_mismatch",
             members={"package_sha256": held["package_sha256"]},
         )
@@ -239,10 +239,10 @@ def _approve(
             session.terms, row.package or {}, binding=acceptance, override=False, reason=None
         )
     ledger.decide(tx, row.id, "approved")
-    detail = {"approved": True, "offer_id": row.id, "package_sha256": asked.package_sha256}
-    event = HistoryEvent(kind="approval", reason=asked.reason, detail=detail)
+    detail = {"approved": True, "offer_id": row.id, "package_sha256": move.package_sha256}
+    event = HistoryEvent(kind="approval", reason=move.reason, detail=detail)
     session = queries.add_event(tx, replace(session, pending=None), actor, event)
-    session = enter_state(tx, session, states.ACTIVE, actor=actor, reason=asked.reason)
+    session = enter_state(tx, session, states.ACTIVE, actor=actor, reason=move.reason)
     return agree_on_package(tx, session, row, actor=actor) if acceptance else session
 
 

@@ -40,31 +40,35 @@ def check_offer_fields(sent: RecordOffer, rows: Sequence[OfferRow], now: int) ->
     found: list[FieldError] = []
     known = {row.id: row for row in rows}
     if sent.kind == "acceptance" and sent.in_reply_to is None:
-        found.append(FieldError("/in_reply_to", "An acceptance names the live offer it accepts."))
+        found.append(
+            FieldError("/in_reply_to", "An acceptance must name the live offer that it accepts.")
+        )
     if sent.in_reply_to is not None and sent.in_reply_to not in known:
         found.append(FieldError("/in_reply_to", "There is no such offer in this ledger."))
     answered = known.get(sent.in_reply_to or "")
     if answered is not None and sent.kind in {"acceptance", "withdrawal"}:
         own = answered.side == sent.by
         if sent.kind == "acceptance" and own:
-            found.append(FieldError("/in_reply_to", "A side accepts the other side's offers."))
+            found.append(
+                FieldError("/in_reply_to", "A side can only accept an offer of the other side.")
+            )
         if sent.kind == "withdrawal" and not own:
-            found.append(FieldError("/in_reply_to", "A side withdraws its own offers."))
+            found.append(FieldError("/in_reply_to", "A side can only withdraw its own offer."))
     if sent.confirms is not None:
-        found += _confirming(sent, known.get(sent.confirms))
+        found += _confirmation_errors(sent, known.get(sent.confirms))
     until = milliseconds(sent.valid_until)
     if until is not None and until <= now and sent.source != "imported":
         found.append(FieldError("/valid_until", "Must lie in the future."))
     if sent.override and sent.reason is None:
-        found.append(FieldError("/reason", "An override needs its reason."))
+        found.append(FieldError("/reason", "An override needs a reason."))
     return found
 
 
-def _confirming(sent: RecordOffer, row: OfferRow | None) -> list[FieldError]:
+def _confirmation_errors(sent: RecordOffer, row: OfferRow | None) -> list[FieldError]:
     if row is None or row.source != offer_history.DETECTED_SOURCE or row.side != sent.by:
         return [FieldError("/confirms", "There is no such detected offer of this side.")]
     if sent.source == offer_history.DETECTED_SOURCE:
-        return [FieldError("/source", "A detected offer is confirmed by one that is not.")]
+        return [FieldError("/source", "A detected offer cannot confirm another one.")]
     return []
 
 
@@ -101,10 +105,10 @@ def overridden_limits(
     if not against or (override and reason is not None):
         return against
     if override:
-        raise ValidationFailed([FieldError("/reason", "An override needs its reason.")])
-    ask = "Send override with a reason if it is meant."
+        raise ValidationFailed([FieldError("/reason", "An override needs a reason.")])
+    ask = "To do it anyway, send override with a reason."
     if below:
-        raise Conflict(f"This lies below your walk-away. {ask}", error="below_walk_away")
+        raise Conflict(f"This is worth less than your walk-away. {ask}", error="below_walk_away")
     members = {
         "constraints": [
             {"issue": rule.issue, "op": rule.op, "value": [json_scalar(v) for v in rule.values]}
@@ -202,8 +206,8 @@ def record_offer(
     states.check_offer_allowed(session.state, sent.by)
     entry = NewOffer(sent, session, ledger.list_offers(tx, session.id), values.now())
     if len(entry.rows) >= MAX_OFFERS:
-        raise Conflict(f"A ledger holds {MAX_OFFERS} rows at most.", error="ledger_full")
-    entry = _answering(_packaged(entry))
+        raise Conflict(f"A ledger has at most {MAX_OFFERS} rows.", error="ledger_full")
+    entry = _with_answered(_with_package(entry))
     if entry.binds_me and entry.package is not None:
         against = overridden_limits(
             session.terms,
@@ -217,15 +221,15 @@ def record_offer(
         # A detected offer does not wait for approval; the row that confirms it does.
         detected = sent.source == DETECTED_SOURCE
         if not detected and limits.needs_approval(session.terms, entry.package or {}):
-            entry = replace(entry, approval=_held(entry))
+            entry = replace(entry, approval=_pending_approval(entry))
     row = _row(entry)
     ledger.add(tx, session.id, row)
-    _follow(tx, entry, row, actor)
+    _apply_effect(tx, entry, row, actor)
     status = offer_history.offer_statuses(ledger.list_offers(tx, session.id), entry.at)[row.id]
     return offer_history.offer_view(row, status)
 
 
-def _packaged(entry: NewOffer) -> NewOffer:
+def _with_package(entry: NewOffer) -> NewOffer:
     """Check every field of the request against the issues and the ledger; 422 with every wrong field."""
     sent, found = entry.sent, check_offer_fields(entry.sent, entry.rows, entry.at)
     if sent.kind in OFFER_KINDS and not sent.package:
@@ -244,7 +248,7 @@ def _canonical(entry: NewOffer, package: Package) -> Package:
     return package_view(entry.session.terms, package)
 
 
-def _answering(entry: NewOffer) -> NewOffer:
+def _with_answered(entry: NewOffer) -> NewOffer:
     """Find the row that an acceptance, withdrawal or rejection answers; 409 when it is not live."""
     sent = entry.sent
     if sent.kind in OFFER_KINDS:
@@ -261,12 +265,12 @@ def _answering(entry: NewOffer) -> NewOffer:
     package = answered.package
     if sent.kind == "acceptance" and entry.package not in (None, package):
         raise ValidationFailed(
-            [FieldError("/package", "An acceptance takes the package of the offer it names.")]
+            [FieldError("/package", "The package must be that of the offer that is accepted.")]
         )
     return replace(entry, package=package, answers=answered)
 
 
-def _held(entry: NewOffer) -> dict[str, Any]:
+def _pending_approval(entry: NewOffer) -> dict[str, Any]:
     terms = entry.session.terms
     return {
         "package_sha256": limits.package_digest(terms, entry.package or {}),
@@ -308,7 +312,7 @@ def _row(entry: NewOffer) -> OfferRow:
     return row
 
 
-def _follow(tx: Transaction, entry: NewOffer, row: OfferRow, actor: Actor) -> None:
+def _apply_effect(tx: Transaction, entry: NewOffer, row: OfferRow, actor: Actor) -> None:
     """Apply the effect of a row: it activates the negotiation, makes it wait for approval, or agrees it."""
     session = replace(entry.session, offers=row.seq)
     detail = {"offer_id": row.id, "by": row.side, "kind": row.kind}

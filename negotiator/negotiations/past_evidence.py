@@ -1,7 +1,7 @@
-"""What a user's memory says about one talk: memories that bear on it, what tactics did, how such deals end.
+"""Evidence from a user's memory for one negotiation: relevant memories, results of tactics, and benchmarks.
 
-Memories are chosen by meaning, and only those that a person stands behind. Nothing here sets a limit: the walk-away,
-the target and the authority come from the negotiation alone (docs/contract 7.3).
+Memories are chosen by similarity, and only those of a user or of an agent that a user claimed. This evidence sets no
+limit: the walk-away, the target and the authority come from the negotiation alone (docs/contract 7.3).
 """
 
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ log = telemetry.logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PastEvidence:
-    """What bears on one talk; empty for a user without a past."""
+    """The evidence for one negotiation; empty for a user without memories and deals."""
 
     memories: tuple[RelevantMemory, ...] = ()
     results: Mapping[str, TacticResult] = field(default_factory=dict[str, TacticResult])
@@ -44,13 +44,12 @@ class PastEvidence:
 
 @dataclass(frozen=True, slots=True)
 class PastEvidenceReader:
-    """Asks an owner's memory. Every question is asked before a unit begins."""
+    """Reads the evidence from an owner's memory. Call it before a transaction starts."""
 
     store: Store
     recall: MemorySearch
 
     async def about(self, owner: str, session: NegotiationSession) -> PastEvidence:
-        """What bears on this negotiation."""
         cell, now = _cell(session), values.now()
 
         def unit(tx: Transaction) -> tuple[Mapping[str, TacticResult], tuple[BenchmarkFigure, ...]]:
@@ -60,22 +59,22 @@ class PastEvidenceReader:
         return PastEvidence(await self._memories(owner, session), record, marks)
 
     async def results_by_tactic(self, owner: str) -> Mapping[str, TacticResult]:
-        """What tactics did for their owner so far."""
+        """The owner's results with each tactic, by tactic id."""
         return await self.store.scan(lambda tx: _results(tx, owner))
 
     async def _memories(
         self, owner: str, session: NegotiationSession
     ) -> tuple[RelevantMemory, ...]:
-        """The few that are about the other side, or close in meaning to what is negotiated."""
+        """The few memories about the other side or similar in meaning to the subject of the negotiation."""
         terms = session.terms
         names = set(terms.other_party.names) if terms.other_party else set[str]()
         labels = [issue.label for issue in terms.issues]
-        asked = " ".join([terms.title, terms.category, *sorted(names), *labels])
-        question = {"query": asked[:1000], "limit": _LOOKED_AT, "explain": True}
+        query = " ".join([terms.title, terms.category, *sorted(names), *labels])
+        question = {"query": query[:1000], "limit": _LOOKED_AT, "explain": True}
         try:
             found = await self.recall.search(owner, SearchMemories.model_validate(question))
         except Unavailable as away:
-            log.warning("planned without memories", detail=away.detail)
+            log.warning("memory search unavailable", detail=away.detail)
             return ()
         chosen = [
             hit["memory"]
@@ -109,7 +108,10 @@ def _results(tx: Transaction, owner: str) -> Mapping[str, TacticResult]:
 def _benchmarks(
     tx: Transaction, owner: str, cell: BenchmarkCell, now: int
 ) -> tuple[BenchmarkFigure, ...]:
-    """Others' figures, which may be said, then the user's own, which are not; few deals are no benchmark."""
+    """The pooled figures of other users, which may be said, then the user's own, which may not.
+
+    Figures of fewer than `_FEWEST_DEALS` own deals are left out.
+    """
     others = benchmarks_figures.pooled_figures(tx, owner, cell, now)
     mine = benchmarks_figures.own_figures(tx, owner, cell, now)
     marks: list[BenchmarkFigure] = []

@@ -1,4 +1,4 @@
-"""From a stored negotiation to a brief, and the sentences of a plan that may be worded."""
+"""The brief of a stored negotiation, and the sentences of a plan that an advisor may reword."""
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
@@ -30,7 +30,10 @@ def build_brief(
     alternatives: tuple[AlternativeLead, ...] = (),
     past: PastEvidence | None = None,
 ) -> PlanBrief:
-    """The brief of a stored negotiation and its ledger; without ranges there is no leverage in it."""
+    """The brief of a stored negotiation. Its `leverage` is None while an issue lacks its values.
+
+    `now` is in milliseconds since the epoch, `own` are the user's tactics.
+    """
     terms, ledger = session.terms, offer_history.ledger_offers(rows)
     leverage = None if terms.unvalued else assess_leverage(terms, ledger, now=now)
     other = asdict(terms.other_party) if terms.other_party else {}
@@ -58,13 +61,13 @@ def build_brief(
 
 
 def wording_request(plan: PlanDocument, brief: PlanBrief) -> WordingRequest:
-    """What an advisor may word: only what is meant to be said; fields are named by JSON pointers."""
+    """The sentences of a plan for the other side, by JSON pointer, with the numbers that must stay private."""
     texts = {"".join(f"/{part}" for part in place): text for place, text in outward_texts(plan)}
     return WordingRequest(texts, WORDING_PURPOSE, secrets=private_numbers(brief))
 
 
 def apply_wording(plan: PlanDocument, texts: Mapping[str, str]) -> PlanDocument:
-    """The plan with these sentences in their places."""
+    """A copy of the plan with the sentences of `texts`, which are keyed by JSON pointer."""
     changed = deepcopy(plan)
     for pointer, text in texts.items():
         *path, last = pointer.split("/")[1:]

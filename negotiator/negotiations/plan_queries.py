@@ -1,4 +1,4 @@
-"""Queries of the versions of battle plans; every statement names the owner."""
+"""Queries of the versions of battle plans; every statement filters by the owner."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from negotiator.store.statement import Query, Statement, Transaction, insertion
 
 @dataclass(frozen=True, slots=True)
 class StoredPlan:
-    """One version: `made_from` is the negotiation's revision, `document` the sections."""
+    """One version: `made_from` is the revision of the negotiation, `document` the sections, as JSON."""
 
     id: str
     version: int
@@ -26,7 +26,7 @@ class StoredPlan:
     created_at: int
 
 
-def _kept(row: Sequence[Any]) -> StoredPlan:
+def _stored_plan(row: Sequence[Any]) -> StoredPlan:
     plan, version, made_from, worded_by, document, created_at = row
     return StoredPlan(plan, version, made_from, worded_by, orjson.loads(document), created_at)
 
@@ -48,13 +48,15 @@ _LAST = Query(
     select(func.coalesce(func.max(col(BattlePlan.version)), 0)).where(*_mine),
     lambda row: int(row[0]),
 )
-_FIND = Query(select(*_columns).where(*_mine, col(BattlePlan.id) == bindparam("plan")), _kept)
+_FIND = Query(
+    select(*_columns).where(*_mine, col(BattlePlan.id) == bindparam("plan")), _stored_plan
+)
 _PAGE = Query(
     select(*_columns)
     .where(*_mine, col(BattlePlan.version) < bindparam("before"))
     .order_by(col(BattlePlan.version).desc())
     .limit(bindparam("limit")),
-    _kept,
+    _stored_plan,
 )
 
 
@@ -67,25 +69,25 @@ def add(
     made_from: int,
     worded_by: str,
 ) -> StoredPlan:
-    """Keep the next version of a negotiation's plan."""
+    """Store the next version of a negotiation's plan."""
     version = (tx.one(_LAST, negotiation=negotiation, owner=owner) or 0) + 1
-    kept = StoredPlan(values.new_id("pln"), version, made_from, worded_by, document, values.now())
+    plan = StoredPlan(values.new_id("pln"), version, made_from, worded_by, document, values.now())
     tx.run(
         _ADD,
-        id=kept.id,
+        id=plan.id,
         negotiation=negotiation,
         owner=owner,
         version=version,
         made_from=made_from,
         worded_by=worded_by,
         document=orjson.dumps(document),
-        created_at=kept.created_at,
+        created_at=plan.created_at,
     )
-    return kept
+    return plan
 
 
 def find(tx: Transaction, owner: str, negotiation: str, plan: str) -> StoredPlan:
-    """One version; 404 for a plan of another negotiation or another owner."""
+    """One version; 404 for an unknown plan, or one of another negotiation or owner."""
     found = tx.one(_FIND, negotiation=negotiation, owner=owner, plan=plan)
     if found is None:
         raise NotFound("There is no such battle plan.")

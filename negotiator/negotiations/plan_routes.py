@@ -1,4 +1,4 @@
-"""`/api/negotiations/{id}/battle-plans`."""
+"""The operations of `/api/negotiations/{id}/battle-plans`."""
 
 import asyncio
 from dataclasses import dataclass
@@ -40,16 +40,15 @@ MARKDOWN_TYPE: Final = "text/markdown"
 
 @dataclass(frozen=True, slots=True)
 class BattlePlans:
-    """Plans of a negotiation, made and read."""
+    """Operations that make and read the battle plans of a negotiation."""
 
     store: Store
     cursors: Cursors
     advisor: Advisor
-    scout: LeadFinder
+    lead_finder: LeadFinder
     past: PastEvidenceReader
 
     def operations(self) -> list[Operation]:
-        """What this slice offers."""
         return [
             Operation(
                 name="make_battle_plan",
@@ -90,7 +89,7 @@ class BattlePlans:
                 name="get_battle_plan",
                 method="GET",
                 path="/api/negotiations/{id}/battle-plans/{plan_id}",
-                summary="Read one battle plan whole",
+                summary="Read one battle plan with all its sections",
                 run=self.get,
                 input=BattlePlanId,
                 output=BattlePlanView,
@@ -99,54 +98,62 @@ class BattlePlans:
                 refusals=(404,),
                 tool=ToolOffer(
                     "Read a battle plan",
-                    hint="Use it before talks; its id is in list_battle_plans. A stale one is made anew.",
+                    hint="Use it before talks; its id is in list_battle_plans. Make a new one when it is stale.",
                 ),
                 tag="plans",
             ),
         ]
 
     async def make(self, call: Call[MakeBattlePlan]) -> dict[str, Any]:
-        """A new version, made from the negotiation as it stands. The model is asked before anything is written."""
+        """Make a new version from the present state of the negotiation.
+
+        The language model is called before the transaction starts.
+        """
         owner, negotiation = call.caller.principal, call.input.id
 
-        def stand(tx: Transaction) -> tuple[NegotiationSession, list[OfferRow], tuple[Tactic, ...]]:
+        def read(tx: Transaction) -> tuple[NegotiationSession, list[OfferRow], tuple[Tactic, ...]]:
             return *load_with_offers(owner, negotiation)(tx), tactic_queries.own_tactics(tx, owner)
 
-        session, rows, tactics = await read_current(self.store, owner, stand)
+        session, rows, tactics = await read_current(self.store, owner, read)
         _plannable(session)
-        leads, past = await find_leads(self.scout, session), await self.past.about(owner, session)
-        plan, texts = await asyncio.to_thread(_work, session, rows, tactics, leads=leads, past=past)
+        leads, past = (
+            await find_leads(self.lead_finder, session),
+            await self.past.about(owner, session),
+        )
+        plan, texts = await asyncio.to_thread(
+            _generate, session, rows, tactics, leads=leads, past=past
+        )
         worded = await self.advisor.word(texts)
 
         def unit(tx: Transaction) -> dict[str, Any]:
-            return _keep(tx, call, session, plan=plan, worded=worded)
+            return _store_plan(tx, call, session, plan=plan, worded=worded)
 
         view: dict[str, Any] = await self.store.write(call.once(unit))
         return view
 
     async def list(self, call: Call[ListOf]) -> dict[str, Any]:
-        """A page of versions without their sections."""
-        asked, owner = call.input, call.caller.principal
-        bound = ("battle-plans", owner, asked.id)
-        before = self.cursors.open(asked.cursor, *bound) if asked.cursor else None
+        """A page of versions, newest first, without their sections."""
+        request, owner = call.input, call.caller.principal
+        bound = ("battle-plans", owner, request.id)
+        before = self.cursors.open(request.cursor, *bound) if request.cursor else None
 
         def unit(tx: Transaction) -> tuple[NegotiationSession, list[StoredPlan]]:
-            session = queries.load_for_reading(tx, owner, asked.id)
+            session = queries.load_for_reading(tx, owner, request.id)
             return session, plan_queries.page(
-                tx, owner, asked.id, before=before, limit=asked.limit + 1
+                tx, owner, request.id, before=before, limit=request.limit + 1
             )
 
         session, found = await read_current(self.store, owner, unit)
-        plans, cursor = self.cursors.page(found, asked.limit, lambda plan: plan.version, *bound)
+        plans, cursor = self.cursors.page(found, request.limit, lambda plan: plan.version, *bound)
         return {"items": [plan_head(plan, session) for plan in plans], "next_cursor": cursor}
 
     async def get(self, call: Call[BattlePlanId]) -> Answer:
-        """One version, in the form that was asked for."""
-        asked, owner = call.input, call.caller.principal
+        """One version, as JSON or as Markdown by the Accept header."""
+        request, owner = call.input, call.caller.principal
 
         def unit(tx: Transaction) -> tuple[NegotiationSession, StoredPlan]:
-            session = queries.load_for_reading(tx, owner, asked.id)
-            return session, plan_queries.find(tx, owner, asked.id, asked.plan_id)
+            session = queries.load_for_reading(tx, owner, request.id)
+            return session, plan_queries.find(tx, owner, request.id, request.plan_id)
 
         session, found = await read_current(self.store, owner, unit)
         view = {**plan_head(found, session), **found.document}
@@ -159,7 +166,7 @@ class BattlePlans:
 
 
 def plan_head(plan: StoredPlan, session: NegotiationSession) -> dict[str, Any]:
-    """Which version it is; stale once the negotiation or its ledger has another revision."""
+    """The members of a plan apart from its sections; it is stale once the negotiation has another revision."""
     return {
         "id": plan.id,
         "negotiation_id": session.id,
@@ -172,7 +179,7 @@ def plan_head(plan: StoredPlan, session: NegotiationSession) -> dict[str, Any]:
 
 
 def prefers_markdown(accept: str) -> bool:
-    """Whether Markdown is named in an Accept header, and JSON is not wanted more (RFC 9110 §12.5.1)."""
+    """Whether an Accept header names Markdown with a quality at least that of JSON (RFC 9110 §12.5.1)."""
     wanted: dict[str, float] = {}
     for part in accept.lower().split(","):
         kind, *parameters = (piece.strip() for piece in part.split(";"))
@@ -195,7 +202,7 @@ def _plannable(session: NegotiationSession) -> None:
         )
 
 
-def _work(
+def _generate(
     session: NegotiationSession,
     rows: list[OfferRow],
     tactics: tuple[Tactic, ...],
@@ -203,7 +210,7 @@ def _work(
     leads: tuple[AlternativeLead, ...],
     past: PastEvidence,
 ) -> tuple["PlanDocument", WordingRequest]:
-    # The engine loads numpy: a worker that never plans does without.
+    # Imported late, because the engine loads numpy: a worker that makes no plan does not need it.
     from negotiator.negotiations.plan_input import build_brief, wording_request
     from negotiator.negotiations.plans.generator import make_plan
 
@@ -212,7 +219,7 @@ def _work(
     return plan, wording_request(plan, brief)
 
 
-def _keep(
+def _store_plan(
     tx: Transaction,
     call: Call[MakeBattlePlan],
     seen: NegotiationSession,
@@ -220,7 +227,7 @@ def _keep(
     plan: "PlanDocument",
     worded: WordingResult,
 ) -> dict[str, Any]:
-    """Keep the plan and move a draft to planned; what changed since it was read leaves the plan stale at once."""
+    """Store the plan and move a draft to planned; a change since the negotiation was read makes the plan stale."""
     owner = call.caller.principal
     session = queries.load_for_writing(tx, owner, seen.id)
     _plannable(session)

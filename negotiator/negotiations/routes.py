@@ -1,4 +1,4 @@
-"""`/api/negotiations`: sessions, their history and their ledger."""
+"""The operations of `/api/negotiations`: negotiations, their history and their offers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ _UNSHOWN: Final = (
     ),
     *("constraints", "authority", "baseline", "facts"),
 )
-"""What neither tool on the terms of a negotiation shows, to stay small; both take it."""
+"""Members that the schemas of both tools on terms leave out, to stay small; the tools still accept them."""
 
 READ_SCOPES: Final = frozenset({NEGOTIATIONS_READ})
 WRITE_SCOPES: Final = frozenset({NEGOTIATIONS_WRITE})
@@ -54,7 +54,7 @@ T = TypeVar("T")
 
 
 async def read_current(store: Store, owner: str, unit: Callable[[Transaction], T]) -> T:
-    """Run a reading unit; where it comes upon a passed deadline, let the clock end that first."""
+    """Run a reading unit; when it finds a negotiation past its deadline, expire that one and run the unit again."""
     while True:
         try:
             return await store.read(unit)
@@ -64,13 +64,13 @@ async def read_current(store: Store, owner: str, unit: Callable[[Transaction], T
 
 @dataclass(frozen=True, slots=True)
 class Negotiations:
-    """Sessions, over HTTP and MCP alike."""
+    """Operations on negotiations and their offers, over HTTP and MCP."""
 
     store: Store
     cursors: Cursors
 
     def operations(self) -> list[Operation]:
-        """What this slice offers; the hottest first."""
+        """The operations, the most frequent ones first."""
         return [*self._sessions(), *self._life()]
 
     def _sessions(self) -> list[Operation]:
@@ -127,7 +127,7 @@ class Negotiations:
                 name="get_negotiation",
                 method="GET",
                 path=NEGOTIATION_PATH,
-                summary="Read one negotiation: terms, state, outcome and what advice still lacks",
+                summary="Read one negotiation: terms, state, outcome and what advice still needs",
                 run=self.get,
                 input=NegotiationId,
                 output=NegotiationView,
@@ -143,7 +143,7 @@ class Negotiations:
                 name="edit_negotiation",
                 method="PATCH",
                 path=NEGOTIATION_PATH,
-                summary="Change the terms of a negotiation; what is not sent stays",
+                summary="Change the terms of a negotiation; members that are not sent keep their values",
                 run=self.edit,
                 input=EditNegotiation,
                 output=NegotiationView,
@@ -173,7 +173,7 @@ class Negotiations:
                 name="delete_negotiation",
                 method="DELETE",
                 path=NEGOTIATION_PATH,
-                summary="Erase a negotiation with its offers, history and all that belongs to it",
+                summary="Delete a negotiation with its offers, history and plans",
                 run=self.delete,
                 input=NegotiationId,
                 status=204,
@@ -210,7 +210,7 @@ class Negotiations:
                 name="list_negotiation_events",
                 method="GET",
                 path="/api/negotiations/{id}/events",
-                summary="What happened to a negotiation and who did it, newest first",
+                summary="List the events of a negotiation and who caused them, newest first",
                 run=self.events,
                 input=ListOf,
                 output=EventList,
@@ -226,7 +226,7 @@ class Negotiations:
                 name="list_offers",
                 method="GET",
                 path=OFFERS_PATH,
-                summary="The ledger of a negotiation: every offer and answer of both sides, newest first",
+                summary="List the offers and answers of both sides, newest first",
                 run=self.offers,
                 input=ListOf,
                 output=OfferList,
@@ -266,18 +266,17 @@ class Negotiations:
         ]
 
     async def list(self, call: Call[ListNegotiations]) -> dict[str, Any]:
-        """A page of the caller's negotiations, each emitted as it is kept."""
-        asked, owner = call.input, call.caller.principal
-        bound = ("negotiations", owner, asked.state, asked.category, asked.query)
-        before = self.cursors.open(asked.cursor, *bound) if asked.cursor else None
+        """A page of the caller's negotiations; each is sent as its stored JSON."""
+        request, owner = call.input, call.caller.principal
+        bound = ("negotiations", owner, request.state, request.category, request.query)
+        before = self.cursors.open(request.cursor, *bound) if request.cursor else None
         found = await read_current(
-            self.store, owner, lambda tx: queries.page(tx, owner, asked, before)
+            self.store, owner, lambda tx: queries.page(tx, owner, request, before)
         )
-        rows, cursor = self.cursors.page(found, asked.limit, itemgetter(0), *bound)
+        rows, cursor = self.cursors.page(found, request.limit, itemgetter(0), *bound)
         return {"items": [orjson.Fragment(row[1]) for row in rows], "next_cursor": cursor}
 
     async def open(self, call: Call[NegotiationBody]) -> dict[str, Any]:
-        """A new negotiation of the caller's."""
         owner, body, actor = call.caller.principal, call.input, actor_of_caller(call.caller)
         terms = parse_terms(body)
         made: dict[str, Any] = await self.store.write(
@@ -288,7 +287,6 @@ class Negotiations:
         return made
 
     async def get(self, call: Call[NegotiationId]) -> dict[str, Any]:
-        """One of the caller's negotiations."""
         owner = call.caller.principal
         document = await read_current(
             self.store, owner, lambda tx: queries.find(tx, owner, call.input.id)
@@ -297,7 +295,6 @@ class Negotiations:
         return view
 
     async def edit(self, call: Call[EditNegotiation]) -> dict[str, Any]:
-        """Change one of the caller's negotiations."""
         owner, actor, expected = call.caller.principal, actor_of_caller(call.caller), call.expected
         return await self.store.write(
             lambda tx: lifecycle.edit_negotiation(
@@ -306,7 +303,6 @@ class Negotiations:
         )
 
     async def delete(self, call: Call[NegotiationId]) -> Answer:
-        """Erase one of the caller's negotiations."""
         owner, expected = call.caller.principal, call.expected
         await self.store.write(
             lambda tx: queries.remove(tx, owner, call.input.id, expected=expected)
@@ -314,7 +310,6 @@ class Negotiations:
         return Answer(None, 204)
 
     async def move(self, call: Call[MoveNegotiation]) -> dict[str, Any]:
-        """Move one of the caller's negotiations to another state."""
         owner, actor, expected = call.caller.principal, actor_of_caller(call.caller), call.expected
         moved: dict[str, Any] = await self.store.write(
             call.once(
@@ -326,38 +321,35 @@ class Negotiations:
         return moved
 
     async def events(self, call: Call[ListOf]) -> dict[str, Any]:
-        """A page of a negotiation's history."""
-        asked, owner = call.input, call.caller.principal
-        bound = ("events", owner, asked.id)
-        before = self.cursors.open(asked.cursor, *bound) if asked.cursor else None
+        request, owner = call.input, call.caller.principal
+        bound = ("events", owner, request.id)
+        before = self.cursors.open(request.cursor, *bound) if request.cursor else None
 
         def unit(tx: Transaction) -> Any:
-            queries.find(tx, owner, asked.id)
-            return event_queries.page(tx, asked.id, before=before, limit=asked.limit + 1)
+            queries.find(tx, owner, request.id)
+            return event_queries.page(tx, request.id, before=before, limit=request.limit + 1)
 
         found = await read_current(self.store, owner, unit)
-        rows, cursor = self.cursors.page(found, asked.limit, itemgetter(0), *bound)
+        rows, cursor = self.cursors.page(found, request.limit, itemgetter(0), *bound)
         return {"items": [orjson.Fragment(row[1]) for row in rows], "next_cursor": cursor}
 
     async def offers(self, call: Call[ListOf]) -> dict[str, Any]:
-        """A page of a negotiation's ledger."""
-        asked, owner = call.input, call.caller.principal
-        bound = ("offers", owner, asked.id)
-        before = self.cursors.open(asked.cursor, *bound) if asked.cursor else values.NEWEST
+        request, owner = call.input, call.caller.principal
+        bound = ("offers", owner, request.id)
+        before = self.cursors.open(request.cursor, *bound) if request.cursor else values.NEWEST
 
         def unit(tx: Transaction) -> Any:
-            queries.find(tx, owner, asked.id)
-            return ledger.list_offers(tx, asked.id)
+            queries.find(tx, owner, request.id)
+            return ledger.list_offers(tx, request.id)
 
         rows = await read_current(self.store, owner, unit)
         status = offer_history.offer_statuses(rows, values.now())
         older = [row for row in reversed(rows) if row.seq < before]
-        page, cursor = self.cursors.page(older, asked.limit, lambda row: row.seq, *bound)
+        page, cursor = self.cursors.page(older, request.limit, lambda row: row.seq, *bound)
         items = [offer_history.offer_view(row, status[row.id]) for row in page]
         return {"items": items, "next_cursor": cursor}
 
     async def record(self, call: Call[RecordOffer]) -> dict[str, Any]:
-        """Add a row to the ledger of one of the caller's negotiations."""
         owner, actor, expected = call.caller.principal, actor_of_caller(call.caller), call.expected
         recorded: dict[str, Any] = await self.store.write(
             call.once(

@@ -41,12 +41,14 @@ def check_move(state: str, to: str, reason: str | None) -> None:
     """Raise 409 `illegal_transition` for a move that is not allowed, and 422 for a reopening without a reason."""
     if to not in ALLOWED_MOVES[state]:
         raise Conflict(
-            f"From {state} there is no way to {to}.",
+            f"A negotiation cannot move from {state} to {to}.",
             error="illegal_transition",
             members={"state": state, "allowed": allowed_moves(state)},
         )
     if to == ACTIVE and state in _REASONED and reason is None:
-        raise ValidationFailed([FieldError("/reason", f"Say why the {state} talk is reopened.")])
+        raise ValidationFailed(
+            [FieldError("/reason", f"Give a reason for reopening the {state} negotiation.")]
+        )
 
 
 def check_offer_allowed(state: str, by: str) -> None:
@@ -58,7 +60,7 @@ def check_offer_allowed(state: str, by: str) -> None:
         return
     waiting = state == AWAITING
     raise Conflict(
-        "A package of yours waits for approval." if waiting else f"The negotiation is {state}.",
+        "One of your packages awaits approval." if waiting else f"The negotiation is {state}.",
         error="approval_pending" if waiting else "not_active",
         members={"state": state, "allowed": allowed_moves(state)},
     )

@@ -1,6 +1,7 @@
-"""What is known of a negotiation, as the facts tactics rest on. Unknown stays None: nothing is invented.
+"""The facts of a negotiation, stored or described, that tactics are chosen by; an unknown fact is None.
 
-No limit, alternative or weight enters a situation; only what is public already may be spoken.
+A `TacticSituation` contains no limit, alternative or weight, and its `sayable` texts repeat only offers already made
+and the name of an issue.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,10 +22,10 @@ from negotiator.negotiations.terms_parsing import parse_terms
 from negotiator.negotiations.utility import check_package, package_utility, utility_of_alternative
 
 STRONG_ALTERNATIVE_SHARE: Final = 0.7
-"""From this share of the way to the target on, an alternative is a strong one."""
+"""An alternative counts as strong from this share of the way to the target."""
 INFORMED_SHARE: Final = 0.6
 MIN_PRIORITY_DIFFERENCE: Final = 0.1
-"""Weights that differ by more than this in all are different priorities."""
+"""Priorities differ when half the sum of the differences of all weights is above this."""
 HALF_PRESSURE_DAYS: Final = 7.0
 """Days to a deadline at which the pressure is one half."""
 OPEN_POINT_WORDS: Final[dict[str, tuple[str, ...]]] = {
@@ -46,7 +47,11 @@ def stored_tactic_situation(
     phase: Phase | None = None,
     utterance: str | None = None,
 ) -> TacticSituation:
-    """The facts of a negotiation; a `ledger` of None is one nobody told us, an empty one holds no offers."""
+    """The facts of a negotiation.
+
+    A `ledger` of None means that the offers are unknown; an empty one means that there are none. `now` is in
+    milliseconds since the epoch, `benchmarks` the number of benchmarks that the user has (None: unknown).
+    """
     rows = completed_offers(ledger or ())
     mine, theirs = ([row for row in rows if row.by == side] for side in ("me", "them"))
     other = counterparty or {}
@@ -99,7 +104,10 @@ def stored_tactic_situation(
 def described_tactic_situation(
     body: MatchTactics, now: int
 ) -> tuple[Terms | None, TacticSituation]:
-    """The facts of a described talk; without issues only role, phase and words are known."""
+    """The terms and the facts of a described negotiation; 422 for an invalid value.
+
+    Without issues and preferences the terms are None and only a few facts are known, such as the role and the phase.
+    """
     other = body.counterparty.model_dump() if body.counterparty else None
     if not body.issues and body.my_preferences is None:
         return None, TacticSituation(
@@ -128,7 +136,7 @@ def described_tactic_situation(
 
 
 def _offers(body: MatchTactics, terms: Terms) -> tuple[LedgerOffer, ...] | None:
-    """The offers of the talk; 422 for a value that an issue does not have."""
+    """The described offers; None when they are unknown, 422 for a value that an issue does not have."""
     if body.offers is None:
         return None
     wrong = [
@@ -145,14 +153,14 @@ def _offers(body: MatchTactics, terms: Terms) -> tuple[LedgerOffer, ...] | None:
 
 
 def _phase(mine: int, theirs: int) -> Phase | None:
-    """Bargaining once both have offered, opening while one has; before that it is not known."""
+    """`bargain` once both sides have made an offer, `open` once one has, else unknown."""
     if mine and theirs:
         return "bargain"
     return "open" if mine or theirs else None
 
 
 def _names_one(terms: Terms, fact: str) -> bool | None:
-    """Whether an issue is named so; an issue that is not listed may still be open."""
+    """True when an issue's name contains a word of the fact, else None: an unlisted issue may be open too."""
     named = (f"{issue.name} {issue.label}".lower().replace("_", " ") for issue in terms.issues)
     return True if any(word in name for name in named for word in OPEN_POINT_WORDS[fact]) else None
 
@@ -177,14 +185,14 @@ def _strong(terms: Terms) -> bool | None:
 
 
 def _power(leverage: Leverage | None) -> float | None:
-    """The split of power, once at least one side of one factor is known."""
+    """The split of power; None when no fact of any factor is known."""
     if leverage is None or len(leverage.power.missing) >= 2 * len(FACTOR_NAMES):
         return None
     return leverage.power.alpha
 
 
 def _gap(terms: Terms, mine: Sequence[Package], theirs: Sequence[Package]) -> float | None:
-    """The share of the first distance between both sides' offers that is left, in my utility."""
+    """The share of the distance between the sides' first offers that is left, in the user's utility."""
     if not mine or not theirs or terms.unvalued:
         return None
     first = _middle(terms, mine[0]) - _middle(terms, theirs[0])

@@ -26,7 +26,7 @@ from negotiator.schema import apply_merge_patch
 from negotiator.store.statement import Query, Statement, Transaction, insertion
 
 MAX_OWN_TACTICS: Final = 200
-"""Tactics a principal may have of its own: each suggestion looks at all of them."""
+"""The number of own tactics per principal: each suggestion evaluates all of them."""
 _TESTED: Final = ("use_when", "avoid_when", "preconditions")
 _PROBE: Final = {
     "id": "tac_probe",
@@ -39,7 +39,7 @@ _PROBE: Final = {
 
 @dataclass(frozen=True, slots=True)
 class StoredTactic:
-    """One tactic of a principal's with its row's facts."""
+    """One tactic of a principal, with its revision, its times in milliseconds, and the agent it came from."""
 
     tactic: Tactic
     revision: int
@@ -90,7 +90,7 @@ def list_own_tactics(tx: Transaction, owner: str) -> list[StoredTactic]:
 
 
 def own_tactics(tx: Transaction, owner: str) -> tuple[Tactic, ...]:
-    """The same as the ranking takes them."""
+    """All tactics of a principal, newest first, without the columns of their rows."""
     return tuple(one.tactic for one in list_own_tactics(tx, owner))
 
 
@@ -132,7 +132,7 @@ def require_tactic(tx: Transaction, owner: str, key: str) -> None:
 
 
 def edit(tx: Transaction, owner: str, change: EditTactic, *, expected: int | None) -> StoredTactic:
-    """Apply a merge patch and check the result as a whole; 403 for a tactic of the shelf."""
+    """Apply a merge patch and check the result as a whole; 403 for a built-in tactic."""
     _changeable(tx, owner, change.id, expected)
     before = tx.one(_RAW, tactic=change.id, owner=owner)
     body: NewTactic = validate(NewTactic, apply_merge_patch(before, change.patch))
@@ -144,14 +144,14 @@ def edit(tx: Transaction, owner: str, change: EditTactic, *, expected: int | Non
 
 
 def remove(tx: Transaction, owner: str, key: str, *, expected: int | None) -> None:
-    """Delete a tactic of the principal's; 403 for a tactic of the shelf."""
+    """Delete a tactic of the principal's; 403 for a built-in tactic."""
     _changeable(tx, owner, key, expected)
     tx.run(_REMOVE, tactic=key, owner=owner)
 
 
 def _changeable(tx: Transaction, owner: str, key: str, expected: int | None) -> None:
     if built_in_catalogue().get(key) is not None:
-        raise Forbidden("A tactic of the shelf is not yours to change; make one of your own.")
+        raise Forbidden("A built-in tactic cannot be changed; add one of your own.")
     found = find(tx, owner, key)
     if expected is not None and found.revision != expected:
         raise PreconditionFailed(
@@ -160,13 +160,13 @@ def _changeable(tx: Transaction, owner: str, key: str, expected: int | None) -> 
 
 
 def _document(body: NewTactic) -> dict[str, Any]:
-    """The body in the schema of the shelf files."""
+    """The body in the schema of the built-in tactics, without empty lists."""
     document = body.model_dump(mode="json", by_alias=True, exclude_none=True)
     return {name: value for name, value in document.items() if value != []}
 
 
 def _check(document: Mapping[str, Any], own: set[str]) -> None:
-    """Every rule of the shelf, each breach with its pointer: conditions one by one, then the whole."""
+    """Raise 422 with a pointer for each violation of the catalogue's rules: single conditions first, then the whole."""
     found: list[FieldError] = []
     for member in _TESTED:
         for place, item in enumerate(document.get(member, ())):
@@ -175,7 +175,7 @@ def _check(document: Mapping[str, Any], own: set[str]) -> None:
     known = set(built_in_catalogue().by_id) | own
     for member in ("counter_to", "countered_by"):
         found += [
-            FieldError(f"/{member}/{place}", "No tactic on your shelf has this id.")
+            FieldError(f"/{member}/{place}", "There is no tactic with this id.")
             for place, other in enumerate(document.get(member, ()))
             if other not in known
         ]

@@ -1,4 +1,4 @@
-"""`/api/tactics` and the suggestions."""
+"""The operations of `/api/tactics`, and `/api/negotiations/{id}/suggestions`."""
 
 import asyncio
 from dataclasses import asdict, dataclass
@@ -37,7 +37,7 @@ TACTIC_PATH: Final = "/api/tactics/{id}"
 
 @dataclass(frozen=True, slots=True)
 class Tactics:
-    """The shelf with the user's own tactics, and what fits now."""
+    """Operations on tactics, built-in ones and the user's own, and on suggestions."""
 
     store: Store
     cursors: Cursors
@@ -45,7 +45,6 @@ class Tactics:
     past: PastEvidenceReader
 
     def operations(self) -> list[Operation]:
-        """What this slice offers."""
         return [*self._suggesting(), *self._reading(), *self._writing()]
 
     def _suggesting(self) -> list[Operation]:
@@ -54,7 +53,7 @@ class Tactics:
                 name="suggest_tactics",
                 method="POST",
                 path="/api/negotiations/{id}/suggestions",
-                summary="Tactics that fit a negotiation here and now, and the moves heard in what they said",
+                summary="Tactics that fit a negotiation now, and the moves recognised in what the other side said",
                 run=self.suggest,
                 input=SuggestTactics,
                 output=SuggestionsView,
@@ -75,7 +74,7 @@ class Tactics:
                 name="match_tactics",
                 method="POST",
                 path="/api/tactics/suggest",
-                summary="The same for a described talk, nothing kept",
+                summary="Tactics that fit a described negotiation; nothing is stored",
                 run=self.match,
                 input=MatchTactics,
                 output=SuggestionsView,
@@ -92,7 +91,7 @@ class Tactics:
                 name="list_tactics",
                 method="GET",
                 path=TACTICS_PATH,
-                summary="List tactics: your own, then the built-in shelf",
+                summary="List tactics: your own, then the built-in ones",
                 run=self.list,
                 input=ListTactics,
                 output=TacticList,
@@ -189,13 +188,12 @@ class Tactics:
         ]
 
     async def suggest(self, call: Call[SuggestTactics]) -> dict[str, Any]:
-        """Suggestions for one of the caller's negotiations."""
-        owner, asked = call.caller.principal, call.input
+        owner, request = call.caller.principal, call.input
 
-        def stand(tx: Transaction) -> Any:
-            return *load_with_offers(owner, asked.id)(tx), tactic_queries.own_tactics(tx, owner)
+        def unit(tx: Transaction) -> Any:
+            return *load_with_offers(owner, request.id)(tx), tactic_queries.own_tactics(tx, owner)
 
-        session, rows, mine = await read_current(self.store, owner, stand)
+        session, rows, mine = await read_current(self.store, owner, unit)
         results = await self.past.results_by_tactic(owner)
 
         def work() -> dict[str, Any]:
@@ -213,42 +211,52 @@ class Tactics:
                 offers,
                 now=now,
                 counterparty=asdict(other) if other else None,
-                phase=asked.phase,
-                utterance=asked.utterance,
+                phase=request.phase,
+                utterance=request.utterance,
             )
-            return tactic_views.suggestions_view(situation, mine, asked.limit, results=results)
+            return tactic_views.suggestions_view(situation, mine, request.limit, results=results)
 
-        return await self._worded(await asyncio.to_thread(work), session.terms, asked.utterance)
+        return await self._worded(await asyncio.to_thread(work), session.terms, request.utterance)
 
     async def match(self, call: Call[MatchTactics]) -> dict[str, Any]:
-        """Suggestions for a described talk; the caller's own tactics count."""
-        owner, asked = call.caller.principal, call.input
+        """Suggestions for a described negotiation; the caller's own tactics are included."""
+        owner, request = call.caller.principal, call.input
         from negotiator.negotiations.tactic_input import described_tactic_situation
 
         mine = await self.store.read(lambda tx: tactic_queries.own_tactics(tx, owner))
         results = await self.past.results_by_tactic(owner)
-        terms, situation = await asyncio.to_thread(described_tactic_situation, asked, values.now())
-        found = await asyncio.to_thread(
-            tactic_views.suggestions_view, situation, mine, asked.limit, results=results
+        terms, situation = await asyncio.to_thread(
+            described_tactic_situation, request, values.now()
         )
-        return await self._worded(found, terms, asked.utterance)
+        found = await asyncio.to_thread(
+            tactic_views.suggestions_view, situation, mine, request.limit, results=results
+        )
+        return await self._worded(found, terms, request.utterance)
 
     async def list(self, call: Call[ListTactics]) -> dict[str, Any]:
-        """A page of tactics; the cursor names the last one seen."""
-        asked, owner = call.input, call.caller.principal
-        bound = ("tactics", owner, asked.family, asked.role, asked.phase, asked.query, asked.owner)
-        last = self.cursors.open(asked.cursor, *bound) if asked.cursor else None
+        """A page of tactics; the cursor contains the id of the last one."""
+        request, owner = call.input, call.caller.principal
+        bound = (
+            "tactics",
+            owner,
+            request.family,
+            request.role,
+            request.phase,
+            request.query,
+            request.owner,
+        )
+        last = self.cursors.open(request.cursor, *bound) if request.cursor else None
         mine = await self.store.read(lambda tx: tactic_queries.list_own_tactics(tx, owner))
-        found = tactic_views.selected_tactics(mine, asked)
+        found = tactic_views.selected_tactics(mine, request)
         keys = [view["id"] for view in found]
         start = keys.index(last) + 1 if last in keys else 0
         tactics, cursor = self.cursors.page(
-            found[start:], asked.limit, lambda view: view["id"], *bound
+            found[start:], request.limit, lambda view: view["id"], *bound
         )
         return {"items": tactics, "next_cursor": cursor}
 
     async def get(self, call: Call[TacticId]) -> dict[str, Any]:
-        """One tactic of the shelf or of the caller's, with its counters both ways."""
+        """A built-in tactic or one of the caller's, with its counters both ways."""
         owner, key = call.caller.principal, call.input.id
 
         def unit(tx: Transaction) -> list[StoredTactic]:
@@ -261,7 +269,6 @@ class Tactics:
         return tactic_views.tactic_view(whole.by_id[key], mine.get(key))
 
     async def add(self, call: Call[NewTactic]) -> dict[str, Any]:
-        """A new tactic of the caller's."""
         owner = call.caller.principal
 
         def unit(tx: Transaction) -> dict[str, Any]:
@@ -272,7 +279,6 @@ class Tactics:
         return view
 
     async def edit(self, call: Call[EditTactic]) -> dict[str, Any]:
-        """Change a tactic of the caller's."""
         owner, expected = call.caller.principal, call.expected
         found = await self.store.write(
             lambda tx: tactic_queries.edit(tx, owner, call.input, expected=expected)
@@ -280,7 +286,6 @@ class Tactics:
         return tactic_views.tactic_view(found.tactic, found)
 
     async def delete(self, call: Call[TacticId]) -> Answer:
-        """Delete a tactic of the caller's."""
         owner, expected = call.caller.principal, call.expected
         await self.store.write(
             lambda tx: tactic_queries.remove(tx, owner, call.input.id, expected=expected)
@@ -288,16 +293,16 @@ class Tactics:
         return Answer(None, 204)
 
     async def _worded(
-        self, found: dict[str, Any], terms: Terms | None, heard: str | None
+        self, found: dict[str, Any], terms: Terms | None, utterance: str | None
     ) -> dict[str, Any]:
-        """The same with its lines in the advisor's words, where there is one and it behaves."""
+        """The suggestions with their sentences reworded by the advisor, where it succeeds."""
         from negotiator.negotiations.plans.brief import PlanBrief
         from negotiator.negotiations.plans.checks import private_numbers
 
         texts = {str(n): item["say"] for n, item in enumerate(found["items"]) if item["say"]}
         secrets = private_numbers(PlanBrief(terms=terms)) if terms else ()
         worded = await self.advisor.word(
-            WordingRequest(texts, tactic_views.LINE_PURPOSE, heard=heard, secrets=secrets)
+            WordingRequest(texts, tactic_views.LINE_PURPOSE, utterance=utterance, secrets=secrets)
         )
         items = [
             {**item, "say": worded.texts.get(str(n), item["say"])}

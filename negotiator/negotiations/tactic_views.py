@@ -1,4 +1,4 @@
-"""Tactics and suggestions as they are answered."""
+"""The JSON of tactics and suggestions."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -23,19 +23,22 @@ def suggestions_view(
     *,
     results: Mapping[str, TacticResult],
 ) -> dict[str, Any]:
-    """The contract's Suggestions, and the moves that were heard with what they were heard in."""
-    shelf = built_in_catalogue()
-    items = rank_tactics(situation, shelf=shelf, own=own, results=results, limit=limit)
-    whole = shelf.with_own(own)
+    """The suggestions for a situation, and the recognised moves with the words quoted from the utterance.
+
+    `own` are the user's tactics, `results` the user's record by tactic id.
+    """
+    catalogue = built_in_catalogue()
+    items = rank_tactics(situation, catalogue=catalogue, own=own, results=results, limit=limit)
+    whole = catalogue.with_own(own)
     return {
         "items": [engine_result_json(item) for item in items],
-        "recognised": [_heard(move, whole) for move in recognised_moves(situation)],
+        "recognised": [_recognised(move, whole) for move in recognised_moves(situation)],
         "worded_by": "engine",
     }
 
 
 def tactic_view(tactic: Tactic, row: StoredTactic | None = None) -> dict[str, Any]:
-    """A tactic in the schema it is written in, and what its row adds."""
+    """A tactic in the schema of a request, with origin, revision and times when it is the user's own (`row`)."""
     view: dict[str, Any] = engine_result_json(tactic)
     for member in ("use_when", "avoid_when"):
         view[member] = [_clause(clause) for clause in getattr(tactic, member)]
@@ -49,28 +52,28 @@ def tactic_view(tactic: Tactic, row: StoredTactic | None = None) -> dict[str, An
     }
 
 
-def selected_tactics(own: list[StoredTactic], asked: ListTactics) -> list[dict[str, Any]]:
-    """Every tactic that is asked for: the user's own first, then the shelf."""
+def selected_tactics(own: list[StoredTactic], request: ListTactics) -> list[dict[str, Any]]:
+    """The tactics that match the filters of a request: the user's own first, then the built-in ones."""
     rows = {one.tactic.id: one for one in own}
     whole = built_in_catalogue().with_own(one.tactic for one in own).by_id
     order = [*rows, *(tactic.id for tactic in built_in_catalogue().tactics)]
-    chosen = [whole[key] for key in order if _wanted(whole[key], asked)]
+    chosen = [whole[key] for key in order if _wanted(whole[key], request)]
     return [tactic_view(tactic, rows.get(tactic.id)) for tactic in chosen]
 
 
-def _wanted(tactic: Tactic, asked: ListTactics) -> bool:
+def _wanted(tactic: Tactic, request: ListTactics) -> bool:
     words = "\n".join((tactic.name, *tactic.aliases, tactic.summary)).lower()
     return (
-        asked.family in (None, tactic.family)
-        and asked.owner in (None, tactic.owner)
-        and (asked.role is None or tactic.suits(asked.role))
-        and (asked.phase is None or asked.phase in tactic.phases)
-        and (asked.query is None or asked.query.lower() in words)
+        request.family in (None, tactic.family)
+        and request.owner in (None, tactic.owner)
+        and (request.role is None or tactic.suits(request.role))
+        and (request.phase is None or request.phase in tactic.phases)
+        and (request.query is None or request.query.lower() in words)
     )
 
 
-def _heard(move: RecognisedTactic, shelf: TacticCatalogue) -> dict[str, Any]:
-    tactic = shelf.get(move.tactic_id)
+def _recognised(move: RecognisedTactic, catalogue: TacticCatalogue) -> dict[str, Any]:
+    tactic = catalogue.get(move.tactic_id)
     return {
         "tactic": {"id": move.tactic_id, "name": tactic.name if tactic else move.tactic_id},
         "quote": move.quote,

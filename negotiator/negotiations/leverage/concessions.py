@@ -223,14 +223,14 @@ def bluff_signals(
     )
     for by, own, other in sides:
         offers = [row for row in rows if row.by == by]
-        said = [claim for claim in sorted(claims, key=lambda c: c.seq) if claim.by == by]
+        stated = [claim for claim in sorted(claims, key=lambda c: c.seq) if claim.by == by]
         steps = _steps(offers, own, other)
         signs: list[tuple[str, float, list[str]]] = [
             _moved_after_final(steps, offers),
             _no_slowdown(steps, offers),
-            _deadline_moved(offers, said, other),
-            _limit_passed(offers, said, own),
-            _vague_alternative(said),
+            _deadline_moved(offers, stated, other),
+            _limit_passed(offers, stated, own),
+            _vague_alternative(stated),
         ]
         found += [
             BluffSignal(name, by, ratio, tuple(lines)) for name, ratio, lines in signs if lines
@@ -262,9 +262,9 @@ def _no_slowdown(steps: list[OfferStep], offers: list[LedgerOffer]) -> tuple[str
 
 
 def _deadline_moved(
-    offers: list[LedgerOffer], said: list[StatedClaim], other: Preferences
+    offers: list[LedgerOffer], stated: list[StatedClaim], other: Preferences
 ) -> tuple[str, float, list[str]]:
-    dates = [claim for claim in said if claim.kind == "deadline" and claim.at is not None]
+    dates = [claim for claim in stated if claim.kind == "deadline" and claim.at is not None]
     lines = [
         f"The deadline said at {a.seq} was later by {b.seq}."
         for a, b in pairwise(dates)
@@ -279,10 +279,10 @@ def _deadline_moved(
 
 
 def _limit_passed(
-    offers: list[LedgerOffer], said: list[StatedClaim], own: Preferences
+    offers: list[LedgerOffer], stated: list[StatedClaim], own: Preferences
 ) -> tuple[str, float, list[str]]:
     lines: list[str] = []
-    for claim in said:
+    for claim in stated:
         if claim.kind != "walk_away" or claim.package is None:
             continue
         limit = _middle(own, claim.package)
@@ -292,10 +292,10 @@ def _limit_passed(
     return "claimed_limit_passed", LIMIT_PASSED, lines
 
 
-def _vague_alternative(said: list[StatedClaim]) -> tuple[str, float, list[str]]:
+def _vague_alternative(stated: list[StatedClaim]) -> tuple[str, float, list[str]]:
     lines = [
         f"The alternative spoken of at {claim.seq} came without particulars."
-        for claim in said
+        for claim in stated
         if claim.kind == "alternative" and not claim.detailed
     ]
     return "alternative_without_detail", VAGUE_ALTERNATIVE, lines

@@ -116,24 +116,28 @@ def admissible_packages(brief: PlanBrief) -> AdmissiblePackages:
         floor = utility_of_alternative(terms.preferences, terms.batna)
     edge = _edge(space, floor) if open_ else _nothing()
     own = [row for row in completed_offers(brief.ledger) if row.by == "me"]
-    ground = AdmissiblePackages(
+    admissible = AdmissiblePackages(
         terms, theirs, space, edge, floor, None, False, None, own[-1] if own else None, stand_ins
     )
-    return _aimed(ground, brief) if len(edge.mine) else ground
+    return _aimed(admissible, brief) if len(edge.mine) else admissible
 
 
 def nearest_package(
-    ground: AdmissiblePackages, level: float, *, like: Package | None = None
+    admissible: AdmissiblePackages, level: float, *, like: Package | None = None
 ) -> int:
     """The position of the package with the utility nearest to `level`; of near ones the most similar to `like`."""
-    gaps = np.abs(ground.edge.mine - level)
+    gaps = np.abs(admissible.edge.mine - level)
     least = float(gaps.min())
     near = np.flatnonzero(gaps <= least + (0.01 if like is not None else TOLERANCE))
     if like is None:
         return int(near[0])
     return min(
         (int(place) for place in near[:400]),
-        key=lambda place: (count_changes(ground.package(place), like), float(gaps[place]), place),
+        key=lambda place: (
+            count_changes(admissible.package(place), like),
+            float(gaps[place]),
+            place,
+        ),
     )
 
 
@@ -248,15 +252,15 @@ def _round_step(raw: Decimal, grain: Decimal | None) -> Decimal:
     return least * power * unit
 
 
-def _aimed(ground: AdmissiblePackages, brief: PlanBrief) -> AdmissiblePackages:
+def _aimed(admissible: AdmissiblePackages, brief: PlanBrief) -> AdmissiblePackages:
     """Set the goal and the opening level."""
-    terms, top = ground.terms, ground.top
-    bottom = float(ground.edge.mine[-1])
-    least = bottom if ground.floor is None else max(bottom, ground.floor)
+    terms, top = admissible.terms, admissible.top
+    bottom = float(admissible.edge.mine[-1])
+    least = bottom if admissible.floor is None else max(bottom, admissible.floor)
     goal = utility_of_worth(terms.preferences, terms.target, fill="high")
     given = goal is not None
     expected = brief.leverage.expected if brief.leverage else None
-    if goal is None and ground.floor is not None:
+    if goal is None and admissible.floor is not None:
         known = expected.utility_me if expected else None
         goal = (least + top) / 2 if known is None else known
     if goal is not None:
@@ -264,21 +268,21 @@ def _aimed(ground: AdmissiblePackages, brief: PlanBrief) -> AdmissiblePackages:
     if goal is None:
         level = bottom + UNINFORMED_OPENING_REACH * (top - bottom)
     else:
-        level = max(goal + OPENING_REACH * (top - goal), _past_their_limit(ground))
-    return replace(ground, goal=goal, goal_given=given, opening=min(top, max(least, level)))
+        level = max(goal + OPENING_REACH * (top - goal), _past_their_limit(admissible))
+    return replace(admissible, goal=goal, goal_given=given, opening=min(top, max(least, level)))
 
 
-def _past_their_limit(ground: AdmissiblePackages) -> float:
+def _past_their_limit(admissible: AdmissiblePackages) -> float:
     """My utility at the end of their estimated walk-away that is better for me; opening below it would lose value."""
-    terms, estimate = ground.terms, ground.terms.their_walk_away
-    bottom = float(ground.edge.mine[-1])
+    terms, estimate = admissible.terms, admissible.terms.their_walk_away
+    bottom = float(admissible.edge.mine[-1])
     if estimate is None:
         return bottom
     low, _, high = estimate.ends
     if estimate.unit == "utility":
-        taken = ground.edge.mine[ground.edge.theirs >= low]
+        taken = admissible.edge.mine[admissible.edge.theirs >= low]
         return float(taken.max()) if len(taken) else bottom
     if len(terms.issues) != 1:
         return bottom
     issue = terms.issues[0]
-    return ground.worth({issue.name: low if issue.direction == "lower" else high})
+    return admissible.worth({issue.name: low if issue.direction == "lower" else high})

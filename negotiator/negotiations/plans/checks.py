@@ -34,16 +34,20 @@ class BrokenPlan(Exception):
 
 
 def check_plan(
-    plan: dict[str, Any], brief: PlanBrief, ground: AdmissiblePackages, *, chosen: ChosenPackages
+    plan: dict[str, Any],
+    brief: PlanBrief,
+    admissible: AdmissiblePackages,
+    *,
+    chosen: ChosenPackages,
 ) -> None:
     """Raise `BrokenPlan` for a package beyond a limit, a path that does not fall, a number without a source, or a
     private number in a sentence for the other side.
     """
-    _check_packages(ground, chosen)
-    _check_schedule(ground, chosen)
+    _check_packages(admissible, chosen)
+    _check_schedule(admissible, chosen)
     _check_figures(plan, ())
     _check_sentences(plan, brief)
-    _check_outward(plan, brief, ground, chosen)
+    _check_outward(plan, brief, admissible, chosen)
 
 
 def outward_texts(plan: dict[str, Any]) -> Iterator[tuple[PlanPlace, str]]:
@@ -93,22 +97,24 @@ def private_numbers(brief: PlanBrief) -> frozenset[Decimal]:
     return frozenset(found)
 
 
-def _check_packages(ground: AdmissiblePackages, chosen: ChosenPackages) -> None:
+def _check_packages(admissible: AdmissiblePackages, chosen: ChosenPackages) -> None:
     trades = [trade.after for trade in chosen.trades]
     steps = [*chosen.path, *chosen.alike, *([chosen.opening] if chosen.opening else [])]
     for package in [*trades, *(step.package for step in steps)]:
-        if not ground.is_admissible(package):
+        if not admissible.is_admissible(package):
             raise BrokenPlan(f"a package breaks a limit: {package}")
 
 
-def _check_schedule(ground: AdmissiblePackages, chosen: ChosenPackages) -> None:
+def _check_schedule(admissible: AdmissiblePackages, chosen: ChosenPackages) -> None:
     levels = [step.utility for step in chosen.path]
     if chosen.path and any(b >= a for a, b in pairwise(levels)):
         raise BrokenPlan("the schedule does not fall")
     given = [step.given for step in chosen.path]
     if any(b >= a for a, b in pairwise(given)) or any(step <= 0 for step in given):
         raise BrokenPlan("the steps of the schedule do not shrink")
-    if ground.floor is not None and any(level < ground.floor - TOLERANCE for level in levels):
+    if admissible.floor is not None and any(
+        level < admissible.floor - TOLERANCE for level in levels
+    ):
         raise BrokenPlan("the schedule crosses the floor")
 
 
@@ -142,13 +148,13 @@ def _check_sentences(plan: dict[str, Any], brief: PlanBrief) -> None:
             continue
         for number in numbers_in(normalise_text(_masked(text, given))):
             if not number.in_words and not number.readings & known:
-                raise BrokenPlan(f"{place} says a number nobody gave: {text!r}")
+                raise BrokenPlan(f"{place} has a number without a source: {text!r}")
 
 
 def _check_outward(
-    plan: dict[str, Any], brief: PlanBrief, ground: AdmissiblePackages, chosen: ChosenPackages
+    plan: dict[str, Any], brief: PlanBrief, admissible: AdmissiblePackages, chosen: ChosenPackages
 ) -> None:
-    terms = ground.terms
+    terms = admissible.terms
     packages = [row.package for row in brief.ledger]
     packages += [chosen.opening.package] if chosen.opening else []
     packages += [trade.after for trade in chosen.trades]
@@ -163,10 +169,10 @@ def _check_outward(
     for place, text in outward_texts(plan):
         found = numbers_in(normalise_text(_masked(text, given)))
         if any(number.readings & hidden for number in found if not number.in_words):
-            raise BrokenPlan(f"{place} gives a limit away")
+            raise BrokenPlan(f"{place} reveals a private number")
         tactic = place[0] == "tactics"
         if not tactic and any(not n.in_words and not n.readings & public for n in found):
-            raise BrokenPlan(f"{place} says a number that is not on the table: {text!r}")
+            raise BrokenPlan(f"{place} has a number that is not public: {text!r}")
 
 
 def _given_words(brief: PlanBrief, values: Iterable[object]) -> list[str]:

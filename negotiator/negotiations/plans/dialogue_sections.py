@@ -42,7 +42,7 @@ USUAL_TACTICS: Final[dict[str, tuple[str, ...]]] = {
 }
 
 
-def question_rows(brief: PlanBrief, ground: AdmissiblePackages) -> list[PlanSection]:
+def question_rows(brief: PlanBrief, admissible: AdmissiblePackages) -> list[PlanSection]:
     """Questions to ask, and what their answers reveal."""
     rows: list[PlanSection] = [
         {
@@ -51,7 +51,7 @@ def question_rows(brief: PlanBrief, ground: AdmissiblePackages) -> list[PlanSect
             "issue": None,
         }
     ]
-    for issue in sorted(ground.terms.issues, key=lambda one: -one.weight)[:4]:
+    for issue in sorted(admissible.terms.issues, key=lambda one: -one.weight)[:4]:
         name = issue_label(issue)
         ask = (
             f"How did you arrive at your figure for {name}?"
@@ -81,9 +81,9 @@ def question_rows(brief: PlanBrief, ground: AdmissiblePackages) -> list[PlanSect
     return rows
 
 
-def objection_rows(brief: PlanBrief, ground: AdmissiblePackages) -> list[PlanSection]:
+def objection_rows(brief: PlanBrief, admissible: AdmissiblePackages) -> list[PlanSection]:
     """Likely objections, each with a reply, a fallback and evidence."""
-    main = max(ground.terms.issues, key=lambda one: one.weight)
+    main = max(admissible.terms.issues, key=lambda one: one.weight)
     name, role = issue_label(main), brief.terms.role
     if role in BUYING_ROLES:
         first = (
@@ -124,11 +124,11 @@ def objection_rows(brief: PlanBrief, ground: AdmissiblePackages) -> list[PlanSec
 
 
 def script_section(
-    brief: PlanBrief, ground: AdmissiblePackages, chosen: ChosenPackages
+    brief: PlanBrief, admissible: AdmissiblePackages, chosen: ChosenPackages
 ) -> PlanSection:
     """Sentences to open, to resolve an impasse, and to close."""
-    step, terms = chosen.opening, ground.terms
-    said = step is not None and may_be_said(ground, step)
+    step, terms = chosen.opening, admissible.terms
+    said = step is not None and may_be_said(admissible, step)
     if step is not None and said:
         offer = f"What we have in mind is {package_in_words(terms, step.package)}."
         why = _public_reason(brief)
@@ -155,7 +155,7 @@ def tactic_rows(brief: PlanBrief) -> list[PlanSection]:
     """The tactics that fit, with the facts that support them."""
     items = rank_tactics(
         brief.situation,
-        shelf=built_in_catalogue(),
+        catalogue=built_in_catalogue(),
         own=brief.own_tactics,
         results=brief.results,
     )
@@ -175,7 +175,7 @@ def tactic_rows(brief: PlanBrief) -> list[PlanSection]:
 
 def their_tactic_rows(brief: PlanBrief) -> list[PlanSection]:
     """Tactics the other side is likely to use, recognised ones first, with the best answers."""
-    shelf = built_in_catalogue().with_own(brief.own_tactics)
+    catalogue = built_in_catalogue().with_own(brief.own_tactics)
     seen = {move.tactic_id: move for move in brief.situation.recognised}
     if brief.situation.their_claimed_final:
         seen.setdefault("tac_final_offer_bluff", RecognisedTactic("tac_final_offer_bluff", "", 0.5))
@@ -183,15 +183,15 @@ def their_tactic_rows(brief: PlanBrief) -> list[PlanSection]:
     usual = [one for one in USUAL_TACTICS[side] if one not in seen]
     rows: list[PlanSection] = []
     for tactic_id in (*seen, *usual):
-        tactic = shelf.get(tactic_id)
+        tactic = catalogue.get(tactic_id)
         if tactic is not None:
             why = "Seen in this talk." if tactic_id in seen else "Common on the other side."
-            rows.append(_their_move(shelf, tactic, why))
+            rows.append(_their_move(catalogue, tactic, why))
     return rows
 
 
-def _their_move(shelf: TacticCatalogue, tactic: Tactic, why: str) -> PlanSection:
-    answers = [shelf.by_id[one] for one in tactic.countered_by[:3]]
+def _their_move(catalogue: TacticCatalogue, tactic: Tactic, why: str) -> PlanSection:
+    answers = [catalogue.by_id[one] for one in tactic.countered_by[:3]]
     return {
         "tactic_id": tactic.id,
         "name": tactic.name,

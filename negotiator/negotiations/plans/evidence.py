@@ -63,11 +63,13 @@ class NoLeads:
         return ()
 
 
-async def find_leads(scout: LeadFinder, session: NegotiationSession) -> tuple[AlternativeLead, ...]:
+async def find_leads(
+    finder: LeadFinder, session: NegotiationSession
+) -> tuple[AlternativeLead, ...]:
     """Leads for a negotiation in which the user buys; none otherwise."""
     terms = session.terms
     if terms.role != "buyer":
         return ()
     sellers = terms.other_party.names if terms.other_party else ()
     labels = [issue.label for issue in terms.issues if issue.label != issue.name]
-    return await scout.leads(sellers, [terms.title, *labels])
+    return await finder.leads(sellers, [terms.title, *labels])

@@ -85,25 +85,25 @@ def leverage_section(brief: PlanBrief) -> PlanSection | None:
 
 
 def opening_section(
-    brief: PlanBrief, ground: AdmissiblePackages, chosen: ChosenPackages
+    brief: PlanBrief, admissible: AdmissiblePackages, chosen: ChosenPackages
 ) -> PlanSection | None:
     """The opening package, its aggressiveness, its justification, and whether to make the first offer."""
     step = chosen.opening
     if step is None:
         return None
-    bottom = float(ground.edge.mine[-1]) if ground.floor is None else ground.floor
-    bold = 1.0 if ground.top <= bottom else (step.utility - bottom) / (ground.top - bottom)
+    bottom = float(admissible.edge.mine[-1]) if admissible.floor is None else admissible.floor
+    bold = 1.0 if admissible.top <= bottom else (step.utility - bottom) / (admissible.top - bottom)
     words = "high" if bold > 0.85 else "medium" if bold > 0.55 else "low"
     return {
-        "package": package_figures(ground.terms, step.package, chosen.made or "engine:opening"),
+        "package": package_figures(admissible.terms, step.package, chosen.made or "engine:opening"),
         "made": chosen.made is not None,
         "utility": utility_figure(step.utility, "engine:utility"),
         "aggressiveness": {"level": words, "value": _share(bold, "engine:aggressiveness")},
         "justification": _justification(brief),
-        "first_or_wait": first_offer_section(brief, may_be_said(ground, step)),
+        "first_or_wait": first_offer_section(brief, may_be_said(admissible, step)),
         "alternatives": [
             {
-                "package": package_figures(ground.terms, one.package, "engine:equal_packages"),
+                "package": package_figures(admissible.terms, one.package, "engine:equal_packages"),
                 "utility": utility_figure(one.utility, "engine:utility"),
             }
             for one in chosen.alike
@@ -129,13 +129,17 @@ def first_offer_section(brief: PlanBrief, sayable: bool) -> PlanSection:
 
 
 def limit_section(
-    ground: AdmissiblePackages, given_as: str, level: float | None, *, fallback: str | None = None
+    admissible: AdmissiblePackages,
+    given_as: str,
+    level: float | None,
+    *,
+    fallback: str | None = None,
 ) -> PlanSection | None:
     """The target or the walk-away as given, and its utility; None when neither is known.
 
     `given_as` is `target` or `walk_away`, `fallback` the source of `level` when the limit is derived.
     """
-    terms = ground.terms
+    terms = admissible.terms
     given = terms.target if given_as == "target" else terms.walk_away
     shown = worth_figures(terms, given, f"/{given_as}")
     if shown is None and level is None:
@@ -145,13 +149,13 @@ def limit_section(
     return {**(shown or {}), "utility": utility}
 
 
-def trade_rows(ground: AdmissiblePackages, chosen: ChosenPackages) -> list[PlanSection]:
+def trade_rows(admissible: AdmissiblePackages, chosen: ChosenPackages) -> list[PlanSection]:
     """Trades between issues (logrolling): what to give, what to get, and the estimated gain of both sides."""
-    terms = ground.terms
+    terms = admissible.terms
     return [
         {
-            "give": _change(ground, trade, trade.give),
-            "get": _change(ground, trade, trade.get),
+            "give": _change(admissible, trade, trade.give),
+            "get": _change(admissible, trade, trade.get),
             "my_net_utility": utility_figure(trade.mine, "engine:logrolling"),
             "their_estimated_gain": utility_figure(trade.theirs, "engine:logrolling"),
             "why": f"{_capital(issue_label(trade.give))} seems to matter more to them than to you, "
@@ -163,9 +167,9 @@ def trade_rows(ground: AdmissiblePackages, chosen: ChosenPackages) -> list[PlanS
     ]
 
 
-def red_line_rows(brief: PlanBrief, ground: AdmissiblePackages) -> list[PlanSection]:
+def red_line_rows(brief: PlanBrief, admissible: AdmissiblePackages) -> list[PlanSection]:
     """The constraints and the walk-away, which no agreement may break."""
-    terms = ground.terms
+    terms = admissible.terms
     rows: list[PlanSection] = [
         {
             "issue": rule.issue,
@@ -181,21 +185,21 @@ def red_line_rows(brief: PlanBrief, ground: AdmissiblePackages) -> list[PlanSect
         }
         for place, rule in enumerate(terms.constraints)
     ]
-    if ground.floor is not None:
+    if admissible.floor is not None:
         where = "session:/walk_away" if terms.walk_away else "session:/batna/value"
-        floor = utility_figure(ground.floor, where)
+        floor = utility_figure(admissible.floor, where)
         rows.append({"issue": None, "op": "utility >=", "values": [floor], "hard": True})
     return rows
 
 
-def approval_rows(ground: AdmissiblePackages, chosen: ChosenPackages) -> list[PlanSection]:
+def approval_rows(admissible: AdmissiblePackages, chosen: ChosenPackages) -> list[PlanSection]:
     """The planned packages that go beyond the authority, with the approver."""
-    terms = ground.terms
+    terms = admissible.terms
     rows: list[PlanSection] = []
     steps = [*([chosen.opening] if chosen.opening else []), *chosen.path]
     for place, step in enumerate(steps):
         if needs_approval(terms, step.package):
-            what = "The opening" if place == 0 else f"The concession to {_named(ground, step)}"
+            what = "The opening" if place == 0 else f"The concession to {_named(admissible, step)}"
             rows.append(
                 {
                     "what": f"{what} goes beyond your authority.",
@@ -208,14 +212,14 @@ def approval_rows(ground: AdmissiblePackages, chosen: ChosenPackages) -> list[Pl
     return rows
 
 
-def _named(ground: AdmissiblePackages, step: ConcessionStep) -> str:
+def _named(admissible: AdmissiblePackages, step: ConcessionStep) -> str:
     return ", ".join(
-        value_in_words(ground.terms, i, step.package[i.name]) for i in ground.terms.issues
+        value_in_words(admissible.terms, i, step.package[i.name]) for i in admissible.terms.issues
     )
 
 
-def _change(ground: AdmissiblePackages, trade: IssueTrade, issue: Issue) -> PlanSection:
-    terms = ground.terms
+def _change(admissible: AdmissiblePackages, trade: IssueTrade, issue: Issue) -> PlanSection:
+    terms = admissible.terms
     ends = ({issue.name: trade.before[issue.name]}, {issue.name: trade.after[issue.name]})
     was, now = (package_figures(terms, one, "engine:logrolling")[issue.name] for one in ends)
     return {"issue": issue.name, "from": was, "to": now}

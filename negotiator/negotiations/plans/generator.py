@@ -42,71 +42,71 @@ def make_plan(brief: PlanBrief) -> PlanDocument:
 
     Raises `BrokenPlan` when the plan fails `check_plan`, which is a fault of this code.
     """
-    ground = admissible_packages(brief)
-    chosen = choose_packages(brief, ground)
-    floor_from = "session:/batna/value" if ground.floor is not None else None
+    admissible = admissible_packages(brief)
+    chosen = choose_packages(brief, admissible)
+    floor_from = "session:/batna/value" if admissible.floor is not None else None
     plan: PlanDocument = {
-        "summary": text_sections.summary_section(brief, ground),
-        "objectives": text_sections.objective_rows(ground, chosen),
+        "summary": text_sections.summary_section(brief, admissible),
+        "objectives": text_sections.objective_rows(admissible, chosen),
         "zopa": figure_sections.zopa_section(brief),
         "leverage": figure_sections.leverage_section(brief),
-        "opening_offer": figure_sections.opening_section(brief, ground, chosen),
-        "target": figure_sections.limit_section(ground, "target", ground.goal),
+        "opening_offer": figure_sections.opening_section(brief, admissible, chosen),
+        "target": figure_sections.limit_section(admissible, "target", admissible.goal),
         "floor": figure_sections.limit_section(
-            ground, "walk_away", ground.floor, fallback=floor_from
+            admissible, "walk_away", admissible.floor, fallback=floor_from
         ),
         "walk_away_script": dialogue_sections.WALK_AWAY_SCRIPT,
-        "concession_schedule": text_sections.schedule_rows(ground, chosen),
-        "trades": figure_sections.trade_rows(ground, chosen),
-        "questions": dialogue_sections.question_rows(brief, ground),
+        "concession_schedule": text_sections.schedule_rows(admissible, chosen),
+        "trades": figure_sections.trade_rows(admissible, chosen),
+        "questions": dialogue_sections.question_rows(brief, admissible),
         "tactics": dialogue_sections.tactic_rows(brief),
-        "objections": dialogue_sections.objection_rows(brief, ground),
+        "objections": dialogue_sections.objection_rows(brief, admissible),
         "their_tactics": dialogue_sections.their_tactic_rows(brief),
-        "red_lines": figure_sections.red_line_rows(brief, ground),
-        "approvals": figure_sections.approval_rows(ground, chosen),
+        "red_lines": figure_sections.red_line_rows(brief, admissible),
+        "approvals": figure_sections.approval_rows(admissible, chosen),
         "information_gaps": text_sections.gap_rows(brief),
         "alternatives": text_sections.lead_rows(brief),
-        "script": dialogue_sections.script_section(brief, ground, chosen),
-        "branches": text_sections.branch_rows(ground, chosen),
-        "next_actions": text_sections.next_action_rows(brief, ground, chosen),
+        "script": dialogue_sections.script_section(brief, admissible, chosen),
+        "branches": text_sections.branch_rows(admissible, chosen),
+        "next_actions": text_sections.next_action_rows(brief, admissible, chosen),
     }
     plan["sources"] = _used(plan)
-    check_plan(plan, brief, ground, chosen=chosen)
+    check_plan(plan, brief, admissible, chosen=chosen)
     return plan
 
 
-def choose_packages(brief: PlanBrief, ground: AdmissiblePackages) -> ChosenPackages:
+def choose_packages(brief: PlanBrief, admissible: AdmissiblePackages) -> ChosenPackages:
     """The packages of the plan; an offer that the user already made is the opening, if it keeps every limit."""
-    made = _said(ground)
-    first = made or _sayable_opening(ground)
-    path = concession_steps(ground, first, rounds=brief.terms.max_rounds)
-    alike = [one for one in similar_packages(ground, first) if may_be_said(ground, one)]
-    row = f"offer:{ground.said.seq}" if made and ground.said else None
-    return ChosenPackages(first, tuple(alike), tuple(path), tuple(find_trades(ground)), row)
+    made = _said(admissible)
+    first = made or _sayable_opening(admissible)
+    path = concession_steps(admissible, first, rounds=brief.terms.max_rounds)
+    alike = [one for one in similar_packages(admissible, first) if may_be_said(admissible, one)]
+    row = f"offer:{admissible.said.seq}" if made and admissible.said else None
+    return ChosenPackages(first, tuple(alike), tuple(path), tuple(find_trades(admissible)), row)
 
 
-def _sayable_opening(ground: AdmissiblePackages) -> ConcessionStep | None:
+def _sayable_opening(admissible: AdmissiblePackages) -> ConcessionStep | None:
     """The opening package or, if that would reveal a limit, the next better package that does not."""
-    first = opening_package(ground)
-    if first is None or may_be_said(ground, first):
+    first = opening_package(admissible)
+    if first is None or may_be_said(admissible, first):
         return first
-    last = int((ground.edge.mine >= first.utility).sum())
+    last = int((admissible.edge.mine >= first.utility).sum())
     better = (
-        ConcessionStep(ground.package(place), float(ground.edge.mine[place]), 0.0)
+        ConcessionStep(admissible.package(place), float(admissible.edge.mine[place]), 0.0)
         for place in range(last - 1, max(-1, last - 1 - MAX_OPENINGS_TRIED), -1)
     )
-    return next((step for step in better if may_be_said(ground, step)), first)
+    return next((step for step in better if may_be_said(admissible, step)), first)
 
 
-def _said(ground: AdmissiblePackages) -> ConcessionStep | None:
+def _said(admissible: AdmissiblePackages) -> ConcessionStep | None:
     """The user's last offer as the start of the path, if it is complete and keeps every limit."""
-    if ground.said is None or not len(ground.edge.mine):
+    if admissible.said is None or not len(admissible.edge.mine):
         return None
-    package = dict(ground.said.package)
-    whole = all(issue.name in package for issue in ground.terms.issues)
-    if not whole or not ground.is_admissible(package):
+    package = dict(admissible.said.package)
+    whole = all(issue.name in package for issue in admissible.terms.issues)
+    if not whole or not admissible.is_admissible(package):
         return None
-    return ConcessionStep(package, ground.worth(package), 0.0)
+    return ConcessionStep(package, admissible.worth(package), 0.0)
 
 
 def _used(plan: PlanDocument) -> dict[str, str]:

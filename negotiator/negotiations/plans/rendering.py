@@ -82,10 +82,10 @@ def private_limits(terms: Terms) -> dict[str, set[Decimal]]:
     return found
 
 
-def may_be_said(ground: AdmissiblePackages, step: ConcessionStep) -> bool:
+def may_be_said(admissible: AdmissiblePackages, step: ConcessionStep) -> bool:
     """Whether a package reveals no limit: it has no price of a limit and is worth more than the walk-away."""
-    terms = ground.terms
-    if ground.floor is not None and step.utility <= ground.floor + 1e-9:
+    terms = admissible.terms
+    if admissible.floor is not None and step.utility <= admissible.floor + 1e-9:
         return False
     single = single_limit(terms)
     watched = {issue.name for issue in terms.issues if issue.type == "money"}

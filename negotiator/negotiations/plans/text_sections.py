@@ -30,34 +30,34 @@ GAP_QUESTIONS: Final[dict[str, str]] = {
 }
 
 
-def summary_section(brief: PlanBrief, ground: AdmissiblePackages) -> PlanSection:
+def summary_section(brief: PlanBrief, admissible: AdmissiblePackages) -> PlanSection:
     """A summary of the negotiation, and one sentence per assumption."""
     terms = brief.terms
     about = ", ".join(issue_label(issue) for issue in terms.issues)
     assumed = list(brief.leverage.assumptions) if brief.leverage else []
-    if ground.stand_ins:
-        names = ", ".join(ground.stand_ins)
+    if admissible.stand_ins:
+        names = ", ".join(admissible.stand_ins)
         assumed.append(
             f"No range is given for {names}: it runs from your walk-away past your target."
         )
-    if not ground.goal_given and ground.goal is not None:
+    if not admissible.goal_given and admissible.goal is not None:
         assumed.append("No target is given: the expected agreement, or the middle, stands in.")
-    if terms.walk_away is None and ground.floor is not None:
+    if terms.walk_away is None and admissible.floor is not None:
         assumed.append("No walk-away is given: your best alternative stands in for it.")
-    if terms.walk_away is None and ground.floor is None:
+    if terms.walk_away is None and admissible.floor is None:
         assumed.append("No walk-away is known, so this plan has no floor and promises none.")
     text = f"{terms.title}. You are the {terms.role}; {brief.them} is across the table. It is about {about}."
     return {"text": text, "assumptions": list(dict.fromkeys(assumed))}
 
 
-def objective_rows(ground: AdmissiblePackages, chosen: ChosenPackages) -> list[PlanSection]:
+def objective_rows(admissible: AdmissiblePackages, chosen: ChosenPackages) -> list[PlanSection]:
     """The objectives, most important first, each with its measure."""
-    terms, rows = ground.terms, list[PlanSection]()
+    terms, rows = admissible.terms, list[PlanSection]()
     if terms.target is not None:
         rows.append(
             {"objective": "Reach the target.", "measure": "The agreed package is worth it."}
         )
-    if ground.floor is not None:
+    if admissible.floor is not None:
         rows.append(
             {
                 "objective": "Never go below the floor.",
@@ -82,7 +82,7 @@ def objective_rows(ground: AdmissiblePackages, chosen: ChosenPackages) -> list[P
     return rows
 
 
-def schedule_rows(ground: AdmissiblePackages, chosen: ChosenPackages) -> list[PlanSection]:
+def schedule_rows(admissible: AdmissiblePackages, chosen: ChosenPackages) -> list[PlanSection]:
     """The concession path: the trigger of each step, its package, and what to ask in return."""
     rows: list[PlanSection] = []
     before = chosen.opening
@@ -96,10 +96,10 @@ def schedule_rows(ground: AdmissiblePackages, chosen: ChosenPackages) -> list[Pl
         rows.append(
             {
                 "trigger": trigger,
-                "package": package_figures(ground.terms, step.package, "engine:concession"),
+                "package": package_figures(admissible.terms, step.package, "engine:concession"),
                 "utility": {"value": round(step.utility, 6), "source": "engine:utility"},
                 "gives": {"value": round(step.given, 6), "source": "engine:concession"},
-                "ask_in_return": _ask(ground, before, step),
+                "ask_in_return": _ask(admissible, before, step),
             }
         )
         before = step
@@ -125,10 +125,10 @@ def gap_rows(brief: PlanBrief) -> list[PlanSection]:
     return rows
 
 
-def branch_rows(ground: AdmissiblePackages, chosen: ChosenPackages) -> list[PlanSection]:
+def branch_rows(admissible: AdmissiblePackages, chosen: ChosenPackages) -> list[PlanSection]:
     """Advice for the ways in which the other side may react."""
     rows: list[PlanSection] = []
-    if ground.goal is not None:
+    if admissible.goal is not None:
         rows.append(
             {
                 "if": "Their offer reaches your target.",
@@ -148,7 +148,7 @@ def branch_rows(ground: AdmissiblePackages, chosen: ChosenPackages) -> list[Plan
             "then": "Hold, ask what stands in the way, offer a trade instead.",
         }
     )
-    if ground.floor is not None:
+    if admissible.floor is not None:
         rows.append(
             {
                 "if": "They call it final and it is below your floor.",
@@ -172,7 +172,7 @@ def branch_rows(ground: AdmissiblePackages, chosen: ChosenPackages) -> list[Plan
 
 
 def next_action_rows(
-    brief: PlanBrief, ground: AdmissiblePackages, chosen: ChosenPackages
+    brief: PlanBrief, admissible: AdmissiblePackages, chosen: ChosenPackages
 ) -> list[PlanSection]:
     """The three most important next actions."""
     missing = set(brief.terms.missing)
@@ -202,12 +202,14 @@ def next_action_rows(
     return rows[:3]
 
 
-def _ask(ground: AdmissiblePackages, before: ConcessionStep | None, step: ConcessionStep) -> str:
+def _ask(
+    admissible: AdmissiblePackages, before: ConcessionStep | None, step: ConcessionStep
+) -> str:
     """What to ask for a concession: a step on the weighted issue with most to gain that the concession leaves alone."""
     given = {n for n, value in step.package.items() if before and before.package.get(n) != value}
     others = [
         issue
-        for issue in ground.terms.issues
+        for issue in admissible.terms.issues
         if issue.tradeable and issue.name not in given and _held(issue, step) < 1.0
     ]
     if others:

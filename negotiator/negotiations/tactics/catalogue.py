@@ -199,7 +199,7 @@ def _joined(tactics: Sequence[Tactic]) -> TacticCatalogue:
             named += tuple(_ids_in_conditions(tactic))
         for other in named:
             if other not in by_id:
-                raise ValueError(f"tactic {tactic.id}: {other} is not on the shelf")
+                raise ValueError(f"tactic {tactic.id}: {other} is not in the catalogue")
         for answer in tactic.countered_by:
             answered[answer].setdefault(tactic.id)
         for move in tactic.counter_to:

@@ -113,7 +113,7 @@ class TacticSuggestion:
 def rank_tactics(
     situation: TacticSituation,
     *,
-    shelf: TacticCatalogue,
+    catalogue: TacticCatalogue,
     own: Iterable[Tactic] = (),
     results: Mapping[str, TacticResult] | None = None,
     limit: int = 5,
@@ -123,7 +123,7 @@ def rank_tactics(
     `own` are the user's tactics, `results` the user's record by tactic id. Deceptive tactics are never returned, nor
     tactics with a precondition that is not known to hold or a reason against them that is known to hold.
     """
-    whole = shelf.with_own(own)
+    whole = catalogue.with_own(own)
     moves = tuple(move for move in recognised_moves(situation) if move.tactic_id in whole.by_id)
     pressing = sum(whole.by_id[move.tactic_id].ethics != "fine" for move in moves)
     facts = facts_of(situation, moves, pressure=pressing)
@@ -133,7 +133,12 @@ def rank_tactics(
         answering = any(move.tactic_id in tactic.counter_to for move in moves)
         if _allowed(tactic, situation, facts=facts, answering=answering):
             item = _suggestion(
-                tactic, situation, facts=facts, moves=moves, shelf=whole, own=record.get(tactic.id)
+                tactic,
+                situation,
+                facts=facts,
+                moves=moves,
+                catalogue=whole,
+                own=record.get(tactic.id),
             )
             made += [item] if item else []
     made.sort(key=lambda item: (-item.score, item.tactic.id))
@@ -178,11 +183,11 @@ def _suggestion(
     *,
     facts: FactValues,
     moves: Sequence[RecognisedTactic],
-    shelf: TacticCatalogue,
+    catalogue: TacticCatalogue,
     own: TacticResult | None,
 ) -> TacticSuggestion | None:
     answers = [
-        _answer(tactic, move, shelf) for move in moves if move.tactic_id in tactic.counter_to
+        _answer(tactic, move, catalogue) for move in moves if move.tactic_id in tactic.counter_to
     ][:1]
     fired = [c for c in tactic.use_when if c.condition and condition_holds(c.condition, facts)]
     if not answers and not fired:
@@ -208,7 +213,7 @@ def _suggestion(
         say=_say(tactic, situation),
         risk=tactic.risk,
         counters=tuple(
-            TacticReference(answer, shelf.by_id[answer].name) for answer in tactic.countered_by
+            TacticReference(answer, catalogue.by_id[answer].name) for answer in tactic.countered_by
         ),
         evidence=SuggestionEvidence(
             parts, tactic.effect, tuple(f"{s.author}, {s.title}, {s.year}" for s in tactic.sources)
@@ -218,9 +223,9 @@ def _suggestion(
     )
 
 
-def _answer(tactic: Tactic, move: RecognisedTactic, shelf: TacticCatalogue) -> ScorePart:
+def _answer(tactic: Tactic, move: RecognisedTactic, catalogue: TacticCatalogue) -> ScorePart:
     """The points a tactic gets as an answer: more for a certain recognition and an early place."""
-    faced = shelf.by_id[move.tactic_id]
+    faced = catalogue.by_id[move.tactic_id]
     place = faced.countered_by.index(tactic.id)
     points = COUNTER_POINTS * move.confidence * LATER_ANSWER**place
     return ScorePart(f"It answers “{faced.name}”, heard in “{move.quote}”", round(points, 3))
@@ -289,12 +294,14 @@ def _sayable(sayable: PublicWords, name: str) -> str:
     )
 
 
-def _varied(ranked: Sequence[TacticSuggestion], shelf: TacticCatalogue) -> list[TacticSuggestion]:
+def _varied(
+    ranked: Sequence[TacticSuggestion], catalogue: TacticCatalogue
+) -> list[TacticSuggestion]:
     """The ranking with at most `MAX_PER_FAMILY` tactics of one family."""
     counts: dict[str, int] = {}
     first: list[TacticSuggestion] = []
     for item in ranked:
-        family = shelf.by_id[item.tactic.id].family
+        family = catalogue.by_id[item.tactic.id].family
         counts[family] = counts.get(family, 0) + 1
         if counts[family] <= MAX_PER_FAMILY:
             first.append(item)

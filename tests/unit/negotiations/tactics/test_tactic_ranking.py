@@ -34,7 +34,7 @@ def test_own_results_move_the_rank_and_small_numbers_say_little() -> None:
 
     def score(stats: TacticStats | None) -> float:
         results = {"tac_meso": TacticResult(stats, ("mem_1",))} if stats else {}
-        found = rank_tactics(situation, shelf=SHELF, results=results, limit=50)
+        found = rank_tactics(situation, catalogue=SHELF, results=results, limit=50)
         item = next(item for item in found if item.tactic.id == "tac_meso")
         assert item.memories == (("mem_1",) if stats else ())
         assert (item.wins is None) == (stats is None)
@@ -61,7 +61,7 @@ def test_a_users_own_tactic_competes_and_a_deceptive_one_does_not() -> None:
     }
     situation = TacticSituation(role="buyer", phase="bargain", n_issues=4)
     own = parse_tactic(raw, owner="user")
-    first = rank_tactics(situation, shelf=SHELF, own=[own])[0]
+    first = rank_tactics(situation, catalogue=SHELF, own=[own])[0]
     assert first.tactic.id == "tac_01own"
     assert "12 of 12" in first.why
     assert first.wins is not None
@@ -69,7 +69,7 @@ def test_a_users_own_tactic_competes_and_a_deceptive_one_does_not() -> None:
     trick = parse_tactic({**raw, "ethics": "deceptive"}, owner="user")
     assert all(
         item.tactic.id != "tac_01own"
-        for item in rank_tactics(situation, shelf=SHELF, own=[trick], limit=50)
+        for item in rank_tactics(situation, catalogue=SHELF, own=[trick], limit=50)
     )
 
 
@@ -110,8 +110,8 @@ def met(condition: TacticCondition, facts: dict[str, FactValue]) -> bool:
 @settings(max_examples=150, deadline=None)
 @given(situations())
 def test_the_rules_hold_in_every_situation(situation: TacticSituation) -> None:
-    found = rank_tactics(situation, shelf=SHELF, limit=100)
-    assert found == rank_tactics(situation, shelf=SHELF, limit=100)
+    found = rank_tactics(situation, catalogue=SHELF, limit=100)
+    assert found == rank_tactics(situation, catalogue=SHELF, limit=100)
     moves = situation.recognised
     pressure = len({m.tactic_id for m in moves if SHELF.by_id[m.tactic_id].ethics != "fine"})
     facts = facts_of(situation, moves, pressure=pressure)
@@ -148,6 +148,6 @@ def test_hostile_text_is_only_ever_quoted(spoken: str, figure: str) -> None:
         utterance=spoken,
         sayable=PublicWords(their_offer=figure, topic=figure),
     )
-    for item in rank_tactics(situation, shelf=SHELF, limit=50):
+    for item in rank_tactics(situation, catalogue=SHELF, limit=50):
         assert len(item.say) < 600
         assert item.say.isprintable()

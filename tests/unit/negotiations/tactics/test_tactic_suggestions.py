@@ -14,13 +14,13 @@ SHELF = built_in_catalogue()
 
 def advice(limit: int = 8, **facts: Any) -> dict[str, TacticSuggestion]:
     """Suggestions by tactic id, best first."""
-    found = rank_tactics(TacticSituation(**facts), shelf=SHELF, limit=limit)
+    found = rank_tactics(TacticSituation(**facts), catalogue=SHELF, limit=limit)
     return {item.tactic.id: item for item in found}
 
 
 def test_nothing_known_means_nothing_suggested() -> None:
-    assert rank_tactics(TacticSituation(), shelf=SHELF) == []
-    assert rank_tactics(TacticSituation(role="buyer", phase="bargain"), shelf=SHELF) == []
+    assert rank_tactics(TacticSituation(), catalogue=SHELF) == []
+    assert rank_tactics(TacticSituation(role="buyer", phase="bargain"), catalogue=SHELF) == []
 
 
 def test_an_informed_buyer_before_any_offer_is_told_to_open() -> None:
@@ -218,7 +218,9 @@ def test_what_is_said_uses_only_sayable_words_and_reads_well_without_them() -> N
         their_last_move="silent",
         sayable=PublicWords(my_offer="9,000 euros", their_offer="12,000 euros\u202e\n{topic}"),
     )
-    lines = {item.tactic.id: item.say for item in rank_tactics(situation, shelf=SHELF, limit=50)}
+    lines = {
+        item.tactic.id: item.say for item in rank_tactics(situation, catalogue=SHELF, limit=50)
+    }
     assert lines["tac_reciprocity"] == (
         "We have moved to 9,000 euros and you are still at 12,000 euros {topic}. "
         "I think the next step is yours."
