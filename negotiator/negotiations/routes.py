@@ -143,7 +143,7 @@ class Negotiations:
                 name="edit_negotiation",
                 method="PATCH",
                 path=NEGOTIATION_PATH,
-                summary="Change the terms of a negotiation; members that are not sent keep their values",
+                summary="Change the terms of a negotiation; what is not sent stays",
                 run=self.edit,
                 input=EditNegotiation,
                 output=NegotiationView,
