@@ -1,6 +1,8 @@
-"""Programs acting for people: how an agent gets in, and how a user binds it to himself.
+"""Agents: programs that register, and that users bind to their accounts.
 
-`registration` makes agents, anonymous or by a verified assertion; `delegation` makes and redeems the codes a
-user hands to an agent, `claims` budgets wrong ones; `mail` reaches a mailbox owner. Paths: `/api/agent/register`,
-`/api/agent/claim`. Tables: `agents`, `delegations`. Stands on `tokens`, `users` and `trust`.
+`registration` stores agents, anonymous or with a verified assertion; `assertion_registration` verifies the assertion
+first. `delegation` creates and redeems the codes that a user gives to an agent, and limits wrong codes.
+`identity_tokens` issues the identity assertions of auth.md. `email_verification` asks the owner of an address by mail,
+which `mail` sends. `security_events` applies the events that issuers report. HTTP is in `routes`, `identity_routes`
+and `security_event_routes`. Tables: `agents`, `delegations`.
 """

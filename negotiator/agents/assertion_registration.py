@@ -1,4 +1,7 @@
-"""A signed assertion at either of the agents' doors: verified before the transaction, spent inside it."""
+"""Registration with a signed assertion, for both registration endpoints.
+
+The assertion is verified before the transaction and marked as used inside it.
+"""
 
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NoReturn
@@ -24,7 +27,7 @@ _KINDS: Final[dict[str, Literal["id_jag", "verified_email"]]] = {
 
 @dataclass(frozen=True, slots=True)
 class IdentityAssertionRequest:
-    """What an agent shows at the door: the assertion, what it calls itself, the key it has proven to hold."""
+    """An agent's request: the assertion, the agent's name, its network address, and the key it has proven to hold."""
 
     assertion_type: str
     assertion: str
@@ -35,7 +38,7 @@ class IdentityAssertionRequest:
 
 @dataclass(frozen=True, slots=True)
 class AssertionRegistration:
-    """Takes assertions in."""
+    """Registers agents with assertions. `base` is the URL of this service."""
 
     base: str
     store: Store
@@ -45,7 +48,10 @@ class AssertionRegistration:
     async def enrol(
         self, shown: IdentityAssertionRequest, *, typ: str = ACCESS_TOKEN_TYPE
     ) -> tuple[IssuedToken, dict[str, Any]]:
-        """An agent bound to the assertion's user: its first token, of this type, and whose it is."""
+        """Register an agent bound to the assertion's user; returns its first token, of type `typ`, and the `identity`.
+
+        Raises a `Refusal`. When the user must first approve the link to their account, it has the URL to do so.
+        """
         kind = _KINDS.get(shown.assertion_type)
         if kind is None:
             description = f"assertion_type is {ID_JAG} or {VERIFIED_EMAIL}."
@@ -97,7 +103,7 @@ def _identity(found: MatchedUser, assertion: Assertion) -> dict[str, Any]:
 
 
 def _refused(refused: AssertionRefused, assertion: Assertion | None, address: str) -> Any:
-    """The trail of a refused assertion: its reason, and its issuer once the signature was good."""
+    """Return a unit that audits a refused assertion: its reason and, if the signature is valid, its issuer."""
     issuer = assertion.issuer.issuer if assertion else ""
 
     def remember(tx: Transaction) -> None:

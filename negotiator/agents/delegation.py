@@ -1,13 +1,10 @@
-"""How a delegation code is written: twelve letters that no one mistakes for each other (RFC 8628 §6.1).
+"""Delegation codes: a user creates a code and gives it to their agent, which redeems it once (docs/contract 2.6, 2.7).
 
-Delegation codes: a user makes one, shows it to his agent, the agent redeems it once (docs/contract 2.6).
-
-Redeeming delegation codes: which failures are counted, by whom, and what an empty budget of them refuses.
-
-A code is one of 20^12 (2^51.8), and an agent has five tries. Wrong codes are also charged to the client address, and
-to all agents together only while the address has some left, so that one address cannot spend what everybody shares.
-Neither budget is asked before the code is looked at: a code that is right is taken however many wrong ones others
-sent, and a wrong one is answered 429 in place of 400, and leaves no entry in the audit trail.
+A code has twelve letters of the 20 consonants of RFC 8628 §6.1, so there are 20^12 (2^51.8) codes.
+An agent may try five codes. Each wrong code is also charged to a budget of the client address and, while that has
+some left, to a budget that all agents share; so one address cannot exhaust the shared budget. The code is checked
+before the budgets: a correct code is accepted even when they are empty. A wrong code is answered with 429 instead of
+400 when a budget is empty, and then leaves no entry in the audit trail.
 """
 
 import re
@@ -50,17 +47,17 @@ CODE_LENGTH: Final = 12
 
 
 def new_code() -> str:
-    """Twelve random letters, 51 bits."""
+    """Return twelve random letters, 51 bits."""
     return "".join(secrets.choice(CODE_ALPHABET) for _ in range(CODE_LENGTH))
 
 
 def format_code(code: str) -> str:
-    """The code as people read it, in groups of four."""
+    """Return the code in groups of four letters with hyphens between them."""
     return "-".join(code[start : start + 4] for start in range(0, CODE_LENGTH, 4))
 
 
 def normalise_code(text: str) -> str | None:
-    """The twelve letters of a code, however it was typed; None when it cannot be one."""
+    """Return the twelve letters of a code without spaces and hyphens, in upper case; None for other texts."""
     code = re.sub(r"[\s-]", "", text).upper()
     return code if re.fullmatch(f"[{CODE_ALPHABET}]{{{CODE_LENGTH}}}", code) else None
 
@@ -71,7 +68,7 @@ LONGEST: Final = 3600
 WRONG_CODE: Final = "invalid_claim_token"
 
 TransferOwnership = Callable[[Transaction, str, str], None]
-"""Takes an agent and its user, and gives the user everything that the agent owns."""
+"""Called with the transaction, an agent's id and a user's id; gives the user everything that the agent owns."""
 
 _now = bindparam("now", type_=BigInteger)
 _ADD = Statement(insertion(Delegation))
@@ -129,7 +126,7 @@ _ATTEMPT = Statement(
 
 @dataclass(frozen=True, slots=True)
 class NewDelegation:
-    """A new code, readable this once; `expires_at` in milliseconds."""
+    """A new code; only its digest is stored, so it cannot be shown again. `expires_at` is in milliseconds."""
 
     id: str
     code: str
@@ -139,7 +136,7 @@ class NewDelegation:
 
 @dataclass(frozen=True, slots=True)
 class AgentBinding:
-    """Whose an agent became, by which code, and which scopes the user approved."""
+    """The user that an agent was bound to, the code that bound it, and the scopes that the user approved."""
 
     user_id: str
     email: str | None
@@ -149,7 +146,7 @@ class AgentBinding:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedAgent:
-    """What a claim gives: an access token, what renews it, and whose the agent is now."""
+    """The result of a claim: an access token, its refresh token, and the agent's user."""
 
     token: IssuedToken
     refresh_token: str
@@ -159,7 +156,7 @@ class ClaimedAgent:
 
 @dataclass(frozen=True, slots=True)
 class Delegations:
-    """Makes codes and redeems them. `pepper` keys the digests, `life` is a claimed agent's token life in seconds."""
+    """Creates and redeems codes. `pepper` keys their digests; `life` is the lifetime of a claimed agent's token (s)."""
 
     pepper: bytes
     credentials: AccessTokens
@@ -177,7 +174,11 @@ class Delegations:
         ttl: int = 600,
         agent_id: str | None = None,
     ) -> NewDelegation:
-        """A code that grants these scopes of the user's for `ttl` seconds; 422 for other scopes or lives."""
+        """Create a code that grants `scopes` and can be redeemed for `ttl` seconds.
+
+        With `agent_id`, only that agent can redeem it. Raises `ValidationFailed` (422) for an unknown scope, no scope,
+        or a `ttl` outside 60 to 3600.
+        """
         granted = _check(scopes, ttl)
         code = new_code()
         delegation_id, now = values.new_id("dlg"), values.now()
@@ -205,7 +206,10 @@ class Delegations:
         return NewDelegation(delegation_id, format_code(code), granted, now + ttl * 1000)
 
     def attempt(self, tx: Transaction, caller: Caller) -> None:
-        """Count one attempt before it is made, so that no number of them at once exceeds five."""
+        """Count one attempt before the code is checked, so that parallel requests cannot exceed five.
+
+        Raises `Forbidden` when the caller is no agent, `Conflict` when it is bound, `TooManyRequests` after five.
+        """
         agent = registration.find(tx, caller.client_id)
         if agent is None:
             raise Forbidden("Only a registered agent can be claimed.")
@@ -219,7 +223,7 @@ class Delegations:
             )
 
     def claim(self, tx: Transaction, caller: Caller, text: str) -> ClaimedAgent:
-        """Bind the calling agent to the user of this code."""
+        """Bind the calling agent to the user of the code `text`, and issue its tokens; raises as `bind` does."""
         bound = self.bind(tx, caller, text)
         subject, renewal = self.grant(tx, caller.client_id, bound, key=caller.key)
         token = self.credentials.make(subject, bound.scopes, life=self.life)
@@ -229,7 +233,7 @@ class Delegations:
     def grant(
         self, tx: Transaction, agent_id: str, bound: AgentBinding, *, key: str | None
     ) -> tuple[TokenSubject, NewRefreshToken]:
-        """Open the grant of a claim: what its tokens stand on, and the first refresh token."""
+        """Open the grant of a claim. Returns the subject of its tokens and the first refresh token."""
         now = values.now()
         granted = NewGrant(
             agent_id, bound.user_id, bound.scopes, "", "", "", "", now, identity=bound.delegation_id
@@ -240,7 +244,11 @@ class Delegations:
         return subject, renewal
 
     def bind(self, tx: Transaction, caller: Caller, text: str) -> AgentBinding:
-        """Bind the calling agent to the user of this code, without giving it anything yet."""
+        """Bind the calling agent to the user of the code `text`, without issuing tokens.
+
+        The agent's earlier tokens end. Raises `InvalidRequest` for a wrong code, `Conflict` for a used code or a bound
+        agent, and `Gone` for a revoked or expired code.
+        """
         agent_id, now = caller.client_id, values.now()
         digest = self._digest(normalise_code(text) or "")
         taken = tx.one(_TAKE, code=digest, agent=agent_id, now=now)
@@ -252,7 +260,7 @@ class Delegations:
             raise Gone("The code was revoked.", error="claim_revoked")
         if not tx.run(_BIND, agent=agent_id, user=user_id, now=now):
             raise Conflict("This agent is bound to a user already.", error="already_claimed")
-        # The ephemeral token dies here: whoever saw it must not inherit the user's power (auth.md §2.6).
+        # The anonymous token ends here: a party that has seen it must not act for the user (auth.md §2.6).
         self.credentials.revoke_id(tx, caller.credential)
         revocations.revoke(tx, agent_id, before=now - 1)
         self.transfer_ownership(tx, agent_id, user_id)
@@ -291,19 +299,19 @@ class Delegations:
 def of_user(
     tx: Transaction, user_id: str, *, before: str = "dlg_~", limit: int = 200
 ) -> list[Delegation]:
-    """A user's codes whose ids come before this one, newest first."""
+    """Return up to `limit` codes of the user whose ids precede `before`, newest first."""
     return tx.all(_OF_USER, user=user_id, before=before, limit=limit)
 
 
 def list_delegations(tx: Transaction) -> list[Delegation]:
-    """The newest 200 codes."""
+    """Return the newest 200 codes of all users."""
     return tx.all(_EVERY)
 
 
 def revoke(tx: Transaction, delegation_id: str, *, actor: str, user_id: str | None = None) -> None:
-    """End a code, and with a used one everything that its agent got by it; 404 when there is none to end.
+    """Revoke a code; for a used code, also the tokens that its agent got with it.
 
-    With `user_id` only a code of that user's.
+    With `user_id`, only a code of that user. Raises `NotFound` for an unknown or revoked code.
     """
     owner = tx.one(_OWNED_BY, delegation=delegation_id)
     if owner is None or (user_id is not None and owner != user_id):
@@ -315,7 +323,7 @@ def revoke(tx: Transaction, delegation_id: str, *, actor: str, user_id: str | No
 
 
 def state(delegation: Delegation, now: int) -> str:
-    """Where a code stands: `open`, `used`, `revoked` (before or after its use) or `expired`."""
+    """Return `open`, `used`, `revoked` (before or after use) or `expired`; `now` is in milliseconds."""
     if delegation.revoked_at is not None:
         return "revoked"
     if delegation.used_at is not None:
@@ -324,14 +332,14 @@ def state(delegation: Delegation, now: int) -> str:
 
 
 def works_until(tx: Transaction, codes: Iterable[Delegation]) -> dict[str, int]:
-    """By code id, when what an agent got by a used code ends if the agent does nothing before; milliseconds."""
+    """Map ids of used codes to when the grant of their agent ends unless the agent renews it (milliseconds)."""
     users = {code.user_id for code in codes if code.used_at is not None}
     grants = [grant for user in users for grant in authorization_codes.of_agents(tx, user)]
     return {grant.identity: grant.expires_at for grant in grants if grant.identity}
 
 
 def summary(delegation: Delegation, works_until: int | None = None) -> dict[str, Any]:
-    """What a user sees of a code; never the code."""
+    """Return the members of a code that its user sees; the code itself is not among them."""
     return {
         "id": delegation.id,
         "user_id": delegation.user_id,
@@ -366,7 +374,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class DelegationRedemption:
-    """Runs the unit that redeems a code, within the budgets of wrong codes."""
+    """Redeems codes within the budgets of wrong codes."""
 
     store: Store
     delegations: Delegations
@@ -375,7 +383,11 @@ class DelegationRedemption:
     async def redeem(
         self, caller: Caller, address: str, unit: Callable[[Transaction], Result]
     ) -> Result:
-        """What the unit answers; counts the try before it is made, and a wrong code after."""
+        """Run `unit`, which redeems a code, and return its result.
+
+        The attempt is counted before, a wrong code after. Raises the refusals of `unit`, and `TooManyRequests` when the
+        agent has no attempts left or when a wrong code finds a budget empty.
+        """
         await self.store.write(lambda tx: self.delegations.attempt(tx, caller))
         try:
             return await self.store.write(unit)

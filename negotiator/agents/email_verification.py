@@ -1,4 +1,4 @@
-"""An e-mail address instead of a signature: its owner is asked by mail to bind the agent (docs/contract 2.4)."""
+"""Registration with an unsigned e-mail address: a mail asks its owner to bind the agent (docs/contract 2.4)."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ anything of yours.
 
 @dataclass(frozen=True, slots=True)
 class EmailVerification:
-    """Asks mailbox owners, rarely enough that nobody can be flooded through us: once in ten minutes, thrice a day."""
+    """Asks the owners of e-mail addresses to bind agents, within the limits of `mail.allow_mail`."""
 
     base: str
     mailer: Mailer
@@ -33,7 +33,7 @@ class EmailVerification:
         agent_id: str,
         agent_name: str,
     ) -> bool:
-        """Open the approval behind `secret`; False when the address was written to too often."""
+        """Store the approval that the link with `secret` opens; False when the address got too many mails."""
         if not allow_mail(tx, email):
             return False
         approval_queries.request_binding(
@@ -42,6 +42,6 @@ class EmailVerification:
         return True
 
     async def send(self, secret: str, *, email: str, agent_name: str) -> None:
-        """Send the mail; the registration's answer is the same whether that works or not."""
+        """Send the mail. A failure is not reported to the agent, whose answer is always the same."""
         text = _TEXT.format(base=self.base, name=quote_name(agent_name), secret=secret)
         await self.mailer.send(email, "An agent asks to work for you", text)

@@ -1,6 +1,6 @@
-"""auth.md's words for what the codes' own slice refuses.
+"""`POST /api/agent/identity`, `…/claim` and `…/claim/complete` of auth.md's newer versions (docs/contract 2.8).
 
-`POST /api/agent/identity`, `…/claim`, `…/claim/complete`: auth.md's newer generation (docs/contract 2.8).
+Refused codes are answered with the error words of auth.md.
 """
 
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ _EXPIRED: Final = {"claim_expired", "claim_revoked"}
 
 
 def with_message(refused: Refusal) -> Refusal:
-    """The refusal with `message` beside `error_description`: the first generations of auth.md look there."""
+    """Add `message` with the text of `error_description`, which the first versions of auth.md read."""
     refused.members.setdefault("message", refused.description)
     if interaction := refused.members.get("interaction"):
         refused.members.setdefault("claim", {"attempt": interaction})
@@ -50,13 +50,15 @@ def with_message(refused: Refusal) -> Refusal:
 
 
 def unknown_claim_token() -> Refusal:
-    """401: nobody we know sent this."""
     refused = Unauthorized("This is no claim token.", error="invalid_claim_token")
     return with_message(refused)
 
 
 def claim_refusal(refused: Refusal, *, confirmed: bool) -> Refusal:
-    """A refused code, as whoever completes a claim is told; `confirmed` says that the user has made one by now."""
+    """Return the refusal of a code with its error word in auth.md.
+
+    `confirmed` says whether a user has created a code for the agent.
+    """
     if refused.error in _SAME:
         return refused
     if refused.error in _EXPIRED:
@@ -79,7 +81,7 @@ AnswerBody = dict[str, Any]
 
 
 def _budget(body: RegisterIdentity) -> str:
-    """Whoever proves nothing is counted as anonymous."""
+    """A registration without an assertion is charged to the budget of anonymous registrations."""
     return ANONYMOUS_BUDGET if body.type in {"anonymous", "service_auth"} else ASSERTION_BUDGET
 
 
@@ -89,7 +91,7 @@ def _claim_budget(_body: RequestClaim) -> str:
 
 @dataclass(frozen=True, slots=True)
 class AgentIdentityRoutes:
-    """The agents' door in auth.md's newer generation. `pepper` keys claim tokens."""
+    """The operations of auth.md's newer versions. `pepper` keys the digests of claim tokens."""
 
     base: str
     store: Store
@@ -102,7 +104,6 @@ class AgentIdentityRoutes:
     proofs: DpopProofChecker
 
     def operations(self) -> list[Operation]:
-        """What this slice offers."""
         shared: dict[str, Any] = {
             "method": "POST",
             "output": dict[str, Any],
@@ -114,7 +115,7 @@ class AgentIdentityRoutes:
             Operation(
                 name="register_identity",
                 path=IDENTITY_PATH,
-                summary="Register an agent as auth.md's newer generation does: an identity to exchange for tokens",
+                summary="Register an agent by auth.md's newer versions: get an identity to exchange for tokens",
                 run=self.register,
                 input=RegisterIdentity,
                 budget=_budget,
@@ -124,7 +125,7 @@ class AgentIdentityRoutes:
             Operation(
                 name="request_claim",
                 path=CLAIM_PATH,
-                summary="Ask a user to claim the agent: he gets a page, or a mail that leads there",
+                summary="Ask a user to claim the agent: they get a page, or a mail with a link to it",
                 run=self.request,
                 input=RequestClaim,
                 budget=_claim_budget,
@@ -134,7 +135,7 @@ class AgentIdentityRoutes:
             Operation(
                 name="complete_claim",
                 path=COMPLETE_PATH,
-                summary="Bind the agent by the code that its user read on the page",
+                summary="Bind the agent with the code that its user read on the page",
                 run=self.complete,
                 input=CompleteClaim,
                 refusals=(400, 401, 409, 410),
@@ -143,7 +144,7 @@ class AgentIdentityRoutes:
         ]
 
     async def register(self, call: Call[RegisterIdentity]) -> AnswerBody:
-        """Every variant; `type` selects it."""
+        """Register an agent; `type` selects the variant."""
         key = await self.proofs.key(call.headers, method="POST", path=IDENTITY_PATH)
         try:
             match call.input.type:
@@ -160,7 +161,7 @@ class AgentIdentityRoutes:
         return with_flat_members(answer)
 
     async def request(self, call: Call[RequestClaim]) -> AnswerBody:
-        """Start the approval, or start it anew."""
+        """Ask a user to bind the agent; may be repeated."""
         body = call.input
         agent_id = await self._unclaimed(body.claim_token)
         email = _email(body.login_hint or body.email or "")
@@ -179,7 +180,7 @@ class AgentIdentityRoutes:
         return {"registration_id": agent_id, "status": "initiated", "expires_at": until}
 
     async def complete(self, call: Call[CompleteClaim]) -> AnswerBody:
-        """Bind the agent, once; what it held before is dead."""
+        """Bind the agent once; its earlier tokens end."""
         key = await self.proofs.key(call.headers, method="POST", path=COMPLETE_PATH)
         body = call.input
         agent_id, code = await self._unclaimed(body.claim_token), body.user_code or body.otp or ""
@@ -265,7 +266,7 @@ class AgentIdentityRoutes:
         }
 
     def claim(self, agent_id: str) -> AnswerBody:
-        """How an agent that was just made is claimed."""
+        """Return the `claim` member for a new agent: its claim token, the end of that, and the URL to send it to."""
         token, until = identity_tokens.make_claim_token(self.pepper, agent_id, now=values.now())
         return {
             "token": token,
@@ -274,7 +275,10 @@ class AgentIdentityRoutes:
         }
 
     def _attempt(self, tx: Transaction, agent_id: str, email: str) -> AnswerBody:
-        """A page where the owner of this address, signed in, may bind the agent; nobody is told whether he exists."""
+        """Open a page where the signed-in owner of the address may bind the agent.
+
+        The answer is the same whether or not a user has this address.
+        """
         agent, secret = registration.find(tx, agent_id), values.new_secret()
         name = agent.name if agent else ""
         approval_queries.request_binding(
@@ -285,7 +289,7 @@ class AgentIdentityRoutes:
         return {"verification_uri": uri, "expires_at": values.timestamp(until)}
 
     async def _unclaimed(self, text: str) -> str:
-        """The agent of a claim token that is still to be claimed; 401, 409 or 410 otherwise."""
+        """Return the id of the unclaimed agent of a claim token; refused with 401, 409 or 410 otherwise."""
         found = identity_tokens.read_claim_token(self.pepper, text)
         if found is None:
             raise unknown_claim_token()
@@ -305,7 +309,7 @@ class AgentIdentityRoutes:
 
 
 def _credential(claimed: ClaimedAgent) -> AnswerBody:
-    """The answer of auth.md v0.1 to a claim: the members of a registration under both names, and a refresh token."""
+    """Return auth.md v0.1's answer to a claim: the registration's members under both names, and a refresh token."""
     token = claimed.token
     until = values.timestamp(token.issued_at + token.life * 1000)
     told = token.members()

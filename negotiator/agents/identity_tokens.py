@@ -1,11 +1,11 @@
-"""Claim tokens: what an agent that nobody claimed yet proves itself by, until a user has bound it.
+"""Claim tokens and identity assertions of agents that use auth.md's newer versions.
 
-The text says which agent and until when, under a keyed digest: it needs no row, and being claimed ends it.
+An unclaimed agent authenticates with its claim token. The token has the agent's id and its own end under a keyed
+digest, so it needs no row; it ends when a user binds the agent.
 
-What an agent of auth.md's newer generation is given: an assertion of who it is here, and what renews it.
-
-The assertion is a row like any token, so all that ends tokens ends it; it opens nothing by itself and is exchanged at
-the token endpoint. What renews it is a refresh token like any client's: rotated, and a second use ends all of it.
+An identity assertion is exchanged for access tokens at the token endpoint and gives no access by itself. It is stored
+like an access token, so everything that ends tokens ends it. A refresh token renews it; as with any client, each use
+returns a new refresh token, and a second use of an old one ends the grant.
 """
 
 import re
@@ -34,14 +34,14 @@ _FORM = re.compile(r"(clm_([0-9a-z]{26})_([0-9]{10,13}))_([0-9a-f]{43})")
 
 
 def make_claim_token(pepper: bytes, agent_id: str, *, now: int) -> tuple[str, int]:
-    """A claim token of this agent, and when it ends (milliseconds)."""
+    """Return a claim token for this agent, and when it ends. Times are milliseconds."""
     until = now + CLAIM_TOKEN_LIFE * 1000
     body = f"{CLAIM_TOKEN_PREFIX}{agent_id.partition('_')[2]}_{until}"
     return f"{body}_{_sum(pepper, body)}", until
 
 
 def read_claim_token(pepper: bytes, text: str) -> tuple[str, int] | None:
-    """The agent and the end of a claim token that we made; None for everything else."""
+    """Return the agent's id and the end (milliseconds) of a valid claim token, also an expired one; else None."""
     found = _FORM.fullmatch(text)
     if found is None or not values.equal_in_constant_time(found[4], _sum(pepper, found[1])):
         return None
@@ -60,7 +60,7 @@ _CODE = Query(
 
 @dataclass(frozen=True, slots=True)
 class AgentIdentityTokens:
-    """Gives and renews them; `life` of an assertion in seconds."""
+    """Issues and renews identity assertions; `life` is their lifetime in seconds."""
 
     credentials: AccessTokens
     refreshing: RefreshTokens
@@ -69,13 +69,16 @@ class AgentIdentityTokens:
     def open(
         self, tx: Transaction, subject: TokenSubject, scopes: list[str], renewal: NewRefreshToken
     ) -> dict[str, Any]:
-        """The first identity of an agent that a user has just bound, as the member of an answer."""
+        """Return the `identity` member for an agent that a user has just bound."""
         return self.view(self._record(tx, subject, scopes), renewal)
 
     def renew(
         self, tx: Transaction, text: str, *, key: str | None
     ) -> tuple[IssuedToken, dict[str, Any]]:
-        """The next identity for this refresh token; 400 `invalid_refresh_token` for anything wrong with it."""
+        """Issue the next assertion for a refresh token; returns it and the `identity` member.
+
+        Raises 400 `invalid_refresh_token` when the refresh token is not valid.
+        """
         found = self.refreshing.find(tx, text)
         agent_id = found[1].client_id if found else ""
         if not agent_id.startswith("agt_"):
@@ -91,7 +94,7 @@ class AgentIdentityTokens:
         return made, self.view(made, following)
 
     def view(self, made: IssuedToken, renewal: NewRefreshToken | None = None) -> dict[str, Any]:
-        """The `identity` member of an answer."""
+        """Return the `identity` member of an answer."""
         until = values.timestamp((made.issued_at // 1000 + made.life) * 1000)
         shown: dict[str, Any] = {"assertion": made.text, "expires_at": until}
         if renewal:
@@ -106,7 +109,7 @@ class AgentIdentityTokens:
 
 
 def has_code(tx: Transaction, agent_id: str) -> bool:
-    """Whether a user has ever made a code for this very agent."""
+    """Whether a user has created a delegation code that only this agent can redeem."""
     return tx.one(_CODE, agent=agent_id) is not None
 
 

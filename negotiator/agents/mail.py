@@ -1,4 +1,4 @@
-"""Mail: by SMTP over verified TLS when a server is configured, else into an outbox folder."""
+"""Mail: sent by SMTP over verified TLS when a server is configured, else written to an outbox folder."""
 
 import asyncio
 import contextlib
@@ -36,9 +36,9 @@ _MOST_DIGITS: Final = 6
 
 
 def allow_mail(tx: Transaction, email: str) -> bool:
-    """Take one mail to this address from its budget: one in ten minutes, three a day, whoever asks for them.
+    """Charge one mail to the budget of this address: one in ten minutes and three a day. False when it is empty.
 
-    Nobody can be flooded through us; every reason to write draws on the same budget.
+    All kinds of mail and all senders share the budget, so that the service cannot be used to flood a mailbox.
     """
     now = values.now() * 1000
     if not atomic_updates.charge_budget(
@@ -53,10 +53,10 @@ def allow_mail(tx: Transaction, email: str) -> bool:
 
 
 def quote_name(name: str) -> str:
-    """A stranger's name as every mail shows it: in quotation marks, at most 40 characters.
+    """Return a name chosen by a third party as a mail may show it: at most 40 characters, in quotation marks.
 
-    Only letters, digits, spaces, hyphens and underscores are left, and no more than six digits. So a name cannot be
-    an address, a link, markup or a telephone number in any mail program.
+    Letters, digits, spaces, hyphens and underscores are kept. All digits are removed when there are more than six.
+    So no mail program takes the name for an address, a link, markup or a telephone number.
     """
     plain = "".join(
         mark if _is_plain(mark) else " " for mark in unicodedata.normalize("NFKC", name)
@@ -75,10 +75,10 @@ def _is_digit(mark: str) -> bool:
 
 
 class Mailer:
-    """Sends plain-text mails to the SMTP server at `url`, or writes them into the `outbox` folder when it is empty.
+    """Sends plain-text mails to the SMTP server at `url`; an empty `url` writes them to the `outbox` folder.
 
     `smtps://user:password@host:port` is TLS from the start, `smtp://` is STARTTLS. The certificate is verified against
-    the system's authorities, or those of `SSL_CERT_FILE`. Only a server on loopback may do without TLS.
+    the system's authorities, or those of `SSL_CERT_FILE`. Only a server on loopback may be used without TLS.
     """
 
     def __init__(self, url: str, *, sender: str, outbox: Path) -> None:
@@ -90,7 +90,7 @@ class Mailer:
     async def send(self, to: str, subject: str, text: str) -> None:
         """Send one mail within ten seconds; one that cannot be sent is kept in the outbox folder and logged.
 
-        Nothing is written when `to` is not exactly one address: it could be a header or a recipient of its own.
+        When `to` is not exactly one address, nothing is sent or stored: it could inject a header or a recipient.
         """
         try:
             message = self._compose(to, subject, text)
@@ -143,7 +143,7 @@ class Mailer:
         return message
 
     def _keep(self, message: EmailMessage, *, failure: str = "") -> None:
-        """Write the mail to a file of its own, readable by the operator only, and log its path."""
+        """Write the mail to a new file that only the operator can read, and log its path."""
         path = self._outbox / f"{new_id('mail')}.eml"
         try:
             self._outbox.mkdir(mode=0o700, parents=True, exist_ok=True)

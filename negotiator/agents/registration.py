@@ -1,6 +1,6 @@
-"""The agents of both services, and how the assistant registers one: anonymously, or by a verified assertion.
+"""Agents of both services, and the assistant's registration: anonymous, or with a verified assertion.
 
-The directory registers its agents in `directory.accounts_registration`. Rows are added, ended and deleted here alone.
+The directory registers its agents in `directory.accounts_registration`. Only this module adds, ends and deletes rows.
 """
 
 from collections.abc import Mapping
@@ -73,7 +73,7 @@ _EXPIRED = Query(
 
 @dataclass(frozen=True, slots=True)
 class AgentRegistration:
-    """Makes agents and their first token. Lives are in seconds, the retention in days."""
+    """Creates agents and their first token. Lifetimes are in seconds, `retention_days` in days."""
 
     credentials: AccessTokens
     ephemeral_life: int
@@ -83,9 +83,10 @@ class AgentRegistration:
     def prepare_anonymous(
         self, key: str | None = None, *, typ: str = ACCESS_TOKEN_TYPE
     ) -> IssuedToken:
-        """A new agent's id and ephemeral token, bound to the key it has proven to hold, if it did.
+        """Return the token of a new anonymous agent; its subject has the agent's id.
 
-        Signing happens before the transaction, not in it.
+        `key` is the thumbprint of the DPoP key that the agent has proven to hold; the token is bound to it. The token
+        is signed here, before the transaction opens.
         """
         subject = TokenSubject(values.new_id("agt"), key=key)
         return self.credentials.make(subject, list(ANONYMOUS), life=self.ephemeral_life, typ=typ)
@@ -99,9 +100,9 @@ class AgentRegistration:
         address: str,
         holds_token: bool = True,
     ) -> None:
-        """Keep an anonymous agent with its token, or without one until a user has bound it.
+        """Store an anonymous agent; with `holds_token`, store its token as well.
 
-        Unclaimed, it is forgotten after the retention time.
+        An agent that no user binds is deleted after the retention time.
         """
         expires_at = token.issued_at + self.retention_days * values.DAY
         agent = self._agent(token, name, "anonymous", expires_at=expires_at)
@@ -119,9 +120,9 @@ class AgentRegistration:
         key: str | None = None,
         typ: str = ACCESS_TOKEN_TYPE,
     ) -> tuple[IssuedToken, MatchedUser]:
-        """Spend the assertion and keep an agent that is bound to its user; raises `AssertionRefused`.
+        """Mark the assertion as used and store an agent bound to its user; raises `AssertionRefused`.
 
-        Its token is bound to `key`, which the agent has proven to hold.
+        Returns the agent's token and its user. The token is bound to `key`, which the agent has proven to hold.
         """
         found = match_assertion(tx, assertion, actor=address)
         agent_id = values.new_id("agt")
@@ -163,29 +164,29 @@ class AgentRegistration:
 
 
 def add(tx: Transaction, agent: Agent, *, actor: str, **detail: str | None) -> None:
-    """Store a new agent; `actor` and `detail` go to the audit trail."""
+    """Store a new agent. `actor` and `detail` are written to the audit trail."""
     tx.run(_ADD, **agent.model_dump())
     audit.record(tx, "agent.registered", agent.id, actor=actor, **detail)
 
 
 def find(tx: Transaction, agent_id: str, *, service: AgentService = "assistant") -> Agent | None:
-    """The service's agent of this id, revoked or not."""
+    """Return the agent of this service with this id, also when it is revoked; None if there is none."""
     return tx.one(_FIND, agent=agent_id, service=service)
 
 
 def of_user(tx: Transaction, user_id: str, *, before: str, limit: int) -> list[Agent]:
-    """The agents bound to a user whose ids come before this one, newest first."""
+    """Return up to `limit` agents that are bound to the user and whose ids precede `before`, newest first."""
     return tx.all(_OF_USER, user=user_id, before=before, limit=limit)
 
 
 def mark_seen(tx: Transaction, when: Mapping[str, int]) -> None:
-    """Remember when these agents last showed their tokens (milliseconds)."""
+    """Store when each agent last used its token; `when` maps agent ids to milliseconds."""
     for agent_id, at in when.items():
         tx.run(_SEEN, agent=agent_id, at=at)
 
 
 def revoke(tx: Transaction, agent_id: str, *, user_id: str) -> bool:
-    """End an agent of this user with all its tokens; False when the user has no such agent."""
+    """Revoke an agent of this user and all its tokens; False when the user has no such agent."""
     return end(tx, agent_id, service="assistant", actor=user_id, user_id=user_id)
 
 
@@ -199,9 +200,10 @@ def end(
     event: str = "agent.revoked",
     kept_for: int | None = None,
 ) -> bool:
-    """End an agent with all its tokens at once; False when there is no live one.
+    """Revoke an agent and all its tokens; False when no active agent has this id, service and user.
 
-    `user_id` is the user that the agent is bound to. Its row is deleted `kept_for` milliseconds later, or never.
+    `user_id` is the user that the agent is bound to, empty for an unbound agent. The row is deleted `kept_for`
+    milliseconds later; None keeps it.
     """
     now = values.now()
     delete_at = now + kept_for if kept_for is not None else None
@@ -215,7 +217,7 @@ def end(
 
 
 def delete_expired(tx: Transaction, now: int) -> list[str]:
-    """Delete up to 100 agents past their `expires_at`; answers their ids, so that what they own can be deleted too."""
+    """Delete up to 100 agents past their `expires_at`. Returns their ids; the caller deletes what they own."""
     expired = tx.all(_EXPIRED, now=now)
     for agent_id in expired:
         ownership.delete_row(tx, Agent, agent_id)
@@ -225,7 +227,7 @@ def delete_expired(tx: Transaction, now: int) -> list[str]:
 
 
 def summary(agent: Agent) -> dict[str, Any]:
-    """What its user sees of an agent."""
+    """Return the members of an agent that its user sees."""
     return {
         "client_id": agent.id,
         "name": agent.name,

@@ -41,7 +41,7 @@ _REDEEMED = (
 
 
 def _budget(body: RegisterAgent) -> str:
-    """Whoever proves nothing is counted as anonymous, a bare e-mail address included."""
+    """A registration without a signed assertion is charged to the budget of anonymous registrations."""
     return (
         ANONYMOUS_BUDGET if body.variant == "anonymous" or body.is_bare_email else ASSERTION_BUDGET
     )
@@ -49,8 +49,6 @@ def _budget(body: RegisterAgent) -> str:
 
 @dataclass(frozen=True, slots=True)
 class AgentRoutes:
-    """The agents' own door."""
-
     base: str
     store: Store
     registration: AgentRegistration
@@ -61,13 +59,12 @@ class AgentRoutes:
     proofs: DpopProofChecker
 
     def operations(self) -> list[Operation]:
-        """What this slice offers."""
         return [
             Operation(
                 name="register_agent",
                 method="POST",
                 path=REGISTER_PATH,
-                summary="Register an agent and get a bearer token: anonymously, by an ID-JAG, or by a verified e-mail",
+                summary="Register an agent and get an access token: anonymous, by ID-JAG, or by verified e-mail",
                 run=self.register,
                 input=RegisterAgent,
                 output=RegistrationResult,
@@ -82,7 +79,7 @@ class AgentRoutes:
                 name="claim_agent",
                 method="POST",
                 path="/api/agent/claim",
-                summary="Bind the calling agent to a user by his delegation code",
+                summary="Bind the calling agent to a user with their delegation code",
                 run=self.claim,
                 input=ClaimAgent,
                 output=ClaimResult,
@@ -100,7 +97,7 @@ class AgentRoutes:
         ]
 
     async def register(self, call: Call[RegisterAgent]) -> dict[str, Any]:
-        """Every variant of registration; `identity_type` selects it."""
+        """Register an agent; `identity_type` selects the variant."""
         body = call.input
         key = await self.proofs.key(call.headers, method="POST", path=REGISTER_PATH)
         if body.variant == "anonymous":
@@ -116,7 +113,6 @@ class AgentRoutes:
         return result
 
     async def claim(self, call: Call[ClaimAgent]) -> dict[str, Any]:
-        """Redeem a delegation code, once."""
         code, delegations = call.input.claim_token, self.claims.delegations
         claimed = await self.claims.redeem(
             call.caller, call.address, lambda tx: delegations.claim(tx, call.caller, code)

@@ -1,4 +1,4 @@
-"""What crosses the wire at registration and claim (docs/contract 2.1 to 2.7)."""
+"""Bodies and answers of registration and claim (docs/contract 2.1 to 2.8)."""
 
 from typing import Annotated, Any, Literal, NotRequired, Self
 
@@ -17,7 +17,7 @@ ASSERTION_BUDGET = "assertions"
 
 
 def _plain(text: str) -> str:
-    """A name that a person reads on a consent page must not hide or turn what stands beside it."""
+    """Refuse a name that could hide or reorder the text beside it on a consent page."""
     if values.has_invisible_characters(text):
         raise ValueError("has control, bidirectional or invisible characters")
     if not text.strip():
@@ -30,7 +30,7 @@ IdentityType = Literal["anonymous", "identity_assertion"]
 
 
 def _variant(name: str) -> JsonSchemaValue:
-    """Keywords by which an anonymous registration has no assertion and any other has one."""
+    """Return JSON Schema keywords: an anonymous registration has no assertion, any other has one."""
     return {
         "if": {"properties": {name: {"const": "anonymous"}}},
         "then": {"properties": {"assertion_type": IS_NULL, "assertion": IS_NULL}},
@@ -56,9 +56,7 @@ class RegisterAgent(Lenient):
     agent_name: AgentName | None = Field(
         None, description="1 to 100 characters; shown to the user who binds the agent."
     )
-    identity_type: IdentityType | None = Field(
-        None, description="Which variant of registration this is."
-    )
+    identity_type: IdentityType | None = Field(None, description="The variant of registration.")
     type: IdentityType | None = Field(None, description="auth.md's name of identity_type.")
     assertion_type: str | None = Field(
         None, max_length=200, description=f"`{ID_JAG}` or `{VERIFIED_EMAIL}`."
@@ -89,22 +87,21 @@ class RegisterAgent(Lenient):
 
     @property
     def variant(self) -> IdentityType | None:
-        """The variant under either name."""
         return self.identity_type or self.type
 
     @property
     def in_auth_md(self) -> bool:
-        """Whether the caller speaks auth.md v0.1 (docs/contract 2.8)."""
+        """Whether the request uses `type`, the member of auth.md v0.1 (docs/contract 2.8)."""
         return self.type is not None
 
     @property
     def name(self) -> str:
-        """The agent's name; auth.md does not ask for one."""
+        """The agent's name; auth.md does not require one."""
         return self.agent_name or "Unnamed agent"
 
     @property
     def is_bare_email(self) -> bool:
-        """Whether the assertion is an e-mail address rather than a signed statement about one."""
+        """Whether the assertion is an e-mail address, not a signed JWT."""
         return self.assertion_type == VERIFIED_EMAIL and "@" in (self.assertion or "")
 
 
@@ -116,12 +113,12 @@ class ClaimAgent(Lenient):
     claim_token: str = Field(
         min_length=1,
         max_length=200,
-        description="The delegation code the user handed over.",
+        description="The delegation code that the user gave to the agent.",
     )
 
 
 class IdentityView(TypedDict):
-    """Whose agent this is."""
+    """The user of an agent."""
 
     user_id: str
     email: str | None
@@ -130,14 +127,14 @@ class IdentityView(TypedDict):
 
 
 class VerificationView(TypedDict):
-    """A mail is on its way to the owner of the address."""
+    """The state of the mail to the owner of the address; `expires_in` is in seconds."""
 
     status: str
     expires_in: int
 
 
 class RegistrationResult(TypedDict):
-    """The five members of every registration (docs/contract 2.1), and what the variant adds."""
+    """The five members of every registration (docs/contract 2.1), and those that the variant adds."""
 
     client_id: str
     access_token: str
@@ -149,7 +146,7 @@ class RegistrationResult(TypedDict):
 
 
 class ClaimResult(TypedDict):
-    """The five members with the new token, whose the agent is now, and what renews the token at `/oauth/token`."""
+    """The five members with the new token, the agent's user, and the refresh token for `/oauth/token`."""
 
     client_id: str
     access_token: str
@@ -164,9 +161,9 @@ class ClaimResult(TypedDict):
 def auth_md_members(
     result: dict[str, Any], claim: dict[str, Any] | None, *, expires_at: str
 ) -> dict[str, Any]:
-    """What auth.md v0.1 calls the same things, beside the five members (docs/contract 2.8).
+    """Return the five members under their names in auth.md v0.1 (docs/contract 2.8).
 
-    `claim` says how an agent that has no user yet is claimed.
+    `claim` has `url`, `token` and `expires_at` for an agent without a user; None for an agent with one.
     """
     members = {
         "registration_id": result["client_id"],

@@ -1,4 +1,4 @@
-"""What crosses the wire in auth.md's newer generation (docs/contract 2.8), with the flat names of the one between."""
+"""Bodies and answers of auth.md's newer versions, with the flat members of v0.2 to v0.7 (docs/contract 2.8)."""
 
 from typing import Any, Literal, Self
 
@@ -20,7 +20,7 @@ _MEMBERS = sorted({name for names in _NEEDED.values() for name in names})
 
 
 def _variants() -> JsonSchemaValue:
-    """Keywords by which each `type` needs its own members and takes none of the others'."""
+    """Return JSON Schema keywords: each `type` requires its own members and takes none of the others."""
     rule: JsonSchemaValue = {}
     for kind, names in reversed(_NEEDED.items()):
         others = {name: IS_NULL for name in _MEMBERS if name not in names}
@@ -39,7 +39,7 @@ class RegisterIdentity(Lenient):
         json_schema_extra={**example_schema({"type": "anonymous"}), **_variants()}
     )
 
-    type: IdentityRequestKind = Field(description="Which way in this is.")
+    type: IdentityRequestKind = Field(description="The variant of registration.")
     agent_name: AgentName | None = Field(
         None, description="Shown to the user who claims the agent."
     )
@@ -49,7 +49,7 @@ class RegisterIdentity(Lenient):
         None, min_length=1, max_length=254, description="The e-mail address of the agent's user."
     )
     refresh_token: str | None = Field(
-        None, min_length=1, max_length=200, description="What the last answer gave."
+        None, min_length=1, max_length=200, description="The refresh token of the previous answer."
     )
 
     @model_validator(mode="after")
@@ -63,13 +63,15 @@ class RegisterIdentity(Lenient):
 
     @property
     def name(self) -> str:
-        """The agent's name; auth.md does not ask for one."""
+        """The agent's name; auth.md does not require one."""
         return self.agent_name or "Unnamed agent"
 
 
 class RequestClaim(Lenient):
-    """The body of `POST /api/agent/identity/claim`: with `login_hint` the answer has the page for the user, with
-    auth.md v0.1's `email` he gets a mail that leads there.
+    """The body of `POST /api/agent/identity/claim`.
+
+    With `login_hint`, the answer has the URL of the page for the user. With auth.md v0.1's `email`, the user gets a
+    mail with a link to the page.
     """
 
     model_config = ConfigDict(
@@ -92,8 +94,9 @@ class RequestClaim(Lenient):
 
 
 class CompleteClaim(Lenient):
-    """The body of `POST /api/agent/identity/claim/complete`; `otp` is auth.md v0.1's name of `user_code`, and
-    whoever uses it gets a credential as that one has it, not an identity.
+    """The body of `POST /api/agent/identity/claim/complete`.
+
+    `otp` is auth.md v0.1's name of `user_code`. A request with `otp` gets a credential as in v0.1, not an identity.
     """
 
     model_config = ConfigDict(
@@ -108,7 +111,7 @@ class CompleteClaim(Lenient):
         None,
         min_length=1,
         max_length=200,
-        description="What the user read on the page and told the agent.",
+        description="The code that the user read on the page and gave to the agent.",
     )
     otp: str | None = Field(None, min_length=1, max_length=200)
 
@@ -120,7 +123,7 @@ class CompleteClaim(Lenient):
 
 
 def with_flat_members(answer: dict[str, Any]) -> dict[str, Any]:
-    """The answer with the flat members of auth.md v0.2 to v0.7 beside the nested ones."""
+    """Return the answer with the flat members of auth.md v0.2 to v0.7 added."""
     identity: dict[str, Any] = answer.get("identity", {})
     claim: dict[str, Any] = answer.get("claim", {})
     scopes: object = answer.get("scopes")

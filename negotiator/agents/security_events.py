@@ -1,8 +1,7 @@
-"""What a believed signal does, in one transaction: watermarks that every token, grant and session is held against.
+"""Applies a verified security event in one transaction.
 
-Whatever stands on the reported identity dies by its watermark: agents, assertions, refresh families, browser
-sessions. Of the person's agents also those that he bound with a code, and the codes nobody redeemed yet: they act for
-somebody of whom we now know that he is not to be trusted blindly.
+An event sets the revocation watermark of the reported identity, which ends its agents, assertions, refresh tokens and
+browser sessions. It also ends the agents that the user bound with delegation codes, and the codes not yet redeemed.
 """
 
 from sqlalchemy import BigInteger, bindparam, update
@@ -36,7 +35,7 @@ _ENDING = {
 
 
 def apply_event(tx: Transaction, signal: SecurityEventToken) -> bool:
-    """Do what the signal asks; False when it was told before, which changes nothing."""
+    """Apply the events of a verified token; False, without a change, when its `jti` was received before."""
     once = values.digest(f"{signal.issuer.issuer}\x1f{signal.jti}")
     if not atomic_updates.spend(tx, "signal", once, expires_at=signal.until):
         return False
@@ -58,7 +57,10 @@ def apply_event(tx: Transaction, signal: SecurityEventToken) -> bool:
 
 
 def _identities(tx: Transaction, signal: SecurityEventToken) -> list[str]:
-    """Whom it is about, by identity; one never seen here counts too, since an assertion may be on its way."""
+    """Return the identities that the event is about.
+
+    A subject counts even if it is unknown here, because an assertion about it may arrive later.
+    """
     issuer, about = signal.issuer.issuer, signal.about
     if about is None:
         return []
@@ -68,7 +70,7 @@ def _identities(tx: Transaction, signal: SecurityEventToken) -> list[str]:
 
 
 def _apply(tx: Transaction, identity: str, happening: ReportedEvent) -> int:
-    """Do it to one identity; answers how many tokens were ended beside what the watermark ends."""
+    """Apply one event to one identity. Returns how many tokens ended, not counting those below the watermark."""
     now, asked = values.now(), happening.effect
     ended = 0
     if asked in _ENDING:
@@ -96,7 +98,7 @@ def _end_agents(tx: Transaction, identity: str) -> int:
 
 
 def _open(tx: Transaction, identity: str, at: int) -> None:
-    """Let somebody in again whom an issuer had closed, unless that was after this happened."""
+    """Reopen an account that the issuer closed, unless it was closed after `at` (milliseconds)."""
     closed = revocations.revoked_before(tx, closed_key(identity))
     if 0 < closed < at and revocations.revoked_before(tx, identity) == revocations.FOREVER:
         revocations.restore(tx, identity)

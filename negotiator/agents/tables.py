@@ -1,4 +1,4 @@
-"""Agents and the delegation codes that bind them."""
+"""Tables of agents and of the delegation codes that bind them to users."""
 
 from typing import Literal
 
@@ -11,13 +11,13 @@ AgentService = Literal["assistant", "directory"]
 
 
 class Agent(TableModel, table=True):
-    """A program that registered at one of the services; each service uses some of the columns.
+    """A program that registered at one of the services. Each service uses some of the columns; times are milliseconds.
 
-    The assistant's agent is unclaimed while it has no `user_id`; `claim_attempts` counts the delegation codes it tried,
-    `seen_at` is when a claimed agent last showed its token, to the minute. The directory's agent has `identity_value`,
-    which is a claim until a row of `IdentityProof` says otherwise, `scope`, and `vetted_at` if the operator trusts it.
-    At `expires_at` an agent is deleted with everything it owns: an unclaimed one after its retention, a directory agent
-    some time after its end.
+    An agent of the assistant is unclaimed while `user_id` is empty. `claim_attempts` counts the delegation codes that
+    it tried. `seen_at` is when a claimed agent last used its token, to the minute. An agent of the directory has
+    `scope`, `identity_value`, which is proven only when a row of `IdentityProof` exists, and `vetted_at` if the
+    operator trusts it. At `expires_at` an agent is deleted with everything it owns: an unclaimed agent after its
+    retention time, an agent of the directory some time after its end.
     """
 
     __tablename__ = "agents"
@@ -45,7 +45,7 @@ class Agent(TableModel, table=True):
 
 
 class Delegation(TableModel, table=True):
-    """A delegation code, at rest only as a keyed digest. `agent_id` restricts it to one agent."""
+    """A delegation code, stored only as a keyed digest. With `agent_id`, only that agent can redeem it."""
 
     __tablename__ = "delegations"
     __table_args__ = table_options(

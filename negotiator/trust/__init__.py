@@ -1,7 +1,8 @@
-"""Verification of what others signed: issuers, their keys, and the way from a string to an `Assertion`.
+"""Verification of signed tokens from other services.
 
-`issuers` describes an issuer as the operator configured it; `fetch` reads documents from the network within limits,
-`client_url_fetch` those at URLs that clients name; `keysets` reads JWK Sets and keeps them fresh; `assertions`
-verifies a signed text or refuses it with a `Reason`. Marking an assertion as spent and finding its user belong to
-the caller's transaction (`users`, `agents`, `tokens`).
+`issuers` describes a trusted issuer, `issuer_queries` stores it, and `revocations` withdraws trust. `fetch` reads JSON
+documents from the network within limits, `client_url_fetch` those at URLs that clients name. `keysets` reads and caches
+JWK Sets. `assertions` verifies identity assertions, `openid` ID tokens, `security_events` security event tokens, and
+`dpop` DPoP proofs; they share `signatures` and `claims`. `refusals` maps a refused assertion to an HTTP answer. Marking
+an assertion as used and finding its user belong to the caller's transaction (`users`, `agents`, `tokens`).
 """

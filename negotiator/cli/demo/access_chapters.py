@@ -119,7 +119,7 @@ def _company_sign_in(journey: DemoContext) -> None:
     step, check = journey.narrator.step, journey.check
     step("The operator trusts the company's identity provider.")
     _trust(journey)
-    step("The provider signs an assertion about Ada for her agent. Its claims:")
+    step("The provider signs an assertion about Ada for their agent. Its claims:")
     claims = demo_assertion(journey, AGENT_CLIENT_ID)
     journey.narrator.data(claims)
     step("The agent registers with it.")
@@ -134,11 +134,11 @@ def _company_sign_in(journey: DemoContext) -> None:
     journey.undo.append(("users", "disable", demo_email(journey, "ada")))
     check(
         journey.enterprise["identity"]["subject"] == claims["sub"],
-        "The agent works for Ada from the start; her account was created on the way",
+        "The agent works for Ada from the start; their account was created on the way",
     )
     check(
         journey.enterprise["scopes"] == list(ASSISTANT),
-        "It has the scopes that her company may grant",
+        "It has the scopes that their company may grant",
     )
     step("Sent a second time, the assertion is refused.")
     journey.answered(journey.ask("POST", register, body=body), 400, "replay_detected")
@@ -159,7 +159,7 @@ def _claim(journey: DemoContext) -> None:
     user = journey.operate("users", "add", grace)
     journey.undo.append(("users", "disable", grace))
     code = journey.operate("delegations", "create", "--user", grace, "--label", "demo")["code"]
-    step("She gives the code to the agent, which sends it with its own token.")
+    step("Grace gives the code to the agent, which sends it with its own token.")
     claim = journey.metadata["agent_auth"]["claim_uri"]
     old = journey.anonymous_agent["access_token"]
     answer = journey.ask("POST", claim, body={"claim_token": code}, token=old)
@@ -167,7 +167,7 @@ def _claim(journey: DemoContext) -> None:
     check(
         journey.claimed["client_id"] == journey.anonymous_agent["client_id"]
         and journey.claimed["identity"]["user_id"] == user["id"],
-        "The same agent now works for Grace, with the scopes she approved",
+        "The same agent now works for Grace, with the scopes they approved",
     )
     step("The token from before the claim is tried once more.")
     refused_token = journey.ask("GET", NEGOTIATIONS_PATH, token=old, show=("error",))
@@ -312,12 +312,12 @@ def _revoke(journey: DemoContext) -> None:
         _is_refused(journey, token),
         "The token is refused from the next request on, by every worker",
     )
-    step("Ada leaves the company: the operator revokes her access.")
+    step("Ada leaves the company: the operator revokes their access.")
     journey.operate("issuers", "revoke", journey.provider.name, demo_subject(journey))
     check(
         _is_refused(journey, journey.enterprise["access_token"])
         and _is_refused(journey, journey.client_token["access_token"]),
-        "Her agent's token and the client's token for her are both revoked",
+        "Their agent's token and the client's token for them are both revoked",
     )
 
 

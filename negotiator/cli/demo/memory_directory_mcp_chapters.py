@@ -45,7 +45,7 @@ def _memory(journey: DemoContext) -> None:
     win = journey.post(WINS_PATH, _WIN, status=201, show=members)
     check(win["savings_total"] == "22000.00", "The server computes the savings to the cent")
     marks = journey.get(f"{BENCHMARKS_PATH}?category=saas&role=buyer", show=("n_deals", "p50"))
-    check(marks["n_deals"] >= 1, "Her benchmarks count it, and no one else's do")
+    check(marks["n_deals"] >= 1, "Grace's benchmarks count it, those of other users do not")
 
 
 def _tools(journey: DemoContext) -> None:

@@ -30,7 +30,7 @@ _MOVE_MEMBERS: Final = (
 
 
 def _case() -> JsonObject:
-    """The renewal: three issues, Grace's target, her limit and her alternative."""
+    """The renewal: three issues, Grace's target, limit and alternative."""
     price = {"name": "price", "label": "price per year", "type": "money", "weight": 6}
     days = {"name": "payment_days", "label": "days to pay", "type": "integer", "weight": 3}
     months = {"name": "contract_months", "label": "months bound", "type": "integer", "weight": 1}
@@ -89,7 +89,7 @@ def _negotiate(journey: DemoContext) -> None:
 
 
 def _open(journey: DemoContext) -> str:
-    journey.narrator.step("Grace's contract runs out. Her agent records what it is about.")
+    journey.narrator.step("Grace's contract runs out. Their agent records what it is about.")
     members = ("id", "state", "missing")
     opened = journey.post(NEGOTIATIONS_PATH, _case(), status=201, show=members)
     journey.check(opened["missing"] == [], "Nothing that advice needs is missing")
