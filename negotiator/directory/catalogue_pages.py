@@ -139,7 +139,7 @@ def tool_page_values(view: ToolView) -> dict[str, Any]:
         "category": category,
         "facts": [(name, value) for name, value in facts if value],
         "unknown": [name.lower() for name, value in facts if not value],
-        "links": _links(view),
+        "buttons": _links(view),
         "parts": [category.subcategories[part] for part in view.subcategories],
     }
 

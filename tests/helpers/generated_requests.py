@@ -49,6 +49,7 @@ DEPENDS: Final = {
     "add_tactic": "ids are those of known tactics",
     "edit_tactic": "the merged result is checked",
     "remember": "a negotiation and a superseded memory are the caller's own",
+    "get_memory": "`at` lies between 1970 and 9998, and JSON Schema has no bounds for a date-time",
     "edit_memory": "the merged result is checked, and text has something that is seen",
     "search_memories": "filters have operators, and other filters inside",
     "record_win": "a baseline of zero has no rate, and figures agree with each other",

@@ -58,6 +58,7 @@ ANSWERS: Final = {
     "content-encoding",
     "content-location",
     "etag",
+    "last-modified",
     "location",
     "retry-after",
     "www-authenticate",

@@ -115,7 +115,7 @@ async def test_tools_are_found_by_words_category_and_kind(
         answer = await client.get(f"/tools{wrong}")
         assert answer.status_code in {400, 422}, wrong
         assert answer.headers["content-type"] == "text/html; charset=utf-8"
-        assert "<h1>That cannot be shown</h1>" in answer.text
+        assert "<h1>This page cannot be shown</h1>" in answer.text
     assert tool.slug in (await client.get("/tools")).text
 
 

@@ -17,33 +17,33 @@ from tests.contract.requirements import covers
 
 ROOT = Path(__file__).parents[3]
 MILESTONES = {
-    "discovery": ["Resource and authorization server are one name, byte for byte"],
+    "discovery": ["Resource and authorization server have the same name, byte for byte"],
     "anonymous": [
-        "The list holds that negotiation and nobody else's",
-        "What stays needs somebody it stays with: the refusal names memories:write",
+        "The list has this negotiation and none of another agent",
+        "Stored data needs an owner: the refusal names memories:write",
     ],
-    "enterprise": ["An assertion is good for one use"],
-    "claim": ["The old token is dead: whoever saw it inherits nothing"],
+    "enterprise": ["An assertion works once"],
+    "claim": ["The old token is revoked"],
     "negotiation": [
         "No step of the plan lies below the walk-away",
         "The factors add up to the split of power, to six places",
-        "It recognises the final-offer bluff by the words that gave it away",
-        "Below the walk-away nothing is offered by mistake",
-        "In the last round, what beats no deal is accepted",
+        "It recognises the final-offer bluff by its words",
+        "An offer below the walk-away is refused",
+        "In the last round, an offer better than no deal is accepted",
         "The acceptance alone made it agreed, on exactly that offer",
-        "It is kept word for word, and says that it is stale",
+        "The plan is stored unchanged and marked as stale",
     ],
-    "memory": ["It is found by what it means", "What was saved is computed, to the cent"],
+    "memory": ["It is found by its meaning", "The server computes the savings to the cent"],
     "teleprompter": [
-        "A figure past the limit beats every phrase",
-        "What was heard waits in the ledger until somebody confirms it",
-        "Deleted, the call and every word of it are gone",
+        "A figure past the limit takes precedence over phrases",
+        "A heard offer stays unconfirmed until the user confirms it",
+        "After deletion the call and its transcript are gone",
     ],
-    "directory": ["A job in plain words finds tools that do it"],
-    "mcp": ["Over MCP it sees what it sees over HTTP"],
+    "directory": ["A purpose in plain words finds suitable tools"],
+    "mcp": ["MCP and HTTP show the same negotiations"],
     "clients": ["The token is Ada's, held by the client"],
-    "revocation": ["Her agent's token and the client's token for her died together"],
-    "audit": ["And not one secret is in it"],
+    "revocation": ["Their agent's token and the client's token for them are both revoked"],
+    "audit": ["It contains no secret"],
 }
 
 
