@@ -1,0 +1,315 @@
+"""What a price is per ("seat and month"), read from an issue's label and unit, and the total that it comes to."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+from negotiator.negotiations.issue_words import IssueWords
+from negotiator.negotiations.issues import Issue, Package, coordinate
+from negotiator.negotiations.plain_text import (
+    COUNT_NOUNS,
+    counted,
+    join_words,
+    plural,
+    singular,
+    tidy,
+    word_set,
+)
+from negotiator.negotiations.terms import Terms
+from negotiator.numbers import WrittenNumber, normalise_text, numbers_in
+from negotiator.values import MINOR_UNITS
+
+_ADVERBS: Final = {
+    "hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month", "quarterly": "quarter",
+    "yearly": "year", "annual": "year", "annually": "year",
+}  # fmt: skip
+"""Words before a price that say what it is per."""
+_RATES: Final = {"day rate": "day", "hour rate": "hour", "week rate": "week", "month rate": "month"}
+_PERIODS: Final = frozenset(["week", "month", "quarter", "year"])
+_SPLIT: Final = re.compile(r"\s*(?:/|\bper\b|\band\b|,|×|\*|\ban?\b)\s*", re.IGNORECASE)
+_PER: Final = re.compile(
+    r"\s*(?:/|\bper\b|\ban?\b(?=\s+(?:hour|day|week|month|quarter|year|annum)\b))\s*", re.IGNORECASE
+)
+_NOUN: Final = re.compile(r"[^\W\d_]+(?:[ -][^\W\d_]+){0,2}")
+_LINKING: Final = word_set("in on of for with from to after before at by if when each first the")
+_MONEY_WORDS: Final = word_set("euro euros dollar dollars pounds pound francs yen € $ £ ¥ us$ chf")
+
+
+@dataclass(frozen=True, slots=True)
+class UnitPrice:
+    """A money issue's label without what it is per, and the nouns it is per, singular and in order.
+
+    `is_clear` is false when words follow "per" that are not such nouns; `rest` then holds them as they are written.
+    """
+
+    head: str
+    per: tuple[str, ...] = ()
+    rest: str = ""
+    is_clear: bool = True
+
+    @property
+    def words(self) -> str:
+        """What follows the amount: `per seat and month`, `a year`, or nothing."""
+        if not self.is_clear:
+            return f"per {self.rest}"
+        if len(self.per) == 1 and self.per[0] in {*_PERIODS, "hour", "day"}:
+            return f"{'an' if self.per[0] == 'hour' else 'a'} {self.per[0]}"
+        return f"per {join_words(self.per)}" if self.per else ""
+
+    @property
+    def period(self) -> str | None:
+        """The stretch of time that the price is for: week, month, quarter or year."""
+        return next((noun for noun in self.per if noun in _PERIODS), None)
+
+    @property
+    def counts(self) -> tuple[str, ...]:
+        """What the price is for one of: seat, unit, hour."""
+        return tuple(noun for noun in self.per if noun not in _PERIODS)
+
+
+def read_unit_price(label: str, unit: str | None) -> UnitPrice:
+    """The unit price that a label such as `price per seat and month` and a unit such as `EUR/seat` say."""
+    found = _PER.search(label)
+    head, rest = (label, "") if found is None else (label[: found.start()], label[found.end() :])
+    clear_rest = re.sub(r"\s*[(\[].*?[)\]]\s*", " ", rest).strip()
+    per = _nouns(clear_rest)
+    from_head: list[str] = []
+    for rate, noun in _RATES.items():
+        if re.search(rf"\b{rate}$", head, re.IGNORECASE):
+            from_head.append(noun)
+            head = head[: -len(rate)] + "rate"
+    kept: list[str] = []
+    for word in head.split():
+        noun = _ADVERBS.get(word.lower())
+        is_adverb_of_next = word is not head.split()[-1]
+        if noun is not None and is_adverb_of_next:
+            from_head.append(noun)
+        else:
+            kept.append(word)
+    if per is None:
+        return UnitPrice(label if found is None else head, (), rest, is_clear=False)
+    nouns = [*per, *from_head, *(_unit_nouns(unit) or ())]
+    return UnitPrice(" ".join(kept), tuple(dict.fromkeys(nouns)))
+
+
+def _nouns(text: str) -> tuple[str, ...] | None:
+    """The nouns of `seat and month` or `seat/month`; None when the text says something else."""
+    found: list[str] = []
+    for part in _SPLIT.split(text.lower()) if text else []:
+        if not part or part == "net":
+            continue
+        words = ["year" if word in {"annum", "yr"} else word for word in part.split()]
+        if not _NOUN.fullmatch(part) or _LINKING.intersection(words):
+            return None
+        if len(words) > 1 and singular(words[-1]) in _PERIODS:  # "seat month"
+            found.append(" ".join(words[:-1]))
+            words = words[-1:]
+        words[-1] = singular(words[-1])
+        found.append(" ".join(words))
+    return tuple(found)
+
+
+def _unit_nouns(unit: str | None) -> tuple[str, ...] | None:
+    """What the unit of a price says it is per: `EUR/seat` and `per seat` say "seat", `EUR` nothing."""
+    if not unit:
+        return ()
+    plain = tidy(unit)
+    found = re.search(r"/|\bper\b|\ban?\b", plain, re.IGNORECASE)
+    if found is not None:
+        before = plain[: found.start()].strip()
+        return _nouns(plain[found.end() :]) if not before or _is_currency(before) else None
+    noun = singular(plain.lower())
+    return (noun,) if noun in COUNT_NOUNS and not _is_currency(plain) else ()
+
+
+def _is_currency(text: str) -> bool:
+    return text.upper() in MINOR_UNITS or text.lower() in _MONEY_WORDS
+
+
+# Totals
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """What a unit price comes to in all: the amount, the multiplication in words, and what was assumed for it.
+
+    `assumption` is a sentence for the user where a factor was read from a text, and empty where none was.
+    """
+
+    amount: Decimal
+    text: str
+    assumed: bool = False
+    assumption: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Factor:
+    value: Decimal
+    noun: str
+    assumption: str = ""
+
+    @property
+    def words(self) -> str:
+        return counted(self.value, self.noun)
+
+
+_TERM_WORDS: Final = word_set("term duration length period commitment runtime lease")
+_OTHER_PERIODS: Final = word_set(
+    "payment notice warranty guarantee delivery probation cancellation renewal trial response invoice exclusivity "
+    "support retention credit free"
+)
+_MONTHS: Final = {"month": Decimal(1), "quarter": Decimal(3), "year": Decimal(12)}
+_REPEATED: Final = re.compile(r"\s*(?:/|(?:per|a|an|each|every)\b)", re.IGNORECASE)
+_ALTERNATIVE: Final = re.compile(
+    r"(?:\d\s*[-–—]|\b(?:to|or|and|up|about|than)|[+~<>≥≤])\s*$", re.IGNORECASE
+)
+
+
+def total_of(
+    terms: Terms,
+    package: Package,
+    *,
+    price: UnitPrice,
+    words: Callable[[Issue], IssueWords],
+    money: Callable[[Decimal], str],
+) -> Total | None:
+    """What the package's price comes to, or None where it is a lump sum or a factor is not certain.
+
+    A price per seat and month is multiplied by the seats and by the months of the term; without a term it is
+    multiplied by 12 and said as an amount a year.
+    """
+    issue = terms.price
+    amount = None if issue is None else coordinate("money", package.get(issue.name))
+    if issue is None or amount is None or amount <= 0 or not price.per or not price.is_clear:
+        return None
+    if len(price.counts) > 1 or len(price.per) - len(price.counts) > 1 or price.period == "week":
+        return None
+    if any(
+        one.type == "percent" and set(words(one).words) & {"discount", "rebate"}
+        for one in terms.issues
+    ):
+        return None
+    factors: list[_Factor] = []
+    for noun in price.counts:
+        count = _count(terms, package, noun, words)
+        if count is None:
+            return None
+        factors.append(count)
+    tail = ""
+    periods = _periods(terms, package, price.period, words)
+    if (
+        price.period is None
+        and periods is None
+        and _has_term(terms, words)
+        and set(price.counts) & _SUBSCRIBED
+    ):
+        return None
+    if price.period and periods is None:
+        if price.period == "year" and not factors:
+            return None
+        tail = " a year"
+        times = Decimal(12) / _MONTHS[price.period]
+        after = [] if times == 1 else [_Factor(times, price.period)]
+    else:
+        after = [] if periods is None else [periods]
+    total = amount
+    for factor in (*factors, *after):
+        total *= factor.value
+    said = [*(one.words for one in factors), money(amount), *(one.words for one in after)]
+    if len(said) < 2:
+        return None
+    notes = [one.assumption for one in (*factors, *after) if one.assumption]
+    return Total(total, f"{' × '.join(said)} = {money(total)}{tail}", bool(notes), " ".join(notes))
+
+
+_SUBSCRIBED: Final = word_set("seat user licence license account device site location")
+"""What is mostly paid for again each month or year, so that a price without a period is not clear beside a term."""
+
+
+def _count(
+    terms: Terms, package: Package, noun: str, words: Callable[[Issue], IssueWords]
+) -> _Factor | None:
+    """How many of what the price is per: from an issue of that name, else from the title."""
+    last = noun.split()[-1]
+    named = [one for one in terms.issues if _counts(one, last, words(one))]
+    if len(named) > 1:
+        return None
+    if named:
+        at = coordinate(named[0].type, package.get(named[0].name))
+        label = words(named[0]).label
+        of = label if label in {"volume", "quantity"} or " of " in label else f"number of {label}"
+        text = f"The price is multiplied by the {of}."
+        return None if at is None or at <= 0 else _Factor(at, noun, text)
+    found = {count for count in _counts_in(terms.title, last) if count is not None}
+    if len(found) != 1 or None in _counts_in(terms.title, last):
+        return None
+    value = found.pop()
+    return _Factor(value, noun, f"{counted(value, plural(noun))} is read from the title.")
+
+
+def _counts(issue: Issue, noun: str, named: IssueWords) -> bool:
+    """Whether the issue's values are how many of the noun there are."""
+    if issue.type not in {"number", "integer"}:
+        return False
+    words = [singular(word) for word in named.words]
+    unit = singular((named.unit or "").lower())
+    if set(words) & {"minimum", "free", "extra", "additional", "per", "maximum"}:
+        return False
+    if unit:
+        return unit == noun and (
+            words[-1] == noun or bool({"volume", "quantity", "number"} & set(words))
+        )
+    return words in ([noun], ["number", "of", noun], ["volume"], ["quantity"], [noun, "count"])
+
+
+def _counts_in(title: str, noun: str) -> list[Decimal | None]:
+    """Every count of the noun in a title; None for one that is a range, repeated or not whole."""
+    text = normalise_text(title)
+    found: list[Decimal | None] = []
+    for number in numbers_in(text):
+        after = text[number.end :]
+        match = re.match(
+            r"[\s-]+(?:[^\W\d_]+\s+){0,2}?" + f"(?:{noun}|{plural(noun)})" + r"\b",
+            after,
+            re.IGNORECASE,
+        )
+        if match is None:
+            continue
+        unclear = _ALTERNATIVE.search(text[: number.start]) or _REPEATED.match(after[match.end() :])
+        found.append(None if unclear else _whole_reading(text, number))
+    return found
+
+
+def _whole_reading(text: str, number: WrittenNumber) -> Decimal | None:
+    whole = [one for one in number.readings if one == one.to_integral_value() and one > 1]
+    if text[number.start : number.end][-1:].isalpha() and whole:
+        return max(whole)
+    return whole[0] if len(whole) == 1 else None
+
+
+def _has_term(terms: Terms, words: Callable[[Issue], IssueWords]) -> bool:
+    return any(_is_term(words(one)) for one in terms.issues)
+
+
+def _is_term(named: IssueWords) -> bool:
+    words = set(named.words)
+    return bool(words & _TERM_WORDS) and not words & _OTHER_PERIODS
+
+
+def _periods(
+    terms: Terms, package: Package, period: str | None, words: Callable[[Issue], IssueWords]
+) -> _Factor | None:
+    """How many months or years the package's term has, in the price's period; None when it is not known."""
+    if period is None:
+        return None
+    named = [one for one in terms.issues if _is_term(words(one))]
+    if len(named) != 1 or named[0].type not in {"number", "integer"}:
+        return None
+    unit = singular((words(named[0]).unit or "").lower())
+    at = coordinate(named[0].type, package.get(named[0].name))
+    if unit not in _MONTHS or at is None or at <= 0:
+        return None
+    count = at * _MONTHS[unit] / _MONTHS[period]
+    return _Factor(count, period) if count * 2 == (count * 2).to_integral_value() else None

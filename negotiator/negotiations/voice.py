@@ -1,0 +1,67 @@
+"""How the user speaks of their own side: as "I" or, for a company, as "we"."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from negotiator.negotiations.plain_text import word_set
+from negotiator.negotiations.terms import Terms
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """The words of the first person. `i` is "I" or "we": "{i}'ll", "{i}'ve" and "{i}'d" fit both."""
+
+    i: str
+    me: str
+    my: str
+    mine: str
+    myself: str
+    am: str
+    was: str
+
+    @property
+    def is_private(self) -> bool:
+        """Whether the user speaks for themselves, so that there is no team to speak of."""
+        return self.i == "I"
+
+
+PRIVATE: Final = Voice("I", "me", "my", "mine", "myself", "am", "was")
+COMPANY: Final = Voice("we", "us", "our", "ours", "ourselves", "are", "were")
+
+_PRIVATE_WORDS: Final = word_set(
+    "freelance freelancer freelancing contractor salary raise promotion job employment personal private my used "
+    "second-hand secondhand car cars motorbike motorcycle bike bicycle house home flat apartment condo garden "
+    "kitchen furniture sofa wedding family holiday pet piano guitar boat caravan camper golf vw bmw audi toyota "
+    "mortgage divorce rent rental tenancy room landlord"
+)
+_COMPANY_WORDS: Final = word_set(
+    "software saas crm erp licence licences license licenses subscription supplier suppliers supply vendor "
+    "vendors procurement agency retainer sponsor sponsors sponsorship cloud hosting services consulting logistics "
+    "freight office company business enterprise wholesale b2b hardware laptops advertising marketing partnership "
+    "distribution seats fleet raw materials manufacturing renewal platform support outsourcing department staff "
+    "our conference warehouse commercial"
+)
+_WORD: Final = re.compile(r"[^\W_]+(?:-[^\W_]+)?")
+
+
+def voice_of(terms: Terms) -> Voice:
+    """The voice that fits the user's role, authority, kind of deal, category and title.
+
+    A candidate speaks as "I"; an employer, and anybody whose authority ends somewhere, as "we". Otherwise the words of
+    the category count twice and those of the title once; without a sign of a company the user speaks as "I".
+    """
+    if terms.role == "candidate":
+        return PRIVATE
+    if terms.role == "employer" or terms.authority.stated:
+        return COMPANY
+    category, title = _words(terms.category), _words(terms.title)
+    private = 2 * len(category & _PRIVATE_WORDS) + len(title & _PRIVATE_WORDS)
+    company = 2 * len(category & _COMPANY_WORDS) + len(title & _COMPANY_WORDS)
+    private += 2 * (terms.kind in {"salary", "lease"}) + (terms.role == "tenant")
+    company += terms.kind == "renewal"
+    return COMPANY if company > private else PRIVATE
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.lower().replace("_", " ")))
