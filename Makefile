@@ -1,7 +1,7 @@
 # Everything there is to do here. `make` alone lists it. Needs Python 3.11 to 3.13, make, gcc and node 20 (for pyright).
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test browser voice check bench bench-http bench-directory bench-strategy bench-memory bench-speech bench-teleprompter conformance files-entered fuzz hosts docs fix clean
+.PHONY: help setup run demo test browser voice check bench bench-http bench-directory bench-strategy bench-people bench-memory bench-speech bench-teleprompter conformance files-entered fuzz hosts docs fix clean
 
 # Python may keep what it compiled: the tests start hundreds of processes of five hundred modules.
 export PYTHONDONTWRITEBYTECODE :=
@@ -63,6 +63,10 @@ hosts: $(READY) .hosts/mcp-1/ready .hosts/mcp-2/ready ## Run five agent framewor
 
 bench-strategy: $(READY) ## Rank the next move against the public negotiators
 	$(BIN)/python tests/bench/negotiation/strategy.py $(SHARED)/negotiation/negmas_harness.py --advisor strategy_advisor:advise
+
+bench-people: $(READY) ## Haggle with scripted people over twenty cases: deals, room got, concessions taken back
+	$(BIN)/python -m tests.bench.haggling.measure
+	$(BIN)/python -m tests.bench.haggling.measure --no-end
 
 bench-memory: $(READY) ## Measure recall: how good, how fast, beside chromadb and lancedb where they are installed
 	$(BIN)/python -m tests.quality.memory.measure_recall
