@@ -12,6 +12,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Literal, TypeAlias
 
 from negotiator.errors import FieldError
+from negotiator.values import LARGEST_WHOLE
 
 Scalar: TypeAlias = str | int | float | bool | Decimal
 Package: TypeAlias = Mapping[str, Scalar]
@@ -30,6 +31,8 @@ ISSUE_TYPES: tuple[IssueType, ...] = (
     "enum",
     "boolean",
 )
+COUNTABLE_TYPES: frozenset[str] = frozenset({"number", "integer", "duration_days"})
+"""Types whose values a unit price can be multiplied by."""
 WHOLE_TYPES: frozenset[str] = frozenset({"integer", "duration_days", "date"})
 UNORDERED_TYPES: frozenset[str] = frozenset({"enum", "boolean"})
 
@@ -55,11 +58,24 @@ class IssueOption:
 
 
 @dataclass(frozen=True, slots=True)
+class Multiple:
+    """One number that a unit price is multiplied by to get the total, such as 80 seats.
+
+    Either `count` is the number, or `issue` names the issue whose value it is. `of` says what is counted.
+    """
+
+    count: Decimal | None
+    of: str
+    issue: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Issue:
     """One issue with my value function: a table (`options`), a polyline or a straight line.
 
     `weight` is normalised over the negotiation (sum 1), `weight_given` is what was sent.
-    `value_points` are (coordinate, utility) corners in rising coordinate order.
+    `value_points` are (coordinate, utility) corners in rising coordinate order. `limit` is the worst value that the
+    user takes on this issue. `multiples` are what a unit price is multiplied by.
     """
 
     name: str
@@ -74,6 +90,8 @@ class Issue:
     value_points: tuple[tuple[Decimal, float], ...] = ()
     their_weight: float | None = None
     tradeable: bool = True
+    limit: Scalar | None = None
+    multiples: tuple[Multiple, ...] = ()
 
 
 def coordinate(kind: IssueType, value: object) -> Decimal | None:
@@ -122,6 +140,17 @@ def value_at_coordinate(kind: IssueType, at: Decimal) -> Scalar:
     if kind in WHOLE_TYPES:
         return int(at)
     return float(at)
+
+
+def canonical_value(kind: IssueType, value: Scalar) -> Scalar:
+    """The value in the form of its type, such as `"14000"` as a Decimal on money.
+
+    The value itself where it has no coordinate, or is a whole number that JSON cannot carry exactly.
+    """
+    at = coordinate(kind, value)
+    if at is None or (kind in WHOLE_TYPES and abs(at) > LARGEST_WHOLE):
+        return value
+    return value_at_coordinate(kind, at)
 
 
 def same_value(kind: IssueType, left: Scalar, right: object) -> bool:

@@ -9,8 +9,16 @@ from typing import Final
 
 import orjson
 
-from negotiator.negotiations.issues import Issue, Package, Scalar, coordinate, same_value, worth_of
-from negotiator.negotiations.terms import Constraint, Terms
+from negotiator.negotiations.issues import (
+    Issue,
+    Package,
+    Scalar,
+    canonical_value,
+    coordinate,
+    same_value,
+    worth_of,
+)
+from negotiator.negotiations.terms import AllowedTrade, Constraint, Terms
 from negotiator.negotiations.terms_view import package_view
 from negotiator.negotiations.utility import Worth, package_utility, utility_of_worth
 
@@ -89,10 +97,68 @@ def single_limit(terms: Terms) -> tuple[Issue, Scalar] | None:
 def within_limit(terms: Terms, issue: Issue, value: Scalar) -> bool:
     """Whether one value keeps every hard constraint on its issue and a walk-away that is a limit on it."""
     limit = single_limit(terms)
-    if limit is not None and limit[0].name == issue.name and _falls_short(issue, value, limit[1]):
+    if limit is not None and limit[0].name == issue.name and falls_short(issue, value, limit[1]):
         return False
     rules = (rule for rule in terms.constraints if rule.hard and rule.issue == issue.name)
     return all(satisfies_constraint(terms, rule, value) for rule in rules)
+
+
+def own_limit(terms: Terms, issue: Issue) -> Scalar | None:
+    """The worst value that the user takes on an issue; None where they named none."""
+    return issue_limit(issue, terms.walk_away, terms.target)
+
+
+def issue_limit(issue: Issue, walk_away: Worth | None, target: Worth | None) -> Scalar | None:
+    """The limit of an issue: the one that it has, or else its value in the walk-away package.
+
+    Where the target is worse than the walk-away on this issue, the target's value is the limit: what the user aims
+    for passes no limit of theirs.
+    """
+    if issue.limit is not None:
+        return issue.limit
+    least, goal = (
+        worth.package.get(issue.name) if worth is not None and worth.package else None
+        for worth in (walk_away, target)
+    )
+    if least is None:
+        return None
+    limit = goal if goal is not None and falls_short(issue, goal, least) else least
+    return canonical_value(issue.type, limit)
+
+
+def passes_own_limit(terms: Terms, package: Package) -> tuple[str, ...]:
+    """The names of the issues on which a package is worse than the user's own limit, in the order of the issues."""
+    return tuple(
+        issue.name
+        for issue in terms.issues
+        if issue.name in package
+        and (limit := own_limit(terms, issue)) is not None
+        and falls_short(issue, package[issue.name], limit)
+    )
+
+
+def allowed_by(terms: Terms, package: Package) -> bool:
+    """Whether the user allows every step beyond an own limit that a package takes; true where it takes none.
+
+    A trade allows the step as far as its `to`, in a package that reaches each value of its `in_return`. An issue that
+    the package leaves out reaches nothing.
+    """
+    return all(
+        any(_is_paid(terms, trade, package) for trade in terms.allowed if trade.issue == name)
+        for name in passes_own_limit(terms, package)
+    )
+
+
+def _is_paid(terms: Terms, trade: AllowedTrade, package: Package) -> bool:
+    issue = terms.issue(trade.issue)
+    if issue is None or falls_short(issue, package[issue.name], trade.to):
+        return False
+    return all(
+        (asked := terms.issue(name)) is not None
+        and name in package
+        and not falls_short(asked, package[name], value)
+        for name, value in trade.in_return.items()
+    )
 
 
 def _floor(terms: Terms, least: Worth) -> float | None:
@@ -103,7 +169,7 @@ def _worse(terms: Terms, package: Package, least: Worth, *, binding: bool) -> bo
     single = _single(terms, least)
     if single is not None:
         issue, limit = single
-        if issue.name in package and _falls_short(issue, package[issue.name], limit):
+        if issue.name in package and falls_short(issue, package[issue.name], limit):
             return True
         if len(terms.issues) == 1:
             return binding and issue.name not in package
@@ -120,7 +186,7 @@ def _single(terms: Terms, least: Worth) -> tuple[Issue, Scalar] | None:
     return None if issue is None else (issue, value)
 
 
-def _falls_short(issue: Issue, value: Scalar, limit: Scalar) -> bool:
+def falls_short(issue: Issue, value: Scalar, limit: Scalar) -> bool:
     """Whether a value is worse for me than the limit: by its worth, on a straight line by its direction."""
     if not issue.options and not issue.value_points and issue.type != "boolean":
         return _is_worse(issue, value, limit)

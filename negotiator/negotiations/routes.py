@@ -41,7 +41,8 @@ _UNSHOWN: Final = (
         "batna.available_until",
         "batna.override_reason",
     ),
-    *("constraints", "authority", "baseline", "facts"),
+    *("issues.limit", "issues.multiples"),
+    *("constraints", "authority", "baseline", "allow", "facts"),
 )
 """Members that the schemas of both tools on terms leave out, to stay small; the tools still accept them."""
 

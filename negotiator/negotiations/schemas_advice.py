@@ -15,6 +15,7 @@ from negotiator.negotiations.schemas_terms import (
     IssueBody,
     Issues,
     issue_errors,
+    multiple_errors,
     pointed_error,
     repeated_names,
 )
@@ -118,6 +119,7 @@ class LeverageBody(NegotiationBody):
                 for e in issue_errors(issue, f"/issues/{n}")
             ),
             *repeated_names([issue.name for issue in self.issues], "/issues"),
+            *multiple_errors(self.issues, "/issues"),
         ]
         if found:
             raise pointed_error(found)

@@ -7,6 +7,7 @@ from typing_extensions import TypedDict
 
 from negotiator.http.cursors import Cursor
 from negotiator.negotiations.schemas_terms import (
+    AllowedTradeBody,
     AuthorityBody,
     BaselineBody,
     Batna,
@@ -120,6 +121,9 @@ class NegotiationBody(Strict):
         None, description="What the user may agree to without approval."
     )
     baseline: BaselineBody | None = Field(None, description="What the result is measured against.")
+    allow: list[AllowedTradeBody] | None = Field(
+        None, max_length=20, description="Steps beyond an issue's limit, and their price."
+    )
     facts: FactsBody | None = Field(None, description="Facts behind the split of power.")
 
 
@@ -162,6 +166,7 @@ class EditNegotiation(MergePatch, NegotiationId):
     constraints: _Entries = Field(None, description="The whole new list of rules.")
     authority: _Members = Field(None, description="Members to change of your authority.")
     baseline: _Members = Field(None, description="Members to change of the baseline.")
+    allow: _Entries = Field(None, description="The whole new list of allowed trades.")
     facts: _Members = Field(None, description="Members to change of the facts behind power.")
 
 
@@ -226,6 +231,7 @@ class NegotiationView(TypedDict):
     authority: dict[str, Any] | None
     baseline: dict[str, Any] | None
     baseline_history: list[dict[str, Any]]
+    allow: list[dict[str, Any]]
     facts: dict[str, Any] | None
     state: str
     state_reason: str | None

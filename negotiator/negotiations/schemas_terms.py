@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from itertools import pairwise
-from typing import Annotated, Any, Final, Literal, cast
+from typing import Annotated, Any, Final, Literal, Self, cast
 
 from pydantic import (
     AfterValidator,
@@ -14,13 +14,19 @@ from pydantic import (
     ValidatorFunctionWrapHandler,
     WithJsonSchema,
     WrapValidator,
+    model_validator,
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from negotiator.errors import FieldError
 from negotiator.negotiations.issues import (
+    COUNTABLE_TYPES,
     MAX_LISTED_VALUES,
     UNORDERED_TYPES,
+    Issue,
+    IssueOption,
+    IssueRange,
+    check_value,
     coordinate,
     same_value,
     step_type,
@@ -73,6 +79,26 @@ Option = Annotated[
 ]
 
 
+class MultipleBody(Strict):
+    """What a unit price is multiplied by: a number (`count`), or the value of another issue (`issue`)."""
+
+    model_config = ConfigDict(json_schema_extra=exactly_one("count", "issue"))
+
+    count: Annotated[Number, Field(gt=0, le=1e12, allow_inf_nan=False)] | None = Field(
+        None, description="How many, such as 80."
+    )
+    issue: ShortText | None = Field(
+        None, description="Name of the issue whose value is the number."
+    )
+    of: ShortText = Field(description="What is counted, such as seats.")
+
+    @model_validator(mode="after")
+    def _check_number(self) -> Self:
+        if (self.count is None) == (self.issue is None):
+            raise ValueError("Give either count or issue.")
+        return self
+
+
 class IssueBody(Strict):
     """One thing that is negotiated, with your value function on it."""
 
@@ -100,6 +126,12 @@ class IssueBody(Strict):
         None, description="How much it seems to matter to the other side."
     )
     tradeable: Truth = Field(True, description="Whether it may be given for something else.")
+    limit: Scalar | None = Field(
+        None, description="Worst value the user takes on it; by default that of the walk-away."
+    )
+    multiples: list[MultipleBody] | None = Field(
+        None, max_length=4, description="What a unit price is multiplied by to get the total."
+    )
 
 
 def lacks_values(issue: IssueBody) -> bool:
@@ -128,6 +160,44 @@ def issue_errors(issue: IssueBody, at: str = "") -> list[FieldError]:
     if issue.value_points and (ranged or not _are_corners(issue, issue.value_points)):
         text = "Must be [value, utility] pairs by rising value, utilities 0 to 1, on a range."
         found.append(FieldError(f"{at}/value_points", text))
+    if not found and issue.limit is not None:
+        found += check_value(_with_values(issue), issue.limit, f"{at}/limit")
+    if issue.multiples and issue.type != "money":
+        found.append(FieldError(f"{at}/multiples", "Only a price, of type money, has a total."))
+    return found
+
+
+def _with_values(issue: IssueBody) -> Issue:
+    """The issue with its type, range and options only, all of which are in order."""
+    low, high = (
+        coordinate(issue.type, end)
+        for end in ((issue.range.min, issue.range.max) if issue.range else (None, None))
+    )
+    return Issue(
+        issue.name,
+        issue.type,
+        range=None if low is None or high is None else IssueRange(low, high),
+        options=tuple(IssueOption(option.value, 0.0) for option in issue.options or ()),
+    )
+
+
+def multiple_errors(issues: Sequence[IssueBody], at: str = "") -> list[FieldError]:
+    """An error for each multiple that names no other issue, one that has no number, or one a second time."""
+    types = {issue.name: issue.type for issue in issues}
+    found: list[FieldError] = []
+    for place, issue in enumerate(issues):
+        named = [multiple.issue for multiple in issue.multiples or ()]
+        for n, name in enumerate(named):
+            pointer = f"{at}/{place}/multiples/{n}/issue"
+            if name is None:
+                continue
+            if name not in types or name == issue.name:
+                found.append(FieldError(pointer, "No other issue has this name."))
+            elif types[name] not in COUNTABLE_TYPES:
+                text = f"{name} is no number: only {', '.join(sorted(COUNTABLE_TYPES))} can be."
+                found.append(FieldError(pointer, text))
+            elif name in named[:n]:
+                found.append(FieldError(pointer, "It is among the multiples already."))
     return found
 
 
@@ -242,6 +312,9 @@ def _check_names(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
         (place, error.description)
         for error in repeated_names([_name(row) for row in cast(list[Any], value)])
         if (place := _place(error.pointer)) not in wrong
+    ]
+    errors = errors or [
+        (_place(error.pointer), error.description) for error in multiple_errors(issues)
     ]
     if errors:
         raise _error(errors)
@@ -383,6 +456,19 @@ class ConstraintBody(Strict):
         """The value, or the listed ones."""
         value: Any = self.value
         return [*value] if self.op in {"in", "not_in"} and isinstance(value, list) else [value]
+
+
+class AllowedTradeBody(Strict):
+    """A step beyond the limit of an issue that you allow for a price.
+
+    Advice may go as far as `to` in a package that is at least as good for you on each issue of `in_return`.
+    """
+
+    issue: ShortText = Field(description="The issue whose limit may be passed.")
+    to: Scalar = Field(description="How far: a value beyond the limit.")
+    in_return: Annotated[ValuePackage, Field(min_length=1, max_length=50)] = Field(
+        description="What you must have for it: values by issue."
+    )
 
 
 class LimitBody(WorthBody):

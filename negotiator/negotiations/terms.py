@@ -13,7 +13,15 @@ from typing import Any, Final, Literal, TypeAlias
 import orjson
 
 from negotiator.errors import FieldError
-from negotiator.negotiations.issues import Issue, IssueOption, IssueRange, Scalar
+from negotiator.negotiations.issues import (
+    Issue,
+    IssueOption,
+    IssueRange,
+    Multiple,
+    Package,
+    Scalar,
+    canonical_value,
+)
 from negotiator.negotiations.utility import Preferences, Worth
 from negotiator.values import DAY
 
@@ -151,12 +159,25 @@ class Baseline:
 
 
 @dataclass(frozen=True, slots=True)
+class AllowedTrade:
+    """A step beyond the user's own limit that they allow for a price.
+
+    The value of `issue` may go as far as `to` in a package that is at least as good on each issue of `in_return`.
+    """
+
+    issue: str
+    to: Scalar
+    in_return: Package
+
+
+@dataclass(frozen=True, slots=True)
 class Terms:
     """A negotiation without its offers and its state.
 
     `walk_away`, `target` and `batna` are as the user gave them. `certain` is the utility of the alternative with its
     chance and cost counted; `batna_uncertain` says whether there was a chance or a cost. `unvalued` names the issues
-    whose range is not known, `missing` what advice lacks. `facts` holds the facts as the user gave them; `me` and
+    whose range is not known, `missing` what advice lacks. `allowed` are the steps beyond an issue's limit that the user
+    takes for a price. `facts` holds the facts as the user gave them; `me` and
     `them` also hold those that other members imply. `their_preferences` (without them the other side is taken to want
     the opposite) and `judgements`, which set power factors outright, belong to described negotiations only. Moments
     are milliseconds since the epoch.
@@ -193,6 +214,7 @@ class Terms:
     judgements: Mapping[str, float] = field(default_factory=dict[str, float])
     unvalued: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    allowed: tuple[AllowedTrade, ...] = ()
 
     @property
     def certain_batna(self) -> Worth | None:
@@ -263,6 +285,8 @@ def decode_terms(stored: bytes) -> Terms:
         Constraint(**_with_tuples(rule, "values")) for rule in row["constraints"]
     )
     row["me"], row["them"] = SideFacts(**row["me"]), SideFacts(**row["them"])
+    issues = {issue.name: issue for issue in row["preferences"].issues}
+    row["allowed"] = tuple(_allowed_trade(trade, issues) for trade in row.get("allowed", ()))
     return Terms(**_with_tuples(row, "unvalued", "missing"))
 
 
@@ -275,7 +299,23 @@ def _issue(row: dict[str, Any]) -> Issue:
         row["range"] = IssueRange(**_with_decimals(row["range"], "min", "max", "step"))
     row["options"] = tuple(IssueOption(**option) for option in row["options"])
     row["value_points"] = tuple((Decimal(at), worth) for at, worth in row["value_points"])
+    row["multiples"] = tuple(
+        Multiple(**_with_decimals(multiple, "count")) for multiple in row.get("multiples", ())
+    )
+    if row.get("limit") is not None:
+        row["limit"] = canonical_value(row["type"], row["limit"])
     return Issue(**row)
+
+
+def _allowed_trade(row: dict[str, Any], issues: Mapping[str, Issue]) -> AllowedTrade:
+    return AllowedTrade(
+        issue=row["issue"],
+        to=canonical_value(issues[row["issue"]].type, row["to"]),
+        in_return={
+            name: canonical_value(issues[name].type, value)
+            for name, value in row["in_return"].items()
+        },
+    )
 
 
 def _worth(row: dict[str, Any] | None) -> Worth | None:

@@ -15,14 +15,18 @@ from negotiator.negotiations.issues import (
     IssueOption,
     IssueRange,
     IssueType,
+    Multiple,
     Scalar,
+    canonical_value,
     check_value,
     coordinate,
     step_type,
 )
+from negotiator.negotiations.limits import falls_short, issue_limit
 from negotiator.negotiations.schemas_negotiations import NegotiationBody
 from negotiator.negotiations.schemas_terms import (
     NO_ESTIMATE,
+    AllowedTradeBody,
     AuthorityBody,
     BaselineBody,
     Batna,
@@ -39,6 +43,7 @@ from negotiator.negotiations.terms import (
     BUYING_ROLES,
     NO_FACTS,
     SELLING_ROLES,
+    AllowedTrade,
     AlternativeDetails,
     Authority,
     Baseline,
@@ -53,6 +58,7 @@ from negotiator.negotiations.terms import (
 from negotiator.negotiations.utility import (
     Preferences,
     Worth,
+    check_package,
     check_worth,
     missing_inputs,
     normalised_weights,
@@ -79,11 +85,12 @@ def parse_terms(
     `lenient` is for what-if questions: limits may contradict each other there, and the answer says so. `mine` takes
     the place of the body's issues where full preferences are given instead.
     """
-    mine = mine or Preferences(parse_issues(body.issues, body.role))
+    mine = _with_limits(mine or Preferences(parse_issues(body.issues, body.role)), body)
     if found := [*_unit_errors(body), *_member_errors(mine, body)]:
         raise ValidationFailed(found)
     terms = _terms(body, mine)
-    if not lenient and (crossed := _limit_order_errors(terms, body)):
+    crossed = [*_limit_order_errors(terms, body), *_issue_limit_errors(terms, body)]
+    if crossed and not lenient:
         raise ValidationFailed(crossed)
     return terms
 
@@ -108,8 +115,28 @@ def _issue(body: IssueBody, role: str) -> Issue:
         ),
         their_weight=body.their_weight,
         tradeable=body.tradeable,
+        limit=None if body.limit is None else canonical_value(body.type, body.limit),
+        multiples=tuple(
+            Multiple(_count(multiple.count), multiple.of, multiple.issue)
+            for multiple in body.multiples or ()
+        ),
     )
     return replace(issue, options=_options(issue, body))
+
+
+def _with_limits(mine: Preferences, body: NegotiationBody) -> Preferences:
+    """The preferences with the limit of each issue: its own, or the one that the walk-away package names."""
+    walk_away, target = _worth(body.walk_away), _worth(body.target)
+    limited = tuple(
+        replace(issue, limit=issue_limit(issue, walk_away, target)) for issue in mine.issues
+    )
+    return replace(mine, issues=limited)
+
+
+def _count(count: float | None) -> Decimal | None:
+    if count is None:
+        return None
+    return Decimal(int(count)) if count.is_integer() else Decimal(repr(count))
 
 
 def _range(kind: IssueType, body: RangeBody | None) -> IssueRange | None:
@@ -168,6 +195,7 @@ def _member_errors(mine: Preferences, body: NegotiationBody) -> list[FieldError]
         *_limit_errors(mine, wide, body),
         *_constraint_errors(wide.issues, body.constraints or ()),
         *_authority_errors(wide, body.authority),
+        *_allowed_trade_errors(mine.issues, body.allow or ()),
     ]
 
 
@@ -213,6 +241,31 @@ def _constraint_errors(
     return found
 
 
+def _allowed_trade_errors(
+    issues: Sequence[Issue], bodies: Sequence[AllowedTradeBody]
+) -> list[FieldError]:
+    found: list[FieldError] = []
+    for place, body in enumerate(bodies):
+        at = f"/allow/{place}"
+        found += check_package(issues, body.in_return, f"{at}/in_return")
+        issue = issue_named(issues, body.issue)
+        if issue is None:
+            found.append(FieldError(f"{at}/issue", "No issue of this negotiation has this name."))
+            continue
+        if body.issue in body.in_return:
+            text = "What comes in return must be on other issues."
+            found.append(FieldError(f"{at}/in_return", text))
+        if issue.limit is None:
+            text = "There is no limit to pass: give the issue a limit, or a walk-away package."
+            found.append(FieldError(f"{at}/issue", text))
+        elif beyond := check_value(issue, body.to, f"{at}/to"):
+            found += beyond
+        elif not falls_short(issue, body.to, issue.limit):
+            text = f"Must be worse for you than your limit of {issue.limit}."
+            found.append(FieldError(f"{at}/to", text))
+    return found
+
+
 def _authority_errors(wide: Preferences, body: AuthorityBody | None) -> list[FieldError]:
     if body is None:
         return []
@@ -249,6 +302,21 @@ def _limit_order_errors(terms: Terms, body: NegotiationBody) -> list[FieldError]
         text = "Worth less to you than your best alternative; give an override_reason if meant."
         found.append(FieldError("/walk_away", text))
     return found
+
+
+def _issue_limit_errors(terms: Terms, body: NegotiationBody) -> list[FieldError]:
+    """Errors of limits that are better for the user than their target, where the issue itself has the limit."""
+    goal = terms.target.package if terms.target is not None else None
+    given = {
+        issue.name: place for place, issue in enumerate(body.issues) if issue.limit is not None
+    }
+    text = "Better for you than your target of {}: a limit is the worst value that you take."
+    return [
+        FieldError(f"/issues/{given[issue.name]}/limit", text.format(goal[issue.name]))
+        for issue in terms.issues
+        if goal and issue.name in given and issue.name in goal and issue.limit is not None
+        if falls_short(issue, goal[issue.name], issue.limit)
+    ]
 
 
 def _price_order_errors(terms: Terms) -> list[FieldError]:
@@ -299,6 +367,14 @@ def _terms(body: NegotiationBody, mine: Preferences) -> Terms:
         ),
         authority=_authority(body.authority),
         baseline=_baseline(body.baseline),
+        allowed=tuple(
+            AllowedTrade(
+                trade.issue,
+                _canonical(mine, trade.issue, trade.to),
+                {name: _canonical(mine, name, value) for name, value in trade.in_return.items()},
+            )
+            for trade in body.allow or ()
+        ),
         facts=body.facts.model_dump(exclude_none=True) if body.facts else None,
         me=me,
         them=them,
@@ -314,6 +390,11 @@ def _terms(body: NegotiationBody, mine: Preferences) -> Terms:
         batna_uncertain=doubtful and certain is not None,
         missing=_missing(terms, body),
     )
+
+
+def _canonical(mine: Preferences, name: str, value: Scalar) -> Scalar:
+    issue = issue_named(mine.issues, name)
+    return value if issue is None else canonical_value(issue.type, value)
 
 
 def _worth(body: WorthBody | None) -> Worth | None:

@@ -5,7 +5,13 @@ from decimal import Decimal
 from typing import Any
 
 from negotiator import values
-from negotiator.negotiations.issues import Issue, Package, coordinate, value_at_coordinate
+from negotiator.negotiations.issues import (
+    Issue,
+    Multiple,
+    Package,
+    coordinate,
+    value_at_coordinate,
+)
 from negotiator.negotiations.terms import Terms
 from negotiator.negotiations.utility import Worth
 from negotiator.values import LARGEST_WHOLE, format_money
@@ -30,6 +36,14 @@ def terms_view(terms: Terms) -> dict[str, Any]:
         "constraints": _constraints(terms),
         "authority": _authority(terms),
         "baseline": _baseline(terms),
+        "allow": [
+            {
+                "issue": trade.issue,
+                "to": value_view(terms.issue(trade.issue), trade.to, terms.currency),
+                "in_return": package_view(terms, trade.in_return),
+            }
+            for trade in terms.allowed
+        ],
         "facts": terms.facts,
     }
 
@@ -100,7 +114,16 @@ def issue_view(issue: Issue, currency: str | None) -> dict[str, Any]:
         "value_points": [[one(x), u] for x, u in issue.value_points],
         "their_weight": issue.their_weight,
         "tradeable": issue.tradeable,
+        "limit": None if issue.limit is None else value_view(issue, issue.limit, currency),
+        "multiples": [_multiple(multiple) for multiple in issue.multiples],
     }
+
+
+def _multiple(multiple: Multiple) -> dict[str, Any]:
+    if multiple.count is None:
+        return {"issue": multiple.issue, "of": multiple.of}
+    whole = multiple.count == multiple.count.to_integral_value()
+    return {"count": int(multiple.count) if whole else float(multiple.count), "of": multiple.of}
 
 
 def _walk_away(terms: Terms) -> dict[str, Any] | None:

@@ -21,6 +21,7 @@ SIX_ISSUES: dict[str, Any] = {
             "their_weight": 40,
             "range": {"min": "40000.00", "max": "60000.00", "step": "500.00"},
             "value_points": [["40000", 1], ["50000", 0.7], ["60000", 0]],
+            "multiples": [{"count": 1.5, "of": "batches"}, {"issue": "seats", "of": "seats"}],
         },
         {"name": "seats", "type": "integer", "weight": 10, "range": {"min": 50, "max": 200}},
         {
@@ -36,6 +37,7 @@ SIX_ISSUES: dict[str, Any] = {
             "weight": 5,
             "direction": "lower",
             "range": {"min": "2027-01-01", "max": "2027-06-30", "step": 7},
+            "limit": "2027-05-07",
         },
         {"name": "support", "type": "enum", "weight": 15, "options": ["none", "email", "phone"]},
         {"name": "training", "type": "boolean", "weight": 10, "direction": "higher"},
@@ -53,6 +55,7 @@ SIX_ISSUES: dict[str, Any] = {
     "constraints": [{"issue": "support", "op": "in", "value": ["email", "phone"]}],
     "authority": {"limit": "52000", "approver": "Ada Lovelace"},
     "baseline": {"kind": "previous_price", "value": "58000", "evidence": ["Invoice 7"]},
+    "allow": [{"issue": "price", "to": "57000", "in_return": {"payment": 60, "training": True}}],
     "facts": {"me": {"rivals": 2}, "them": {"market": 0.4}},
 }
 

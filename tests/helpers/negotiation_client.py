@@ -40,6 +40,14 @@ def negotiation_body(**members: Any) -> dict[str, Any]:
     return {name: value for name, value in sent.items() if value is not None}
 
 
+def pointers(answer: httpx2.Response) -> set[str]:
+    """Where a 422 says the faults are."""
+    assert answer.status_code == 422, answer.text
+    body = answer.json()
+    assert body["error"] == "validation_failed"
+    return {error["pointer"] for error in body["errors"]}
+
+
 @dataclass
 class NegotiationClient:
     """One agent at work."""

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import httpx2
 import pytest
 
 from tests.conftest import Clock, Mint
@@ -13,20 +12,13 @@ from tests.helpers.negotiation_client import (
     NegotiationClient,
     NewNegotiationClient,
     negotiation_body,
+    pointers,
 )
 
 MEMBERS = set(
     "id title category kind role counterparty currency issues target walk_away batna their_estimate "  # noqa: SIM905
     "deadline max_rounds constraints authority baseline state outcome missing revision created_at updated_at".split()
 )
-
-
-def pointers(answer: httpx2.Response) -> set[str]:
-    """Where a 422 says the faults are."""
-    assert answer.status_code == 422, answer.text
-    body = answer.json()
-    assert body["error"] == "validation_failed"
-    return {error["pointer"] for error in body["errors"]}
 
 
 @pytest.mark.asyncio

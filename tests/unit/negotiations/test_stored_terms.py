@@ -2,10 +2,12 @@
 
 import statistics
 import timeit
+from decimal import Decimal
 
 import orjson
 import pytest
 
+from negotiator.negotiations.limits import own_limit
 from negotiator.negotiations.terms import TERMS_VERSION, decode_terms, encode_terms
 from negotiator.negotiations.terms_view import terms_view
 from tests.bench.stored_terms import SIX_ISSUES, parsed
@@ -23,6 +25,18 @@ def test_stored_terms_are_read_back_as_they_were(name: str) -> None:
 def test_every_field_of_a_full_negotiation_is_read_back() -> None:
     terms = parsed(SIX_ISSUES)
     assert decode_terms(encode_terms(terms)) == terms
+
+
+def test_terms_stored_before_limits_and_trades_are_read_back() -> None:
+    terms = parsed(SIX_ISSUES)
+    row = orjson.loads(encode_terms(terms))
+    del row["terms"]["allowed"]
+    for issue in row["terms"]["preferences"]["issues"]:
+        del issue["limit"], issue["multiples"]
+    read = decode_terms(orjson.dumps(row))
+    price = read.issues[0]
+    assert (read.allowed, price.limit, price.multiples) == ((), None, ())
+    assert own_limit(read, price) == Decimal(56000)
 
 
 def test_the_stored_form_says_its_version() -> None:

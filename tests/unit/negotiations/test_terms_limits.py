@@ -91,6 +91,76 @@ def test_a_soft_constraint_refuses_nothing() -> None:
     assert not limits.broken_constraints(terms(constraints=[rule]), {"price": 60})
 
 
+LIMITED: dict[str, Any] = {
+    "target": {"package": {"price": 20, "seats": 9}},
+    "walk_away": {"package": {"price": 60, "seats": 4}},
+}
+
+
+def issue_limit(given_terms: Terms, name: str) -> Any:
+    issue = given_terms.issue(name)
+    assert issue is not None
+    return limits.own_limit(given_terms, issue)
+
+
+def test_an_issue_s_limit_is_that_of_the_walk_away_package() -> None:
+    given_terms = terms(**LIMITED)
+    assert (issue_limit(given_terms, "price"), issue_limit(given_terms, "seats")) == (60, 4)
+    single = terms(walk_away={"package": {"price": 60}})
+    assert (issue_limit(single, "price"), issue_limit(single, "seats")) == (60, None)
+    assert issue_limit(terms(walk_away={"utility": 0.5}), "price") is None
+
+
+def test_a_limit_on_the_issue_itself_goes_before_the_walk_away() -> None:
+    given_terms = terms(**LIMITED, issues=[{**PRICE, "limit": "70"}, SEATS])
+    assert (issue_limit(given_terms, "price"), issue_limit(given_terms, "seats")) == (70, 4)
+
+
+def test_a_target_that_is_worse_than_the_walk_away_on_an_issue_passes_no_limit() -> None:
+    goal = {"price": 20, "seats": 2}
+    given_terms = terms(**{**LIMITED, "target": {"package": goal}})
+    assert issue_limit(given_terms, "seats") == 2
+    assert not limits.passes_own_limit(given_terms, goal)
+
+
+@given(prices, seats)
+def test_a_package_passes_the_limits_that_it_is_worse_than(price: int, count: int) -> None:
+    passed = limits.passes_own_limit(terms(**LIMITED), {"price": price, "seats": count})
+    assert passed == tuple(
+        name for name, worse in (("price", price > 60), ("seats", count < 4)) if worse
+    )
+
+
+@given(prices, seats)
+def test_a_limit_is_passed_only_as_far_as_allowed_and_for_its_price(price: int, count: int) -> None:
+    trade = {"issue": "price", "to": 70, "in_return": {"seats": 8}}
+    given_terms = terms(**LIMITED, allow=[trade])
+    package = {"price": price, "seats": count}
+    allowed = count >= 4 and (price <= 60 or (price <= 70 and count >= 8))
+    assert limits.allowed_by(given_terms, package) == allowed
+    assert limits.allowed_by(given_terms, {"price": price}) == (price <= 60)
+
+
+def test_one_of_several_trades_is_enough_and_each_passed_limit_needs_one() -> None:
+    trades = [
+        {"issue": "price", "to": 65, "in_return": {"seats": 6}},
+        {"issue": "price", "to": 80, "in_return": {"seats": 10}},
+        {"issue": "seats", "to": 3, "in_return": {"price": 30}},
+    ]
+    given_terms = terms(**LIMITED, allow=trades)
+    for price, count, allowed in [
+        (65, 6, True),
+        (66, 6, False),
+        (80, 10, True),
+        (81, 11, False),
+        (30, 3, True),
+        (30, 2, False),
+        (65, 3, False),
+    ]:
+        package = {"price": price, "seats": count}
+        assert limits.allowed_by(given_terms, package) == allowed, package
+
+
 def test_authority_follows_the_good_direction_of_the_price() -> None:
     buying = terms(authority={"limit": 50})
     selling = terms(role="seller", authority={"limit": 50})
