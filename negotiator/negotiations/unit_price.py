@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
-from negotiator.negotiations.issue_words import IssueWords
+from negotiator.negotiations.issue_words import MAX_UNIT_CHARACTERS, IssueWords
 from negotiator.negotiations.issues import Issue, Package, coordinate
 from negotiator.negotiations.plain_text import (
     COUNT_NOUNS,
     counted,
+    cut_at_word,
     join_words,
     plural,
     singular,
@@ -154,6 +155,12 @@ class _Factor:
     def words(self) -> str:
         return counted(self.value, self.noun)
 
+    @property
+    def period(self) -> str | None:
+        """The period that is counted, if it is one."""
+        noun = singular(self.noun.lower())
+        return noun if noun in _PERIODS else None
+
 
 _TERM_WORDS: Final = word_set("term duration length period commitment runtime lease")
 _OTHER_PERIODS: Final = word_set(
@@ -177,51 +184,81 @@ def total_of(
 ) -> Total | None:
     """What the package's price comes to, or None where it is a lump sum or a factor is not certain.
 
-    A price per seat and month is multiplied by the seats and by the months of the term; without a term it is
-    multiplied by 12 and said as an amount a year.
+    The price is multiplied by the multiples of its issue. What they do not say is read from texts: a price per seat
+    and month is multiplied by the seats and by the months of the term, and without a term by 12, said as a year's.
     """
     issue = terms.price
     amount = None if issue is None else coordinate("money", package.get(issue.name))
-    if issue is None or amount is None or amount <= 0 or not price.per or not price.is_clear:
+    if issue is None or amount is None or amount <= 0 or _has_discount(terms, words):
         return None
-    if len(price.counts) > 1 or len(price.per) - len(price.counts) > 1 or price.period == "week":
+    given = _given_factors(terms, package, issue)
+    if given is None or not ((price.is_clear and price.per) or given):
         return None
-    if any(
-        one.type == "percent" and set(words(one).words) & {"discount", "rebate"}
-        for one in terms.issues
-    ):
-        return None
-    factors: list[_Factor] = []
-    for noun in price.counts:
-        count = _count(terms, package, noun, words)
-        if count is None:
+    factors = [one for one in given if one.period is None]
+    spans = [one for one in given if one.period is not None]
+    if price.is_clear and not factors:
+        counts = _read_counts(terms, package, price, words)
+        if counts is None:
             return None
-        factors.append(count)
+        factors = counts
     tail = ""
-    periods = _periods(terms, package, price.period, words)
-    if (
-        price.period is None
-        and periods is None
-        and _has_term(terms, words)
-        and set(price.counts) & _SUBSCRIBED
-    ):
-        return None
-    if price.period and periods is None:
-        if price.period == "year" and not factors:
+    if price.is_clear and price.period is not None and not spans:
+        if price.period not in _MONTHS:
             return None
-        tail = " a year"
-        times = Decimal(12) / _MONTHS[price.period]
-        after = [] if times == 1 else [_Factor(times, price.period)]
-    else:
-        after = [] if periods is None else [periods]
+        span = _term(terms, package, price.period, words)
+        spans = [span or _Factor(Decimal(12) / _MONTHS[price.period], price.period)]
+        tail = "" if span else " a year"
+    elif not price.period and not given and _is_paid_again(terms, price, words):
+        return None
+    spans = [one for one in spans if one.value != 1 or not tail]
     total = amount
-    for factor in (*factors, *after):
+    for factor in (*factors, *spans):
         total *= factor.value
-    said = [*(one.words for one in factors), money(amount), *(one.words for one in after)]
+    said = [*(one.words for one in factors), money(amount), *(one.words for one in spans)]
     if len(said) < 2:
         return None
-    notes = [one.assumption for one in (*factors, *after) if one.assumption]
+    notes = [one.assumption for one in (*factors, *spans) if one.assumption]
     return Total(total, f"{' × '.join(said)} = {money(total)}{tail}", bool(notes), " ".join(notes))
+
+
+def _has_discount(terms: Terms, words: Callable[[Issue], IssueWords]) -> bool:
+    """Whether a percentage is negotiated that lowers the price."""
+    return any(
+        one.type == "percent" and set(words(one).words) & {"discount", "rebate"}
+        for one in terms.issues
+    )
+
+
+def _given_factors(terms: Terms, package: Package, price: Issue) -> list[_Factor] | None:
+    """The multiples of the price that the user gave; None where the package lacks the value of one."""
+    found: list[_Factor] = []
+    for multiple in price.multiples:
+        count = multiple.count
+        if multiple.issue is not None:
+            other = terms.issue(multiple.issue)
+            count = None if other is None else coordinate(other.type, package.get(multiple.issue))
+        if count is None or count <= 0:
+            return None
+        found.append(_Factor(count, cut_at_word(tidy(multiple.of), MAX_UNIT_CHARACTERS) or "times"))
+    return found
+
+
+def _read_counts(
+    terms: Terms, package: Package, price: UnitPrice, words: Callable[[Issue], IssueWords]
+) -> list[_Factor] | None:
+    """How many of what the price is per, as texts say it; None where they do not."""
+    if len(price.counts) > 1 or len(price.per) - len(price.counts) > 1:
+        return None
+    if price.period == "year" and not price.counts and not _has_term(terms, words):
+        return None
+    found = [_count(terms, package, noun, words) for noun in price.counts]
+    known = [one for one in found if one is not None]
+    return known if len(known) == len(found) else None
+
+
+def _is_paid_again(terms: Terms, price: UnitPrice, words: Callable[[Issue], IssueWords]) -> bool:
+    """Whether the price may be for a period that is not said, as a price per seat beside a term."""
+    return bool(set(price.counts) & _SUBSCRIBED) and _has_term(terms, words)
 
 
 _SUBSCRIBED: Final = word_set("seat user licence license account device site location")
@@ -298,12 +335,10 @@ def _is_term(named: IssueWords) -> bool:
     return bool(words & _TERM_WORDS) and not words & _OTHER_PERIODS
 
 
-def _periods(
-    terms: Terms, package: Package, period: str | None, words: Callable[[Issue], IssueWords]
+def _term(
+    terms: Terms, package: Package, period: str, words: Callable[[Issue], IssueWords]
 ) -> _Factor | None:
     """How many months or years the package's term has, in the price's period; None when it is not known."""
-    if period is None:
-        return None
     named = [one for one in terms.issues if _is_term(words(one))]
     if len(named) != 1 or named[0].type not in {"number", "integer"}:
         return None

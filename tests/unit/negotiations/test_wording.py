@@ -1,6 +1,7 @@
 """The words for values, packages, totals and sides, on cases as people write them and on random ones."""
 
 import re
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from negotiator.negotiations.issues import ISSUE_TYPES, Issue, IssueType
+from negotiator.negotiations.issues import ISSUE_TYPES, Issue, IssueType, Multiple
 from negotiator.negotiations.plain_text import cut_at_word, join_words, sentence
 from negotiator.negotiations.terms import Authority, OtherParty, Terms
 from negotiator.negotiations.utility import Preferences
@@ -196,6 +197,33 @@ def test_total_shows_the_multiplication(
     assert total.text == text
     assert total.assumed == bool(total.assumption)
     assert total.assumed == ("rent" not in package)
+
+
+@pytest.mark.parametrize(
+    ("label", "multiples", "package", "text"),
+    [
+        ("Price", (Multiple(Decimal(80), "seats"), Multiple(None, "months", "term")), {"price": 45, "term": 24},
+         "80 seats × €45 × 24 months = €86,400"),
+        ("Price per seat and month", (Multiple(Decimal(80), "seats"),), {"price": 45, "term": 24},
+         "80 seats × €45 × 24 months = €86,400"),
+        ("Price per seat and month", (Multiple(Decimal(80), "licences"),), {"price": 45},
+         "80 licences × €45 × 12 months = €43,200 a year"),
+        ("Price per day", (Multiple(Decimal(1), "days"),), {"price": 800}, "1 day × €800 = €800"),
+    ],
+)  # fmt: skip
+def test_total_multiplies_by_what_the_user_gave(
+    label: str, multiples: tuple[Multiple, ...], package: Any, text: str
+) -> None:
+    price = replace(issue("price", label=label), multiples=multiples)
+    total = Wording(talk(price, TERM, title="20 seats")).total(package)
+    assert total is not None
+    assert total.text == text
+    assert not total.assumed
+
+
+def test_no_total_is_said_where_the_package_lacks_the_count_that_the_user_named() -> None:
+    price = replace(SEAT_PRICE, multiples=(Multiple(None, "months", "term"),))
+    assert Wording(talk(price, TERM, title="80 seats")).total({"price": 45}) is None
 
 
 @pytest.mark.parametrize(
