@@ -37,6 +37,7 @@ from negotiator.negotiations.terms import Estimate, Terms
 from negotiator.negotiations.terms_parsing import parse_issues, parse_terms
 from negotiator.negotiations.terms_view import json_scalar, package_view, value_view
 from negotiator.negotiations.utility import Preferences, Worth, is_complete, part_worths
+from negotiator.negotiations.wording import Wording
 
 if TYPE_CHECKING:
     from negotiator.negotiations.strategy.next_move import NextMove
@@ -106,10 +107,11 @@ def described_terms(body: LeverageBody) -> Terms:
 def leverage_answer(terms: Terms, now: int, offers: Sequence[LedgerOffer] = ()) -> dict[str, Any]:
     """The answer of a request for leverage; concessions and signals are in it where there are offers."""
     from negotiator.negotiations.leverage.assessment import assess_leverage
+    from negotiator.negotiations.leverage_summary import summarise_leverage
 
-    answer: dict[str, Any] = engine_result_json(
-        assess_leverage(terms, offers, now=now), terms.currency
-    )
+    leverage = assess_leverage(terms, offers, now=now)
+    answer: dict[str, Any] = engine_result_json(leverage, terms.currency)
+    answer["summary"] = engine_result_json(summarise_leverage(Wording(terms), leverage, now=now))
     if not offers:
         for name in LEDGER_MEMBERS:
             del answer[name]

@@ -208,9 +208,35 @@ class StoredNextMove(NegotiationId):
     style: Style = Field("balanced", description="How hard to bargain.")
 
 
+class FindOutNextView(TypedDict):
+    """A question whose answer would change the assessment. `ask` is who can answer it: `yourself` or `them`.
+
+    `share_low` and `share_high` are the user's share of the power at the plausible ends of the answer; null where the
+    answer is a limit.
+    """
+
+    question: str
+    ask: Literal["yourself", "them"]
+    why: str
+    effect: str
+    share_low: float | None
+    share_high: float | None
+
+
+class LeverageSummaryView(TypedDict):
+    """The assessment in sentences for the user, which may name their own limits; `text` joins the most important."""
+
+    text: str
+    who_needs_it_more: str
+    room: str
+    would_shift_most: str
+    find_out_next: list[FindOutNextView]
+
+
 class LeverageView(TypedDict):
     """Where both sides stand, how power splits the surplus, and the agreements that follow."""
 
+    summary: LeverageSummaryView
     position: dict[str, Any]
     power: dict[str, Any]
     points: dict[str, Any]

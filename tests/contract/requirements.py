@@ -267,6 +267,7 @@ REQUIREMENTS: Final = {
     "6.5:unconfirmed": "a detected offer counts once it is confirmed",
     "6.6:leverage": "leverage answers position, power and points; contributions add up to logit alpha",
     "6.6:described": "a described negotiation has the leverage of a stored one",
+    "6.6:summary": "leverage tells in words who needs the deal more, the room, what would shift it, what to find out",
     "6.6:points": "full preferences of both sides give the solution points",
     "6.7:members": "a described turn is answered with the members of a next move",
     "6.7:floor": "advice keeps to the walk-away and the hard constraints",

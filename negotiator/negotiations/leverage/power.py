@@ -11,9 +11,11 @@ alpha from 0.5 to at most 0.67, all nine together to 0.95.
 """
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
+from negotiator.negotiations.leverage.factor_words import PowerSide, factor_explanation
 from negotiator.negotiations.terms import SideFacts
 from negotiator.negotiations.utility import Preferences, Worth, utility_bounds, utility_of_worth
 
@@ -31,7 +33,10 @@ MAX_RIVALS = 8
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """A factor's weight, the strength assumed where a side's is unknown, and the share of the way to +1 it can move."""
+    """A factor's weight, the strength assumed where a side's is unknown, and what one action of the user can change.
+
+    `movable` is the share of the way from the user's own strength to the full strength of 1.
+    """
 
     name: str
     beta: float
@@ -54,6 +59,25 @@ FACTORS: tuple[Factor, ...] = (
     ),
 )
 FACTOR_NAMES: tuple[str, ...] = tuple(factor.name for factor in FACTORS)
+SIDES: Final[tuple[PowerSide, ...]] = ("me", "them")
+PLAUSIBLE_ENDS: Final[Mapping[str, tuple[Mapping[str, float], Mapping[str, float]]]] = {
+    "alternatives": ({"alternative": 0.0}, {"alternative": 0.9}),
+    "time": ({"days_left": 7.0}, {"days_left": 90.0}),
+    "competition": ({"rivals": 0}, {"rivals": 4}),
+    **{
+        name: ({name: 0.1}, {name: 0.9})
+        for name in (
+            "dependency",
+            "information",
+            "market",
+            "authority",
+            "commitment",
+            "relationship",
+        )
+    },
+}
+"""The ends between which an unknown fact plausibly lies: for a share the middle 80 %, for an alternative none or a good
+one, for time a week or three months, for rivals none or four."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +92,7 @@ class FactorShare:
 
 @dataclass(frozen=True, slots=True)
 class MostMovable:
-    """The factor that can raise alpha most, by how much, and the advice."""
+    """The factor by which one action of the user raises alpha most, by how much, and the advice."""
 
     name: str
     alpha_gain: float
@@ -76,8 +100,21 @@ class MostMovable:
 
 
 @dataclass(frozen=True, slots=True)
+class UnknownFact:
+    """A fact of one side that is not known, and alpha at its plausible ends: the worse for the user, and the better."""
+
+    factor: str
+    side: PowerSide
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
 class Power:
-    """My share of the surplus (0 to 1), its 80 % interval, its factors, and the unknown facts."""
+    """My share of the surplus (0 to 1), its 80 % interval, its factors, and the unknown facts.
+
+    `unknown` has the facts of `missing`, the one that changes alpha most between its plausible ends first.
+    """
 
     alpha: float
     low: float
@@ -85,6 +122,7 @@ class Power:
     factors: tuple[FactorShare, ...]
     missing: tuple[str, ...]
     most_movable: MostMovable
+    unknown: tuple[UnknownFact, ...]
 
 
 def logistic(x: float) -> float:
@@ -101,17 +139,19 @@ def split_power(
     """
     given = judgements or {}
     shares: list[FactorShare] = []
-    missing: list[str] = []
+    silent: list[tuple[Factor, PowerSide]] = []
     variance = MODEL_SPREAD**2
     for factor in FACTORS:
-        silent = [] if factor.name in given else _silent(factor.name, me, them)
-        value = given.get(factor.name)
-        value = _value(factor, me, them) if value is None else min(1.0, max(-1.0, value))
-        variance += len(silent) * (factor.beta * UNKNOWN_STRENGTH_DEVIATION) ** 2
-        missing += [f"{factor.name} ({side})" for side in silent]
-        part = round(factor.beta * value / CONTRIBUTION_GRAIN) * CONTRIBUTION_GRAIN
-        text = _explanation(factor, value, silent)
-        shares.append(FactorShare(factor.name, value, part, text))
+        judged = given.get(factor.name)
+        known = _known_sides(factor.name, me, them)
+        value = _value(factor, me, them) if judged is None else min(1.0, max(-1.0, judged))
+        text = factor_explanation(factor.name, value, known, judged=judged is not None)
+        shares.append(FactorShare(factor.name, value, _contribution(factor, value), text))
+        if judged is None:
+            for side in SIDES:
+                if side not in known:
+                    variance += (factor.beta * UNKNOWN_STRENGTH_DEVIATION) ** 2
+                    silent.append((factor, side))
     logit = sum(share.contribution for share in shares)
     half = EIGHTY_PERCENT_QUANTILE * math.sqrt(variance)
     return Power(
@@ -119,14 +159,19 @@ def split_power(
         low=logistic(logit - half),
         high=logistic(logit + half),
         factors=tuple(shares),
-        missing=tuple(missing),
-        most_movable=_most_movable(shares, logit),
+        missing=tuple(f"{factor.name} ({side})" for factor, side in silent),
+        most_movable=_most_movable(shares, logit, (me, them), given),
+        unknown=_unknown_facts(shares, logit, (me, them), silent),
     )
 
 
-def _silent(name: str, me: SideFacts, them: SideFacts) -> list[str]:
-    sides = (("me", me), ("them", them))
-    return [label for label, facts in sides if _known(name, facts) is None]
+def _contribution(factor: Factor, value: float) -> float:
+    return round(factor.beta * value / CONTRIBUTION_GRAIN) * CONTRIBUTION_GRAIN
+
+
+def _known_sides(name: str, me: SideFacts, them: SideFacts) -> frozenset[PowerSide]:
+    facts: tuple[tuple[PowerSide, SideFacts], ...] = (("me", me), ("them", them))
+    return frozenset(side for side, given in facts if _known(name, given) is not None)
 
 
 def _known(name: str, facts: SideFacts) -> float | None:
@@ -186,25 +231,64 @@ def _value(factor: Factor, me: SideFacts, them: SideFacts) -> float:
     return a - b
 
 
-def _explanation(factor: Factor, value: float, silent: list[str]) -> str:
-    if len(silent) == 2:
-        return f"Nothing is known about {factor.name}; taken as even, the interval is wider."
-    lean = "is even" if value == 0 else "favours you" if value > 0 else "favours them"
-    name = factor.name.capitalize()
-    if not silent:
-        return f"{name} {lean} ({value:+.2f})."
-    whose = "Yours" if silent == ["me"] else "Theirs"
-    return f"{name} {lean} ({value:+.2f}). {whose} is unknown; a usual one is assumed."
-
-
-def _most_movable(shares: list[FactorShare], logit: float) -> MostMovable:
-    """The factor with the largest gain in alpha if its movable share of the way to +1 were closed."""
-    gains = [
-        (logistic(logit + f.beta * f.movable * (1.0 - share.value)) - logistic(logit), f)
-        for f, share in zip(FACTORS, shares, strict=True)
-    ]
+def _most_movable(
+    shares: Sequence[FactorShare],
+    logit: float,
+    sides: tuple[SideFacts, SideFacts],
+    judgements: Mapping[str, float],
+) -> MostMovable:
+    """The factor with the largest gain in alpha from one action of the user; the gain is 0 when none is left."""
+    gains: list[tuple[float, Factor]] = []
+    for factor, share in zip(FACTORS, shares, strict=True):
+        value = _improved_value(factor, share, *sides, judged=factor.name in judgements)
+        gain = logistic(logit - share.contribution + _contribution(factor, value)) - logistic(logit)
+        gains.append((max(0.0, gain), factor))
     gain, factor = max(gains, key=lambda pair: pair[0])
     return MostMovable(factor.name, gain, factor.advice)
+
+
+def _improved_value(
+    factor: Factor, share: FactorShare, me: SideFacts, them: SideFacts, *, judged: bool
+) -> float:
+    """The factor after one action: twice the time, one rival more, or the movable share of the way to full strength.
+
+    Of a judged factor, half the way to +1 is taken to be the user's own.
+    """
+    if judged:
+        return share.value + factor.movable * (1.0 - share.value) / 2.0
+    mine = _known(factor.name, me)
+    if factor.name == "time":
+        halved = (1.0 / USUAL_DAYS if mine is None else mine) / 2.0
+        return _value(factor, replace(me, days_left=None, delay_cost_per_day=halved), them)
+    if factor.name == "competition":
+        return _value(factor, replace(me, rivals=(me.rivals or 0) + 1), them)
+    strength = factor.assumed if mine is None else mine
+    return share.value + factor.movable * (1.0 - strength)
+
+
+def _unknown_facts(
+    shares: Sequence[FactorShare],
+    logit: float,
+    sides: tuple[SideFacts, SideFacts],
+    silent: Sequence[tuple[Factor, PowerSide]],
+) -> tuple[UnknownFact, ...]:
+    """The silent facts with alpha at their plausible ends, largest change first."""
+    found: list[UnknownFact] = []
+    parts = {share.name: share.contribution for share in shares}
+    for factor, side in silent:
+        ends: list[float] = []
+        for end in PLAUSIBLE_ENDS[factor.name]:
+            me, them = sides
+            me, them = (_with(me, end), them) if side == "me" else (me, _with(them, end))
+            moved = logit - parts[factor.name] + _contribution(factor, _value(factor, me, them))
+            ends.append(logistic(moved))
+        found.append(UnknownFact(factor.name, side, min(ends), max(ends)))
+    return tuple(sorted(found, key=lambda fact: fact.low - fact.high))
+
+
+def _with(facts: SideFacts, fact: Mapping[str, float]) -> SideFacts:
+    changed: dict[str, Any] = dict(fact)
+    return replace(facts, **changed)
 
 
 def alternative_strength(preferences: Preferences, batna: float, target: Worth | None) -> float:

@@ -107,7 +107,7 @@ def _leverage(leverage: Mapping[str, Any] | None) -> list[str]:
         f"and {_figure(leverage['high'])}.",
         escape_markdown(leverage["most_movable"]["advice"]),
     ]
-    known = [row for row in leverage["factors"] if "Nothing is known" not in row["explanation"]]
+    known = [row for row in leverage["factors"] if row["contribution"]["value"]]
     return rows + [escape_markdown(row["explanation"]) for row in known]
 
 

@@ -8,7 +8,7 @@ import pytest
 from tests.contract.requirements import covers
 from tests.helpers.negotiation_client import PRICE, TERM, NegotiationClient, negotiation_body
 
-LEVERAGE = {"position", "power", "points", "expected", "assumptions", "approximate"}
+LEVERAGE = {"summary", "position", "power", "points", "expected", "assumptions", "approximate"}
 MOVE = {
     "action",
     "offer",
@@ -80,6 +80,37 @@ async def test_a_described_talk_has_the_leverage_of_a_stored_one(
         await negotiation_client.post("/leverage", negotiation_body(their_estimate=ESTIMATE))
     ).json()
     assert stored == described
+
+
+@pytest.mark.asyncio
+@covers("6.6:summary")
+async def test_leverage_is_told_in_words_beside_the_numbers(
+    negotiation_client: NegotiationClient,
+) -> None:
+    key = (
+        await negotiation_client.opened(
+            their_estimate=ESTIMATE,
+            facts={"me": {"rivals": 2}},
+            counterparty={"organisation": "Nordic Supplies"},
+        )
+    )["id"]
+    found = (await negotiation_client.post(f"/negotiations/{key}/leverage", {})).json()
+    summary = found["summary"]
+    assert set(summary) == {
+        "text",
+        "who_needs_it_more",
+        "room",
+        "would_shift_most",
+        "find_out_next",
+    }
+    assert summary["who_needs_it_more"].startswith("Nordic Supplies seems to need this deal")
+    assert "€1,100" in summary["room"]
+    assert "Finding a good second offer would move the split" in summary["would_shift_most"]
+    asked = summary["find_out_next"]
+    assert 1 <= len(asked) <= 5
+    assert all(set(one) == set(asked[0]) for one in asked)
+    assert asked[0]["question"] in summary["text"]
+    assert found["power"]["unknown"][0].keys() == {"factor", "side", "low", "high"}
 
 
 @pytest.mark.asyncio

@@ -148,7 +148,46 @@ def test_what_would_move_power_most_is_a_factor_with_room_left(
 ) -> None:
     found = split_power(me, them)
     assert found.most_movable.name in FACTOR_NAMES
-    assert 0.0 < found.most_movable.alpha_gain < 1.0 - found.alpha
+    assert 0.0 <= found.most_movable.alpha_gain < 1.0 - found.alpha
+    best = SideFacts(1.0, 1e9, 0.0, 99, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0)
+    assert found.alpha + found.most_movable.alpha_gain <= split_power(best, them).alpha + 1e-5
+
+
+def test_nothing_moves_the_power_of_a_side_that_has_everything() -> None:
+    best = SideFacts(1.0, None, 0.0, 99, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0)
+    assert split_power(best, NO_FACTS).most_movable.alpha_gain == 0.0
+
+
+def test_one_action_moves_power_by_what_it_changes_in_the_facts() -> None:
+    me = SideFacts(alternative=1.0, days_left=10.0, rivals=8, information=1.0)
+    them = SideFacts(days_left=10.0)
+    found = split_power(me, them)
+    assert found.most_movable.name == "time"
+    waited = split_power(replace(me, days_left=20.0), them)
+    assert found.most_movable.alpha_gain == pytest.approx(waited.alpha - found.alpha)
+
+
+@given(SIDES, SIDES)
+def test_the_unknown_facts_are_those_that_are_missing_in_order_of_their_effect(
+    me: SideFacts, them: SideFacts
+) -> None:
+    found = split_power(me, them)
+    named = {f"{fact.factor} ({fact.side})" for fact in found.unknown}
+    assert named == set(found.missing)
+    changes = [fact.high - fact.low for fact in found.unknown]
+    assert changes == sorted(changes, reverse=True)
+    assert all(change >= 0 for change in changes)
+
+
+def test_the_effect_of_an_unknown_fact_is_that_of_learning_it() -> None:
+    me, them = SideFacts(rivals=2), SideFacts(dependency=0.5)
+    found = next(
+        fact
+        for fact in split_power(me, them).unknown
+        if (fact.factor, fact.side) == ("dependency", "me")
+    )
+    assert found.high == pytest.approx(split_power(replace(me, dependency=0.1), them).alpha)
+    assert found.low == pytest.approx(split_power(replace(me, dependency=0.9), them).alpha)
 
 
 def test_a_maxed_out_alternative_is_no_longer_what_moves_power_most() -> None:

@@ -1,0 +1,474 @@
+"""What an assessment of leverage says in words (docs/contract 6.6)."""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from negotiator.negotiations.leverage.assessment import assess_leverage
+from negotiator.negotiations.leverage.factor_words import FACTOR_WORDS, factor_explanation
+from negotiator.negotiations.leverage.power import FACTOR_NAMES, SIDES, split_power
+from negotiator.negotiations.leverage_summary import (
+    MAX_QUESTIONS,
+    LeverageSummary,
+    summarise_leverage,
+)
+from negotiator.negotiations.schemas_advice import LeverageBody
+from negotiator.negotiations.terms import NO_FACTS, SideFacts, Terms
+from negotiator.negotiations.terms_parsing import parse_terms
+from negotiator.negotiations.wording import Wording
+from negotiator.values import DAY, timestamp
+
+NOW = 1_900_000_000_000
+
+
+def at_day(days: float) -> str:
+    """The moment so many days from now."""
+    return timestamp(int(NOW + days * DAY))
+
+
+def limit(low: int, likely: int, high: int, **members: Any) -> dict[str, Any]:
+    """An estimate of the other side's walk-away, in money."""
+    return {"walk_away": {"low": str(low), "likely": str(likely), "high": str(high)}, **members}
+
+
+CAR: dict[str, Any] = {
+    "title": "Used Golf",
+    "role": "buyer",
+    "currency": "EUR",
+    "issues": [{"name": "price", "type": "money", "range": {"min": "11000", "max": "16000"}}],
+    "target": {"package": {"price": "12500"}},
+    "walk_away": {"package": {"price": "14000"}},
+}
+CRM: dict[str, Any] = {
+    "title": "CRM renewal, 80 seats",
+    "role": "buyer",
+    "currency": "EUR",
+    "counterparty": {"organisation": "Cloudwerk"},
+    "issues": [
+        {
+            "name": "price_per_seat",
+            "label": "Price per seat and month",
+            "type": "money",
+            "weight": 5,
+            "range": {"min": "38", "max": "65"},
+        },
+        {
+            "name": "term",
+            "label": "Contract term",
+            "type": "integer",
+            "unit": "months",
+            "direction": "lower",
+            "weight": 2,
+            "range": {"min": 12, "max": 36, "step": 12},
+        },
+    ],
+    "target": {"package": {"price_per_seat": "45", "term": 12}},
+    "walk_away": {"package": {"price_per_seat": "56", "term": 24}},
+    "batna": {
+        "description": "Nimbus (49 a seat).",
+        "value": {"package": {"price_per_seat": "56", "term": 24}},
+    },
+}
+SALARY: dict[str, Any] = {
+    "title": "Senior engineer",
+    "role": "candidate",
+    "currency": "EUR",
+    "issues": [
+        {
+            "name": "salary",
+            "label": "Base salary",
+            "type": "money",
+            "range": {"min": "80000", "max": "110000"},
+        }
+    ],
+    "target": {"package": {"salary": "100000"}},
+    "walk_away": {"package": {"salary": "88000"}},
+}
+PARTS: dict[str, Any] = {
+    "title": "Machine parts",
+    "role": "seller",
+    "currency": "USD",
+    "issues": [{"name": "price", "type": "money", "range": {"min": "900", "max": "1500"}}],
+    "walk_away": {"package": {"price": "1000"}},
+    "their_estimate": limit(1200, 1200, 1200),
+}
+
+CASES: dict[str, tuple[dict[str, Any], str]] = {
+    "a car of whose seller nothing is known": (
+        CAR,
+        "Nothing is known yet of who needs this deal more, so the power counts as even; your share could be anything "
+        "from 34 to 66 of 100. Whether there is room for a deal cannot be said yet, because nothing is known of their "
+        "limit; you go up to €14,000. Finding a good second offer would move the split of power from even to about "
+        "59:41 in your favour. Ask them next: What do others pay you for something like this?",
+    ),
+    "a car with three others like it": (
+        {
+            **CAR,
+            "facts": {"me": {"rivals": 3}},
+            "their_estimate": limit(12800, 13400, 14500),
+        },
+        "The seller seems to need this deal more than you do (about 57:43 in your favour): you can turn to 3 others. "
+        "Nothing else is known of the power between you. There is probably room for a deal (a chance of about 9 in "
+        "10): you go up to €14,000, and they are taken to go down to about €13,400 (somewhere from €12,800 to "
+        "€14,500); the split of power points to about €13,700. Finding a good second offer would move the split of "
+        "power from about 57:43 to about 65:35 in your favour. Ask them next: What do others pay you for something "
+        "like this?",
+    ),
+    "a car whose seller wants too much": (
+        {**CAR, "their_estimate": limit(14500, 15000, 15500), "deadline": at_day(3)},
+        "You seem to need this deal more than the seller does (about 60:40 in their favour): you have only 3 days to "
+        "decide. Nothing else is known of the power between you. There is no room for a deal as things stand: you go "
+        "up to €14,000, and they are taken to go down to about €15,000 (somewhere from €14,500 to €15,500). Finding a "
+        "good second offer would move the split of power from about 60:40 to about 51:49 in their favour. Ask them "
+        "next: What do others pay you for something like this?",
+    ),
+    "a renewal with a good alternative": (
+        {**CRM, "deadline": at_day(40), "their_estimate": {"deadline": at_day(9)}},
+        "Cloudwerk needs this deal much more than you do (about 66:34 in your favour): you have an alternative "
+        "(Nimbus 49 a seat) to fall back on and you have 40 days to decide while they have 9 days. Whether there is "
+        "room for a deal cannot be said yet, because nothing is known of their limit. Bringing your best alternative "
+        "half the way up to your target would move the split of power from about 66:34 to about 70:30 in your favour. "
+        "Ask them next: What do others pay you for something like this?",
+    ),
+    "a renewal in which both can gain": (
+        {
+            **CRM,
+            "batna": None,
+            "their_estimate": {
+                "walk_away": {"low": 0.2, "likely": 0.3, "high": 0.4, "unit": "utility"}
+            },
+            "facts": {"me": {"dependency": 0.8}, "them": {"dependency": 0.2}},
+        },
+        "You seem to need this deal a little more than Cloudwerk does (about 55:45 in their favour): a break would "
+        "cost you more than them. Nothing else is known of the power between you. There is room for a deal: some "
+        "packages are better for both sides than no deal; the split of power points to about €56 per seat and month "
+        "and a term of 12 months (80 seats × €56 × 12 months = €53,760). Finding a good second offer would move the "
+        "split of power from about 55:45 in their favour to about 53:47 in your favour. Find out next: What will you "
+        "do if there is no deal, and what is that worth to you?",
+    ),
+    "a salary with little time": (
+        {
+            **SALARY,
+            "deadline": at_day(6),
+            "facts": {"me": {"rivals": 1}, "them": {"rivals": 3}},
+            "batna": {
+                "description": "Stay in the present job.",
+                "value": {"package": {"salary": "86000"}},
+            },
+            "their_estimate": limit(95000, 98000, 104000, confidence=0.6),
+        },
+        "You seem to need this deal a little more than the employer does (about 54:46 in their favour): you have only "
+        "6 days to decide and you can turn to one other while they can turn to 3 others. Against that, you have an "
+        "alternative (Stay in the present job) to fall back on. There is room for a deal: you go down to €88,000, and "
+        "they are taken to go up to about €98,000 (somewhere from €95,000 to €104,000); the split of power points to "
+        "about €93,000. Bringing your best alternative half the way up to your target would move the split of power "
+        "from about 54:46 in their favour to about 52:48 in your favour. Ask them next: What range have you planned "
+        "for this position?",
+    ),
+    "parts whose buyer is bound already": (
+        {
+            **PARTS,
+            "facts": {
+                "me": {"dependency": 0.9, "authority": 0.9, "commitment": 0.2},
+                "them": {"dependency": 0.2, "authority": 0.2, "commitment": 0.7},
+            },
+        },
+        "Neither side clearly needs this deal more than the other. In your favour, you can decide more freely than "
+        "they can and they are already more bound to this deal than you are; against you, a break would cost you more "
+        "than them. There is room for a deal: you go down to $1,000, and they are taken to go up to $1,200; the split "
+        "of power points to about $1,100. Finding a good second offer would move the split of power from about 52:48 "
+        "in their favour to about 57:43 in your favour. Find out next: What will you do if there is no deal, and what "
+        "is that worth to you?",
+    ),
+    "parts whose power the user judged": (
+        {
+            **PARTS,
+            "judgements": dict.fromkeys(FACTOR_NAMES, 1.0) | {"time": -0.5, "market": 0.9},
+        },
+        "The buyer needs this deal much more than you do (about 90:10 in your favour): by your own judgement the "
+        "alternatives favour you, the competition favours you and the cost of a break favours you. There is room for a "
+        "deal: you go down to $1,000, and they are taken to go up to $1,200; the split of power points to about "
+        "$1,180. Gaining enough time to wait twice as long would move the split of power from about 90:10 to about "
+        "91:9 in your favour.",
+    ),
+}
+
+
+def summary_of(body: dict[str, Any]) -> LeverageSummary:
+    """The summary of a body, as the stateless form makes it."""
+    given = {name: member for name, member in body.items() if member is not None}
+    terms = parse_terms(LeverageBody.model_validate(given), lenient=True)
+    return summarise(replace(terms, judgements=body.get("judgements", {})))
+
+
+def summarise(terms: Terms) -> LeverageSummary:
+    return summarise_leverage(Wording(terms), assess_leverage(terms, now=NOW), now=NOW)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_ordinary_case_is_told_in_words(name: str) -> None:
+    body, expected = CASES[name]
+    assert summary_of(body).text == expected
+
+
+def test_every_member_of_a_summary_can_be_shown_by_itself() -> None:
+    found = summary_of({**CAR, "their_estimate": limit(12800, 13000, 13500)})
+    assert found.who_needs_it_more in found.text
+    assert found.room in found.text
+    assert found.would_shift_most in found.text
+    first = found.find_out_next[0]
+    assert first.question in found.text
+    assert (first.ask, first.why) == ("them", "Their limit is known only roughly.")
+    assert (
+        first.effect
+        == "Depending on the answer, the price to expect is between €13,400 and €13,800."
+    )
+    assert first.share_low is None
+    second = found.find_out_next[1]
+    assert second.effect == (
+        "Depending on the answer, your share of the power is between 35 and 50 of 100, "
+        "which is about €140 on the price."
+    )
+    assert (second.share_low, second.share_high) == (pytest.approx(0.3475, abs=1e-3), 0.5)
+
+
+def test_a_missing_limit_is_found_out_before_anything_else() -> None:
+    nothing = {name: CAR[name] for name in ("title", "role", "currency", "issues")}
+    found = summary_of(nothing)
+    assert found.room.endswith("neither your limit nor theirs is known.")
+    assert [question.ask for question in found.find_out_next[:2]] == ["yourself", "them"]
+    assert found.find_out_next[0].question.startswith("From which point on")
+    theirs = summary_of({**nothing, "their_estimate": limit(12000, 12500, 13000)})
+    assert theirs.room.endswith("your own limit is not known.")
+
+
+def test_a_price_that_is_estimated_where_the_deal_is_about_more_is_not_called_unknown() -> None:
+    found = summary_of(
+        {
+            **CRM,
+            "their_estimate": {"walk_away": {"low": 40, "likely": 44, "high": 50, "unit": "money"}},
+        }
+    )
+    assert found.room.endswith(
+        "because their limit is estimated as a price alone, and the deal is about more."
+    )
+
+
+def test_a_stateless_body_of_part_worths_is_told_in_words() -> None:
+    from negotiator.negotiations.engine_input import described_terms
+
+    body = {
+        "my_preferences": {
+            "part_worths": {
+                "site": [["north", 0.7], ["south", 0.0]],
+                "gift": [[True, 0.3], [False, 0]],
+            },
+            "reservation_utility": 0.2,
+        },
+        "their_preferences": {
+            "part_worths": {
+                "site": [["north", 0.1], ["south", 0.2]],
+                "gift": [[True, 0], [False, 0.8]],
+            },
+            "reservation_utility": 0.1,
+        },
+    }
+    found = summarise(described_terms(LeverageBody.model_validate(body)))
+    assert found.room == (
+        "There is room for a deal: some packages are better for both sides than no deal; the split of power points to "
+        "about site: north and gift: no."
+    )
+
+
+# Properties
+
+SHARE = st.none() | st.floats(0, 1)
+SIDE_FACTS = st.fixed_dictionaries(
+    {},
+    optional={
+        "delay_cost_per_day": st.floats(0, 1),
+        "rivals": st.integers(0, 30),
+        **{
+            name: st.floats(0, 1)
+            for name in (
+                "dependency",
+                "information",
+                "market",
+                "authority",
+                "commitment",
+                "relationship",
+            )
+        },
+    },
+)
+AMOUNT = st.integers(10_000, 20_000)
+ENDS = st.lists(AMOUNT, min_size=3, max_size=3).map(lambda ends: limit(*sorted(ends)))
+TEXTS = st.sampled_from(
+    [
+        "Stay here",
+        "a_second_offer",
+        "Plan (B)",
+        "None",
+        "Keep the old one; sell later.",
+        "",
+        "x" * 300,
+    ]
+)
+
+
+@st.composite
+def bodies(draw: st.DrawFn) -> dict[str, Any]:
+    """Bodies of one price or a price and a term, in which anything may be known or not."""
+    issues = [
+        {"name": "price_per_unit", "type": "money", "range": {"min": "10000", "max": "20000"}},
+        {
+            "name": "term_months",
+            "type": "integer",
+            "direction": "lower",
+            "range": {"min": 6, "max": 36},
+        },
+    ][: draw(st.integers(1, 2))]
+
+    def worth() -> dict[str, Any]:
+        values = {"price_per_unit": str(draw(AMOUNT)), "term_months": draw(st.integers(6, 36))}
+        return {"package": {name: values[name] for name in list(values)[: len(issues)]}}
+
+    body: dict[str, Any] = {
+        "title": "Talk",
+        "role": draw(st.sampled_from(["buyer", "seller", "candidate", "employer", "party"])),
+        "currency": draw(st.sampled_from(["EUR", "JPY", "CHF", None])),
+        "issues": issues,
+        "facts": {"me": draw(SIDE_FACTS), "them": draw(SIDE_FACTS)},
+        "judgements": draw(
+            st.dictionaries(st.sampled_from(FACTOR_NAMES), st.floats(-1, 1), max_size=9)
+        ),
+    }
+    for name in ("walk_away", "target"):
+        if draw(st.booleans()):
+            body[name] = worth()
+    if draw(st.booleans()):
+        body["batna"] = {"description": draw(TEXTS) or None, "value": worth()}
+    if draw(st.booleans()):
+        body["their_estimate"] = draw(ENDS)
+        if len(issues) > 1:
+            low, likely, high = sorted(draw(st.lists(st.integers(0, 100), min_size=3, max_size=3)))
+            body["their_estimate"]["walk_away"] = {
+                "low": low / 100,
+                "likely": likely / 100,
+                "high": high / 100,
+                "unit": draw(st.sampled_from(["utility", "money"])),
+            }
+    if draw(st.booleans()):
+        body["deadline"] = at_day(draw(st.floats(-5, 300)))
+    if draw(st.booleans()):
+        body["counterparty"] = {"name": draw(st.sampled_from(["Ann Lee", "ACME", "o_k", "-"]))}
+    return body
+
+
+def texts_of(found: LeverageSummary) -> list[str]:
+    """Every text of a summary."""
+    asked = [(one.question, one.why, one.effect) for one in found.find_out_next]
+    return [
+        found.text,
+        found.who_needs_it_more,
+        found.room,
+        found.would_shift_most,
+        *(text for three in asked for text in three),
+    ]
+
+
+@given(bodies())
+def test_every_sentence_is_whole(body: dict[str, Any]) -> None:
+    found = summary_of(body)
+    for text in texts_of(found):
+        assert text[0].isupper() or text[0] == "o", text
+        assert text[-1] in ".?", text
+        assert not re.search(r"[{}_]|\bNone\b|\bnan\b|\binf\b|  |\.\.|[,;:]\.|\d\.\d{3}", text), (
+            text
+        )
+        assert not re.search(r"\b(\w+) \1\b", text), text
+        assert text.count("(") == text.count(")"), text
+    assert len(re.findall(r"[.?](?= [A-Z]|$)", found.text)) <= 6
+
+
+@given(bodies())
+def test_what_is_to_be_found_out_comes_in_order_of_its_effect(body: dict[str, Any]) -> None:
+    terms = parse_terms(
+        LeverageBody.model_validate({k: v for k, v in body.items() if v is not None}), lenient=True
+    )
+    terms = replace(terms, judgements=body["judgements"])
+    found = summarise(terms).find_out_next
+    assert len(found) <= MAX_QUESTIONS
+    assert len({one.question for one in found}) == len(found)
+    swings = [
+        one.share_high - one.share_low
+        for one in found
+        if one.share_low is not None and one.share_high is not None
+    ]
+    assert swings == sorted(swings, reverse=True)
+    power = assess_leverage(terms, now=NOW).power
+    if len(found) < MAX_QUESTIONS:
+        assert len(swings) == sum(fact.high - fact.low >= 0.005 for fact in power.unknown)
+
+
+def test_unknown_factors_are_explained_in_nine_different_sentences() -> None:
+    found = split_power(NO_FACTS, NO_FACTS)
+    explained = [share.explanation for share in found.factors]
+    assert len(set(explained)) == len(FACTOR_NAMES)
+    assert "Nobody said what a break would cost either side." in explained
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "known", "expected"),
+    [
+        ("alternatives", 0.4, SIDES, "Your best alternative is better than theirs."),
+        ("alternatives", -0.4, SIDES, "Their best alternative is better than yours."),
+        ("time", 0.05, SIDES, "Waiting costs both sides about the same."),
+        ("dependency", -0.3, SIDES, "A break would cost you more than them."),
+        ("information", 0.3, SIDES, "You know more of their limits than they know of yours."),
+        ("information", -0.3, SIDES, "They know more of your limits than you know of theirs."),
+        ("commitment", 0.3, SIDES, "They are already more bound to this deal than you are."),
+        (
+            "authority",
+            -0.15,
+            ("me",),
+            "You need somebody's approval. How that is for them is not known.",
+        ),
+        (
+            "authority",
+            0.3,
+            ("them",),
+            "They need somebody's approval. How that is for you is not known.",
+        ),
+        (
+            "competition",
+            0.0,
+            ("me",),
+            "You have hardly anybody else to turn to. How that is for them is not known.",
+        ),
+    ],
+)
+def test_a_factor_is_explained_in_a_plain_sentence(
+    name: str, value: float, known: tuple[Any, ...], expected: str
+) -> None:
+    assert factor_explanation(name, value, frozenset(known)) == expected
+
+
+def test_a_judged_factor_is_said_to_be_the_users_own_judgement() -> None:
+    found = factor_explanation("market", -0.5, frozenset(), judged=True)
+    assert found == "By your own judgement the market favours them."
+
+
+def test_every_factor_has_its_words() -> None:
+    assert set(FACTOR_WORDS) == set(FACTOR_NAMES)
+
+
+def test_a_fact_that_is_known_is_not_asked_for() -> None:
+    me = SideFacts(alternative=0.5, days_left=10)
+    unknown = {(fact.factor, fact.side) for fact in split_power(me, NO_FACTS).unknown}
+    assert not unknown & {("alternatives", "me"), ("time", "me")}
+    assert ("time", "them") in unknown
