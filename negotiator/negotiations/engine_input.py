@@ -18,6 +18,7 @@ from negotiator.negotiations.issues import (
     IssueType,
     Scalar,
     check_value,
+    coordinate,
     value_key,
     values_of,
     worth_of,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from negotiator.negotiations.strategy.next_move import NextMove
     from negotiator.negotiations.strategy.situation import (
         StandingOffer,
+        StrategyIssue,
         StrategyOffer,
         StrategyProgress,
         StrategySituation,
@@ -183,7 +185,6 @@ NEXT_MOVE_MEMBERS: Final = (
 STRATEGY_GRID_SIZE: Final = 41
 MAX_STRATEGY_VALUES: Final = 201
 """Values of one issue at most: a longer list is thinned evenly, its ends and what was offered stay."""
-_FORBIDDEN: Final = -2.0
 _SAME: Final = 1e-9
 
 
@@ -202,7 +203,10 @@ def described_turn_input(body: NextMoveBody) -> "StrategySituation":
         raise ValidationFailed(found)
     mine = body.my_preferences
     frame = StrategySituation(
-        issues=tuple(StrategyIssue(issue.name, tuple(issue.values)) for issue in body.issues),
+        issues=tuple(
+            StrategyIssue(issue.name, tuple(issue.values), _numbers(issue.values))
+            for issue in body.issues
+        ),
         my_preferences=StrategyPreferences(
             reservation_utility=mine.reservation_utility,
             constant=mine.constant or 0.0,
@@ -227,17 +231,22 @@ def described_turn_input(body: NextMoveBody) -> "StrategySituation":
     return _with_offers(frame, past, table)
 
 
+def _numbers(values: Sequence[Scalar]) -> tuple[float, ...] | None:
+    """The values as coordinates where all are numbers."""
+    found = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
+    return tuple(map(float, found)) if len(found) == len(values) else None
+
+
 def stored_turn_input(
     terms: Terms, rows: Sequence[OfferRow], *, opened_at: int, now: int, style: Style = "balanced"
 ) -> "StrategySituation":
     """The situation of a stored negotiation: values on a bounded grid, worths from the value functions.
 
-    Hard constraints and a walk-away on a single issue make a value worth less than nothing, so that no package with
-    it can reach the floor.
+    A value that breaks a hard constraint or a limit on its issue is forbidden; its worth stays what it is, since the
+    other side's preferences are estimated from it.
     """
     from negotiator.negotiations.strategy.situation import (
         StandingOffer,
-        StrategyIssue,
         StrategyOffer,
         StrategyPreferences,
         StrategySituation,
@@ -252,11 +261,15 @@ def stored_turn_input(
         reservation_utility=max(floor if floor is not None else 0.0, 0.0),
         constant=terms.preferences.constant,
         part_worths={
-            issue.name: _worths(terms, issue, listed[issue.name]) for issue in terms.issues
+            issue.name: [
+                (value, issue.weight * (worth_of(issue, value) or 0.0))
+                for value in listed[issue.name]
+            ]
+            for issue in terms.issues
         },
     )
     frame = StrategySituation(
-        issues=tuple(StrategyIssue(name, found) for name, found in listed.items()),
+        issues=tuple(_strategy_issue(terms, issue, listed[issue.name]) for issue in terms.issues),
         my_preferences=preferences,
         progress=_progress(terms, rows, opened_at=opened_at, now=now),
         style=style,
@@ -401,16 +414,22 @@ def _values(
     return tuple(dict.fromkeys(shown))
 
 
-def _worths(terms: Terms, issue: Matter, listed: Sequence[Scalar]) -> list[tuple[Any, float]]:
-    return [
-        (
-            value,
-            issue.weight * (worth_of(issue, value) or 0.0)
-            if limits.within_limit(terms, issue, value)
-            else _FORBIDDEN,
-        )
-        for value in listed
-    ]
+def _strategy_issue(
+    terms: Terms, issue: Matter, listed: Sequence[str | int | float | bool]
+) -> "StrategyIssue":
+    """An issue with the coordinates of its values, where they have an order, and those that are forbidden."""
+    from negotiator.negotiations.strategy.situation import StrategyIssue, typed_key
+
+    found = [coordinate(issue.type, value) for value in listed]
+    scale = [float(at) for at in found if at is not None]
+    return StrategyIssue(
+        issue.name,
+        tuple(listed),
+        tuple(scale) if listed and len(scale) == len(listed) else None,
+        frozenset(
+            typed_key(value) for value in listed if not limits.within_limit(terms, issue, value)
+        ),
+    )
 
 
 def _progress(

@@ -33,13 +33,15 @@ REPEAT_COST = 0.04
 class CandidatePackages:
     """Candidate packages with my utility and their estimated one: arrays with one number per package.
 
-    `choices` is None when the candidates are the whole space in row-major order; otherwise it has one row of value
-    positions per candidate.
+    `open_values` holds the positions of the values that are not forbidden, one array per issue. `choices` is None when
+    the candidates are all packages of these values in row-major order; otherwise it has one row per candidate, of
+    places in `open_values`.
     """
 
     situation: StrategySituation
     mine: Floats
     theirs: Floats
+    open_values: tuple[Indices, ...]
     choices: Indices | None
 
     @property
@@ -56,23 +58,34 @@ class CandidatePackages:
     def rows(self, indexes: Indices) -> Indices:
         """The value positions of the packages at `indexes`, one row per package."""
         if self.choices is not None:
-            return self.choices[indexes]
-        sizes = [len(issue.values) for issue in self.situation.issues]
-        return np.stack(np.unravel_index(indexes, sizes), axis=1)
+            places = list(self.choices[indexes].T)
+        else:
+            places = list(np.unravel_index(indexes, [len(spots) for spots in self.open_values]))
+        return np.stack(
+            [spots[place] for spots, place in zip(self.open_values, places, strict=True)], axis=1
+        )
 
 
 def weigh_candidates(situation: StrategySituation, belief: OpponentModel) -> CandidatePackages:
     """The candidate packages of a situation, with my utility and the expected one of the other side."""
+    issues = situation.issues
+    open_values = tuple(
+        np.flatnonzero([typed_key(value) not in issue.forbidden for value in issue.values])
+        for issue in issues
+    )
     mine = [
-        np.array([situation.worths[issue.name][typed_key(v)] for v in issue.values], dtype=float)
-        for issue in situation.issues
+        np.array([situation.worths[issue.name][typed_key(issue.values[k])] for k in spots])
+        for issue, spots in zip(issues, open_values, strict=True)
     ]
+    theirs = [table[spots] for table, spots in zip(belief.mean, open_values, strict=True)]
     constant = situation.my_preferences.constant
     if math.prod(len(table) for table in mine) <= MAX_EXACT_PACKAGES:
-        return CandidatePackages(situation, _sums(mine, constant), _sums(belief.mean, 0.0), None)
-    choices = _candidates(mine, belief.mean, _seed(situation))
+        return CandidatePackages(
+            situation, _sums(mine, constant), _sums(theirs, 0.0), open_values, None
+        )
+    choices = _candidates(mine, theirs, _seed(situation))
     return CandidatePackages(
-        situation, _rows(mine, choices) + constant, _rows(belief.mean, choices), choices
+        situation, _rows(mine, choices) + constant, _rows(theirs, choices), open_values, choices
     )
 
 

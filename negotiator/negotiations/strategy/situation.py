@@ -14,6 +14,7 @@ Style = Literal["balanced", "firm", "cooperative"]
 Side = Literal["me", "them"]
 
 OPEN_ENDED_ROUNDS = 12
+FORBIDDEN_LOSS = 1.0
 
 
 def typed_key(value: Scalar) -> ValueKey:
@@ -23,10 +24,16 @@ def typed_key(value: Scalar) -> ValueKey:
 
 @dataclass(frozen=True, slots=True)
 class StrategyIssue:
-    """An issue and its possible values, in the order of the request."""
+    """An issue and its possible values, in the order of the request.
+
+    `scale` is the coordinate of each value on an ordered issue, such as its amount of money; None where the values have
+    no order. `forbidden` holds the values that the user neither proposes nor accepts.
+    """
 
     name: str
     values: tuple[Scalar, ...]
+    scale: tuple[float, ...] | None = None
+    forbidden: frozenset[ValueKey] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,16 +142,22 @@ class StrategySituation:
         return self.progress.remaining - (0 if self.i_speak_last else 1)
 
     def my_utility(self, offer: OfferValues) -> float | None:
-        """My utility of a package; None when it lacks an issue or has an unknown value."""
-        total = self.my_preferences.constant
+        """My utility of a package; None when it lacks an issue or has an unknown value.
+
+        With a forbidden value a package is worth less than no agreement.
+        """
+        total, forbidden = self.my_preferences.constant, False
         for issue in self.issues:
             if issue.name not in offer:
                 return None
-            worth = self.worths[issue.name].get(typed_key(offer[issue.name]))
+            key = typed_key(offer[issue.name])
+            worth = self.worths[issue.name].get(key)
             if worth is None:
                 return None
             total += worth
-        return total
+            forbidden = forbidden or key in issue.forbidden
+        floor = self.my_preferences.reservation_utility
+        return min(total, floor - FORBIDDEN_LOSS) if forbidden else total
 
     @cached_property
     def worths(self) -> dict[str, dict[ValueKey, float]]:
