@@ -1,0 +1,429 @@
+"""Where the concession path begins and ends on each issue.
+
+The path begins near the target, stretched as far as there are grounds for it, and ends short of the user's own limits.
+The end of a range bounds what is possible and is no demand.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Final, Literal
+
+from negotiator.negotiations import limits
+from negotiator.negotiations.concession.people_values import people_values
+from negotiator.negotiations.issues import (
+    UNORDERED_TYPES,
+    WHOLE_TYPES,
+    Issue,
+    IssueRange,
+    Package,
+    Scalar,
+    coordinate,
+    coordinate_of_worth,
+    same_value,
+    value_at_coordinate,
+    value_key,
+    values_of,
+    worth_of,
+    worths_of,
+)
+from negotiator.negotiations.terms import Terms
+from negotiator.negotiations.utility import (
+    Preferences,
+    package_utility,
+    utility_of_alternative,
+)
+
+Style = Literal["balanced", "firm", "cooperative"]
+
+STRETCH: Final[Mapping[str, float]] = {"cooperative": 0.2, "balanced": 0.35, "firm": 0.5}
+"""How far beyond the target to open, as a share of the way from the limit to the target.
+
+People open between the target and a quarter beyond it (CraigslistBargain); ambitious first offers that can be justified
+end better (Galinsky and Mussweiler 2001).
+"""
+MAX_STRETCH: Final = 1.0
+"""The same share with evidence: the opening goes as far as the evidence, and at most this far."""
+RESERVE: Final = 0.25
+"""Share of the way from the limit to the opening that the planned steps keep back, for closing."""
+LAST_RESERVE: Final = 0.02
+"""Share that is kept back when the planned steps are used up and the talk would end otherwise."""
+UNLIMITED_SLACK: Final = 0.5
+"""Without a limit on an issue, the path gives up at most this much worth on it below the target."""
+MAX_OPTIONS: Final = 300
+TARGET_SHARE: Final = 0.6
+"""Where the target lies between the limit and the best value, if the user names none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A price that others can check, and what it is: a comparable deal, an offer in hand, a benchmark."""
+
+    price: Decimal
+    text: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpeningGround:
+    """Why the opening lies where it does: a sentence for the user, and the source of its figures."""
+
+    text: str
+    source: str
+
+
+ESTIMATE_GROUND: Final = OpeningGround(
+    "It reaches the edge of what they could accept by your estimate.",
+    "session:/their_estimate/walk_away",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class IssueAim:
+    """The path's values on one issue, best first: `values[0]` is the opening, the last the end of the path.
+
+    `worths` are the values' weighted worths to the user. `pull` is how much more the issue matters to the other side
+    than to the user (1: as much). `limit` is the user's own worst value.
+    """
+
+    issue: Issue
+    values: tuple[Scalar, ...]
+    worths: tuple[float, ...]
+    target: Scalar | None
+    limit: Scalar | None
+    pull: float
+
+    @property
+    def opening(self) -> Scalar:
+        """The value to open with."""
+        return self.values[0]
+
+    @property
+    def last(self) -> Scalar:
+        """The worst value that the path offers."""
+        return self.values[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Aims:
+    """Both ends of the path. Utilities are the user's; `end` is the least that the planned steps offer, `last_end` the
+    least that is offered at all, `floor` the walk-away.
+
+    `terms` have a range for each issue, assumed where the user gave none (`assumptions` says so).
+    """
+
+    terms: Terms
+    issues: tuple[IssueAim, ...]
+    opening: dict[str, Scalar]
+    opening_utility: float
+    target_utility: float
+    end: float
+    last_end: float
+    floor: float
+    grounds: tuple[OpeningGround, ...]
+    assumptions: tuple[str, ...]
+
+    def worth(self, package: Package) -> float:
+        """The user's utility of a package; an issue that it leaves out counts at its worst."""
+        return package_utility(self.terms.preferences, package).low
+
+    def is_acceptable(self, package: Package) -> bool:
+        """Whether the user may agree: at or above the walk-away, within every constraint and own limit.
+
+        A limit may be passed only by a trade that the user allowed.
+        """
+        return (
+            self.worth(package) >= self.floor - limits.TOLERANCE
+            and not limits.is_below_floor(self.terms, package, binding=True)
+            and not limits.broken_constraints(self.terms, package)
+            and (
+                not limits.passes_own_limit(self.terms, package)
+                or limits.allowed_by(self.terms, package)
+            )
+        )
+
+
+def find_aims(
+    terms: Terms,
+    *,
+    style: Style = "balanced",
+    evidence: tuple[Evidence, ...] = (),
+    offered: Sequence[Package] = (),
+) -> Aims:
+    """The aims of a negotiation. An issue without a known value on the way stays at its only one.
+
+    Of a very long list of options only some are used, those of the `offered` packages always.
+    """
+    terms, notes = with_assumed_ranges(with_fewer_options(terms, offered))
+    notes = list(notes)
+    floor = limits.utility_floor(terms)
+    if floor is None:
+        floor = utility_of_alternative(terms.preferences, terms.batna)
+    if floor is None:
+        notes.append("No walk-away is known: the path ends at the target and promises no floor.")
+    targets = _targets(terms, notes)
+    even = _even_worth(terms, 0.0 if floor is None else floor)
+    aiming = _Aiming(terms, style, evidence, even, [], notes)
+    found = (aiming.aim(issue, targets[issue.name]) for issue in terms.issues)
+    aims = tuple(aim for aim in found if aim is not None)
+    opening = {aim.issue.name: aim.opening for aim in aims}
+    at_target = {aim.issue.name: aim.opening if aim.target is None else aim.target for aim in aims}
+    lowest = {
+        aim.issue.name: aim.limit if aim.limit is not None and len(aim.values) > 1 else aim.last
+        for aim in aims
+    }
+
+    def worth(package: Package) -> float:
+        return package_utility(terms.preferences, package).low
+
+    top, target = worth(opening), min(worth(at_target), worth(opening))
+    bottom = worth(lowest) if floor is None else max(floor, worth(lowest))
+    end, last_end = (
+        target if floor is None else min(top, bottom + share * (top - bottom))
+        for share in (RESERVE, LAST_RESERVE)
+    )
+    return Aims(
+        terms=terms,
+        issues=aims,
+        opening=opening,
+        opening_utility=top,
+        target_utility=target,
+        end=end,
+        last_end=last_end,
+        floor=-1.0 if floor is None else floor,
+        grounds=tuple(aiming.grounds),
+        assumptions=tuple(dict.fromkeys(notes)),
+    )
+
+
+def with_fewer_options(terms: Terms, offered: Sequence[Package] = ()) -> Terms:
+    """The terms with at most about `MAX_OPTIONS` options an issue: evenly chosen, the best, the worst and the named."""
+    given = [worth.package for worth in (terms.target, terms.walk_away, terms.batna) if worth]
+    packages = [*(package for package in given if package), *offered]
+    packages += [{trade.issue: trade.to, **trade.in_return} for trade in terms.allowed]
+    issues = tuple(_fewer_options(issue, packages) for issue in terms.issues)
+    return replace(terms, preferences=replace(terms.preferences, issues=issues))
+
+
+def _fewer_options(issue: Issue, packages: Sequence[Package]) -> Issue:
+    if len(issue.options) <= MAX_OPTIONS:
+        return issue
+    named = {
+        value_key(issue.type, package[issue.name]) for package in packages if issue.name in package
+    }
+    if issue.limit is not None:
+        named.add(value_key(issue.type, issue.limit))
+    ends = {pick(issue.options, key=lambda one: one.utility).value for pick in (min, max)}
+    stride = len(issue.options) // MAX_OPTIONS + 1
+    kept = [
+        option
+        for place, option in enumerate(issue.options)
+        if place % stride == 0
+        or option.value in ends
+        or value_key(issue.type, option.value) in named
+    ]
+    return replace(issue, options=tuple(kept[: 2 * MAX_OPTIONS]))
+
+
+def with_assumed_ranges(terms: Terms) -> tuple[Terms, tuple[str, ...]]:
+    """The terms with a range for each issue without one, and a sentence for each that is assumed.
+
+    The range goes from the walk-away (or the alternative) to half as far again past the target.
+    """
+    notes: list[str] = []
+    issues: list[Issue] = []
+    left: list[str] = []
+    for issue in terms.issues:
+        span = _assumed_range(terms, issue) if issue.name in terms.unvalued else None
+        if span is not None:
+            notes.append(
+                f"No range is given for {issue.label or issue.name}: it runs from your walk-away past your target."
+            )
+        elif issue.name in terms.unvalued:
+            left.append(issue.name)
+        issues.append(issue if span is None else replace(issue, range=span))
+    found = replace(
+        terms,
+        preferences=Preferences(tuple(issues), terms.preferences.constant),
+        unvalued=tuple(left),
+    )
+    return found, tuple(notes)
+
+
+def _assumed_range(terms: Terms, issue: Issue) -> IssueRange | None:
+    ends = [
+        coordinate(issue.type, given.package.get(issue.name))
+        for given in (terms.target, terms.walk_away or terms.batna)
+        if given is not None and given.package is not None
+    ]
+    if len(ends) < 2 or ends[0] is None or ends[1] is None or ends[0] == ends[1]:
+        return None
+    goal, worst = ends[0], ends[1]
+    best = goal + (goal - worst) / 2
+    if issue.type in WHOLE_TYPES:
+        best = best.to_integral_value()
+    best = max(best, Decimal(0)) if min(goal, worst) >= 0 else best
+    return IssueRange(min(best, worst), max(best, worst))
+
+
+def _targets(terms: Terms, notes: list[str]) -> dict[str, Scalar | None]:
+    """The target on each issue: as named, or of the same worth on each issue where it is a utility."""
+    given = terms.target
+    if given is not None and given.package is not None:
+        return {issue.name: given.package.get(issue.name) for issue in terms.issues}
+    if given is not None and given.utility is not None:
+        share = _even_worth(terms, given.utility)
+        return {issue.name: value_of_worth(terms, issue, share) for issue in terms.issues}
+    notes.append(
+        "No target is given: a little more than half of the way from your limit to the best value stands in for it."
+    )
+    return {issue.name: None for issue in terms.issues}
+
+
+def _even_worth(terms: Terms, utility: float) -> float:
+    """The unweighted worth that each issue has in a package of this utility with the same worth on all of them."""
+    total = sum(issue.weight for issue in terms.issues)
+    share = (utility - terms.preferences.constant) / total if total > 0 else 0.0
+    return min(1.0, max(0.0, share))
+
+
+def value_of_worth(terms: Terms, issue: Issue, worth: float) -> Scalar | None:
+    """The value of an issue whose unweighted worth is nearest to `worth`, within the hard constraints."""
+    at = None if issue.type in UNORDERED_TYPES else coordinate_of_worth(issue, worth)
+    if at is not None and issue.range is not None:
+        if issue.type in WHOLE_TYPES:
+            at = at.to_integral_value()
+        if issue.range.step is not None:
+            steps = ((at - issue.range.min) / issue.range.step).to_integral_value()
+            at = issue.range.min + steps * issue.range.step
+        at = round(min(issue.range.max, max(issue.range.min, at)), 2)
+        value = value_at_coordinate(issue.type, at)
+        if limits.within_limit(terms, issue, value):
+            return value
+    every = values_of(issue)
+    priced = [
+        (abs(found - worth), k, value)
+        for k, (value, found) in enumerate(zip(every, worths_of(issue, every), strict=True))
+        if found is not None and limits.within_limit(terms, issue, value)
+    ]
+    return min(priced, key=lambda one: one[:2])[2] if priced else None
+
+
+@dataclass(slots=True)
+class _Aiming:
+    """Finds the aims issue by issue, and collects the grounds of the opening and what is assumed.
+
+    `even` is the unweighted worth of every issue at the walk-away, where that is spread evenly over the issues.
+    """
+
+    terms: Terms
+    style: Style
+    evidence: tuple[Evidence, ...]
+    even: float
+    grounds: list[OpeningGround]
+    notes: list[str]
+
+    def aim(self, issue: Issue, target: Scalar | None) -> IssueAim | None:
+        """The people's values from the opening to the end of the path on one issue; None without any known value."""
+        limit = limits.own_limit(self.terms, issue)
+        least = _known_worth(issue, limit)
+        least = self.even if least is None else least
+        goal = _known_worth(issue, target)
+        if goal is None:
+            goal = least + TARGET_SHARE * (1.0 - least)
+            target = value_of_worth(self.terms, issue, goal)
+            goal = _known_worth(issue, target) or goal
+        values = self._values(issue, target, limit, goal, least)
+        if not values:
+            self.notes.append(f"No known value of {issue.label or issue.name} keeps your limits.")
+            return None
+        worths = tuple(issue.weight * (worth_of(issue, value) or 0.0) for value in values)
+        return IssueAim(issue, values, worths, target, limit, _pull(self.terms, issue))
+
+    def _values(
+        self, issue: Issue, target: Scalar | None, limit: Scalar | None, goal: float, least: float
+    ) -> tuple[Scalar, ...]:
+        terms = self.terms
+        best = self._opening(issue, target, goal, least)
+        worst = limit
+        if limit is None:
+            whole = terms.walk_away is None or terms.walk_away.utility is not None
+            worst = value_of_worth(terms, issue, 0.0 if whole else max(0.0, goal - UNLIMITED_SLACK))
+        if best is None or worst is None or not issue.tradeable:
+            only = target if target is not None else limit
+            only = best if only is None else only
+            return () if only is None else (only,)
+        named = [value for value in (target, limit) if value is not None]
+        found = tuple(
+            value
+            for value in people_values(issue, best, worst, named=named)
+            if limits.within_limit(terms, issue, value) and not _shows_limit(terms, issue, value)
+        )
+        return _from_round_value(issue, found, named, goal)
+
+    def _opening(
+        self, issue: Issue, target: Scalar | None, goal: float, least: float
+    ) -> Scalar | None:
+        """The value to open with: the target stretched as far as there are grounds; an option stays the target."""
+        if issue.type in UNORDERED_TYPES:
+            return target if target is not None else value_of_worth(self.terms, issue, goal)
+        stretched = min(1.0, goal + STRETCH[self.style] * max(0.0, goal - least))
+        if issue is self.terms.price:
+            stretched = self._justified(issue, goal, least, stretched)
+        return value_of_worth(self.terms, issue, stretched)
+
+    def _justified(self, price: Issue, goal: float, least: float, stretched: float) -> float:
+        """The worth at which to open a price: as far as evidence and the estimate of their limit go."""
+        found: list[float] = []
+        estimate = self.terms.their_walk_away
+        if estimate is not None and estimate.unit == "money":
+            best = estimate.low if price.direction == "lower" else estimate.high
+            worth = worth_of(price, best)
+            if worth is not None:
+                found.append(worth)
+                self.grounds.append(ESTIMATE_GROUND)
+        for one in self.evidence:
+            worth = worth_of(price, one.price)
+            if worth is not None:
+                found.append(worth)
+                if worth >= goal:
+                    self.grounds.append(OpeningGround(one.text, one.source))
+        if not found:
+            return stretched
+        most = min(1.0, goal + MAX_STRETCH * max(0.0, goal - least))
+        return max(goal, min(most, max(found)))
+
+
+def _shows_limit(terms: Terms, issue: Issue, value: Scalar) -> bool:
+    """Whether a price is that of the walk-away or of the alternative: naming it would show them."""
+    if issue.type != "money":
+        return False
+    return any(
+        given is not None
+        and given.package is not None
+        and issue.name in given.package
+        and same_value(issue.type, value, given.package[issue.name])
+        for given in (terms.walk_away, terms.batna)
+    )
+
+
+def _from_round_value(
+    issue: Issue, values: tuple[Scalar, ...], named: Sequence[Scalar], goal: float
+) -> tuple[Scalar, ...]:
+    """The values without a computed, unround first one, if the next is at least as good as the target."""
+    if len(values) < 3 or values[0] in named:
+        return values
+    return values[1:] if (worth_of(issue, values[1]) or 0.0) >= goal - 1e-9 else values
+
+
+def _known_worth(issue: Issue, value: Scalar | None) -> float | None:
+    return None if value is None else worth_of(issue, value)
+
+
+def _pull(terms: Terms, issue: Issue) -> float:
+    """Their weight over mine; 1 where theirs is not known."""
+    known = [one.their_weight for one in terms.issues if one.their_weight is not None]
+    if issue.their_weight is None or not sum(known) or issue.weight <= 0:
+        return 1.0 if issue.weight > 0 else 4.0
+    share = issue.their_weight / sum(known) * len(known) / len(terms.issues)
+    return share / issue.weight

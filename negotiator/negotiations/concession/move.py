@@ -1,0 +1,202 @@
+"""The next move with a person across the table."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from negotiator.negotiations.concession.acceptance import RoundValue, weigh_round
+from negotiator.negotiations.concession.aims import Aims, Evidence, Style, find_aims
+from negotiator.negotiations.concession.path import (
+    ConcessionPath,
+    PathStep,
+    PricedTrade,
+    concession_path,
+    next_step,
+)
+from negotiator.negotiations.concession.reading import Reading, read_talk
+from negotiator.negotiations.issues import Package
+from negotiator.negotiations.leverage.concessions import LedgerOffer
+from negotiator.negotiations.terms import Terms, days_left
+
+ANSWER_SCALE: Final = {
+    "moved_a_lot": 1.0,
+    "moved": 1.0,
+    "moved_elsewhere": 0.9,
+    "moved_a_little": 0.8,
+    "did_not_move": 0.7,
+}
+"""How large a step answers theirs, as a share of the path's next one. A large move needs no larger answer."""
+MAX_OFFERS: Final = 200
+"""The latest offers that are read; people make far fewer."""
+HOLDS: Final = frozenset({"they_are_silent", "moved_back", "took_back"})
+PATIENCE: Final = 3
+"""After this many of their offers without a movement, and nothing of the path left, the talk is over."""
+CLOSING_STEPS: Final = 2
+"""In how many steps the rest is spent when the planned steps are used up."""
+CLOSE_ENOUGH: Final = 0.03
+"""An offer that is short of the next ask by this share of the way from the walk-away to the opening is taken."""
+
+Why = Literal[
+    "opening",
+    "step",
+    "hold",
+    "last_offer",
+    "allowed_trade",
+    "at_least_ask",
+    "not_worth_a_round",
+    "no_round_left",
+    "below_floor_no_round",
+    "stuck_below_floor",
+    "no_room",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class PersonMove:
+    """The advice: accept their offer, counter with `step`, or walk away.
+
+    `why` is the rule that decided. `round` is the value of one more round, None where none was weighed. `trade` is the
+    allowed trade that the offer uses, if any.
+    """
+
+    action: Literal["accept", "counter", "walk_away"]
+    why: Why
+    path: ConcessionPath
+    reading: Reading
+    step: PathStep | None = None
+    package: Package | None = None
+    round: RoundValue | None = None
+    trade: PricedTrade | None = None
+
+
+def person_move(
+    terms: Terms,
+    offers: Sequence[LedgerOffer],
+    *,
+    now: int,
+    on_table: Package | None,
+    style: Style = "balanced",
+    words: str | None = None,
+    evidence: tuple[Evidence, ...] = (),
+) -> PersonMove:
+    """The next move of a negotiation.
+
+    `now` is in milliseconds since the epoch. `on_table` is their offer that can be accepted, complete, or None. `words`
+    is what they said with it. Never proposes or accepts anything below the walk-away.
+    """
+    offers = sorted(offers, key=lambda row: row.seq)[-MAX_OFFERS:]
+    aims = find_aims(terms, style=style, evidence=evidence, offered=[row.package for row in offers])
+    left = days_left(terms.deadline, now)
+    spoke = any(row.by == "them" for row in offers)
+    standing = on_table is not None or not spoke
+    reading = read_talk(aims, offers, on_table=standing, usual_step=0.0)
+    path = concession_path(
+        aims, reading.own, style=style, days_left=left, their_last=reading.their_last
+    )
+    usual = path.steps[0].given if path.steps else 0.05
+    reading = read_talk(aims, offers, on_table=standing, usual_step=usual, words=words)
+    return _decide(aims, path, reading, on_table, style=style, days_left=left)
+
+
+def _decide(
+    aims: Aims,
+    path: ConcessionPath,
+    reading: Reading,
+    on_table: Package | None,
+    *,
+    style: Style,
+    days_left: float | None,
+) -> PersonMove:
+    rounds = aims.terms.max_rounds
+    over = rounds is not None and path.made >= rounds
+    takes = on_table is not None and aims.is_acceptable(on_table)
+    if not aims.is_acceptable(path.now.package):
+        if takes:
+            return PersonMove("accept", "no_room", path, reading, package=on_table)
+        return PersonMove("walk_away", "no_room", path, reading)
+    if over:
+        if takes:
+            return PersonMove("accept", "no_round_left", path, reading, package=on_table)
+        return PersonMove("walk_away", "below_floor_no_round", path, reading)
+    step, why = _offer(aims, path, reading, style=style)
+    hurried = (rounds is not None and rounds - path.made <= 1) or (
+        days_left is not None and days_left <= 1.0
+    )
+    last = rounds is not None and path.made + 1 >= rounds
+    value = weigh_round(aims, reading, step.utility, hurried=hurried, last=last)
+    trade = _trade(aims, path, reading, step)
+    if takes and on_table is not None:
+        table = aims.worth(on_table)
+        if table >= step.utility - CLOSE_ENOUGH * (aims.opening_utility - aims.floor):
+            return PersonMove(
+                "accept", "at_least_ask", path, reading, package=on_table, round=value
+            )
+        if table >= value.value:
+            return PersonMove(
+                "accept", "not_worth_a_round", path, reading, package=on_table, round=value
+            )
+    elif not path.steps and reading.unmoved >= PATIENCE and why == "hold":
+        return PersonMove("walk_away", "stuck_below_floor", path, reading, round=value)
+    if trade is not None:
+        step = replace(
+            step, package=dict(trade.package), utility=trade.utility, gives=(), alternatives=()
+        )
+        return PersonMove(
+            "counter", "allowed_trade", path, reading, step, step.package, value, trade
+        )
+    return PersonMove("counter", why, path, reading, step, step.package, value)
+
+
+def _offer(
+    aims: Aims, path: ConcessionPath, reading: Reading, *, style: Style
+) -> tuple[PathStep, Why]:
+    """The package to propose: the opening, a step whose size answers theirs, or the present one again."""
+    if not path.made:
+        return path.now, "opening"
+    if reading.happening in HOLDS:
+        return path.now, "hold"
+    scale = ANSWER_SCALE.get(reading.happening, 1.0)
+    rounds = aims.terms.max_rounds
+    last = rounds is not None and path.made + 1 >= rounds
+    ultimatum = reading.says_final and reading.unmoved > 0
+    if last or ultimatum or not path.steps:
+        made = next_step(
+            aims,
+            path.now.package,
+            left=1 if last or ultimatum else CLOSING_STEPS,
+            style=style,
+            their_last=reading.their_last,
+            turn=path.made,
+            closing=True,
+        )
+        if made is None:
+            return path.now, "hold"
+        return made, "last_offer" if last or ultimatum else "step"
+    if scale == 1.0:
+        return path.steps[0], "step"
+    made = next_step(
+        aims,
+        path.now.package,
+        left=len(path.steps),
+        style=style,
+        most=path.steps[0].given,
+        their_last=reading.their_last,
+        scale=scale,
+        turn=path.made,
+    )
+    return (made, "step") if made is not None else (path.now, "hold")
+
+
+def _trade(
+    aims: Aims, path: ConcessionPath, reading: Reading, step: PathStep
+) -> PricedTrade | None:
+    """An allowed trade to propose: they stand beyond the limit it passes, and the path alone does not move them."""
+    last = reading.their_last
+    if last is None or not (reading.says_final or reading.unmoved or len(path.steps) <= 1):
+        return None
+    for trade in path.allowed:
+        aim = next(one for one in aims.issues if one.issue.name == trade.allowed.issue)
+        insists = aims.worth({**step.package, aim.issue.name: last[aim.issue.name]}) < step.utility
+        if insists and trade.utility >= aims.end:
+            return trade
+    return None

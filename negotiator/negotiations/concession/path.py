@@ -1,0 +1,398 @@
+"""The steps from the opening to the end of the path, each an if-then trade.
+
+Steps shrink, which signals a limit (in 1,299 price talks the median step is half of the one before). No issue ever goes
+back in the user's favour. A step gives on the issue that costs the user least for what it brings the other side
+(logrolling), and asks for one that was not given yet.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import combinations, pairwise
+from typing import Final, Literal
+
+from negotiator.negotiations import limits
+from negotiator.negotiations.concession.aims import Aims, IssueAim, Style
+from negotiator.negotiations.issues import Issue, Package, Scalar, same_value, worth_of
+from negotiator.negotiations.terms import AllowedTrade
+
+STEP_RATIO: Final[Mapping[str, float]] = {"cooperative": 0.7, "balanced": 0.8, "firm": 0.85}
+"""Each step is about this share of the one before."""
+USUAL_STEPS: Final[Mapping[str, int]] = {"cooperative": 3, "balanced": 4, "firm": 5}
+"""Steps after the opening in a talk without stated rounds; price talks have a median of three figures a side."""
+MAX_STEPS: Final = 8
+LAST_STEPS: Final = 2
+"""Steps that remain when the deadline is within a day."""
+LOGROLLING_BIAS: Final = 0.5
+"""Cost of giving on the issue that suits least, in shares of the intended size of a step."""
+PAIR_COST: Final = 0.2
+EQUAL_WORTH: Final = 0.02
+"""Packages whose utility differs by less are of equal worth."""
+MAX_ALTERNATIVES: Final = 2
+SHRINK: Final = 0.95
+"""A step is at most this share of the one before, where the figures that people would name allow it."""
+TOLERANCE: Final = 1e-9
+
+AskKind = Literal["issue", "movement", "close"]
+
+
+@dataclass(frozen=True, slots=True)
+class ValueChange:
+    """One issue going from one value to another."""
+
+    issue: Issue
+    before: Scalar
+    after: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class StepAsk:
+    """What is asked for a step: a value on an issue, a step of theirs on the price, or the end of the talk."""
+
+    kind: AskKind
+    issue: Issue | None = None
+    value: Scalar | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PathStep:
+    """One offer of the path: its package and utility, the utility given since the last, what changes, what is asked.
+
+    `alternatives` are packages of equal worth to the user that give on other issues; offered together with this one
+    they show what the other side values (multiple equivalent simultaneous offers, Leonardelli et al. 2019).
+    """
+
+    package: dict[str, Scalar]
+    utility: float
+    given: float
+    gives: tuple[ValueChange, ...]
+    ask: StepAsk | None
+    alternatives: tuple[dict[str, Scalar], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PricedTrade:
+    """A trade beyond an own limit that the user allowed: the package, and what passing the limit costs in money.
+
+    `cost` is None when no price can express it.
+    """
+
+    allowed: AllowedTrade
+    package: dict[str, Scalar]
+    utility: float
+    cost: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class ConcessionPath:
+    """The path from where the user stands. `now` is the opening, or the last offer they made (`made` counts those)."""
+
+    aims: Aims
+    now: PathStep
+    steps: tuple[PathStep, ...]
+    made: int
+    allowed: tuple[PricedTrade, ...]
+
+
+def concession_path(
+    aims: Aims,
+    own: Sequence[Package] = (),
+    *,
+    style: Style = "balanced",
+    days_left: float | None = None,
+    their_last: Package | None = None,
+) -> ConcessionPath:
+    """The path after the `own` offers, oldest first and complete; the same input gives the same path.
+
+    `days_left` is the time to the deadline. `their_last` is their latest package, which shows what to ask for.
+    """
+    start = position(aims, own)
+    count = steps_left(aims, len(own), style=style, days_left=days_left)
+    now = PathStep(
+        start, aims.worth(start), 0.0, (), None, _opening_alternatives(aims) if not own else ()
+    )
+    previous = _largest_step(aims, own)
+    steps: list[PathStep] = []
+    at = now
+    for k in range(count):
+        step = next_step(
+            aims,
+            at.package,
+            left=count - k,
+            style=style,
+            most=previous,
+            their_last=their_last,
+            turn=max(len(own), 1) + k,
+        )
+        if step is None:
+            break
+        steps.append(step)
+        at, previous = step, step.given
+    return ConcessionPath(aims, now, tuple(steps), len(own), priced_trades(aims, at.package))
+
+
+def position(aims: Aims, own: Sequence[Package]) -> dict[str, Scalar]:
+    """The package that the next step starts from: the most generous value of each issue that the user ever offered.
+
+    Where these together break a limit, the last offer; where that breaks one too, each value within its limit.
+    """
+    if not own:
+        return dict(aims.opening)
+    spoken: dict[str, Scalar] = {}
+    for aim in aims.issues:
+        name = aim.issue.name
+        values = [package[name] for package in own if name in package]
+        spoken[name] = min(values, key=lambda value: _worth(aim.issue, value), default=aim.opening)
+    last = {**aims.opening, **own[-1]}
+    for package in (spoken, last):
+        if aims.is_acceptable(package):
+            return package
+    return {aim.issue.name: _within(aim, last[aim.issue.name]) for aim in aims.issues}
+
+
+def steps_left(
+    aims: Aims, made: int, *, style: Style = "balanced", days_left: float | None = None
+) -> int:
+    """How many offers the user still makes after the one they stand at.
+
+    As many as the stated rounds leave; without a stated number three to five in all, and at least one as long as the
+    talk goes on. A deadline that is far away changes nothing.
+    """
+    rounds = aims.terms.max_rounds
+    spoken = max(made, 1)
+    if rounds is not None:
+        left = min(rounds, MAX_STEPS + 1) - spoken
+        left = max(left, 1 if made < rounds else 0)
+    else:
+        left = max(USUAL_STEPS[style] + 1 - spoken, LAST_STEPS)
+    if days_left is not None and days_left <= 1.0:
+        left = min(left, LAST_STEPS)
+    return max(0, left)
+
+
+def next_step(
+    aims: Aims,
+    start: Package,
+    *,
+    left: int,
+    style: Style = "balanced",
+    most: float | None = None,
+    their_last: Package | None = None,
+    scale: float = 1.0,
+    turn: int = 0,
+    closing: bool = False,
+) -> PathStep | None:
+    """The step after `start` with `left` steps to come, this one included; None when nothing is left to give.
+
+    The steps are a falling geometric series over what is left to concede. `most` is the size of the step before, which
+    this one does not exceed. `scale` makes it smaller, for an answer to a small move of theirs. `turn` counts the
+    user's offers, so that one step after the other asks for something else. `closing` also spends what the planned
+    steps keep back.
+    """
+    here = aims.worth(start)
+    room = here - (aims.last_end if closing else aims.end)
+    if room <= TOLERANCE or left < 1:
+        return None
+    ratio = STEP_RATIO[style]
+    wished = room * (1 - ratio) / (1 - ratio**left) * scale
+    if most is not None:
+        wished = min(wished, most)
+    for share in (SHRINK, 1.0):
+        limit = room if most is None else min(room, most * share)
+        moves = _moves(aims, start, wished, most=limit, their_last=their_last)
+        if moves:
+            break
+    if not moves:
+        return None
+    best = min(moves, key=lambda move: move.cost)
+    package = {**start, **{change.issue.name: change.after for change in best.changes}}
+    others = _alternatives(aims, start, moves, best)
+    return PathStep(
+        package,
+        aims.worth(package),
+        best.given,
+        best.changes,
+        _ask(aims, package, best.changes, their_last, last=left == 1, turn=turn),
+        others,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Move:
+    changes: tuple[ValueChange, ...]
+    given: float
+    cost: float
+
+
+def _moves(
+    aims: Aims, start: Package, wished: float, *, most: float, their_last: Package | None
+) -> list[_Move]:
+    """Concessions on one or two issues; the cost counts the distance from the wished size and how badly it suits."""
+    limit = most + TOLERANCE
+    single = {
+        aim.issue.name: _falls(aim, start[aim.issue.name], limit, their_last) for aim in aims.issues
+    }
+    pulls = sorted({round(aim.pull, 6) for aim in aims.issues if single[aim.issue.name]})
+    suits = {
+        aim.issue.name: LOGROLLING_BIAS * (1.0 - _rank(pulls, round(aim.pull, 6)))
+        for aim in aims.issues
+    }
+    found: list[_Move] = []
+    for name, falls in single.items():
+        for change, given in falls:
+            cost = abs(given - wished) / wished + suits[name]
+            found.append(_Move((change,), given, cost))
+    for one, other in combinations([name for name, falls in single.items() if falls], 2):
+        for (first, a), (second, b) in _pairs(single[one], single[other]):
+            if a + b <= limit:
+                share = (a * suits[one] + b * suits[other]) / (a + b)
+                cost = abs(a + b - wished) / wished + share + PAIR_COST
+                found.append(_Move((first, second), a + b, cost))
+    return found
+
+
+def _pairs(
+    one: Sequence[tuple[ValueChange, float]], other: Sequence[tuple[ValueChange, float]]
+) -> list[tuple[tuple[ValueChange, float], tuple[ValueChange, float]]]:
+    few = (_thinned(one), _thinned(other))
+    return [(a, b) for a in few[0] for b in few[1]]
+
+
+def _thinned(
+    falls: Sequence[tuple[ValueChange, float]], count: int = 12
+) -> Sequence[tuple[ValueChange, float]]:
+    if len(falls) <= count:
+        return falls
+    return [falls[round(k * (len(falls) - 1) / (count - 1))] for k in range(count)]
+
+
+def _rank(pulls: Sequence[float], pull: float) -> float:
+    """1 for the issue that matters most to them relative to the user, 0 for the least; 1 where all are alike."""
+    return 1.0 if len(pulls) < 2 or pull not in pulls else pulls.index(pull) / (len(pulls) - 1)
+
+
+def _falls(
+    aim: IssueAim, now: Scalar, limit: float, their_last: Package | None
+) -> list[tuple[ValueChange, float]]:
+    """The values of an issue below the present one, with the utility that each gives up; none below what they offer."""
+    here = aim.issue.weight * _worth(aim.issue, now)
+    least = -1.0
+    if their_last is not None and aim.issue.name in their_last:
+        least = aim.issue.weight * _worth(aim.issue, their_last[aim.issue.name])
+    return [
+        (ValueChange(aim.issue, now, value), here - worth)
+        for value, worth in zip(aim.values, aim.worths, strict=True)
+        if TOLERANCE < here - worth <= limit and worth >= least - TOLERANCE
+    ]
+
+
+def _alternatives(
+    aims: Aims, start: Package, moves: Sequence[_Move], best: _Move
+) -> tuple[dict[str, Scalar], ...]:
+    """Packages of equal worth that give on other issues than the chosen step."""
+    seen = {frozenset(change.issue.name for change in best.changes)}
+    near = sorted(
+        (move for move in moves if abs(move.given - best.given) <= EQUAL_WORTH),
+        key=lambda move: (abs(move.given - best.given), move.cost),
+    )
+    found: list[dict[str, Scalar]] = []
+    for move in near:
+        names = frozenset(change.issue.name for change in move.changes)
+        if names not in seen and len(found) < MAX_ALTERNATIVES:
+            seen.add(names)
+            found.append({**start, **{c.issue.name: c.after for c in move.changes}})
+    return tuple(found)
+
+
+def _opening_alternatives(aims: Aims) -> tuple[dict[str, Scalar], ...]:
+    """Other openings of equal worth: better on one issue than the target asks, and worse on another."""
+    return ()
+
+
+def _ask(
+    aims: Aims,
+    package: Package,
+    changes: Sequence[ValueChange],
+    their_last: Package | None,
+    *,
+    last: bool,
+    turn: int,
+) -> StepAsk:
+    """What to ask for a step: an issue with much to gain for the user that is still at its opening value."""
+    given = {change.issue.name for change in changes}
+    open_ = [
+        (aim.issue.weight * (aim.worths[0] / aim.issue.weight - _their_worth(aim, their_last)), aim)
+        for aim in aims.issues
+        if aim.issue.name not in given
+        and aim.issue.tradeable
+        and aim.issue.weight > 0
+        and same_value(aim.issue.type, package[aim.issue.name], aim.opening)
+    ]
+    wanted = [(gain, aim) for gain, aim in open_ if gain > TOLERANCE]
+    if wanted and not last:
+        wanted.sort(key=lambda pair: -pair[0])
+        aim = wanted[(turn - 1) % len(wanted)][1]
+        return StepAsk("issue", aim.issue, package[aim.issue.name])
+    return StepAsk("close" if last else "movement")
+
+
+def _their_worth(aim: IssueAim, their_last: Package | None) -> float:
+    """The unweighted worth to the user of what they offer on an issue; of the path's end before they spoke."""
+    if their_last is not None and aim.issue.name in their_last:
+        return _worth(aim.issue, their_last[aim.issue.name])
+    return aim.worths[-1] / aim.issue.weight if len(aim.values) > 1 else 0.0
+
+
+def priced_trades(aims: Aims, start: Package) -> tuple[PricedTrade, ...]:
+    """The trades beyond an own limit that the user allowed, as packages from `start`, with their price in money."""
+    found: list[PricedTrade] = []
+    for allowed in aims.terms.allowed:
+        issue = aims.terms.issue(allowed.issue)
+        if issue is None:
+            continue
+        package = {**start, allowed.issue: allowed.to}
+        for name, value in allowed.in_return.items():
+            wanted = aims.terms.issue(name)
+            if wanted is not None and _worth(wanted, package[name]) < _worth(wanted, value):
+                package[name] = value
+        if aims.is_acceptable(package):
+            limit = limits.own_limit(aims.terms, issue)
+            loss = issue.weight * (_worth(issue, limit) - _worth(issue, allowed.to))
+            found.append(
+                PricedTrade(allowed, package, aims.worth(package), money_of_utility(aims, loss))
+            )
+    return tuple(found)
+
+
+def money_of_utility(aims: Aims, utility: float) -> Decimal | None:
+    """The change of the price that is worth as much to the user as `utility`; None without a plain price range."""
+    price = aims.terms.price
+    if (
+        price is None
+        or price.range is None
+        or price.weight <= 0
+        or price.value_points
+        or price.options
+    ):
+        return None
+    span = price.range.max - price.range.min
+    return (span * Decimal(repr(utility / price.weight))).quantize(Decimal("0.01"))
+
+
+def _largest_step(aims: Aims, own: Sequence[Package]) -> float | None:
+    """The largest step that the user made; None before their second offer."""
+    if len(own) < 2:
+        return None
+    worths = [aims.worth(package) for package in own]
+    falls = [a - b for a, b in pairwise(worths) if a - b > TOLERANCE]
+    return max(falls) if falls else None
+
+
+def _within(aim: IssueAim, value: Scalar) -> Scalar:
+    """The value, or the last value of the path where it is worse for the user than that."""
+    low = aim.worths[-1] / aim.issue.weight if aim.issue.weight else 0.0
+    return value if _worth(aim.issue, value) >= low else aim.values[-1]
+
+
+def _worth(issue: Issue, value: object) -> float:
+    return 0.0 if value is None else worth_of(issue, value) or 0.0
