@@ -134,14 +134,12 @@ class NegotiationAdvice:
             )
 
         def work() -> dict[str, Any]:
+            terms, now = session.terms, values.now()
             situation = engine_input.stored_turn_input(
-                session.terms,
-                rows,
-                opened_at=session.created_at,
-                now=values.now(),
-                style=call.input.style,
+                terms, rows, opened_at=session.created_at, now=now, style=call.input.style
             )
-            return engine_input.next_move_answer(situation, session.terms)
+            standing = engine_input.standing_package(terms, rows, now)
+            return engine_input.next_move_answer(situation, terms, standing)
 
         return await asyncio.to_thread(work)
 

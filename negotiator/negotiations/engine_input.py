@@ -19,6 +19,7 @@ from negotiator.negotiations.issues import (
     Scalar,
     check_value,
     coordinate,
+    nearest_in_range,
     value_key,
     values_of,
     worth_of,
@@ -37,7 +38,13 @@ from negotiator.negotiations.schemas_terms import lacks_values
 from negotiator.negotiations.terms import Estimate, Terms
 from negotiator.negotiations.terms_parsing import parse_issues, parse_terms
 from negotiator.negotiations.terms_view import json_scalar, package_view, value_view
-from negotiator.negotiations.utility import Preferences, Worth, is_complete, part_worths
+from negotiator.negotiations.utility import (
+    Preferences,
+    Worth,
+    is_complete,
+    issues_outside_range,
+    part_worths,
+)
 from negotiator.negotiations.wording import Wording
 
 if TYPE_CHECKING:
@@ -186,6 +193,8 @@ STRATEGY_GRID_SIZE: Final = 41
 MAX_STRATEGY_VALUES: Final = 201
 """Values of one issue at most: a longer list is thinned evenly, its ends and what was offered stay."""
 _SAME: Final = 1e-9
+_BELOW_FLOOR: Final = 1.0
+"""How far below the reservation utility an offer counts that may not be accepted."""
 
 
 def described_turn_input(body: NextMoveBody) -> "StrategySituation":
@@ -277,27 +286,65 @@ def stored_turn_input(
     history = [
         StrategyOffer(step, by, offer, _utility(frame, offer, None)) for step, by, offer in past
     ]
-    offer = _on_table(terms, live_offers(rows, now, side="them"), listed)
-    table = None if offer is None else StandingOffer(offer, _utility(frame, offer, None))
-    return _with_offers(frame, history, table)
+    standing = standing_package(terms, rows, now)
+    offer = None if standing is None else _in_range(terms, standing)
+    if (
+        standing is None
+        or offer is None
+        or any(offer[n] not in known for n, known in listed.items())
+    ):
+        return _with_offers(frame, history, None)
+    utility = _utility(frame, offer, None)
+    if offer != standing and limits.is_below_floor(terms, standing, binding=True):
+        utility = min(utility, preferences.reservation_utility - _BELOW_FLOOR)
+    return _with_offers(frame, history, StandingOffer(offer, utility))
 
 
-def _on_table(
-    terms: Terms, live: Sequence[OfferRow], listed: Mapping[str, Sequence[Scalar]]
-) -> dict[str, Any] | None:
-    """Their live offer, if it is whole and of values that are known: only that can be accepted as it is."""
+def standing_package(terms: Terms, rows: Sequence[OfferRow], now: int) -> dict[str, Any] | None:
+    """Their live offer as they made it, if it is whole: only that can be accepted as it is."""
+    live = live_offers(rows, now, side="them")
     if not live or not live[-1].package or not is_complete(terms.issues, live[-1].package):
         return None
-    offer = package_view(terms, live[-1].package)
-    return offer if all(offer[name] in found for name, found in listed.items()) else None
+    return package_view(terms, live[-1].package)
 
 
-def next_move_answer(situation: "StrategySituation", terms: Terms | None = None) -> dict[str, Any]:
-    """Ask the engine and render its move; for a stored negotiation, say so where approval is needed."""
+def _in_range(terms: Terms, package: Mapping[str, Any]) -> dict[str, Any]:
+    """The package with the end of the range in place of each value beyond it."""
+    return package_view(
+        terms,
+        {
+            issue.name: nearest_in_range(issue, package[issue.name])
+            for issue in terms.issues
+            if issue.name in package
+        },
+    )
+
+
+def next_move_answer(
+    situation: "StrategySituation",
+    terms: Terms | None = None,
+    standing: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Ask the engine and render its move; for a stored negotiation, say so where approval is needed.
+
+    `standing` is their live offer as they made it. The engine knows it with the end of the range in place of a value
+    beyond it; the answer says so, and accepts what they offered.
+    """
     from negotiator.negotiations.strategy.next_move import next_move
 
     move = next_move(situation)
     found: dict[str, Any] = {name: getattr(move, name) for name in NEXT_MOVE_MEMBERS}
+    if terms is not None and standing is not None:
+        outside = issues_outside_range(terms.issues, standing)
+        if outside and found["action"] == "accept":
+            found["offer"] = dict(standing)
+        found["reasons"] = [
+            *found["reasons"],
+            *(
+                f"Their offer is outside the range of {name}; it counts as its end."
+                for name in outside
+            ),
+        ]
     if terms is not None and _wants_approval(terms, move):
         found["reasons"] = [*found["reasons"], "It goes beyond your authority: it needs approval."]
     return found
@@ -377,7 +424,10 @@ def _offer_refusals(
 def _past(
     terms: Terms, rows: Sequence[OfferRow]
 ) -> list[tuple[int, Literal["me", "them"], dict[str, Any]]]:
-    """The ledger's offers as whole packages with the round they fell in; what stays partial is left out."""
+    """The ledger's offers as whole packages with the round they fell in; what stays partial is left out.
+
+    A value beyond its range counts as the end of the range: no value outside is ever proposed.
+    """
     rounds = {"me": 0, "them": 0}
     found: list[tuple[int, Literal["me", "them"], dict[str, Any]]] = []
     for row in completed_offers(ledger_offers(rows)):
@@ -388,8 +438,7 @@ def _past(
             for issue in terms.issues
         )
         if known:
-            named = {issue.name: row.package[issue.name] for issue in terms.issues}
-            found.append((step, row.by, package_view(terms, named)))
+            found.append((step, row.by, _in_range(terms, row.package)))
     return found
 
 

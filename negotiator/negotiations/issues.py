@@ -38,6 +38,7 @@ UNORDERED_TYPES: frozenset[str] = frozenset({"enum", "boolean"})
 
 MAX_EXPONENT = 30
 """No coordinate passes 10^30 in size, and below 10^-30 it is 0: no division can overflow."""
+_LARGEST_COORDINATE = Decimal(10) ** MAX_EXPONENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ def coordinate(kind: IssueType, value: object) -> Decimal | None:
     """The place of a value on its issue's axis, or None when it has none.
 
     Takes JSON scalars: numbers or decimal strings, ISO dates for `date`. Refuses (None) booleans,
-    NaN, infinities and numbers beyond 10^30.
+    NaN, infinities and numbers beyond 10^30 in size.
     """
     if kind in UNORDERED_TYPES or isinstance(value, bool):
         return None
@@ -110,7 +111,11 @@ def coordinate(kind: IssueType, value: object) -> Decimal | None:
         number = value if isinstance(value, Decimal) else Decimal(str(value))
     except (InvalidOperation, ValueError):
         return None
-    in_reach = number.is_finite() and number.adjusted() <= MAX_EXPONENT
+    in_reach = (
+        number.is_finite()
+        and number.adjusted() <= MAX_EXPONENT
+        and -_LARGEST_COORDINATE <= number <= _LARGEST_COORDINATE
+    )
     if in_reach and number.adjusted() < -MAX_EXPONENT:
         return Decimal(0)
     whole = kind not in WHOLE_TYPES or (in_reach and number == number.to_integral_value())
@@ -290,13 +295,29 @@ def check_value(issue: Issue, value: object, pointer: str) -> list[FieldError]:
     at = coordinate(issue.type, value)
     if at is None:
         return [FieldError(pointer, f"Not a value of type {issue.type}.")]
-    if issue.range is not None and not issue.range.min <= at <= issue.range.max:
+    if issue.range is not None and is_outside_range(issue, value):
         ends = (
             value_at_coordinate(issue.type, issue.range.min),
             value_at_coordinate(issue.type, issue.range.max),
         )
         return [FieldError(pointer, f"Must lie between {ends[0]} and {ends[1]}.")]
     return []
+
+
+def is_outside_range(issue: Issue, value: object) -> bool:
+    """Whether a value of an ordered issue lies beyond an end of its range; options and other values do not."""
+    at = coordinate(issue.type, value)
+    if issue.range is None or issue.options or at is None:
+        return False
+    return not issue.range.min <= at <= issue.range.max
+
+
+def nearest_in_range(issue: Issue, value: Scalar) -> Scalar:
+    """The value itself, or the end of the range that it lies beyond."""
+    at = coordinate(issue.type, value)
+    if issue.range is None or at is None or not is_outside_range(issue, value):
+        return value
+    return value_at_coordinate(issue.type, min(issue.range.max, max(issue.range.min, at)))
 
 
 def opposed_issue(issue: Issue, weight: float) -> Issue:

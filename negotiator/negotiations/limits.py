@@ -4,7 +4,7 @@ No other function decides this: a package that is refused here is accepted nowhe
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 import orjson
@@ -15,12 +15,13 @@ from negotiator.negotiations.issues import (
     Scalar,
     canonical_value,
     coordinate,
+    is_outside_range,
     same_value,
     worth_of,
 )
 from negotiator.negotiations.terms import AllowedTrade, Constraint, Terms
 from negotiator.negotiations.terms_view import package_view
-from negotiator.negotiations.utility import Worth, package_utility, utility_of_worth
+from negotiator.negotiations.utility import Worth, issue_bounds, package_utility, utility_of_worth
 
 TOLERANCE: Final = 1e-9
 """Utilities nearer than this are the same: the last digit of a float decides nothing."""
@@ -35,9 +36,16 @@ def is_below_floor(terms: Terms, package: Package, *, binding: bool) -> bool:
     """Whether a package lies below the walk-away.
 
     What a partial package leaves out counts at its best in an offer, at its worst when it is `binding`, as in
-    an acceptance. A walk-away that names a single issue is a limit on that issue, whatever the others bring.
+    an acceptance. A walk-away that names a single issue is a limit on that issue, whatever the others bring, except
+    in a trade that the user allows. A value beyond the bad end of a range is below every walk-away that does not
+    itself go as far.
     """
-    return terms.walk_away is not None and _worse(terms, package, terms.walk_away, binding=binding)
+    if terms.walk_away is None:
+        return False
+    if any(_is_beyond_bad_end(terms, issue, package) for issue in terms.issues):
+        return True
+    allowed = {trade.issue for trade in terms.allowed if _is_paid(terms, trade, package)}
+    return _worse(terms, package, terms.walk_away, binding=binding, allowed=allowed)
 
 
 def broken_constraints(terms: Terms, package: Package) -> list[Constraint]:
@@ -150,8 +158,11 @@ def allowed_by(terms: Terms, package: Package) -> bool:
 
 
 def _is_paid(terms: Terms, trade: AllowedTrade, package: Package) -> bool:
+    """Whether a package goes no further than a trade allows and has what the trade asks for."""
     issue = terms.issue(trade.issue)
-    if issue is None or falls_short(issue, package[issue.name], trade.to):
+    if issue is None or issue.name not in package:
+        return False
+    if falls_short(issue, package[issue.name], trade.to):
         return False
     return all(
         (asked := terms.issue(name)) is not None
@@ -165,11 +176,30 @@ def _floor(terms: Terms, least: Worth) -> float | None:
     return utility_of_worth(terms.preferences, least, fill="low")
 
 
-def _worse(terms: Terms, package: Package, least: Worth, *, binding: bool) -> bool:
+def _is_beyond_bad_end(terms: Terms, issue: Issue, package: Package) -> bool:
+    """Whether a value lies beyond the range where the issue is not worth most, and worse than the walk-away's value."""
+    if issue.name not in package or not is_outside_range(issue, package[issue.name]):
+        return False
+    value = package[issue.name]
+    if (worth_of(issue, value) or 0.0) >= issue_bounds(issue).high - TOLERANCE:
+        return False
+    least = terms.walk_away.package if terms.walk_away is not None else None
+    return not least or issue.name not in least or _is_worse(issue, value, least[issue.name])
+
+
+def _worse(
+    terms: Terms,
+    package: Package,
+    least: Worth,
+    *,
+    binding: bool,
+    allowed: Collection[str] = (),
+) -> bool:
     single = _single(terms, least)
     if single is not None:
         issue, limit = single
-        if issue.name in package and falls_short(issue, package[issue.name], limit):
+        paid = issue.name in allowed
+        if not paid and issue.name in package and falls_short(issue, package[issue.name], limit):
             return True
         if len(terms.issues) == 1:
             return binding and issue.name not in package

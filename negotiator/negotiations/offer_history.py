@@ -79,6 +79,7 @@ def offer_view(row: OfferRow, status: str) -> dict[str, Any]:
         "kind": row.kind,
         "package": content["package"],
         "complete": content["complete"],
+        "outside_range": content.get("outside_range", False),
         "conditions": content["conditions"],
         "valid_until": values.timestamp_or_none(row.valid_until),
         "claimed_final": content["claimed_final"],

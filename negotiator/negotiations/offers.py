@@ -25,8 +25,10 @@ from negotiator.negotiations.utility import (
     UtilityInterval,
     check_package,
     is_complete,
+    issues_outside_range,
     opposed_preferences,
     package_utility,
+    without_ranges,
 )
 from negotiator.store.statement import Transaction
 from negotiator.values import milliseconds
@@ -120,15 +122,17 @@ def overridden_limits(
 
 
 def package_valuation(terms: Terms, package: Package) -> dict[str, Any]:
-    """The members `complete`, `utility_me` and `utility_them_estimate` of a row with a package.
+    """The members `complete`, `outside_range`, `utility_me` and `utility_them_estimate` of a row with a package.
 
-    `utility_me` runs from the worst to the best value of the issues left out. The estimate for the other side assumes
+    `utility_me` runs from the worst to the best value of the issues left out. A value outside its range is worth as
+    much as the end of the range. The estimate for the other side assumes
     preferences opposed to the user's and is the middle of its interval.
     """
     mine = package_utility(terms.preferences, package)
     theirs = package_utility(opposed_preferences(terms.preferences), package)
     return {
         "complete": is_complete(terms.issues, package),
+        "outside_range": bool(issues_outside_range(terms.issues, package)),
         "utility_me": {"low": mine.low, "high": mine.high},
         "utility_them_estimate": _middle(theirs),
     }
@@ -153,9 +157,10 @@ def concession_since(
 
 
 def empty_valuation() -> dict[str, Any]:
-    """The valuation members of a row without a package: all null, and `complete` false."""
+    """The valuation members of a row without a package: all null, `complete` and `outside_range` false."""
     return {
         "complete": False,
+        "outside_range": False,
         "utility_me": None,
         "utility_them_estimate": None,
         "concession_me": None,
@@ -235,7 +240,10 @@ def _with_package(entry: NewOffer) -> NewOffer:
     if sent.kind in OFFER_KINDS and not sent.package:
         found.append(FieldError("/package", "Name a value for at least one issue."))
     if sent.package:
-        found += check_package(entry.session.terms.issues, sent.package)
+        issues = entry.session.terms.issues
+        if sent.by == "them" or sent.kind not in OFFER_KINDS:
+            issues = without_ranges(issues)
+        found += check_package(issues, sent.package)
     if found:
         raise ValidationFailed(found)
     package = sent.package or None

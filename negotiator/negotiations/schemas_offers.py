@@ -70,6 +70,7 @@ class OfferView(TypedDict):
     kind: str
     package: dict[str, Any] | None
     complete: bool
+    outside_range: bool
     conditions: list[str]
     valid_until: str | None
     claimed_final: bool

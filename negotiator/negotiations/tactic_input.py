@@ -19,7 +19,12 @@ from negotiator.negotiations.tactics.facts import NegotiationKind, PublicWords, 
 from negotiator.negotiations.tactics.tactic import ROLES, Phase
 from negotiator.negotiations.terms import Terms, days_left
 from negotiator.negotiations.terms_parsing import parse_terms
-from negotiator.negotiations.utility import check_package, package_utility, utility_of_alternative
+from negotiator.negotiations.utility import (
+    check_package,
+    package_utility,
+    utility_of_alternative,
+    without_ranges,
+)
 
 STRONG_ALTERNATIVE_SHARE: Final = 0.7
 """An alternative counts as strong from this share of the way to the target."""
@@ -142,7 +147,11 @@ def _offers(body: MatchTactics, terms: Terms) -> tuple[LedgerOffer, ...] | None:
     wrong = [
         error
         for place, offer in enumerate(body.offers)
-        for error in check_package(terms.issues, offer.package, f"/offers/{place}/package")
+        for error in check_package(
+            without_ranges(terms.issues) if offer.by == "them" else terms.issues,
+            offer.package,
+            f"/offers/{place}/package",
+        )
     ]
     if wrong:
         raise ValidationFailed(wrong)

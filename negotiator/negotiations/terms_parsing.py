@@ -65,6 +65,7 @@ from negotiator.negotiations.utility import (
     utility_bounds,
     utility_of_alternative,
     utility_of_worth,
+    without_ranges,
 )
 from negotiator.values import MINOR_UNITS, milliseconds
 
@@ -190,7 +191,7 @@ def _unit_errors(body: NegotiationBody) -> list[FieldError]:
 
 def _member_errors(mine: Preferences, body: NegotiationBody) -> list[FieldError]:
     """Limits, constraints and authority that name unknown issues or values that these do not have."""
-    wide = Preferences(tuple(replace(issue, range=None) for issue in mine.issues))
+    wide = Preferences(without_ranges(mine.issues))
     return [
         *_limit_errors(mine, wide, body),
         *_constraint_errors(wide.issues, body.constraints or ()),

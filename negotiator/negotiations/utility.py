@@ -19,6 +19,7 @@ from negotiator.negotiations.issues import (
     Scalar,
     check_value,
     coordinate_of_worth,
+    is_outside_range,
     opposed_issue,
     worth_of,
 )
@@ -124,7 +125,8 @@ def issue_bounds(issue: Issue) -> UtilityInterval:
 def package_utility(preferences: Preferences, package: Package) -> UtilityInterval:
     """What a package is worth; an issue it leaves out spans from its worst to its best fill.
 
-    A value the issue does not have counts as left out: `check_package` is what refuses it.
+    A value the issue does not have counts as left out: `check_package` is what refuses it. A number beyond
+    the range is worth as much as the end of the range.
     """
     low = high = preferences.constant
     for issue in preferences.issues:
@@ -148,6 +150,20 @@ def is_complete(issues: Sequence[Issue], package: Package) -> bool:
 def missing_issues(issues: Sequence[Issue], package: Package) -> tuple[str, ...]:
     """Names of the issues a package is silent about."""
     return tuple(issue.name for issue in issues if issue.name not in package)
+
+
+def issues_outside_range(issues: Sequence[Issue], package: Package) -> tuple[str, ...]:
+    """Names of the issues on which a package lies beyond the range."""
+    return tuple(
+        issue.name
+        for issue in issues
+        if issue.name in package and is_outside_range(issue, package[issue.name])
+    )
+
+
+def without_ranges(issues: Sequence[Issue]) -> tuple[Issue, ...]:
+    """The issues with any value of their type, for packages that may lie beyond a range."""
+    return tuple(replace(issue, range=None) for issue in issues)
 
 
 def check_package(

@@ -4,6 +4,7 @@ A detected figure is never an acceptance, never final and never binding.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Final
 
@@ -48,14 +49,16 @@ def detected_offer(
     """The offer that these figures make, in the units of the issues; None when none of them fits an issue.
 
     Figures that no limit holds are read by the ranges of the issues. Of several figures for one issue the last said
-    counts. A value that the issue cannot take is left out. `quoted` tells whether the words around the figures, which
-    have to be redacted, may be kept as the rationale.
+    counts. A value that the issue cannot take is left out; a figure of the other side may lie outside the range.
+    `quoted` tells whether the words around the figures, which have to be redacted, may be kept as the rationale.
     """
     package: dict[str, Scalar] = {}
     quotes: dict[str, str] = {}
     for one in _read(session, held, found):
         issue = session.terms.issue(one.limit.topic)
         value = None if issue is None else value_at_coordinate(issue.type, one.value)
+        if issue is not None and speaker == "them":
+            issue = replace(issue, range=None)
         if issue is not None and value is not None and not check_value(issue, value, "/package"):
             package[issue.name] = value
             quotes[issue.name] = one.figure.quote

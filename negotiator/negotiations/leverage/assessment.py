@@ -55,6 +55,7 @@ from negotiator.negotiations.utility import (
     Preferences,
     Worth,
     alternative_price,
+    issues_outside_range,
     missing_issues,
     opposed_preferences,
     package_utility,
@@ -115,6 +116,10 @@ def assess_leverage(
     """
     basis = _basis(terms)
     notes, mine, theirs = basis.notes, basis.mine, basis.theirs
+    for name in dict.fromkeys(
+        name for row in offers for name in issues_outside_range(terms.issues, row.package)
+    ):
+        notes.append(f"An offer outside the range of {name} counts as the end of that range.")
     moves = concession_analysis(offers, mine, theirs) if offers else None
     split = split_power(*_facts(basis, now), terms.judgements)
     spread = _spread(basis, moves)

@@ -91,7 +91,7 @@ async def test_a_limit_is_a_value_of_its_issue(
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("limit", ["1e30", "-1e30", "1e-400", 2**53, -(2**53), "9" * 31])
+@pytest.mark.parametrize("limit", ["1e30", "-1e30", "1e-400", 2**53, -(2**53), "9" * 30])
 @pytest.mark.parametrize("kind", ["money", "number", "integer", "percent", "duration_days"])
 async def test_a_limit_without_a_range_may_be_any_number_in_reach(
     negotiation_client: NegotiationClient, kind: str, limit: Any

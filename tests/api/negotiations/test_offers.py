@@ -52,7 +52,7 @@ async def test_values_outside_their_issue_are_refused_each(
     negotiation_client: NegotiationClient,
 ) -> None:
     key = (await negotiation_client.opened(**BOTH))["id"]
-    body = {"by": "them", "package": {"price": 5000, "term": "4 years", "colour": "red"}}
+    body = {"by": "me", "package": {"price": 5000, "term": "4 years", "colour": "red"}}
     refused = await negotiation_client.post(f"/negotiations/{key}/offers", body)
     assert refused.status_code == 422
     assert {error["pointer"] for error in refused.json()["errors"]} == {

@@ -161,6 +161,37 @@ def test_one_of_several_trades_is_enough_and_each_passed_limit_needs_one() -> No
         assert limits.allowed_by(given_terms, package) == allowed, package
 
 
+def test_an_allowed_trade_passes_a_walk_away_on_that_issue_and_never_the_utility_of_it() -> None:
+    trade = {"issue": "price", "to": 70, "in_return": {"seats": 8}}
+    given_terms = terms(walk_away={"package": {"price": 60}}, allow=[trade])
+    floor = limits.utility_floor(given_terms)
+    assert floor is not None
+    for price in range(50, 100):
+        for count in range(1, 12):
+            package = {"price": price, "seats": count}
+            worth = package_utility(given_terms.preferences, package).low
+            beyond = price > 60 and not (price <= 70 and count >= 8)
+            below = limits.is_below_floor(given_terms, package, binding=True)
+            assert below == (beyond or worth < floor - limits.TOLERANCE), package
+
+
+@given(
+    st.one_of(st.integers(-(2**53), 2**53), st.sampled_from(["1e30", "-1e30", "1e-400"])),
+    seats,
+    st.floats(0, 1),
+)
+def test_a_price_beyond_the_bad_end_of_the_range_is_below_every_walk_away(
+    price: int | str, count: int, floor: float
+) -> None:
+    package = {"price": price, "seats": count}
+    at_most = float(price) > 100
+    given_terms = terms(walk_away={"utility": floor})
+    worth = package_utility(given_terms.preferences, package).low
+    below = limits.is_below_floor(given_terms, package, binding=True)
+    assert below == (at_most or worth < floor - limits.TOLERANCE)
+    assert 0 <= worth <= 1
+
+
 def test_authority_follows_the_good_direction_of_the_price() -> None:
     buying = terms(authority={"limit": 50})
     selling = terms(role="seller", authority={"limit": 50})

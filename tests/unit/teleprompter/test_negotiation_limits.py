@@ -152,12 +152,17 @@ def test_of_two_figures_for_one_issue_the_last_said_counts() -> None:
     [
         "we have thirty people",
         "good morning",
-        "it would be seventy thousand",  # beyond the range: the ledger has no such value
         "a bonus of ten percent",
     ],
 )
 def test_a_figure_that_fits_no_issue_makes_no_offer(said: str) -> None:
     assert heard(said) is None
+
+
+def test_only_a_figure_of_theirs_is_heard_beyond_the_range() -> None:
+    said = "it would be seventy thousand"
+    assert heard(said, speaker="them").package == {"price": 70000}
+    assert heard(said, speaker="me") is None
 
 
 def test_an_issue_without_a_floor_still_hears_its_figures() -> None:
