@@ -32,6 +32,7 @@ from negotiator.negotiations.schemas_advice import (
     FullPreferences,
     LeverageBody,
     NextMoveBody,
+    PreferenceHintsBody,
     Style,
 )
 from negotiator.negotiations.schemas_terms import lacks_values
@@ -50,6 +51,7 @@ from negotiator.negotiations.wording import Wording
 if TYPE_CHECKING:
     from negotiator.negotiations.strategy.next_move import NextMove
     from negotiator.negotiations.strategy.situation import (
+        PreferenceHints,
         StandingOffer,
         StrategyIssue,
         StrategyOffer,
@@ -192,6 +194,7 @@ NEXT_MOVE_MEMBERS: Final = (
 STRATEGY_GRID_SIZE: Final = 41
 MAX_STRATEGY_VALUES: Final = 201
 """Values of one issue at most: a longer list is thinned evenly, its ends and what was offered stay."""
+MAX_HINTED_UTILITY: Final = 1e6
 _SAME: Final = 1e-9
 _BELOW_FLOOR: Final = 1.0
 """How far below the reservation utility an offer counts that may not be accepted."""
@@ -228,6 +231,7 @@ def described_turn_input(body: NextMoveBody) -> "StrategySituation":
             body.progress.step, body.progress.n_steps, body.progress.relative_time
         ),
         style=body.style,
+        hints=_hints(body.their_preferences),
     )
     past = [
         StrategyOffer(row.step, row.by, row.offer, _utility(frame, row.offer, row.my_utility))
@@ -238,6 +242,22 @@ def described_turn_input(body: NextMoveBody) -> "StrategySituation":
         offer = body.on_table.offer
         table = StandingOffer(offer, _utility(frame, offer, body.on_table.my_utility))
     return _with_offers(frame, past, table)
+
+
+def _hints(body: PreferenceHintsBody | None) -> "PreferenceHints | None":
+    from negotiator.negotiations.strategy.situation import PreferenceHints
+
+    if body is None:
+        return None
+    return PreferenceHints(
+        part_worths={
+            name: [(pair[0], float(pair[1])) for pair in pairs]
+            for name, pairs in (body.part_worths or {}).items()
+        },
+        weights=body.weights or {},
+        reservation_utility=body.reservation_utility,
+        confidence=body.confidence,
+    )
 
 
 def _numbers(values: Sequence[Scalar]) -> tuple[float, ...] | None:
@@ -401,12 +421,52 @@ def _refusals(body: NextMoveBody) -> list[FieldError]:
         for name in listed
         if name not in worths
     ]
+    found += _hint_refusals(body.their_preferences, listed)
     offers = [(f"/history/{place}/offer", row.offer) for place, row in enumerate(body.history)]
     if body.on_table is not None:
         offers.append(("/on_table/offer", body.on_table.offer))
     for at, offer in offers:
         found += _offer_refusals(at, offer, listed)
     return found
+
+
+def _hint_refusals(
+    body: PreferenceHintsBody | None, listed: Mapping[str, set[tuple[bool, Any]]]
+) -> list[FieldError]:
+    """Hints on issues and values that are not in the request, values named twice, and utilities that are none."""
+    if body is None:
+        return []
+    weights, found = body.weights or {}, list[FieldError]()
+    found += [
+        FieldError(f"/their_preferences/weights/{name}", "No issue has this name.")
+        for name in weights
+        if name not in listed
+    ]
+    if weights and not any(weights.values()):
+        found.append(FieldError("/their_preferences/weights", "One of them must be above 0."))
+    for name, pairs in (body.part_worths or {}).items():
+        at = f"/their_preferences/part_worths/{name}"
+        if name not in listed:
+            found.append(FieldError(at, "No issue has this name."))
+            continue
+        keys = [(isinstance(pair[0], bool), pair[0]) for pair in pairs]
+        if len(set(keys)) < len(keys):
+            found.append(FieldError(at, "Two pairs have the same value."))
+        for place, (key, pair) in enumerate(zip(keys, pairs, strict=True)):
+            if key not in listed[name]:
+                text = "Not one of the values of this issue."
+                found.append(FieldError(f"{at}/{place}/0", text))
+            if not _is_utility(pair[1]):
+                found.append(FieldError(f"{at}/{place}/1", "Must be a utility."))
+    return found
+
+
+def _is_utility(value: object) -> bool:
+    return (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and abs(value) <= MAX_HINTED_UTILITY
+    )
 
 
 def _offer_refusals(

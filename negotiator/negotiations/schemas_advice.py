@@ -14,6 +14,7 @@ from negotiator.negotiations.schemas_negotiations import (
 from negotiator.negotiations.schemas_terms import (
     IssueBody,
     Issues,
+    Weight,
     issue_errors,
     multiple_errors,
     pointed_error,
@@ -31,6 +32,7 @@ from negotiator.values import (
     SCALAR_SCHEMA,
     Number,
     Scalar,
+    Share,
     ShortText,
     TitleText,
     Utility,
@@ -171,6 +173,25 @@ class TableOffer(Strict):
     my_utility: Utility | None = None
 
 
+class PreferenceHintsBody(Strict):
+    """What is believed of the other side's utility, as far as it is known: each member is optional.
+
+    The engine treats it as a belief, which their offers may correct. Issues and values that are left out are unknown.
+    """
+
+    part_worths: (
+        dict[ShortText, Annotated[list[PartWorthPair], Field(min_length=1, max_length=20_000)]]
+        | None
+    ) = Field(None, description="Issue to [[value, utility], …], on any scale of their own.")
+    weights: dict[ShortText, Weight] | None = Field(
+        None, description="How much each issue matters to them; any scale."
+    )
+    reservation_utility: Utility | None = Field(
+        None, description="Their walk-away, on the scale of the part worths, or from 0 to 1."
+    )
+    confidence: Share | None = Field(None, description="How sure you are, 0 to 1.")
+
+
 class NextMoveBody(Strict):
     """One turn described in full, so that any benchmark can ask. Same request, same answer."""
 
@@ -192,6 +213,9 @@ class NextMoveBody(Strict):
 
     issues: list[IssueValues] = Field(min_length=1, max_length=50)
     my_preferences: AdditivePreferences
+    their_preferences: PreferenceHintsBody | None = Field(
+        None, description="What is believed of the other side's preferences."
+    )
     progress: ProgressBody = Field(default_factory=lambda: ProgressBody.model_validate({}))
     history: list[PastOffer] = Field(
         default_factory=list[PastOffer], max_length=20_000, description="Oldest first."

@@ -274,6 +274,7 @@ REQUIREMENTS: Final = {
     "6.7:members": "a described turn is answered with the members of a next move",
     "6.7:floor": "advice keeps to the walk-away and the hard constraints",
     "6.7:missing": "advice that lacks an input is 409 missing_inputs",
+    "6.7:hints": "a described turn may say what is believed of the other side's preferences",
     "6.8:plans": "battle plans and tactics are kept and generated",
     "6.8:stale": "a plan is stale once the negotiation has changed, and a new one is a new version",
     "6.8:markdown": "a plan is printed as Markdown by Accept",

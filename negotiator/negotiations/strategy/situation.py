@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -47,6 +47,22 @@ class StrategyPreferences:
     reservation_utility: float
     constant: float
     part_worths: Mapping[str, Sequence[tuple[Scalar, float]]]
+
+
+@dataclass(frozen=True, slots=True)
+class PreferenceHints:
+    """What is believed of the other side's utility; what is left out is unknown.
+
+    `part_worths` have any scale, on which `reservation_utility` lies too; without them it lies from 0 to 1. `weights`
+    are positive or 0, on any scale. `confidence` is from 0 to 1, None where it was not said.
+    """
+
+    part_worths: Mapping[str, Sequence[tuple[Scalar, float]]] = field(
+        default_factory=dict[str, Sequence[tuple[Scalar, float]]]
+    )
+    weights: Mapping[str, float] = field(default_factory=dict[str, float])
+    reservation_utility: float | None = None
+    confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +127,8 @@ class StandingOffer:
 class StrategySituation:
     """The whole input of one piece of advice.
 
-    `history` is oldest first and includes the offer on the table as its last entry by the other side.
+    `history` is oldest first and includes the offer on the table as its last entry by the other side. `hints` are what
+    the asker believes of the other side's preferences.
     """
 
     issues: tuple[StrategyIssue, ...]
@@ -120,6 +137,7 @@ class StrategySituation:
     history: tuple[StrategyOffer, ...] = ()
     on_table: StandingOffer | None = None
     style: Style = "balanced"
+    hints: PreferenceHints | None = None
 
     @cached_property
     def theirs(self) -> tuple[StrategyOffer, ...]:
