@@ -29,7 +29,9 @@ def tidy(text: str) -> str:
     plain = "".join(mark for mark in shown if unicodedata.category(mark)[0] != "C")
     if not _is_balanced(plain):
         plain = re.sub(r"[()\[\]]", " ", plain)
-    return " ".join(re.sub(r"\(\s*\)|\[\s*\]", " ", plain).split()).strip(" .,:;!?-–—*#|`'\"")
+    line = " ".join(re.sub(r"\(\s*\)|\[\s*\]", " ", plain).split()).strip(" .,:;!?-–—*#|`'\"")
+    whole = re.fullmatch(r"[(\[]([^()\[\]]*)[)\]]", line)
+    return whole[1].strip() if whole else line
 
 
 def _is_blank(mark: str) -> bool:

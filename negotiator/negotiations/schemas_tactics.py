@@ -182,7 +182,11 @@ class NewTactic(Strict):
     )
     steps: Texts = Field([], description="How to do it, in order.")
     lines: Annotated[list[LineBody], Field(max_length=20)] = Field(
-        [], description="Sentences to say; `party` suits every role."
+        [],
+        description=(
+            "Sentences to say; `party` suits every role. {topic}, {price}, {give}, {my_offer}, {their_offer} and "
+            "{criterion} are filled in, and {we}, {us}, {our}, {are} with I, me, my, am for a private person."
+        ),
     )
     counter_to: Ids = Field([], description="Ids of tactics it answers.")
     countered_by: Ids = Field([], description="Ids of tactics that answer it, best first.")

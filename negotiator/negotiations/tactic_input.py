@@ -1,7 +1,7 @@
 """The facts of a negotiation, stored or described, that tactics are chosen by; an unknown fact is None.
 
 A `TacticSituation` contains no limit, alternative or weight, and its `sayable` texts repeat only offers already made
-and the name of an issue.
+and the names of issues.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,11 +9,11 @@ from typing import Any, Final, get_args
 
 from negotiator.errors import ValidationFailed
 from negotiator.negotiations.engine_input import described_terms
-from negotiator.negotiations.issues import Package
+from negotiator.negotiations.issues import Issue, Package
 from negotiator.negotiations.leverage.assessment import Leverage, assess_leverage
 from negotiator.negotiations.leverage.concessions import LedgerOffer, completed_offers
 from negotiator.negotiations.leverage.power import FACTOR_NAMES, alternative_strength
-from negotiator.negotiations.plans.rendering import issue_label, package_in_words
+from negotiator.negotiations.limits import utility_floor
 from negotiator.negotiations.schemas_tactics import MatchTactics
 from negotiator.negotiations.tactics.facts import NegotiationKind, PublicWords, TacticSituation
 from negotiator.negotiations.tactics.tactic import ROLES, Phase
@@ -25,12 +25,23 @@ from negotiator.negotiations.utility import (
     utility_of_alternative,
     without_ranges,
 )
+from negotiator.negotiations.voice import COMPANY, PRIVATE
+from negotiator.negotiations.wording import Wording
 
 STRONG_ALTERNATIVE_SHARE: Final = 0.7
 """An alternative counts as strong from this share of the way to the target."""
 INFORMED_SHARE: Final = 0.6
 MIN_PRIORITY_DIFFERENCE: Final = 0.1
 """Priorities differ when half the sum of the differences of all weights is above this."""
+MIN_ROOM: Final = 0.02
+"""Utility above the least the user would take from which on there is room to give."""
+MAX_OFFER_CHARACTERS: Final = 60
+"""A longer offer is said by its price alone."""
+STANDARDS: Final = {
+    "salary": "published pay for comparable roles",
+    "lease": "rents for comparable homes",
+}
+"""By kind of deal, what comparisons are made with; for any other kind the lines say "comparable deals"."""
 HALF_PRESSURE_DAYS: Final = 7.0
 """Days to a deadline at which the pressure is one half."""
 OPEN_POINT_WORDS: Final[dict[str, tuple[str, ...]]] = {
@@ -58,7 +69,9 @@ def stored_tactic_situation(
     milliseconds since the epoch, `benchmarks` the number of benchmarks that the user has (None: unknown).
     """
     rows = completed_offers(ledger or ())
-    mine, theirs = ([row for row in rows if row.by == side] for side in ("me", "them"))
+    mine, theirs = ([row.package for row in rows if row.by == side] for side in ("me", "them"))
+    finals = [row.claimed_final for row in rows if row.by == "them"]
+    words = Wording(terms)
     other = counterparty or {}
     known = ledger is not None
     kinds: tuple[NegotiationKind, ...] = get_args(NegotiationKind)
@@ -83,7 +96,7 @@ def stored_tactic_situation(
         else terms.me.information >= INFORMED_SHARE,
         zopa_probability=leverage.position.zopa.probability if leverage else None,
         my_power=_power(leverage),
-        gap=_gap(terms, [r.package for r in mine], [r.package for r in theirs]),
+        gap=_gap(terms, mine, theirs),
         has_deadline=True if terms.deadline is not None else None,
         deadline_pressure_mine=_pressure(terms.deadline, now),
         deadline_pressure_theirs=_pressure(terms.their_deadline, now),
@@ -91,18 +104,17 @@ def stored_tactic_situation(
         my_offers=len(mine) if known else None,
         their_offers=len(theirs) if known else None,
         their_last_move=_last_move(leverage),
-        their_claimed_final=theirs[-1].claimed_final if theirs else None,
+        their_claimed_final=finals[-1] if finals else None,
         finals_moved=_finals_moved(leverage) if theirs else None,
         their_decider=decides,
         my_authority_limited=True if terms.authority.least or terms.authority.prices else None,
         relationship=other.get("relationship"),
         competition=terms.me.rivals,
+        room_to_give=_room_to_give(terms, mine),
+        middle_in_reach=_middle_in_reach(terms, mine, theirs),
+        for_company=not words.voice.is_private,
         utterance=utterance,
-        sayable=PublicWords(
-            topic=issue_label(max(terms.issues, key=lambda issue: issue.weight)),
-            my_offer=package_in_words(terms, mine[-1].package) if mine else None,
-            their_offer=package_in_words(terms, theirs[-1].package) if theirs else None,
-        ),
+        sayable=_public_words(terms, words, mine, theirs),
     )
 
 
@@ -121,6 +133,7 @@ def described_tactic_situation(
             phase=body.phase,
             relationship=other["relationship"] if other else None,
             utterance=body.utterance,
+            sayable=PublicWords(voice=COMPANY if body.role == "employer" else PRIVATE),
         )
     valued = all(
         issue.type in {"enum", "boolean"} or issue.range or issue.options or issue.value_points
@@ -166,6 +179,60 @@ def _phase(mine: int, theirs: int) -> Phase | None:
     if mine and theirs:
         return "bargain"
     return "open" if mine or theirs else None
+
+
+def _public_words(
+    terms: Terms, words: Wording, mine: Sequence[Package], theirs: Sequence[Package]
+) -> PublicWords:
+    topic = max(terms.issues, key=lambda issue: issue.weight)
+    price = terms.price
+    others = [i for i in terms.issues if i.tradeable and i is not topic and i is not price]
+    give = min(others, key=lambda i: i.weight - (i.their_weight or 0.0)) if others else None
+    return PublicWords(
+        topic=_with_article(words, topic),
+        price=_with_article(words, price),
+        give=_with_article(words, give),
+        my_offer=_offer_in_words(words, mine[-1]) if mine else None,
+        their_offer=_offer_in_words(words, theirs[-1]) if theirs else None,
+        criterion=STANDARDS.get(terms.kind),
+        voice=words.voice,
+    )
+
+
+def _with_article(words: Wording, issue: Issue | None) -> str | None:
+    if issue is None:
+        return None
+    label = words.short_label(issue)
+    known = label.lower().startswith(("the ", "a ", "an ", "your ", "my ", "our "))
+    return label if known else f"the {label}"
+
+
+def _offer_in_words(words: Wording, package: Package) -> str:
+    """An offer without its total; one of many words by its price, or by its first value where it has no price."""
+    whole = words.package(package, with_total=False)
+    if len(whole) <= MAX_OFFER_CHARACTERS:
+        return whole
+    named = [issue for issue in words.terms.issues if issue.name in package]
+    first = next((issue for issue in named if issue.type == "money"), named[0])
+    return words.phrase(first, package[first.name])
+
+
+def _room_to_give(terms: Terms, mine: Sequence[Package]) -> bool | None:
+    """Whether the last offer is better than the least the user would take; None when either is unknown."""
+    least = None if terms.unvalued else utility_floor(terms)
+    if least is None or not mine:
+        return None
+    return package_utility(terms.preferences, mine[-1]).low > least + MIN_ROOM
+
+
+def _middle_in_reach(
+    terms: Terms, mine: Sequence[Package], theirs: Sequence[Package]
+) -> bool | None:
+    """Whether the middle between the last offers, in utility, is at least the least the user would take."""
+    least = None if terms.unvalued else utility_floor(terms)
+    if least is None or not mine or not theirs:
+        return None
+    return (_middle(terms, mine[-1]) + _middle(terms, theirs[-1])) / 2.0 >= least
 
 
 def _names_one(terms: Terms, fact: str) -> bool | None:

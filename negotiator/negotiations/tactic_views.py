@@ -8,8 +8,13 @@ from negotiator.negotiations.engine_input import engine_result_json
 from negotiator.negotiations.schemas_tactics import ListTactics
 from negotiator.negotiations.tactic_queries import StoredTactic
 from negotiator.negotiations.tactics.catalogue import TacticCatalogue, built_in_catalogue
-from negotiator.negotiations.tactics.facts import TacticSituation
-from negotiator.negotiations.tactics.ranking import TacticResult, rank_tactics, recognised_moves
+from negotiator.negotiations.tactics.facts import PublicWords, TacticSituation
+from negotiator.negotiations.tactics.ranking import (
+    TacticResult,
+    fill_line,
+    rank_tactics,
+    recognised_moves,
+)
 from negotiator.negotiations.tactics.recognition import RecognisedTactic
 from negotiator.negotiations.tactics.tactic import Tactic, TacticClause, TacticCondition
 
@@ -38,8 +43,16 @@ def suggestions_view(
 
 
 def tactic_view(tactic: Tactic, row: StoredTactic | None = None) -> dict[str, Any]:
-    """A tactic in the schema of a request, with origin, revision and times when it is the user's own (`row`)."""
+    """A tactic in the schema of a request, with origin, revision and times when it is the user's own (`row`).
+
+    The lines of a built-in tactic are as a private person would say them when nothing is known of the negotiation.
+    """
     view: dict[str, Any] = engine_result_json(tactic)
+    if row is None:
+        view["lines"] = [
+            {"role": line.role, "text": fill_line(line.text, PublicWords())}
+            for line in tactic.lines
+        ]
     for member in ("use_when", "avoid_when"):
         view[member] = [_clause(clause) for clause in getattr(tactic, member)]
     view["preconditions"] = [_condition(test) for test in tactic.preconditions]

@@ -99,6 +99,12 @@ class Wording:
         """The issue's name inside a sentence: `price per seat and month`, `SLA credit`."""
         return self._of(issue).label
 
+    def short_label(self, issue: Issue) -> str:
+        """The issue's name without what a price is per: `price`, `rent`."""
+        price = self._unit_price(issue)
+        plain = price.head if issue.type == "money" and price.is_clear else self.label(issue)
+        return plain or "price"
+
     @cached_property
     def voice(self) -> Voice:
         """How the user speaks of their own side."""
@@ -152,18 +158,14 @@ class Wording:
     def package(self, package: Package, *, with_total: bool = True) -> str:
         """The parts of an offer in the order of the issues, and the total in brackets where there is one.
 
-        Labels are shortened where the offer would have more than 300 characters.
+        What comes with it or without it stands last. Labels are shortened where the offer would have more than 300
+        characters.
         """
-        parts: list[str] = []
+        said = ""
         for width in _WIDTHS:
-            parts = [
-                self._phrase(issue, package[issue.name], width)
-                for issue in self.terms.issues
-                if issue.name in package
-            ]
-            if len(join_words(parts)) <= MAX_PACKAGE_CHARACTERS:
+            said = self._parts(package, width)
+            if len(said) <= MAX_PACKAGE_CHARACTERS:
                 break
-        said = join_words(parts)
         total = self.total(package) if with_total else None
         if total is None or len(said) + len(total.text) + 3 > MAX_PACKAGE_CHARACTERS:
             return said
@@ -191,6 +193,17 @@ class Wording:
         )
 
     # Phrases by type
+
+    def _parts(self, package: Package, width: int) -> str:
+        parts: list[str] = []
+        extras: list[str] = []
+        for issue in self.terms.issues:
+            if issue.name in package:
+                value = package[issue.name]
+                is_extra = issue.type == "boolean" and isinstance(value, bool)
+                (extras if is_extra else parts).append(self._phrase(issue, value, width))
+        between = " " if len(parts) < 2 else ", "
+        return between.join(part for part in (join_words(parts), join_words(extras)) if part)
 
     def _phrase(self, issue: Issue, value: object, width: int) -> str:
         label = cut_at_word(self.label(issue), width)

@@ -282,6 +282,7 @@ REQUIREMENTS: Final = {
     "6.9:tactics": "users add, change and delete tactics of their own",
     "6.9:suggestions": "suggestions answer the other side's last utterance",
     "6.9:deceptive": "a deceptive tactic is never suggested",
+    "6.9:words": "words to say have labels, amounts with their currency, and the voice of the user's side",
     # 7: memory
     "7.1:vector-memory": "a vector memory per user",
     "7.1:memory": "a memory has the members of the contract; source and trust are the server's",

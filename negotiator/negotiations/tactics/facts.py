@@ -16,6 +16,7 @@ from negotiator.negotiations.tactics.tactic import (
     Phase,
     TacticCondition,
 )
+from negotiator.negotiations.voice import PRIVATE, Voice
 
 NegotiationKind = Literal["new_purchase", "renewal", "sale", "salary", "lease", "dispute", "other"]
 LastMoveClass = Literal["fortunate", "nice", "concession", "selfish", "silent", "unfortunate"]
@@ -27,12 +28,21 @@ FactValues: TypeAlias = Mapping[str, FactValue]
 
 @dataclass(frozen=True, slots=True)
 class PublicWords:
-    """Texts that may be said to the other side; none of them reveals a limit, an alternative or a weight."""
+    """Texts that may be said to the other side; none of them reveals a limit, an alternative or a weight.
+
+    Each is a noun phrase that a line can put after a preposition or a verb, never before one. `topic` is the main
+    issue, `price` the price and `give` an issue that the user could move on, each with its article. `my_offer` and
+    `their_offer` are the last offers, without an article. `criterion` is a standard, in the plural. `voice` fills
+    `{we}`, `{us}`, `{our}`, `{ours}`, `{are}` and `{were}`: for a private person "I", "me" and so on.
+    """
 
     topic: str | None = None
+    price: str | None = None
+    give: str | None = None
     my_offer: str | None = None
     their_offer: str | None = None
     criterion: str | None = None
+    voice: Voice = PRIVATE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +52,8 @@ class TacticSituation:
     Shares and pressures are from 0 to 1. `their_last_move` is a step class after Hindriks, Jonker and Tykhonov (2007):
     a `concession` gives to the user at the other side's cost, `selfish` takes from the user, `silent` changes nothing.
     `gap` is the share of the distance between the first offers that is left, `competition` the number of other offers
-    that the user has.
+    that the user has. `room_to_give` tells whether the user's last offer is better than the least they would take,
+    `middle_in_reach` whether the middle between the last offers is, and `for_company` whether they speak as "we".
     """
 
     role: NegotiationRole | None = None
@@ -77,6 +88,9 @@ class TacticSituation:
     my_authority_limited: bool | None = None
     relationship: Relationship | None = None
     competition: int | None = None
+    room_to_give: bool | None = None
+    middle_in_reach: bool | None = None
+    for_company: bool | None = None
     tension: bool | None = None
     utterance: str | None = None
     recognised: tuple[RecognisedTactic, ...] = ()
@@ -143,6 +157,9 @@ FACTS: Mapping[str, Fact] = {
     "my_authority_limited": _flag("your authority is limited", "you can decide yourself"),
     "relationship": _word("the relationship is {}", get_args(Relationship)),
     "competition": _count("real other offer is in hand", "real other offers are in hand"),
+    "room_to_give": _flag("your last offer leaves room", "your last offer leaves no room"),
+    "middle_in_reach": _flag("the middle is within your limit", "the middle is beyond your limit"),
+    "for_company": _flag("you speak for a company", "you speak for yourself"),
     "tension": _flag("the mood is tense", "the mood is calm"),
     "pressure_seen": _count("pressure move was heard", "pressure moves were heard"),
     "facing": Fact("set", lambda _: "heard in what they just said"),

@@ -9,12 +9,12 @@ limited, so no input takes long.
 import re
 import tomllib
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from itertools import product
-from typing import Literal, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 from negotiator.negotiations.tactics.tactic import FAMILIES
 from negotiator.numbers import COUNT_WORDS
@@ -201,21 +201,33 @@ def _classes(sets: tuple[tuple[str, tuple[str, ...]], ...]) -> dict[str, tuple[s
 @cache
 def built_in_phrases() -> PhraseTree:
     """The built-in phrases, read once. Raises ValueError for a malformed phrase or an unknown word set."""
-    folder = files(__package__ or __name__).joinpath("recognition_phrases")
     sets = {
-        name: tuple(cast("list[str]", members))
-        for name, members in tomllib.loads(folder.joinpath("words.toml").read_text("utf-8")).items()
+        name: tuple(cast("list[str]", members)) for name, members in _read_phrases("words").items()
     }
     cues = [
         TacticPhrase(tactic_id, cast("PhraseStrength", strength), text)
         for family in FAMILIES
-        for tactic_id, rows in tomllib.loads(
-            folder.joinpath(f"{family}.toml").read_text("utf-8")
-        ).items()
+        for tactic_id, rows in _read_phrases(family).items()
         for strength, texts in cast("dict[str, list[str]]", rows).items()
+        if strength != "they"
         for text in texts
     ]
     return build_phrase_tree(tuple(cues), sets)
+
+
+@cache
+def built_in_descriptions() -> Mapping[str, str]:
+    """What the other side is doing, by tactic id, as it follows "they seem to be": `setting a deadline`."""
+    return {
+        tactic_id: str(rows["they"])
+        for family in FAMILIES
+        for tactic_id, rows in _read_phrases(family).items()
+    }
+
+
+def _read_phrases(name: str) -> dict[str, Any]:
+    folder = files(__package__ or __name__).joinpath("recognition_phrases")
+    return tomllib.loads(folder.joinpath(f"{name}.toml").read_text("utf-8"))
 
 
 def build_phrase_tree(

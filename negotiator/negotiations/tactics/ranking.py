@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from negotiator.negotiations.plain_text import capitalise, tidy
 from negotiator.negotiations.tactics.catalogue import TacticCatalogue
 from negotiator.negotiations.tactics.facts import (
     FACTS,
@@ -16,7 +17,6 @@ from negotiator.negotiations.tactics.facts import (
     condition_holds,
     facts_of,
 )
-from negotiator.negotiations.tactics.phrases import clean_text
 from negotiator.negotiations.tactics.recognition import RecognisedTactic, recognise_tactics
 from negotiator.negotiations.tactics.tactic import (
     NegotiationRole,
@@ -36,7 +36,18 @@ CAUTION_POINTS = -0.25
 OWN_RESULT_POINTS = 1.0
 PRIOR_WINS, PRIOR_LOSSES = 2, 2
 MAX_PER_FAMILY = 2
-MAX_PUBLIC_WORDS_CHARACTERS = 80
+TRADE_SHARE = 0.5
+"""Share of the points of an answer that a tactic gets when it takes up a trade that they offer."""
+TRADES = frozenset(
+    f"tac_{name}"
+    for name in (
+        *("conditional_concession", "logrolling", "meso", "contingent_contract", "volume_trade"),
+        *("multi_year_lock", "payment_terms", "bundle", "add_issue", "pilot", "scope_swap"),
+        *("information_trade", "priority_question", "agenda_first", "matching_right"),
+    )
+)
+"""Moves by which the other side offers a trade or looks for one; they are taken up and not fended off."""
+MAX_PUBLIC_WORDS_CHARACTERS = 160
 _KIN: Mapping[NegotiationRole, NegotiationRole] = {
     "employer": "buyer",
     "tenant": "buyer",
@@ -45,10 +56,14 @@ _KIN: Mapping[NegotiationRole, NegotiationRole] = {
 }
 _UNSAID = {
     "topic": "this",
-    "my_offer": "our last proposal",
-    "their_offer": "that figure",
-    "criterion": "what comparable deals look like",
+    "price": "the price",
+    "give": "another point",
+    "their_offer": "your last offer",
+    "criterion": "comparable deals",
 }
+PLACEHOLDERS = frozenset([*_UNSAID, "my_offer", "we", "us", "our", "ours", "are", "were"])
+"""What a line may have in braces; `PublicWords` says what fills it."""
+_PLACEHOLDER = re.compile(r"(?P<start>\A|(?<=[.?!] ))?\{(?P<name>[a-z_]+)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +243,9 @@ def _answer(tactic: Tactic, move: RecognisedTactic, catalogue: TacticCatalogue) 
     faced = catalogue.by_id[move.tactic_id]
     place = faced.countered_by.index(tactic.id)
     points = COUNTER_POINTS * move.confidence * LATER_ANSWER**place
+    if move.tactic_id in TRADES:
+        text = f"It takes up the trade they look for, heard in “{move.quote}”"
+        return ScorePart(text, round(TRADE_SHARE * points, 3))
     return ScorePart(f"It answers “{faced.name}”, heard in “{move.quote}”", round(points, 3))
 
 
@@ -262,7 +280,11 @@ def _own_part(wins: TacticSuccessRate | None) -> list[ScorePart]:
 def _when(tactic: Tactic, situation: TacticSituation, *, answering: bool) -> str:
     """The moment, the first thing to do, and the caution that no fact has settled."""
     moment = (
-        "Right after their move" if answering else f"In the {situation.phase or 'coming'} phase"
+        "Right after their move"
+        if answering
+        else f"In the {situation.phase} phase"
+        if situation.phase
+        else "Next"
     )
     first = f": {tactic.steps[0][0].lower()}{tactic.steps[0][1:]}" if tactic.steps else ""
     open_doubt = next((c.text for c in tactic.avoid_when if c.condition is None), None)
@@ -278,20 +300,35 @@ def _say(tactic: Tactic, situation: TacticSituation) -> str:
     role = situation.role or "party"
     ladder = (role, "party", _KIN.get(role, "party"))
     text = next((by_role[step] for step in ladder if step in by_role), "")
-    return re.sub(
-        r"\{(topic|my_offer|their_offer|criterion)\}",
-        lambda m: _sayable(situation.sayable, m[1]),
-        text,
-    )
+    return fill_line(text, situation.sayable)
 
 
-def _sayable(sayable: PublicWords, name: str) -> str:
-    value = getattr(sayable, name)
-    return (
-        " ".join(clean_text(value).split())[:MAX_PUBLIC_WORDS_CHARACTERS]
-        if value
-        else _UNSAID[name]
-    )
+def fill_line(text: str, sayable: PublicWords) -> str:
+    """A line with its placeholders filled, and a capital where one of them begins a sentence.
+
+    A text that is not known, or longer than 160 characters, is replaced by plain words such as "your last offer".
+    """
+    voice = sayable.voice
+    words = {
+        "we": voice.i,
+        "us": voice.me,
+        "our": voice.my,
+        "ours": voice.mine,
+        "are": voice.am,
+        "were": voice.was,
+        "my_offer": f"{voice.my} last offer",
+        **_UNSAID,
+    }
+
+    def filled(found: re.Match[str]) -> str:
+        name = found["name"]
+        if name not in PLACEHOLDERS:
+            return found.group()
+        given = tidy(getattr(sayable, name, None) or "")
+        said = given if 0 < len(given) <= MAX_PUBLIC_WORDS_CHARACTERS else words[name]
+        return said if found["start"] is None else capitalise(said)
+
+    return _PLACEHOLDER.sub(filled, text)
 
 
 def _varied(

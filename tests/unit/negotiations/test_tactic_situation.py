@@ -26,8 +26,9 @@ def test_the_least_negotiation_says_no_more_than_it_was_told() -> None:
     body = {"title": "Bike", "role": "buyer", "issues": [{"name": "price"}]}
     terms = parse_terms(NegotiationBody.model_validate(body))
     bare = stored_tactic_situation(terms, None, None, now=0)
-    assert known(bare) == {"role", "kind", "category", "n_issues", "price_only"}
-    assert bare.sayable.topic == "price"
+    assert known(bare) == {"role", "kind", "category", "n_issues", "price_only", "for_company"}
+    assert bare.sayable.topic == "the price"
+    assert bare.for_company is False
     begun = stored_tactic_situation(terms, None, (), now=0)
     assert known(begun) - known(bare) == {"my_offers", "their_offers"}
 

@@ -144,6 +144,29 @@ def test_an_amount_beside_the_price_says_what_it_is_for() -> None:
     assert said == "€900 and a deposit of €1,800"
 
 
+def test_what_comes_with_an_offer_stands_last() -> None:
+    tyres, rack = issue("tyres", "boolean", "Winter tyres"), issue("rack", "boolean", "Roof rack")
+    wording = Wording(talk(tyres, issue("price"), rack, PAYMENT))
+    assert wording.package({"tyres": True, "price": 900}) == "€900 with winter tyres"
+    assert wording.package({"tyres": True, "price": 900, "rack": False, "payment_days": 7}) == (
+        "€900 and payment within 7 days, with winter tyres and without roof rack"
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "expected"),
+    [
+        (SEAT_PRICE, "price"),
+        (issue("x", label="Monthly rent"), "rent"),
+        (issue("x", label="Base salary"), "base salary"),
+        (issue("x", label="per seat"), "price"),
+        (TERM, "contract term"),
+    ],
+)
+def test_short_label_leaves_out_what_a_price_is_per(one: Issue, expected: str) -> None:
+    assert Wording(talk(one)).short_label(one) == expected
+
+
 @pytest.mark.parametrize(
     ("one", "before", "after", "expected"),
     [
@@ -393,6 +416,7 @@ def test_every_text_is_fit_to_print(case: tuple[Terms, dict[str, Any]]) -> None:
     for one in terms.issues:
         value = package[one.name]
         assert_fit_to_print(wording.label(one))
+        assert_fit_to_print(wording.short_label(one))
         assert_fit_to_print(wording.value(one, value))
         assert_fit_to_print(wording.phrase(one, value))
         assert_fit_to_print(wording.change(one, value, value))
@@ -416,9 +440,9 @@ def test_every_number_that_can_be_read_is_the_value(case: tuple[Terms, dict[str,
 def test_cut_text_holds_whole_words_only(text: str, limit: int) -> None:
     cut = cut_at_word(text, limit)
     assert len(cut) <= limit
-    words = [re.sub(r"[()\[\],;:–-]", "", word) for word in text.split()]
+    words = re.split(r"[\s()\[\],;:–-]+", text)
     if not cut.endswith("…"):
-        assert all(re.sub(r"[()\[\],;:–-]", "", word) in words for word in cut.split())
+        assert set(re.split(r"[\s()\[\],;:–-]+", cut)) <= {*words, ""}
 
 
 @given(st.text(max_size=100))

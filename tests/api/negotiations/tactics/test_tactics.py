@@ -1,5 +1,6 @@
 """The shelf, the user's own tactics and the suggestions through the doors."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -196,6 +197,36 @@ async def test_suggestions_answer_what_they_just_said(
         assert shelf[item["tactic"]["id"]]["ethics"] != "deceptive"
         assert "1100" not in item["say"]
     assert "heard in" in found["items"][0]["why"]
+
+
+@pytest.mark.asyncio
+@covers("6.9:words")
+async def test_a_line_is_said_as_the_users_side_would_say_it(
+    negotiation_client: NegotiationClient,
+) -> None:
+    body: dict[str, Any] = {
+        "title": "Used VW Golf",
+        "role": "buyer",
+        "category": "car",
+        "currency": "EUR",
+        "issues": [{"name": "asking_price", "range": {"min": 9000, "max": 15000}}],
+        "walk_away": {"package": {"asking_price": 14000}},
+        "offers": [
+            {"by": "me", "package": {"asking_price": 12000}},
+            {"by": "them", "package": {"asking_price": 14900}},
+        ],
+        "phase": "bargain",
+        "utterance": "This is my final price.",
+        "limit": 20,
+    }
+    private = (await negotiation_client.post("/tactics/suggest", body)).json()["items"]
+    said = " ".join(item["say"] for item in private)
+    assert "How am I supposed to make €14,900 work?" in said
+    assert not re.search(r"asking_price|\.00|\b(?:our|team)\b", said)
+    company = {**body, "title": "CRM renewal", "kind": "renewal", "category": "software"}
+    found = (await negotiation_client.post("/tactics/suggest", company)).json()["items"]
+    assert "How are we supposed to make €14,900 work?" in " ".join(item["say"] for item in found)
+    assert "Shrinking steps" not in {item["tactic"]["name"] for item in private}
 
 
 @pytest.mark.asyncio

@@ -10,7 +10,8 @@ from negotiator.negotiations.tactics.catalogue import (
     built_in_catalogue,
     parse_tactic,
 )
-from negotiator.negotiations.tactics.phrases import built_in_phrases
+from negotiator.negotiations.tactics.phrases import built_in_descriptions, built_in_phrases
+from negotiator.negotiations.tactics.ranking import PLACEHOLDERS
 from negotiator.negotiations.tactics.tactic import FAMILIES, ROLES, Tactic, TacticStats
 
 SHELF = built_in_catalogue()
@@ -149,7 +150,15 @@ def test_counters_read_the_same_both_ways() -> None:
 def test_lines_fill_only_what_may_be_said_aloud() -> None:
     for tactic in SHELF.tactics:
         marks = set(re.findall(r"\{(.*?)\}", spoken(tactic)))
-        assert marks <= {"topic", "my_offer", "their_offer", "criterion"}, tactic.id
+        assert marks <= PLACEHOLDERS, tactic.id
+
+
+def test_every_move_of_the_other_side_is_described_in_words() -> None:
+    told = built_in_descriptions()
+    assert set(told) == {tactic.id for tactic in SHELF.tactics if tactic.is_opponent_move}
+    assert len(set(told.values())) == len(told)
+    for text in told.values():
+        assert re.fullmatch(r"[a-z]+ing [a-z' ]+", text + " "), text
 
 
 def test_every_move_of_the_other_side_can_be_recognised() -> None:

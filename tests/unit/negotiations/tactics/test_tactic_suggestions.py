@@ -173,8 +173,45 @@ def test_after_the_deal_only_what_helps_after_a_deal_is_suggested() -> None:
 
 def test_one_is_never_told_to_concede_on_a_step_backwards() -> None:
     facts: dict[str, Any] = {"role": "buyer", "phase": "bargain", "my_offers": 3, "rounds_left": 5}
+    facts["room_to_give"] = True
     assert "tac_tapered_concessions" in advice(50, **facts, their_last_move="concession")
-    assert "tac_tapered_concessions" not in advice(50, **facts, their_last_move="selfish")
+    for move in ("selfish", "silent"):
+        assert "tac_tapered_concessions" not in advice(50, **facts, their_last_move=move)
+
+
+def test_a_further_step_is_suggested_only_where_there_is_room_for_it() -> None:
+    facts: dict[str, Any] = {"role": "buyer", "phase": "bargain", "my_offers": 3, "rounds_left": 5}
+    facts["their_last_move"] = "concession"
+    for room in (None, False):
+        assert "tac_tapered_concessions" not in advice(50, **facts, room_to_give=room)
+    near: dict[str, Any] = {"role": "buyer", "phase": "close", "gap": 0.1}
+    assert "tac_split_difference" in advice(50, **near, middle_in_reach=True)
+    assert "tac_split_difference" not in advice(50, **near, middle_in_reach=False)
+
+
+def test_a_trade_that_they_offer_is_taken_up_and_not_fended_off() -> None:
+    found = advice(
+        role="buyer",
+        phase="bargain",
+        n_issues=3,
+        utterance="If you sign for two years, then we can do 54.",
+    )
+    first = next(iter(found.values()))
+    assert first.tactic.id in {"tac_conditional_concession", "tac_logrolling"}
+    assert first.why.startswith("It takes up the trade they look for, heard in “")
+    assert not {"tac_name_the_tactic", "tac_ignore_ultimatum"} & set(found)
+
+
+def test_company_tactics_are_not_suggested_to_a_private_person() -> None:
+    facts: dict[str, Any] = {
+        "role": "buyer",
+        "phase": "explore",
+        "kind": "new_purchase",
+        "relationship": "new",
+        "scope_open": True,
+    }
+    assert "tac_pilot" in advice(50, **facts, for_company=True)
+    assert "tac_pilot" not in advice(50, **facts, for_company=False)
 
 
 def test_the_parts_add_up_to_the_score() -> None:
@@ -222,8 +259,7 @@ def test_what_is_said_uses_only_sayable_words_and_reads_well_without_them() -> N
         item.tactic.id: item.say for item in rank_tactics(situation, catalogue=SHELF, limit=50)
     }
     assert lines["tac_reciprocity"] == (
-        "We have moved to 9,000 euros and you are still at 12,000 euros {topic}. "
-        "I think the next step is yours."
+        "I am at 9,000 euros and you are at 12,000 euros topic. I think the next step is yours."
     )
     bare = advice(50, role="party", phase="bargain", my_offers=3, their_last_move="silent")
     assert "{" not in "".join(item.say for item in bare.values())
@@ -237,10 +273,7 @@ def test_a_situation_has_no_room_for_private_figures() -> None:
         if "walk" in name or "value" in name or "weight" in name or "target" in name
     }
     assert {field.name for field in dataclasses.fields(PublicWords)} == {
-        "topic",
-        "my_offer",
-        "their_offer",
-        "criterion",
+        *("topic", "price", "give", "my_offer", "their_offer", "criterion", "voice")
     }
     assert names - {"utterance", "recognised", "sayable"} | {"facing", "pressure_seen"} == set(
         FACTS
