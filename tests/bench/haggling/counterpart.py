@@ -32,6 +32,8 @@ NEARLY: Final = 0.03
 SMALL_GAP: Final = 0.15
 LEAST_ANCHOR: Final = 0.35
 """An extreme anchor of a buyer is no less than this share of the buyer's own floor."""
+MEANT_STEP: Final = 0.85
+"""A final offer that is meant goes this share of what is left to go."""
 BLUFF_CHANCE: Final = 0.7
 """Chance that "this is final" is not meant."""
 
@@ -128,9 +130,9 @@ def draw_person(interests: Interests, kind: PersonKind, seed: int) -> Person:
     key = f"{seed} {' '.join(f'{stake.name} {stake.floor}' for stake in interests.stakes)}"
     rng = Random(key)
     weighted = interests.weighted([_lognormal(rng, 0.2) for _ in interests.stakes])
-    floor = min(0.25, max(-0.25, rng.gauss(0.0, 0.12)))
+    floor = min(0.35, max(-0.35, rng.gauss(0.0, 0.15)))
     reserve, pride = rng.uniform(0.03, 0.2), rng.uniform(0.0, 0.3)
-    first_step, shrinkage = rng.uniform(0.28, 0.45), rng.uniform(0.45, 0.75)
+    first_step, shrinkage = rng.uniform(0.28, 0.45), rng.uniform(0.4, 0.65)
     tolerance, patience = rng.uniform(1.4, 2.6), rng.randint(6, 9)
     unmoved_patience, warnings, turning_word = (
         rng.randint(2, 4),
@@ -263,7 +265,7 @@ def _step(person: Person, now: Memory, at: _Standing, demand: float) -> tuple[An
 def _planned_step(person: Person, now: Memory, rng: Random) -> float:
     if now.step is None:
         return person.first_step * (person.opening_worth - person.resistance)
-    ratio = min(1.15, person.shrinkage * _lognormal(rng, 0.25))
+    ratio = min(1.15, person.shrinkage * _lognormal(rng, 0.35))
     return now.step * (1.0 if now.unmoved else ratio)
 
 
@@ -295,6 +297,8 @@ def _turn_round(person: Person, now: Memory, at: _Standing) -> tuple[Answer, Mem
         text = "I looked at my figures again: my last offer does not work, I have to go back to the one before."
         return _speak(person, now, now.offers[-2], text, withdraws=True)
     planned = _planned_step(person, now, at.rng)
+    if person.means_it:
+        planned = max(planned, MEANT_STEP * (demand - person.resistance))
     goal = min(demand, max(person.resistance, demand - planned))
     package = person.interests.conceded(now.offers[-1], now.theirs, goal, person.floor)
     now = replace(now, step=planned, words_since_final=0)
@@ -306,7 +310,7 @@ def _after_final(
     person: Person, now: Memory, at: _Standing, *, fair: bool
 ) -> tuple[Answer, Memory]:
     """It meant what it said: the last offer is repeated once, then it takes what is fair or leaves."""
-    if fair and at.value >= person.floor:
+    if at.value >= person.floor + person.pride or (fair and at.value >= person.floor):
         return _accept(now, "Close enough. Agreed.")
     if now.words_since_final == 0:
         now = replace(now, words_since_final=1)
