@@ -181,7 +181,7 @@ def build_assistant(services: Services) -> Component:
     teleprompter = build_teleprompter(services, memory)
     slices = [
         Negotiations(store, cursors),
-        NegotiationAdvice(store),
+        NegotiationAdvice(store, past),
         BattlePlans(store, cursors, advisor, leads, past),
         Tactics(store, cursors, advisor, past),
         memory.memories,

@@ -8,10 +8,11 @@ from typing import Any, Final
 from negotiator import values
 from negotiator.errors import Conflict
 from negotiator.http.operation import Call, Operation, ToolOffer
-from negotiator.negotiations import engine_input, queries, states
+from negotiator.negotiations import engine_input, person_advice, queries, states
 from negotiator.negotiations import offer_queries as ledger
 from negotiator.negotiations.offer_history import ledger_offers
 from negotiator.negotiations.offer_queries import OfferRow
+from negotiator.negotiations.past_evidence import PastEvidenceReader
 from negotiator.negotiations.routes import read_current
 from negotiator.negotiations.schemas_advice import (
     LeverageBody,
@@ -36,6 +37,7 @@ class NegotiationAdvice:
     """Operations that assess a negotiation and advise the next move."""
 
     store: Store
+    past: PastEvidenceReader
 
     def operations(self) -> list[Operation]:
         return [
@@ -133,10 +135,23 @@ class NegotiationAdvice:
                 members={"state": session.state, "allowed": states.allowed_moves(session.state)},
             )
 
+        asked, now = call.input, values.now()
+        if asked.counterpart == "person":
+            benchmarks = await self.past.benchmarks(call.caller.principal, session)
+            return await asyncio.to_thread(
+                person_advice.stored_person_answer,
+                session,
+                rows,
+                now=now,
+                style=asked.style,
+                utterance=asked.utterance,
+                benchmarks=benchmarks,
+            )
+
         def work() -> dict[str, Any]:
-            terms, now = session.terms, values.now()
+            terms = session.terms
             situation = engine_input.stored_turn_input(
-                terms, rows, opened_at=session.created_at, now=now, style=call.input.style
+                terms, rows, opened_at=session.created_at, now=now, style=asked.style
             )
             standing = engine_input.standing_package(terms, rows, now)
             return engine_input.next_move_answer(situation, terms, standing)
@@ -144,9 +159,15 @@ class NegotiationAdvice:
         return await asyncio.to_thread(work)
 
     async def calculate_next_move(self, call: Call[NextMoveBody]) -> dict[str, Any]:
-        return await asyncio.to_thread(
-            lambda: engine_input.next_move_answer(engine_input.described_turn_input(call.input))
-        )
+        body = call.input
+        counterpart = body.counterpart or ("agent" if body.protocol else "person")
+
+        def work() -> dict[str, Any]:
+            if counterpart == "person":
+                return person_advice.described_person_answer(body)
+            return engine_input.next_move_answer(engine_input.described_turn_input(body))
+
+        return await asyncio.to_thread(work)
 
     async def _load(
         self, owner: str, negotiation: str

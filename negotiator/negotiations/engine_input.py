@@ -191,6 +191,7 @@ NEXT_MOVE_MEMBERS: Final = (
     "opponent_utility",
     "floor",
 )
+OUTSIDE_RANGE: Final = "Their offer is outside the range of {}; it counts as its end."
 STRATEGY_GRID_SIZE: Final = 41
 MAX_STRATEGY_VALUES: Final = 201
 """Values of one issue at most: a longer list is thinned evenly, its ends and what was offered stay."""
@@ -360,14 +361,30 @@ def next_move_answer(
             found["offer"] = dict(standing)
         found["reasons"] = [
             *found["reasons"],
-            *(
-                f"Their offer is outside the range of {name}; it counts as its end."
-                for name in outside
-            ),
+            *(OUTSIDE_RANGE.format(name) for name in outside),
         ]
+    found |= {
+        "counterpart": "agent",
+        "summary": _agent_summary(move),
+        "acceptance_interval": None,
+        "assumptions": [],
+        "ask": [],
+        "trade": None,
+        "path": [],
+    }
     if terms is not None and _wants_approval(terms, move):
         found["reasons"] = [*found["reasons"], "It goes beyond your authority: it needs approval."]
     return found
+
+
+def _agent_summary(move: "NextMove") -> str:
+    """The move and its first reason in a sentence or two."""
+    head = {
+        "accept": "Accept their offer.",
+        "counter": "Make a counter-offer.",
+        "walk_away": "Walk away.",
+    }[move.action]
+    return " ".join([head, *move.reasons[:1]])
 
 
 def _wants_approval(terms: Terms, move: "NextMove") -> bool:

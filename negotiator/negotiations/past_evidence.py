@@ -58,6 +58,16 @@ class PastEvidenceReader:
         record, marks = await self.store.scan(unit)
         return PastEvidence(await self._memories(owner, session), record, marks)
 
+    async def benchmarks(
+        self, owner: str, session: NegotiationSession
+    ) -> tuple[BenchmarkFigure, ...]:
+        """What comparable deals save; empty where the negotiation has no baseline to apply it to."""
+        baseline = session.terms.baseline
+        if baseline is None or baseline.value is None:
+            return ()
+        cell, now = _cell(session), values.now()
+        return await self.store.scan(lambda tx: _benchmarks(tx, owner, cell, now))
+
     async def results_by_tactic(self, owner: str) -> Mapping[str, TacticResult]:
         """The owner's results with each tactic, by tactic id."""
         return await self.store.scan(lambda tx: _results(tx, owner))

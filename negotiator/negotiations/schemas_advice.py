@@ -55,6 +55,8 @@ Judgements = Annotated[
     SchemaKeyword("propertyNames", {"enum": [*FACTOR_NAMES]}),
 ]
 Style = Literal["balanced", "firm", "cooperative"]
+Counterpart = Literal["person", "agent"]
+UtteranceText = Annotated[str, Field(min_length=1, max_length=4000)]
 
 
 _EXAMPLE: Final[dict[str, Any]] = {
@@ -222,6 +224,11 @@ class NextMoveBody(Strict):
     )
     on_table: TableOffer | None = None
     style: Style = Field("balanced", description="How hard to bargain; none goes below the floor.")
+    counterpart: Counterpart | None = Field(
+        None,
+        description="Who answers: `person` by default, `agent` if a `protocol` is named.",
+    )
+    utterance: UtteranceText | None = Field(None, description="What the other side just said.")
     session_id: str | None = Field(None, max_length=200, description="The asker's own; not used.")
     protocol: str | None = Field(None, max_length=100, description="The asker's own; not used.")
 
@@ -230,6 +237,8 @@ class StoredNextMove(NegotiationId):
     """One turn of a stored negotiation."""
 
     style: Style = Field("balanced", description="How hard to bargain.")
+    counterpart: Counterpart = Field("person", description="Who answers: a person or a program.")
+    utterance: UtteranceText | None = Field(None, description="What the other side just said.")
 
 
 class FindOutNextView(TypedDict):
@@ -269,8 +278,36 @@ class LeverageView(TypedDict):
     approximate: bool
 
 
+class ChanceInterval(TypedDict):
+    """The ends between which the chance of acceptance lies."""
+
+    low: float
+    high: float
+
+
+class AskedInput(TypedDict):
+    """What advice lacks: its name, the question that finds it out, and what the answer would change."""
+
+    missing: str
+    ask: str
+    why: str
+
+
+class MoveTrade(TypedDict):
+    """What the offer gives and what it asks for it. `cost` is the price of passing an own limit, as decimal."""
+
+    gives: list[dict[str, Any]]
+    asks: list[dict[str, Any]]
+    beyond_limit: bool
+    cost: str | None
+
+
 class NextMoveView(TypedDict):
-    """What to do now, why, and what to say."""
+    """What to do now, why, and what to say.
+
+    `path` holds the offers that are planned after this one's position, for a person only. `ask` is what to find out
+    next, in the order of what it would change.
+    """
 
     action: Literal["accept", "counter", "walk_away"]
     offer: dict[str, Any] | None
@@ -281,3 +318,10 @@ class NextMoveView(TypedDict):
     say: str
     opponent_utility: dict[str, list[list[str | float | bool]]]
     floor: float
+    counterpart: Counterpart
+    summary: str
+    acceptance_interval: ChanceInterval | None
+    assumptions: list[str]
+    ask: list[AskedInput]
+    trade: MoveTrade | None
+    path: list[dict[str, Any]]

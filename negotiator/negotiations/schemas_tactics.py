@@ -7,7 +7,7 @@ from pydantic.json_schema import JsonSchemaValue
 from typing_extensions import TypedDict
 
 from negotiator.http.cursors import Cursor
-from negotiator.negotiations.schemas_advice import LeverageBody
+from negotiator.negotiations.schemas_advice import LeverageBody, UtteranceText
 from negotiator.negotiations.schemas_negotiations import NegotiationId
 from negotiator.negotiations.tactics.facts import FACTS
 from negotiator.negotiations.tactics.tactic import (
@@ -41,7 +41,6 @@ from negotiator.values import (
     Whole,
 )
 
-UtteranceText = Annotated[str, Field(min_length=1, max_length=4000)]
 SuggestionLimit = Annotated[Whole, Field(ge=1, le=20)]
 
 

@@ -197,6 +197,6 @@ def _trade(
     for trade in path.allowed:
         aim = next(one for one in aims.issues if one.issue.name == trade.allowed.issue)
         insists = aims.worth({**step.package, aim.issue.name: last[aim.issue.name]}) < step.utility
-        if insists and trade.utility >= aims.end:
+        if insists and trade.utility >= aims.last_end:
             return trade
     return None

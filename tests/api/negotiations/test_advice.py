@@ -19,6 +19,13 @@ MOVE = {
     "say",
     "opponent_utility",
     "floor",
+    "counterpart",
+    "summary",
+    "acceptance_interval",
+    "assumptions",
+    "ask",
+    "trade",
+    "path",
 }
 ESTIMATE = {"walk_away": {"low": "850", "likely": "900", "high": "950"}}
 TURN: dict[str, Any] = {
@@ -193,7 +200,8 @@ async def test_a_described_turn_gets_the_contracts_members(
     assert move["action"] == "counter"
     assert move["my_utility"] >= move["floor"] == 0.4
     assert set(move["opponent_utility"]) == {"price", "gift"}
-    assert (await negotiation_client.post("/next-move", TURN)).json() == move
+    again = {**TURN, "counterpart": "agent"}
+    assert (await negotiation_client.post("/next-move", again)).json() == move
 
 
 @pytest.mark.asyncio

@@ -1,0 +1,312 @@
+"""The next move with a person: from a stored negotiation or a described turn to the answer of the contract (6.7)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from negotiator.negotiations import limits
+from negotiator.negotiations.engine_input import (
+    OUTSIDE_RANGE,
+    described_turn_input,
+    require_inputs,
+)
+from negotiator.negotiations.issues import (
+    Issue,
+    IssueOption,
+    IssueType,
+    Package,
+    Scalar,
+    values_of,
+    worth_of,
+    worths_of,
+)
+from negotiator.negotiations.leverage.concessions import LedgerOffer, completed_offers
+from negotiator.negotiations.offer_history import ledger_offers, live_offers
+from negotiator.negotiations.offer_queries import OfferRow
+from negotiator.negotiations.plans.evidence import BenchmarkFigure
+from negotiator.negotiations.schemas_advice import NextMoveBody, Style
+from negotiator.negotiations.session import NegotiationSession
+from negotiator.negotiations.terms import Terms
+from negotiator.negotiations.terms_view import package_view, value_view
+from negotiator.negotiations.utility import (
+    Preferences,
+    Worth,
+    is_complete,
+    issues_outside_range,
+    opposed_preferences,
+)
+
+if TYPE_CHECKING:
+    from negotiator.negotiations.concession.aims import Evidence
+    from negotiator.negotiations.concession.move import PersonMove
+    from negotiator.negotiations.strategy.situation import StrategySituation
+
+MAX_DESCRIBED_OFFERS = 200
+
+
+def stored_person_answer(
+    session: NegotiationSession,
+    rows: Sequence[OfferRow],
+    *,
+    now: int,
+    style: Style = "balanced",
+    utterance: str | None = None,
+    benchmarks: Sequence[BenchmarkFigure] = (),
+) -> dict[str, Any]:
+    """The next move of a stored negotiation. Raises 409 `missing_inputs` without a walk-away and an alternative."""
+    terms = session.terms
+    require_inputs(terms, floor=True)
+    from negotiator.negotiations.concession.move import person_move
+
+    live = live_offers(rows, now, side="them")
+    offers = ledger_offers(rows)
+    move = person_move(
+        terms,
+        offers,
+        now=now,
+        on_table=_on_table(terms, offers, live),
+        style=style,
+        words=" ".join(text for text in (utterance, _said(rows)) if text) or None,
+        evidence=price_evidence(terms, benchmarks),
+    )
+    answer = person_answer(move, terms)
+    outside = issues_outside_range(terms.issues, live[-1].package or {}) if live else ()
+    answer["reasons"] += [OUTSIDE_RANGE.format(name) for name in outside]
+    if move.package is not None and limits.needs_approval(terms, move.package):
+        answer["reasons"].append("It goes beyond your authority: it needs approval.")
+    return answer
+
+
+def described_person_answer(body: NextMoveBody) -> dict[str, Any]:
+    """The next move of a described turn: its values and worths stand for the issues, its reservation for the limit."""
+    situation = described_turn_input(body)
+    from negotiator.negotiations.concession.move import person_move
+
+    terms = _described_terms(situation)
+    past = situation.history[-MAX_DESCRIBED_OFFERS:]
+    offers = tuple(
+        LedgerOffer(seq=place + 1, by=one.by, package=dict(one.offer))
+        for place, one in enumerate(past)
+    )
+    table = situation.on_table
+    move = person_move(
+        terms,
+        offers,
+        now=0,
+        on_table=None if table is None else dict(table.offer),
+        style=body.style,
+        words=body.utterance,
+    )
+    return person_answer(move, terms)
+
+
+def person_answer(move: "PersonMove", described: Terms) -> dict[str, Any]:
+    """The members of the answer. `described` are the terms with every value that the caller listed."""
+    from negotiator.negotiations.concession import move_text
+    from negotiator.negotiations.wording import Wording
+
+    aims, round_ = move.path.aims, move.round
+    terms, words = aims.terms, Wording(aims.terms)
+    chance = 1.0 if move.action == "accept" else 0.0
+    if move.action == "counter" and round_ is not None:
+        chance = round_.chance
+    return {
+        "action": move.action,
+        "offer": None if move.package is None else package_view(terms, move.package),
+        "my_utility": None if move.package is None else aims.worth(move.package),
+        "alternatives": [package_view(terms, one) for one in move.step.alternatives]
+        if move.step and move.action == "counter"
+        else [],
+        "acceptance_probability": chance,
+        "acceptance_interval": {"low": round_.low, "high": round_.high}
+        if round_ is not None and move.action == "counter"
+        else None,
+        "reasons": move_text.reasons(move, words),
+        "say": move_text.say(move, words),
+        "summary": move_text.summary(move, words),
+        "assumptions": move_text.assumptions(aims, words, move.package),
+        "ask": [
+            {"missing": one.missing, "ask": one.ask, "why": one.why}
+            for one in move_text.missing_inputs(aims, words)
+        ],
+        "trade": _trade_view(move),
+        "path": [package_view(terms, step.package) for step in move.path.steps],
+        "opponent_utility": their_scores(described, move.reading.theirs),
+        "floor": max(aims.floor, 0.0) if aims.floor == -1.0 else aims.floor,
+        "counterpart": "person",
+    }
+
+
+def their_scores(terms: Terms, theirs: Sequence[Package]) -> dict[str, list[list[Any]]]:
+    """The estimated part-worth to the other side of every value: the opposite of the user's, by estimated weights.
+
+    A weight is the one that the user gave, else their own; an issue on which the other side has not moved since its
+    first offer weighs up to three times one on which it has come all the way.
+    """
+    opposed = opposed_preferences(terms.preferences).issues
+    weights = [
+        other.weight * _insistence(one, theirs)
+        for one, other in zip(terms.issues, opposed, strict=True)
+    ]
+    total = sum(weights) or 1.0
+    found: dict[str, list[list[Any]]] = {}
+    for issue, weight in zip(terms.issues, weights, strict=True):
+        values = values_of(issue)
+        found[issue.name] = [
+            [value_view(issue, value, terms.currency), weight / total * (1.0 - worth)]
+            for value, worth in zip(values, worths_of(issue, values), strict=True)
+            if worth is not None
+        ]
+    return found
+
+
+def _insistence(issue: Issue, theirs: Sequence[Package]) -> float:
+    """From 1.5 for an issue on which they have not moved to .5 for one on which they came all the way; 1 if unknown."""
+    named = [package[issue.name] for package in theirs if issue.name in package]
+    if len(named) < 2:
+        return 1.0
+    first, last = (worth_of(issue, value) or 0.0 for value in (named[0], named[-1]))
+    way = 1.0 - first
+    return 1.5 - min(1.0, max(0.0, (last - first) / way)) if way > 0 else 1.0
+
+
+def price_evidence(terms: Terms, benchmarks: Sequence[BenchmarkFigure]) -> "tuple[Evidence, ...]":
+    """Prices that others can check: what comparable deals save, applied to the baseline of this one."""
+    from negotiator.negotiations.concession.aims import Evidence
+
+    price, baseline = terms.price, terms.baseline
+    if price is None or baseline is None or baseline.value is None:
+        return ()
+    found: list[Evidence] = []
+    for mark in benchmarks:
+        rate = _rate(mark.high)
+        if rate is None:
+            continue
+        change = 1 - rate if price.direction == "lower" else 1 + rate
+        found.append(
+            Evidence(
+                baseline.value * change,
+                f"A quarter of comparable deals end at least this well: {mark.label}.",
+                f"benchmark:{mark.id}",
+            )
+        )
+    return tuple(found)
+
+
+def _rate(text: str | None) -> Decimal | None:
+    if text is None or not text.endswith("%"):
+        return None
+    return Decimal(text.removesuffix("%").strip()) / 100
+
+
+def _on_table(
+    terms: Terms, offers: Sequence[LedgerOffer], live: Sequence[OfferRow]
+) -> Package | None:
+    """Their live offer, completed from their earlier ones, if it names every issue."""
+    if not live:
+        return None
+    rows = [row for row in completed_offers(offers) if row.by == "them"]
+    last = next((row for row in reversed(rows) if row.seq == live[-1].seq), None)
+    if last is None or not is_complete(terms.issues, last.package):
+        return None
+    return last.package
+
+
+def _said(rows: Sequence[OfferRow]) -> str | None:
+    """The words that came with their latest offer."""
+    last = next((row for row in reversed(rows) if row.side == "them"), None)
+    return None if last is None else last.content.get("rationale")
+
+
+def _trade_view(move: "PersonMove") -> dict[str, Any] | None:
+    """What the offer gives and what it asks for it."""
+    step, terms = move.step, move.path.aims.terms
+    if step is None or move.action != "counter":
+        return None
+
+    def shown(issue: Issue, value: Scalar) -> Any:
+        return value_view(issue, value, terms.currency)
+
+    if move.trade is not None:
+        issue, cost = terms.issue(move.trade.allowed.issue), move.trade.cost
+        return {
+            "gives": [{"issue": issue.name, "to": shown(issue, move.trade.allowed.to)}]
+            if issue
+            else [],
+            "asks": [
+                {"issue": name, "value": shown(one, value)}
+                for name, value in move.trade.allowed.in_return.items()
+                if (one := terms.issue(name)) is not None
+            ],
+            "beyond_limit": True,
+            "cost": None if cost is None else str(cost),
+        }
+    if not step.gives:
+        return None
+    ask = step.ask
+    asked = (
+        [{"issue": ask.issue.name, "value": shown(ask.issue, ask.value)}]
+        if ask is not None and ask.issue is not None and ask.value is not None
+        else [
+            {
+                "issue": None,
+                "value": "a step of theirs"
+                if ask is None or ask.kind == "movement"
+                else "an agreement now",
+            }
+        ]
+    )
+    return {
+        "gives": [
+            {
+                "issue": one.issue.name,
+                "from": shown(one.issue, one.before),
+                "to": shown(one.issue, one.after),
+            }
+            for one in step.gives
+        ],
+        "asks": asked,
+        "beyond_limit": False,
+        "cost": None,
+    }
+
+
+def _described_terms(situation: "StrategySituation") -> Terms:
+    """The terms of a described turn: each issue with its values as options, on the scale of the given utilities."""
+    issues: list[Issue] = []
+    constant = situation.my_preferences.constant
+    for issue in situation.issues:
+        worths = [situation.worths[issue.name][isinstance(v, bool), v] for v in issue.values]
+        low, span = min(worths), max(worths) - min(worths)
+        constant += low
+        issues.append(
+            Issue(
+                issue.name,
+                _type_of(issue.values),
+                weight=span,
+                options=tuple(
+                    IssueOption(value, (worth - low) / span if span else 0.0)
+                    for value, worth in zip(issue.values, worths, strict=True)
+                ),
+            )
+        )
+    known = Terms(
+        title="",
+        role="party",
+        category="other",
+        kind="other",
+        currency=None,
+        preferences=Preferences(tuple(issues), constant),
+        walk_away=Worth(utility=situation.my_preferences.reservation_utility),
+        max_rounds=situation.progress.n_steps,
+    )
+    return replace(known, missing=("target",))
+
+
+def _type_of(values: Sequence[Scalar]) -> IssueType:
+    if all(isinstance(value, bool) for value in values):
+        return "boolean"
+    if any(isinstance(value, bool | str) for value in values):
+        return "enum"
+    return "number"
