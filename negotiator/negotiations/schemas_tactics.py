@@ -320,8 +320,9 @@ class TacticList(TypedDict):
 
 
 class SuggestionsView(TypedDict):
-    """Tactics that fit, best first, and the moves heard in the utterance."""
+    """Tactics that fit, best first, the moves heard in the utterance, and a summary in plain words."""
 
     items: list[dict[str, Any]]
     recognised: list[dict[str, Any]]
+    summary: str
     worded_by: str

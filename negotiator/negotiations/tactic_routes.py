@@ -304,8 +304,4 @@ class Tactics:
         worded = await self.advisor.word(
             WordingRequest(texts, tactic_views.LINE_PURPOSE, utterance=utterance, secrets=secrets)
         )
-        items = [
-            {**item, "say": worded.texts.get(str(n), item["say"])}
-            for n, item in enumerate(found["items"])
-        ]
-        return {**found, "items": items, "worded_by": worded.by}
+        return tactic_views.with_words(found, worded.texts, worded.by)

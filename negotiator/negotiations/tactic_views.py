@@ -16,6 +16,7 @@ from negotiator.negotiations.tactics.ranking import (
     recognised_moves,
 )
 from negotiator.negotiations.tactics.recognition import RecognisedTactic
+from negotiator.negotiations.tactics.summary import suggestions_summary
 from negotiator.negotiations.tactics.tactic import Tactic, TacticClause, TacticCondition
 
 LINE_PURPOSE: Final = "a line to say next in a negotiation"
@@ -35,11 +36,29 @@ def suggestions_view(
     catalogue = built_in_catalogue()
     items = rank_tactics(situation, catalogue=catalogue, own=own, results=results, limit=limit)
     whole = catalogue.with_own(own)
+    moves = recognised_moves(situation)
     return {
         "items": [engine_result_json(item) for item in items],
-        "recognised": [_recognised(move, whole) for move in recognised_moves(situation)],
+        "recognised": [_recognised(move, whole) for move in moves],
+        "summary": suggestions_summary(
+            moves,
+            whole.by_id[items[0].tactic.id] if items else None,
+            items[0].say if items else "",
+            is_answer=situation.utterance is not None,
+        ),
         "worded_by": "engine",
     }
+
+
+def with_words(found: dict[str, Any], texts: Mapping[str, str], by: str) -> dict[str, Any]:
+    """The suggestions with the lines that `texts` has by place, also where the summary says the first one."""
+    items = [
+        {**item, "say": texts.get(str(n), item["say"])} for n, item in enumerate(found["items"])
+    ]
+    summary = found["summary"]
+    if items and found["items"][0]["say"]:
+        summary = summary.replace(found["items"][0]["say"], items[0]["say"])
+    return {**found, "items": items, "summary": summary, "worded_by": by}
 
 
 def tactic_view(tactic: Tactic, row: StoredTactic | None = None) -> dict[str, Any]:

@@ -285,6 +285,7 @@ REQUIREMENTS: Final = {
     "6.9:tactics": "users add, change and delete tactics of their own",
     "6.9:suggestions": "suggestions answer the other side's last utterance",
     "6.9:deceptive": "a deceptive tactic is never suggested",
+    "6.9:summary": "suggestions have a summary: what they seem to be doing, what to do and to say first",
     "6.9:words": "words to say have labels, amounts with their currency, and the voice of the user's side",
     # 7: memory
     "7.1:vector-memory": "a vector memory per user",

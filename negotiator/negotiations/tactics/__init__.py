@@ -2,7 +2,7 @@
 
 `catalogue` reads the built-in tactics (`built_in/*.toml`, one file per family, with their sources in `sources.toml`);
 `phrases` and `recognition` recognise moves in talk by the phrases of `recognition_phrases/*.toml`; `facts` defines the
-facts of a situation; `ranking` turns them into a short list with reasons. There is no database, web framework or clock
-here. Private figures (walk-away, value of the alternative, weights) are not part of a `TacticSituation`, so they cannot
-appear in a sentence that is meant to be spoken.
+facts of a situation; `ranking` turns them into a short list with reasons and `summary` into a few sentences. There is
+no database, web framework or clock here. Private figures (walk-away, value of the alternative, weights) are not part of
+a `TacticSituation`, so they cannot appear in a sentence that is meant to be spoken.
 """

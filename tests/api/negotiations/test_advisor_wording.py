@@ -70,6 +70,7 @@ async def test_a_good_advisor_words_what_is_said_and_leaves_every_number(
     price = plan["opening_offer"]["package"]["price"]["value"]
     assert price in plan["script"]["opening"]
     assert all(item["say"].startswith("Well, ") for item in found["items"])
+    assert found["items"][0]["say"] in found["summary"]
     for asked in seen:
         system, user = (message["content"] for message in asked["body"]["messages"])
         assert "1100" not in system + user.split("<<<HEARD-")[0]

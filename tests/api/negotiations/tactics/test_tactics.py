@@ -200,6 +200,21 @@ async def test_suggestions_answer_what_they_just_said(
 
 
 @pytest.mark.asyncio
+@covers("6.9:summary")
+async def test_the_summary_says_what_they_do_and_what_to_do_and_say_first(
+    negotiation_client: NegotiationClient,
+) -> None:
+    said = {"utterance": "I would need to run this by my manager, it is above my authority."}
+    found = (await negotiation_client.post("/tactics/suggest", {**said, "phase": "bargain"})).json()
+    first = found["items"][0]
+    seen, doing, saying = re.split(r"(?<=\.) (?=[A-Z])", found["summary"], maxsplit=2)
+    assert seen.startswith("They seem to be pointing to somebody above them (“")
+    assert found["recognised"][0]["quote"] in seen
+    assert doing.startswith("First, ")
+    assert saying == f"Then say: “{first['say']}”"
+
+
+@pytest.mark.asyncio
 @covers("6.9:words")
 async def test_a_line_is_said_as_the_users_side_would_say_it(
     negotiation_client: NegotiationClient,
@@ -238,7 +253,14 @@ async def test_a_described_talk_needs_no_more_than_what_was_said(
     assert found["recognised"][0]["tactic"]["id"] == "tac_higher_authority"
     assert found["items"]
     nothing = (await negotiation_client.post("/tactics/suggest", {})).json()
-    assert nothing == {"items": [], "recognised": [], "worded_by": "engine"}
+    assert nothing == {
+        "items": [],
+        "recognised": [],
+        "summary": (
+            "Nothing known so far speaks for one tactic: listen, and ask what matters most to them."
+        ),
+        "worded_by": "engine",
+    }
 
 
 @pytest.mark.asyncio
