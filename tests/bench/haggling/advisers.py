@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from importlib import import_module
 from typing import Any, Final
 
 from negotiator.negotiations import engine_input
@@ -18,6 +17,10 @@ from negotiator.negotiations.issues import (
 )
 from negotiator.negotiations.limits import broken_constraints, is_below_floor, utility_floor
 from negotiator.negotiations.offer_queries import OfferRow
+from negotiator.negotiations.person_advice import stored_person_answer
+from negotiator.negotiations.schemas_advice import Style
+from negotiator.negotiations.session import NegotiationSession
+from negotiator.negotiations.states import ACTIVE
 from negotiator.negotiations.terms import Terms
 from negotiator.negotiations.utility import Worth, package_utility, utility_bounds
 from tests.bench.haggling.play import Adviser, Move, TalkState
@@ -155,11 +158,8 @@ def _counter(
     return Move("offer", package)
 
 
-@dataclass(frozen=True, slots=True)
 class EngineForAgents:
     """The strategy engine, asked as the route of a stored negotiation asks it."""
-
-    style: str = "balanced"
 
     def advise(
         self, negotiation: Mapping[str, Any], ledger: Sequence[OfferRow], state: TalkState
@@ -168,24 +168,34 @@ class EngineForAgents:
         situation = engine_input.stored_turn_input(
             terms, ledger, opened_at=state.opened_at, now=state.now
         )
-        return read_answer(engine_input.next_move_answer(situation, terms))
+        standing = engine_input.standing_package(terms, ledger, state.now)
+        return read_answer(engine_input.next_move_answer(situation, terms, standing))
 
 
-class AdviceToAPerson:
-    """The product's next move with `counterpart: person`, asked as the route asks it."""
+@dataclass(frozen=True, slots=True)
+class AdviceForPeople:
+    """The next move with a person, asked as the route of a stored negotiation asks it, with their latest words."""
+
+    style: Style = "balanced"
 
     def advise(
         self, negotiation: Mapping[str, Any], ledger: Sequence[OfferRow], state: TalkState
     ) -> Move:
-        concession = import_module("negotiator.negotiations.concession")
-        move = concession.person_move(state.terms, ledger, opened_at=state.opened_at, now=state.now)
-        return read_answer(move)
+        session = NegotiationSession(
+            id="neg_0",
+            owner="",
+            request=b"",
+            terms=state.terms,
+            created_at=state.opened_at,
+            state=ACTIVE,
+        )
+        return read_answer(stored_person_answer(session, ledger, now=state.now, style=self.style))
 
 
 def read_answer(answer: Mapping[str, Any]) -> Move:
     """An answer of the next-move operation as a move."""
     action = {"counter": "offer", "walk_away": "leave"}.get(answer["action"], answer["action"])
-    return Move(action, answer.get("offer"), answer.get("say") or "")
+    return Move(action, answer["offer"], answer["say"])
 
 
 def floor_of(terms: Terms) -> float:
@@ -198,4 +208,7 @@ ADVISERS: Final[Mapping[str, Adviser]] = {
     "middle": MeetInTheMiddle(),
     "path": FixedPath(),
     "agents": EngineForAgents(),
+    "people": AdviceForPeople(),
+    "people_firm": AdviceForPeople("firm"),
+    "people_cooperative": AdviceForPeople("cooperative"),
 }

@@ -36,6 +36,7 @@ from tests.bench.haggling.counterpart import KINDS, Person
 from tests.bench.haggling.play import Case, Talk, case_names, load_case, play
 
 SEEDS: Final = 8
+COMPARED: Final = ("middle", "path", "agents", "people")
 GRID: Final = 41
 FRONTIER_BINS: Final = 800
 SAME: Final = 1e-9
@@ -334,7 +335,7 @@ def main() -> None:
     cases = [case.without_end() for case in cases] if asked.no_end else cases
     kinds, seeds = asked.kind or KINDS, range(asked.first_seed, asked.first_seed + asked.seeds)
     found: dict[str, Scores] = {}
-    for name in asked.adviser or list(ADVISERS):
+    for name in asked.adviser or COMPARED:
         if asked.talks:
             for case in cases:
                 for kind in kinds:
