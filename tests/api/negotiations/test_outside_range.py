@@ -51,7 +51,7 @@ async def acceptance(
 
 
 async def advised(client: NegotiationClient, key: str) -> dict[str, Any]:
-    """Every kind of advice on the negotiation, each of which must be given; the next move is returned."""
+    """Every kind of advice on the negotiation, each of which must be given; the move with a person is returned."""
     for advice in ("leverage", "suggestions", "battle-plans"):
         body = {"utterance": "That is my final offer."} if advice == "suggestions" else {}
         answer = await client.post(f"/negotiations/{key}/{advice}", body)
@@ -60,10 +60,20 @@ async def advised(client: NegotiationClient, key: str) -> dict[str, Any]:
             path = f"/negotiations/{key}/battle-plans/{answer.json()['id']}"
             printed = await client.get(path, Accept="text/markdown")
             assert printed.status_code == 200, printed.text
-    move = await client.post(f"/negotiations/{key}/next-move", {})
-    assert move.status_code == 200, move.text
-    advice_given: dict[str, Any] = move.json()
-    return advice_given
+    with_person, with_agent = [await next_move(client, key, who) for who in ("person", "agent")]
+    for move in (with_person, with_agent):
+        assert move["action"] == "walk_away" or move["my_utility"] >= move["floor"]
+    return with_person
+
+
+async def next_move(client: NegotiationClient, key: str, counterpart: str) -> dict[str, Any]:
+    """The next move with a person or an agent."""
+    body = {"counterpart": counterpart}
+    answer = await client.post(f"/negotiations/{key}/next-move", body)
+    assert answer.status_code == 200, answer.text
+    move: dict[str, Any] = answer.json()
+    assert move["counterpart"] == counterpart
+    return move
 
 
 @pytest.mark.asyncio
@@ -172,7 +182,10 @@ async def test_advice_says_how_a_value_outside_counts_and_never_proposes_it(
         assert move["action"] == "counter"
         assert 800 <= float(move["offer"]["price"]) <= 1100
         said = "Their offer is outside the range of price; it counts as its end."
+        with_agent = await next_move(negotiation_client, key, "agent")
         assert said in move["reasons"]
+        assert said in with_agent["reasons"]
+        assert 800 <= float(with_agent["offer"]["price"]) <= 1100
         await negotiation_client.offered(key, move["offer"]["price"])
     leverage = (await negotiation_client.post(f"/negotiations/{key}/leverage", {})).json()
     noted = "An offer outside the range of price counts as the end of that range."
@@ -186,7 +199,9 @@ async def test_an_offer_better_than_the_range_is_advised_to_be_accepted_as_it_is
     key = (await negotiation_client.opened(max_rounds=5))["id"]
     gift = await negotiation_client.offered(key, 640, "them")
     move = await advised(negotiation_client, key)
-    assert (move["action"], move["offer"]) == ("accept", {"price": "640.00"})
+    with_agent = await next_move(negotiation_client, key, "agent")
+    for advice in (move, with_agent):
+        assert (advice["action"], advice["offer"]) == ("accept", {"price": "640.00"})
     assert (await acceptance(negotiation_client, key, gift, package=move["offer"]))[0] == 201
 
 

@@ -31,16 +31,18 @@ HINTS: dict[str, Any] = {
 @pytest.mark.asyncio
 @covers("6.7:hints")
 @pytest.mark.parametrize("members", [[], *[[name] for name in HINTS], [*HINTS]])
+@pytest.mark.parametrize("counterpart", ["person", "agent"])
 async def test_each_hint_may_be_given_or_left_out(
-    negotiation_client: NegotiationClient, members: list[str]
+    negotiation_client: NegotiationClient, members: list[str], counterpart: str
 ) -> None:
     hints = {name: HINTS[name] for name in members}
-    answer = await negotiation_client.post("/next-move", {**TURN, "their_preferences": hints})
+    turn = {**TURN, "their_preferences": hints, "counterpart": counterpart}
+    answer = await negotiation_client.post("/next-move", turn)
     assert answer.status_code == 200, answer.text
     move = answer.json()
+    assert move["counterpart"] == counterpart
     assert move["my_utility"] is None or move["my_utility"] >= move["floor"] == 0.4
-    again = await negotiation_client.post("/next-move", {**TURN, "their_preferences": hints})
-    assert again.json() == move
+    assert (await negotiation_client.post("/next-move", turn)).json() == move
 
 
 @pytest.mark.asyncio
