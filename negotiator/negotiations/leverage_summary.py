@@ -36,6 +36,7 @@ MAX_QUESTIONS: Final = 5
 MIN_EFFECT: Final = 0.005
 """The least change of the user's share of the power that is worth a question."""
 MAX_QUOTED_CHARACTERS: Final = 60
+_NO_NAMES: Final = frozenset(["none", "null", "no", "nothing", "n/a", "na", "unknown"])
 _RIVALS: Final = {
     "buyer": "seller",
     "seller": "buyer",
@@ -221,11 +222,16 @@ def _concrete_clause(
         if theirs is not None:
             return f"they can turn to {_others(theirs)}"
     if name == "alternatives" and value > 0 and "me" in known and terms.batna_details:
-        plain = re.sub(r"[()\[\]]", " ", terms.batna_details.description or "")
-        named = cut_at_word(tidy(plain), MAX_QUOTED_CHARACTERS)
+        named = _named(terms.batna_details.description or "")
         clause = factor_clause(name, value, known)
         return clause.replace("alternative", f"alternative ({named})", 1) if named else None
     return None
+
+
+def _named(description: str) -> str:
+    """A description of the alternative as it fits into brackets; empty if it says nothing."""
+    plain = cut_at_word(tidy(re.sub(r"[()\[\]]", " ", description)), MAX_QUOTED_CHARACTERS)
+    return "" if plain.lower() in _NO_NAMES else plain
 
 
 def _days(days: float) -> str:
