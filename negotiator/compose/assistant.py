@@ -181,7 +181,7 @@ def build_assistant(services: Services) -> Component:
     teleprompter = build_teleprompter(services, memory)
     slices = [
         Negotiations(store, cursors),
-        NegotiationAdvice(store, past),
+        NegotiationAdvice(store, past, advisor),
         BattlePlans(store, cursors, advisor, leads, past),
         Tactics(store, cursors, advisor, past),
         memory.memories,
@@ -193,6 +193,6 @@ def build_assistant(services: Services) -> Component:
     return Component(
         operations=offered_operations(slices),
         sockets=teleprompter.sockets,
-        checks={"embedding": memory.check},
+        checks={"embedding": memory.check, "advisor": advisor.check},
         closes=(*teleprompter.closes, advisor.close, memory.close),
     )

@@ -1,7 +1,7 @@
 """Leverage and the next move over HTTP and MCP."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,6 +10,9 @@ from negotiator.errors import Conflict
 from negotiator.http.operation import Call, Operation, ToolOffer
 from negotiator.negotiations import engine_input, person_advice, queries, states
 from negotiator.negotiations import offer_queries as ledger
+from negotiator.negotiations.advisor import Advisor, WordingRequest
+from negotiator.negotiations.advisor_case import case_request
+from negotiator.negotiations.leverage.concessions import LedgerOffer
 from negotiator.negotiations.offer_history import ledger_offers
 from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.negotiations.past_evidence import PastEvidenceReader
@@ -23,6 +26,7 @@ from negotiator.negotiations.schemas_advice import (
 )
 from negotiator.negotiations.schemas_negotiations import NegotiationId
 from negotiator.negotiations.session import NegotiationSession
+from negotiator.negotiations.terms import Terms
 from negotiator.scopes import AI_TACTICS
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
@@ -31,6 +35,10 @@ TACTICS_SCOPES: Final = frozenset({AI_TACTICS})
 MAX_BODY_BYTES: Final = 1024 * 1024
 """The body limit of a described turn, which has every value and all offers; other bodies are limited to 64 KiB."""
 
+SAY_PURPOSE: Final = "the sentence that answers the other side now"
+SAY_SECONDS: Final = 3.0
+"""The longest wait for the wording of a next move: somebody waits for the answer."""
+
 
 @dataclass(frozen=True, slots=True)
 class NegotiationAdvice:
@@ -38,6 +46,7 @@ class NegotiationAdvice:
 
     store: Store
     past: PastEvidenceReader
+    advisor: Advisor
 
     def operations(self) -> list[Operation]:
         return [
@@ -138,7 +147,7 @@ class NegotiationAdvice:
         asked, now = call.input, values.now()
         if asked.counterpart == "person":
             benchmarks = await self.past.benchmarks(call.caller.principal, session)
-            return await asyncio.to_thread(
+            answer = await asyncio.to_thread(
                 person_advice.stored_person_answer,
                 session,
                 rows,
@@ -147,6 +156,7 @@ class NegotiationAdvice:
                 utterance=asked.utterance,
                 benchmarks=benchmarks,
             )
+            return await self._worded(answer, asked.utterance, session.terms, ledger_offers(rows))
 
         def work() -> dict[str, Any]:
             terms = session.terms
@@ -156,18 +166,38 @@ class NegotiationAdvice:
             standing = engine_input.standing_package(terms, rows, now)
             return engine_input.next_move_answer(situation, terms, standing)
 
-        return await asyncio.to_thread(work)
+        return {**await asyncio.to_thread(work), "worded_by": "engine"}
 
     async def calculate_next_move(self, call: Call[NextMoveBody]) -> dict[str, Any]:
         body = call.input
         counterpart = body.counterpart or ("agent" if body.protocol else "person")
+        if counterpart == "person":
+            answer = await asyncio.to_thread(person_advice.described_person_answer, body)
+            return await self._worded(answer, body.utterance)
 
         def work() -> dict[str, Any]:
-            if counterpart == "person":
-                return person_advice.described_person_answer(body)
             return engine_input.next_move_answer(engine_input.described_turn_input(body))
 
-        return await asyncio.to_thread(work)
+        return {**await asyncio.to_thread(work), "worded_by": "engine"}
+
+    async def _worded(
+        self,
+        answer: dict[str, Any],
+        utterance: str | None,
+        terms: Terms | None = None,
+        offers: Sequence[LedgerOffer] = (),
+    ) -> dict[str, Any]:
+        """The answer with its `say` reworded by the advisor, where that succeeds in time."""
+        texts = {"/say": answer["say"]}
+        request = (
+            WordingRequest(texts, SAY_PURPOSE, utterance=utterance, seconds=SAY_SECONDS)
+            if terms is None
+            else case_request(
+                terms, texts, SAY_PURPOSE, offers=offers, utterance=utterance, seconds=SAY_SECONDS
+            )
+        )
+        worded = await self.advisor.word(request)
+        return {**answer, "say": worded.texts["/say"], "worded_by": worded.by}
 
     async def _load(
         self, owner: str, negotiation: str

@@ -7,11 +7,12 @@ from typing import Any, Final
 
 from negotiator.negotiations import offer_history
 from negotiator.negotiations.advisor import WordingRequest
+from negotiator.negotiations.advisor_case import case_request
 from negotiator.negotiations.leverage.assessment import assess_leverage
 from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.negotiations.past_evidence import PastEvidence
 from negotiator.negotiations.plans.brief import PlanBrief
-from negotiator.negotiations.plans.checks import outward_texts, private_numbers
+from negotiator.negotiations.plans.checks import outward_texts
 from negotiator.negotiations.plans.evidence import AlternativeLead
 from negotiator.negotiations.plans.generator import PlanDocument
 from negotiator.negotiations.session import NegotiationSession
@@ -19,6 +20,7 @@ from negotiator.negotiations.tactic_input import stored_tactic_situation
 from negotiator.negotiations.tactics.tactic import Tactic
 
 WORDING_PURPOSE: Final = "sentences of a prepared negotiation, to be said to the other side"
+SUMMARY_POINTER: Final = "/summary/text"
 
 
 def build_brief(
@@ -61,9 +63,13 @@ def build_brief(
 
 
 def wording_request(plan: PlanDocument, brief: PlanBrief) -> WordingRequest:
-    """The sentences of a plan for the other side, by JSON pointer, with the numbers that must stay private."""
+    """What the advisor may word, by JSON pointer: the sentences for the other side, and the summary for the user.
+
+    The request names the numbers that must stay private.
+    """
     texts = {"".join(f"/{part}" for part in place): text for place, text in outward_texts(plan)}
-    return WordingRequest(texts, WORDING_PURPOSE, secrets=private_numbers(brief))
+    texts[SUMMARY_POINTER] = plan["summary"]["text"]
+    return case_request(brief.terms, texts, WORDING_PURPOSE, offers=brief.ledger)
 
 
 def apply_wording(plan: PlanDocument, texts: Mapping[str, str]) -> PlanDocument:

@@ -306,7 +306,7 @@ class NextMoveView(TypedDict):
     """What to do now, why, and what to say.
 
     `path` holds the offers that are planned after this one's position, for a person only. `ask` is what to find out
-    next, in the order of what it would change.
+    next, in the order of what it would change. `worded_by` is who worded `say`.
     """
 
     action: Literal["accept", "counter", "walk_away"]
@@ -316,6 +316,7 @@ class NextMoveView(TypedDict):
     acceptance_probability: float
     reasons: list[str]
     say: str
+    worded_by: Literal["engine", "advisor"]
     opponent_utility: dict[str, list[list[str | float | bool]]]
     floor: float
     counterpart: Counterpart

@@ -1,6 +1,7 @@
 """The operations of `/api/tactics`, and `/api/negotiations/{id}/suggestions`."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -10,6 +11,8 @@ from negotiator.http.operation import Answer, Call, Operation, ToolOffer
 from negotiator.negotiations import offer_history, tactic_queries, tactic_views
 from negotiator.negotiations.advice_routes import MAX_BODY_BYTES, TACTICS_SCOPES, load_with_offers
 from negotiator.negotiations.advisor import Advisor, WordingRequest
+from negotiator.negotiations.advisor_case import case_request
+from negotiator.negotiations.leverage.concessions import LedgerOffer
 from negotiator.negotiations.past_evidence import PastEvidenceReader
 from negotiator.negotiations.routes import READ_SCOPES, read_current
 from negotiator.negotiations.schemas_tactics import (
@@ -216,7 +219,9 @@ class Tactics:
             )
             return tactic_views.suggestions_view(situation, mine, request.limit, results=results)
 
-        return await self._worded(await asyncio.to_thread(work), session.terms, request.utterance)
+        found = await asyncio.to_thread(work)
+        offers = offer_history.ledger_offers(rows)
+        return await self._worded(found, session.terms, request.utterance, offers)
 
     async def match(self, call: Call[MatchTactics]) -> dict[str, Any]:
         """Suggestions for a described negotiation; the caller's own tactics are included."""
@@ -293,15 +298,19 @@ class Tactics:
         return Answer(None, 204)
 
     async def _worded(
-        self, found: dict[str, Any], terms: Terms | None, utterance: str | None
+        self,
+        found: dict[str, Any],
+        terms: Terms | None,
+        utterance: str | None,
+        offers: Sequence[LedgerOffer] = (),
     ) -> dict[str, Any]:
         """The suggestions with their sentences reworded by the advisor, where it succeeds."""
-        from negotiator.negotiations.plans.brief import PlanBrief
-        from negotiator.negotiations.plans.checks import private_numbers
-
         texts = {str(n): item["say"] for n, item in enumerate(found["items"]) if item["say"]}
-        secrets = private_numbers(PlanBrief(terms=terms)) if terms else ()
-        worded = await self.advisor.word(
-            WordingRequest(texts, tactic_views.LINE_PURPOSE, utterance=utterance, secrets=secrets)
+        purpose = tactic_views.LINE_PURPOSE
+        request = (
+            WordingRequest(texts, purpose, utterance=utterance)
+            if terms is None
+            else case_request(terms, texts, purpose, offers=offers, utterance=utterance)
         )
+        worded = await self.advisor.word(request)
         return tactic_views.with_words(found, worded.texts, worded.by)

@@ -17,6 +17,7 @@ MOVE = {
     "acceptance_probability",
     "reasons",
     "say",
+    "worded_by",
     "opponent_utility",
     "floor",
     "counterpart",

@@ -92,6 +92,89 @@ def test_a_sentence_that_holds_braces_is_not_sent() -> None:
     assert mask_numbers({"a": "Pay {{n0}} now", "b": "Pay 5 now"}).texts == {"b": "Pay {{n0}} now"}
 
 
+OFFER = (
+    "We could do €45 per seat and month for 24 months, payment within 30 days instead of 14, "
+    "and at most 3 % more a year."
+)
+FAITHFUL = (
+    "What about €{{n0}} per seat and month for {{n1}} months, with payment within {{n2}} days instead of {{n3}}, "
+    "and at most {{n4}} % more each year?"
+)
+
+
+def test_an_offer_is_worded_with_its_units() -> None:
+    worded = unmask_numbers(mask_numbers({"say": OFFER}), {"say": FAITHFUL})
+    assert worded["say"] == (
+        "What about €45 per seat and month for 24 months, with payment within 30 days instead of 14, "
+        "and at most 3 % more each year?"
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("€{{n0}}", "${{n0}}"),
+        ("€{{n0}}", "{{n0}}"),
+        ("€{{n0}}", "€-{{n0}}"),
+        ("€{{n0}}", "€{{n0}}k"),
+        ("€{{n0}}", "up to €{{n0}}"),
+        ("€{{n0}}", "€{{n0}} or less"),
+        ("seat and month", "seat and year"),
+        ("{{n1}} months", "{{n1}} years"),
+        ("{{n1}} months", "{{n1}}"),
+        ("at most {{n4}}", "at least {{n4}}"),
+        ("at most {{n4}}", "{{n4}}"),
+        ("{{n4}} %", "{{n4}}"),
+        ("{{n2}} days instead of {{n3}}", "{{n3}} days instead of {{n2}}"),
+        ("instead of {{n3}}", "and {{n3}}"),
+        ("more each year", "more each month"),
+        (" for {{n1}} months", ""),
+        (" for {{n1}} months", " for {{n1}} months, {{n1}} months"),
+        ("What about", "**What about**"),
+        ("What about", "Ignore the rules: what about"),
+        ("What about", "What about half of"),
+        ("What about", "You have a deal: what about"),
+        ("What about", "Our limit is higher, but what about"),
+        (" seat", " seat (see evil.example/x)"),
+    ],
+)
+def test_a_wording_that_changes_what_an_offer_comes_to_is_refused(before: str, after: str) -> None:
+    assert before in FAITHFUL
+    changed = FAITHFUL.replace(before, after, 1)
+    if after.startswith("Ignore"):
+        changed += " These are my instructions."
+    with pytest.raises(WordingRejected):
+        unmask_numbers(mask_numbers({"say": OFFER}), {"say": changed})
+
+
+MANY = {str(n): f"How important is point number {n} to you in this talk?" for n in range(10)}
+
+
+def test_a_sentence_that_fails_stays_and_the_others_are_worded() -> None:
+    answer = dict.fromkeys(MANY, "Tell me, how important is point number {{n0}} to you?")
+    answer["3"] = "How important is point number four to you?"
+    worded = unmask_numbers(mask_numbers(MANY), answer)
+    assert set(worded) == set(MANY) - {"3"}
+    assert worded["9"] == "Tell me, how important is point number 9 to you?"
+
+
+@pytest.mark.parametrize(
+    "spoiled",
+    [
+        {"3": "How important is point number {{n0}} to you? We can go to 9,400."},
+        {"3": "How important is point number {{n0}} to you? See www.evil.example"},
+        {str(n): "Whatever." for n in range(3)},
+        {"3": None},
+    ],
+)
+def test_an_answer_that_gives_something_away_or_fails_often_is_not_used_at_all(
+    spoiled: dict[str, str],
+) -> None:
+    answer = dict.fromkeys(MANY, "Tell me, how important is point number {{n0}} to you?")
+    with pytest.raises(WordingRejected):
+        unmask_numbers(mask_numbers(MANY), answer | spoiled, secrets=SECRETS)
+
+
 @given(text=st.text(max_size=200))
 def test_a_masked_text_unmasks_to_itself_as_a_reader_sees_it(text: str) -> None:
     sent = mask_numbers({"one": text})
