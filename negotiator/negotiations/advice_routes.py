@@ -188,6 +188,8 @@ class NegotiationAdvice:
         offers: Sequence[LedgerOffer] = (),
     ) -> dict[str, Any]:
         """The answer with its `say` reworded by the advisor, where that succeeds in time."""
+        if not self.advisor.is_on:
+            return {**answer, "worded_by": "engine"}
         texts = {"/say": answer["say"]}
         request = (
             WordingRequest(texts, SAY_PURPOSE, utterance=utterance, seconds=SAY_SECONDS)

@@ -73,6 +73,11 @@ class WordingResult:
 class Advisor(Protocol):
     """Rewords sentences. It never raises: on any failure the sentences are returned unchanged."""
 
+    @property
+    def is_on(self) -> bool:
+        """Whether there is a model, so that a request is worth making."""
+        ...
+
     async def word(self, request: WordingRequest) -> WordingResult:
         """The same fields, reworded or unchanged."""
         ...
@@ -89,6 +94,8 @@ class Advisor(Protocol):
 @dataclass(frozen=True, slots=True)
 class EngineWording:
     """The default advisor, which returns the sentences unchanged."""
+
+    is_on: bool = False
 
     async def word(self, request: WordingRequest) -> WordingResult:
         return WordingResult(request.texts, "engine")
@@ -324,6 +331,8 @@ class OpenAiAdvisor:
 
     `url` is a setting of the operator, for example `https://host/v1`. `seconds` limits the whole request.
     """
+
+    is_on = True
 
     def __init__(
         self,

@@ -305,6 +305,8 @@ class Tactics:
         offers: Sequence[LedgerOffer] = (),
     ) -> dict[str, Any]:
         """The suggestions with their sentences reworded by the advisor, where it succeeds."""
+        if not self.advisor.is_on:
+            return found
         texts = {str(n): item["say"] for n, item in enumerate(found["items"]) if item["say"]}
         purpose = tactic_views.LINE_PURPOSE
         request = (
