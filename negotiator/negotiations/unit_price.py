@@ -77,6 +77,8 @@ def read_unit_price(label: str, unit: str | None) -> UnitPrice:
     clear_rest = re.sub(r"\s*[(\[].*?[)\]]\s*", " ", rest).strip()
     per = _nouns(clear_rest)
     from_head: list[str] = []
+    if found is None and re.fullmatch(r"(?:net )?unit (?:price|cost|rate)", label, re.IGNORECASE):
+        head, from_head = label.split()[-1], ["unit"]
     for rate, noun in _RATES.items():
         if re.search(rf"\b{rate}$", head, re.IGNORECASE):
             from_head.append(noun)
@@ -150,6 +152,7 @@ class _Factor:
     value: Decimal
     noun: str
     assumption: str = ""
+    each: str = ""
 
     @property
     def words(self) -> str:
@@ -208,6 +211,8 @@ def total_of(
         span = _term(terms, package, price.period, words)
         spans = [span or _Factor(Decimal(12) / _MONTHS[price.period], price.period)]
         tail = "" if span else " a year"
+    elif any(one.each for one in factors) and price.period is None:
+        tail = f" a {next(one.each for one in factors if one.each)}"
     elif not price.period and not given and _is_paid_again(terms, price, words):
         return None
     spans = [one for one in spans if one.value != 1 or not tail]
@@ -215,7 +220,7 @@ def total_of(
     for factor in (*factors, *spans):
         total *= factor.value
     said = [*(one.words for one in factors), money(amount), *(one.words for one in spans)]
-    if len(said) < 2:
+    if len(said) < 2 or total == amount:
         return None
     notes = [one.assumption for one in (*factors, *spans) if one.assumption]
     return Total(total, f"{' × '.join(said)} = {money(total)}{tail}", bool(notes), " ".join(notes))
@@ -275,10 +280,17 @@ def _count(
         return None
     if named:
         at = coordinate(named[0].type, package.get(named[0].name))
-        label = words(named[0]).label
-        of = label if label in {"volume", "quantity"} or " of " in label else f"number of {label}"
-        text = f"The price is multiplied by the {of}."
-        return None if at is None or at <= 0 else _Factor(at, noun, text)
+        found = words(named[0])
+        plain = (
+            found.label
+            if set(found.words) & {"volume", "quantity", "number"}
+            else f"number of {found.label}"
+        )
+        text = f"The price is multiplied by the {plain}."
+        counted_as, each = _split_period(found)
+        if counted_as and noun in _ANY_GOODS:
+            noun = counted_as
+        return None if at is None or at <= 0 else _Factor(at, noun, text, each)
     found = {count for count in _counts_in(terms.title, last) if count is not None}
     if len(found) != 1 or None in _counts_in(terms.title, last):
         return None
@@ -290,15 +302,30 @@ def _counts(issue: Issue, noun: str, named: IssueWords) -> bool:
     """Whether the issue's values are how many of the noun there are."""
     if issue.type not in {"number", "integer"}:
         return False
+    unit, each = _split_period(named)
     words = [singular(word) for word in named.words]
-    unit = singular((named.unit or "").lower())
-    if set(words) & {"minimum", "free", "extra", "additional", "per", "maximum"}:
+    if each and words[-1] == each:
+        words = words[:-2]
+    if not words or set(words) & {"minimum", "free", "extra", "additional", "per", "maximum"}:
         return False
+    is_volume = bool({"volume", "quantity", "number"} & set(words))
     if unit:
-        return unit == noun and (
-            words[-1] == noun or bool({"volume", "quantity", "number"} & set(words))
-        )
+        is_same = unit == noun or (noun in _ANY_GOODS and is_volume)
+        return is_same and (words[-1] == noun or is_volume)
     return words in ([noun], ["number", "of", noun], ["volume"], ["quantity"], [noun, "count"])
+
+
+_ANY_GOODS: Final = frozenset(["unit", "piece", "item"])
+"""Nouns of a unit price that stand for whatever the volume counts."""
+
+
+def _split_period(named: IssueWords) -> tuple[str, str]:
+    """The unit in the singular, and the period that the number is for: `pieces per year` gives piece and year."""
+    unit, _, each = (named.unit or "").lower().partition(" per ")
+    if not each and len(named.words) > 2 and named.words[-2] == "per":
+        each = named.words[-1]
+    each = singular(each.strip())
+    return singular(unit.strip()), each if each in _MONTHS else ""
 
 
 def _counts_in(title: str, noun: str) -> list[Decimal | None]:
@@ -332,6 +359,8 @@ def _has_term(terms: Terms, words: Callable[[Issue], IssueWords]) -> bool:
 
 def _is_term(named: IssueWords) -> bool:
     words = set(named.words)
+    if words <= {"months", "years", "number", "of"}:
+        return True
     return bool(words & _TERM_WORDS) and not words & _OTHER_PERIODS
 
 

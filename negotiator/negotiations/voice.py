@@ -36,12 +36,13 @@ _PRIVATE_WORDS: Final = word_set(
     "mortgage divorce rent rental tenancy room landlord"
 )
 _COMPANY_WORDS: Final = word_set(
-    "software saas crm erp licence licences license licenses subscription supplier suppliers supply vendor "
-    "vendors procurement agency retainer sponsor sponsors sponsorship cloud hosting services consulting logistics "
-    "freight office company business enterprise wholesale b2b hardware laptops advertising marketing partnership "
-    "distribution seats fleet raw materials manufacturing renewal platform support outsourcing department staff "
-    "our conference warehouse commercial"
+    "software saas crm erp licences licenses subscription supplier suppliers supply vendor vendors procurement "
+    "agency retainer sponsor sponsors sponsorship cloud hosting consulting logistics freight office company "
+    "business enterprise wholesale b2b hardware laptops advertising marketing partnership distribution seats fleet "
+    "raw materials manufacturing renewal platform support outsourcing construction machinery machine "
+    "department staff conference warehouse commercial"
 )
+_TIME_RATE: Final = re.compile(r"\b(?:day|daily|hour|hourly) rate\b|(?:\bper |/)(?:day|hour)\b")
 _WORD: Final = re.compile(r"[^\W_]+(?:-[^\W_]+)?")
 
 
@@ -60,7 +61,20 @@ def voice_of(terms: Terms) -> Voice:
     company = 2 * len(category & _COMPANY_WORDS) + len(title & _COMPANY_WORDS)
     private += 2 * (terms.kind in {"salary", "lease"}) + (terms.role == "tenant")
     company += terms.kind == "renewal"
+    company += 3 * (terms.role == "landlord" and _has_organisation(terms))
+    private += 3 * (terms.role == "seller" and _is_paid_by_time(terms))
     return COMPANY if company > private else PRIVATE
+
+
+def _has_organisation(terms: Terms) -> bool:
+    return terms.other_party is not None and bool(terms.other_party.organisation)
+
+
+def _is_paid_by_time(terms: Terms) -> bool:
+    """Whether the price is a rate by the day or hour, as freelancers have it."""
+    price = terms.price
+    text = f"{terms.title} {price.label or price.name} {price.unit}" if price else ""
+    return _TIME_RATE.search(text.lower().replace("_", " ")) is not None
 
 
 def _words(text: str) -> frozenset[str]:

@@ -52,13 +52,15 @@ _PLAIN_PRICES: Final = frozenset(
 )  # fmt: skip
 """Labels that say no more than that the amount is a price."""
 _PAYMENT_WORDS: Final = word_set(
-    "payment payments terms term days period net invoice due time target in of"
+    "payment payments terms term days weeks period net invoice due time target in of until till to for before"
 )
 _DELIVERY_WORDS: Final = word_set("delivery lead time period days weeks terms term in")
 _TERM_WORDS: Final = word_set(
     "contract term length duration months years period commitment minimum agreement subscription licence license "
     "initial lease of in"
 )
+_BOUNDS: Final = word_set("cap limit maximum minimum ceiling floor")
+"""Of these none is not the same as zero."""
 _MASS_NOUNS: Final = word_set(
     "holiday holidays vacation leave training support parking storage maintenance consulting onboarding"
 )
@@ -216,7 +218,7 @@ class Wording:
             case "boolean" if isinstance(value, bool):
                 return _with_or_without(label, holds=value)
             case "money":
-                return self._money_phrase(issue, label, said)
+                return self._money_phrase(issue, label, value)
             case "percent":
                 return _percent_phrase(label, said)
             case "date":
@@ -229,9 +231,9 @@ class Wording:
             case _:
                 return _option_phrase(label, said)
 
-    def _money_phrase(self, issue: Issue, label: str, said: str) -> str:
+    def _money_phrase(self, issue: Issue, label: str, value: object) -> str:
         price = read_unit_price(label, issue.unit)
-        amount = f"{said} {price.words}".rstrip()
+        amount = f"{self.value(issue, value)} {price.words}".rstrip()
         head = price.head.lower()
         is_price = (
             issue is self.terms.price
@@ -240,6 +242,8 @@ class Wording:
         )
         if head in _PLAIN_PRICES and (is_price or not head):
             return amount
+        if not coordinate("money", value) and not is_price and not set(head.split()) & _BOUNDS:
+            return f"no {price.head}"
         if is_price and (
             found := re.fullmatch(r"(?:price|cost|fee|rate|amount) (for|of) (.+)", price.head)
         ):
@@ -286,6 +290,10 @@ def _date_phrase(label: str, said: str) -> str:
         if words[-2].lower() in _DATE_EVENTS:
             return f"{event} on {said}"
         return f"a start on {said}" if event == "start" else f"{with_article(label)} of {said}"
+    if re.match(r"(?:first|last) \S", label):
+        return f"the {label} on {said}"
+    if found := re.fullmatch(r"(?:day|date) of (\S.*)", label):
+        return f"{found[1]} on {said}"
     if words[-1].lower() in {"from", "by", "until", "on", "before"}:
         return f"{label} {said}"
     if words[-1].lower() in {"deadline", "day"}:
@@ -312,6 +320,8 @@ def _number_phrase(label: str, unit: str | None, at: Decimal) -> str:
         return f"a term of {said}"
     if (own := _counted_label(label, unit, at)) is not None:
         return own
+    if (first := _counted_first_word(label, unit, at)) is not None:
+        return first
     if unit and words and words[-1] in _MASS_NOUNS:
         return f"{said} of {label}"
     return _noun_of(label, said)
@@ -334,8 +344,20 @@ def _counted_label(label: str, unit: str | None, at: Decimal) -> str | None:
     return f"{number_text(at)} {head[: len(head) - len(last)]}{form}{mark}{rest}"
 
 
+def _counted_first_word(label: str, unit: str | None, at: Decimal) -> str | None:
+    """The first word as the noun that is counted: `6 months free of rent`, `80 loads promised per month`."""
+    first, _, rest = label.partition(" ")
+    noun = singular(first.lower())
+    is_unit = unit is not None and singular(unit.lower()) == noun
+    if noun == first.lower() or not rest or not is_unit:
+        return None
+    return f"{number_text(at)} {noun if abs(at) == 1 else first} {rest}"
+
+
 def _option_phrase(label: str, said: str) -> str:
     words = label.split()
+    if said.lower() in {"none", "no"}:
+        return f"no {label}"
     if (
         set(said.replace("-", " ").split()) & _RHYTHMS
         and said.split()[0] in _RHYTHMS

@@ -129,6 +129,22 @@ def test_money_is_written_with_its_sign_or_its_code(currency: str | None, expect
         (issue("x", "enum", "Payment"), "monthly", "monthly payment"),
         (issue("x", "enum", "Payment frequency"), "yearly upfront", "yearly upfront payment"),
         (issue("x", "enum", "Support level"), "gold", "support level: gold"),
+        (issue("x", "enum", "Exclusivity"), "none", "no exclusivity"),
+        (issue("x", "duration_days", "Days until payment"), 45, "payment within 45 days"),
+        (issue("x", "integer", "Months free of rent", "months"), 1, "1 month free of rent"),
+        (
+            issue("x", "integer", "Loads promised per month", "loads"),
+            80,
+            "80 loads promised per month",
+        ),
+        (issue("x", "duration_days", "Days before the event"), 60, "60 days before the event"),
+        (
+            issue("x", "date", "First day of work"),
+            "2031-03-01",
+            "the first day of work on 1 March 2031",
+        ),
+        (issue("x", "date", "Day of moving in"), "2031-06-15", "moving in on 15 June 2031"),
+        (issue("x", label="Unit price"), "7.60", "€7.60 per unit"),
         (issue("x", "date", "Start date"), "2027-03-01", "a start on 1 March 2027"),
         (issue("x", "date", "Delivery date"), "2027-03-01", "delivery on 1 March 2027"),
         (issue("x", "date", "Available from"), "2027-03-01", "available from 1 March 2027"),
@@ -139,9 +155,10 @@ def test_phrase_is_a_part_of_an_offer(one: Issue, value: Any, expected: str) -> 
 
 
 def test_an_amount_beside_the_price_says_what_it_is_for() -> None:
-    price, deposit = issue("price"), issue("deposit")
-    said = Wording(talk(price, deposit)).package({"price": 900, "deposit": 1800})
-    assert said == "€900 and a deposit of €1,800"
+    price, deposit, cap = issue("price"), issue("deposit"), issue("cap")
+    wording = Wording(talk(price, deposit, cap))
+    assert wording.package({"price": 900, "deposit": 1800}) == "€900 and a deposit of €1,800"
+    assert wording.package({"price": 0, "deposit": 0, "cap": 0}) == "€0, no deposit and a cap of €0"
 
 
 def test_what_comes_with_an_offer_stands_last() -> None:
@@ -208,6 +225,10 @@ def test_package_ends_with_and_and_its_total() -> None:
          "500 units × €1.50 = €750"),
         ((issue("p", unit="EUR/tonne"), issue("v", "integer", "Volume", "tonnes")), "", {"p": 700, "v": 12},
          "12 tonnes × €700 = €8,400"),
+        ((issue("p", label="Unit price"), issue("v", "integer", "Volume per year", "pieces")), "",
+         {"p": "7.60", "v": 20000}, "20,000 pieces × €7.60 = €152,000 a year"),
+        ((issue("cash", label="Cash per month"), issue("months", "integer", unit="months")), "",
+         {"cash": 9000, "months": 9}, "€9,000 × 9 months = €81,000"),
         ((issue("rate", label="Hourly rate"),), "Web site, 40 hours", {"rate": 95}, "40 hours × €95 = €3,800"),
         ((issue("rent", label="Monthly rent"),), "Flat", {"rent": 900}, "€900 × 12 months = €10,800 a year"),
     ],
@@ -219,7 +240,7 @@ def test_total_shows_the_multiplication(
     assert total is not None
     assert total.text == text
     assert total.assumed == bool(total.assumption)
-    assert total.assumed == ("rent" not in package)
+    assert total.assumed == (not {"rent", "cash"} & set(package))
 
 
 @pytest.mark.parametrize(
@@ -231,7 +252,7 @@ def test_total_shows_the_multiplication(
          "80 seats × €45 × 24 months = €86,400"),
         ("Price per seat and month", (Multiple(Decimal(80), "licences"),), {"price": 45},
          "80 licences × €45 × 12 months = €43,200 a year"),
-        ("Price per day", (Multiple(Decimal(1), "days"),), {"price": 800}, "1 day × €800 = €800"),
+        ("Price per day", (Multiple(Decimal(2), "days"),), {"price": 800}, "2 days × €800 = €1,600"),
     ],
 )  # fmt: skip
 def test_total_multiplies_by_what_the_user_gave(
@@ -253,6 +274,11 @@ def test_no_total_is_said_where_the_package_lacks_the_count_that_the_user_named(
     ("issues", "title", "package"),
     [
         ((issue("price"),), "80 seats", {"price": 12000}),
+        (
+            (issue("price", label="Yearly premium"), issue("term", "integer", unit="years")),
+            "",
+            {"price": 9, "term": 1},
+        ),
         ((issue("price", label="Price of the car"),), "Golf, 80 kilometres", {"price": 12000}),
         ((SEAT_PRICE,), "CRM", {"price": 45}),
         ((SEAT_PRICE,), "50-80 seats", {"price": 45}),
@@ -286,6 +312,20 @@ def test_a_count_from_the_title_is_an_assumption_in_a_sentence() -> None:
         ({"role": "buyer", "category": "used_car", "kind": "new_purchase"}, "I"),
         ({"role": "buyer", "title": "VW Golf, first hand"}, "I"),
         ({"role": "seller", "category": "freelance"}, "I"),
+        (
+            {"role": "seller", "category": "services", "title": "Day rate for the autumn project"},
+            "I",
+        ),
+        ({"role": "seller", "category": "licensing", "title": "Licence of the picture"}, "I"),
+        ({"role": "landlord", "kind": "lease"}, "I"),
+        (
+            {
+                "role": "landlord",
+                "kind": "lease",
+                "other_party": OtherParty(organisation="Helvar AG"),
+            },
+            "we",
+        ),
         ({"role": "seller", "category": "furniture", "kind": "sale"}, "I"),
         ({"role": "buyer"}, "I"),
         ({"role": "employer", "kind": "salary"}, "we"),
