@@ -12,7 +12,7 @@ from itertools import combinations, pairwise
 from typing import Final, Literal
 
 from negotiator.negotiations import limits
-from negotiator.negotiations.concession.aims import Aims, IssueAim, Style
+from negotiator.negotiations.concession.aims import LAST_RESERVE, RESERVE, Aims, IssueAim, Style
 from negotiator.negotiations.issues import Issue, Package, Scalar, same_value, worth_of
 from negotiator.negotiations.terms import AllowedTrade
 
@@ -31,6 +31,9 @@ EQUAL_WORTH: Final = 0.02
 MAX_ALTERNATIVES: Final = 2
 SHRINK: Final = 0.95
 """A step is at most this share of the one before, where the figures that people would name allow it."""
+ISSUE_SHARE: Final = 0.4
+"""A step gives at most this share of what is left on one issue, where that has values enough in between."""
+MANY_VALUES: Final = 4
 TOLERANCE: Final = 1e-9
 
 AskKind = Literal["issue", "movement", "close"]
@@ -189,17 +192,14 @@ def next_step(
     user's offers, so that one step after the other asks for something else. `closing` also spends what the planned
     steps keep back.
     """
-    here = aims.worth(start)
-    room = here - (aims.last_end if closing else aims.end)
-    if room <= TOLERANCE or left < 1:
+    if left < 1:
         return None
-    ratio = STEP_RATIO[style]
-    wished = room * (1 - ratio) / (1 - ratio**left) * scale
-    if most is not None:
-        wished = min(wished, most)
-    for share in (SHRINK, 1.0):
-        limit = room if most is None else min(room, most * share)
-        moves = _moves(aims, start, wished, most=limit, their_last=their_last)
+    moves: list[_Move] = []
+    for known in dict.fromkeys((their_last is not None, False)):
+        theirs = their_last if known else None
+        moves = _step_moves(
+            aims, start, theirs, left=left, style=style, most=most, scale=scale, closing=closing
+        )
         if moves:
             break
     if not moves:
@@ -217,6 +217,54 @@ def next_step(
     )
 
 
+def _end(aims: Aims, start: Package, their_last: Package | None, *, closing: bool) -> float:
+    """The utility at which the path ends; what they already offer on an issue need not be given."""
+    share = LAST_RESERVE if closing else RESERVE
+    planned = aims.last_end if closing else aims.end
+    if their_last is None:
+        return planned
+    bottom = aims.terms.preferences.constant
+    for aim in aims.issues:
+        name = aim.issue.name
+        here = aim.issue.weight * _worth(aim.issue, start[name])
+        theirs = aim.issue.weight * _worth(aim.issue, their_last.get(name))
+        bottom += min(here, max(theirs, aim.worths[-1]))
+    bottom = max(aims.floor, bottom)
+    return max(planned, bottom + share * (aims.opening_utility - bottom))
+
+
+def _step_moves(
+    aims: Aims,
+    start: Package,
+    theirs: Package | None,
+    *,
+    left: int,
+    style: Style,
+    most: float | None,
+    scale: float,
+    closing: bool,
+) -> "list[_Move]":
+    room = aims.worth(start) - _end(aims, start, theirs, closing=closing)
+    if room <= TOLERANCE:
+        return []
+    ratio = STEP_RATIO[style]
+    wished = room * (1 - ratio) / (1 - ratio**left) * scale
+    wished = wished if most is None else min(wished, most)
+    for share in (SHRINK, 1.0):
+        limit = room if most is None else min(room, most * share)
+        moves = _moves(
+            aims,
+            start,
+            wished,
+            most=limit,
+            their_last=theirs,
+            issue_share=1.0 if closing else ISSUE_SHARE,
+        )
+        if moves:
+            return moves
+    return []
+
+
 @dataclass(frozen=True, slots=True)
 class _Move:
     changes: tuple[ValueChange, ...]
@@ -225,12 +273,19 @@ class _Move:
 
 
 def _moves(
-    aims: Aims, start: Package, wished: float, *, most: float, their_last: Package | None
+    aims: Aims,
+    start: Package,
+    wished: float,
+    *,
+    most: float,
+    their_last: Package | None,
+    issue_share: float,
 ) -> list[_Move]:
     """Concessions on one or two issues; the cost counts the distance from the wished size and how badly it suits."""
     limit = most + TOLERANCE
     single = {
-        aim.issue.name: _falls(aim, start[aim.issue.name], limit, their_last) for aim in aims.issues
+        aim.issue.name: _falls(aim, start[aim.issue.name], limit, their_last, issue_share)
+        for aim in aims.issues
     }
     pulls = sorted({round(aim.pull, 6) for aim in aims.issues if single[aim.issue.name]})
     suits = {
@@ -272,11 +327,13 @@ def _rank(pulls: Sequence[float], pull: float) -> float:
 
 
 def _falls(
-    aim: IssueAim, now: Scalar, limit: float, their_last: Package | None
+    aim: IssueAim, now: Scalar, limit: float, their_last: Package | None, share: float
 ) -> list[tuple[ValueChange, float]]:
     """The values of an issue below the present one, with the utility that each gives up; none below what they offer."""
     here = aim.issue.weight * _worth(aim.issue, now)
     least = -1.0
+    if len([worth for worth in aim.worths if worth < here - TOLERANCE]) >= MANY_VALUES:
+        limit = min(limit, share * (here - aim.worths[-1]))
     if their_last is not None and aim.issue.name in their_last:
         least = aim.issue.weight * _worth(aim.issue, their_last[aim.issue.name])
     return [
