@@ -20,7 +20,7 @@ AnswerAction: TypeAlias = Literal["offer", "accept", "leave"]
 REPEAT_CHANCE: Final = 0.06
 """Share of offers that repeat the person's own last one (CraigslistBargain, 1,299 talks)."""
 HAZARD: Final = 0.03
-"""Chance a round that a talk without a fair offer on the table ends for another reason."""
+"""Chance a round that a talk without a fair offer on the table has to end now; they sign what is above their floor."""
 FAIR_SHARE: Final = 0.5
 """An offer is fair from this share of the way between the person's floor and present demand."""
 TYPICAL_MOVE: Final = 0.2
@@ -148,7 +148,7 @@ def draw_person(interests: Interests, kind: PersonKind, seed: int) -> Person:
         first_step, shrinkage = first_step * 0.3, shrinkage + 0.25
         reserve, patience, unmoved_patience = reserve + 0.15, patience - 1, unmoved_patience + 1
     if kind == "extreme_anchor":
-        first_step = first_step + 0.1
+        first_step, shrinkage = first_step + 0.1, shrinkage + 0.1
     if kind == "deadline_bluff":
         turning_word -= 1
     person = Person(
@@ -225,6 +225,8 @@ def _respond(person: Person, memory: Memory, now: Memory, at: _Standing) -> tupl
     if at.left < 0:
         return _leave(now, "We are not getting together. Thank you for your time.")
     if not fair and now.offers and at.rng.random() < HAZARD:
+        if at.value >= person.floor:
+            return _accept(now, "I have to settle this today. Agreed, then.")
         return _leave(now, "Something else has come up, so I am out.")
     if now.words_since_final is not None and person.means_it:
         return _after_final(person, now, at, fair=fair)
@@ -270,12 +272,15 @@ def _planned_step(person: Person, now: Memory, rng: Random) -> float:
 
 
 def _reciprocity(person: Person, now: Memory, at: _Standing, demand: float) -> float:
-    """The factor on the planned step: their concession against the gap, and little for none."""
+    """The factor on the planned step: their concession against the gap, and little for none.
+
+    Who anchored extremely knows it: the gap counts from the first ask of a fair person.
+    """
     if len(now.offers) == 1 and at.gain == 0.0 and at.moved:
         return 1.0
     if not at.moved:
         return 0.3 if now.unmoved == 1 and person.kind != "stubborn" else 0.0
-    gap = max(demand - at.value + at.gain, 0.05)
+    gap = max(min(demand, 1.0) - at.value + at.gain, 0.05)
     return min(1.5, max(0.25, at.gain / gap / TYPICAL_MOVE))
 
 

@@ -23,6 +23,7 @@ from negotiator.negotiations.issues import (
     UNORDERED_TYPES,
     Issue,
     Package,
+    Scalar,
     coordinate,
     same_value,
     values_of,
@@ -33,12 +34,15 @@ from negotiator.negotiations.terms import Terms
 from negotiator.negotiations.utility import package_utility, utility_of_worth
 from tests.bench.haggling.advisers import ADVISERS, floor_of, keeps_limits, last_packages
 from tests.bench.haggling.counterpart import KINDS, Person
+from tests.bench.haggling.interests import Stake
 from tests.bench.haggling.play import Case, Talk, case_names, load_case, play
 
 SEEDS: Final = 8
 COMPARED: Final = ("middle", "path", "agents", "people")
 GRID: Final = 41
 FRONTIER_BINS: Final = 800
+LEAST_ROOM: Final = 0.005
+"""Less utility than this between the walk-away and the best signed package is no room."""
 SAME: Final = 1e-9
 LESS_THAN_LAST: Final = 1.02
 """A step counts as no larger than the one before up to this ratio: figures are rounded."""
@@ -183,7 +187,7 @@ def _room(terms: Terms, person: Person) -> float | None:
     for stake, issue in zip(person.interests.stakes, terms.issues, strict=True):
         listed = list(values_of(issue, GRID))
         if issue.type not in UNORDERED_TYPES:
-            listed += [stake.floor, stake.ask]
+            listed += [stake.floor, stake.ask, *_exact_floor(stake, person.floor)]
         allowed = [
             value
             for value in listed
@@ -198,7 +202,15 @@ def _room(terms: Terms, person: Person) -> float | None:
     if not len(signed):
         return None
     room = float(signed.max()) - floor_of(terms)
-    return room if room > SAME else None
+    return room if room > LEAST_ROOM else None
+
+
+def _exact_floor(stake: Stake, worth: float) -> tuple[Scalar, ...]:
+    """The amount of money that is worth this much to the person, unrounded."""
+    if stake.issue.type != "money":
+        return ()
+    floor, ask = stake.ends
+    return (floor + (ask - floor) * Decimal(repr(worth)),)
 
 
 def _frontier(theirs: np.ndarray, mine: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -316,7 +328,7 @@ def show_talk(talk: Talk) -> None:
     for one in talk.ledger:
         shown = ", ".join(f"{name} {value}" for name, value in (one.package or {}).items())
         print(f"  {one.side:>4} {one.kind:<10} {shown}   {one.content['rationale'] or ''}")
-    print(f"  {talk.ended}: {talk.deal and dict(talk.deal)}; {score(talk)}")
+    print(f"  {talk.ended}: {talk.last_words} {talk.deal and dict(talk.deal)}; {score(talk)}")
 
 
 def main() -> None:

@@ -92,7 +92,7 @@ class Adviser(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """A talk that is over: the ledger, the user's moves, the deal if there is one, and who ended it how."""
+    """A talk that is over: the ledger, the user's moves, the deal if there is one, who ended it and with what words."""
 
     case: Case
     person: Person
@@ -101,6 +101,7 @@ class Talk:
     moves: tuple[Move, ...]
     deal: Package | None
     ended: str
+    last_words: str
 
     @property
     def rounds(self) -> int:
@@ -229,8 +230,8 @@ def play(case: Case, kind: PersonKind, seed: int, adviser: Adviser) -> Talk:
     first = case.names_first if case.names_first is not None else seed % 2 == 0
     end = _last_round(case)
 
-    def over(deal: Package | None, ended: str) -> Talk:
-        return Talk(case, person, seed, tuple(ledger.rows), tuple(moves), deal, ended)
+    def over(deal: Package | None, ended: str, said: str = "") -> Talk:
+        return Talk(case, person, seed, tuple(ledger.rows), tuple(moves), deal, ended, said)
 
     if first:
         given, memory = answer(person, memory, Turn())
@@ -244,9 +245,9 @@ def play(case: Case, kind: PersonKind, seed: int, adviser: Adviser) -> Talk:
             deal = ledger.live_package()
             if deal is None:
                 raise ValueError(f"{case.name}: accepts where nothing is on the table")
-            return over(deal, "accepted by the user")
+            return over(deal, "accepted by the user", move.said)
         if move.action == "leave":
-            return over(None, "left by the user")
+            return over(None, "left by the user", move.said)
         if spoken == end:
             return over(None, "time was up")
         turn = Turn()
@@ -259,9 +260,9 @@ def play(case: Case, kind: PersonKind, seed: int, adviser: Adviser) -> Talk:
         ledger.at += round(case.hours_a_round * HOUR / 2)
         given, memory = answer(person, memory, turn, rounds_left=left)
         if given.action == "accept":
-            return over(given.package, "accepted by them")
+            return over(given.package, "accepted by them", given.said)
         if given.action == "leave":
-            return over(None, "left by them")
+            return over(None, "left by them", given.said)
         ledger.answer(given, _named(case.terms, given, ledger))
     return over(None, "no end")
 
