@@ -141,6 +141,15 @@ _BOUNDS = re.compile(
     re.IGNORECASE,
 )
 """Words that change what an offer comes to; an answer has the same ones as the original."""
+_CONDITION = re.compile(
+    r"\b(?:if|provided|unless|in return|in exchange|as long as|on condition|subject to|should you|were you)\b",
+    re.IGNORECASE,
+)
+_NEGATION = re.compile(
+    r"\b(?:no|not|never|none|nothing|neither|nor|cannot|unable|impossible|refuse|reject|too (?:much|high|low))\b"
+    r"|n['’]t\b",
+    re.IGNORECASE,
+)
 _MONTH_NAMES: Final = (
     "january february march april june july august september october november december"
 )
@@ -259,7 +268,10 @@ def _checked(name: str, text: str, original: str) -> str:
 
 
 def _terms_of(text: str) -> tuple[object, ...]:
-    """What gives the numbers of a sentence their meaning: units beside them, periods, bounds and signs."""
+    """What gives a sentence its meaning as an offer, beside its words.
+
+    Units beside the numbers, periods, bounds, signs, whether there is a condition, and whether something is denied.
+    """
     beside: list[tuple[str, ...]] = []
     for match in _HIDDEN.finditer(text):
         before = _BEFORE_NUMBER.search(text[: match.start()])
@@ -273,10 +285,11 @@ def _terms_of(text: str) -> tuple[object, ...]:
             )
         )
     measures = Counter(u for u in map(_unit, _MEASURE_TOKEN.findall(text)) if u in _MEASURES)
-    if not beside:
-        return (measures,)
     bounds = Counter(found.lower() for found in _BOUNDS.findall(text))
-    return tuple(beside), measures, bounds, Counter(_SIGNS.findall(text))
+    is_conditional, is_denial = (bool(rule.search(text)) for rule in (_CONDITION, _NEGATION))
+    if not beside:
+        return measures, is_denial
+    return tuple(beside), measures, bounds, Counter(_SIGNS.findall(text)), is_conditional, is_denial
 
 
 def _unit(word: str) -> str:
@@ -303,7 +316,8 @@ def _kept(text: str, original: str) -> float:
     return len(wanted & found) / len(wanted) if wanted else 1.0
 
 
-REQUEST_TIMEOUT_SECONDS: Final = 8.0
+REQUEST_TIMEOUT_SECONDS: Final = 20.0
+"""The longest wait for the sentences of a whole plan; a request may name a shorter one."""
 MAX_REQUEST_BYTES: Final = 48 * 1024
 MAX_RESPONSE_BYTES: Final = 128 * 1024
 MAX_UTTERANCE_CHARACTERS: Final = 2000

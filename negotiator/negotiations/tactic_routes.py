@@ -36,6 +36,8 @@ from negotiator.store.store import Store
 OWN_TACTICS_SCOPES: Final = frozenset({MEMORIES_WRITE})
 TACTICS_PATH: Final = "/api/tactics"
 TACTIC_PATH: Final = "/api/tactics/{id}"
+SUGGESTION_SECONDS: Final = 5.0
+"""The longest wait for the wording of suggestions: the talk goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,9 +312,16 @@ class Tactics:
         texts = {str(n): item["say"] for n, item in enumerate(found["items"]) if item["say"]}
         purpose = tactic_views.LINE_PURPOSE
         request = (
-            WordingRequest(texts, purpose, utterance=utterance)
+            WordingRequest(texts, purpose, utterance=utterance, seconds=SUGGESTION_SECONDS)
             if terms is None
-            else case_request(terms, texts, purpose, offers=offers, utterance=utterance)
+            else case_request(
+                terms,
+                texts,
+                purpose,
+                offers=offers,
+                utterance=utterance,
+                seconds=SUGGESTION_SECONDS,
+            )
         )
         worded = await self.advisor.word(request)
         return tactic_views.with_words(found, worded.texts, worded.by)

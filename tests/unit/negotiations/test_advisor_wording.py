@@ -147,6 +147,52 @@ def test_a_wording_that_changes_what_an_offer_comes_to_is_refused(before: str, a
         unmask_numbers(mask_numbers({"say": OFFER}), {"say": changed})
 
 
+TRADE = "Thank you, that helps. If you agree to a term of 12 months, we can go to €46.50 instead of €41.50."
+REFUSAL = "I cannot go below €12,000, and this price is final for me."
+
+
+@pytest.mark.parametrize(
+    ("text", "worded"),
+    [
+        (
+            TRADE,
+            "That helps, thanks. If a term of {{n0}} months works for you, we can go to €{{n1}} instead of €{{n2}}.",
+        ),
+        (
+            TRADE,
+            "Thank you. Provided you agree to {{n0}} months, we could move to €{{n1}} instead of €{{n2}}.",
+        ),
+        (REFUSAL, "For me this price is final: I can't go below €{{n0}}."),
+        (
+            "Thank you, I see where you stand. What I have in mind is €12,000. How does that sit with you?",
+            "Thanks, I see better now where you stand. I have €{{n0}} in mind. What do you think of that?",
+        ),
+    ],
+)
+def test_a_faithful_paraphrase_is_used(text: str, worded: str) -> None:
+    assert unmask_numbers(mask_numbers({"say": text}), {"say": worded})
+
+
+@pytest.mark.parametrize(
+    ("text", "worded"),
+    [
+        (TRADE, "Thank you. We agree on {{n0}} months, we can go to €{{n1}} instead of €{{n2}}."),
+        (TRADE, "Thank you. A term of {{n0}} months, and we can go to €{{n1}} instead of €{{n2}}."),
+        (REFUSAL, "I can go below €{{n0}}, and this price is final for me."),
+        ("We can go to €12,000 for this price.", "We can not go to €{{n0}} for this price."),
+        (
+            "Is that something you can agree to today?",
+            "Isn't that something you can agree to today?",
+        ),
+    ],
+)
+def test_a_wording_that_drops_a_condition_or_turns_a_refusal_is_not_used(
+    text: str, worded: str
+) -> None:
+    with pytest.raises(WordingRejected):
+        unmask_numbers(mask_numbers({"say": text}), {"say": worded})
+
+
 MANY = {str(n): f"How important is point number {n} to you in this talk?" for n in range(10)}
 
 
