@@ -20,7 +20,8 @@ from negotiator.negotiations.tactic_input import stored_tactic_situation
 from negotiator.negotiations.tactics.tactic import Tactic
 
 WORDING_PURPOSE: Final = "sentences of a prepared negotiation, to be said to the other side"
-SUMMARY_POINTER: Final = "/summary/text"
+SUMMARY_MEMBERS: Final = ("who", "about", "at_stake", "first_move")
+"""The sentences of a summary that tell of no aim and no limit; its text joins them with the others."""
 
 
 def build_brief(
@@ -63,23 +64,31 @@ def build_brief(
 
 
 def wording_request(plan: PlanDocument, brief: PlanBrief) -> WordingRequest:
-    """What the advisor may word, by JSON pointer: the sentences for the other side, and the summary for the user.
+    """What the advisor may word, by JSON pointer: the sentences for the other side, and of the summary for the user.
 
     The request names the numbers that must stay private.
     """
     texts = {"".join(f"/{part}" for part in place): text for place, text in outward_texts(plan)}
-    texts[SUMMARY_POINTER] = plan["summary"]["text"]
+    summary = plan["summary"]
+    named = [name for name in SUMMARY_MEMBERS if summary.get(name)] or ["text"]
+    texts |= {f"/summary/{name}": summary[name] for name in named}
     return case_request(brief.terms, texts, WORDING_PURPOSE, offers=brief.ledger)
 
 
 def apply_wording(plan: PlanDocument, texts: Mapping[str, str]) -> PlanDocument:
-    """A copy of the plan with the sentences of `texts`, which are keyed by JSON pointer."""
+    """A copy of the plan with the sentences of `texts`, which are keyed by JSON pointer.
+
+    A sentence of the summary is replaced in its joined text as well.
+    """
     changed = deepcopy(plan)
+    summary = changed["summary"]
     for pointer, text in texts.items():
         *path, last = pointer.split("/")[1:]
         place: Any = changed
         for part in path:
             place = place[_step(place, part)]
+        if place is summary and last != "text":
+            summary["text"] = summary["text"].replace(place[last], text)
         place[last] = text
     return changed
 
