@@ -1,5 +1,6 @@
 """The rules of ranking: own results, own tactics, and what holds whatever the input."""
 
+import re
 from typing import Any
 
 import pytest
@@ -130,7 +131,10 @@ def test_the_rules_hold_in_every_situation(situation: TacticSituation) -> None:
         assert all(met(test, facts) for test in tests)
         against = [clause.condition for clause in tactic.avoid_when if clause.condition]
         assert not any(met(test, facts) for test in against)
-        assert item.why
+        assert item.why[0].isupper()
+        assert item.why.endswith(".")
+        assert item.when.endswith(".")
+        assert not re.search(r"  |\.\.|[{}_]", f"{item.why} {item.when} {item.say}"), item
         assert item.say
     assert [item.score for item in found] == sorted((item.score for item in found), reverse=True)
 
