@@ -6,7 +6,7 @@ or of an answer is the change of the split of power that it would make.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final, Literal
 
@@ -36,6 +36,8 @@ MAX_QUESTIONS: Final = 5
 MIN_EFFECT: Final = 0.005
 """The least change of the user's share of the power that is worth a question."""
 MAX_QUOTED_CHARACTERS: Final = 60
+_PLURAL_NAME: Final = re.compile(r"^the .+[^s]s$|^\S+(?: \S+)? and \S+(?: \S+)?$", re.IGNORECASE)
+"""Names that take a plural verb: "The Morgans", "Ann and Bob Lee"."""
 _NO_NAMES: Final = frozenset(["none", "null", "no", "nothing", "n/a", "na", "unknown"])
 _RIVALS: Final = {
     "buyer": "seller",
@@ -138,12 +140,13 @@ def _headline(words: Wording, power: Power) -> str:
     size = abs(power.alpha - 0.5)
     more = "a little more" if size < 0.06 else "more" if size < 0.15 else "much more"
     is_sure = not power.low <= 0.5 <= power.high
-    split = _split(power.alpha)
+    split, s = _split(power.alpha), "" if _PLURAL_NAME.search(words.them) else "s"
     if power.alpha > 0.5:
-        verb = "needs" if is_sure else "seems to need"
+        verb = f"need{s}" if is_sure else f"seem{s} to need"
         return f"{capitalise(words.them)} {verb} this deal {more} than you do ({split})"
     verb = "need" if is_sure else "seem to need"
-    return f"You {verb} this deal {more} than {words.them} does ({split})"
+    do = "does" if s else "do"
+    return f"You {verb} this deal {more} than {words.them} {do} ({split})"
 
 
 def _known_factors(power: Power) -> dict[str, frozenset[PowerSide]]:
@@ -221,16 +224,25 @@ def _concrete_clause(
             return f"you can turn to {_others(mine)}"
         if theirs is not None:
             return f"they can turn to {_others(theirs)}"
-    if name == "alternatives" and value > 0 and "me" in known and terms.batna_details:
-        named = _named(terms.batna_details.description or "")
+    if name == "alternatives" and value > 0 and "me" in known:
+        named = _alternative_name(words)
         clause = factor_clause(name, value, known)
         return clause.replace("alternative", f"alternative ({named})", 1) if named else None
     return None
 
 
-def _named(description: str) -> str:
-    """A description of the alternative as it fits into brackets; empty if it says nothing."""
-    plain = cut_at_word(tidy(re.sub(r"[()\[\]]", " ", description)), MAX_QUOTED_CHARACTERS)
+def _alternative_name(words: Wording) -> str:
+    """What the user called their alternative, short enough for brackets; empty if nothing was said."""
+    details = words.terms.batna_details
+    plain = tidy(re.sub(r"[()\[\]]", " ", details.description or "" if details else ""))
+    if len(plain) > MAX_QUOTED_CHARACTERS:
+        clauses = re.split(r"[,;:.](?=\s)|\s[–—-]\s", plain[: MAX_QUOTED_CHARACTERS + 1])
+        whole = plain[: sum(map(len, clauses[:-1])) + len(clauses) - 2].rstrip(" ,;:.–—-")
+        plain = (
+            whole
+            if len(clauses) > 1 and len(whole) >= 12
+            else cut_at_word(plain, MAX_QUOTED_CHARACTERS)
+        )
     return "" if plain.lower() in _NO_NAMES else plain
 
 
@@ -238,7 +250,10 @@ def _days(days: float) -> str:
     whole = int(days)
     if whole < 1:
         return "less than a day"
-    return f"{whole} {'day' if whole == 1 else 'days'}"
+    if whole <= 90:
+        return f"{whole} {'day' if whole == 1 else 'days'}"
+    months = round(whole / 30.44)
+    return f"{months} months" if months < 24 else f"{round(whole / 365.25)} years"
 
 
 def _others(count: int) -> str:
@@ -308,7 +323,8 @@ def _expected(words: Wording, leverage: Leverage) -> str:
     if expected is None:
         return "; but the alternative of one side is better than any such deal"
     if expected.price is None:
-        return f"; the split of power points to about {words.package(_rounded_package(words, expected.package))}"
+        package = words.package(_rounded_package(words, expected.package))
+        return f"; the split of power points to roughly this: {package}"
     price, (low, high) = expected.price, (zopa.low, zopa.high)
     span = words.terms.price.range if words.terms.price else None
     rounded = _rounded_in(span, price) if span else price
@@ -367,8 +383,11 @@ _FAVOURS: Final = (" in your favour", " in their favour")
 def _action(words: Wording, power: Power) -> str:
     name = power.most_movable.name
     unknown = {(fact.factor, fact.side) for fact in power.unknown}
-    if name == "alternatives" and (name, "me") not in unknown:
-        return "Bringing your best alternative half the way up to your target"
+    if name == "alternatives":
+        if (name, "me") not in unknown:
+            return "Bringing your best alternative half the way up to your target"
+        if named := _alternative_name(words):
+            return f"Making a firm and good second offer of your alternative ({named})"
     return FACTOR_WORDS[name].action.format(rival=_RIVALS.get(words.terms.role, "party"))
 
 
@@ -407,6 +426,14 @@ def _factor_questions(
             continue
         texts = FACTOR_WORDS[fact.factor]
         asked = texts.mine if fact.side == "me" else texts.others
+        if (fact.factor, fact.side) == ("alternatives", "me") and (
+            named := _alternative_name(words)
+        ):
+            asked = replace(
+                asked,
+                question=f"What is your alternative ({named}) worth to you, in money or as a package?",
+                why="It is named without what it is worth, so it does not count yet.",
+            )
         ends = f"between {_percent(fact.low)} and {_percent(fact.high)} of 100"
         effect = f"Depending on the answer, your share of the power is {ends}"
         if width is not None:

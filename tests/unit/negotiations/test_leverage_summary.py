@@ -145,10 +145,10 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
         },
         "You seem to need this deal a little more than Cloudwerk does (about 55:45 in their favour): a break would "
         "cost you more than them. Nothing else is known of the power between you. There is room for a deal: some "
-        "packages are better for both sides than no deal; the split of power points to about €56 per seat and month "
-        "and a term of 12 months (80 seats × €56 × 12 months = €53,760). Finding a good second offer would move the "
-        "split of power from about 55:45 in their favour to about 53:47 in your favour. Find out next: What will you "
-        "do if there is no deal, and what is that worth to you?",
+        "packages are better for both sides than no deal; the split of power points to roughly this: €56 per seat and "
+        "month and a term of 12 months (80 seats × €56 × 12 months = €53,760). Finding a good second offer would move "
+        "the split of power from about 55:45 in their favour to about 53:47 in your favour. Find out next: What will "
+        "you do if there is no deal, and what is that worth to you?",
     ),
     "a salary with little time": (
         {
@@ -236,6 +236,45 @@ def test_every_member_of_a_summary_can_be_shown_by_itself() -> None:
     assert (second.share_low, second.share_high) == (pytest.approx(0.3475, abs=1e-3), 0.5)
 
 
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("The Morgans", "The Morgans seem to need this deal more than you do"),
+        ("Ann and Bob", "Ann and Bob seem to need this deal more than you do"),
+        ("The Glass", "The Glass seems to need this deal more than you do"),
+        ("Smith and Sons Machine Tools", "Smith and Sons Machine Tools seems to need this deal"),
+    ],
+)
+def test_a_plural_name_takes_a_plural_verb(name: str, told: str) -> None:
+    body = {**CAR, "facts": {"me": {"rivals": 3}}, "counterparty": {"name": name}}
+    assert summary_of(body).who_needs_it_more.startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("days", "told"),
+    [(0.5, "less than a day"), (1, "1 day"), (90, "90 days"), (122, "4 months"), (1600, "4 years")],
+)
+def test_the_time_left_is_told_as_people_do(days: float, told: str) -> None:
+    body = {**CAR, "deadline": at_day(days), "their_estimate": {"deadline": at_day(days * 3)}}
+    assert f"you have {told} to decide while they have" in summary_of(body).who_needs_it_more
+
+
+def test_an_alternative_that_is_named_without_its_worth_is_asked_for() -> None:
+    body = {
+        **CAR,
+        "batna": {
+            "description": "The Passat of the dealer in Celle: two years older, and no heater."
+        },
+    }
+    found = summary_of(body)
+    named = "The Passat of the dealer in Celle: two years older"
+    assert found.would_shift_most.startswith(
+        f"Making a firm and good second offer of your alternative ({named}) would move"
+    )
+    asked = next(one for one in found.find_out_next if named in one.question)
+    assert asked.why == "It is named without what it is worth, so it does not count yet."
+
+
 def test_a_missing_limit_is_found_out_before_anything_else() -> None:
     nothing = {name: CAR[name] for name in ("title", "role", "currency", "issues")}
     found = summary_of(nothing)
@@ -280,7 +319,7 @@ def test_a_stateless_body_of_part_worths_is_told_in_words() -> None:
     found = summarise(described_terms(LeverageBody.model_validate(body)))
     assert found.room == (
         "There is room for a deal: some packages are better for both sides than no deal; the split of power points to "
-        "about site: north and gift: no."
+        "roughly this: site: north and no gift."
     )
 
 
