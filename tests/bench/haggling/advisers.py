@@ -23,7 +23,7 @@ from negotiator.negotiations.session import NegotiationSession
 from negotiator.negotiations.states import ACTIVE
 from negotiator.negotiations.terms import Terms
 from negotiator.negotiations.utility import Worth, package_utility, utility_bounds
-from tests.bench.haggling.play import Adviser, Move, TalkState
+from tests.bench.haggling.play import Adviser, Move, MoveAction, TalkState
 
 PATH_STEPS: Final = 5
 BOULWARE_EXPONENT: Final = 2.0
@@ -33,6 +33,11 @@ STRETCH: Final = 0.25
 PATIENCE: Final = 2
 """A fixed adviser leaves after its last offer has met this many answers in vain."""
 NEARLY: Final = 0.02
+_ACTIONS: Final[Mapping[str, MoveAction]] = {
+    "accept": "accept",
+    "counter": "offer",
+    "walk_away": "leave",
+}
 
 
 def last_packages(ledger: Sequence[OfferRow], side: str) -> list[Package]:
@@ -194,8 +199,7 @@ class AdviceForPeople:
 
 def read_answer(answer: Mapping[str, Any]) -> Move:
     """An answer of the next-move operation as a move."""
-    action = {"counter": "offer", "walk_away": "leave"}.get(answer["action"], answer["action"])
-    return Move(action, answer["offer"], answer["say"])
+    return Move(_ACTIONS[answer["action"]], answer["offer"], answer["say"])
 
 
 def floor_of(terms: Terms) -> float:

@@ -4,6 +4,7 @@ A person is drawn from a case's truth with a seed. The same person answers the s
 drawn from seed, issues and the number of the word. It never knows the user's limits.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Final, Literal, TypeAlias, get_args
@@ -34,6 +35,8 @@ LEAST_ANCHOR: Final = 0.35
 """An extreme anchor of a buyer is no less than this share of the buyer's own floor."""
 MEANT_STEP: Final = 0.85
 """A final offer that is meant goes this share of what is left to go."""
+LAST_SHARES: Final[Mapping[PersonKind, float]] = {"stubborn": 0.25}
+"""The share of the gap that a last offer closes, by kind; half for the others: they split the difference."""
 BLUFF_CHANCE: Final = 0.7
 """Chance that "this is final" is not meant."""
 
@@ -101,13 +104,17 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the person does. `withdraws` means that its earlier offer no longer stands."""
+    """What the person does.
+
+    `withdraws` means that its earlier offer no longer stands, `by_chance` that it leaves for no reason of the talk.
+    """
 
     action: AnswerAction
     package: Package | None = None
     said: str = ""
     claimed_final: bool = False
     withdraws: bool = False
+    by_chance: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +234,7 @@ def _respond(person: Person, memory: Memory, now: Memory, at: _Standing) -> tupl
     if not fair and now.offers and at.rng.random() < HAZARD:
         if at.value >= person.floor:
             return _accept(now, "I have to settle this today. Agreed, then.")
-        return _leave(now, "Something else has come up, so I am out.")
+        return Answer("leave", said="Something else has come up, so I am out.", by_chance=True), now
     if now.words_since_final is not None and person.means_it:
         return _after_final(person, now, at, fair=fair)
     if not now.offers:
@@ -248,7 +255,7 @@ def _step(person: Person, now: Memory, at: _Standing, demand: float) -> tuple[An
         size = 0.0
     limit = person.resistance if at.left > 1 else person.floor + 0.02
     if at.left <= 1:
-        size = max(size, planned)
+        size = max(size, planned, LAST_SHARES.get(person.kind, 0.5) * (demand - at.value))
     goal = min(demand, max(limit, demand - size))
     gap = goal - at.value
     if at.moved and 0 < gap < SMALL_GAP and at.rng.random() < 0.35:

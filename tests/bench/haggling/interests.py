@@ -34,7 +34,7 @@ SMALLEST_MONEY_UNITS: Final = (
     (Decimal(20), Decimal("0.05")),
     (Decimal(100), Decimal("0.5")),
     (Decimal(1_000), Decimal(5)),
-    (Decimal(10_000), Decimal(25)),
+    (Decimal(10_000), Decimal(50)),
     (Decimal(100_000), Decimal(100)),
 )
 """Below each size, the unit in which people still name an amount; beyond them 500."""

@@ -227,13 +227,13 @@ def _frontier(theirs: np.ndarray, mine: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 COLUMNS: Final = (
-    *("talks", "deals", "room got", "±", "outcome", "no room", "kept out", "rounds"),
+    *("talks", "deals", "chance", "room got", "±", "outcome", "no room", "kept out", "rounds"),
     *("taken back", "limits", "below", "repeats", "round", "shrinks"),
 )
 
 
 def row(scores: Sequence[Score]) -> list[str]:
-    """One line of a table; `deals` are of the talks with room, `kept out` the share of the others without a deal."""
+    """One line of a table: `deals` and those that chance ended are of the talks with room, `kept out` of the others."""
     with_room = [one for one in scores if one.share is not None]
     without = [one for one in scores if one.share is None]
     shares = [one.share or 0.0 for one in with_room]
@@ -242,6 +242,7 @@ def row(scores: Sequence[Score]) -> list[str]:
     return [
         str(len(scores)),
         _share(sum(one.deal for one in with_room), len(with_room)),
+        _share(sum(one.ended == "ended by chance" for one in with_room), len(with_room)),
         _mean(shares),
         _error(shares),
         _mean(outcomes),

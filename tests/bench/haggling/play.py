@@ -145,7 +145,7 @@ def _interests(terms: Terms, them: Mapping[str, Any]) -> Interests:
     for issue in terms.issues:
         known = worths.get(issue.name)
         if known is not None and issue.type == "boolean":
-            known = {key == "true": worth for key, worth in known.items()}
+            known = {True: known["true"], False: known["false"]}
         floor, ask = (_value(issue.type, them[end][issue.name]) for end in ("floor", "first_ask"))
         stakes.append(Stake(issue, floor, ask, weights.get(issue.name, 1.0), known))
     return Interests(tuple(stakes)).weighted([1.0] * len(stakes))
@@ -262,7 +262,8 @@ def play(case: Case, kind: PersonKind, seed: int, adviser: Adviser) -> Talk:
         if given.action == "accept":
             return over(given.package, "accepted by them", given.said)
         if given.action == "leave":
-            return over(None, "left by them", given.said)
+            ended = "ended by chance" if given.by_chance else "left by them"
+            return over(None, ended, given.said)
         ledger.answer(given, _named(case.terms, given, ledger))
     return over(None, "no end")
 
