@@ -145,7 +145,7 @@ def _interests(terms: Terms, them: Mapping[str, Any]) -> Interests:
     for issue in terms.issues:
         known = worths.get(issue.name)
         if known is not None and issue.type == "boolean":
-            known = {True: known["true"], False: known["false"]}
+            known = dict[Scalar, float]({True: known["true"], False: known["false"]})
         floor, ask = (_value(issue.type, them[end][issue.name]) for end in ("floor", "first_ask"))
         stakes.append(Stake(issue, floor, ask, weights.get(issue.name, 1.0), known))
     return Interests(tuple(stakes)).weighted([1.0] * len(stakes))
