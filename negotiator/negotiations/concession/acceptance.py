@@ -22,7 +22,7 @@ DOUBT: Final = (0.5, 2.0)
 """The ends of the interval of an acceptance probability: half and twice the expected room."""
 WALK_OUT: Final = 0.05
 """Chance that they leave in a round anyway."""
-WALK_OUT_UNMOVED: Final = 0.08
+WALK_OUT_UNMOVED: Final = 0.04
 """Added for each of the latest rounds without a movement of either side."""
 WALK_OUT_FINAL: Final = 0.15
 WALK_OUT_LAST: Final = 0.25

@@ -36,7 +36,7 @@ from negotiator.negotiations.utility import (
 
 Style = Literal["balanced", "firm", "cooperative"]
 
-STRETCH: Final[Mapping[str, float]] = {"cooperative": 0.2, "balanced": 0.35, "firm": 0.5}
+STRETCH: Final[Mapping[str, float]] = {"cooperative": 0.1, "balanced": 0.2, "firm": 0.35}
 """How far beyond the target to open, as a share of the way from the limit to the target.
 
 People open between the target and a quarter beyond it (CraigslistBargain); ambitious first offers that can be justified
@@ -44,7 +44,7 @@ end better (Galinsky and Mussweiler 2001).
 """
 MAX_STRETCH: Final = 1.0
 """The same share with evidence: the opening goes as far as the evidence, and at most this far."""
-RESERVE: Final = 0.25
+RESERVE: Final = 0.3
 """Share of the way from the limit to the opening that the planned steps keep back, for closing."""
 LAST_RESERVE: Final = 0.02
 """Share that is kept back when the planned steps are used up and the talk would end otherwise."""

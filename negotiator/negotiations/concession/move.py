@@ -19,11 +19,11 @@ from negotiator.negotiations.leverage.concessions import LedgerOffer
 from negotiator.negotiations.terms import Terms, days_left
 
 ANSWER_SCALE: Final = {
-    "moved_a_lot": 1.0,
+    "moved_a_lot": 0.85,
     "moved": 1.0,
-    "moved_elsewhere": 0.9,
-    "moved_a_little": 0.8,
-    "did_not_move": 0.7,
+    "moved_elsewhere": 0.85,
+    "moved_a_little": 0.85,
+    "did_not_move": 1.0,
 }
 """How large a step answers theirs, as a share of the path's next one. A large move needs no larger answer."""
 MAX_OFFERS: Final = 200
@@ -162,11 +162,10 @@ def _offer(
     if last or ultimatum or not path.steps:
         made = next_step(
             aims,
-            path.now.package,
+            reading.own,
             left=1 if last or ultimatum else CLOSING_STEPS,
             style=style,
             their_last=reading.their_last,
-            turn=path.made,
             closing=True,
         )
         if made is None:
@@ -176,13 +175,11 @@ def _offer(
         return path.steps[0], "step"
     made = next_step(
         aims,
-        path.now.package,
+        reading.own,
         left=len(path.steps),
         style=style,
-        most=path.steps[0].given,
         their_last=reading.their_last,
         scale=scale,
-        turn=path.made,
     )
     return (made, "step") if made is not None else (path.now, "hold")
 

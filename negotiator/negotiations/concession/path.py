@@ -5,6 +5,7 @@ back in the user's favour. A step gives on the issue that costs the user least f
 (logrolling), and asks for one that was not given yet.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -16,22 +17,24 @@ from negotiator.negotiations.concession.aims import LAST_RESERVE, RESERVE, Aims,
 from negotiator.negotiations.issues import Issue, Package, Scalar, same_value, worth_of
 from negotiator.negotiations.terms import AllowedTrade
 
-STEP_RATIO: Final[Mapping[str, float]] = {"cooperative": 0.7, "balanced": 0.8, "firm": 0.85}
+STEP_RATIO: Final[Mapping[str, float]] = {"cooperative": 0.6, "balanced": 0.7, "firm": 0.8}
 """Each step is about this share of the one before."""
 USUAL_STEPS: Final[Mapping[str, int]] = {"cooperative": 3, "balanced": 4, "firm": 5}
 """Steps after the opening in a talk without stated rounds; price talks have a median of three figures a side."""
 MAX_STEPS: Final = 8
 LAST_STEPS: Final = 2
 """Steps that remain when the deadline is within a day."""
-LOGROLLING_BIAS: Final = 0.5
+LOGROLLING_BIAS: Final = 0.25
 """Cost of giving on the issue that suits least, in shares of the intended size of a step."""
-PAIR_COST: Final = 0.2
+PAIR_COST: Final = 0.1
 EQUAL_WORTH: Final = 0.02
 """Packages whose utility differs by less are of equal worth."""
 MAX_ALTERNATIVES: Final = 2
 SHRINK: Final = 0.95
 """A step is at most this share of the one before, where the figures that people would name allow it."""
-ISSUE_SHARE: Final = 0.4
+SMALL_ANSWER: Final = 0.3
+"""A step below this share of the largest one answered a small move of theirs, and does not bind the next."""
+ISSUE_SHARE: Final = 0.5
 """A step gives at most this share of what is left on one issue, where that has values enough in between."""
 MANY_VALUES: Final = 4
 TOLERANCE: Final = 1e-9
@@ -111,27 +114,16 @@ def concession_path(
     """
     start = position(aims, own)
     count = steps_left(aims, len(own), style=style, days_left=days_left)
-    now = PathStep(
-        start, aims.worth(start), 0.0, (), None, _opening_alternatives(aims) if not own else ()
-    )
-    previous = _largest_step(aims, own)
+    now = PathStep(start, aims.worth(start), 0.0, (), None)
+    said: list[Package] = list(own) or [start]
     steps: list[PathStep] = []
-    at = now
     for k in range(count):
-        step = next_step(
-            aims,
-            at.package,
-            left=count - k,
-            style=style,
-            most=previous,
-            their_last=their_last,
-            turn=max(len(own), 1) + k,
-        )
+        step = next_step(aims, said, left=count - k, style=style, their_last=their_last)
         if step is None:
             break
         steps.append(step)
-        at, previous = step, step.given
-    return ConcessionPath(aims, now, tuple(steps), len(own), priced_trades(aims, at.package))
+        said.append(step.package)
+    return ConcessionPath(aims, now, tuple(steps), len(own), priced_trades(aims, said[-1]))
 
 
 def position(aims: Aims, own: Sequence[Package]) -> dict[str, Scalar]:
@@ -175,46 +167,90 @@ def steps_left(
 
 def next_step(
     aims: Aims,
-    start: Package,
+    own: Sequence[Package],
     *,
     left: int,
     style: Style = "balanced",
-    most: float | None = None,
     their_last: Package | None = None,
     scale: float = 1.0,
-    turn: int = 0,
     closing: bool = False,
 ) -> PathStep | None:
-    """The step after `start` with `left` steps to come, this one included; None when nothing is left to give.
+    """The step after the `own` offers with `left` steps to come, this one included; None when nothing is left to give.
 
-    The steps are a falling geometric series over what is left to concede. `most` is the size of the step before, which
-    this one does not exceed. `scale` makes it smaller, for an answer to a small move of theirs. `turn` counts the
-    user's offers, so that one step after the other asks for something else. `closing` also spends what the planned
-    steps keep back.
+    The steps are a falling geometric series over what is left to concede; none exceeds the one before, in all and on
+    any issue. `scale` makes the step smaller, for an answer to a small move of theirs. `closing` also spends what the
+    planned steps keep back, in whatever size.
     """
+    start = position(aims, own)
     if left < 1:
         return None
+    falls = None if closing else _falls_of(aims, own)
     moves: list[_Move] = []
-    for known in dict.fromkeys((their_last is not None, False)):
-        theirs = their_last if known else None
-        moves = _step_moves(
-            aims, start, theirs, left=left, style=style, most=most, scale=scale, closing=closing
-        )
+    for theirs in (their_last, None) if their_last is not None else (None,):
+        room = aims.worth(start) - _end(aims, start, theirs, closing=closing)
+        if room > TOLERANCE:
+            ratio = STEP_RATIO[style]
+            wished = room * (1 - ratio) / (1 - ratio**left) * scale
+            moves = _moves_within(aims, start, theirs, wished, room, falls)
         if moves:
             break
     if not moves:
         return None
     best = min(moves, key=lambda move: move.cost)
     package = {**start, **{change.issue.name: change.after for change in best.changes}}
-    others = _alternatives(aims, start, moves, best)
     return PathStep(
         package,
         aims.worth(package),
         best.given,
         best.changes,
-        _ask(aims, package, best.changes, their_last, last=left == 1, turn=turn),
-        others,
+        _ask(aims, package, best.changes, their_last, last=left == 1, turn=len(own)),
+        _alternatives(start, moves, best),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Falls:
+    """The sizes that the next step may have at most: in all, and on each issue. Infinite before a first step."""
+
+    whole: float
+    issues: Mapping[str, float]
+
+
+def _falls_of(aims: Aims, own: Sequence[Package]) -> _Falls:
+    """The size of the user's last step; of their largest where the last only answered a small move."""
+
+    def bound(worths: Sequence[float]) -> float:
+        falls = [a - b for a, b in pairwise(worths) if a - b > TOLERANCE]
+        if not falls:
+            return math.inf
+        return falls[-1] if falls[-1] >= SMALL_ANSWER * max(falls) else max(falls)
+
+    on_issue = {
+        aim.issue.name: bound(
+            [aim.issue.weight * _worth(aim.issue, one.get(aim.issue.name)) for one in own]
+        )
+        for aim in aims.issues
+    }
+    return _Falls(bound([aims.worth(one) for one in own]), on_issue)
+
+
+def _moves_within(
+    aims: Aims,
+    start: Package,
+    theirs: Package | None,
+    wished: float,
+    room: float,
+    falls: _Falls | None,
+) -> "list[_Move]":
+    """The moves of about the wished size; first those that are clearly smaller than the step before."""
+    if falls is None:
+        return _moves(aims, start, theirs, wished, room, None)
+    for share in (SHRINK, 1.0):
+        most = min(room, falls.whole * share)
+        moves = _moves(aims, start, theirs, min(wished, most), most, falls.issues)
+        if moves:
+            return moves
+    return []
 
 
 def _end(aims: Aims, start: Package, their_last: Package | None, *, closing: bool) -> float:
@@ -233,38 +269,6 @@ def _end(aims: Aims, start: Package, their_last: Package | None, *, closing: boo
     return max(planned, bottom + share * (aims.opening_utility - bottom))
 
 
-def _step_moves(
-    aims: Aims,
-    start: Package,
-    theirs: Package | None,
-    *,
-    left: int,
-    style: Style,
-    most: float | None,
-    scale: float,
-    closing: bool,
-) -> "list[_Move]":
-    room = aims.worth(start) - _end(aims, start, theirs, closing=closing)
-    if room <= TOLERANCE:
-        return []
-    ratio = STEP_RATIO[style]
-    wished = room * (1 - ratio) / (1 - ratio**left) * scale
-    wished = wished if most is None else min(wished, most)
-    for share in (SHRINK, 1.0):
-        limit = room if most is None else min(room, most * share)
-        moves = _moves(
-            aims,
-            start,
-            wished,
-            most=limit,
-            their_last=theirs,
-            issue_share=1.0 if closing else ISSUE_SHARE,
-        )
-        if moves:
-            return moves
-    return []
-
-
 @dataclass(frozen=True, slots=True)
 class _Move:
     changes: tuple[ValueChange, ...]
@@ -275,16 +279,23 @@ class _Move:
 def _moves(
     aims: Aims,
     start: Package,
+    theirs: Package | None,
     wished: float,
-    *,
     most: float,
-    their_last: Package | None,
-    issue_share: float,
+    on_issue: Mapping[str, float] | None,
 ) -> list[_Move]:
-    """Concessions on one or two issues; the cost counts the distance from the wished size and how badly it suits."""
+    """Concessions on one or two issues; the cost counts the distance from the wished size and how badly it suits.
+
+    `on_issue` bounds the step on each issue, None for the last steps of a talk.
+    """
     limit = most + TOLERANCE
     single = {
-        aim.issue.name: _falls(aim, start[aim.issue.name], limit, their_last, issue_share)
+        aim.issue.name: _values_below(
+            aim,
+            start[aim.issue.name],
+            limit if on_issue is None else min(limit, _issue_bound(aim, start, on_issue)),
+            theirs,
+        )
         for aim in aims.issues
     }
     pulls = sorted({round(aim.pull, 6) for aim in aims.issues if single[aim.issue.name]})
@@ -326,16 +337,22 @@ def _rank(pulls: Sequence[float], pull: float) -> float:
     return 1.0 if len(pulls) < 2 or pull not in pulls else pulls.index(pull) / (len(pulls) - 1)
 
 
-def _falls(
-    aim: IssueAim, now: Scalar, limit: float, their_last: Package | None, share: float
+def _issue_bound(aim: IssueAim, start: Package, on_issue: Mapping[str, float]) -> float:
+    """The most to give on one issue: a share of what is left, and no more than last time; all of it on a short list."""
+    here = aim.issue.weight * _worth(aim.issue, start[aim.issue.name])
+    if sum(worth < here - TOLERANCE for worth in aim.worths) < MANY_VALUES:
+        return here
+    return min(ISSUE_SHARE * (here - aim.worths[-1]), on_issue[aim.issue.name]) + TOLERANCE
+
+
+def _values_below(
+    aim: IssueAim, now: Scalar, limit: float, theirs: Package | None
 ) -> list[tuple[ValueChange, float]]:
     """The values of an issue below the present one, with the utility that each gives up; none below what they offer."""
     here = aim.issue.weight * _worth(aim.issue, now)
     least = -1.0
-    if len([worth for worth in aim.worths if worth < here - TOLERANCE]) >= MANY_VALUES:
-        limit = min(limit, share * (here - aim.worths[-1]))
-    if their_last is not None and aim.issue.name in their_last:
-        least = aim.issue.weight * _worth(aim.issue, their_last[aim.issue.name])
+    if theirs is not None and aim.issue.name in theirs:
+        least = aim.issue.weight * _worth(aim.issue, theirs[aim.issue.name])
     return [
         (ValueChange(aim.issue, now, value), here - worth)
         for value, worth in zip(aim.values, aim.worths, strict=True)
@@ -344,7 +361,7 @@ def _falls(
 
 
 def _alternatives(
-    aims: Aims, start: Package, moves: Sequence[_Move], best: _Move
+    start: Package, moves: Sequence[_Move], best: _Move
 ) -> tuple[dict[str, Scalar], ...]:
     """Packages of equal worth that give on other issues than the chosen step."""
     seen = {frozenset(change.issue.name for change in best.changes)}
@@ -359,11 +376,6 @@ def _alternatives(
             seen.add(names)
             found.append({**start, **{c.issue.name: c.after for c in move.changes}})
     return tuple(found)
-
-
-def _opening_alternatives(aims: Aims) -> tuple[dict[str, Scalar], ...]:
-    """Other openings of equal worth: better on one issue than the target asks, and worse on another."""
-    return ()
 
 
 def _ask(
@@ -434,15 +446,6 @@ def money_of_utility(aims: Aims, utility: float) -> Decimal | None:
         return None
     span = price.range.max - price.range.min
     return (span * Decimal(repr(utility / price.weight))).quantize(Decimal("0.01"))
-
-
-def _largest_step(aims: Aims, own: Sequence[Package]) -> float | None:
-    """The largest step that the user made; None before their second offer."""
-    if len(own) < 2:
-        return None
-    worths = [aims.worth(package) for package in own]
-    falls = [a - b for a, b in pairwise(worths) if a - b > TOLERANCE]
-    return max(falls) if falls else None
 
 
 def _within(aim: IssueAim, value: Scalar) -> Scalar:

@@ -152,10 +152,10 @@ async def test_a_move_is_said_as_a_person_says_it(negotiation_client: Negotiatio
     offer = {"by": "them", "kind": "offer", "package": {"price": "14900"}}
     await recorded(negotiation_client, key, offer)
     move = await stored(negotiation_client, key)
-    assert "€12,000" in move["say"]
+    assert "€12,300" in move["say"]
     assert "price:" not in move["say"]
-    assert move["summary"].startswith("Open with €12,000.")
+    assert move["summary"].startswith("Open with €12,300.")
     assert [one["missing"] for one in move["ask"]][:2] == ["their_estimate", "batna"]
-    assert move["path"][0] == {"price": "12500.00"}
+    assert move["path"][0] == {"price": "12800.00"}
     assert move["acceptance_interval"]["low"] <= move["acceptance_probability"]
     assert move["acceptance_probability"] <= move["acceptance_interval"]["high"]
