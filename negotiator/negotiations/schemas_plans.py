@@ -33,10 +33,18 @@ class BattlePlanHead(TypedDict):
 
 
 class BattlePlanView(BattlePlanHead):
-    """A whole plan. Numbers are figures, `{"value", "source"}`; `sources` spells out the engine's rules."""
+    """A whole plan. Numbers are figures, `{"value", "source"}`; `sources` spells out the engine's rules.
 
+    `words` beside a figure or a package is how it is said.
+    """
+
+    title: str
+    case: str
     summary: dict[str, Any]
+    overview: SectionRows
     objectives: SectionRows
+    interests: dict[str, list[str]]
+    standards: SectionRows
     zopa: dict[str, Any]
     leverage: dict[str, Any] | None
     opening_offer: dict[str, Any] | None
@@ -44,7 +52,9 @@ class BattlePlanView(BattlePlanHead):
     floor: dict[str, Any] | None
     walk_away_script: str
     concession_schedule: SectionRows
+    offered_together: SectionRows
     trades: SectionRows
+    allowed_trades: SectionRows
     questions: SectionRows
     tactics: SectionRows
     objections: SectionRows
@@ -53,8 +63,10 @@ class BattlePlanView(BattlePlanHead):
     approvals: SectionRows
     information_gaps: SectionRows
     alternatives: SectionRows
-    script: dict[str, Any]
+    script: dict[str, str]
     branches: SectionRows
+    closing_asks: list[str]
+    low_cost_gives: list[str]
     next_actions: SectionRows
     sources: dict[str, str]
 

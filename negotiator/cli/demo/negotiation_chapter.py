@@ -123,12 +123,11 @@ def _plan(journey: DemoContext, one: str) -> JsonObject:
 
 def _print_plan(journey: DemoContext, plan: JsonObject) -> None:
     """Print the parts of the plan that a reader wants first."""
-    line, opening = journey.narrator.event, plan["opening_offer"]
-    for row in plan["objectives"]:
-        line(f"Objective: {row['objective']}")
-    line(f"Open with {_plain(_package(opening))}: {opening['first_or_wait']['why']}")
+    line = journey.narrator.event
+    line(plan["summary"]["text"])
+    line(f"Open: {plan['script']['opening']}")
     for row in plan["concession_schedule"]:
-        line(f"Then {_plain(_package(row))}, worth {row['utility']['value']:.2f}: {row['trigger']}")
+        line(f"Step, worth {row['utility']['value']:.2f} then: {row['say']}")
     for row in plan["trades"]:
         line(f"Trade: {row['say']}")
     for row in plan["information_gaps"]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
+from negotiator.negotiations.issues import Package
 from negotiator.negotiations.leverage.assessment import Leverage
 from negotiator.negotiations.leverage.concessions import LedgerOffer
 from negotiator.negotiations.plans.evidence import AlternativeLead, BenchmarkFigure, RelevantMemory
@@ -29,7 +30,8 @@ class PlanBrief:
     """The whole input of one plan; only the terms are required.
 
     `counterparty` and `batna_description` come from the negotiation; `leverage` is the assessment of the same terms
-    and ledger. Everything is private except `situation.sayable`.
+    and ledger. `now` is in milliseconds since the epoch, `on_table` their offer that can be accepted. Everything is
+    private except `situation.sayable`.
     """
 
     terms: Terms
@@ -43,12 +45,8 @@ class PlanBrief:
     memories: tuple[RelevantMemory, ...] = ()
     benchmarks: tuple[BenchmarkFigure, ...] = ()
     alternatives: tuple[AlternativeLead, ...] = ()
-
-    @property
-    def them(self) -> str:
-        """The name of the other side."""
-        name = self.counterparty.get("organisation") or self.counterparty.get("name")
-        return str(name) if name else "the other side"
+    now: int = 0
+    on_table: Package | None = None
 
 
 def figure(value: Any, source: str) -> PlanFigure:

@@ -6,9 +6,11 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any, Final, cast
 
-from negotiator.negotiations.plans.admissible_packages import TOLERANCE, AdmissiblePackages
+from negotiator.negotiations.concession.aims import Aims
+from negotiator.negotiations.issues import Package, worth_of
+from negotiator.negotiations.limits import allowed_by
+from negotiator.negotiations.plans.basis import PlanBasis
 from negotiator.negotiations.plans.brief import PlanBrief
-from negotiator.negotiations.plans.figure_sections import ChosenPackages
 from negotiator.negotiations.plans.rendering import package_figures, private_limits
 from negotiator.numbers import normalise_text, number_readings, numbers_in
 
@@ -22,32 +24,35 @@ OUTWARD_PLACES: Final = (
     ("tactics", "*", "line"),
     ("objections", "*", "reply"),
     ("trades", "*", "say"),
+    ("allowed_trades", "*", "say"),
+    ("concession_schedule", "*", "say"),
+    ("branches", "*", "say"),
 )
 """The members of a plan that contain sentences for the other side; `*` stands for any index or name."""
+TOLERANCE: Final = 1e-9
 _CATALOGUE: Final = frozenset({"why", "when", "line", "how", "name"})
 _IDS: Final = "memories"
-_NAMES: Final = frozenset({"source", "tactic_id", "link", "missing", "issue", "op"})
+_NAMES: Final = frozenset(
+    {"source", "tactic_id", "link", "missing", "issue", "op", "title", "case"}
+)
+_OF_OTHER_ENGINES: Final = (("leverage", "summary"), ("information_gaps", "*", "why"))
+"""Sentences that leverage and next move say as well; their figures are checked there."""
 
 
 class BrokenPlan(Exception):
     """A plan fails one of the checks."""
 
 
-def check_plan(
-    plan: dict[str, Any],
-    brief: PlanBrief,
-    admissible: AdmissiblePackages,
-    *,
-    chosen: ChosenPackages,
-) -> None:
-    """Raise `BrokenPlan` for a package beyond a limit, a path that does not fall, a number without a source, or a
-    private number in a sentence for the other side.
+def check_plan(plan: dict[str, Any], basis: PlanBasis) -> None:
+    """Raise `BrokenPlan` for a package beyond a limit, a path that does not fall on an issue or in the whole, a number
+    without a source, or a private number in a sentence for the other side.
     """
-    _check_packages(admissible, chosen)
-    _check_schedule(admissible, chosen)
+    _check_packages(basis)
+    _check_schedule(basis)
+    _check_prices(plan)
     _check_figures(plan, ())
-    _check_sentences(plan, brief)
-    _check_outward(plan, brief, admissible, chosen)
+    _check_sentences(plan, basis)
+    _check_outward(plan, basis)
 
 
 def outward_texts(plan: dict[str, Any]) -> Iterator[tuple[PlanPlace, str]]:
@@ -97,25 +102,56 @@ def private_numbers(brief: PlanBrief) -> frozenset[Decimal]:
     return frozenset(found)
 
 
-def _check_packages(admissible: AdmissiblePackages, chosen: ChosenPackages) -> None:
-    trades = [trade.after for trade in chosen.trades]
-    steps = [*chosen.path, *chosen.alike, *([chosen.opening] if chosen.opening else [])]
-    for package in [*trades, *(step.package for step in steps)]:
-        if not admissible.is_admissible(package):
+def _packages(basis: PlanBasis) -> list[Package]:
+    """Every package that the plan proposes."""
+    found: list[Package] = []
+    for step in basis.offers:
+        found += [step.package, *step.alternatives]
+    return [*found, *(trade.after for trade in basis.trades)]
+
+
+def _check_packages(basis: PlanBasis) -> None:
+    if basis.path is None:
+        return
+    aims = basis.path.aims
+    for package in _packages(basis):
+        if not aims.is_acceptable(package):
             raise BrokenPlan(f"a package breaks a limit: {package}")
+    for trade in basis.path.allowed:
+        if not allowed_by(aims.terms, trade.package):
+            raise BrokenPlan(f"a trade passes a limit that it may not pass: {trade.package}")
 
 
-def _check_schedule(admissible: AdmissiblePackages, chosen: ChosenPackages) -> None:
-    levels = [step.utility for step in chosen.path]
-    if chosen.path and any(b >= a for a, b in pairwise(levels)):
+def _check_schedule(basis: PlanBasis) -> None:
+    if basis.path is None:
+        return
+    levels = [step.utility for step in basis.offers]
+    if any(b >= a for a, b in pairwise(levels)):
         raise BrokenPlan("the schedule does not fall")
-    given = [step.given for step in chosen.path]
-    if any(b >= a for a, b in pairwise(given)) or any(step <= 0 for step in given):
-        raise BrokenPlan("the steps of the schedule do not shrink")
-    if admissible.floor is not None and any(
-        level < admissible.floor - TOLERANCE for level in levels
-    ):
+    given = [step.given for step in basis.path.steps]
+    if any(b > a + TOLERANCE for a, b in pairwise(given)) or any(step <= 0 for step in given):
+        raise BrokenPlan("the steps of the schedule grow")
+    if any(level < basis.path.aims.floor - TOLERANCE for level in levels):
         raise BrokenPlan("the schedule crosses the floor")
+    for before, after in pairwise(step.package for step in basis.offers):
+        if taken := _taken_back(basis.path.aims, before, after):
+            raise BrokenPlan(f"the schedule takes back {taken}")
+
+
+def _taken_back(aims: Aims, before: Package, after: Package) -> list[str]:
+    """The issues on which a package is better for the user than the one before."""
+    return [
+        issue.name
+        for issue in aims.terms.issues
+        if (worth_of(issue, after[issue.name]) or 0.0)
+        > (worth_of(issue, before[issue.name]) or 0.0) + TOLERANCE
+    ]
+
+
+def _check_prices(plan: dict[str, Any]) -> None:
+    for row in plan["allowed_trades"]:
+        if row["cost"] is None and row["priced"]:
+            raise BrokenPlan(f"a trade beyond a limit has no price: {row['words']}")
 
 
 def _check_figures(part: Any, place: PlanPlace) -> None:
@@ -136,36 +172,53 @@ def _check_figures(part: Any, place: PlanPlace) -> None:
         raise BrokenPlan(f"{place} is a number without a source")
 
 
-def _check_sentences(plan: dict[str, Any], brief: PlanBrief) -> None:
+def _check_sentences(plan: dict[str, Any], basis: PlanBasis) -> None:
     """Raise when a sentence has a number that is neither in a figure nor in a text of the brief."""
-    known = number_readings(one["value"] for one in figures_in(plan))
+    values = [one["value"] for one in figures_in(plan)]
+    known = number_readings([*values, *_engine_texts(basis)])
     known |= {abs(value) for value in known}
-    given = _given_words(brief, [one["value"] for one in figures_in(plan)])
+    given = _given_words(basis, values)
     for place, text in texts_in(plan):
         head, tail = place[0], place[-1]
         catalogue = head in {"tactics", "their_tactics"} and tail in _CATALOGUE
         if catalogue or tail in _NAMES or _IDS in place or head == "sources":
+            continue
+        if any(_fits(place[: len(pattern)], pattern) for pattern in _OF_OTHER_ENGINES):
             continue
         for number in numbers_in(normalise_text(_masked(text, given))):
             if not number.in_words and not number.readings & known:
                 raise BrokenPlan(f"{place} has a number without a source: {text!r}")
 
 
-def _check_outward(
-    plan: dict[str, Any], brief: PlanBrief, admissible: AdmissiblePackages, chosen: ChosenPackages
-) -> None:
-    terms = admissible.terms
-    packages = [row.package for row in brief.ledger]
-    packages += [chosen.opening.package] if chosen.opening else []
-    packages += [trade.after for trade in chosen.trades]
+def _engine_texts(basis: PlanBasis) -> list[str]:
+    """Totals, and the ends of the path where the user named no limit: their numbers come from the issues' values."""
+    found: list[str] = []
+    for package in (*_packages(basis), basis.aim_package):
+        total = basis.words.total(package)
+        found += [total.text, total.assumption] if total else []
+    if basis.path is not None:
+        found += [basis.words.value(aim.issue, aim.values[-1]) for aim in basis.path.aims.issues]
+    return found
+
+
+def _check_outward(plan: dict[str, Any], basis: PlanBasis) -> None:
+    terms, brief = basis.terms, basis.brief
+    packages = [*(row.package for row in brief.ledger), *_packages(basis)]
+    if basis.path is not None:
+        packages += [trade.package for trade in basis.path.allowed]
+        packages += [{trade.allowed.issue: trade.allowed.to} for trade in basis.path.allowed]
+        packages += [trade.allowed.in_return for trade in basis.path.allowed]
     said = [
         figure["value"]
         for package in packages
         for figure in package_figures(terms, package, "").values()
     ]
-    public = number_readings([*said, *(mark.value for mark in brief.benchmarks if mark.public)])
+    totals = [total.text for one in packages if (total := basis.words.total(one)) is not None]
+    public = number_readings(
+        [*said, *totals, *(mark.value for mark in brief.benchmarks if mark.public)]
+    )
     hidden = private_numbers(brief) - public
-    given = _given_words(brief, said)
+    given = _given_words(basis, said)
     for place, text in outward_texts(plan):
         found = numbers_in(normalise_text(_masked(text, given)))
         if any(number.readings & hidden for number in found if not number.in_words):
@@ -175,12 +228,21 @@ def _check_outward(
             raise BrokenPlan(f"{place} has a number that is not public: {text!r}")
 
 
-def _given_words(brief: PlanBrief, values: Iterable[object]) -> list[str]:
+def _given_words(basis: PlanBasis, values: Iterable[object]) -> list[str]:
     """Texts of the brief, and named options among `values`, that contain numbers; longest first."""
-    terms, found = brief.terms, list[str]()
+    brief, terms, found = basis.brief, basis.brief.terms, list[str]()
     for issue in terms.issues:
-        found += [issue.name, issue.label, issue.unit or ""]
-    found += [terms.title, terms.category, terms.kind, terms.authority.approver or "", brief.them]
+        found += [issue.name, issue.label, issue.unit or "", basis.words.label(issue)]
+        found += [one.of for one in issue.multiples]
+        found += [basis.words.value(issue, option.value) for option in issue.options
+                  if any(map(str.isalpha, str(option.value)))]  # fmt: skip
+    found += [
+        terms.title,
+        terms.category,
+        terms.kind,
+        terms.authority.approver or "",
+        basis.words.them,
+    ]
     found += [str(value) for value in brief.counterparty.values() if value]
     found += [v for v in values if isinstance(v, str) and any(map(str.isalpha, v))]
     found += [note.text for note in brief.memories]

@@ -1,27 +1,20 @@
-"""The spoken parts of a plan: questions, script, objections with replies, tactics and counter-tactics.
+"""The spoken sections of a plan: script, questions, objections with answers, reactions, tactics and counter-tactics.
 
 Sentences for the other side contain no private number.
 """
 
 from typing import Final
 
-from negotiator.negotiations.plans.admissible_packages import AdmissiblePackages
+from negotiator.negotiations.plain_text import sentence
+from negotiator.negotiations.plans.basis import PlanBasis
 from negotiator.negotiations.plans.brief import PlanBrief, figure
-from negotiator.negotiations.plans.figure_sections import (
-    ChosenPackages,
-    PlanSection,
-)
-from negotiator.negotiations.plans.rendering import issue_label, may_be_said, package_in_words
+from negotiator.negotiations.plans.case_template import main_issue, noun_phrase
+from negotiator.negotiations.plans.offer_sections import PlanSection, first_or_wait
+from negotiator.negotiations.plans.rendering import shows_limit
 from negotiator.negotiations.tactics.catalogue import TacticCatalogue, built_in_catalogue
 from negotiator.negotiations.tactics.ranking import rank_tactics
 from negotiator.negotiations.tactics.recognition import RecognisedTactic
 from negotiator.negotiations.tactics.tactic import NegotiationRole, Tactic
-from negotiator.negotiations.terms import BUYING_ROLES, SELLING_ROLES
-
-WALK_AWAY_SCRIPT: Final = (
-    "Thank you for the time you have put into this. As it stands we cannot make it work. "
-    "If something changes on your side, we would be glad to pick it up again."
-)
 
 COUNTERPART_ROLES: Final[dict[str, NegotiationRole]] = {
     "buyer": "seller",
@@ -40,115 +33,118 @@ USUAL_TACTICS: Final[dict[str, tuple[str, ...]]] = {
     "tenant": ("tac_limited_budget", "tac_competitive_bid", "tac_split_difference"),
     "party": ("tac_threat", "tac_split_difference", "tac_stalling"),
 }
+MAX_ISSUE_QUESTIONS: Final = 2
 
 
-def question_rows(brief: PlanBrief, admissible: AdmissiblePackages) -> list[PlanSection]:
+def question_rows(basis: PlanBasis) -> list[PlanSection]:
     """Questions to ask, and what their answers reveal."""
-    rows: list[PlanSection] = [
-        {
-            "question": "What has to be true for you to sign this?",
-            "reveals": "Their must-haves, and what they can do without.",
-            "issue": None,
-        }
+    terms, rows = basis.brief.terms, list[PlanSection]()
+    for one in basis.content.questions:
+        rows.append({"question": one.ask, "reveals": one.reveals, "issue": None})
+    others = [
+        one for one in terms.issues if one is not main_issue(terms) and one.their_weight is None
     ]
-    for issue in sorted(admissible.terms.issues, key=lambda one: -one.weight)[:4]:
-        name = issue_label(issue)
+    for issue in sorted(others, key=lambda one: -one.weight)[:MAX_ISSUE_QUESTIONS]:
         ask = (
-            f"How did you arrive at your figure for {name}?"
-            if issue.type == "money"
-            else f"How important is {name} to you, compared with the rest?"
+            sentence(f"How important is {noun_phrase(basis.words.label(issue))} to you").rstrip(".")
+            + "?"
         )
-        gets = (
-            "Whether their number rests on anything." if issue.type == "money" else "Their weight."
-        )
-        rows.append({"question": ask, "reveals": gets, "issue": issue.name})
-    if brief.counterparty.get("decision_maker") != "yes":
         rows.append(
-            {
-                "question": "Who else has to agree before this is final?",
-                "reveals": "Their authority, and whether you talk to the one who decides.",
-                "issue": None,
-            }
+            {"question": ask, "reveals": "What they would give for it.", "issue": issue.name}
         )
-    if brief.terms.their_deadline is None:
-        rows.append(
-            {
-                "question": "When do you need this settled?",
-                "reveals": "Their deadline, and what waiting costs them.",
-                "issue": None,
-            }
+    if basis.brief.counterparty.get("decision_maker") != "yes":
+        ask, reveals = (
+            "Who else has to agree before this is final?",
+            "Whether you talk to the one who decides.",
         )
+        rows.append({"question": ask, "reveals": reveals, "issue": None})
+    if terms.their_deadline is None:
+        ask, reveals = (
+            "By when do you need this settled?",
+            "Their deadline, and what waiting costs them.",
+        )
+        rows.append({"question": ask, "reveals": reveals, "issue": None})
     return rows
 
 
-def objection_rows(brief: PlanBrief, admissible: AdmissiblePackages) -> list[PlanSection]:
-    """Likely objections, each with a reply, a fallback and evidence."""
-    main = max(admissible.terms.issues, key=lambda one: one.weight)
-    name, role = issue_label(main), brief.terms.role
-    if role in BUYING_ROLES:
-        first = (
-            f"We cannot go that low on {name}.",
-            f"What would have to change in the rest of the package for {name} to come down?",
-        )
-        second = (
-            "Others pay more.",
-            "What do they get for it that we do not? We would rather pay for what we use.",
-        )
-    elif role in SELLING_ROLES:
-        first = (
-            f"Your {name} is too high for us.",
-            "Compared with what? Let us look at what is in it, line by line.",
-        )
-        second = (
-            "We have cheaper offers.",
-            "May I ask what they include? I would like to compare like with like.",
-        )
-    else:
-        first = (
-            f"Your {name} is not reasonable.",
-            f"Which measure for {name} would you call fair, and who uses it?",
-        )
-        second = (
-            "We will let others decide this.",
-            "That is open to both of us. What would it cost you in time?",
-        )
-    third = (
-        "I have no authority for that.",
-        "Who has? Let us prepare together what they need in order to say yes.",
-    )
-    fallback = "Name the trade: less here against something else, never for nothing."
+def objection_rows(basis: PlanBasis) -> list[PlanSection]:
+    """Likely objections of this case, each with an answer, a fallback and evidence."""
     return [
-        {"objection": said, "reply": reply, "fallback": fallback, "evidence": _evidence(brief)}
-        for said, reply in (first, second, third)
+        {
+            "objection": one.they,
+            "reply": one.answer,
+            "fallback": one.fallback,
+            "evidence": _evidence(basis),
+        }
+        for one in basis.content.objections
     ]
 
 
-def script_section(
-    brief: PlanBrief, admissible: AdmissiblePackages, chosen: ChosenPackages
-) -> PlanSection:
-    """Sentences to open, to resolve an impasse, and to close."""
-    step, terms = chosen.opening, admissible.terms
-    said = step is not None and may_be_said(admissible, step)
-    if step is not None and said:
-        offer = f"What we have in mind is {package_in_words(terms, step.package)}."
-        why = _public_reason(brief)
-        opening = f"Thank you for making time. {offer}{why} How does that sit with you?"
-    else:
-        opening = (
-            "Thank you for making time. Before we talk numbers: what matters most to you here?"
+def script_section(basis: PlanBasis) -> dict[str, str]:
+    """What to say: to open, to offer, to show that they are understood, when it gets stuck, and to close."""
+    content, voice = basis.content, basis.words.voice
+    offer = _offer(basis)
+    speaks = offer and first_or_wait(basis)["advice"] in {"first", "answer"}
+    topic = noun_phrase(basis.words.label(main_issue(basis.brief.terms)))
+    begins = (
+        offer if speaks else sentence(f"What do you have in mind for {topic}").rstrip(".") + "?"
+    )
+    said = {
+        "opening": f"{content.opening} {begins}",
+        "offer": offer,
+        "audit": content.audit,
+        "label": content.labels[0],
+        "recap": f"{content.recap} Is that right?",
+        "batna": _alternative(basis),
+        "pivot": _pivot(basis),
+        "final": content.final.say,
+        "silence": content.silence.say,
+        "deadline": content.deadline.say,
+        "close": "I think we are nearly there. "
+        f"If you can confirm this in writing, {voice.i} can do the same today. "
+        "Shall I write down what we have agreed?",
+    }
+    return {name: text for name, text in said.items() if text}
+
+
+def branch_rows(basis: PlanBasis) -> list[PlanSection]:
+    """Advice for the ways in which the other side may react, each with what to say where words help."""
+    content, rows = basis.content, list[PlanSection]()
+    floor = basis.path is not None and basis.path.aims.floor >= 0
+    if basis.brief.terms.target is not None:
+        asks = [one.text for one in content.closing_asks[:1]]
+        extra = asks[0] if asks else "one small thing"
+        rows.append(
+            {
+                "if": "Their offer reaches your target.",
+                "then": sentence(f"Ask for {extra}, then accept"),
+            }
         )
-    others = [one for one in terms.issues if one.tradeable]
-    pivot = (
-        f"We seem to be stuck on one point. Let us look at the whole: if {issue_label(others[0])} is hard for you, "
-        f"what could you do on {issue_label(others[1])}?"
-        if len(others) > 1
-        else "We seem to be stuck on the number. What besides the number could make this work for you?"
+    if basis.path is not None and basis.path.steps:
+        rows.append(
+            {"if": "They move.", "then": "Take the next step with its ask, and only that one."}
+        )
+    rows.append({"if": "They do not move.", "then": "Hold your offer and ask what stands in the way.",
+                 "say": "What makes this hard for you?"})  # fmt: skip
+    rows.append({"if": "They take something back.", "then": "Do not follow. Keep your offer as it is.",
+                 "say": "What has changed since we last spoke?"})  # fmt: skip
+    limit = (
+        "If it is worse than your limit, leave with the walk-away words."
+        if floor
+        else "Take a break and settle your limit before you answer."
     )
-    close = (
-        "I think we are nearly there. If you can confirm these terms in writing, I can confirm ours today. "
-        "Shall I write down what we have agreed?"
+    rows.append(
+        {
+            "if": "They call it final.",
+            "then": f"{content.final.do} {limit}",
+            "say": content.final.say,
+        }
     )
-    return {"opening": opening, "pivot": pivot, "close": close}
+    rows.append(
+        {"if": "They name a deadline.", "then": content.deadline.do, "say": content.deadline.say}
+    )
+    rows.append({"if": "They go silent.", "then": content.silence.do, "say": content.silence.say})
+    return rows
 
 
 def tactic_rows(brief: PlanBrief) -> list[PlanSection]:
@@ -202,18 +198,49 @@ def _their_move(catalogue: TacticCatalogue, tactic: Tactic, why: str) -> PlanSec
     }
 
 
-def _evidence(brief: PlanBrief) -> list[PlanSection]:
-    """Benchmarks and memories that support a reply; without any, advice on what to bring."""
+def _offer(basis: PlanBasis) -> str:
+    """The sentences that name the opening or the present offer; empty where it would show a limit."""
+    if basis.path is None or shows_limit(basis.terms, basis.path.now.package):
+        return ""
+    package, voice = basis.words.package(basis.path.now.package), basis.words.voice
+    if basis.has_opened:
+        return (
+            sentence(f"{voice.my} offer stands at {package}") + " What would you need to say yes?"
+        )
+    reason = next((mark for mark in basis.brief.benchmarks if mark.public), None)
+    why = f" For comparison, {reason.label}: {reason.value}." if reason else ""
+    return (
+        sentence(f"What {voice.i} have in mind is {package}") + f"{why} How does that sit with you?"
+    )
+
+
+def _alternative(basis: PlanBasis) -> str:
+    """A sentence that says that there is an alternative, not what it is or what it is worth; empty without one."""
+    terms, voice = basis.brief.terms, basis.words.voice
+    if terms.batna is None and not (terms.batna_details and terms.batna_details.description):
+        return ""
+    return sentence(
+        f"{voice.i} could go another way, and {voice.i} would rather find one with you. "
+        f"What can you do so that {voice.i} do not have to look further?"
+    )
+
+
+def _pivot(basis: PlanBasis) -> str:
+    main = main_issue(basis.brief.terms)
+    topic = noun_phrase(basis.words.label(main))
+    others = [one for one in basis.brief.terms.issues if one.tradeable and one is not main]
+    if not others:
+        return f"Let us leave {topic} for a moment. What besides it could make this work for you?"
+    other = noun_phrase(basis.words.label(max(others, key=lambda one: one.weight)))
+    return f"Let us leave {topic} for a moment and look at the whole. What could you do on {other}?"
+
+
+def _evidence(basis: PlanBasis) -> list[PlanSection]:
+    """Benchmarks and memories that support a reply; without any, what to bring."""
+    brief = basis.brief
     rows: list[PlanSection] = [
         {"text": mark.label, "source": f"benchmark:{mark.id}"} for mark in brief.benchmarks[:2]
     ]
     rows += [{"text": note.text, "source": f"memory:{note.id}"} for note in brief.memories[:2]]
-    return rows or [{"text": "Bring one comparable deal or a published measure.", "source": None}]
-
-
-def _public_reason(brief: PlanBrief) -> str:
-    """A sentence with a public benchmark; empty without one. Memories are private."""
-    mark = next((mark for mark in brief.benchmarks if mark.public), None)
-    if mark is None:
-        return ""
-    return f" That is in line with {mark.label}: {mark.value}."
+    standard = basis.content.standards[0]
+    return rows or [{"text": sentence(f"Bring {standard.what}"), "source": None}]

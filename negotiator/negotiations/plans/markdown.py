@@ -1,152 +1,389 @@
-"""A plan as Markdown. Text that comes from users is escaped, so it has no formatting, links or HTML."""
+"""A plan as a page of Markdown to print: two pages at most, in words, with the sources as notes at the end.
+
+Text that comes from users is escaped, so it has no formatting, links or HTML.
+"""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, cast
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Final
 
-MarkdownSection = tuple[str, list[str]]
+from negotiator.negotiations.plain_text import capitalise, cut_at_word, join_words, sentence
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&-])")
+MAX_LINES: Final = 110
+MAX_COLUMNS: Final = 100
+MAX_TABLE_ROWS: Final = 12
+MAX_STEP_COLUMNS: Final = 5
+_STEP_LABEL_COLUMNS: Final = 33
+_LABEL_COLUMNS: Final = 38
+_VALUE_COLUMNS: Final = 17
+_SPECIAL: Final = re.compile(r"[\\`*\[\]<|~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w{1,31};)")
+_OPENS_A_BLOCK: Final = re.compile(r" (?=(?:[-+#>=:]+|\d{1,9}[.)])(?: |$))")
+_GLUE: Final = "\ue000"
+_MARKS: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_SOURCES: Final = {
+    "session:/their_estimate/walk_away": "Your estimate of how far they can go",
+    "session:/baseline/value": "The figure that you compare with",
+}
+_MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
+_OWN_LIMITS: Final = frozenset({"no worse than", "utility >="})
+"""Red lines that the table shows."""
+_ADVICE: Final = {
+    "answer": "",
+    "wait": "Wait for their figure, then name yours.",
+    "first": "Name yours first.",
+}
+_SITUATIONS: Final = {
+    "They call it final.": "they call it final",
+    "They name a deadline.": "they name a deadline",
+    "They go silent.": "they go silent",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PageSize:
+    """How many rows of each list the page prints, and which additions."""
+
+    interests: int = 4
+    standards: int = 4
+    objections: int = 6
+    questions: int = 6
+    open_points: int = 4
+    steps: int = 8
+    packages: int = 3
+    has_how: bool = True
+    has_reveals: bool = True
+    has_fallbacks: bool = True
+    has_step_table: bool = True
+    has_closing_words: bool = True
+
+
+REDUCTIONS: Final[tuple[dict[str, Any], ...]] = (
+    {"has_fallbacks": False},
+    {"interests": 3, "questions": 5},
+    {"has_how": False},
+    {"objections": 5, "open_points": 3},
+    {"has_reveals": False},
+    {"standards": 3, "has_closing_words": False},
+    {"objections": 4},
+    {"questions": 4, "has_step_table": False},
+    {"interests": 2},
+    {"open_points": 2, "standards": 2},
+    {"questions": 3},
+    {"interests": 1, "open_points": 1},
+    {"objections": 3},
+    {"packages": 0, "steps": 5},
+    {"objections": 2, "questions": 2, "standards": 1},
+    {"steps": 3},
+)
+"""What is left out of a page that has more than 110 lines, one after the other until it fits."""
+
+
+@dataclass(slots=True)
+class _Notes:
+    """The sources that the page has cited, in order."""
+
+    texts: list[str] = field(default_factory=list[str])
+
+    def mark(self, text: str) -> str:
+        if text not in self.texts:
+            self.texts.append(text)
+        return "".join(_MARKS[int(digit)] for digit in str(self.texts.index(text) + 1))
 
 
 def plan_markdown(view: Mapping[str, Any]) -> str:
-    """The Markdown of a plan's JSON view."""
-    state = "stale: the negotiation has moved on" if view["stale"] else "current"
-    parts = [
-        "# Battle plan",
-        f"Version {view['version']}, made from revision {view['made_from_revision']}, "
-        f"{view['created_at']} ({state}). Private.",
-        escape_markdown(view["summary"]["text"]),
-        *(_section(title, lines) for title, lines in (*_figures(view), *_words(view))),
-    ]
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _figures(view: Mapping[str, Any]) -> Iterator[MarkdownSection]:
-    """The sections that are mostly numbers."""
-    yield "Assumptions", _lines(view["summary"]["assumptions"])
-    yield "Objectives", _lines(view["objectives"], "objective", "measure")
-    yield "Room for a deal", _zopa(view["zopa"])
-    yield "Leverage", _leverage(view["leverage"])
-    yield "Opening offer", _opening(view["opening_offer"])
-    yield "Target", _limit(view["target"])
-    yield "Floor (never said)", _limit(view["floor"])
-    yield "Concessions", [_concession(row) for row in view["concession_schedule"]]
-    yield "Trades", _lines(view["trades"], "why", "say")
-    yield "Red lines", [_red(row) for row in view["red_lines"]]
-
-
-def _words(view: Mapping[str, Any]) -> Iterator[MarkdownSection]:
-    """The sections that are mostly words."""
-    yield "Questions", _lines(view["questions"], "question", "reveals")
-    yield "Tactics", _lines(view["tactics"], "name", "why", "when", "line")
-    yield "Objections", _lines(view["objections"], "objection", "reply", "fallback")
-    yield "What they may try", [_theirs(row) for row in view["their_tactics"]]
-    yield "Approvals", _lines(view["approvals"], "what", "approver")
-    yield "Not known yet", _lines(view["information_gaps"], "missing", "ask")
-    yield "Alternatives", _lines(view["alternatives"], "name", "why", "link", "source")
-    yield (
-        "Script",
-        [f"{name.capitalize()}: {escape_markdown(text)}" for name, text in view["script"].items()],
-    )
-    yield "To leave", [escape_markdown(view["walk_away_script"])]
-    yield "If, then", _lines(view["branches"], "if", "then")
-    yield "Next", _lines(view["next_actions"], "action")
-    sources = view["sources"].items()
-    yield (
-        "Where the numbers come from",
-        [f"{escape_markdown(rule)}: {escape_markdown(text)}" for rule, text in sources],
-    )
-
-
-def _lines(rows: Iterable[Any], *members: str) -> list[str]:
-    """One line per row with the named members that it has; without names the rows are texts."""
-    if not members:
-        return [escape_markdown(row) for row in rows]
-    return [
-        " · ".join(escape_markdown(row[name]) for name in members if row.get(name)) for row in rows
-    ]
+    """The page of a plan's JSON view: at most 110 lines of at most 100 characters for a plan of ordinary size."""
+    size = PageSize()
+    page = _page(view, size)
+    for less in REDUCTIONS:
+        if len(page) <= MAX_LINES:
+            break
+        size = replace(size, **less)
+        page = _page(view, size)
+    return "\n".join(page) + "\n"
 
 
 def escape_markdown(value: object) -> str:
-    """A text as one line, with every character that is special in Markdown or HTML escaped."""
-    return _SPECIAL.sub(r"\\\1", " ".join(str(value).split()))
+    """A text as one line, with the characters escaped that would start formatting, a link or HTML."""
+    return _SPECIAL.sub(r"\\\g<0>", " ".join(str(value).split()))
 
 
-def _section(title: str, lines: Iterable[str]) -> str:
-    rows = [f"- {line}" for line in lines if line]
-    return "\n".join([f"## {title}", "", *rows]) if rows else ""
-
-
-def _figure(one: Mapping[str, Any] | None) -> str:
-    return (
-        "unknown"
-        if one is None
-        else f"{escape_markdown(one['value'])} [{escape_markdown(one['source'])}]"
+def _page(view: Mapping[str, Any], size: PageSize) -> list[str]:
+    notes = _Notes()
+    sections = (
+        ("At a glance", _glance(view)),
+        ("Their side and yours", _sides(view, size)),
+        ("Opening", _opening(view, notes)),
+        ("Step by step", _steps(view, size)),
+        ("Packages to offer together", _together(view, size)),
+        ("Objections and answers", _objections(view, size)),
+        ("Questions to ask first", _questions(view, size)),
+        ("If …", _branches(view)),
+        ("To close, or to leave", _closing(view, size)),
+        ("What is assumed, and what to find out", _open_points(view, size)),
     )
+    lines = _head(view)
+    for title, body in sections:
+        if body:
+            lines += ["", f"## {title}", *body]
+    if notes.texts:
+        lines += ["", *_wrap(" · ".join(f"{notes.mark(text)} {text}" for text in notes.texts), "")]
+    return lines
 
 
-def _package(package: Mapping[str, Any]) -> str:
-    return ", ".join(f"{escape_markdown(name)} {_figure(one)}" for name, one in package.items())
+# Lines
 
 
-def _zopa(zopa: Mapping[str, Any]) -> list[str]:
-    if zopa["probability"] is None:
-        return [escape_markdown(zopa["method"])]
-    ends = f"from {_figure(zopa['low'])} to {_figure(zopa['high'])} ({escape_markdown(zopa.get('unit', ''))})"
-    return [
-        f"Probability {_figure(zopa['probability'])}, {ends}. {escape_markdown(zopa['method'])}"
-    ]
+def _wrap(text: str, indent: str, rest: str | None = None) -> list[str]:
+    """The text in lines of at most 100 characters; no line after the first begins like a list or a heading."""
+    glued = _OPENS_A_BLOCK.sub(_GLUE, text)
+    lines = textwrap.wrap(
+        glued,
+        MAX_COLUMNS,
+        initial_indent=indent,
+        subsequent_indent=indent if rest is None else rest,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [line.replace(_GLUE, " ") for line in lines]
 
 
-def _leverage(leverage: Mapping[str, Any] | None) -> list[str]:
-    if leverage is None:
-        return []
-    rows = [
-        f"Your share of the power {_figure(leverage['alpha'])}, between {_figure(leverage['low'])} "
-        f"and {_figure(leverage['high'])}.",
-        escape_markdown(leverage["most_movable"]["advice"]),
-    ]
-    known = [row for row in leverage["factors"] if row["contribution"]["value"]]
-    return rows + [escape_markdown(row["explanation"]) for row in known]
+def _bullet(text: str) -> list[str]:
+    return _wrap(text, "- ", "  ")
 
 
-def _opening(offer: Mapping[str, Any] | None) -> list[str]:
+def _quote(text: str) -> list[str]:
+    return _wrap(f"“{escape_markdown(text)}”", "> ")
+
+
+def _said(text: str) -> str:
+    return f"“{escape_markdown(text)}”"
+
+
+def _list_line(title: str, texts: Iterable[str]) -> list[str]:
+    shown = [escape_markdown(text) for text in texts]
+    return _bullet(f"**{title}** {'; '.join(shown)}.") if shown else []
+
+
+# Sections
+
+
+def _head(view: Mapping[str, Any]) -> list[str]:
+    made = datetime.fromisoformat(str(view["created_at"]))
+    day = f"{made.day} {_MONTHS[made.month - 1]} {made.year}"
+    lines = _wrap(f"# Battle plan: {escape_markdown(view['title'])}", "")[:1]
+    lines += ["", f"Private. Version {view['version']} of {day}."]
+    if view["stale"]:
+        lines[-1] += " **Out of date: the negotiation has changed since. Make a new plan.**"
+    return lines
+
+
+def _glance(view: Mapping[str, Any]) -> list[str]:
+    summary = view["summary"]
+    lines = _wrap(escape_markdown(f"{summary['who']} {summary['at_stake']}"), "")
+    lines += ["", *_table(view), ""]
+    lines += _bullet(f"**First move.** {escape_markdown(_first_move(view))}")
+    rules = [row["words"] for row in view["red_lines"] if row["op"] not in _OWN_LIMITS]
+    lines += _list_line("Not to be broken:", [rule.rstrip(".") for rule in rules])
+    if view["approvals"]:
+        row = view["approvals"][0]
+        text = f"{row['from']} on you need {row['approver'] or 'approval'}: ask before the talk."
+        lines += _bullet(f"**Approval.** {escape_markdown(text)}")
+    power = view["leverage"]
+    if power is not None and any(row["contribution"]["value"] for row in power["factors"]):
+        text = escape_markdown(power["summary"]["who_needs_it_more"])
+        lines += _bullet(f"**Who needs it more.** {text}")
+    return lines
+
+
+def _first_move(view: Mapping[str, Any]) -> str:
+    offer = view["opening_offer"]
     if offer is None:
-        return []
-    rows = [
-        f"{_package(offer['package'])}; utility {_figure(offer['utility'])}.",
-        f"Aggressiveness: {escape_markdown(offer['aggressiveness']['level'])}.",
-        f"First or wait: {escape_markdown(offer['first_or_wait']['advice'])}."
-        f" {escape_markdown(offer['first_or_wait']['why'])}",
+        return str(view["summary"]["first_move"])
+    advice = offer["first_or_wait"]
+    if offer["made"]:
+        return f"Your offer stands. {advice['why']}"
+    return f"{_ADVICE[advice['advice']]} {advice['why']}".strip()
+
+
+def _table(view: Mapping[str, Any]) -> list[str]:
+    """First move, aim and limit by issue, with the total and the saving."""
+    rows: list[tuple[str, Sequence[str]]] = []
+    columns = ("first_move", "aim", "limit")
+    for row in view["overview"][:MAX_TABLE_ROWS]:
+        label = capitalise(cut_at_word(row["label"], _LABEL_COLUMNS))
+        rows.append((label, [_cell(row[name]) for name in columns]))
+    money = view["summary"]["money"]
+    if money is not None and money["factors"]:
+        label = cut_at_word(f"In all ({money['factors']})", _LABEL_COLUMNS)
+        rows.append((label, [_cell(money["totals"][name]) for name in columns]))
+    if money is not None and money["savings"]["aim"] is not None:
+        label = cut_at_word(f"{money['compared']} than {money['baseline']}", _LABEL_COLUMNS)
+        rows.append((label, [_cell(money["savings"][name]) for name in columns]))
+    opening = view["opening_offer"]
+    first = "Your offer" if opening is not None and opening["made"] else "First move"
+    lines = [f"| | {first} | Aim | Limit (do not say) |", "|:--|:--|:--|:--|"]
+    lines += [
+        f"| {' | '.join(escape_markdown(one) for one in (label, *cells))} |"
+        for label, cells in rows
     ]
-    rows += [escape_markdown(row["text"]) for row in offer["justification"]]
-    return rows + [f"Or: {_package(row['package'])}" for row in offer["alternatives"]]
+    left = len(view["overview"]) - MAX_TABLE_ROWS
+    return [*lines, *([f"| and {left} more | | | |"] if left > 0 else [])]
 
 
-def _limit(limit: Mapping[str, Any] | None) -> list[str]:
-    if limit is None:
-        return []
-    package = cast("Mapping[str, Any]", limit.get("package", {}))
-    given = [_package(package)] if package else []
-    return [*given, f"Utility {_figure(limit['utility'])}."]
+def _cell(cell: Mapping[str, Any] | None) -> str:
+    return "–" if cell is None else cut_at_word(cell["words"], _VALUE_COLUMNS)
 
 
-def _concession(row: Mapping[str, Any]) -> str:
-    return (
-        f"{escape_markdown(row['trigger'])} {_package(row['package'])}; utility {_figure(row['utility'])}. "
-        f"In return: {escape_markdown(row['ask_in_return'])}"
+def _sides(view: Mapping[str, Any], size: PageSize) -> list[str]:
+    lines: list[str] = []
+    for text in view["interests"]["theirs"][: size.interests]:
+        lines += _bullet(f"**Theirs:** {escape_markdown(text)}")
+    for text in view["interests"]["ours"][: max(1, size.interests - 1)]:
+        lines += _bullet(f"**Yours:** {escape_markdown(text)}")
+    standards = view["standards"][: size.standards]
+    if not size.has_how:
+        return lines + _list_line("Fair measures to bring:", [row["standard"] for row in standards])
+    for row in standards:
+        standard = f"**Bring {escape_markdown(row['standard'])}.**"
+        lines += _bullet(f"{standard} {escape_markdown(row['how'])}")
+    return lines
+
+
+def _opening(view: Mapping[str, Any], notes: _Notes) -> list[str]:
+    script, offer = view["script"], view["opening_offer"]
+    lines = _quote(script["opening"])
+    lines.append("")
+    if script.get("offer") and script["offer"] not in script["opening"]:
+        lines += _bullet(f"**When they have named theirs.** {_said(script['offer'])}")
+    lines += [*_bullet(f"**Say what they may think.** {_said(script['audit'])}")]
+    lines += _bullet(f"**Name what you hear.** {_said(script['label'])}")
+    grounds = [_ground(row, notes) for row in offer["justification"]] if offer is not None else []
+    if grounds:
+        lines += _bullet(f"**Why this figure.** {' '.join(grounds)}")
+    return lines
+
+
+def _ground(row: Mapping[str, Any], notes: _Notes) -> str:
+    source = row.get("source") or row.get("figure", {}).get("source") or ""
+    kind = source.partition(":")[0]
+    note = _SOURCES.get(source) or {
+        "benchmark": "Benchmark over comparable deals",
+        "memory": "Your own note from an earlier talk",
+        "session": "What you entered for this negotiation",
+    }.get(kind)
+    return escape_markdown(row["text"]) + ("" if note is None else notes.mark(note))
+
+
+def _steps(view: Mapping[str, Any], size: PageSize) -> list[str]:
+    rows = view["concession_schedule"][: size.steps]
+    lines = (
+        ["Each step only after one of theirs, and only for what you ask in return."] if rows else []
     )
+    for place, row in enumerate(rows):
+        said = f"{_said(row['say'])}{_in_all(row)}"
+        lines += _wrap(said, f"{place + 1}. ", "   ")
+    if rows and size.has_step_table:
+        lines += ["", *_step_table(view)]
+    allowed = view["allowed_trades"]
+    if allowed:
+        lines += ["", "Past your own limit, only as you allowed:"]
+        for row in allowed:
+            lines += _bullet(escape_markdown(row["words"]))
+    return lines
 
 
-def _theirs(row: Mapping[str, Any]) -> str:
-    answers = "; ".join(
-        f"{escape_markdown(one['name'])}: {escape_markdown(one['how'])}" for one in row["counters"]
-    )
-    return f"**{escape_markdown(row['name'])}** ({escape_markdown(row['why'])}) {answers}"
+def _step_table(view: Mapping[str, Any]) -> list[str]:
+    """What the offer is at each step, with the total."""
+    offers = [view["opening_offer"], *view["concession_schedule"][:MAX_STEP_COLUMNS]]
+    width = min(_VALUE_COLUMNS, (MAX_COLUMNS - _STEP_LABEL_COLUMNS) // len(offers) - 3)
+    first = "You stand at" if offers[0]["made"] else "First move"
+    heads = [first, *(f"Step {n}" for n in range(1, len(offers)))]
+    rows: list[tuple[str, list[str]]] = []
+    for place, row in enumerate(view["overview"][:MAX_TABLE_ROWS]):
+        label = capitalise(cut_at_word(row["label"], _STEP_LABEL_COLUMNS - 3))
+        rows.append((label, [offer["values"][place] for offer in offers]))
+    if all(offer["total"] is not None for offer in offers):
+        rows.append(("In all", [offer["total"]["in_short"] for offer in offers]))
+    lines = [f"| | {' | '.join(heads)} |", f"|{':--|' * (len(offers) + 1)}"]
+    for label, cells in rows:
+        shown = [label, *(cut_at_word(one, width) for one in cells)]
+        lines.append(f"| {' | '.join(escape_markdown(one) for one in shown)} |")
+    return lines
 
 
-def _red(row: Mapping[str, Any]) -> str:
-    wanted = ", ".join(_figure(one) for one in row["values"])
-    kind = "" if row["hard"] else " (wish)"
-    return f"{escape_markdown(row['issue'] or 'the package')} {escape_markdown(row['op'])} {wanted}{kind}"
+def _in_all(row: Mapping[str, Any]) -> str:
+    return "" if row["total"] is None else f" In all {escape_markdown(row['total']['in_short'])}."
+
+
+def _together(view: Mapping[str, Any], size: PageSize) -> list[str]:
+    lines: list[str] = []
+    for row in view["offered_together"][: min(1, size.packages)]:
+        text = f"In place of {row['beside']}, offer all of these and ask which comes closest. They are worth the same"
+        lines += _wrap(f"{text} to you, and the choice shows what they value. All else stays.", "")
+        for name, package in zip("ABC", row["packages"][: size.packages], strict=False):
+            said = capitalise(escape_markdown(package["changes"]))
+            lines += _bullet(f"**{name}.** {said}.{_in_all(package)}")
+    return lines
+
+
+def _objections(view: Mapping[str, Any], size: PageSize) -> list[str]:
+    lines: list[str] = []
+    for row in view["objections"][: size.objections]:
+        text = f"**{_said(row['objection'])}** {_said(row['reply'])}"
+        if size.has_fallbacks:
+            text += f" If that does not help: {_lower(escape_markdown(row['fallback']))}"
+        lines += _bullet(text)
+    return lines
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def _questions(view: Mapping[str, Any], size: PageSize) -> list[str]:
+    lines: list[str] = []
+    for row in view["questions"][: size.questions]:
+        reveals = f" {escape_markdown(row['reveals'])}" if size.has_reveals else ""
+        lines += _bullet(f"{_said(row['question'])}{reveals}")
+    return lines
+
+
+def _branches(view: Mapping[str, Any]) -> list[str]:
+    lines: list[str] = []
+    for row in view["branches"]:
+        if (name := _SITUATIONS.get(row["if"])) is not None:
+            lines += _bullet(f"**… {name}:** {escape_markdown(row['then'])} {_said(row['say'])}")
+    return lines
+
+
+def _closing(view: Mapping[str, Any], size: PageSize) -> list[str]:
+    script = view["script"]
+    lines = _bullet(f"**To hear “that’s right”.** {_said(script['recap'])}")
+    lines += _list_line("Ask for at the end, it costs them little:", view["closing_asks"][:3])
+    lines += _list_line("Give, it costs you little:", view["low_cost_gives"][:2])
+    if size.has_closing_words:
+        lines += _bullet(f"**To close.** {_said(script['close'])}")
+    if "batna" in script:
+        lines += _bullet(f"**Your alternative, without its value.** {_said(script['batna'])}")
+    return lines + _bullet(f"**To leave.** {_said(view['walk_away_script'])}")
+
+
+def _open_points(view: Mapping[str, Any], size: PageSize) -> list[str]:
+    lines: list[str] = []
+    for text in view["summary"]["assumptions"][: size.open_points]:
+        lines += _bullet(f"Assumed: {escape_markdown(text)}")
+    for row in view["information_gaps"][: size.open_points]:
+        why = f" {row['why']}" if row.get("why") else ""
+        lines += _bullet(f"Find out: {escape_markdown(row['ask'] + why)}")
+    leads = [lead["name"] for lead in view["alternatives"][:3]]
+    if leads:
+        lines += _bullet(
+            escape_markdown(sentence(f"Look at {join_words(leads)} as an alternative"))
+        )
+    return lines

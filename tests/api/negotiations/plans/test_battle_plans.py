@@ -93,7 +93,7 @@ async def test_a_plan_is_printed_for_those_who_accept_markdown(
     assert page.headers["content-type"] == "text/markdown; charset=utf-8"
     assert page.headers["vary"] == "Accept"
     assert page.text.startswith("# Battle plan")
-    for title in ("## Opening offer", "## Script", "## Red lines", "## Not known yet"):
+    for title in ("## At a glance", "## Opening", "## Step by step", "## Objections and answers"):
         assert title in page.text
     assert "<script>" not in page.text
     assert "](http" not in page.text

@@ -27,9 +27,9 @@ class Case:
     expect: dict[str, Any]
 
 
-def case(name: str) -> Case:
+def case(name: str, folder: Path = FOLDER) -> Case:
     """The case of this name."""
-    with (FOLDER / f"{name}.toml").open("rb") as file:
+    with (folder / f"{name}.toml").open("rb") as file:
         page = tomllib.load(file)
     body = NegotiationBody.model_validate(page["negotiation"])
     now: datetime = page["now"]
@@ -49,7 +49,7 @@ def case(name: str) -> Case:
         "alternatives": tuple(AlternativeLead(**row) for row in page.get("alternatives", [])),
     }
     return Case(
-        body, brief_of(body, ledger, int(now.timestamp() * 1000), **outside), page["expect"]
+        body, brief_of(body, ledger, int(now.timestamp() * 1000), **outside), page.get("expect", {})
     )
 
 
@@ -61,6 +61,7 @@ def brief_of(
     leverage = None
     if not terms.unvalued:
         leverage = assess_leverage(terms, ledger, now=now)
+    theirs = [row.package for row in ledger if row.by == "them"]
     other = body.counterparty.model_dump() if body.counterparty else {}
     return PlanBrief(
         terms=terms,
@@ -69,5 +70,7 @@ def brief_of(
         ledger=ledger,
         leverage=leverage,
         situation=stored_tactic_situation(terms, leverage, ledger, now=now, counterparty=other),
+        now=now,
+        on_table=theirs[-1] if theirs else None,
         **outside,
     )

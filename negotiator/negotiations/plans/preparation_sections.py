@@ -1,0 +1,102 @@
+"""The sections of a plan for the time before the talk: interests, standards, gaps, leads and next actions."""
+
+from typing import Any, Final
+
+from negotiator.negotiations.concession.move_text import missing_inputs
+from negotiator.negotiations.plain_text import join_words, sentence
+from negotiator.negotiations.plans.basis import PlanBasis
+from negotiator.negotiations.plans.brief import PlanBrief
+from negotiator.negotiations.plans.offer_sections import PlanSection
+
+GAP_QUESTIONS: Final[dict[str, str]] = {
+    "walk_away": "What is the least you would still agree to, before you would rather have no deal?",
+    "target": "What result would you call a success, and why is it realistic?",
+    "batna": "What exactly happens if there is no deal, and what is that worth?",
+    "their_estimate": "Who has dealt with them before, and where did they give in?",
+    "deadline": "By when does it have to be decided, on your side and on theirs?",
+    "currency": "In which currency is it settled?",
+}
+
+
+def interest_section(basis: PlanBasis) -> PlanSection:
+    """What each side probably wants behind its positions; to be found out, not known."""
+    content = basis.content
+    return {"theirs": list(content.their_interests), "ours": list(content.our_interests)}
+
+
+def standard_rows(basis: PlanBasis) -> list[PlanSection]:
+    """Objective standards that count in this kind of talk, and how to get each."""
+    return [{"standard": one.what, "how": one.how} for one in basis.content.standards]
+
+
+def gap_rows(basis: PlanBasis) -> list[PlanSection]:
+    """What is missing, by the name of the member, in the order of what it would change, with the question to put."""
+    brief, path = basis.brief, basis.path
+    rows: list[PlanSection] = []
+    if path is not None:
+        found = missing_inputs(path.aims, basis.words)
+        rows += [{"missing": one.missing, "ask": one.ask, "why": one.why} for one in found]
+    named = {row["missing"] for row in rows}
+    for name in brief.terms.missing:
+        if name not in named:
+            rows.append({"missing": name, "ask": _gap_question(basis, name)})
+    if not brief.benchmarks:
+        rows.append({"missing": "benchmarks", "ask": "What did comparable deals end at?"})
+    if brief.terms.batna is None and not brief.alternatives:
+        rows.append({"missing": "alternatives", "ask": "Who else could you turn to?"})
+    return rows
+
+
+def next_action_rows(basis: PlanBasis) -> list[PlanSection]:
+    """The three most important next actions."""
+    brief, terms = basis.brief, basis.brief.terms
+    missing = set(terms.missing)
+    rows: list[PlanSection] = []
+    if basis.they_spoke and basis.path is not None and basis.path.steps:
+        rows.append({"action": "Answer their last offer with the next step of the schedule."})
+    if missing & {"walk_away", "target"}:
+        rows.append({"action": "Write down your walk-away and your target before you talk."})
+    if terms.unvalued:
+        labels = [basis.words.label(one) for one in terms.issues if one.name in terms.unvalued]
+        rows.append({"action": sentence(f"Give the range of {join_words(labels)}")})
+    if brief.alternatives:
+        names = ", ".join(lead.name for lead in brief.alternatives[:3])
+        rows.append({"action": sentence(f"Get an offer from an alternative: {names}")})
+    if "batna" in missing:
+        rows.append({"action": "Find out what you do if there is no deal, and what it is worth."})
+    if not brief.benchmarks:
+        rows += [{"action": one.how} for one in basis.content.standards[:1]]
+    if "their_estimate" in missing:
+        rows.append({"action": "Ask somebody who has dealt with them how far they went."})
+    if basis.path is not None:
+        rows.append({"action": "Rehearse the opening aloud once, and the silence after it."})
+    rows += [
+        {"action": "Ask your questions before any figure."},
+        {"action": "Settle who decides, and by when."},
+        {"action": "Write down what was said right after the talk."},
+    ]
+    return rows[:3]
+
+
+def lead_rows(brief: PlanBrief) -> list[dict[str, Any]]:
+    """Possible alternatives to the other side, with links."""
+    return [
+        {"name": one.name, "link": one.link, "why": one.why}
+        | ({"source": one.source} if one.source else {})
+        for one in brief.alternatives
+    ]
+
+
+def _gap_question(basis: PlanBasis, name: str) -> str:
+    if (ask := GAP_QUESTIONS.get(name)) is not None:
+        return ask
+    kind = name.rpartition("/")[2]
+    place = name.split("/")[1] if name.startswith("issues/") else ""
+    issues = basis.brief.terms.issues
+    label = basis.words.label(issues[int(place)]) if place.isdigit() else "it"
+    return {
+        "their_weight": f"How much does {label} matter to them, compared with the rest?",
+        "weight": f"How much does {label} matter to you, compared with the rest?",
+        "range": f"What are the best and the worst value anybody could imagine for {label}?",
+        "direction": f"Is more or less better for you on {label}?",
+    }.get(kind, "What is it, and who would know?")
