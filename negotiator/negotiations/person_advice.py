@@ -65,7 +65,7 @@ def stored_person_answer(
         terms,
         offers,
         now=now,
-        on_table=_on_table(terms, offers, live),
+        on_table=offer_on_table(terms, offers, live),
         style=style,
         words=" ".join(text for text in (utterance, _said(rows)) if text) or None,
         evidence=price_evidence(terms, benchmarks),
@@ -200,7 +200,7 @@ def _rate(text: str | None) -> Decimal | None:
     return Decimal(text.removesuffix("%").strip()) / 100
 
 
-def _on_table(
+def offer_on_table(
     terms: Terms, offers: Sequence[LedgerOffer], live: Sequence[OfferRow]
 ) -> Package | None:
     """Their live offer, completed from their earlier ones, if it names every issue."""

@@ -8,10 +8,10 @@ from typing import Any, Final
 from negotiator.negotiations import offer_history
 from negotiator.negotiations.advisor import WordingRequest
 from negotiator.negotiations.advisor_case import case_request
-from negotiator.negotiations.issues import Package
 from negotiator.negotiations.leverage.assessment import assess_leverage
 from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.negotiations.past_evidence import PastEvidence
+from negotiator.negotiations.person_advice import offer_on_table, price_evidence
 from negotiator.negotiations.plans.brief import PlanBrief
 from negotiator.negotiations.plans.checks import outward_texts
 from negotiator.negotiations.plans.evidence import AlternativeLead
@@ -19,8 +19,6 @@ from negotiator.negotiations.plans.generator import PlanDocument
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.negotiations.tactic_input import stored_tactic_situation
 from negotiator.negotiations.tactics.tactic import Tactic
-from negotiator.negotiations.terms import Terms
-from negotiator.negotiations.utility import is_complete
 
 WORDING_PURPOSE: Final = "sentences of a prepared negotiation, to be said to the other side"
 SUMMARY_MEMBERS: Final = ("who", "about", "at_stake", "first_move")
@@ -63,16 +61,10 @@ def build_brief(
         memories=past.memories,
         results=past.results,
         benchmarks=past.benchmarks,
+        evidence=price_evidence(terms, past.benchmarks),
         now=now,
-        on_table=_on_table(terms, rows, now),
+        on_table=offer_on_table(terms, ledger, offer_history.live_offers(rows, now, side="them")),
     )
-
-
-def _on_table(terms: Terms, rows: Sequence[OfferRow], now: int) -> Package | None:
-    """Their live offer, if it is complete."""
-    live = offer_history.live_offers(rows, now, side="them")
-    package = live[-1].package if live else None
-    return package if package and is_complete(terms.issues, package) else None
 
 
 def wording_request(plan: PlanDocument, brief: PlanBrief) -> WordingRequest:

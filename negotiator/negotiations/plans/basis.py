@@ -122,7 +122,13 @@ def _move(brief: PlanBrief) -> PersonMove | None:
     terms, _ = with_assumed_ranges(with_fewer_options(brief.terms))
     if terms.unvalued:
         return None
-    move = person_move(brief.terms, brief.ledger, now=brief.now, on_table=brief.on_table)
+    move = person_move(
+        brief.terms,
+        brief.ledger,
+        now=brief.now,
+        on_table=brief.on_table,
+        evidence=brief.evidence,
+    )
     now = move.path.now.package
     known = all(issue.name in now for issue in terms.issues)
     return move if known and move.path.aims.is_acceptable(now) else None

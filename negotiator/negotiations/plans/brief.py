@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
+from negotiator.negotiations.concession.aims import Evidence
 from negotiator.negotiations.issues import Package
 from negotiator.negotiations.leverage.assessment import Leverage
 from negotiator.negotiations.leverage.concessions import LedgerOffer
@@ -30,7 +31,8 @@ class PlanBrief:
     """The whole input of one plan; only the terms are required.
 
     `counterparty` and `batna_description` come from the negotiation; `leverage` is the assessment of the same terms
-    and ledger. `now` is in milliseconds since the epoch, `on_table` their offer that can be accepted. Everything is
+    and ledger. `now` is in milliseconds since the epoch, `on_table` their offer that can be accepted,
+    `evidence` the prices that others can check. Everything is
     private except `situation.sayable`.
     """
 
@@ -45,6 +47,7 @@ class PlanBrief:
     memories: tuple[RelevantMemory, ...] = ()
     benchmarks: tuple[BenchmarkFigure, ...] = ()
     alternatives: tuple[AlternativeLead, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
     now: int = 0
     on_table: Package | None = None
 

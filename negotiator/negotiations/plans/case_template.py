@@ -58,7 +58,8 @@ LABEL_SCORE: Final = 1
 
 _Raw = Mapping[str, Any]
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
-_REPEATED_MARK: Final = re.compile(r"[\s.,;:!?]*([.,;:!?])")
+_REPEATED_MARK: Final = re.compile(r"[.,;:!?][ .,;:!?]*(?=[.,;:!?])")
+_BLANK_BEFORE_MARK: Final = re.compile(r" (?=[.,;:!?])")
 _LAST_WORD: Final = re.compile(r"([^\W_]+)\s+$")
 _MARKS: Final = (".", ",", ";", ":", "?", "!")
 _SENTENCE_END: Final = re.compile(r"[.?!]\s+$")
@@ -309,7 +310,8 @@ def noun_phrase(label: str) -> str:
 
 
 def _with_single_marks(text: str) -> str:
-    return " ".join(_REPEATED_MARK.sub(r"\1", text).split())
+    plain = _REPEATED_MARK.sub("", " ".join(text.split()))
+    return _BLANK_BEFORE_MARK.sub("", plain)
 
 
 def main_issue(terms: Terms) -> Issue:

@@ -19,7 +19,7 @@ MAX_STEP_COLUMNS: Final = 5
 _STEP_LABEL_COLUMNS: Final = 33
 _LABEL_COLUMNS: Final = 38
 _VALUE_COLUMNS: Final = 17
-_SPECIAL: Final = re.compile(r"[\\`*\[\]<|~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w{1,31};)")
+_SPECIAL: Final = re.compile(r"[\\`*\[\]<|~]|(?<=\])\(|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w{1,31};)")
 _OPENS_A_BLOCK: Final = re.compile(r" (?=(?:[-+#>=:]+|\d{1,9}[.)])(?: |$))")
 _GLUE: Final = "\ue000"
 _MARKS: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹"

@@ -333,7 +333,10 @@ def _justification(basis: PlanBasis) -> list[PlanSection]:
     rows: list[PlanSection] = []
     if basis.path is not None:
         rows += [{"text": one.text, "source": one.source} for one in basis.path.aims.grounds]
+    cited = {row["source"] for row in rows}
     for mark in basis.brief.benchmarks:
+        if f"benchmark:{mark.id}" in cited:
+            continue
         text = sentence(f"{mark.label}: {mark.value}")
         rows.append({"text": text, "figure": figure(mark.value, f"benchmark:{mark.id}")})
     rows += [

@@ -8,6 +8,7 @@ from typing import Any
 
 from negotiator.negotiations.leverage.assessment import assess_leverage
 from negotiator.negotiations.leverage.concessions import LedgerOffer
+from negotiator.negotiations.person_advice import price_evidence
 from negotiator.negotiations.plans.brief import PlanBrief
 from negotiator.negotiations.plans.evidence import AlternativeLead, BenchmarkFigure, RelevantMemory
 from negotiator.negotiations.schemas_negotiations import NegotiationBody
@@ -70,6 +71,7 @@ def brief_of(
         ledger=ledger,
         leverage=leverage,
         situation=stored_tactic_situation(terms, leverage, ledger, now=now, counterparty=other),
+        evidence=price_evidence(terms, outside.get("benchmarks", ())),
         now=now,
         on_table=theirs[-1] if theirs else None,
         **outside,

@@ -87,7 +87,7 @@ def test_a_stale_plan_says_so_at_the_top() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("**bold** <b> [x](http://y) `code`", r"\*\*bold\*\* \<b> \[x\](http://y) \`code\`"),
+        ("**bold** <b> [x](http://y) `code`", r"\*\*bold\*\* \<b> \[x\]\(http://y) \`code\`"),
         ("snake_case and _this_", r"snake_case and \_this\_"),
         ("a | b", r"a \| b"),
         ("R&D &lt;b&gt;", r"R&D \&lt;b\&gt;"),
