@@ -118,7 +118,9 @@ def concession_path(
     said: list[Package] = list(own) or [start]
     steps: list[PathStep] = []
     for k in range(count):
-        step = next_step(aims, said, left=count - k, style=style, their_last=their_last)
+        step = next_step(
+            aims, said, left=count - k, style=style, their_last=their_last, planned=bool(steps)
+        )
         if step is None:
             break
         steps.append(step)
@@ -174,17 +176,18 @@ def next_step(
     their_last: Package | None = None,
     scale: float = 1.0,
     closing: bool = False,
+    planned: bool = False,
 ) -> PathStep | None:
     """The step after the `own` offers with `left` steps to come, this one included; None when nothing is left to give.
 
     The steps are a falling geometric series over what is left to concede; none exceeds the one before, in all and on
     any issue. `scale` makes the step smaller, for an answer to a small move of theirs. `closing` also spends what the
-    planned steps keep back, in whatever size.
+    planned steps keep back, in whatever size. `planned` tells that the last of `own` is itself a step of the plan.
     """
     start = position(aims, own)
     if left < 1:
         return None
-    falls = None if closing else _falls_of(aims, own)
+    falls = None if closing else _falls_of(aims, own, planned=planned)
     moves: list[_Move] = []
     for theirs in (their_last, None) if their_last is not None else (None,):
         room = aims.worth(start) - _end(aims, start, theirs, closing=closing)
@@ -216,14 +219,15 @@ class _Falls:
     issues: Mapping[str, float]
 
 
-def _falls_of(aims: Aims, own: Sequence[Package]) -> _Falls:
-    """The size of the user's last step; of their largest where the last only answered a small move."""
+def _falls_of(aims: Aims, own: Sequence[Package], *, planned: bool) -> _Falls:
+    """The size of the user's last step; of their largest where the last, not `planned`, only answered a small move."""
 
     def bound(worths: Sequence[float]) -> float:
         falls = [a - b for a, b in pairwise(worths) if a - b > TOLERANCE]
         if not falls:
             return math.inf
-        return falls[-1] if falls[-1] >= SMALL_ANSWER * max(falls) else max(falls)
+        large = planned or falls[-1] >= SMALL_ANSWER * max(falls)
+        return falls[-1] if large else max(falls)
 
     on_issue = {
         aim.issue.name: bound(
