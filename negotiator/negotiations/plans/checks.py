@@ -129,8 +129,8 @@ def _check_schedule(basis: PlanBasis) -> None:
     if any(b >= a for a, b in pairwise(levels)):
         raise BrokenPlan("the schedule does not fall")
     given = [step.given for step in basis.path.steps]
-    if any(b > a + TOLERANCE for a, b in pairwise(given)) or any(step <= 0 for step in given):
-        raise BrokenPlan("the steps of the schedule grow")
+    if any(one > given[0] + TOLERANCE for one in given) or any(one <= 0 for one in given):
+        raise BrokenPlan("a step of the schedule is larger than the first")
     if any(level < basis.path.aims.floor - TOLERANCE for level in levels):
         raise BrokenPlan("the schedule crosses the floor")
     for before, after in pairwise(step.package for step in basis.offers):
@@ -221,7 +221,8 @@ def _check_outward(plan: dict[str, Any], basis: PlanBasis) -> None:
     given = _given_words(basis, said)
     for place, text in outward_texts(plan):
         found = numbers_in(normalise_text(_masked(text, given)))
-        if any(number.readings & hidden for number in found if not number.in_words):
+        secret = [one for one in found if one.readings & hidden and not one.readings & public]
+        if any(not one.in_words for one in secret):
             raise BrokenPlan(f"{place} reveals a private number")
         tactic = place[0] == "tactics"
         if not tactic and any(not n.in_words and not n.readings & public for n in found):

@@ -179,7 +179,7 @@ def _head(view: Mapping[str, Any]) -> list[str]:
     lines = _wrap(f"# Battle plan: {escape_markdown(view['title'])}", "")[:1]
     lines += ["", f"Private. Version {view['version']} of {day}."]
     if view["stale"]:
-        lines[-1] += " **Out of date: the negotiation has changed since. Make a new plan.**"
+        lines.append("**Out of date: the negotiation has changed since. Make a new plan.**")
     return lines
 
 

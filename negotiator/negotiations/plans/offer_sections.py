@@ -1,6 +1,6 @@
 """The sections of a plan about offers: opening, concession schedule, packages offered together, trades and limits."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
@@ -10,6 +10,7 @@ from negotiator.negotiations.limits import needs_approval, utility_floor
 from negotiator.negotiations.plain_text import join_words, sentence
 from negotiator.negotiations.plans.basis import PlanBasis
 from negotiator.negotiations.plans.brief import PackageFigures, figure, utility_figure
+from negotiator.negotiations.plans.case_template import noun_phrase
 from negotiator.negotiations.plans.rendering import (
     money_figure,
     package_figures,
@@ -127,15 +128,30 @@ def ask_in_words(basis: PlanBasis, ask: StepAsk | None) -> str:
 
 def say_step(basis: PlanBasis, step: PathStep, place: int) -> str:
     """A step as an if-then sentence for the other side; `place` counts the steps from 0."""
-    words, voice, ask = basis.words, basis.words.voice, step.ask
-    given = join_words([words.phrase(one.issue, one.after) for one in step.gives])
+    voice, ask = basis.words.voice, step.ask
+    given = offered(basis, [(one.issue, one.after) for one in step.gives])
     if ask is not None and ask.kind == "issue" and ask.issue is not None and ask.value is not None:
-        condition = f"If you can agree to {words.phrase(ask.issue, ask.value)}"
+        condition = f"If you can do {offered(basis, [(ask.issue, ask.value)])}"
     elif ask is not None and ask.kind == "close":
         condition = "If that settles it today"
     else:
         condition = _MOVEMENTS[place % len(_MOVEMENTS)].format(voice.me)
     return sentence(f"{condition}, {voice.i} can do {given}")
+
+
+def offered(basis: PlanBasis, values: Sequence[tuple[Issue, Scalar]]) -> str:
+    """Values as the object of "can do": `€44 and a term of 24 months`, `it with winter tyres`."""
+    words = basis.words
+    plain, extras = list[str](), list[str]()
+    for issue, value in values:
+        said = words.phrase(issue, value)
+        if issue.type == "boolean":
+            extras.append(said)
+        elif said.startswith(f"{words.label(issue)}: "):
+            plain.append(f"{words.value(issue, value)} for {noun_phrase(words.label(issue))}")
+        else:
+            plain.append(said)
+    return " ".join([join_words(plain) or "it", join_words(extras)]).strip()
 
 
 def together_rows(basis: PlanBasis) -> list[PlanSection]:
@@ -174,8 +190,9 @@ def trade_rows(basis: PlanBasis) -> list[PlanSection]:
     rows: list[PlanSection] = []
     for trade in basis.trades:
         give, get = basis.words.label(trade.give), basis.words.label(trade.get)
-        got = basis.words.phrase(trade.get, trade.after[trade.get.name])
-        given = basis.words.phrase(trade.give, trade.after[trade.give.name])
+        got, given = (
+            offered(basis, [(issue, trade.after[issue.name])]) for issue in (trade.get, trade.give)
+        )
         rows.append(
             {
                 "give": _trade_side(basis, trade, trade.give),
@@ -183,7 +200,7 @@ def trade_rows(basis: PlanBasis) -> list[PlanSection]:
                 "my_net_utility": utility_figure(trade.mine, "engine:logrolling"),
                 "their_estimated_gain": utility_figure(trade.theirs, "engine:logrolling"),
                 "why": sentence(f"{give} seems to matter more to them than to you, {get} less"),
-                "say": sentence(f"If you can do {got}, {basis.words.voice.i} can look at {given}"),
+                "say": sentence(f"If you can do {got}, {basis.words.voice.i} can do {given}"),
             }
         )
     return rows
@@ -389,7 +406,7 @@ def _allowed_row(basis: PlanBasis, trade: PricedTrade) -> PlanSection:
     to = trade.allowed.to
     issue = next(one for one in terms.issues if one.name == trade.allowed.issue)
     wanted = _in_return(basis, trade.allowed.in_return)
-    given = words.phrase(issue, to)
+    given = offered(basis, [(issue, to)])
     cost = None if trade.cost is None else _cost_in_all(basis, trade)
     price = "" if cost is None else f"; passing your limit costs you about {words.money(cost)}"
     return {
@@ -402,7 +419,7 @@ def _allowed_row(basis: PlanBasis, trade: PricedTrade) -> PlanSection:
         "cost": money_figure(terms, cost, "engine:allowed_trade"),
         "priced": terms.price is not None and terms.price is not issue,
         "words": sentence(f"{given}, only for {wanted}{price}"),
-        "say": sentence(f"If you can do {wanted}, {voice.i} can go to {given}"),
+        "say": sentence(f"If you can do {wanted}, {voice.i} can do {given}"),
     }
 
 
@@ -417,4 +434,4 @@ def _cost_in_all(basis: PlanBasis, trade: PricedTrade) -> Decimal | None:
 
 def _in_return(basis: PlanBasis, wanted: Mapping[str, Scalar]) -> str:
     issues = {issue.name: issue for issue in basis.terms.issues}
-    return join_words([basis.words.phrase(issues[name], value) for name, value in wanted.items()])
+    return offered(basis, [(issues[name], value) for name, value in wanted.items()])

