@@ -24,6 +24,7 @@ CaseSide = Literal["pays", "is_paid", "either"]
 CASE_ORDER: Final = (
     "software_renewal",
     "software_purchase",
+    "content_licence",
     "software_sale",
     "raise",
     "salary_offer",
@@ -32,6 +33,8 @@ CASE_ORDER: Final = (
     "agency_fee",
     "used_car",
     "home_services",
+    "event_services",
+    "insurance",
     "house_purchase",
     "house_sale",
     "second_hand_purchase",

@@ -46,7 +46,9 @@ def question_rows(basis: PlanBasis) -> list[PlanSection]:
     ]
     for issue in sorted(others, key=lambda one: -one.weight)[:MAX_ISSUE_QUESTIONS]:
         ask = (
-            sentence(f"How important is {noun_phrase(basis.words.label(issue))} to you").rstrip(".")
+            sentence(f"What weight do you give to {noun_phrase(basis.words.label(issue))}").rstrip(
+                "."
+            )
             + "?"
         )
         rows.append(

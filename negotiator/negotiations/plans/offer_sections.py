@@ -171,13 +171,13 @@ def together_rows(basis: PlanBasis) -> list[PlanSection]:
 
 def _differences(basis: PlanBasis, before: Package, after: Package) -> str:
     """The values of a package that are not those of the one before, in words."""
-    changed = {
-        issue.name: after[issue.name]
+    changed = [
+        (issue, after[issue.name])
         for issue in basis.terms.issues
         if issue.name not in before
         or not same_value(issue.type, before[issue.name], after[issue.name])
-    }
-    return basis.words.package(changed, with_total=False)
+    ]
+    return offered(basis, changed).removeprefix("it ")
 
 
 def offer_name(place: int) -> str:
