@@ -15,10 +15,12 @@ _DATA: Final = (
 )
 _PREPARE: Final = """Prepare me for this negotiation.
 
-1. Read it, and ask me about everything in `missing`, one question at a time; save answers with edit_negotiation.
-2. Call get_leverage and tell me in plain words where I stand, what moves the balance most, and what is assumed.
+1. Read it, and ask me about everything in `missing`, one question at a time; save answers with edit_negotiation. Target
+   and walk-away need a value for each issue. Ask whether I would pass a limit for something in return (`allow`).
+2. Call get_leverage, tell me its `summary`, and ask me those of its questions that I can answer.
 3. If there is no plan, or it is stale, call make_battle_plan; walk me through opening, concessions and walk-away.
-4. Rehearse with me: play the other side, then answer with next_move and suggest_tactics.
+4. Rehearse with me on a copy made with open_negotiation: play the other side, record both sides' offers there, and read
+   me `say` of next_move. Cancel the copy afterwards.
 
 Never tell the other side my walk-away, target or alternatives."""
 _DEBRIEF: Final = """Look back at this negotiation with me.

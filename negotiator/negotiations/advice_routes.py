@@ -63,8 +63,8 @@ class NegotiationAdvice:
                 tool=ToolOffer(
                     "Leverage",
                     hint=(
-                        "Use it when the user asks how strong they are, whether a deal is possible or what is fair. "
-                        "Each issue needs its range. It does not say what to do: next_move does."
+                        "Use it when the user asks how strong they are, whether a deal is possible or what is fair: "
+                        "tell them its `summary`. Each issue needs its range."
                     ),
                     reads=True,
                 ),
@@ -97,7 +97,8 @@ class NegotiationAdvice:
                     "Next move",
                     hint=(
                         "Use it on every turn, once their latest move is in record_offer. Needs a walk-away, or an "
-                        "alternative with its value. Answers a package and the words for it; record it when it is made."
+                        "alternative with its value. Read `say` to the user and ask them what `ask` lists; record the "
+                        "offer when it is made."
                     ),
                     reads=True,
                 ),

@@ -66,7 +66,7 @@ class BattlePlans:
                     "Make a battle plan",
                     hint=(
                         "Use it to prepare, after open_negotiation and before the first offer, and again when the plan "
-                        "is stale. It covers opening, concessions, questions and tactics; for one turn use next_move."
+                        "is stale. It covers opening, steps, questions and tactics; for one turn use next_move."
                     ),
                     leave_out=("idempotency_key",),
                 ),

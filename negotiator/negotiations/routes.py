@@ -41,7 +41,7 @@ _UNSHOWN: Final = (
         "batna.available_until",
         "batna.override_reason",
     ),
-    *("issues.limit", "issues.multiples"),
+    *("issues.limit", "issues.multiples", "issues.range.step"),
     *("constraints", "authority", "baseline", "allow", "facts"),
 )
 """Members that the schemas of both tools on terms leave out, to stay small; the tools still accept them."""
@@ -112,8 +112,9 @@ class Negotiations:
                 tool=ToolOffer(
                     "Open a negotiation",
                     hint=(
-                        "Use it first: all advice needs one. Ask the user for target, walk-away and alternative; never "
-                        "invent them. `missing` in the answer names what to add with edit_negotiation."
+                        "Use it first: all advice needs one. Ask the user for target, walk-away (both with every "
+                        "issue) and alternative; never invent them. `missing` in the answer names what to add with "
+                        "edit_negotiation."
                     ),
                     leave_out=(
                         *_UNSHOWN,
@@ -154,7 +155,7 @@ class Negotiations:
                     "Edit a negotiation",
                     hint=(
                         "Use it to add what `missing` names. Members mean what they mean in open_negotiation; a list "
-                        "replaces the old one."
+                        "replaces the old one. `allow` [{issue, to, in_return}] lets advice pass a limit for a price."
                     ),
                     leave_out=(
                         *_UNSHOWN,
@@ -165,7 +166,7 @@ class Negotiations:
                             "their_estimate.deadline",
                         ),
                         *("their_estimate.confidence", "their_estimate.source"),
-                        "their_estimate.walk_away.unit",
+                        *("their_estimate.priorities", "their_estimate.walk_away.unit"),
                     ),
                 ),
                 tag="negotiations",
@@ -200,8 +201,8 @@ class Negotiations:
                 tool=ToolOffer(
                     "Move a negotiation",
                     hint=(
-                        "Use it to pause, resume or end talks without a deal (lost, walked_away, cancelled), when a "
-                        "deal is signed (won), or when an approver has decided. For an acceptance use record_offer."
+                        "Use it when talks pause, resume, end without a deal (lost, walked_away, cancelled) or with a "
+                        "signature (won), and when an approver has decided. For an acceptance use record_offer."
                     ),
                     leave_out=("idempotency_key", "if_revision"),
                 ),
@@ -254,8 +255,8 @@ class Negotiations:
                 tool=ToolOffer(
                     "Record an offer",
                     hint=(
-                        "Use it as soon as either side has moved, before next_move: advice reads this ledger. Nothing "
-                        "is sent to the other side."
+                        "Use it as soon as either side has moved, before next_move: advice reads these offers. Record "
+                        "their figures as said, also outside the range. Nothing is sent to them."
                     ),
                     leave_out=(
                         *("rationale", "channel", "source", "conditions", "confirms"),

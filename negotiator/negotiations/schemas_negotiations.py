@@ -104,7 +104,7 @@ class NegotiationBody(Strict):
         None, description="What the user aims for: a value for each issue."
     )
     walk_away: WalkAway | None = Field(
-        None, description="The least the user would agree to. Private."
+        None, description="The least they would agree to; its values limit each issue. Private."
     )
     batna: Batna | None = Field(None, description="The user's best alternative. Private.")
     their_estimate: TheirEstimate | None = Field(
@@ -160,7 +160,7 @@ class EditNegotiation(MergePatch, NegotiationId):
     target: _Members = Field(None, description="What the user aims for.")
     walk_away: _Members = Field(None, description="The least the user would agree to now.")
     batna: _Members = Field(None, description="The user's best alternative now.")
-    their_estimate: _Members = Field(None, description="What is believed of them now.")
+    their_estimate: _Members = Field(None, description="Where they seem to walk away.")
     deadline: _Text = Field(None, description="RFC 3339 with offset, in the future.")
     max_rounds: _Number = Field(None, description="Another number of rounds.")
     constraints: _Entries = Field(None, description="The whole new list of rules.")

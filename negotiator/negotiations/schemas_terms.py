@@ -394,7 +394,8 @@ class Estimates(Strict):
     likely: Amount
     high: Amount
     unit: Literal["money", "utility"] | None = Field(
-        None, description="Default: money when one price is all, else their utility from 0 to 1."
+        None,
+        description="Default: money when one price is all or a figure is above 1, else their utility from 0 to 1.",
     )
 
 

@@ -403,12 +403,16 @@ def _worth(body: WorthBody | None) -> Worth | None:
 
 
 def _estimate(mine: Preferences, theirs: TheirEstimate) -> Estimate | None:
-    """Their walk-away as the user estimates it; in money by default where one price is all."""
+    """Their walk-away as the user estimates it.
+
+    Without a unit it is in money where one price is all, or where a figure cannot be a utility from 0 to 1.
+    """
     body = theirs.walk_away
     if body is None:
         return None
-    price_only = len(mine.issues) == 1 and mine.issues[0].type == "money"
-    unit = body.unit or ("money" if price_only else "utility")
+    prices = [issue for issue in mine.issues if issue.type == "money"]
+    in_money = len(mine.issues) == len(prices) == 1 or (bool(prices) and body.high > 1)
+    unit = body.unit or ("money" if in_money else "utility")
     return Estimate(body.low, body.likely, body.high, unit)
 
 

@@ -42,6 +42,28 @@ async def test_a_title_a_role_and_one_issue_are_enough(
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("issues", "figures", "unit"),
+    [
+        ([PRICE], (0.4, 0.5, 0.9), "money"),
+        ([PRICE, TERM], (0.1, 0.2, 1), "utility"),
+        ([PRICE, TERM], (0.9, 900, 950), "money"),
+    ],
+)
+async def test_an_estimate_without_a_unit_is_money_where_it_cannot_be_a_utility(
+    negotiation_client: NegotiationClient,
+    issues: list[dict[str, Any]],
+    figures: tuple[float, float, float],
+    unit: str,
+) -> None:
+    low, likely, high = figures
+    view = await negotiation_client.opened(
+        issues=issues, their_estimate={"walk_away": {"low": low, "likely": likely, "high": high}}
+    )
+    assert view["their_estimate"]["walk_away"]["unit"] == unit
+
+
+@pytest.mark.asyncio
 @covers("6.3:members")
 async def test_every_member_comes_back_with_money_as_decimal_strings(
     negotiation_client: NegotiationClient,
