@@ -191,7 +191,7 @@ NEXT_MOVE_MEMBERS: Final = (
     "opponent_utility",
     "floor",
 )
-OUTSIDE_RANGE: Final = "Their offer is outside the range of {}; it counts as its end."
+OUTSIDE_RANGE: Final = "Their {} is outside the range; it counts as the end of the range."
 STRATEGY_GRID_SIZE: Final = 41
 MAX_STRATEGY_VALUES: Final = 201
 """Values of one issue at most: a longer list is thinned evenly, its ends and what was offered stay."""

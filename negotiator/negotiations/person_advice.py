@@ -58,6 +58,7 @@ def stored_person_answer(
     terms = session.terms
     require_inputs(terms, floor=True)
     from negotiator.negotiations.concession.move import person_move
+    from negotiator.negotiations.wording import Wording
 
     live = live_offers(rows, now, side="them")
     offers = ledger_offers(rows)
@@ -72,7 +73,10 @@ def stored_person_answer(
     )
     answer = person_answer(move, terms)
     outside = issues_outside_range(terms.issues, live[-1].package or {}) if live else ()
-    answer["reasons"] += [OUTSIDE_RANGE.format(name) for name in outside]
+    words = Wording(terms)
+    answer["reasons"] += [
+        OUTSIDE_RANGE.format(words.label(issue)) for issue in terms.issues if issue.name in outside
+    ]
     if move.package is not None and limits.needs_approval(terms, move.package):
         answer["reasons"].append("It goes beyond your authority: it needs approval.")
     return answer

@@ -194,6 +194,12 @@ class Wording:
             self.terms, package, price=self._unit_price(price), words=self._of, money=self.money
         )
 
+    def amount_in_all(self, package: Package, amount: Decimal) -> Decimal:
+        """What `amount` more or less on the price comes to in all; `amount` itself where the price is a lump sum."""
+        price = self.terms.price
+        total = None if price is None else self.total({**package, price.name: amount})
+        return amount if total is None else total.amount.quantize(Decimal(1))
+
     # Phrases by type
 
     def _parts(self, package: Package, width: int) -> str:

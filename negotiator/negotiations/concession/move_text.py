@@ -212,7 +212,8 @@ def _why_counter(move: PersonMove, words: Wording) -> list[str]:
         found.append("It is your last offer in the agreed rounds.")
     elif move.trade is not None:
         cost = move.trade.cost
-        price = f" It costs you about {words.money(cost)} against your limit." if cost else ""
+        amount = words.amount_in_all(move.trade.package, cost) if cost else None
+        price = f" It costs you about {words.money(amount)} against your limit." if amount else ""
         found.append(f"You allowed passing your limit on this for what you get in return.{price}")
     if move.round is not None and move.reading.theirs:
         found.append(_chance_sentence(move.round))

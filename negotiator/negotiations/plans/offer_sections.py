@@ -1,7 +1,6 @@
 """The sections of a plan about offers: opening, concession schedule, packages offered together, trades and limits."""
 
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from typing import Any, Final
 
 from negotiator.negotiations.concession.path import PathStep, PricedTrade, StepAsk, ValueChange
@@ -407,7 +406,7 @@ def _allowed_row(basis: PlanBasis, trade: PricedTrade) -> PlanSection:
     issue = next(one for one in terms.issues if one.name == trade.allowed.issue)
     wanted = _in_return(basis, trade.allowed.in_return)
     given = offered(basis, [(issue, to)])
-    cost = None if trade.cost is None else _cost_in_all(basis, trade)
+    cost = None if trade.cost is None else words.amount_in_all(trade.package, trade.cost)
     price = "" if cost is None else f"; passing your limit costs you about {words.money(cost)}"
     return {
         "issue": issue.name,
@@ -421,15 +420,6 @@ def _allowed_row(basis: PlanBasis, trade: PricedTrade) -> PlanSection:
         "words": sentence(f"{given}, only for {wanted}{price}"),
         "say": sentence(f"If you can do {wanted}, {voice.i} can do {given}"),
     }
-
-
-def _cost_in_all(basis: PlanBasis, trade: PricedTrade) -> Decimal | None:
-    """What passing the limit costs: the loss on the price, times what the price is for."""
-    price = basis.terms.price
-    if price is None or trade.cost is None:
-        return trade.cost
-    total = basis.words.total({**trade.package, price.name: trade.cost})
-    return trade.cost if total is None else total.amount.quantize(Decimal(1))
 
 
 def _in_return(basis: PlanBasis, wanted: Mapping[str, Scalar]) -> str:

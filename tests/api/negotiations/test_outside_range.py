@@ -181,7 +181,7 @@ async def test_advice_says_how_a_value_outside_counts_and_never_proposes_it(
         move = await advised(negotiation_client, key)
         assert move["action"] == "counter"
         assert 800 <= float(move["offer"]["price"]) <= 1100
-        said = "Their offer is outside the range of price; it counts as its end."
+        said = "Their price is outside the range; it counts as the end of the range."
         with_agent = await next_move(negotiation_client, key, "agent")
         assert said in move["reasons"]
         assert said in with_agent["reasons"]
