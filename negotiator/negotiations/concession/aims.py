@@ -7,7 +7,7 @@ The end of a range bounds what is possible and is no demand.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from negotiator.negotiations import limits
 from negotiator.negotiations.concession.people_values import people_values
@@ -20,6 +20,8 @@ from negotiator.negotiations.issues import (
     Scalar,
     coordinate,
     coordinate_of_worth,
+    is_outside_range,
+    nearest_in_range,
     same_value,
     value_at_coordinate,
     value_key,
@@ -30,11 +32,15 @@ from negotiator.negotiations.issues import (
 from negotiator.negotiations.terms import Terms
 from negotiator.negotiations.utility import (
     Preferences,
+    is_complete,
     package_utility,
     utility_of_alternative,
 )
+from negotiator.negotiations.wording import Wording
 
 Style = Literal["balanced", "firm", "cooperative"]
+Pursued = Literal["target", "even", "best"]
+"""What the opening goes for: the target, more than an even share of the walk-away, or the best values."""
 
 STRETCH: Final[Mapping[str, float]] = {"cooperative": 0.1, "balanced": 0.2, "firm": 0.35}
 """How far beyond the target to open, as a share of the way from the limit to the target.
@@ -128,12 +134,14 @@ class Aims:
         return package_utility(self.terms.preferences, package).low
 
     def is_acceptable(self, package: Package) -> bool:
-        """Whether the user may agree: at or above the walk-away, within every constraint and own limit.
+        """Whether the user may agree: whole, at or above the walk-away, within every constraint and own limit.
 
         A limit may be passed only by a trade that the user allowed.
         """
+        valued = [issue for issue in self.terms.issues if issue.name not in self.terms.unvalued]
         return (
-            self.worth(package) >= self.floor - limits.TOLERANCE
+            is_complete(valued, package)
+            and self.worth(package) >= self.floor - limits.TOLERANCE
             and not limits.is_below_floor(self.terms, package, binding=True)
             and not limits.broken_constraints(self.terms, package)
             and (
@@ -161,11 +169,9 @@ def find_aims(
         floor = utility_of_alternative(terms.preferences, terms.batna)
     if floor is None:
         notes.append("No walk-away is known: the path ends at the target and promises no floor.")
-    targets = _targets(terms, notes)
     even = _even_worth(terms, 0.0 if floor is None else floor)
-    aiming = _Aiming(terms, style, evidence, even, [], notes)
-    found = (aiming.aim(issue, targets[issue.name]) for issue in terms.issues)
-    aims = tuple(aim for aim in found if aim is not None)
+    aiming = _Aiming(terms, style, evidence, even, [], notes, Wording(terms))
+    aims = _acceptable_aims(aiming, _targets(terms, notes), floor)
     opening = {aim.issue.name: aim.opening for aim in aims}
     at_target = {aim.issue.name: aim.opening if aim.target is None else aim.target for aim in aims}
     lowest = {
@@ -194,6 +200,31 @@ def find_aims(
         grounds=tuple(aiming.grounds),
         assumptions=tuple(dict.fromkeys(notes)),
     )
+
+
+def _acceptable_aims(
+    aiming: "_Aiming", targets: Mapping[str, Scalar | None], floor: float | None
+) -> tuple[IssueAim, ...]:
+    """The aims of every issue with a known value. Where the opening is below the floor, the path begins higher.
+
+    It then begins above what the walk-away asks of each issue, else at the best values; the targets only apply where
+    they are better than that.
+    """
+    issues = aiming.terms.issues
+    aims: tuple[IssueAim, ...] = ()
+    for pursued in get_args(Pursued):
+        aiming.grounds.clear()
+        found = (aiming.aim(issue, targets[issue.name], pursued=pursued) for issue in issues)
+        aims = tuple(aim for aim in found if aim is not None)
+        opening = {aim.issue.name: aim.opening for aim in aims}
+        worth = package_utility(aiming.terms.preferences, opening).low
+        if floor is None or worth >= floor - limits.TOLERANCE:
+            if pursued != "target":
+                aiming.notes.append(
+                    "Your target is worth less than no deal; the path begins higher."
+                )
+            return aims
+    return aims
 
 
 def with_fewer_options(terms: Terms, offered: Sequence[Package] = ()) -> Terms:
@@ -237,7 +268,7 @@ def with_assumed_ranges(terms: Terms) -> tuple[Terms, tuple[str, ...]]:
         span = _assumed_range(terms, issue) if issue.name in terms.unvalued else None
         if span is not None:
             notes.append(
-                f"No range is given for {issue.label or issue.name}: it runs from your walk-away past your target."
+                f"No range is given for {Wording(terms).label(issue)}: it runs from your walk-away past your target."
             )
         elif issue.name in terms.unvalued:
             left.append(issue.name)
@@ -287,8 +318,19 @@ def _even_worth(terms: Terms, utility: float) -> float:
     return min(1.0, max(0.0, share))
 
 
+def keeps_limits(terms: Terms, issue: Issue, value: Scalar) -> bool:
+    """Whether the issue has the value, and it keeps every hard constraint on the issue and the user's own limit."""
+    limit = limits.own_limit(terms, issue)
+    return (
+        worth_of(issue, value) is not None
+        and not is_outside_range(issue, value)
+        and limits.within_limit(terms, issue, value)
+        and (limit is None or not limits.falls_short(issue, value, limit))
+    )
+
+
 def value_of_worth(terms: Terms, issue: Issue, worth: float) -> Scalar | None:
-    """The value of an issue whose unweighted worth is nearest to `worth`, within the hard constraints."""
+    """The value of an issue whose unweighted worth is nearest to `worth`, within constraints and the own limit."""
     at = None if issue.type in UNORDERED_TYPES else coordinate_of_worth(issue, worth)
     if at is not None and issue.range is not None:
         if issue.type in WHOLE_TYPES:
@@ -296,17 +338,23 @@ def value_of_worth(terms: Terms, issue: Issue, worth: float) -> Scalar | None:
         if issue.range.step is not None:
             steps = ((at - issue.range.min) / issue.range.step).to_integral_value()
             at = issue.range.min + steps * issue.range.step
-        at = round(min(issue.range.max, max(issue.range.min, at)), 2)
-        value = value_at_coordinate(issue.type, at)
-        if limits.within_limit(terms, issue, value):
+        value = value_at_coordinate(issue.type, _cents_within(issue.range, at))
+        if keeps_limits(terms, issue, value):
             return value
     every = values_of(issue)
     priced = [
         (abs(found - worth), k, value)
         for k, (value, found) in enumerate(zip(every, worths_of(issue, every), strict=True))
-        if found is not None and limits.within_limit(terms, issue, value)
+        if found is not None and keeps_limits(terms, issue, value)
     ]
     return min(priced, key=lambda one: one[:2])[2] if priced else None
+
+
+def _cents_within(span: IssueRange, at: Decimal) -> Decimal:
+    """The coordinate with at most two decimals where such a one is in the range."""
+    inside = min(span.max, max(span.min, at))
+    cents = round(inside, 2)
+    return cents if span.min <= cents <= span.max else inside
 
 
 @dataclass(slots=True)
@@ -322,89 +370,104 @@ class _Aiming:
     even: float
     grounds: list[OpeningGround]
     notes: list[str]
+    words: Wording
 
-    def aim(self, issue: Issue, target: Scalar | None) -> IssueAim | None:
-        """The people's values from the opening to the end of the path on one issue; None without any known value."""
+    def aim(self, issue: Issue, target: Scalar | None, *, pursued: Pursued) -> IssueAim | None:
+        """People's values from the opening to the end of the path on one issue; None where none keeps the limits."""
         limit = limits.own_limit(self.terms, issue)
         least = _known_worth(issue, limit)
         least = self.even if least is None else least
         goal = _known_worth(issue, target)
-        if goal is None:
-            goal = least + TARGET_SHARE * (1.0 - least)
+        if pursued != "target":
+            least = max(least, self.even)
+            goal = 1.0 if pursued == "best" else goal if goal is not None and goal > least else None
+        elif target is not None and not keeps_limits(self.terms, issue, target):
+            self._note(
+                f"Your target on {self.words.label(issue)} breaks a limit of yours; it is not pursued."
+            )
+            target = value_of_worth(self.terms, issue, least if goal is None else goal)
+            goal = _known_worth(issue, target)
+        if goal is None or pursued != "target":
+            goal = least + TARGET_SHARE * (1.0 - least) if goal is None else goal
             target = value_of_worth(self.terms, issue, goal)
-            goal = _known_worth(issue, target) or goal
+            found = _known_worth(issue, target)
+            goal = goal if found is None else found
         values = self._values(issue, target, limit, goal, least)
         if not values:
-            self.notes.append(f"No known value of {issue.label or issue.name} keeps your limits.")
+            self._note(f"No value of {self.words.label(issue)} keeps your limits.")
             return None
         worths = tuple(issue.weight * (worth_of(issue, value) or 0.0) for value in values)
         return IssueAim(issue, values, worths, target, limit, _pull(self.terms, issue))
+
+    def _note(self, text: str) -> None:
+        self.notes.append(text)
 
     def _values(
         self, issue: Issue, target: Scalar | None, limit: Scalar | None, goal: float, least: float
     ) -> tuple[Scalar, ...]:
         terms = self.terms
         best = self._opening(issue, target, goal, least)
-        worst = limit
-        if limit is None:
+        if best is None:
+            return ()
+        worst = None if limit is None else nearest_in_range(issue, limit)
+        if worst is None:
             whole = terms.walk_away is None or terms.walk_away.utility is not None
             worst = value_of_worth(terms, issue, 0.0 if whole else max(0.0, goal - UNLIMITED_SLACK))
-        if best is None or worst is None or not issue.tradeable:
-            only = target if target is not None else limit
-            only = best if only is None else only
-            return () if only is None else (only,)
-        named = [value for value in (target, limit) if value is not None]
+        if worst is None or not issue.tradeable:
+            return (best if target is None else target,)
+        named = [value for value in (target, worst) if value is not None]
         found = tuple(
             value
             for value in people_values(issue, best, worst, named=named)
-            if limits.within_limit(terms, issue, value) and not _shows_limit(terms, issue, value)
+            if keeps_limits(terms, issue, value) and not _shows_limit(terms, issue, value)
         )
-        return _from_round_value(issue, found, named, goal)
+        return _from_round_value(issue, found, named, goal) or (best,)
 
     def _opening(
         self, issue: Issue, target: Scalar | None, goal: float, least: float
     ) -> Scalar | None:
-        """The value to open with: the target stretched as far as there are grounds; an option stays the target."""
+        """The value to open with: the target, stretched as far as there are grounds where values have an order."""
         if issue.type in UNORDERED_TYPES:
             return target if target is not None else value_of_worth(self.terms, issue, goal)
         stretched = min(1.0, goal + STRETCH[self.style] * max(0.0, goal - least))
         if issue is self.terms.price:
             stretched = self._justified(issue, goal, least, stretched)
-        return value_of_worth(self.terms, issue, stretched)
+        found = value_of_worth(self.terms, issue, stretched)
+        is_better = (_known_worth(issue, found) or 0.0) > goal + limits.TOLERANCE
+        return found if is_better or target is None else target
 
     def _justified(self, price: Issue, goal: float, least: float, stretched: float) -> float:
         """The worth at which to open a price: as far as evidence and the estimate of their limit go."""
-        found: list[float] = []
+        found: list[tuple[float, OpeningGround]] = []
         estimate = self.terms.their_walk_away
         if estimate is not None and estimate.unit == "money":
             best = estimate.low if price.direction == "lower" else estimate.high
             worth = worth_of(price, best)
             if worth is not None:
-                found.append(worth)
-                self.grounds.append(ESTIMATE_GROUND)
+                found.append((worth, ESTIMATE_GROUND))
         for one in self.evidence:
             worth = worth_of(price, one.price)
             if worth is not None:
-                found.append(worth)
-                if worth >= goal:
-                    self.grounds.append(OpeningGround(one.text, one.source))
+                found.append((worth, OpeningGround(one.text, one.source)))
         if not found:
             return stretched
         most = min(1.0, goal + MAX_STRETCH * max(0.0, goal - least))
-        return max(goal, min(most, max(found)))
+        furthest = max(worth for worth, _ in found)
+        self.grounds += [
+            ground
+            for worth, ground in found
+            if worth >= goal and (ground is not ESTIMATE_GROUND or worth <= most)
+        ]
+        return max(goal, min(most, furthest))
 
 
 def _shows_limit(terms: Terms, issue: Issue, value: Scalar) -> bool:
-    """Whether a price is that of the walk-away or of the alternative: naming it would show them."""
+    """Whether a price is the limit or that of the alternative: naming it would show them."""
     if issue.type != "money":
         return False
-    return any(
-        given is not None
-        and given.package is not None
-        and issue.name in given.package
-        and same_value(issue.type, value, given.package[issue.name])
-        for given in (terms.walk_away, terms.batna)
-    )
+    given = [worth.package for worth in (terms.walk_away, terms.batna) if worth and worth.package]
+    private = [issue.limit, *(package.get(issue.name) for package in given)]
+    return any(one is not None and same_value(issue.type, value, one) for one in private)
 
 
 def _from_round_value(

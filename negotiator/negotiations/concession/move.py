@@ -12,11 +12,13 @@ from negotiator.negotiations.concession.path import (
     PricedTrade,
     concession_path,
     next_step,
+    priced_trades,
 )
 from negotiator.negotiations.concession.reading import Reading, read_talk
 from negotiator.negotiations.issues import Package
-from negotiator.negotiations.leverage.concessions import LedgerOffer
+from negotiator.negotiations.leverage.concessions import LedgerOffer, completed_offers
 from negotiator.negotiations.terms import Terms, days_left
+from negotiator.negotiations.utility import is_complete
 
 ANSWER_SCALE: Final = {
     "moved_a_lot": 0.85,
@@ -87,8 +89,7 @@ def person_move(
     offers = sorted(offers, key=lambda row: row.seq)[-MAX_OFFERS:]
     aims = find_aims(terms, style=style, evidence=evidence, offered=[row.package for row in offers])
     left = days_left(terms.deadline, now)
-    spoke = any(row.by == "them" for row in offers)
-    standing = on_table is not None or not spoke
+    standing = on_table is not None or not _is_last_whole(terms, offers)
     reading = read_talk(aims, offers, on_table=standing, usual_step=0.0)
     path = concession_path(
         aims, reading.own, style=style, days_left=left, their_last=reading.their_last
@@ -96,6 +97,12 @@ def person_move(
     usual = path.steps[0].given if path.steps else 0.05
     reading = read_talk(aims, offers, on_table=standing, usual_step=usual, words=words)
     return _decide(aims, path, reading, on_table, style=style, days_left=left)
+
+
+def _is_last_whole(terms: Terms, offers: Sequence[LedgerOffer]) -> bool:
+    """Whether their last offer, completed by their earlier ones, names every issue; false before their first."""
+    rows = [row for row in completed_offers(offers) if row.by == "them"]
+    return bool(rows) and is_complete(terms.issues, rows[-1].package)
 
 
 def _decide(
@@ -187,11 +194,15 @@ def _offer(
 def _trade(
     aims: Aims, path: ConcessionPath, reading: Reading, step: PathStep
 ) -> PricedTrade | None:
-    """An allowed trade to propose: they stand beyond the limit it passes, and the path alone does not move them."""
+    """An allowed trade in place of a step: they insist on what it allows, and the path does not move them."""
     last = reading.their_last
-    if last is None or not (reading.says_final or reading.unmoved or len(path.steps) <= 1):
+    if (
+        last is None
+        or not path.made
+        or not (reading.says_final or reading.unmoved or len(path.steps) <= 1)
+    ):
         return None
-    for trade in path.allowed:
+    for trade in priced_trades(aims, step.package):
         aim = next(one for one in aims.issues if one.issue.name == trade.allowed.issue)
         insists = aims.worth({**step.package, aim.issue.name: last[aim.issue.name]}) < step.utility
         if insists and trade.utility >= aims.last_end:

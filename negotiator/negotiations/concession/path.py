@@ -13,8 +13,22 @@ from itertools import combinations, pairwise
 from typing import Final, Literal
 
 from negotiator.negotiations import limits
-from negotiator.negotiations.concession.aims import LAST_RESERVE, RESERVE, Aims, IssueAim, Style
-from negotiator.negotiations.issues import Issue, Package, Scalar, same_value, worth_of
+from negotiator.negotiations.concession.aims import (
+    LAST_RESERVE,
+    RESERVE,
+    Aims,
+    IssueAim,
+    Style,
+    keeps_limits,
+)
+from negotiator.negotiations.issues import (
+    Issue,
+    Package,
+    Scalar,
+    nearest_in_range,
+    same_value,
+    worth_of,
+)
 from negotiator.negotiations.terms import AllowedTrade
 
 STEP_RATIO: Final[Mapping[str, float]] = {"cooperative": 0.6, "balanced": 0.7, "firm": 0.8}
@@ -112,8 +126,10 @@ def concession_path(
 
     `days_left` is the time to the deadline. `their_last` is their latest package, which shows what to ask for.
     """
-    start = position(aims, own)
+    start = position(aims, own, their_last)
     count = steps_left(aims, len(own), style=style, days_left=days_left)
+    if not aims.is_acceptable(start):
+        count = 0
     now = PathStep(start, aims.worth(start), 0.0, (), None)
     said: list[Package] = list(own) or [start]
     steps: list[PathStep] = []
@@ -128,13 +144,16 @@ def concession_path(
     return ConcessionPath(aims, now, tuple(steps), len(own), priced_trades(aims, said[-1]))
 
 
-def position(aims: Aims, own: Sequence[Package]) -> dict[str, Scalar]:
+def position(
+    aims: Aims, own: Sequence[Package], their_last: Package | None = None
+) -> dict[str, Scalar]:
     """The package that the next step starts from: the most generous value of each issue that the user ever offered.
 
-    Where these together break a limit, the last offer; where that breaks one too, each value within its limit.
+    Where these together break a limit, the last offer; where that breaks one too, the nearest package that keeps all.
+    Before the first offer the opening, and on an issue on which they offer better than that, what they offer.
     """
     if not own:
-        return dict(aims.opening)
+        return {a.issue.name: _better(aims, a, a.opening, their_last) for a in aims.issues}
     spoken: dict[str, Scalar] = {}
     for aim in aims.issues:
         name = aim.issue.name
@@ -144,7 +163,39 @@ def position(aims: Aims, own: Sequence[Package]) -> dict[str, Scalar]:
     for package in (spoken, last):
         if aims.is_acceptable(package):
             return package
-    return {aim.issue.name: _within(aim, last[aim.issue.name]) for aim in aims.issues}
+    return _corrected(aims, last, their_last)
+
+
+def _better(aims: Aims, aim: IssueAim, value: Scalar, their_last: Package | None) -> Scalar:
+    """The value, or what they offer on the issue where that is better for the user and keeps the limits."""
+    theirs = None if their_last is None else their_last.get(aim.issue.name)
+    if theirs is None:
+        return value
+    theirs = nearest_in_range(aim.issue, theirs)
+    is_better = _worth(aim.issue, theirs) > _worth(aim.issue, value)
+    return theirs if is_better and keeps_limits(aims.terms, aim.issue, theirs) else value
+
+
+def _corrected(aims: Aims, package: Package, their_last: Package | None) -> dict[str, Scalar]:
+    """The package with each value that breaks a limit at the end of the path, and better where the walk-away needs it.
+
+    Where they offer better than the end of the path, what they offer.
+    """
+    found = {
+        aim.issue.name: value
+        if keeps_limits(aims.terms, aim.issue, value)
+        else _better(aims, aim, aim.last, their_last)
+        for aim in aims.issues
+        for value in [package[aim.issue.name]]
+    }
+    for aim in sorted(aims.issues, key=lambda aim: aim.pull):
+        name, here = aim.issue.name, found[aim.issue.name]
+        for value in reversed(aim.values):
+            if aims.is_acceptable(found):
+                return found
+            if _worth(aim.issue, value) > _worth(aim.issue, here):
+                found[name] = value
+    return found
 
 
 def steps_left(
@@ -184,7 +235,7 @@ def next_step(
     any issue. `scale` makes the step smaller, for an answer to a small move of theirs. `closing` also spends what the
     planned steps keep back, in whatever size. `planned` tells that the last of `own` is itself a step of the plan.
     """
-    start = position(aims, own)
+    start = position(aims, own, their_last)
     if left < 1:
         return None
     falls = None if closing else _falls_of(aims, own, planned=planned)
@@ -194,20 +245,23 @@ def next_step(
         if room > TOLERANCE:
             ratio = STEP_RATIO[style]
             wished = room * (1 - ratio) / (1 - ratio**left) * scale
-            moves = _moves_within(aims, start, theirs, wished, room, falls)
+            moves = _moves_within(aims, start, their_last, wished, room, falls)
         if moves:
             break
     if not moves:
         return None
-    best = min(moves, key=lambda move: move.cost)
-    package = {**start, **{change.issue.name: change.after for change in best.changes}}
+    by_cost = sorted(moves, key=lambda move: move.cost)
+    best = next((move for move in by_cost if aims.is_acceptable(move.package(start))), None)
+    if best is None:
+        return None
+    package = best.package(start)
     return PathStep(
         package,
         aims.worth(package),
         best.given,
         best.changes,
         _ask(aims, package, best.changes, their_last, last=left == 1, turn=len(own)),
-        _alternatives(start, moves, best),
+        _alternatives(aims, start, moves, best),
     )
 
 
@@ -278,6 +332,9 @@ class _Move:
     changes: tuple[ValueChange, ...]
     given: float
     cost: float
+
+    def package(self, start: Package) -> dict[str, Scalar]:
+        return {**start, **{change.issue.name: change.after for change in self.changes}}
 
 
 def _moves(
@@ -365,7 +422,7 @@ def _values_below(
 
 
 def _alternatives(
-    start: Package, moves: Sequence[_Move], best: _Move
+    aims: Aims, start: Package, moves: Sequence[_Move], best: _Move
 ) -> tuple[dict[str, Scalar], ...]:
     """Packages of equal worth that give on other issues than the chosen step."""
     seen = {frozenset(change.issue.name for change in best.changes)}
@@ -376,9 +433,12 @@ def _alternatives(
     found: list[dict[str, Scalar]] = []
     for move in near:
         names = frozenset(change.issue.name for change in move.changes)
-        if names not in seen and len(found) < MAX_ALTERNATIVES:
+        package = move.package(start)
+        if names not in seen and aims.is_acceptable(package):
             seen.add(names)
-            found.append({**start, **{c.issue.name: c.after for c in move.changes}})
+            found.append(package)
+        if len(found) == MAX_ALTERNATIVES:
+            break
     return tuple(found)
 
 
@@ -426,7 +486,7 @@ def priced_trades(aims: Aims, start: Package) -> tuple[PricedTrade, ...]:
         package = {**start, allowed.issue: allowed.to}
         for name, value in allowed.in_return.items():
             wanted = aims.terms.issue(name)
-            if wanted is not None and _worth(wanted, package[name]) < _worth(wanted, value):
+            if wanted is not None and _worth(wanted, package.get(name)) < _worth(wanted, value):
                 package[name] = value
         if aims.is_acceptable(package):
             limit = limits.own_limit(aims.terms, issue)
@@ -450,12 +510,6 @@ def money_of_utility(aims: Aims, utility: float) -> Decimal | None:
         return None
     span = price.range.max - price.range.min
     return (span * Decimal(repr(utility / price.weight))).quantize(Decimal("0.01"))
-
-
-def _within(aim: IssueAim, value: Scalar) -> Scalar:
-    """The value, or the last value of the path where it is worse for the user than that."""
-    low = aim.worths[-1] / aim.issue.weight if aim.issue.weight else 0.0
-    return value if _worth(aim.issue, value) >= low else aim.values[-1]
 
 
 def _worth(issue: Issue, value: object) -> float:

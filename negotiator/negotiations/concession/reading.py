@@ -1,13 +1,13 @@
 """What the other side just did, read from the offers of both sides and from their words."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final, Literal
 
 from negotiator.negotiations.concession.aims import Aims, IssueAim
 from negotiator.negotiations.issues import Package, Scalar, same_value, worth_of
-from negotiator.negotiations.leverage.concessions import LedgerOffer, completed_offers
+from negotiator.negotiations.leverage.concessions import LedgerOffer, Side, completed_offers
 from negotiator.negotiations.tactics.recognition import recognise_tactics
 
 LARGE_STEP: Final = 1.5
@@ -22,6 +22,7 @@ DEADLINE_WORDS: Final = frozenset({"tac_deadline", "tac_exploding_offer", "tac_q
 LIMIT_QUESTIONS: Final = frozenset({"tac_budget_probe"})
 SPLIT_WORDS: Final = frozenset({"tac_split_difference"})
 TOLERANCE: Final = 1e-6
+SIDES: Final[tuple[Side, ...]] = ("me", "them")
 
 Happening = Literal[
     "nobody_spoke",
@@ -42,8 +43,10 @@ Happening = Literal[
 class Reading:
     """Where the talk stands.
 
-    `own` and `theirs` are the complete packages of each side, oldest first. `their_step` is the change of the user's
-    utility by their latest offer, `their_steps` all of them. `unmoved` counts their latest offers without a movement.
+    `own` and `theirs` are the packages of each side, oldest first. An issue that a side has not named counts as its
+    first value there, else as the user's opening in `own` and the end of the path in `theirs`; `unnamed` has those of
+    the other side. `their_step` is the change of the user's utility by their latest offer, `their_steps` all of them.
+    `unmoved` counts their latest offers without a movement.
     `better` and `worse` name the issues on which their latest offer differs from the one before, for the user.
     """
 
@@ -54,6 +57,7 @@ class Reading:
     unmoved: int = 0
     better: tuple[str, ...] = ()
     worse: tuple[str, ...] = ()
+    unnamed: tuple[str, ...] = ()
     says_final: bool = False
     names_deadline: bool = False
     asks_limit: bool = False
@@ -82,13 +86,14 @@ def read_talk(
 
     `usual_step` is the utility of a step of the user's path, which theirs are compared with. `words` is what they said.
     """
-    rows = [row for row in completed_offers(offers) if _whole(aims, row.package)]
+    named = completed_offers(offers)
+    rows = sorted((row for side in SIDES for row in _filled(aims, named, side)), key=_place)
     own = tuple(row.package for row in rows if row.by == "me")
     theirs = tuple(row.package for row in rows if row.by == "them")
     worths = [aims.worth(package) for package in theirs]
     steps = tuple(b - a for a, b in pairwise(worths))
     heard = {move.tactic_id for move in recognise_tactics(words)} if words else set[str]()
-    last = next((row for row in reversed(rows) if row.by == "them"), None)
+    last = next((row for row in reversed(named) if row.by == "them"), None)
     better, worse = _differences(aims, theirs)
     return Reading(
         happening=_happening(
@@ -107,6 +112,7 @@ def read_talk(
         unmoved=_unmoved(steps),
         better=better,
         worse=worse,
+        unnamed=() if last is None else tuple(_unnamed(aims, last.package)),
         says_final=bool(heard & FINAL_WORDS) or (last is not None and last.claimed_final),
         names_deadline=bool(heard & DEADLINE_WORDS)
         or (last is not None and last.valid_until is not None),
@@ -115,11 +121,36 @@ def read_talk(
     )
 
 
-def _whole(aims: Aims, package: Package) -> bool:
-    return all(
-        aim.issue.name in package and worth_of(aim.issue, package[aim.issue.name]) is not None
+def _filled(aims: Aims, rows: Sequence[LedgerOffer], side: Side) -> list[LedgerOffer]:
+    """A side's offers with a known value on each issue of the path, as `Reading` says."""
+    mine = [(row, set(_unnamed(aims, row.package))) for row in rows if row.by == side]
+    unsaid: dict[str, Scalar] = {}
+    for aim in aims.issues:
+        name = aim.issue.name
+        first = (row.package[name] for row, unnamed in mine if name not in unnamed)
+        unsaid[name] = next(first, aim.opening if side == "me" else aim.last)
+    return [
+        replace(
+            row,
+            package={
+                name: value if name in unnamed else row.package[name]
+                for name, value in unsaid.items()
+            },
+        )
+        for row, unnamed in mine
+    ]
+
+
+def _place(row: LedgerOffer) -> int:
+    return row.seq
+
+
+def _unnamed(aims: Aims, package: Package) -> list[str]:
+    return [
+        aim.issue.name
         for aim in aims.issues
-    )
+        if aim.issue.name not in package or worth_of(aim.issue, package[aim.issue.name]) is None
+    ]
 
 
 def _happening(
