@@ -135,7 +135,12 @@ def concession_path(
     steps: list[PathStep] = []
     for k in range(count):
         step = next_step(
-            aims, said, left=count - k, style=style, their_last=their_last, planned=bool(steps)
+            aims,
+            said,
+            left=count - k,
+            style=style,
+            their_last=their_last,
+            before=steps[-1] if steps else None,
         )
         if step is None:
             break
@@ -227,18 +232,18 @@ def next_step(
     their_last: Package | None = None,
     scale: float = 1.0,
     closing: bool = False,
-    planned: bool = False,
+    before: PathStep | None = None,
 ) -> PathStep | None:
     """The step after the `own` offers with `left` steps to come, this one included; None when nothing is left to give.
 
     The steps are a falling geometric series over what is left to concede; none exceeds the one before, in all and on
     any issue. `scale` makes the step smaller, for an answer to a small move of theirs. `closing` also spends what the
-    planned steps keep back, in whatever size. `planned` tells that the last of `own` is itself a step of the plan.
+    planned steps keep back, in whatever size. `before` is the last of `own` if that is itself a step of the path.
     """
     start = position(aims, own, their_last)
     if left < 1:
         return None
-    falls = None if closing else _falls_of(aims, own, planned=planned)
+    falls = None if closing else _falls_of(aims, own, before)
     moves: list[_Move] = []
     for theirs in (their_last, None) if their_last is not None else (None,):
         room = aims.worth(start) - _end(aims, start, theirs, closing=closing)
@@ -273,15 +278,15 @@ class _Falls:
     issues: Mapping[str, float]
 
 
-def _falls_of(aims: Aims, own: Sequence[Package], *, planned: bool) -> _Falls:
-    """The size of the user's last step; of their largest where the last, not `planned`, only answered a small move."""
+def _falls_of(aims: Aims, own: Sequence[Package], before: PathStep | None) -> _Falls:
+    """The size of the user's last step; of their largest where the last only answered a small move."""
+    least = SMALL_ANSWER if before is None else 0.0
 
     def bound(worths: Sequence[float]) -> float:
         falls = [a - b for a, b in pairwise(worths) if a - b > TOLERANCE]
         if not falls:
             return math.inf
-        large = planned or falls[-1] >= SMALL_ANSWER * max(falls)
-        return falls[-1] if large else max(falls)
+        return falls[-1] if falls[-1] >= least * max(falls) else max(falls)
 
     on_issue = {
         aim.issue.name: bound(
@@ -289,7 +294,8 @@ def _falls_of(aims: Aims, own: Sequence[Package], *, planned: bool) -> _Falls:
         )
         for aim in aims.issues
     }
-    return _Falls(bound([aims.worth(one) for one in own]), on_issue)
+    whole = bound([aims.worth(one) for one in own]) if before is None else before.given
+    return _Falls(whole, on_issue)
 
 
 def _moves_within(
