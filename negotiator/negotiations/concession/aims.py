@@ -56,6 +56,8 @@ LAST_RESERVE: Final = 0.02
 """Share that is kept back when the planned steps are used up and the talk would end otherwise."""
 UNLIMITED_SLACK: Final = 0.5
 """Without a limit on an issue, the path gives up at most this much worth on it below the target."""
+LEAST_ROOM: Final = 0.1
+"""With the target at the limit, the opening lies above it by at most this much worth."""
 MAX_OPTIONS: Final = 300
 TARGET_SHARE: Final = 0.6
 """Where the target lies between the limit and the best value, if the user names none."""
@@ -416,12 +418,21 @@ class _Aiming:
         if worst is None or not issue.tradeable:
             return (best if target is None else target,)
         named = [value for value in (target, worst) if value is not None]
-        found = tuple(
+        found = self._speakable(issue, best, worst, named)
+        if not found:
+            higher = value_of_worth(terms, issue, goal + _least_room(issue, best))
+            found = () if higher is None else self._speakable(issue, higher, worst, ())
+        return _from_round_value(issue, found, named, goal) or (best,)
+
+    def _speakable(
+        self, issue: Issue, best: Scalar, worst: Scalar, named: Sequence[Scalar]
+    ) -> tuple[Scalar, ...]:
+        """People's values between the ends that keep the limits and give no private figure away."""
+        return tuple(
             value
             for value in people_values(issue, best, worst, named=named)
-            if keeps_limits(terms, issue, value) and not _shows_limit(terms, issue, value)
+            if keeps_limits(self.terms, issue, value) and not _shows_limit(self.terms, issue, value)
         )
-        return _from_round_value(issue, found, named, goal) or (best,)
 
     def _opening(
         self, issue: Issue, target: Scalar | None, goal: float, least: float
@@ -459,6 +470,14 @@ class _Aiming:
             if worth >= goal and (ground is not ESTIMATE_GROUND or worth <= most)
         ]
         return max(goal, min(most, furthest))
+
+
+def _least_room(issue: Issue, price: Scalar) -> float:
+    """How much worth to begin above a target that is the limit itself: about a twentieth of the price."""
+    at = coordinate(issue.type, price)
+    if at is None or issue.range is None:
+        return LEAST_ROOM
+    return min(LEAST_ROOM, float(abs(at) / 20 / (issue.range.max - issue.range.min)))
 
 
 def _shows_limit(terms: Terms, issue: Issue, value: Scalar) -> bool:

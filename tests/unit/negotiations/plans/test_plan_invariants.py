@@ -123,8 +123,7 @@ def test_a_price_floor_is_neither_crossed_nor_spoken(
     mine = round(best + (limit - best) * said)
     ledger = (LedgerOffer(1, "me", {"price": str(mine)}),)
     for plan in (make_plan(brief_of(body)), make_plan(brief_of(body, ledger))):
-        if plan["opening_offer"] is None:
-            assert goal == limit  # every figure would show the limit
+        if goal == limit == best:  # the only figure there is
             continue
         rows = [*plan["concession_schedule"], plan["opening_offer"]]
         prices = [float(row["package"]["price"]["value"]) for row in rows]
