@@ -42,7 +42,7 @@ LARGEST_UNIT_SHARE: Final = 0.6
 """A unit is at most this share of the step, so that rounding does not swallow the step."""
 MIDDLE_OF_MONTH: Final = 15
 LONG_DISTANCE_DAYS: Final = 10
-"""A date that moves this far moves to the first or the middle of a month."""
+"""A date that moves this far moves to the first or the middle of a month; so long a duration is in fives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +91,15 @@ class Stake:
         unit = round_unit(self.issue, at, abs(at - self._coordinate(near)))
         return value_at_coordinate(self.issue.type, rounded(self.issue, at, unit))
 
-    def between(self, worth: float, last: Scalar, bound: float) -> Scalar:
-        """`value_of` a worth, no worse for them than `bound` and no better than their `last` value."""
+    def conceded(self, worth: float, now: Scalar, last: Scalar, bound: Scalar) -> Scalar:
+        """A value of about this worth, no worse for them than `bound` and no better than `now`.
+
+        It is rounded by its distance from `last`, the value of their last offer.
+        """
         found = self.value_of(worth, last)
-        if self.worth(found) >= self.worth(last):
-            return last
-        return found if self.worth(found) >= bound else last
+        if self.worth(found) >= self.worth(now):
+            return now
+        return found if self.worth(found) > self.worth(bound) else bound
 
     def _coordinate(self, value: Scalar) -> Decimal:
         at = coordinate(self.issue.type, value)
@@ -172,9 +175,11 @@ class Interests:
             if give <= 0:
                 break
             here = stake.worth(found[stake.name])
-            bound = stake.worth(theirs[stake.name]) if theirs is not None else min(here, 0.0)
-            goal = max(here - give * share / stake.weight, bound)
-            value = stake.between(goal, found[stake.name], bound)
+            bound = stake.floor if theirs is None else theirs[stake.name]
+            if stake.worth(bound) >= here:
+                continue
+            goal = max(here - give * share / stake.weight, stake.worth(bound))
+            value = stake.conceded(goal, found[stake.name], last[stake.name], bound)
             if stake.worths is not None and stake.weight * (here - stake.worth(value)) > 1.5 * give:
                 continue
             moved = {**found, stake.name: value}
@@ -194,7 +199,8 @@ def round_unit(issue: Issue, at: Decimal, distance: Decimal) -> Decimal:
         )
         units = [unit for unit in MONEY_UNITS if unit >= smallest]
     elif issue.type in WHOLE_TYPES:
-        units = list(WHOLE_UNITS)
+        long = issue.type == "duration_days" and at >= LONG_DISTANCE_DAYS
+        units = list(WHOLE_UNITS[1:] if long else WHOLE_UNITS)
     else:
         units = [Decimal("0.5"), *WHOLE_UNITS]
     if step is not None:
