@@ -20,14 +20,10 @@ from negotiator.negotiations.leverage.concessions import LedgerOffer, completed_
 from negotiator.negotiations.terms import Terms, days_left
 from negotiator.negotiations.utility import is_complete
 
-ANSWER_SCALE: Final = {
-    "moved_a_lot": 0.85,
-    "moved": 1.0,
-    "moved_elsewhere": 0.85,
-    "moved_a_little": 0.85,
-    "did_not_move": 1.0,
-}
-"""How large a step answers theirs, as a share of the path's next one. A large move needs no larger answer."""
+LEAST_ANSWER: Final = 0.5
+"""A small step of theirs is answered with at least this share of the planned one."""
+UNMOVED_ANSWERS: Final = (0.4, 0.8, 1.0)
+"""Shares of the planned step while they do not move: at first hardly any, since nobody bids against themselves."""
 MAX_OFFERS: Final = 200
 """The latest offers that are read; people make far fewer."""
 HOLDS: Final = frozenset({"they_are_silent", "moved_back", "took_back"})
@@ -162,7 +158,6 @@ def _offer(
         return path.now, "opening"
     if reading.happening in HOLDS:
         return path.now, "hold"
-    scale = ANSWER_SCALE.get(reading.happening, 1.0)
     rounds = aims.terms.max_rounds
     last = rounds is not None and path.made + 1 >= rounds
     ultimatum = reading.says_final and reading.unmoved > 0
@@ -178,8 +173,11 @@ def _offer(
         if made is None:
             return path.now, "hold"
         return made, "last_offer" if last or ultimatum else "step"
+    scale = answer_scale(reading, path.steps[0].given)
     if scale == 1.0:
         return path.steps[0], "step"
+    if scale == 0.0:
+        return path.now, "hold"
     made = next_step(
         aims,
         reading.own,
@@ -189,6 +187,15 @@ def _offer(
         scale=scale,
     )
     return (made, "step") if made is not None else (path.now, "hold")
+
+
+def answer_scale(reading: Reading, planned: float) -> float:
+    """The size of the answer to theirs, as a share of the planned step: a step for a step, never more than planned."""
+    if reading.unmoved:
+        return UNMOVED_ANSWERS[min(reading.unmoved, len(UNMOVED_ANSWERS)) - 1]
+    if reading.their_step <= 0:
+        return 1.0
+    return min(1.0, max(LEAST_ANSWER, reading.their_step / planned))
 
 
 def _trade(
