@@ -413,8 +413,7 @@ class _Aiming:
             return ()
         worst = None if limit is None else nearest_in_range(issue, limit)
         if worst is None:
-            whole = terms.walk_away is None or terms.walk_away.utility is not None
-            worst = value_of_worth(terms, issue, 0.0 if whole else max(0.0, goal - UNLIMITED_SLACK))
+            worst = value_of_worth(terms, issue, max(0.0, goal - UNLIMITED_SLACK))
         if worst is None or not issue.tradeable:
             return (best if target is None else target,)
         named = [value for value in (target, worst) if value is not None]

@@ -41,6 +41,7 @@ Why = Literal[
     "last_offer",
     "allowed_trade",
     "at_least_ask",
+    "repeated_final",
     "not_worth_a_round",
     "no_round_left",
     "below_floor_no_round",
@@ -128,8 +129,13 @@ def _decide(
     last = rounds is not None and path.made + 1 >= rounds
     value = weigh_round(aims, reading, step.utility, hurried=hurried, last=last)
     trade = _trade(aims, path, reading, step)
-    if takes and on_table is not None:
+    went_back = reading.happening in {"moved_back", "took_back"} and reading.unmoved < PATIENCE
+    if takes and on_table is not None and (last or not went_back):
         table = aims.worth(on_table)
+        if reading.says_final and reading.unmoved:
+            return PersonMove(
+                "accept", "repeated_final", path, reading, package=on_table, round=value
+            )
         if table >= step.utility - CLOSE_ENOUGH * (aims.opening_utility - aims.floor):
             return PersonMove(
                 "accept", "at_least_ask", path, reading, package=on_table, round=value

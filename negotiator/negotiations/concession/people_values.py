@@ -21,6 +21,9 @@ from negotiator.negotiations.issues import (
 
 STEPS_IN_ROOM: Final = 16
 """A figure is rounded to about a sixteenth of the room that is bargained over, so that every step can be told apart."""
+COARSE_UNIT: Final = Decimal(25)
+"""From 1,000 on people hardly name other amounts than multiples of this."""
+FEWEST_STEPS: Final = 3
 MAX_VALUES: Final = 80
 _SHARES: Final = tuple(
     map(Decimal, ("5", "2.5", "1", "0.5", "0.25", "0.1", "0.05", "0.025", "0.01", "0.001"))
@@ -40,6 +43,8 @@ def rounding_unit(issue: Issue, room: Decimal, size: Decimal) -> Decimal:
     if issue.type == "percent" and room >= 1:
         least = Decimal("0.5")
     size, room = abs(size) or Decimal(1), abs(room)
+    if issue.type == "money" and size >= 1000 and room >= FEWEST_STEPS * COARSE_UNIT:
+        least = COARSE_UNIT
     place = Decimal(1).scaleb(size.adjusted() - 1)
     units = [place * share for share in _SHARES]
     fits = [unit for unit in units if unit <= room / STEPS_IN_ROOM and not _is_odd(issue, unit)]
@@ -118,11 +123,16 @@ def _marks(issue: Issue, low: Decimal, high: Decimal) -> list[Decimal]:
 
 
 def _dates(low: Decimal, high: Decimal) -> list[Decimal]:
-    """Days for a few days, Mondays for a few weeks, else the first and the fifteenth of each month."""
+    """Days for a few days, Mondays for a few weeks, else the first and the fifteenth of each month.
+
+    Where an end is such a first or fifteenth, so are the days between, if there are any.
+    """
     start, days = date.fromordinal(int(low)), int(high - low)
     every = [start + timedelta(days=n) for n in range(min(days, 366 * 5) + 1)]
-    if days > _FEW_WEEKS:
-        every = [day for day in every if day.day in {1, 15}]
+    halves = [day for day in every if day.day in {1, 15}]
+    usual = {every[0], every[-1]} & set(halves)
+    if days > _FEW_WEEKS or (usual and len(halves) > 1):
+        every = halves
     elif days > _FEW_DAYS:
         every = [day for day in every if day.weekday() == 0]
     return [Decimal(day.toordinal()) for day in every]

@@ -95,17 +95,18 @@ def read_talk(
     heard = {move.tactic_id for move in recognise_tactics(words)} if words else set[str]()
     last = next((row for row in reversed(named) if row.by == "them"), None)
     better, worse = _differences(aims, theirs)
+    happening = _happening(
+        aims,
+        rows,
+        theirs,
+        steps,
+        worse=worse,
+        better=better,
+        on_table=on_table,
+        usual=usual_step,
+    )
     return Reading(
-        happening=_happening(
-            aims,
-            rows,
-            theirs,
-            steps,
-            worse=worse,
-            better=better,
-            on_table=on_table,
-            usual=usual_step,
-        ),
+        happening=happening,
         own=own,
         theirs=theirs,
         their_steps=steps,
@@ -113,7 +114,8 @@ def read_talk(
         better=better,
         worse=worse,
         unnamed=() if last is None else tuple(_unnamed(aims, last.package)),
-        says_final=bool(heard & FINAL_WORDS) or (last is not None and last.claimed_final),
+        says_final=(bool(heard & FINAL_WORDS) and happening not in {"moved_back", "took_back"})
+        or (last is not None and last.claimed_final),
         names_deadline=bool(heard & DEADLINE_WORDS)
         or (last is not None and last.valid_until is not None),
         asks_limit=bool(heard & LIMIT_QUESTIONS),
@@ -185,7 +187,8 @@ def _happening(
 
 
 def _is_extreme(aims: Aims, package: Package) -> bool:
-    """Whether a value lies further beyond the user's limit than the limit is from the opening, on a straight line."""
+    """Whether the package lies further beyond the user's limits than these are from the opening, on straight lines."""
+    beyond = room = 0.0
     for aim in aims.issues:
         if aim.limit is None or aim.issue.options or aim.issue.type == "boolean":
             continue
@@ -194,9 +197,9 @@ def _is_extreme(aims: Aims, package: Package) -> bool:
         opening = worth_of(aim.issue, aim.opening, clamp=False)
         if here is None or limit is None or opening is None or opening <= limit:
             continue
-        if limit - here > EXTREME_DISTANCE * (opening - limit):
-            return True
-    return False
+        beyond += aim.issue.weight * max(0.0, limit - here)
+        room += aim.issue.weight * (opening - limit)
+    return beyond > EXTREME_DISTANCE * room > 0
 
 
 def _unmoved(steps: Sequence[float]) -> int:
