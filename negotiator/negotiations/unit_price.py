@@ -138,13 +138,15 @@ def _is_currency(text: str) -> bool:
 class Total:
     """What a unit price comes to in all: the amount, the multiplication in words, and what was assumed for it.
 
-    `assumption` is a sentence for the user where a factor was read from a text, and empty where none was.
+    `assumption` is a sentence for the user where a factor was read from a text, and empty where none was. `scope` says
+    what the amount is for: `in all`, or a period such as `a year`.
     """
 
     amount: Decimal
     text: str
     assumed: bool = False
     assumption: str = ""
+    scope: str = "in all"
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +176,11 @@ _MONTHS: Final = {"month": Decimal(1), "quarter": Decimal(3), "year": Decimal(12
 _REPEATED: Final = re.compile(r"\s*(?:/|(?:per|a|an|each|every)\b)", re.IGNORECASE)
 _ALTERNATIVE: Final = re.compile(
     r"(?:\d\s*[-–—]|\b(?:to|or|and|up|about|than)|[+~<>≥≤])\s*$", re.IGNORECASE
+)
+
+
+_EACH_PERIOD: Final = re.compile(
+    r"(.+?) (?:a|per|each|every) (week|month|quarter|year)", re.IGNORECASE
 )
 
 
@@ -211,6 +218,8 @@ def total_of(
         span = _term(terms, package, price.period, words)
         spans = [span or _Factor(Decimal(12) / _MONTHS[price.period], price.period)]
         tail = "" if span else " a year"
+    elif each := next((one.each for one in spans if one.each), ""):
+        tail = f" a {each}"
     elif any(one.each for one in factors) and price.period is None:
         tail = f" a {next(one.each for one in factors if one.each)}"
     elif not price.period and not given and _is_paid_again(terms, price, words):
@@ -223,7 +232,8 @@ def total_of(
     if len(said) < 2 or total == amount:
         return None
     notes = [one.assumption for one in (*factors, *spans) if one.assumption]
-    return Total(total, f"{' × '.join(said)} = {money(total)}{tail}", bool(notes), " ".join(notes))
+    text = f"{' × '.join(said)} = {money(total)}{tail}"
+    return Total(total, text, bool(notes), " ".join(notes), tail.strip() or "in all")
 
 
 def _has_discount(terms: Terms, words: Callable[[Issue], IssueWords]) -> bool:
@@ -244,7 +254,13 @@ def _given_factors(terms: Terms, package: Package, price: Issue) -> list[_Factor
             count = None if other is None else coordinate(other.type, package.get(multiple.issue))
         if count is None or count <= 0:
             return None
-        found.append(_Factor(count, cut_at_word(tidy(multiple.of), MAX_UNIT_CHARACTERS) or "times"))
+        noun = cut_at_word(tidy(multiple.of), MAX_UNIT_CHARACTERS) or "times"
+        repeated = _EACH_PERIOD.fullmatch(noun)
+        found.append(
+            _Factor(count, repeated[1], each=repeated[2].lower())
+            if repeated
+            else _Factor(count, noun)
+        )
     return found
 
 

@@ -39,12 +39,14 @@ BASELINE_OF_SELLER: Final = {**BASELINE_WORDS, "previous_price": "what you get t
 class MoneyAtStake:
     """What the price comes to in all, at the other terms of the aim.
 
-    `factors` is the multiplication without the price, such as `80 seats × 12 months`; empty for a lump sum. `totals`
-    has the amounts at the `first_move`, the `aim`, the `limit` and the `baseline`, `savings` the user's gain at the
-    first three against the baseline, which `baseline` names.
+    `factors` is the multiplication without the price, such as `80 seats × 12 months`; empty for a lump sum. `scope`
+    says whether the totals are `in all` or for a period, such as `a year`. `totals` has the amounts at the
+    `first_move`, the `aim`, the `limit` and the `baseline`, `savings` the user's gain at the first three against the
+    baseline, which `baseline` names.
     """
 
     factors: str
+    scope: str
     baseline: str
     totals: Mapping[str, Decimal | None]
     savings: Mapping[str, Decimal | None]
@@ -156,7 +158,9 @@ def money_at_stake(basis: PlanBasis) -> MoneyAtStake | None:
     }
     names = BASELINE_WORDS if paying_side(terms) == "pays" else BASELINE_OF_SELLER
     named = names.get(terms.baseline.kind if terms.baseline else "", "the baseline")
-    return MoneyAtStake(_factors(basis, package), named, totals, savings)
+    total = basis.words.total(package)
+    scope = "in all" if total is None else total.scope
+    return MoneyAtStake(_factors(basis, package), scope, named, totals, savings)
 
 
 def _in_all(basis: PlanBasis, package: Package, price: Issue, value: object) -> Decimal | None:

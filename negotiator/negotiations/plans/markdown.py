@@ -220,7 +220,7 @@ def _table(view: Mapping[str, Any]) -> list[str]:
         rows.append((label, [_cell(row[name]) for name in columns]))
     money = view["summary"]["money"]
     if money is not None and money["factors"]:
-        label = cut_at_word(f"In all ({money['factors']})", _LABEL_COLUMNS)
+        label = cut_at_word(f"{capitalise(money['scope'])} ({money['factors']})", _LABEL_COLUMNS)
         rows.append((label, [_cell(money["totals"][name]) for name in columns]))
     if money is not None and money["savings"]["aim"] is not None:
         label = cut_at_word(f"{money['compared']} than {money['baseline']}", _LABEL_COLUMNS)
@@ -309,7 +309,8 @@ def _step_table(view: Mapping[str, Any]) -> list[str]:
         label = capitalise(cut_at_word(row["label"], _STEP_LABEL_COLUMNS - 3))
         rows.append((label, [offer["values"][place] for offer in offers]))
     if all(offer["total"] is not None for offer in offers):
-        rows.append(("In all", [offer["total"]["in_short"] for offer in offers]))
+        scope = capitalise(offers[0]["total"]["scope"])
+        rows.append((scope, [offer["total"]["in_short"] for offer in offers]))
     lines = [f"| | {' | '.join(heads)} |", f"|{':--|' * (len(offers) + 1)}"]
     for label, cells in rows:
         shown = [label, *(cut_at_word(one, width) for one in cells)]
@@ -318,7 +319,12 @@ def _step_table(view: Mapping[str, Any]) -> list[str]:
 
 
 def _in_all(row: Mapping[str, Any]) -> str:
-    return "" if row["total"] is None else f" In all {escape_markdown(row['total']['in_short'])}."
+    """What the offer of the row comes to, as a sentence."""
+    total = row["total"]
+    if total is None:
+        return ""
+    amount, scope = escape_markdown(total["in_short"]), total["scope"]
+    return f" In all {amount}." if scope == "in all" else f" {amount} {scope}."
 
 
 def _together(view: Mapping[str, Any], size: PageSize) -> list[str]:

@@ -314,6 +314,7 @@ def total_figure(basis: PlanBasis, package: Package) -> PlanSection | None:
         "amount": money_figure(basis.terms, total.amount, "engine:total"),
         "words": total.text,
         "in_short": basis.words.money(total.amount),
+        "scope": total.scope,
     }
 
 

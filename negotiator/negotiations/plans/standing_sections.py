@@ -198,7 +198,7 @@ def _stake(basis: PlanBasis, money: MoneyAtStake | None) -> str:
         return ""
     words = basis.words
     told = (
-        f"At your aim it comes to {words.money(aim)} in all ({money.factors})"
+        f"At your aim it comes to {words.money(aim)} {money.scope} ({money.factors})"
         if money.factors
         else ""
     )
@@ -274,6 +274,7 @@ def _money_figures(basis: PlanBasis, money: MoneyAtStake) -> PlanSection:
 
     return {
         "factors": money.factors,
+        "scope": money.scope,
         "baseline": money.baseline,
         "compared": capitalise(_way(basis, Decimal(1))),
         "totals": cells(money.totals),

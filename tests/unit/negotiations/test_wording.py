@@ -252,6 +252,10 @@ def test_total_shows_the_multiplication(
          "80 seats × €45 × 24 months = €86,400"),
         ("Price per seat and month", (Multiple(Decimal(80), "licences"),), {"price": 45},
          "80 licences × €45 × 12 months = €43,200 a year"),
+        ("Price per seat and month",
+         (Multiple(Decimal(80), "seats"), Multiple(Decimal(12), "months a year")), {"price": 45, "term": 24},
+         "80 seats × €45 × 12 months = €43,200 a year"),
+        ("Price per bag", (Multiple(Decimal(500), "bags per year"),), {"price": 8}, "500 bags × €8 = €4,000 a year"),
         ("Price per day", (Multiple(Decimal(2), "days"),), {"price": 800}, "2 days × €800 = €1,600"),
     ],
 )  # fmt: skip
