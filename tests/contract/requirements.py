@@ -283,6 +283,8 @@ REQUIREMENTS: Final = {
     "6.8:plans": "battle plans and tactics are kept and generated",
     "6.8:stale": "a plan is stale once the negotiation has changed, and a new one is a new version",
     "6.8:markdown": "a plan is printed as Markdown by Accept",
+    "6.8:path": "a plan's steps are those of the next move with a person",
+    "6.8:case": "a plan's interests, standards and objections are those of its kind of deal",
     "6.8:advisor": "an advisor words a plan and changes no number",
     "6.9:tactics": "users add, change and delete tactics of their own",
     "6.9:suggestions": "suggestions answer the other side's last utterance",

@@ -100,6 +100,51 @@ async def test_a_plan_is_printed_for_those_who_accept_markdown(
     assert "**Acme" not in page.text
 
 
+def plain(section: dict[str, Any]) -> dict[str, Any]:
+    """The package of a section without its sources."""
+    return {name: figure["value"] for name, figure in section["package"].items()}
+
+
+@pytest.mark.asyncio
+@covers("6.8:path")
+async def test_the_plan_and_the_next_move_show_the_same_path(
+    negotiation_client: NegotiationClient,
+) -> None:
+    talk = await negotiation_client.opened(
+        issues=[PRICE, TERM],
+        target={"package": {"price": 900, "term": "1 year"}},
+        walk_away={"package": {"price": 1100, "term": "3 years"}},
+    )
+    for theirs in (None, 1190, 1170):
+        if theirs is not None:
+            package = {"price": theirs, "term": "3 years"}
+            body = {"by": "them", "package": package}
+            await negotiation_client.post(f"/negotiations/{talk['id']}/offers", body)
+        plan = await planned(negotiation_client, talk["id"])
+        answer = await negotiation_client.post(f"/negotiations/{talk['id']}/next-move", {})
+        move = answer.json()
+        steps = [plain(row) for row in plan["concession_schedule"]]
+        assert steps == move["path"]
+        assert steps
+        first = plain(plan["opening_offer"])
+        assert move["offer"] in (first, steps[0])
+
+
+@pytest.mark.asyncio
+@covers("6.8:case")
+async def test_a_plan_has_the_interests_and_objections_of_its_kind_of_deal(
+    negotiation_client: NegotiationClient,
+) -> None:
+    talk = await negotiation_client.opened(title="Used VW Golf", kind="new_purchase")
+    plan = await planned(negotiation_client, talk["id"])
+    assert plan["case"] == "used_car"
+    assert any("listings" in row["standard"] for row in plan["standards"])
+    assert any("dealer" in row["objection"] for row in plan["objections"])
+    assert "the winter tyres" in plan["closing_asks"]
+    assert plan["interests"]["theirs"]
+    assert plan["interests"]["ours"]
+
+
 @pytest.mark.parametrize(
     "accept",
     [

@@ -219,7 +219,7 @@ def test_the_least_input_makes_a_plan_that_invents_nothing() -> None:
 
 def test_without_a_walk_away_there_is_an_opening_and_no_promise_of_a_floor() -> None:
     plan = make_plan(case("only_a_range").brief)
-    assert plan["opening_offer"]["package"]["price"]["value"] == "160.00"
+    assert 100 < Decimal(plan["opening_offer"]["package"]["price"]["value"]) < 180
     assert plan["floor"] is None
     assert any("no floor" in text for text in plan["summary"]["assumptions"])
 
