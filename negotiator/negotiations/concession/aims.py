@@ -42,7 +42,7 @@ Style = Literal["balanced", "firm", "cooperative"]
 Pursued = Literal["target", "even", "best"]
 """What the opening goes for: the target, more than an even share of the walk-away, or the best values."""
 
-STRETCH: Final[Mapping[str, float]] = {"cooperative": 0.1, "balanced": 0.25, "firm": 0.4}
+STRETCH: Final[Mapping[str, float]] = {"cooperative": 0.1, "balanced": 0.2, "firm": 0.35}
 """How far beyond the target to open, as a share of the way from the limit to the target.
 
 People open between the target and a quarter beyond it (CraigslistBargain); ambitious first offers that can be justified

@@ -20,10 +20,10 @@ from negotiator.negotiations.leverage.concessions import LedgerOffer, completed_
 from negotiator.negotiations.terms import Terms, days_left
 from negotiator.negotiations.utility import is_complete
 
-LEAST_ANSWER: Final = 0.5
+LEAST_ANSWER: Final = 0.7
 """A small step of theirs is answered with at least this share of the planned one."""
-UNMOVED_ANSWERS: Final = (0.4, 0.8, 1.0)
-"""Shares of the planned step while they do not move: at first hardly any, since nobody bids against themselves."""
+UNMOVED_ANSWERS: Final = (0.6, 1.0)
+"""Shares of the planned step while they do not move: at first little, since nobody bids against themselves."""
 MAX_OFFERS: Final = 200
 """The latest offers that are read; people make far fewer."""
 HOLDS: Final = frozenset({"they_are_silent", "moved_back", "took_back"})
