@@ -77,14 +77,13 @@ _DETERMINERS: Final = word_set(
 class CaseWords:
     """What the words in braces stand for.
 
-    `them` is the name of the other side; `main_issue` and `offer` are said as they stand in a sentence. A line that
-    needs an `offer` or a `standard` is left out without one.
+    `them` is the name of the other side; `main_issue` is said as it stands in a sentence. A line that needs a
+    `standard` is left out without one.
     """
 
     voice: Voice
     them: str
     main_issue: str
-    offer: str | None = None
     standard: str | None = None
 
     def values(self) -> dict[str, str | None]:
@@ -97,17 +96,15 @@ class CaseWords:
             "our": voice.my,
             "them": self.them,
             "main_issue": self.main_issue,
-            "offer": self.offer,
             "standard": self.standard,
         }
 
 
 @dataclass(frozen=True, slots=True)
 class CaseLine:
-    """A line that is used only if an issue's label has a word of `if_issue` and none has a word of `unless_issue`."""
+    """A line that is left out where an issue's label has a word of `unless_issue`."""
 
     text: str
-    if_issue: tuple[str, ...] = ()
     unless_issue: tuple[str, ...] = ()
 
 
@@ -285,13 +282,11 @@ def fill_case(content: CaseContent, words: CaseWords, issues: Iterable[Issue] = 
     )
 
 
-def case_words(
-    wording: Wording, *, offer: str | None = None, standard: str | None = None
-) -> CaseWords:
+def case_words(wording: Wording, *, standard: str | None = None) -> CaseWords:
     """The words of a negotiation."""
     main = noun_phrase(wording.label(main_issue(wording.terms)))
     them = _with_single_marks(wording.them)
-    return CaseWords(wording.voice, them, main, offer, standard)
+    return CaseWords(wording.voice, them, main, standard)
 
 
 def fill_sentence(text: str, words: CaseWords) -> str | None:
@@ -348,11 +343,8 @@ def _content(raw: dict[str, Any]) -> CaseContent:
 def _line(raw: str | _Raw) -> CaseLine:
     if isinstance(raw, str):
         return CaseLine(raw)
-    conditions = {
-        name: tuple(_folded(word) for word in raw.get(name, ()))
-        for name in ("if_issue", "unless_issue")
-    }
-    return CaseLine(raw["text"], **conditions)
+    unless = tuple(_folded(word) for word in raw["unless_issue"])
+    return CaseLine(raw["text"], unless)
 
 
 def _texts(raw: Iterable[object]) -> tuple[str, ...]:
@@ -364,10 +356,7 @@ def _kept(texts: Iterable[str], say: Callable[[str], str]) -> tuple[str, ...]:
 
 
 def _suits(line: CaseLine, labels: list[str]) -> bool:
-    def named(words: tuple[str, ...]) -> bool:
-        return any(_has(label, word) for label in labels for word in words)
-
-    return (not line.if_issue or named(line.if_issue)) and not named(line.unless_issue)
+    return not any(_has(label, word) for label in labels for word in line.unless_issue)
 
 
 def _score(template: CaseTemplate, terms: Terms) -> int:
