@@ -210,6 +210,7 @@ def described_turn_input(body: NextMoveBody) -> "StrategySituation":
         StrategyPreferences,
         StrategyProgress,
         StrategySituation,
+        numeric_scale,
     )
 
     if found := _refusals(body):
@@ -217,7 +218,7 @@ def described_turn_input(body: NextMoveBody) -> "StrategySituation":
     mine = body.my_preferences
     frame = StrategySituation(
         issues=tuple(
-            StrategyIssue(issue.name, tuple(issue.values), _numbers(issue.values))
+            StrategyIssue(issue.name, tuple(issue.values), numeric_scale(issue.values))
             for issue in body.issues
         ),
         my_preferences=StrategyPreferences(
@@ -259,12 +260,6 @@ def _hints(body: PreferenceHintsBody | None) -> "PreferenceHints | None":
         reservation_utility=body.reservation_utility,
         confidence=body.confidence,
     )
-
-
-def _numbers(values: Sequence[Scalar]) -> tuple[float, ...] | None:
-    """The values as coordinates where all are numbers."""
-    found = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
-    return tuple(map(float, found)) if len(found) == len(values) else None
 
 
 def stored_turn_input(

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from negotiator.negotiations.strategy.opponent_model import Floats, Indices, OpponentModel
+from negotiator.negotiations.strategy.opponent_model import OpponentModel
+from negotiator.negotiations.strategy.preference_prior import Floats, Indices
 from negotiator.negotiations.strategy.situation import (
     OfferValues,
     Scalar,

@@ -1,11 +1,10 @@
 """An estimate of the other side's preferences and of how far they will concede.
 
-A hypothesis is an additive utility with a concession curve 1 - (1 - m) t^p (Faratin et al. 1998). Utilities are drawn
-from a prior in which the other side mostly wants the opposite of the user. They are weighted by the offers of the other
-side, which should lie near their curve, and by the offers of the user that they refused, which should lie below it
-(cf. Hindriks and Tykhonov 2008). The sampler is annealed importance sampling with crossover moves: issues are
-independent in the prior, so exchanging issues between draws keeps the prior. The random seed is fixed, so the same
-negotiation gives the same estimate.
+A hypothesis is an additive utility with a concession curve 1 - (1 - m) t^p (Faratin et al. 1998). It is likely when the
+other side's offers lie near its curve, above most other packages, and the offers that they refused lie below it (cf.
+Hindriks and Tykhonov 2008). The hypotheses are drawn by Gibbs sampling: each chain redraws one issue after the other
+from the prior, in proportion to the likelihood. The random seed is fixed, so the same negotiation gives the same
+estimate.
 """
 
 from __future__ import annotations
@@ -15,32 +14,40 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from negotiator.negotiations.strategy.preference_prior import (
+    LEVEL_CHANCES,
+    Floats,
+    Indices,
+    IssuePrior,
+    hint_confidence,
+    hinted_reservation,
+    issue_prior,
+)
 from negotiator.negotiations.strategy.situation import (
     OfferValues,
+    PreferenceHints,
     StrategyIssue,
     StrategySituation,
     ValueKey,
     typed_key,
 )
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
-OfferTrack = tuple[Indices, Floats, Floats]
-
-DRAWS = 300
-KEPT_DRAWS = 96
-OPPOSED_SHARE = 0.75
-VALUE_NOISE = 0.15
+CHAINS = 96
+CANDIDATES = 48
+FIRST_SWEEPS = 3
+KEPT_SWEEPS = 3
 OFFER_SPREAD = 0.1
-ANSWER_SPREAD = 0.04
+REFUSAL_SPREAD = 0.04
+ANSWER_SPREAD = 0.06
+ANSWER_MARGIN = 0.05
 EVIDENCE_CAP = 14.0
+MAX_REFUSALS = 4
+FINAL_OFFER_WEIGHT = 0.5
+LAST_OFFER_WEIGHT = 8.0
+RESERVATION_SPREAD = 0.1
 LATE_MOVER = 0.7
-HARDNESS_COST = 1.0
 LAST_MINUTE_COST = 1.5
-ANNEALING_HEATS = (0.3, 0.65, 1.0)
-MAX_REFUSALS = 10
 
 _ENDS, _POWERS = (
     grid.ravel()
@@ -55,26 +62,28 @@ class OpponentModel:
     """Equally likely hypotheses about the other side, in each of which their best package is worth 1.
 
     `tables` holds the part-worths: per issue an array of hypotheses by values. `ends` (m) is the least they accept at
-    the end, `powers` (p) how late they concede; both have one number per hypothesis.
+    the end, `powers` (p) how late they concede; both have one number per hypothesis. `informed` says for each issue
+    whether anything is known of it.
     """
 
     issues: tuple[StrategyIssue, ...]
     tables: tuple[Floats, ...]
     ends: Floats
     powers: Floats
+    informed: tuple[bool, ...]
 
     @cached_property
     def places(self) -> tuple[Mapping[ValueKey, int], ...]:
         """The position of each value in its issue's list, one mapping per issue."""
-        return tuple(
-            {typed_key(value): k for k, value in reversed(list(enumerate(issue.values)))}
-            for issue in self.issues
-        )
+        return _places(self.issues)
 
     @cached_property
     def mean(self) -> tuple[Floats, ...]:
-        """Expected part-worths, one array per issue; the best package is worth 1."""
-        tables = [table.mean(axis=0) for table in self.tables]
+        """Expected part-worths, one array per issue; the best package is worth 1, and all 0 while nothing is known."""
+        tables = [
+            table.mean(axis=0) if informed else np.zeros(table.shape[1])
+            for table, informed in zip(self.tables, self.informed, strict=True)
+        ]
         tables = [table - table.min() for table in tables]
         total = sum(float(table.max()) for table in tables)
         return tuple(table / total if total > 0 else table for table in tables)
@@ -88,119 +97,287 @@ class OpponentModel:
 
     def worth(self, choices: Indices) -> Floats:
         """An array of utilities, hypotheses by packages, for rows of value positions."""
-        return _worth(self.tables, choices)
+        total = np.zeros((len(self.ends), len(choices)))
+        for k, table in enumerate(self.tables):
+            total += table[:, choices[:, k]]
+        return total
 
     def least(self, times: Floats) -> Floats:
         """The least utility they accept, hypotheses by times; a time is a share of the negotiation, 0 to 1."""
-        return 1.0 - (1.0 - self.ends[:, None]) * times[None, :] ** self.powers[:, None]
+        return _least(self.ends, self.powers, times)
+
+
+def acceptance(excess: Floats) -> Floats:
+    """The probability that they accept a package worth `excess` more to them than the least they accept."""
+    return 1.0 / (1.0 + np.exp(np.clip((ANSWER_MARGIN - excess) / ANSWER_SPREAD, -40, 40)))
 
 
 def learn_opponent_model(situation: StrategySituation) -> OpponentModel:
     """The hypotheses after the other side's offers and refusals in `situation`."""
     rng = np.random.default_rng(7)
-    issues = situation.issues
-    blank = OpponentModel(issues, (), _ENDS, _POWERS)
-    pool = [_draw(situation, issue, rng) for issue in issues]
-    offered = _track(situation, blank.places, "them")
-    refused = _track(situation, blank.places, "me")
-    for heat in ANNEALING_HEATS[:-1] if len(offered[0]) else ():
-        pool = _annealed(pool, offered, refused, heat=heat, rng=rng)
-    score = _score(pool, offered, refused)
-    pairs = _resample(score.ravel(), KEPT_DRAWS, rng)
-    draws, curves = np.unravel_index(pairs, score.shape)
-    scale = _scale(pool)[draws][:, None]
-    tables = tuple(table[draws] * scale for table in pool)
-    return OpponentModel(issues, tables, _ENDS[curves], _POWERS[curves])
+    issues, places = situation.issues, _places(situation.issues)
+    hints = situation.hints or PreferenceHints()
+    priors = [issue_prior(situation, issue) for issue in issues]
+    chains = _Chains(
+        priors,
+        _offered(situation, places),
+        _refused(situation, places),
+        _curve_prior(hints),
+        rng,
+    )
+    kept: list[tuple[list[Floats], Indices]] = []
+    for _ in range(FIRST_SWEEPS if len(issues) > 1 else 0):
+        chains.redraw()
+    for _ in range(KEPT_SWEEPS):
+        chains.redraw()
+        kept.append(chains.hypotheses())
+    tables = tuple(np.concatenate([part[k] for part, _ in kept]) for k in range(len(issues)))
+    curves = np.concatenate([part for _, part in kept])
+    heard = bool(len(situation.theirs)) or hints.last_offer is not None
+    informed = tuple(heard or prior.known for prior in priors)
+    return OpponentModel(issues, tables, _ENDS[curves], _POWERS[curves], informed)
 
 
-def _draw(situation: StrategySituation, issue: StrategyIssue, rng: np.random.Generator) -> Floats:
-    """Part-worths of one issue before scaling, draws by values: a curve in [0, 1] times a weight."""
-    mine = np.array([situation.worths[issue.name][typed_key(v)] for v in issue.values], dtype=float)
-    size = len(mine)
-    weight = rng.gamma(2.0, 1.0, (DRAWS, 1)) + 0.05
-    span = float(np.ptp(mine))
-    against = (mine.max() - mine) / span if span > 0 else rng.random(size)
-    bend = rng.choice([0.6, 1.0, 1.6], (DRAWS, 1))
-    noise = rng.uniform(-VALUE_NOISE, VALUE_NOISE, (DRAWS, size))
-    opposed = rng.random((DRAWS, 1)) < (OPPOSED_SHARE if span > 0 else 0.0)
-    curve = np.where(opposed, against[None, :] ** bend + noise, rng.random((DRAWS, size)))
-    curve -= curve.min(axis=1, keepdims=True)
-    return curve / np.maximum(curve.max(axis=1, keepdims=True), 1e-9) * weight
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """Packages as value positions, packages by issues, the least they accept then, curves by packages, and weights."""
+
+    choices: Indices
+    least: Floats
+    weights: Floats
 
 
-def _annealed(
-    pool: Sequence[Floats],
-    offered: OfferTrack,
-    refused: OfferTrack,
-    *,
-    heat: float,
-    rng: np.random.Generator,
-) -> list[Floats]:
-    """The draws after one annealing step: resampled by their score, then moved (Metropolis acceptance)."""
-    level = _total(_score(pool, offered, refused) * heat)
-    pick = _resample(level, DRAWS, rng)
-    chosen = [table[pick] for table in pool]
-    moved = _crossed(chosen, rng)
-    after = _total(_score(moved, offered, refused) * heat)
-    kept = (np.log(rng.random(DRAWS)) < after - level[pick])[:, None]
-    return [np.where(kept, new, old) for new, old in zip(moved, chosen, strict=True)]
-
-
-def _total(score: Floats) -> Floats:
-    """Log of the sum over curves, by draw."""
-    top = score.max(axis=1)
-    return top + np.log(np.exp(score - top[:, None]).sum(axis=1))
-
-
-def _crossed(pool: Sequence[Floats], rng: np.random.Generator) -> list[Floats]:
-    """Each draw with some issues exchanged with another draw, and weights changed at random by about 15 %."""
-    out: list[Floats] = []
-    for table in pool:
-        other = table[rng.permutation(len(table))]
-        swap = rng.random((len(table), 1)) < 0.3
-        new = np.where(swap, other, table)
-        out.append(new * np.exp(rng.normal(0.0, 0.15, (len(table), 1))))
-    return out
-
-
-def _scale(pool: Sequence[Floats]) -> Floats:
-    total = np.sum([table.max(axis=1) for table in pool], axis=0)
-    return 1.0 / np.maximum(total, 1e-9)
-
-
-def _worth(tables: Sequence[Floats], choices: Indices) -> Floats:
-    total = np.zeros((len(tables[0]), len(choices)))
-    for k, table in enumerate(tables):
-        total += table[:, choices[:, k]]
-    return total
-
-
-def _score(pool: Sequence[Floats], offered: OfferTrack, refused: OfferTrack) -> Floats:
-    """Log likelihood plus the prior of the curves, draws by curves."""
-    prior = np.where(_POWERS >= 2.0, LATE_MOVER, 0.0) - HARDNESS_COST * _ENDS
+def _curve_prior(hints: PreferenceHints) -> Floats:
+    """Log prior of each concession curve."""
+    prior = np.where(_POWERS >= 2.0, LATE_MOVER, 0.0)
     prior = prior - np.where(_POWERS >= 9.0, LAST_MINUTE_COST, 0.0)
-    score = np.repeat(prior[None, :], DRAWS, axis=0)
-    scale = _scale(pool)[:, None]
-    choices, times, weights = offered
-    if len(choices):
-        worth = _worth(pool, choices) * scale
-        least = 1.0 - (1.0 - _ENDS[:, None]) * times[None, :] ** _POWERS[:, None]
-        square = (worth**2 @ weights)[:, None] + (least**2 @ weights)[None, :]
-        square -= 2.0 * (worth * weights) @ least.T
-        score -= 0.5 * square / OFFER_SPREAD**2
-    choices, times, weights = refused
-    for k in range(len(choices)):
-        worth = _worth(pool, choices[k : k + 1]) * scale
-        least = 1.0 - (1.0 - _ENDS) * times[k] ** _POWERS
-        score -= weights[k] * np.maximum(0.0, worth - least[None, :]) / ANSWER_SPREAD
-    return score
+    reservation = hinted_reservation(hints)
+    if reservation is not None:
+        missed = np.where(reservation > _ENDS, 2.0, 0.5) * np.abs(_ENDS - reservation)
+        prior -= hint_confidence(hints) * missed / RESERVATION_SPREAD
+    return prior
 
 
-def _resample(score: Floats, count: int, rng: np.random.Generator) -> Indices:
-    """Systematic draws in proportion to exp(score)."""
-    mass: Floats = np.cumsum(np.exp(score - score.max()))
-    ticks = (np.arange(count, dtype=np.float64) + float(rng.random())) * (float(mass[-1]) / count)
-    return np.minimum(np.searchsorted(mass, ticks), len(mass) - 1).astype(np.int64)
+def _offered(situation: StrategySituation, places: Sequence[Mapping[ValueKey, int]]) -> _Evidence:
+    """Their distinct offers, each at the first and at the last time that they made it, and what they call final."""
+    moments = [
+        (spots, time)
+        for spots, times in _track(situation, places, "them").items()
+        for time in sorted({times[0], times[-1]})
+    ]
+    weight = min(1.0, EVIDENCE_CAP / max(1, len(moments)))
+    rows = [(spots, time, weight) for spots, time in moments]
+    hints = situation.hints or PreferenceHints()
+    finals = [past.offer for past in situation.theirs if past.final][-1:]
+    last: list[tuple[OfferValues, float]] = [(offer, FINAL_OFFER_WEIGHT) for offer in finals]
+    if hints.last_offer is not None:
+        last.append((hints.last_offer, LAST_OFFER_WEIGHT * hint_confidence(hints)))
+    for offer, weight in last:
+        spots = _spots(situation.issues, places, offer)
+        if spots is not None:
+            rows.append((tuple(spots), 1.0, weight))
+    return _evidence(rows, len(places))
+
+
+def _refused(situation: StrategySituation, places: Sequence[Mapping[ValueKey, int]]) -> _Evidence:
+    """My latest distinct offers, which they refused, at the last time that I made each."""
+    track = _track(situation, places, "me")
+    latest = sorted(track.items(), key=lambda row: -row[1][-1])[:MAX_REFUSALS]
+    return _evidence(
+        [(spots, times[-1], len(times) ** 0.5) for spots, times in latest], len(places)
+    )
+
+
+def _evidence(rows: Sequence[tuple[tuple[int, ...], float, float]], issues: int) -> _Evidence:
+    choices = np.array([spots for spots, _, _ in rows], dtype=np.int64).reshape(-1, issues)
+    times = np.array([time for _, time, _ in rows], dtype=float)
+    weights = np.array([weight for _, _, weight in rows], dtype=float)
+    return _Evidence(choices, _least(_ENDS, _POWERS, times), weights)
+
+
+def _track(
+    situation: StrategySituation, places: Sequence[Mapping[ValueKey, int]], by: str
+) -> dict[tuple[int, ...], list[float]]:
+    """The distinct offers of one side as value positions, with their times as shares of the negotiation."""
+    rounds = situation.progress.rounds
+    seen: dict[tuple[int, ...], list[float]] = {}
+    for past in situation.history:
+        spots = _spots(situation.issues, places, past.offer) if past.by == by else None
+        if spots is not None:
+            seen.setdefault(tuple(spots), []).append(min(1.0, (past.step + 1.0) / (rounds + 1.0)))
+    return seen
+
+
+class _Chains:
+    """Markov chains over hypotheses; each array has one row per chain."""
+
+    def __init__(
+        self,
+        priors: Sequence[IssuePrior],
+        offered: _Evidence,
+        refused: _Evidence,
+        curve_prior: Floats,
+        rng: np.random.Generator,
+    ) -> None:
+        self.priors, self.offered, self.refused = priors, offered, refused
+        self.curve_prior, self.rng = curve_prior, rng
+        self.log_chances = [np.log(prior.chances + 1e-12) for prior in priors]
+        possible = [np.flatnonzero(prior.chances.max(axis=0) > 0) for prior in priors]
+        self.fresh_kinds = [kinds[np.arange(CANDIDATES) % len(kinds)] for kinds in possible]
+        least, weights = offered.least, offered.weights
+        self.least_sums = least @ weights, least**2 @ weights
+        self.levels = rng.choice(len(LEVEL_CHANCES), CHAINS, p=LEVEL_CHANCES)
+        self.curves = _picked(np.repeat(curve_prior[None], CHAINS, axis=0), rng)
+        self.kinds = [_picked(logs[self.levels], rng) for logs in self.log_chances]
+        self.weights = np.stack([prior.weights(CHAINS, rng) for prior in priors], axis=1)
+        self.shapes: list[Floats] = []
+        self.at_offers: list[Floats] = []
+        self.at_refusals: list[Floats] = []
+        for k, (prior, kinds) in enumerate(zip(priors, self.kinds, strict=True)):
+            shapes = prior.shapes(kinds, rng)
+            self.shapes.append(shapes)
+            self.at_offers.append(shapes[:, offered.choices[:, k]])
+            self.at_refusals.append(shapes[:, refused.choices[:, k]])
+        self.means = np.stack([shapes.mean(axis=1) for shapes in self.shapes], axis=1)
+        self.variances = np.stack([shapes.var(axis=1) for shapes in self.shapes], axis=1)
+
+    def redraw(self) -> None:
+        """Redraw every issue, the concession curve and the level of opposition of every chain."""
+        for k in range(len(self.priors)):
+            self._redraw_issue(k)
+        self._redraw_curves()
+        chances = np.log(LEVEL_CHANCES) + sum(
+            logs[:, kinds].T for logs, kinds in zip(self.log_chances, self.kinds, strict=True)
+        )
+        self.levels = _picked(chances, self.rng)
+
+    def hypotheses(self) -> tuple[list[Floats], Indices]:
+        """The part-worths per issue, chains by values, and the curve of each chain."""
+        share = self.weights / self.weights.sum(axis=1, keepdims=True)
+        return [share[:, k, None] * shapes for k, shapes in enumerate(self.shapes)], self.curves
+
+    def _redraw_issue(self, k: int) -> None:
+        """Choose weight and worths of one issue among fresh draws and the present ones, given the rest."""
+        prior, rng, weights = self.priors[k], self.rng, self.offered.weights
+        kinds = self.fresh_kinds[k]
+        fresh, fresh_weights = prior.shapes(kinds, rng), prior.weights(CANDIDATES, rng)
+        fresh_offers = fresh[:, self.offered.choices[:, k]]
+        fresh_refusals = fresh[:, self.refused.choices[:, k]]
+        fresh_mean, fresh_variance = fresh.mean(axis=1), fresh.var(axis=1)
+        offers, refusals = self.at_offers[k], self.at_refusals[k]
+        rest = np.delete(self.weights, k, axis=1)
+        rest_offers, rest_refusals = self._sum(self.at_offers, k), self._sum(self.at_refusals, k)
+        least = self.offered.least[self.curves] * weights
+        given = rest_offers * weights
+
+        weight = _beside(fresh_weights, self.weights[:, k])
+        total = weight + rest.sum(axis=1)[:, None]
+        crossed = _beside(given @ fresh_offers.T, (given * offers).sum(axis=1))
+        squared = _beside(fresh_offers**2 @ weights, offers**2 @ weights)
+        squares = (given * rest_offers).sum(axis=1)[:, None]
+        squares = (squares + weight * (2.0 * crossed + weight * squared)) / total**2
+        products = _beside(least @ fresh_offers.T, (least * offers).sum(axis=1))
+        products = ((least * rest_offers).sum(axis=1)[:, None] + weight * products) / total
+        mean = (rest * np.delete(self.means, k, axis=1)).sum(axis=1)[:, None]
+        mean = (mean + weight * _beside(fresh_mean, self.means[:, k])) / total
+        variance = (rest**2 * np.delete(self.variances, k, axis=1)).sum(axis=1)[:, None]
+        variance = variance + weight**2 * _beside(fresh_variance, self.variances[:, k])
+        curve_sums = [sums[self.curves][:, None] for sums in self.least_sums]
+        score = self._offer_score(squares, products, mean, variance / total**2, curve_sums)
+        for r in range(len(self.refused.weights)):
+            worth = rest_refusals[:, r, None] + weight * _beside(
+                fresh_refusals[:, r], refusals[:, r]
+            )
+            score -= self._refusal_cost(worth / total, self.refused.least[self.curves, r, None], r)
+        score += _beside(
+            self.log_chances[k][self.levels][:, kinds],
+            self.log_chances[k][self.levels, self.kinds[k]],
+        )
+        pick = _picked(score, rng)
+        new, pick = pick < CANDIDATES, np.minimum(pick, CANDIDATES - 1)
+        rows = new[:, None]
+        self.shapes[k] = np.where(rows, fresh[pick], self.shapes[k])
+        self.at_offers[k] = np.where(rows, fresh_offers[pick], offers)
+        self.at_refusals[k] = np.where(rows, fresh_refusals[pick], refusals)
+        self.kinds[k] = np.where(new, kinds[pick], self.kinds[k])
+        for kept, drawn in (
+            (self.weights, fresh_weights),
+            (self.means, fresh_mean),
+            (self.variances, fresh_variance),
+        ):
+            kept[:, k] = np.where(new, drawn[pick], kept[:, k])
+
+    def _redraw_curves(self) -> None:
+        """Choose the concession curve of each chain, given its utility."""
+        weights = self.offered.weights
+        total = self.weights.sum(axis=1, keepdims=True)
+        worth = self._sum(self.at_offers) / total
+        score = self.curve_prior + self._offer_score(
+            (worth**2 @ weights)[:, None],
+            (worth * weights) @ self.offered.least.T,
+            (self.weights * self.means).sum(axis=1, keepdims=True) / total,
+            (self.weights**2 * self.variances).sum(axis=1, keepdims=True) / total**2,
+            [sums[None] for sums in self.least_sums],
+        )
+        worth = self._sum(self.at_refusals) / total
+        for r in range(len(self.refused.weights)):
+            score -= self._refusal_cost(worth[:, r, None], self.refused.least[None, :, r], r)
+        self.curves = _picked(score, self.rng)
+
+    def _offer_score(
+        self,
+        squares: Floats,
+        products: Floats,
+        mean: Floats,
+        variance: Floats,
+        curve_sums: Sequence[Floats],
+    ) -> Floats:
+        """Log likelihood of their offers: near the curve, and relative to how common packages on the curve are.
+
+        Worths and least utilities come as weighted sums over the offers; `mean` and `variance` are those of all
+        packages, whose utilities are taken to be normally distributed.
+        """
+        least, least_squares = curve_sums
+        count = float(self.offered.weights.sum())
+        spread = variance + OFFER_SPREAD**2
+        near = (squares - 2.0 * products + least_squares) / OFFER_SPREAD**2
+        common = (least_squares - 2.0 * mean * least + mean**2 * count) / spread
+        return 0.5 * (common + count * np.log(spread) - near)
+
+    def _refusal_cost(self, worth: Floats, least: Floats, refusal: int) -> Floats:
+        """Log likelihood lost where a package that they refused is worth more than the least they accept."""
+        return self.refused.weights[refusal] / REFUSAL_SPREAD * np.maximum(0.0, worth - least)
+
+    def _sum(self, worths: Sequence[Floats], without: int | None = None) -> Floats:
+        """The weighted sum over issues, chains by packages."""
+        total = np.zeros_like(worths[0])
+        for k, part in enumerate(worths):
+            if k != without:
+                total += self.weights[:, k, None] * part
+        return total
+
+
+def _beside(fresh: Floats, present: Floats) -> Floats:
+    """Chains by candidates, with the present state of each chain as the last candidate."""
+    return np.concatenate(
+        [np.broadcast_to(fresh, (len(present), fresh.shape[-1])), present[:, None]], axis=1
+    )
+
+
+def _picked(score: Floats, rng: np.random.Generator) -> Indices:
+    """For each row a column, at random in proportion to exp(score)."""
+    return (score + rng.gumbel(size=score.shape)).argmax(axis=1)
+
+
+def _least(ends: Floats, powers: Floats, times: Floats) -> Floats:
+    return 1.0 - (1.0 - ends[:, None]) * times[None, :] ** powers[:, None]
+
+
+def _places(issues: Sequence[StrategyIssue]) -> tuple[Mapping[ValueKey, int], ...]:
+    return tuple(
+        {typed_key(value): k for k, value in reversed(list(enumerate(issue.values)))}
+        for issue in issues
+    )
 
 
 def _spots(
@@ -213,24 +390,3 @@ def _spots(
             return None
         spots.append(at)
     return spots
-
-
-def _track(
-    situation: StrategySituation, places: Sequence[Mapping[ValueKey, int]], by: str
-) -> OfferTrack:
-    """Distinct offers of one side: value positions, time as a share of the negotiation, and weight."""
-    rounds = situation.progress.rounds
-    seen: dict[tuple[int, ...], list[float]] = {}
-    for past in situation.history:
-        spots = _spots(situation.issues, places, past.offer) if past.by == by else None
-        if spots is not None:
-            seen.setdefault(tuple(spots), []).append(min(1.0, (past.step + 1.0) / (rounds + 1.0)))
-    rows = list(seen.items())
-    if by == "me":
-        rows = sorted(rows, key=lambda row: -row[1][-1])[:MAX_REFUSALS]
-    weights = np.array([len(times) ** 0.5 for _, times in rows])
-    if len(rows):
-        weights *= min(1.0, EVIDENCE_CAP / float(weights.sum()))
-    when = np.array([times[-1] if by == "me" else float(np.mean(times)) for _, times in rows])
-    where = np.array([spots for spots, _ in rows], dtype=np.int64).reshape(-1, len(places))
-    return where, when, weights

@@ -22,18 +22,26 @@ def typed_key(value: Scalar) -> ValueKey:
     return isinstance(value, bool), value
 
 
+def numeric_scale(values: Sequence[Scalar]) -> tuple[float, ...] | None:
+    """The values as coordinates where all of them are numbers, otherwise None."""
+    found = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
+    return tuple(map(float, found)) if len(found) == len(values) else None
+
+
 @dataclass(frozen=True, slots=True)
 class StrategyIssue:
     """An issue and its possible values, in the order of the request.
 
     `scale` is the coordinate of each value on an ordered issue, such as its amount of money; None where the values have
-    no order. `forbidden` holds the values that the user neither proposes nor accepts.
+    no order. `forbidden` holds the values that the user neither proposes nor accepts. `opposed` is the chance, from 0
+    to 1, that the other side wants the opposite; None leaves it to be learned.
     """
 
     name: str
     values: tuple[Scalar, ...]
     scale: tuple[float, ...] | None = None
     forbidden: frozenset[ValueKey] = frozenset()
+    opposed: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +62,8 @@ class PreferenceHints:
     """What is believed of the other side's utility; what is left out is unknown.
 
     `part_worths` have any scale, on which `reservation_utility` lies too; without them it lies from 0 to 1. `weights`
-    are positive or 0, on any scale. `confidence` is from 0 to 1, None where it was not said.
+    are positive or 0, on any scale. `last_offer` is the package at which they are expected to stop, such as one at
+    their walk-away price. `confidence` is from 0 to 1, None where it was not said.
     """
 
     part_worths: Mapping[str, Sequence[tuple[Scalar, float]]] = field(
@@ -62,6 +71,7 @@ class PreferenceHints:
     )
     weights: Mapping[str, float] = field(default_factory=dict[str, float])
     reservation_utility: float | None = None
+    last_offer: OfferValues | None = None
     confidence: float | None = None
 
 
@@ -107,12 +117,13 @@ class StrategyProgress:
 
 @dataclass(frozen=True, slots=True)
 class StrategyOffer:
-    """An offer already made, its side, and its utility to me."""
+    """An offer already made, its side, and its utility to me; `final` where they called it their last."""
 
     step: int
     by: Side
     offer: OfferValues
     my_utility: float
+    final: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from negotiator.negotiations.strategy.candidate_packages import CandidatePackages
-from negotiator.negotiations.strategy.opponent_model import (
-    ANSWER_SPREAD,
-    Floats,
-    Indices,
-    OpponentModel,
-)
+from negotiator.negotiations.strategy.opponent_model import OpponentModel, acceptance
+from negotiator.negotiations.strategy.preference_prior import Floats, Indices
 from negotiator.negotiations.strategy.situation import StrategySituation
 
 FRONTIER_LEVELS = 61
@@ -92,7 +88,7 @@ def plan_target(
     paths = _paths(low, top, len(times))
     spots = edge.at(paths)
     excess = edge.worth[:, spots] - belief.least(times)[:, None, :]
-    yes = 1.0 / (1.0 + np.exp(np.clip(-excess / ANSWER_SPREAD, -40, 40)))
+    yes = acceptance(excess)
     fallback = _fallback(situation, edge, belief)
     if situation.i_speak_last and situation.progress.remaining == 1:
         fallback = np.zeros_like(fallback)
@@ -129,7 +125,7 @@ def _best_bet(
             np.argsort(-packages.theirs[open_to], kind="stable")[:MAX_CLOSING_CANDIDATES]
         ]
     excess = belief.worth(packages.rows(open_to)) - belief.least(time)
-    yes = 1.0 / (1.0 + np.exp(np.clip(-excess / ANSWER_SPREAD, -40, 40)))
+    yes = acceptance(excess)
     gains = packages.mine[open_to] - floor
     expected = (yes * (gains[None, :] - fallback[:, None])).mean(axis=0)
     best = int(np.argmax(expected))

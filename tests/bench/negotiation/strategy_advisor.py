@@ -12,6 +12,7 @@ from negotiator.negotiations.strategy.situation import (
     StrategyPreferences,
     StrategyProgress,
     StrategySituation,
+    numeric_scale,
 )
 
 
@@ -21,7 +22,10 @@ def advise(view: dict[str, Any]) -> dict[str, Any]:
     preferences = view["my_preferences"]
     move = next_move(
         StrategySituation(
-            issues=tuple(StrategyIssue(i["name"], tuple(i["values"])) for i in view["issues"]),
+            issues=tuple(
+                StrategyIssue(i["name"], tuple(i["values"]), numeric_scale(i["values"]))
+                for i in view["issues"]
+            ),
             my_preferences=StrategyPreferences(
                 preferences["reservation_utility"],
                 preferences["constant"],
