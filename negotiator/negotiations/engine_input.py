@@ -16,7 +16,6 @@ from negotiator.negotiations import limits
 from negotiator.negotiations.issues import Issue as Matter
 from negotiator.negotiations.issues import (
     IssueType,
-    Scalar,
     check_value,
     coordinate,
     nearest_in_range,
@@ -193,6 +192,8 @@ NEXT_MOVE_MEMBERS: Final = (
 )
 OUTSIDE_RANGE: Final = "Their {} is outside the range; it counts as the end of the range."
 STRATEGY_GRID_SIZE: Final = 41
+MONEY_IS_OPPOSED: Final = 0.99
+"""The chance that what one side pays is what the other wants."""
 MAX_STRATEGY_VALUES: Final = 201
 """Values of one issue at most: a longer list is thinned evenly, its ends and what was offered stay."""
 MAX_HINTED_UTILITY: Final = 1e6
@@ -279,7 +280,9 @@ def stored_turn_input(
 
     require_inputs(terms, floor=True)
     past = _past(terms, rows)
-    seen = [package for _, _, package in past]
+    last_offer = _expected_last_offer(terms, [offer for _, by, offer, _ in past if by == "them"])
+    seen = [offer for _, _, offer, _ in past]
+    seen += [] if last_offer is None else [last_offer]
     listed = {issue.name: _values(terms, issue, seen) for issue in terms.issues}
     floor = limits.utility_floor(terms)
     preferences = StrategyPreferences(
@@ -298,9 +301,11 @@ def stored_turn_input(
         my_preferences=preferences,
         progress=_progress(terms, rows, opened_at=opened_at, now=now),
         style=style,
+        hints=_stored_hints(terms, last_offer),
     )
     history = [
-        StrategyOffer(step, by, offer, _utility(frame, offer, None)) for step, by, offer in past
+        StrategyOffer(step, by, offer, _utility(frame, offer, None), final)
+        for step, by, offer, final in past
     ]
     standing = standing_package(terms, rows, now)
     offer = None if standing is None else _in_range(terms, standing)
@@ -314,6 +319,41 @@ def stored_turn_input(
     if offer != standing and limits.is_below_floor(terms, standing, binding=True):
         utility = min(utility, preferences.reservation_utility - _BELOW_FLOOR)
     return _with_offers(frame, history, StandingOffer(offer, utility))
+
+
+def _stored_hints(terms: Terms, last_offer: Mapping[str, Any] | None) -> "PreferenceHints":
+    """What the terms say of the other side: their weights or priorities, and their walk-away."""
+    from negotiator.negotiations.strategy.situation import PreferenceHints
+
+    details = terms.estimate_details
+    estimate = terms.their_walk_away
+    weights = {i.name: i.their_weight for i in terms.issues if i.their_weight is not None}
+    if not weights and details is not None and details.priorities:
+        first = set(details.priorities)
+        weights = {i.name: 2.0 if i.name in first else 1.0 for i in terms.issues}
+    utility = estimate is not None and estimate.unit == "utility"
+    return PreferenceHints(
+        weights=weights,
+        reservation_utility=float(estimate.likely) if estimate is not None and utility else None,
+        last_offer=last_offer,
+        confidence=None if details is None else details.confidence,
+    )
+
+
+def _expected_last_offer(
+    terms: Terms, theirs: Sequence[Mapping[str, Any]]
+) -> dict[str, Any] | None:
+    """Their latest offer at the price of their estimated walk-away; None without such an estimate.
+
+    Before their first offer the other issues stand at the middle of their values.
+    """
+    estimate, price = terms.their_walk_away, terms.price
+    if estimate is None or price is None or estimate.unit != "money":
+        return None
+    every = {issue.name: values_of(issue, STRATEGY_GRID_SIZE) for issue in terms.issues}
+    middle = {name: found[len(found) // 2] for name, found in every.items()}
+    package = {**middle, **(theirs[-1] if theirs else {}), price.name: str(estimate.likely)}
+    return _in_range(terms, package)
 
 
 def standing_package(terms: Terms, rows: Sequence[OfferRow], now: int) -> dict[str, Any] | None:
@@ -495,13 +535,14 @@ def _offer_refusals(
 
 def _past(
     terms: Terms, rows: Sequence[OfferRow]
-) -> list[tuple[int, Literal["me", "them"], dict[str, Any]]]:
-    """The ledger's offers as whole packages with the round they fell in; what stays partial is left out.
+) -> list[tuple[int, Literal["me", "them"], dict[str, Any], bool]]:
+    """The ledger's offers as whole packages: round, side, package, and whether it was called final.
 
-    A value beyond its range counts as the end of the range: no value outside is ever proposed.
+    What stays partial is left out. A value beyond its range counts as the end of the range: no value outside is ever
+    proposed.
     """
     rounds = {"me": 0, "them": 0}
-    found: list[tuple[int, Literal["me", "them"], dict[str, Any]]] = []
+    found: list[tuple[int, Literal["me", "them"], dict[str, Any], bool]] = []
     for row in completed_offers(ledger_offers(rows)):
         step = rounds[row.by]
         rounds[row.by] += 1
@@ -510,7 +551,7 @@ def _past(
             for issue in terms.issues
         )
         if known:
-            found.append((step, row.by, _in_range(terms, row.package)))
+            found.append((step, row.by, _in_range(terms, row.package), row.claimed_final))
     return found
 
 
@@ -526,11 +567,11 @@ def _values(
             }
         )
         every = [every[place] for place in places]
-    kept = [value for value in every if limits.within_limit(terms, issue, value)]
     single = limits.single_limit(terms)
-    if single and single[0].name == issue.name and not check_value(issue, single[1], ""):
-        kept.append(single[1])
-    shown = [value_view(issue, value, terms.currency) for value in kept or every]
+    limit = single[1] if single and single[0].name == issue.name else issue.limit
+    if limit is not None and not check_value(issue, limit, ""):
+        every.append(limit)
+    shown = [value_view(issue, value, terms.currency) for value in every]
     shown += [package[issue.name] for package in seen]
     return tuple(dict.fromkeys(shown))
 
@@ -548,8 +589,12 @@ def _strategy_issue(
         tuple(listed),
         tuple(scale) if listed and len(scale) == len(listed) else None,
         frozenset(
-            typed_key(value) for value in listed if not limits.within_limit(terms, issue, value)
+            typed_key(value)
+            for value in listed
+            if not limits.within_limit(terms, issue, value)
+            or (issue.limit is not None and limits.falls_short(issue, value, issue.limit))
         ),
+        MONEY_IS_OPPOSED if issue.type == "money" else None,
     )
 
 

@@ -62,8 +62,8 @@ class PreferenceHints:
     """What is believed of the other side's utility; what is left out is unknown.
 
     `part_worths` have any scale, on which `reservation_utility` lies too; without them it lies from 0 to 1. `weights`
-    are positive or 0, on any scale. `last_offer` is the package at which they are expected to stop, such as one at
-    their walk-away price. `confidence` is from 0 to 1, None where it was not said.
+    are positive or 0, on any scale. `confidence` is from 0 to 1, None where it was not said. `last_offer` is the
+    package at which they are expected to stop, such as one at their walk-away price.
     """
 
     part_worths: Mapping[str, Sequence[tuple[Scalar, float]]] = field(
@@ -71,8 +71,8 @@ class PreferenceHints:
     )
     weights: Mapping[str, float] = field(default_factory=dict[str, float])
     reservation_utility: float | None = None
-    last_offer: OfferValues | None = None
     confidence: float | None = None
+    last_offer: OfferValues | None = None
 
 
 @dataclass(frozen=True, slots=True)
