@@ -22,12 +22,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from strategy_scenarios import write_shapes
+from strategy_scenarios import FAMILIES, write_shapes
 
 HERE = Path(__file__).resolve().parent
 PACKAGES = ("negmas==0.16.0", "negmas-genius-agents==0.3.0", "anl==0.1.13", "numpy")
 QUICK_POOL = "BoulwareTBNegotiator,MiCRONegotiator,genius:HardHeaded,genius:Atlas3"
-QUICK_SHAPES = ("treaty576", "components180", "barter80")
+QUICK_SHAPES = ("treaty576", "components180", "barter80", "purchase330", "delivery168")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +43,14 @@ class Regime:
 REGIMES = {
     regime.name: regime
     for regime in (
-        Regime("10-loose", "shapes", 10, "clamp"),
-        Regime("10-binding", "shapes", 10, "fraction:0.3"),
-        Regime("100-loose", "shapes", 100, "clamp"),
-        Regime("100-binding", "shapes", 100, "fraction:0.3"),
+        Regime("10-loose", "opposed", 10, "clamp"),
+        Regime("10-binding", "opposed", 10, "fraction:0.3"),
+        Regime("100-loose", "opposed", 100, "clamp"),
+        Regime("100-binding", "opposed", 100, "fraction:0.3"),
+        Regime("10-cooperative", "cooperative", 10, "clamp"),
+        Regime("100-cooperative", "cooperative", 100, "clamp"),
+        Regime("10-ordered", "ordered", 10, "clamp"),
+        Regime("100-ordered", "ordered", 100, "clamp"),
         Regime("anl", "anl", 100, "file"),
     )
 }
@@ -107,18 +111,19 @@ def _environment(work: Path) -> Path:
 
 def _play(python: Path, regime: Regime, seed: int, options: argparse.Namespace) -> list[Any]:
     """The harness's rows for one regime and seed."""
-    folder = options.work / f"{regime.scenarios}-{seed}"
+    family = regime.scenarios
+    folder = options.work / f"{family}-{seed}"
     out = options.work / f"{regime.name}-{seed}.json"
     script = str(options.harness.resolve())
-    if regime.scenarios == "shapes":
-        write_shapes(folder, seed)
+    if family in FAMILIES:
+        write_shapes(folder, seed, family)
     elif not folder.exists():
         folder.mkdir()
         make = ["--make-anl", str(options.anl), "--seed", str(seed)]
         _run([str(python), script, "--scenarios", str(folder), *make])
     only = options.only or ["all"]
-    if options.quick and regime.scenarios == "shapes":
-        only = list(QUICK_SHAPES)
+    if options.quick and family in FAMILIES:
+        only = [shape.name for shape in FAMILIES[family] if shape.name in QUICK_SHAPES]
     command = [
         str(python), script, "--scenarios", str(folder), "--only", *only,
         "--pool", options.pool, "--advisor", options.advisor,

@@ -3,6 +3,8 @@
 The eight shapes carry the issue and outcome counts of the ANAC core scenarios;
 every preference is drawn here. An issue is opposed (what one side likes the other dislikes),
 shared (both like the same end) or free (drawn apart); `conflict` is the share of opposed ones.
+The family `opposed` has the conflict of its shape, `cooperative` has little or none. The issues of
+the family `ordered` are numbers, on which a side's worth rises, falls or has a peak.
 """
 
 from __future__ import annotations
@@ -33,21 +35,36 @@ SHAPES = (
 )
 
 
-def write_shapes(folder: Path, seed: int) -> list[str]:
-    """Write one scenario per shape under `folder`; the same seed writes the same bytes."""
-    for shape in SHAPES:
-        rng = random.Random(f"{seed}/{shape.name}")
-        _write(folder / shape.name, _draw(shape, rng))
-    return [shape.name for shape in SHAPES]
+ORDERED_SHAPES = (
+    Shape("purchase330", (11, 6, 5), 0.67),
+    Shape("delivery168", (21, 8), 0.5),
+    Shape("contract1715", (7, 7, 7, 5), 0.5),
+    Shape("lease1200", (15, 5, 4, 4), 0.25),
+)
+FAMILIES = {"opposed": SHAPES, "cooperative": SHAPES, "ordered": ORDERED_SHAPES}
+
+
+def write_shapes(folder: Path, seed: int, family: str = "opposed") -> list[str]:
+    """Write one scenario per shape of the family under `folder`; the same seed writes the same bytes."""
+    prefix = "" if family == "opposed" else f"{family}/"
+    for place, shape in enumerate(FAMILIES[family]):
+        rng = random.Random(f"{prefix}{seed}/{shape.name}")
+        if family == "ordered":
+            _write(folder / shape.name, _draw_ordered(shape, rng), numbers=True)
+            continue
+        if family == "cooperative":
+            shape = Shape(shape.name, shape.sizes, 0.25 * (place % 2))
+        _write(folder / shape.name, _draw(shape, rng, cooperative=family == "cooperative"))
+    return [shape.name for shape in FAMILIES[family]]
 
 
 Tables = list[list[float]]
 
 
-def _draw(shape: Shape, rng: random.Random) -> tuple[Tables, Tables]:
+def _draw(shape: Shape, rng: random.Random, *, cooperative: bool = False) -> tuple[Tables, Tables]:
     mine: Tables = []
     theirs: Tables = []
-    kinds = _kinds(len(shape.sizes), shape.conflict, rng)
+    kinds = _kinds(shape, rng, cooperative=cooperative)
     for size, kind, mine_weight, their_weight in zip(
         shape.sizes, kinds, _weights(kinds, rng), _weights(kinds, rng), strict=True
     ):
@@ -64,9 +81,42 @@ def _draw(shape: Shape, rng: random.Random) -> tuple[Tables, Tables]:
     return mine, theirs
 
 
-def _kinds(count: int, conflict: float, rng: random.Random) -> list[str]:
-    opposed = max(1, round(conflict * count))
-    kinds = ["opposed"] * opposed + [rng.choice(["shared", "free"]) for _ in range(count - opposed)]
+def _draw_ordered(shape: Shape, rng: random.Random) -> tuple[Tables, Tables]:
+    mine: Tables = []
+    theirs: Tables = []
+    kinds = _kinds(shape, rng, cooperative=False)
+    for size, kind, mine_weight, their_weight in zip(
+        shape.sizes, kinds, _weights(kinds, rng), _weights(kinds, rng), strict=True
+    ):
+        first = _curve(size, rng)
+        second = _curve(size, rng)
+        if kind == "opposed":
+            second.reverse()
+        if rng.random() < 0.5:
+            first.reverse()
+            second.reverse()
+        if kind == "free":
+            first, second = _peaked(size, rng), _peaked(size, rng)
+        mine.append([mine_weight * worth for worth in first])
+        theirs.append([their_weight * worth for worth in second])
+    return mine, theirs
+
+
+def _peaked(size: int, rng: random.Random) -> list[float]:
+    """Worths that rise to one value and fall after it; the peak may be at an end."""
+    peak = rng.randrange(size)
+    worths = [
+        (k + 1) / (peak + 1) if k <= peak else (size - k) / (size - peak) for k in range(size)
+    ]
+    least = min(worths)
+    return [(worth - least) / (1.0 - least) for worth in worths]
+
+
+def _kinds(shape: Shape, rng: random.Random, *, cooperative: bool) -> list[str]:
+    count = len(shape.sizes)
+    opposed = max(0 if cooperative else 1, round(shape.conflict * count))
+    others = ["shared", "shared", "free"] if cooperative else ["shared", "free"]
+    kinds = ["opposed"] * opposed + [rng.choice(others) for _ in range(count - opposed)]
     rng.shuffle(kinds)
     return kinds
 
@@ -85,22 +135,26 @@ def _curve(size: int, rng: random.Random) -> list[float]:
     return [0.0, *inner, 1.0]
 
 
-def _write(folder: Path, tables: tuple[Tables, Tables]) -> None:
+def _write(folder: Path, tables: tuple[Tables, Tables], *, numbers: bool = False) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     issues = "issues:\n" + "".join(
         f"- name: issue{i}\n  type: CategoricalIssue\n  values:\n"
-        + "".join(f"  - 'v{k}'\n" for k in range(len(table)))
+        + "".join(f"  - {_value(k, numbers=numbers)}\n" for k in range(len(table)))
         for i, table in enumerate(tables[0])
     )
     (folder / "space.yml").write_text(issues + "name: space\ntype: CartesianOutcomeSpace\n")
     for side, party in zip(("first", "second"), tables, strict=True):
-        (folder / f"{side}.yml").write_text(_preferences(side, party))
+        (folder / f"{side}.yml").write_text(_preferences(side, party, numbers=numbers))
 
 
-def _preferences(side: str, tables: Tables) -> str:
+def _value(place: int, *, numbers: bool) -> str:
+    return str(10 * place) if numbers else f"'v{place}'"
+
+
+def _preferences(side: str, tables: Tables, *, numbers: bool) -> str:
     values = "".join(
         "- mapping:\n"
-        + "".join(f"    'v{k}': {x!r}\n" for k, x in enumerate(table))
+        + "".join(f"    {_value(k, numbers=numbers)}: {x!r}\n" for k, x in enumerate(table))
         + "  type: TableFun\n"
         for table in tables
     )
