@@ -16,9 +16,10 @@ from functools import cached_property
 import numpy as np
 
 from negotiator.negotiations.strategy.preference_prior import (
-    LEVEL_CHANCES,
+    LEVELS,
     Floats,
     Indices,
+    IssueDraws,
     IssuePrior,
     hint_confidence,
     hinted_reservation,
@@ -34,8 +35,8 @@ from negotiator.negotiations.strategy.situation import (
 )
 
 CHAINS = 96
-CANDIDATES = 48
-FIRST_SWEEPS = 3
+CANDIDATES = 24
+FIRST_SWEEPS = 5
 KEPT_SWEEPS = 3
 OFFER_SPREAD = 0.1
 REFUSAL_SPREAD = 0.04
@@ -125,14 +126,18 @@ def learn_opponent_model(situation: StrategySituation) -> OpponentModel:
         _curve_prior(hints),
         rng,
     )
-    kept: list[tuple[list[Floats], Indices]] = []
-    for _ in range(FIRST_SWEEPS if len(issues) > 1 else 0):
-        chains.redraw()
-    for _ in range(KEPT_SWEEPS):
-        chains.redraw()
-        kept.append(chains.hypotheses())
-    tables = tuple(np.concatenate([part[k] for part, _ in kept]) for k in range(len(issues)))
-    curves = np.concatenate([part for _, part in kept])
+    sweeps = KEPT_SWEEPS + (FIRST_SWEEPS if len(issues) > 1 else 0)
+    draws = [prior.draws(CANDIDATES, sweeps, rng) for prior in priors]
+    tables = tuple(np.empty((KEPT_SWEEPS * CHAINS, len(issue.values))) for issue in issues)
+    curves = np.empty(KEPT_SWEEPS * CHAINS, dtype=np.int64)
+    for sweep in range(sweeps):
+        chains.redraw([issue_draws[sweep] for issue_draws in draws])
+        kept = sweep - (sweeps - KEPT_SWEEPS)
+        if kept >= 0:
+            rows = slice(kept * CHAINS, (kept + 1) * CHAINS)
+            curves[rows] = chains.curves
+            for k, table in enumerate(tables):
+                np.multiply(chains.share(k)[:, None], chains.shapes[k], out=table[rows])
     heard = bool(len(situation.theirs)) or hints.last_offer is not None
     informed = tuple(heard or prior.known for prior in priors)
     return OpponentModel(issues, tables, _ENDS[curves], _POWERS[curves], informed)
@@ -209,7 +214,12 @@ def _track(
 
 
 class _Chains:
-    """Markov chains over hypotheses; each array has one row per chain."""
+    """Markov chains over hypotheses; each array has one row per chain.
+
+    `parts` says what each issue adds, before scaling, to their utility of every package offered and refused, to that of
+    the average package, and to the sum of the weights; `sums` is the total over issues, `variances` what each issue
+    adds to the variance of their utility over all packages.
+    """
 
     def __init__(
         self,
@@ -219,110 +229,122 @@ class _Chains:
         curve_prior: Floats,
         rng: np.random.Generator,
     ) -> None:
-        self.priors, self.offered, self.refused = priors, offered, refused
-        self.curve_prior, self.rng = curve_prior, rng
+        self.offered, self.refused, self.curve_prior, self.rng = offered, refused, curve_prior, rng
+        self.heard, self.told = len(offered.weights), len(refused.weights)
+        self.least_sums = offered.least @ offered.weights, offered.least**2 @ offered.weights
         self.log_chances = [np.log(prior.chances + 1e-12) for prior in priors]
-        possible = [np.flatnonzero(prior.chances.max(axis=0) > 0) for prior in priors]
-        self.fresh_kinds = [kinds[np.arange(CANDIDATES) % len(kinds)] for kinds in possible]
-        least, weights = offered.least, offered.weights
-        self.least_sums = least @ weights, least**2 @ weights
-        self.levels = rng.choice(len(LEVEL_CHANCES), CHAINS, p=LEVEL_CHANCES)
+        self.levels = rng.integers(len(LEVELS), size=CHAINS)
         self.curves = _picked(np.repeat(curve_prior[None], CHAINS, axis=0), rng)
         self.kinds = [_picked(logs[self.levels], rng) for logs in self.log_chances]
-        self.weights = np.stack([prior.weights(CHAINS, rng) for prior in priors], axis=1)
-        self.shapes: list[Floats] = []
-        self.at_offers: list[Floats] = []
-        self.at_refusals: list[Floats] = []
-        for k, (prior, kinds) in enumerate(zip(priors, self.kinds, strict=True)):
-            shapes = prior.shapes(kinds, rng)
-            self.shapes.append(shapes)
-            self.at_offers.append(shapes[:, offered.choices[:, k]])
-            self.at_refusals.append(shapes[:, refused.choices[:, k]])
-        self.means = np.stack([shapes.mean(axis=1) for shapes in self.shapes], axis=1)
-        self.variances = np.stack([shapes.var(axis=1) for shapes in self.shapes], axis=1)
+        self.weights = [prior.weights(CHAINS, rng) for prior in priors]
+        self.shapes = [
+            prior.shapes(kinds, rng) for prior, kinds in zip(priors, self.kinds, strict=True)
+        ]
+        parts = [self._part(k, shapes, self.weights[k]) for k, shapes in enumerate(self.shapes)]
+        self.parts = [part for part, _ in parts]
+        self.variances = [variance for _, variance in parts]
+        self.sums: Floats = np.sum(self.parts, axis=0)
+        self.variance: Floats = np.sum(self.variances, axis=0)
 
-    def redraw(self) -> None:
-        """Redraw every issue, the concession curve and the level of opposition of every chain."""
-        for k in range(len(self.priors)):
-            self._redraw_issue(k)
-        self._redraw_curves()
-        chances = np.log(LEVEL_CHANCES) + sum(
-            logs[:, kinds].T for logs, kinds in zip(self.log_chances, self.kinds, strict=True)
-        )
+    def redraw(self, candidates: Sequence[IssueDraws]) -> None:
+        """Redraw every issue, from these candidates, the concession curve and the level of opposition."""
+        for k, draws in enumerate(candidates):
+            self._redraw_issue(k, draws)
+        self.curves = _picked(self._curve_scores(), self.rng)
+        chances = np.zeros((CHAINS, len(LEVELS)))
+        for logs, kinds in zip(self.log_chances, self.kinds, strict=True):
+            chances += logs[:, kinds].T
         self.levels = _picked(chances, self.rng)
 
-    def hypotheses(self) -> tuple[list[Floats], Indices]:
-        """The part-worths per issue, chains by values, and the curve of each chain."""
-        share = self.weights / self.weights.sum(axis=1, keepdims=True)
-        return [share[:, k, None] * shapes for k, shapes in enumerate(self.shapes)], self.curves
+    def share(self, k: int) -> Floats:
+        """The weight of an issue where all weights sum to 1."""
+        return self.weights[k] / self.sums[:, -1]
 
-    def _redraw_issue(self, k: int) -> None:
+    def _part(self, k: int, shapes: Floats, weights: Floats) -> tuple[Floats, Floats]:
+        """What an issue of these worths and weights adds: rows of `parts` and of `variances`."""
+        worths = [
+            shapes[:, self.offered.choices[:, k]],
+            shapes[:, self.refused.choices[:, k]],
+            shapes.mean(axis=1, keepdims=True),
+            np.ones((len(shapes), 1)),
+        ]
+        return weights[:, None] * np.concatenate(worths, axis=1), weights**2 * shapes.var(axis=1)
+
+    def _redraw_issue(self, k: int, draws: IssueDraws) -> None:
         """Choose weight and worths of one issue among fresh draws and the present ones, given the rest."""
-        prior, rng, weights = self.priors[k], self.rng, self.offered.weights
-        kinds = self.fresh_kinds[k]
-        fresh, fresh_weights = prior.shapes(kinds, rng), prior.weights(CANDIDATES, rng)
-        fresh_offers = fresh[:, self.offered.choices[:, k]]
-        fresh_refusals = fresh[:, self.refused.choices[:, k]]
-        fresh_mean, fresh_variance = fresh.mean(axis=1), fresh.var(axis=1)
-        offers, refusals = self.at_offers[k], self.at_refusals[k]
-        rest = np.delete(self.weights, k, axis=1)
-        rest_offers, rest_refusals = self._sum(self.at_offers, k), self._sum(self.at_refusals, k)
-        least = self.offered.least[self.curves] * weights
-        given = rest_offers * weights
-
-        weight = _beside(fresh_weights, self.weights[:, k])
-        total = weight + rest.sum(axis=1)[:, None]
-        crossed = _beside(given @ fresh_offers.T, (given * offers).sum(axis=1))
-        squared = _beside(fresh_offers**2 @ weights, offers**2 @ weights)
-        squares = (given * rest_offers).sum(axis=1)[:, None]
-        squares = (squares + weight * (2.0 * crossed + weight * squared)) / total**2
-        products = _beside(least @ fresh_offers.T, (least * offers).sum(axis=1))
-        products = ((least * rest_offers).sum(axis=1)[:, None] + weight * products) / total
-        mean = (rest * np.delete(self.means, k, axis=1)).sum(axis=1)[:, None]
-        mean = (mean + weight * _beside(fresh_mean, self.means[:, k])) / total
-        variance = (rest**2 * np.delete(self.variances, k, axis=1)).sum(axis=1)[:, None]
-        variance = variance + weight**2 * _beside(fresh_variance, self.variances[:, k])
-        curve_sums = [sums[self.curves][:, None] for sums in self.least_sums]
-        score = self._offer_score(squares, products, mean, variance / total**2, curve_sums)
-        for r in range(len(self.refused.weights)):
-            worth = rest_refusals[:, r, None] + weight * _beside(
-                fresh_refusals[:, r], refusals[:, r]
-            )
-            score -= self._refusal_cost(worth / total, self.refused.least[self.curves, r, None], r)
-        score += _beside(
-            self.log_chances[k][self.levels][:, kinds],
-            self.log_chances[k][self.levels, self.kinds[k]],
+        part, variance = self._part(k, draws.shapes, draws.weights)
+        logs = self.log_chances[k]
+        score = self._draw_scores(
+            self.sums - self.parts[k], self.variance - self.variances[k], part, variance
         )
-        pick = _picked(score, rng)
-        new, pick = pick < CANDIDATES, np.minimum(pick, CANDIDATES - 1)
-        rows = new[:, None]
-        self.shapes[k] = np.where(rows, fresh[pick], self.shapes[k])
-        self.at_offers[k] = np.where(rows, fresh_offers[pick], offers)
-        self.at_refusals[k] = np.where(rows, fresh_refusals[pick], refusals)
-        self.kinds[k] = np.where(new, kinds[pick], self.kinds[k])
-        for kept, drawn in (
-            (self.weights, fresh_weights),
-            (self.means, fresh_mean),
-            (self.variances, fresh_variance),
-        ):
-            kept[:, k] = np.where(new, drawn[pick], kept[:, k])
+        score = score + logs[self.levels][:, draws.kinds]
+        present = self._state_score() + logs[self.levels, self.kinds[k]]
+        pick = _picked(np.concatenate([score, present[:, None]], axis=1), self.rng)
+        new = np.flatnonzero(pick < len(draws.kinds))
+        pick = pick[new]
+        self.kinds[k][new] = draws.kinds[pick]
+        self.weights[k][new] = draws.weights[pick]
+        self.shapes[k][new] = draws.shapes[pick]
+        self.sums[new] += part[pick] - self.parts[k][new]
+        self.variance[new] += variance[pick] - self.variances[k][new]
+        self.parts[k][new] = part[pick]
+        self.variances[k][new] = variance[pick]
 
-    def _redraw_curves(self) -> None:
-        """Choose the concession curve of each chain, given its utility."""
-        weights = self.offered.weights
-        total = self.weights.sum(axis=1, keepdims=True)
-        worth = self._sum(self.at_offers) / total
+    def _draw_scores(
+        self, rest: Floats, rest_variance: Floats, part: Floats, variance: Floats
+    ) -> Floats:
+        """Log likelihood of each draw of one issue beside the other issues of each chain, chains by draws."""
+        heard, weights = self.heard, self.offered.weights
+        total = rest[:, -1:] + part[:, -1]
+        offers, drawn = rest[:, :heard], part[:, :heard]
+        given, least = offers * weights, self.offered.least[self.curves] * weights
+        squares = (given * offers).sum(axis=1)[:, None] + 2.0 * given @ drawn.T + drawn**2 @ weights
+        products = (least * offers).sum(axis=1)[:, None] + least @ drawn.T
+        score = self._offer_score(
+            squares / total**2,
+            products / total,
+            (rest[:, -2:-1] + part[:, -2]) / total,
+            (rest_variance[:, None] + variance) / total**2,
+            [sums[self.curves][:, None] for sums in self.least_sums],
+        )
+        for r in range(self.told):
+            worth = (rest[:, heard + r, None] + part[:, heard + r]) / total
+            score -= self._refusal_cost(worth, self.refused.least[self.curves, r, None], r)
+        return score
+
+    def _state_score(self) -> Floats:
+        """Log likelihood of each chain as it is."""
+        total = self.sums[:, -1]
+        worth = self.sums / total[:, None]
+        offers, weights = worth[:, : self.heard], self.offered.weights
+        score = self._offer_score(
+            offers**2 @ weights,
+            (offers * self.offered.least[self.curves]) @ weights,
+            worth[:, -2],
+            self.variance / total**2,
+            [sums[self.curves] for sums in self.least_sums],
+        )
+        for r in range(self.told):
+            least = self.refused.least[self.curves, r]
+            score -= self._refusal_cost(worth[:, self.heard + r], least, r)
+        return score
+
+    def _curve_scores(self) -> Floats:
+        """Log posterior of each concession curve given the utility of each chain, chains by curves."""
+        total = self.sums[:, -1:]
+        worth = self.sums / total
+        offers, weights = worth[:, : self.heard], self.offered.weights
         score = self.curve_prior + self._offer_score(
-            (worth**2 @ weights)[:, None],
-            (worth * weights) @ self.offered.least.T,
-            (self.weights * self.means).sum(axis=1, keepdims=True) / total,
-            (self.weights**2 * self.variances).sum(axis=1, keepdims=True) / total**2,
+            (offers**2 @ weights)[:, None],
+            (offers * weights) @ self.offered.least.T,
+            worth[:, -2:-1],
+            self.variance[:, None] / total**2,
             [sums[None] for sums in self.least_sums],
         )
-        worth = self._sum(self.at_refusals) / total
-        for r in range(len(self.refused.weights)):
-            score -= self._refusal_cost(worth[:, r, None], self.refused.least[None, :, r], r)
-        self.curves = _picked(score, self.rng)
+        for r in range(self.told):
+            worth_then = worth[:, self.heard + r, None]
+            score -= self._refusal_cost(worth_then, self.refused.least[None, :, r], r)
+        return score
 
     def _offer_score(
         self,
@@ -347,21 +369,6 @@ class _Chains:
     def _refusal_cost(self, worth: Floats, least: Floats, refusal: int) -> Floats:
         """Log likelihood lost where a package that they refused is worth more than the least they accept."""
         return self.refused.weights[refusal] / REFUSAL_SPREAD * np.maximum(0.0, worth - least)
-
-    def _sum(self, worths: Sequence[Floats], without: int | None = None) -> Floats:
-        """The weighted sum over issues, chains by packages."""
-        total = np.zeros_like(worths[0])
-        for k, part in enumerate(worths):
-            if k != without:
-                total += self.weights[:, k, None] * part
-        return total
-
-
-def _beside(fresh: Floats, present: Floats) -> Floats:
-    """Chains by candidates, with the present state of each chain as the last candidate."""
-    return np.concatenate(
-        [np.broadcast_to(fresh, (len(present), fresh.shape[-1])), present[:, None]], axis=1
-    )
 
 
 def _picked(score: Floats, rng: np.random.Generator) -> Indices:

@@ -25,8 +25,7 @@ Indices = NDArray[np.int64]
 KINDS = 4
 OPPOSED, SHARED, OTHER, HINTED = range(KINDS)
 LEVELS = np.array([[0.90, 0.05, 0.05], [0.50, 0.25, 0.25], [0.05, 0.70, 0.25]])
-"""The chances of opposed, shared and other on an issue, one row per level of opposition."""
-LEVEL_CHANCES = np.array([0.5, 0.25, 0.25])
+"""The chances of opposed, shared and other on an issue, one row per level of opposition; each level is as likely."""
 UNDIRECTED = np.array([0.35, 0.35, 0.30])
 """The chances on an issue that the user is indifferent to, or whose best value lies inside its scale."""
 SINGLE_ISSUE = np.array([0.70, 0.02, 0.28])
@@ -39,6 +38,15 @@ WEIGHT_SHAPE = 2.0
 USUAL_CONFIDENCE = 0.6
 MOST_CONFIDENCE = 0.9
 LEAST_WEIGHT = 0.025
+
+
+@dataclass(frozen=True, slots=True)
+class IssueDraws:
+    """Draws from the prior of one issue: the kind, the weight and the worths from 0 to 1, one row per draw."""
+
+    kinds: Indices
+    weights: Floats
+    shapes: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +81,14 @@ class IssuePrior:
         """Random weights of the issue."""
         drawn = rng.gamma(self.weight_shape, 1.0 / self.weight_shape, count)
         return self.weight * drawn + LEAST_WEIGHT
+
+    def draws(self, count: int, sets: int, rng: np.random.Generator) -> list[IssueDraws]:
+        """Sets of draws in which each possible kind is equally common."""
+        possible = np.flatnonzero(self.chances.max(axis=0) > 0)
+        kinds = possible[np.arange(count) % len(possible)]
+        shapes = self.shapes(np.tile(kinds, sets), rng).reshape(sets, count, -1)
+        weights = self.weights(sets * count, rng).reshape(sets, count)
+        return [IssueDraws(kinds, weights[k], shapes[k]) for k in range(sets)]
 
 
 def issue_prior(situation: StrategySituation, issue: StrategyIssue) -> IssuePrior:
