@@ -468,7 +468,7 @@ class _Aiming:
             for worth, ground in found
             if worth >= goal and (ground is not ESTIMATE_GROUND or worth <= most)
         ]
-        return max(goal, min(most, furthest))
+        return max(stretched, min(most, furthest))
 
 
 def _least_room(issue: Issue, price: Scalar) -> float:

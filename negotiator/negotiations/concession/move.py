@@ -10,20 +10,22 @@ from negotiator.negotiations.concession.path import (
     ConcessionPath,
     PathStep,
     PricedTrade,
+    StepAsk,
+    ValueChange,
     concession_path,
     next_step,
     priced_trades,
 )
 from negotiator.negotiations.concession.reading import Reading, read_talk
-from negotiator.negotiations.issues import Package
+from negotiator.negotiations.issues import Package, worth_of
 from negotiator.negotiations.leverage.concessions import LedgerOffer, completed_offers
 from negotiator.negotiations.terms import Terms, days_left
 from negotiator.negotiations.utility import is_complete
 
 LEAST_ANSWER: Final = 0.7
 """A small step of theirs is answered with at least this share of the planned one."""
-UNMOVED_ANSWERS: Final = (0.6, 1.0)
-"""Shares of the planned step while they do not move: at first little, since nobody bids against themselves."""
+UNMOVED_ANSWERS: Final = (0.0, 0.8, 1.0)
+"""Shares of the planned step while they do not move: at first none, since nobody bids against themselves."""
 MAX_OFFERS: Final = 200
 """The latest offers that are read; people make far fewer."""
 HOLDS: Final = frozenset({"they_are_silent", "moved_back", "took_back"})
@@ -39,6 +41,7 @@ Why = Literal[
     "step",
     "hold",
     "last_offer",
+    "middle",
     "allowed_trade",
     "at_least_ask",
     "repeated_final",
@@ -167,6 +170,9 @@ def _offer(
     rounds = aims.terms.max_rounds
     last = rounds is not None and path.made + 1 >= rounds
     ultimatum = reading.says_final and reading.unmoved > 0
+    middle = _middle(aims, path, reading) if reading.proposes_split else None
+    if middle is not None:
+        return middle, "middle"
     if last or ultimatum or not path.steps:
         made = next_step(
             aims,
@@ -193,6 +199,35 @@ def _offer(
         scale=scale,
     )
     return (made, "step") if made is not None else (path.now, "hold")
+
+
+def _middle(aims: Aims, path: ConcessionPath, reading: Reading) -> PathStep | None:
+    """The package half-way between their offer and the user's, which they proposed; None where it is short of the path.
+
+    On each issue the people's value whose worth is nearest to the middle, rounded in the user's favour.
+    """
+    theirs, package = reading.their_last, dict(path.now.package)
+    if theirs is None:
+        return None
+    for aim in aims.issues:
+        name = aim.issue.name
+        here, there = (worth_of(aim.issue, one[name]) or 0.0 for one in (path.now.package, theirs))
+        good = [
+            value
+            for value in aim.values
+            if (worth_of(aim.issue, value) or 0.0) >= (here + there) / 2
+        ]
+        if there < here and good:
+            package[name] = good[-1]
+    utility = aims.worth(package)
+    if not aims.is_acceptable(package) or utility < aims.end:
+        return None
+    gives = tuple(
+        ValueChange(aim.issue, path.now.package[aim.issue.name], package[aim.issue.name])
+        for aim in aims.issues
+        if package[aim.issue.name] != path.now.package[aim.issue.name]
+    )
+    return PathStep(package, utility, path.now.utility - utility, gives, StepAsk("close"))
 
 
 def answer_scale(reading: Reading, planned: float) -> float:
