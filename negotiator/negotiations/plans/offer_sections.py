@@ -70,7 +70,7 @@ def opening_section(basis: PlanBasis) -> PlanSection | None:
 
 
 def first_or_wait(basis: PlanBasis) -> PlanSection:
-    """Whether the user should name the first figure, which helps only an informed side (Maaravi and Levy 2017)."""
+    """Whether the user should name the first figure; an uninformed side gains nothing by it (Maaravi and Levy 2017)."""
     brief, them = basis.brief, basis.words.them
     if basis.they_spoke:
         return {
