@@ -1,5 +1,6 @@
 """The next move with a person: from a stored negotiation or a described turn to the answer of the contract (6.7)."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -40,9 +41,12 @@ from negotiator.negotiations.utility import (
 if TYPE_CHECKING:
     from negotiator.negotiations.concession.aims import Evidence
     from negotiator.negotiations.concession.move import PersonMove
+    from negotiator.negotiations.concession.move_text import CaseLines
     from negotiator.negotiations.strategy.situation import StrategySituation
+    from negotiator.negotiations.wording import Wording
 
 MAX_DESCRIBED_OFFERS = 200
+_FIRST_PERSON = re.compile(r"\b(?:I|me|my)\b")
 
 
 def stored_person_answer(
@@ -127,9 +131,11 @@ def person_answer(move: "PersonMove", described: Terms) -> dict[str, Any]:
         if round_ is not None and move.action == "counter"
         else None,
         "reasons": move_text.reasons(move, words),
-        "say": move_text.say(move, words),
+        "say": move_text.say(move, words, _case_lines(described, words)),
         "summary": move_text.summary(move, words),
-        "assumptions": move_text.assumptions(aims, words, move.package),
+        "assumptions": move_text.assumptions(
+            aims, words, move.package, move.reading.unnamed if move.reading.theirs else ()
+        ),
         "ask": [
             {"missing": one.missing, "ask": one.ask, "why": one.why}
             for one in move_text.missing_inputs(aims, words)
@@ -140,6 +146,27 @@ def person_answer(move: "PersonMove", described: Terms) -> dict[str, Any]:
         "floor": max(aims.floor, 0.0) if aims.floor == -1.0 else aims.floor,
         "counterpart": "person",
     }
+
+
+def _case_lines(terms: Terms, words: "Wording") -> "CaseLines":
+    """The lines of the kind of case that the title, category and role tell; none for a turn without a title."""
+    from negotiator.negotiations.concession.move_text import NO_LINES, CaseLines
+    from negotiator.negotiations.plans.case_template import case_words, choose_template, fill_case
+
+    if not terms.title:
+        return NO_LINES
+    content = fill_case(choose_template(terms).content, case_words(words), terms.issues)
+
+    def fitting(line: str) -> str:
+        """The line unless it says "I" for a company."""
+        return line if words.voice.is_private or not _FIRST_PERSON.search(line) else ""
+
+    return CaseLines(
+        opening=fitting(content.opening),
+        labels=tuple(filter(None, map(fitting, content.labels))),
+        recap=fitting(content.recap),
+        leave=fitting(content.leave),
+    )
 
 
 def their_scores(terms: Terms, theirs: Sequence[Package]) -> dict[str, list[list[Any]]]:

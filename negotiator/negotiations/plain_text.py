@@ -88,6 +88,11 @@ def sentence(text: str) -> str:
     return capitalise(ended)
 
 
+def split_sentences(text: str) -> list[str]:
+    """The sentences of a text, each with its mark."""
+    return [part for part in re.split(r"(?<=[.?!…])\s+", text.strip()) if part]
+
+
 def capitalise(text: str) -> str:
     """The text with a capital at its start, unless the first word is written like `eBay`."""
     start = next((at for at, mark in enumerate(text) if mark.isalnum()), None)

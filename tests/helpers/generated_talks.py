@@ -237,7 +237,7 @@ def _step(chance: Random, kind: IssueType, low: Decimal, high: Decimal) -> Scala
     share = (high - low) / chance.choice((2, 4, 7, 10, 50))
     if kind in WHOLE_TYPES:
         return max(1, int(share))
-    return _json(kind, round(share, 6) or share)
+    return _json(kind, _short(share))
 
 
 def _options(chance: Random, values: Sequence[Scalar]) -> list[Any]:
@@ -261,8 +261,13 @@ def _spread(kind: IssueType, low: Decimal, high: Decimal, count: int) -> list[Sc
     whole = kind in WHOLE_TYPES
     return [
         _json(kind, at)
-        for at in sorted({at.to_integral_value() if whole else round(at, 6) for at in places})
+        for at in sorted({at.to_integral_value() if whole else _short(at) for at in places})
     ]
+
+
+def _short(at: Decimal) -> Decimal:
+    """The number with at most two decimals, or six if it is small."""
+    return round(at, 2 if abs(at) >= 1 else 6)
 
 
 def _json(kind: IssueType, at: Decimal) -> Scalar:

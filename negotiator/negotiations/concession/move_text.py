@@ -1,8 +1,9 @@
 """The words of a next move: what to say, why, and what to find out.
 
-`say` is for the other side and holds nothing private; all else is for the user.
+`say` is for the other side and holds nothing private; all else is for the user. It has at most four sentences.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
@@ -10,22 +11,47 @@ from typing import Final
 from negotiator.negotiations.concession.acceptance import RoundValue
 from negotiator.negotiations.concession.aims import MAX_STRETCH, Aims, value_of_worth
 from negotiator.negotiations.concession.move import PersonMove
-from negotiator.negotiations.concession.path import PathStep, StepAsk, money_of_utility
-from negotiator.negotiations.issues import Issue, Package, Scalar, coordinate, worth_of
-from negotiator.negotiations.wording import Wording, join_words, sentence
+from negotiator.negotiations.concession.path import (
+    PathStep,
+    StepAsk,
+    ValueChange,
+    money_of_utility,
+)
+from negotiator.negotiations.issues import (
+    Issue,
+    Package,
+    Scalar,
+    coordinate,
+    same_value,
+    worth_of,
+)
+from negotiator.negotiations.plain_text import number_text, split_sentences
+from negotiator.negotiations.unit_price import read_unit_price
+from negotiator.negotiations.wording import Total, Wording, join_words, sentence
 
-MIN_WORTH_SAID: Final = Decimal("0.01")
-MAX_QUESTIONS: Final = 4
+MAX_SENTENCES: Final = 4
+MAX_QUESTIONS: Final = 5
+MAX_POINTS_NAMED: Final = 2
+MAX_CHANGES_SAID: Final = 3
+"""Two offers are said together where they have at most so many changes between them."""
 
-_REACTIONS: Final = {
-    "moved_a_lot": "Thank you, that is a real step.",
-    "moved": "Thank you, that helps.",
-    "moved_a_little": "Thank you for the step; there is still a way to go.",
-    "moved_elsewhere": "I see what you gave and what you took back.",
-    "did_not_move": "It sounds like this is hard for you.",
+_THANKS: Final = {
+    "moved_a_lot": ("Thank you, that is a real step", "Thank you, that brings us much closer"),
+    "moved": ("Thank you, that helps", "Thank you, we are getting closer"),
+    "moved_a_little": (
+        "Thank you for the step; there is still a way to go",
+        "I see that you moved, and there is still some way between us",
+    ),
 }
+_STUCK: Final = (
+    "What makes it hard to move?",
+    "What would have to change for you to move?",
+    "What do you need from {me} to take a step?",
+)
+_FIRST_MOVEMENT: Final = "If you can {move}"
+_MOVEMENTS: Final = ("If you {move} a little further", "If you take one more step")
 _HAPPENED: Final = {
-    "moved_a_lot": "They made a large step. Thank them and answer with a smaller one: it works without you.",
+    "moved_a_lot": "They made a large step. Thank them, and answer with a smaller one.",
     "moved": "They made a step of about the size of yours, so yours follows.",
     "moved_a_little": "They moved only a little, so the answer is smaller than planned.",
     "moved_elsewhere": "They gave on one point and took back on another; what counts is the whole.",
@@ -47,145 +73,397 @@ class MissingInput:
     why: str
 
 
-def say(move: PersonMove, words: Wording) -> str:
-    """What to say to the other side now."""
+@dataclass(frozen=True, slots=True)
+class CaseLines:
+    """Lines of this kind of case: how to open and to leave, labels of what they feel, and their view in brief.
+
+    Each is a text of whole sentences, empty where there is none.
+    """
+
+    opening: str = ""
+    labels: tuple[str, ...] = ()
+    recap: str = ""
+    leave: str = ""
+
+
+NO_LINES: Final = CaseLines()
+
+
+def say(move: PersonMove, words: Wording, lines: CaseLines = NO_LINES) -> str:
+    """What to say to the other side now, in at most four sentences."""
     voice = words.voice
     if move.action == "accept" and move.package is not None:
-        return (
-            f"That works for {voice.me}: {words.package(move.package)}. Let us put it in writing."
-        )
-    if move.action == "walk_away" or move.step is None:
-        return (
-            f"Thank you for your time. As it stands {voice.i} cannot make it work. "
-            f"If something changes on your side, {voice.i} would be glad to hear from you."
-        )
-    text = _offer_sentence(move, move.step, words)
-    return " ".join(sentence(part) for part in (*_reaction(move, words), *text) if part)
-
-
-def _offer_sentence(move: PersonMove, step: PathStep, words: Wording) -> list[str]:
-    voice, package = words.voice, words.package(step.package)
-    happening = move.reading.happening
-    if move.why == "opening":
-        if happening == "extreme_opening":
-            return [
-                f"{voice.i} cannot answer that figure, we are too far apart: what is it based on?",
-                f"What {voice.i} can see is {package}",
-            ]
-        return [
-            f"What {voice.i} have in mind is {package}",
-            "How does that sit with you?",
+        parts = [
+            f"That works for {voice.me}: {_deal(words, move.package)}",
+            "Let us put it in writing",
         ]
+    elif move.action == "walk_away" or move.step is None:
+        parts = split_sentences(lines.leave) or [
+            "Thank you for your time",
+            f"As it stands {voice.i} cannot make it work",
+            f"If something changes on your side, {voice.i} would be glad to hear from you",
+        ]
+    else:
+        offer = _offer_sentences(move, move.step, words, lines)
+        corrects = _is_correction(move, move.step)
+        reaction = [] if corrects else _reaction(move, words, lines)
+        parts = [*reaction[: MAX_SENTENCES - len(offer)], *offer]
+    return " ".join(sentence(part) for part in parts if part)
+
+
+# What is offered
+
+
+def _deal(words: Wording, package: Package, *, with_total: bool = True) -> str:
+    """A package as a noun: `€45 per seat and a term of 12 months`, `a deal with winter tyres`."""
+    said = words.package(package, with_total=with_total)
+    return f"a deal {said}" if said.startswith(("with ", "without ")) else said
+
+
+def _offer_sentences(
+    move: PersonMove, step: PathStep, words: Wording, lines: CaseLines
+) -> list[str]:
+    voice, package = words.voice, _deal(words, step.package)
+    if _is_correction(move, step):
+        return [
+            f"{voice.i} have to correct {voice.my} last offer",
+            f"What {voice.i} can do is {package}",
+        ]
+    if move.why == "opening":
+        return _opening(move, package, words, lines)
     if move.trade is not None:
-        issue = move.path.aims.terms.issue(move.trade.allowed.issue)
-        given = words.phrase(issue, move.trade.allowed.to) if issue else ""
-        asked = join_words(
-            [
-                words.phrase(one, value)
-                for name, value in move.trade.allowed.in_return.items()
-                if (one := move.path.aims.terms.issue(name))
-            ]
-        )
-        return [f"If you can do {asked}, {voice.i} can go to {given}", f"That makes {package}"]
+        return _trade(move, words, package)
     if move.why == "hold":
         return _hold(move, step, words)
-    ask = _ask_clause(step.ask, words)
-    gives = join_words(
-        [f"{_named(c.issue, words)}{words.change(c.issue, c.before, c.after)}" for c in step.gives]
-    )
     if move.why == "last_offer":
-        return [f"This is as far as {voice.i} can go: {package}", "Can we settle on that today?"]
-    return [f"If you {ask}, {voice.i} can go to {gives}", _whole(step, words)]
+        other = _alternative(move, words)
+        return [
+            f"This is as far as {voice.i} can go: {package}",
+            *([other] if other else []),
+            "Can we settle on that today?",
+        ]
+    if (choice := _choice(move, step)) is not None:
+        return _together(move, step, choice, words)
+    said = f"{_condition(move, step, words)}, {voice.i} can {_gives(words, step.gives)}"
+    return [said, f"That makes {package}"] if len(step.package) > 1 else [said]
 
 
-def _whole(step: PathStep, words: Wording) -> str:
-    return f"Together that is {words.package(step.package)}" if len(step.package) > 1 else ""
+def _opening(move: PersonMove, package: str, words: Wording, lines: CaseLines) -> list[str]:
+    voice, ground = words.voice, _spoken_ground(move.path.aims, words)
+    if move.reading.happening == "extreme_opening":
+        return [
+            f"{voice.i} cannot answer that figure, because we are too far apart",
+            "What is it based on?",
+            f"What {voice.i} have in mind is {package}",
+            *ground,
+        ]
+    asked = (
+        "How did you arrive at your figure?"
+        if move.reading.theirs
+        else "How does that sit with you?"
+    )
+    thanks = [] if move.reading.theirs else split_sentences(lines.opening)[:1]
+    return [*thanks, f"What {voice.i} have in mind is {package}", *ground, asked]
 
 
-def _named(issue: Issue, words: Wording) -> str:
-    """The label before a change of value where the value alone does not tell what it is about."""
-    return (
-        ""
-        if issue.type == "money"
-        else f"{words.label(issue)}: "
-        if issue.type in {"enum", "date", "percent"}
-        else ""
+def _spoken_ground(aims: Aims, words: Wording) -> list[str]:
+    """A reason for the opening that the other side can check, if there is one."""
+    price = aims.terms.price
+    if any(ground.source.startswith("benchmark:") for ground in aims.grounds):
+        return [f"That is in line with comparable deals that {words.voice.i} know of"]
+    baseline = aims.terms.baseline
+    if price is None or baseline is None or baseline.value is None:
+        return []
+    here, known = (worth_of(price, one) for one in (aims.opening[price.name], baseline.value))
+    if here is None or known is None or known < here:
+        return []
+    if baseline.kind == "market":
+        return [f"Comparable ones are at {words.phrase(price, baseline.value)}"]
+    return []
+
+
+def _trade(move: PersonMove, words: Wording, package: str) -> list[str]:
+    trade, terms = move.trade, move.path.aims.terms
+    issue = terms.issue(trade.allowed.issue) if trade else None
+    if trade is None or issue is None:
+        return []
+    asked = [
+        (one, value)
+        for name, value in trade.allowed.in_return.items()
+        if (one := terms.issue(name)) is not None
+    ]
+    given = _objects(words, [(issue, None, trade.allowed.to)])
+    wanted = _objects(words, [(one, None, value) for one, value in asked])
+    return [f"If you {wanted}, {words.voice.i} can {given}", f"That makes {package}"]
+
+
+def _choice(move: PersonMove, step: PathStep) -> Package | None:
+    """The first alternative that can be said in one sentence with the step."""
+    issues, start = move.path.aims.terms.issues, move.path.now.package
+    for package in step.alternatives:
+        if len(step.gives) + len(_changes(issues, start, package)) <= MAX_CHANGES_SAID:
+            return package
+    return None
+
+
+def _together(move: PersonMove, step: PathStep, other: Package, words: Wording) -> list[str]:
+    """The step and another of equal worth as a choice; what they choose shows what they value."""
+    start, choices = move.path.now.package, list[str]()
+    touched = {one.issue.name for one in step.gives}
+    for package in (step.package, other):
+        changes = _changes(move.path.aims.terms.issues, start, package)
+        touched |= {one.issue.name for one in changes}
+        total = words.total(package)
+        in_all = f" ({_in_all(total, words, total.amount)})" if total else ""
+        choices.append(f"{_gives(words, changes)}{in_all}")
+    asked = step.ask.issue if step.ask is not None else None
+    condition = (
+        _condition(move, step, words)
+        if asked is None or asked.name not in touched
+        else _movement(move, words)
+    )
+    said = (
+        f"{condition}, {words.voice.i} can either {' or '.join(choices)}: which suits you better?"
+    )
+    return [said, "The rest stays as it is"] if len(step.package) > len(touched) else [said]
+
+
+def _changes(issues: Sequence[Issue], before: Package, after: Package) -> tuple[ValueChange, ...]:
+    return tuple(
+        ValueChange(issue, before[issue.name], after[issue.name])
+        for issue in issues
+        if issue.name in after and not same_value(issue.type, before[issue.name], after[issue.name])
     )
 
 
-def _ask_clause(ask: StepAsk | None, words: Wording) -> str:
-    voice = words.voice
+def _gives(words: Wording, changes: Sequence[ValueChange]) -> str:
+    """What the user can do: `go up to €46 per seat`, `agree to a term of 24 months instead of 12`, or both."""
+    amounts = [one for one in changes if one.issue.type == "money"]
+    rest = [(one.issue, one.before, one.after) for one in changes if one.issue.type != "money"]
+    said: list[str] = []
+    for direction in ("go up", "come down"):
+        goals = [
+            f"to {_price(words, one.issue, one.after)}"
+            for one in amounts
+            if _direction(one) == direction
+        ]
+        said += [f"{direction} {join_words(goals)}"] if goals else []
+    return join_words([*said, _objects(words, rest)])
+
+
+def _price(words: Wording, issue: Issue, value: object) -> str:
+    """A price without its label, `€46 per seat and month`; another amount of money with it."""
+    if issue is not words.terms.price:
+        return words.phrase(issue, value)
+    per = read_unit_price(words.label(issue), issue.unit).words
+    return f"{words.value(issue, value)} {per}".rstrip()
+
+
+def _direction(change: ValueChange) -> str:
+    before, after = (coordinate("money", one) for one in (change.before, change.after))
+    rises = before is not None and after is not None and after > before
+    return "go up" if rises else "come down"
+
+
+def _objects(words: Wording, values: Sequence[tuple[Issue, Scalar | None, Scalar]]) -> str:
+    """Values that one agrees to: `agree to payment within 30 days instead of 14`, `agree to it with winter tyres`."""
+    plain, extras = list[str](), list[str]()
+    for issue, before, after in values:
+        said, label = words.phrase(issue, after), words.label(issue)
+        if issue.type == "boolean":
+            extras.append(said)
+        elif said.startswith(f"{label}: "):
+            plain.append(
+                f"{words.value(issue, after)} for {_the(label)}{_instead(words, issue, before)}"
+            )
+        else:
+            plain.append(f"{said}{_instead(words, issue, before)}")
+    if not plain and not extras:
+        return ""
+    return " ".join(["agree to", join_words(plain) or "it", join_words(extras)]).strip()
+
+
+def _instead(words: Wording, issue: Issue, before: Scalar | None) -> str:
+    if before is None:
+        return ""
+    at = coordinate(issue.type, before)
+    if issue.type in {"number", "integer", "duration_days"} and at is not None:
+        return f" instead of {number_text(at)}"
+    return f" instead of {words.value(issue, before)}"
+
+
+def _the(label: str) -> str:
+    first = label.split(" ")[0].lower()
+    return label if first in {"the", "a", "an", "my", "our", "your", "no"} else f"the {label}"
+
+
+def _condition(move: PersonMove, step: PathStep, words: Wording) -> str:
+    """What is asked for the step, as the first half of a sentence."""
+    ask: StepAsk | None = step.ask
     if ask is None or ask.kind == "movement":
-        return f"meet {voice.me} with a step of your own"
-    if ask.kind == "close" or ask.issue is None:
-        return "can settle it today"
-    return f"agree to {words.phrase(ask.issue, ask.value)}"
+        return _movement(move, words)
+    if ask.kind == "close" or ask.issue is None or ask.value is None:
+        return "If we can settle it today"
+    theirs = move.reading.their_last
+    if ask.issue.type == "money" and theirs is not None:
+        direction = "up" if ask.issue.direction == "higher" else "down"
+        return f"If you come {direction} towards {_price(words, ask.issue, ask.value)}"
+    if ask.issue.type == "boolean":
+        return f"If it comes {words.phrase(ask.issue, ask.value)}"
+    return f"If you {_objects(words, [(ask.issue, None, ask.value)])}"
+
+
+def _movement(move: PersonMove, words: Wording) -> str:
+    """The condition of a step of theirs: `If you come down as well`."""
+    price, theirs = move.path.aims.terms.price, move.reading.their_last
+    moves = "move"
+    if price is not None and theirs is not None:
+        here, there = (
+            worth_of(price, move.path.now.package[price.name]),
+            worth_of(price, theirs[price.name]),
+        )
+        if here is not None and there is not None and there < here:
+            moves = "come up" if price.direction == "higher" else "come down"
+    moved = any(step > 0 for step in move.reading.their_steps)
+    text = _MOVEMENTS[move.path.made % len(_MOVEMENTS)] if moved else _FIRST_MOVEMENT
+    return text.format(move=moves)
 
 
 def _hold(move: PersonMove, step: PathStep, words: Wording) -> list[str]:
-    voice, package = words.voice, words.package(step.package)
-    match move.reading.happening:
+    voice, package, reading = words.voice, _deal(words, step.package), move.reading
+    match reading.happening:
         case "they_are_silent":
             return [
                 f"Have you had a chance to think about {package}?",
                 "What would you need to say yes?",
             ]
         case "moved_back" | "took_back":
-            theirs = move.reading.theirs
-            before = (
-                theirs[-2] if move.reading.happening == "moved_back" and len(theirs) > 1 else None
-            )
+            place = 2 if reading.happening == "moved_back" else 1
+            before = reading.theirs[-place] if len(reading.theirs) >= place else None
             had = (
-                f"You had {words.package(before, with_total=False)} on the table" if before else ""
+                [f"You had {_deal(words, before, with_total=False)} on the table"]
+                if before and not reading.unnamed
+                else []
             )
-            return [had, "What changed?", f"{voice.my} offer stands: {package}"]
+            return [*had, "What has changed?", f"{voice.my} offer stands: {package}"]
         case _:
+            other = _alternative(move, words)
             return [
                 f"{package} is as far as {voice.i} can go",
+                *([other] if other else []),
                 "What would it take for you to say yes to that?",
             ]
 
 
-def _reaction(move: PersonMove, words: Wording) -> list[str]:
+def _alternative(move: PersonMove, words: Wording) -> str:
+    """That the user could go another way, where they could; neither which nor what it is worth."""
+    terms, voice = move.path.aims.terms, words.voice
+    known = terms.batna is not None or (
+        terms.batna_details is not None and bool(terms.batna_details.description)
+    )
+    return f"{voice.i} could go another way, and would rather find one with you" if known else ""
+
+
+def _is_correction(move: PersonMove, step: PathStep) -> bool:
+    """Whether the user's last offer broke a limit, so that the package takes something back."""
+    own, aims = move.reading.own, move.path.aims
+    if not own or move.trade is not None or aims.is_acceptable(own[-1]):
+        return False
+    return any(
+        (worth_of(aim.issue, step.package[aim.issue.name]) or 0.0)
+        > (worth_of(aim.issue, own[-1][aim.issue.name]) or 0.0)
+        for aim in aims.issues
+    )
+
+
+# The answer to what they said and did
+
+
+def _reaction(move: PersonMove, words: Wording, lines: CaseLines) -> list[str]:
     reading, voice = move.reading, words.voice
-    said: list[str] = []
     if reading.asks_limit:
-        said.append(
+        return [
             f"{voice.i} would rather not bargain over limits; let us look at what works for both of us"
-        )
+        ]
     if reading.proposes_split:
-        said.append(
+        return [
             "Splitting the difference rewards the side that started further out, so let us look at the reasons instead"
-        )
+        ]
+    if reading.happening in {"moved_back", "took_back", "they_are_silent"}:
+        return []
     if reading.says_final:
-        said.append("I hear that this is your last word. Before we leave it there, one thought")
-    elif reading.names_deadline:
-        said.append("What happens after that date?")
-    if not said and move.why != "opening":
-        said.append(_REACTIONS.get(reading.happening, ""))
-        if reading.happening == "did_not_move":
-            said.append("What makes it hard to move?")
-    if move.why == "opening" and reading.happening == "they_opened":
-        said.append("Thank you, that helps me to see where you stand")
-    return said
+        return [f"{voice.i} hear that this is your last word"]
+    if reading.names_deadline:
+        return ["What happens after that date?"]
+    if reading.unnamed and reading.theirs:
+        issues = [issue for name in reading.unnamed if (issue := words.terms.issue(name))]
+        named = [_the(words.label(issue)) for issue in issues[:MAX_POINTS_NAMED]]
+        return [f"Where do you stand on {join_words(named)}?"]
+    match reading.happening:
+        case "they_opened":
+            return [f"Thank you, that helps {voice.me} to see where you stand"]
+        case "did_not_move":
+            return _unmoved(move, words, lines)
+        case "moved_elsewhere":
+            return [_mixed(move, words)]
+        case "moved_a_lot" | "moved" | "moved_a_little":
+            variants = _THANKS[reading.happening]
+            text = variants[move.path.made % len(variants)]
+            return [text.replace("I see", f"{voice.i} see")]
+        case _:
+            return []
+
+
+def _unmoved(move: PersonMove, words: Wording, lines: CaseLines) -> list[str]:
+    """A label or their view in brief, and a question; another one each time."""
+    times = max(move.reading.unmoved, 1) - 1
+    if times == 1 and lines.recap:
+        return [split_sentences(lines.recap)[0], "Is that right?"]
+    labels = lines.labels or ("It sounds like this is hard for you.",)
+    question = _STUCK[times % len(_STUCK)].format(me=words.voice.me)
+    return [labels[times % len(labels)], question] if times < len(labels) + 1 else [question]
+
+
+def _mixed(move: PersonMove, words: Wording) -> str:
+    """Which point they moved on and which they took back."""
+
+    def named(names: Sequence[str]) -> str:
+        issues = [issue for name in names if (issue := words.terms.issue(name))]
+        return join_words([_the(words.label(issue)) for issue in issues[:MAX_POINTS_NAMED]])
+
+    better, worse = named(move.reading.better), named(move.reading.worse)
+    if better and worse:
+        return f"Thank you for moving on {better}; on {worse} you went back"
+    return f"{words.voice.i} see what you gave and what you took back"
+
+
+# Reasons for the user
 
 
 def reasons(move: PersonMove, words: Wording) -> list[str]:
     """Why this move, for the user: what happened, what the figures say, and what the move rests on."""
     found: list[str] = []
-    happened = _HAPPENED.get(move.reading.happening)
     if move.action == "accept":
         found += _why_accept(move, words)
-    elif move.action == "walk_away":
-        found += _why_leave(move, words)
+    elif move.action == "walk_away" or move.step is None:
+        found += _why_leave(move)
+    elif _is_correction(move, move.step):
+        found.append(
+            "Your last offer goes beyond a limit of yours. Correct it at once, before they answer."
+        )
     else:
-        found += [happened] if happened else []
-        found += _why_counter(move, words)
-    if move.reading.names_deadline and move.action == "counter":
+        found += [_happened(move, words), *_why_counter(move, words)]
+        found += _pressure(move)
+    return [sentence(one) for one in found if one]
+
+
+def _pressure(move: PersonMove) -> list[str]:
+    found: list[str] = []
+    if move.reading.names_deadline:
         found.append(
             "They named a deadline. Ask what happens after it, and keep your pace: it is theirs, not yours."
         )
-    if move.reading.says_final and move.action == "counter":
+    if move.reading.says_final:
         found.append(
             "They call it final. Many final words still move; one more reasoned offer is worth its risk here."
         )
@@ -193,7 +471,72 @@ def reasons(move: PersonMove, words: Wording) -> list[str]:
         found.append(
             "They ask for your bottom line. Do not name it: every figure you give becomes the start."
         )
-    return [sentence(one) for one in found]
+    return found
+
+
+def _happened(move: PersonMove, words: Wording) -> str:
+    """What they did, with the size of their step where it can be said in money."""
+    text = _HAPPENED.get(move.reading.happening, "")
+    step = move.reading.their_step
+    if step <= 0 or move.reading.happening not in {"moved", "moved_a_lot", "moved_a_little"}:
+        return text
+    size = _step_size(move, step, words)
+    if not size:
+        return text
+    return {
+        "moved_a_lot": f"They made a large step, {size}. Thank them, and answer with a smaller one",
+        "moved": f"They made a step {size}, about as large as yours, so yours follows",
+    }.get(
+        move.reading.happening,
+        f"They moved only a little, by a step {size}. Your answer is small too",
+    )
+
+
+def _step_size(move: PersonMove, step: float, words: Wording) -> str:
+    """Their step: from which price to which where only the price is open, else what it is worth to the user."""
+    aims, theirs = move.path.aims, move.reading.theirs
+    price = aims.terms.price
+    if price is not None and len(aims.issues) == 1:
+        before, after = (_price(words, price, one[price.name]) for one in theirs[-2:])
+        return f"from {before} to {after}"
+    amount = _amount(move, step, words)
+    return f"worth about {amount} to you" if amount else ""
+
+
+def _amount(move: PersonMove, utility: float, words: Wording) -> str:
+    """A utility as an amount of money, in all where a total is known; empty without a plain price, or for next to none.
+
+    With several issues it is rounded to two figures: it only stands for something that is no money.
+    """
+    aims, package = move.path.aims, move.package or move.path.now.package
+    price, amount = aims.terms.price, money_of_utility(aims, utility)
+    if price is None or price.range is None or amount is None:
+        return ""
+    if not Decimal("0.01") <= amount <= price.range.max - price.range.min:
+        return ""
+    total = words.total({**package, price.name: amount})
+    if total is not None:
+        return _in_all(total, words, _rounded(aims, total.amount))
+    per = read_unit_price(words.label(price), price.unit).words
+    return f"{words.money(_rounded(aims, amount))} {per}".rstrip()
+
+
+def _rounded(aims: Aims, amount: Decimal) -> Decimal:
+    if len(aims.issues) > 1:
+        unit = Decimal(1).scaleb(amount.adjusted() - 1)
+        amount = (amount / unit).to_integral_value() * unit
+    return _plain(amount)
+
+
+def _in_all(total: Total, words: Wording, amount: Decimal) -> str:
+    """A total without its multiplication: `€14,400 in all`, `€7,200 a year`."""
+    tail = total.text.rsplit("= ", 1)[-1].partition(" a ")[2]
+    return f"{words.money(amount)} {f'a {tail}' if tail else 'in all'}"
+
+
+def _plain(amount: Decimal) -> Decimal:
+    """The amount without trailing zeros or an exponent."""
+    return Decimal(format(amount.normalize(), "f"))
 
 
 def _why_counter(move: PersonMove, words: Wording) -> list[str]:
@@ -202,32 +545,40 @@ def _why_counter(move: PersonMove, words: Wording) -> list[str]:
         found += [ground.text for ground in aims.grounds[:2]]
         found.append(_opening_reason(aims, words))
     elif move.why == "step":
-        left = len(move.path.steps) - 1
-        found.append(_steps_left(left))
+        found.append(_steps_left(move, words))
     elif move.why == "hold" and not move.path.steps:
         found.append(
             "You have given what you planned to give. What is left is for closing, not for offering."
         )
     elif move.why == "last_offer":
-        found.append("It is your last offer in the agreed rounds.")
+        found.append(
+            "It is your last offer in the agreed rounds."
+            if aims.terms.max_rounds is not None and move.path.made + 1 >= aims.terms.max_rounds
+            else "It is your last offer: name it as such, and mean it."
+        )
     elif move.trade is not None:
         cost = move.trade.cost
         amount = words.amount_in_all(move.trade.package, cost) if cost else None
         price = f" It costs you about {words.money(amount)} against your limit." if amount else ""
         found.append(f"You allowed passing your limit on this for what you get in return.{price}")
+    if move.why == "step" and move.step is not None and _choice(move, move.step) is not None:
+        found.append(
+            "The offers are worth about the same to you: what they choose shows what they value."
+        )
     if move.round is not None and move.reading.theirs:
         found.append(_chance_sentence(move.round))
     return found
 
 
-def _steps_left(count: int) -> str:
-    if count < 1:
+def _steps_left(move: PersonMove, words: Wording) -> str:
+    left = move.path.steps[1:]
+    if not left:
         return "After this there is little left to give."
-    return (
-        "One smaller step is left after this one."
-        if count == 1
-        else f"About {count} smaller steps are left after this one."
-    )
+    amount = _amount(move, sum(step.given for step in left), words)
+    worth = f", worth about {amount}" if amount else ""
+    if len(left) == 1:
+        return f"One smaller step is left after this one{worth}."
+    return f"About {len(left)} smaller steps are left after this one{worth.replace(', ', ', together ')}."
 
 
 def _chance_sentence(value: RoundValue) -> str:
@@ -240,22 +591,30 @@ def _chance_sentence(value: RoundValue) -> str:
 
 
 def _opening_reason(aims: Aims, words: Wording) -> str:
-    at_target = {
-        aim.issue.name: aim.opening if aim.target is None else aim.target for aim in aims.issues
-    }
-    if at_target == aims.opening:
+    beyond = [
+        aim
+        for aim in aims.issues
+        if aim.target is not None and not same_value(aim.issue.type, aim.target, aim.opening)
+    ]
+    if not beyond:
         return "It is your target."
+    if len(aims.issues) == 1 and beyond[0].target is not None:
+        target = _price(words, beyond[0].issue, beyond[0].target)
+        return f"It is a little beyond your target of {target}, so that you have something to give."
+    if len(beyond) <= MAX_POINTS_NAMED:
+        named = join_words([_the(words.label(aim.issue)) for aim in beyond])
+        return f"It is a little beyond your target on {named}, so that you have something to give."
     return "It is a little beyond your target, so that you have something to give."
 
 
 def _why_accept(move: PersonMove, words: Wording) -> list[str]:
     aims, table = move.path.aims, move.package
     found: list[str] = []
-    if table is not None:
-        better = aims.worth(table) - max(aims.floor, 0.0)
-        amount = money_of_utility(aims, better)
-        if amount is not None and amount >= MIN_WORTH_SAID and len(aims.issues) == 1:
-            found.append(f"It is {words.money(amount)} better than your walk-away.")
+    if table is not None and aims.floor >= 0:
+        amount = _amount(move, aims.worth(table) - aims.floor, words)
+        if amount:
+            about = "" if len(aims.issues) == 1 else "about "
+            found.append(f"It is {about}{amount} better for you than your walk-away.")
     match move.why:
         case "at_least_ask":
             found.append("It is worth about as much to you as what you would ask next, or more.")
@@ -277,11 +636,13 @@ def _why_accept(move: PersonMove, words: Wording) -> list[str]:
     return found
 
 
-def _why_leave(move: PersonMove, words: Wording) -> list[str]:
+def _why_leave(move: PersonMove) -> list[str]:
     found = {
         "below_floor_no_round": ["No round is left, and their offer is worse than no deal."],
         "no_room": ["No package keeps your limits and is worth as much as no deal."],
     }.get(move.why, ["They have not moved for some time, and their offer is worse than no deal."])
+    if move.why == "below_floor_no_round" and not move.reading.theirs:
+        found = ["No round is left, and they have made no offer."]
     batna = move.path.aims.terms.batna_details
     if batna is not None and batna.description:
         found.append(f"You have another way: {batna.description}")
@@ -292,21 +653,34 @@ def _why_leave(move: PersonMove, words: Wording) -> list[str]:
 def summary(move: PersonMove, words: Wording) -> str:
     """The move in two or three sentences for the user."""
     if move.action == "accept" and move.package is not None:
-        head = f"Accept: {words.package(move.package)}."
+        head = f"Accept: {_deal(words, move.package)}"
     elif move.action == "walk_away" or move.step is None:
-        head = "Leave the table, politely."
+        head = "Leave the table, politely"
+    elif _is_correction(move, move.step):
+        head = f"Correct your last offer: {_deal(words, move.step.package)}"
     elif move.why == "hold":
-        head = f"Stay at {words.package(move.step.package)}."
+        head = f"Stay at {_deal(words, move.step.package)}"
     elif move.why == "opening":
-        head = f"Open with {words.package(move.step.package)}."
+        head = f"Open with {_deal(words, move.step.package)}"
     else:
-        head = f"Offer {words.package(move.step.package)}."
+        head = f"Offer {_deal(words, move.step.package)}"
     return " ".join([sentence(head), *reasons(move, words)[:2]])
 
 
-def assumptions(aims: Aims, words: Wording, package: Package | None) -> list[str]:
-    """What the move takes for granted, each as a sentence that the user can correct."""
+def assumptions(
+    aims: Aims, words: Wording, package: Package | None, unnamed: Sequence[str] = ()
+) -> list[str]:
+    """What the move takes for granted, each as a sentence that the user can correct.
+
+    `unnamed` are the issues on which the other side has offered nothing yet.
+    """
     found = list(aims.assumptions)
+    open_ = [issue for name in unnamed if (issue := aims.terms.issue(name)) is not None]
+    if open_:
+        named = join_words([_the(words.label(issue)) for issue in open_])
+        found.append(
+            f"They have said nothing on {named}; it counts as the least that you would take"
+        )
     found += [
         f"You named no limit on {words.label(aim.issue)}; the path goes no further than "
         f"{words.value(aim.issue, aim.last)}."
@@ -336,7 +710,7 @@ def missing_inputs(aims: Aims, words: Wording) -> list[MissingInput]:
         found.append(
             MissingInput(
                 "their_estimate",
-                f"How far could {them} go at most? Who has dealt with them before?",
+                f"How far could {them} go at most, and what tells you so?",
                 _estimate_effect(aims, words),
             )
         )
@@ -344,8 +718,18 @@ def missing_inputs(aims: Aims, words: Wording) -> list[MissingInput]:
         found.append(
             MissingInput(
                 "batna",
-                "What exactly do you do if there is no deal, and what is that worth?",
+                "What is your other way worth to you, all in?"
+                if terms.batna_details is not None and terms.batna_details.description
+                else "What exactly do you do if there is no deal, and what is that worth?",
                 "It decides when leaving is better, and gives you a sentence to say.",
+            )
+        )
+    if terms.price is not None and not aims.grounds:
+        found.append(
+            MissingInput(
+                "evidence",
+                "What shows that your opening is fair: a comparable deal, a list price, an offer of somebody else?",
+                "A figure with a reason is taken more seriously, and may lie further from theirs.",
             )
         )
     several = len(terms.issues) > 1

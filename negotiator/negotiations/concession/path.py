@@ -51,6 +51,8 @@ SMALL_ANSWER: Final = 0.3
 ISSUE_SHARE: Final = 0.5
 """A step gives at most this share of what is left on one issue, where that has values enough in between."""
 MANY_VALUES: Final = 4
+ASKED_SHARE: Final = 0.25
+"""What is asked for a step is worth at least this share of it to the user; where nothing is, a step of theirs is."""
 TOLERANCE: Final = 1e-9
 
 AskKind = Literal["issue", "movement", "close"]
@@ -440,12 +442,24 @@ def _alternatives(
     for move in near:
         names = frozenset(change.issue.name for change in move.changes)
         package = move.package(start)
-        if names not in seen and aims.is_acceptable(package):
+        others = [best.package(start), *found]
+        differs = all(_gives_elsewhere(aims, package, one) for one in others)
+        if names not in seen and differs and aims.is_acceptable(package):
             seen.add(names)
             found.append(package)
         if len(found) == MAX_ALTERNATIVES:
             break
     return tuple(found)
+
+
+def _gives_elsewhere(aims: Aims, one: Package, other: Package) -> bool:
+    """Whether each of two packages is better for the user on some issue, so that the choice between them tells."""
+    gains = [
+        aim.issue.weight
+        * (_worth(aim.issue, one[aim.issue.name]) - _worth(aim.issue, other[aim.issue.name]))
+        for aim in aims.issues
+    ]
+    return max(gains) > TOLERANCE and min(gains) < -TOLERANCE
 
 
 def _ask(
@@ -467,7 +481,11 @@ def _ask(
         and aim.issue.weight > 0
         and same_value(aim.issue.type, package[aim.issue.name], aim.opening)
     ]
-    wanted = [(gain, aim) for gain, aim in open_ if gain > TOLERANCE]
+    cost = sum(
+        one.issue.weight * (_worth(one.issue, one.before) - _worth(one.issue, one.after))
+        for one in changes
+    )
+    wanted = [(gain, aim) for gain, aim in open_ if gain > max(TOLERANCE, ASKED_SHARE * cost)]
     if wanted and not last:
         wanted.sort(key=lambda pair: -pair[0])
         aim = wanted[(turn - 1) % len(wanted)][1]

@@ -1,0 +1,289 @@
+"""The words of a next move, read over random talks and in cases as people meet them."""
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any, Final
+
+import pytest
+from hypothesis import given, settings
+
+from negotiator.negotiations.concession import move_text
+from negotiator.negotiations.concession.move import PersonMove, person_move
+from negotiator.negotiations.concession.move_text import CaseLines
+from negotiator.negotiations.issues import coordinate
+from negotiator.negotiations.leverage.concessions import LedgerOffer
+from negotiator.negotiations.plain_text import split_sentences
+from negotiator.negotiations.schemas_negotiations import NegotiationBody
+from negotiator.negotiations.terms import Terms
+from negotiator.negotiations.terms_parsing import parse_terms
+from negotiator.negotiations.wording import Wording
+from negotiator.numbers import normalise_text, numbers_in
+from tests.helpers.generated_talks import NOW, SEEDS, GeneratedTalk, negotiation, talk
+
+SCARS: Final = {
+    "a field name": re.compile(r"_"),
+    "None": re.compile(r"\bNone\b"),
+    "an unfilled brace": re.compile(r"[{}]"),
+    "an exponent": re.compile(r"\dE[+-]?\d"),
+    "an amount without separators": re.compile(r"(?<![\d.,])\d{5,}"),
+    "a raw amount": re.compile(r"\d,\d{3}\.00\b"),
+    "a utility": re.compile(r"\butilit|\bpart.worth", re.IGNORECASE),
+    "marks in a row": re.compile(r"[.,;:!?] ?[.,;:!?]"),
+    "a blank before a mark": re.compile(r" [.,;:!?]"),
+    "blanks in a row": re.compile(r" {2}|^ | $"),
+}
+DOUBLED: Final = re.compile(r"\b([a-z]{2,}) \1\b", re.IGNORECASE)
+CAR: Final[dict[str, Any]] = {
+    "title": "Used Golf",
+    "role": "buyer",
+    "category": "vehicles",
+    "currency": "EUR",
+    "issues": [{"name": "price", "label": "Price", "range": {"min": "5000", "max": "16000"}}],
+    "target": {"package": {"price": "12500"}},
+    "walk_away": {"package": {"price": "14000"}},
+}
+CRM: Final[dict[str, Any]] = {
+    "title": "CRM renewal, 80 seats",
+    "role": "buyer",
+    "category": "software",
+    "kind": "renewal",
+    "currency": "EUR",
+    "issues": [
+        {"name": "price_per_seat", "label": "Price per seat and month", "weight": 3,
+         "range": {"min": "38", "max": "65"}},
+        {"name": "term_months", "label": "Contract term", "type": "integer", "unit": "months",
+         "direction": "lower", "weight": 1, "range": {"min": 12, "max": 36, "step": 12}},
+        {"name": "payment", "label": "Payment", "type": "enum", "weight": 0.5,
+         "options": ["yearly", "quarterly", "monthly"]},
+    ],
+    "target": {"package": {"price_per_seat": "45", "term_months": 12, "payment": "quarterly"}},
+    "walk_away": {"package": {"price_per_seat": "56", "term_months": 24, "payment": "yearly"}},
+    "batna": {"description": "Move to Nimbus at 49 a seat."},
+}  # fmt: skip
+
+
+def terms_of(body: dict[str, Any]) -> Terms:
+    return parse_terms(NegotiationBody.model_validate(body))
+
+
+def moved(
+    terms: Terms, *offers: tuple[str, dict[str, Any]], words: str | None = None
+) -> PersonMove:
+    """The move after these offers, of which the other side's last one stands."""
+    ledger = [
+        LedgerOffer(seq, "me" if by == "me" else "them", package)
+        for seq, (by, package) in enumerate(offers, 1)
+    ]
+    theirs = [row.package for row in ledger if row.by == "them"]
+    return person_move(terms, ledger, now=NOW, on_table=theirs[-1] if theirs else None, words=words)
+
+
+def said(move: PersonMove, lines: CaseLines = move_text.NO_LINES) -> str:
+    return move_text.say(move, Wording(move.path.aims.terms), lines)
+
+
+def texts(move: PersonMove) -> Iterator[tuple[str, str]]:
+    words = Wording(move.path.aims.terms)
+    yield "say", move_text.say(move, words)
+    yield "summary", move_text.summary(move, words)
+    for text in move_text.reasons(move, words):
+        yield "reasons", text
+    for text in move_text.assumptions(move.path.aims, words, move.package, move.reading.unnamed):
+        yield "assumptions", text
+    for one in move_text.missing_inputs(move.path.aims, words):
+        yield "ask", one.ask
+        yield "ask", one.why
+
+
+def advised(one: GeneratedTalk) -> PersonMove:
+    return person_move(one.terms, one.offers, now=NOW, on_table=one.on_table, words=one.words)
+
+
+@given(SEEDS)
+@settings(max_examples=300)
+def test_no_text_has_a_scar_of_its_template(seed: int) -> None:
+    for place, text in texts(advised(talk(seed))):
+        for name, scar in SCARS.items():
+            assert not scar.search(text), f"{name} in {place}: {text}"
+        doubled = DOUBLED.search(text)
+        assert doubled is None or doubled[1].lower() in {"that", "had"}, text
+
+
+@given(SEEDS)
+@settings(max_examples=300)
+def test_every_sentence_starts_with_a_capital_and_ends_with_its_mark(seed: int) -> None:
+    for _, text in texts(advised(talk(seed))):
+        for one in split_sentences(text):
+            first = next(mark for mark in one if mark.isalnum())
+            assert not first.islower(), text
+            assert one[-1] in ".?!…", text
+
+
+@given(SEEDS)
+@settings(max_examples=300)
+def test_at_most_four_sentences_are_said(seed: int) -> None:
+    assert 1 <= len(split_sentences(said(advised(talk(seed))))) <= move_text.MAX_SENTENCES
+
+
+@given(SEEDS)
+@settings(max_examples=300)
+def test_a_private_person_says_i_and_a_company_we(seed: int) -> None:
+    move = advised(talk(seed))
+    voice, text = Wording(move.path.aims.terms).voice, said(move)
+    if voice.is_private:
+        own = re.sub(r"(?:both of us|[Ll]et us|Can we|If we can|we are)\b", "", text)
+        assert not re.search(r"\b(?:we|our|us)\b", own), text
+    else:
+        assert not re.search(r"\b(?:I|my|me)\b", text), text
+
+
+@given(SEEDS)
+@settings(max_examples=300)
+def test_no_private_amount_is_said(seed: int) -> None:
+    one = talk(seed, single_price=True)
+    (price,) = one.terms.issues
+    if price.range is None or price.range.step or price.value_points or one.terms.constraints:
+        return
+    target = one.terms.target.package if one.terms.target else None
+    private = {
+        coordinate("money", value)
+        for value in (
+            price.limit,
+            *(
+                given.package.get("price")
+                for given in (one.terms.walk_away, one.terms.batna)
+                if given and given.package
+            ),
+        )
+        if value is not None
+    }
+    move = advised(one)
+    public = {coordinate("money", row.package.get(price.name)) for row in one.offers}
+    if target:
+        public.add(coordinate("money", target.get(price.name)))
+    if move.action == "counter":
+        figures = {
+            figure
+            for number in numbers_in(normalise_text(said(move)))
+            for figure in number.readings
+        }
+        assert not (private - public) & figures
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_an_opening_says_the_whole_package_and_asks_something(seed: int) -> None:
+    move = advised(negotiation(seed))
+    if move.action == "counter":
+        assert move.package is not None
+        text, words = said(move), Wording(move.path.aims.terms)
+        assert words.package(move.package) in text
+        assert text.endswith("?")
+
+
+def test_a_step_is_an_if_then_trade_in_round_figures() -> None:
+    first = {"price": "12300"}
+    text = said(moved(terms_of(CAR), ("me", first), ("them", {"price": "14900"})))
+    assert re.fullmatch(
+        r"Thank you, that helps me to see where you stand\. "
+        r"If you can come down, I can go up to €12,\d00\.",
+        text,
+    )
+
+
+def test_offers_of_equal_worth_are_a_choice() -> None:
+    opening = {"price_per_seat": "43", "term_months": 12, "payment": "quarterly"}
+    asked = {"price_per_seat": "61", "term_months": 36, "payment": "yearly"}
+    closer = {**asked, "price_per_seat": "59"}
+    move = moved(terms_of(CRM), ("them", asked), ("me", opening), ("them", closer))
+    if move.step is None or not move.step.alternatives:
+        pytest.skip("this path has no second package here")
+    text = said(move)
+    assert " can either " in text
+    assert "which suits you better?" in text
+    assert "in all" in text
+
+
+def test_a_label_and_a_question_answer_an_offer_that_does_not_move() -> None:
+    lines = CaseLines(
+        labels=("It sounds like the list leaves you little room.",),
+        recap="So your quarter has to close. And somebody will ask you about it.",
+    )
+    terms = terms_of(CAR)
+    theirs = ("them", {"price": "14900"})
+    once = moved(terms, ("me", {"price": "12300"}), theirs, ("me", {"price": "12500"}), theirs)
+    text = said(once, lines)
+    assert text.startswith(
+        "It sounds like the list leaves you little room. What makes it hard to move?"
+    )
+    twice = moved(
+        terms,
+        *(("me", {"price": "12300"}), theirs, ("me", {"price": "12500"}), theirs),
+        *(("me", {"price": "12600"}), theirs),
+    )
+    assert said(twice, lines).startswith("So your quarter has to close. Is that right?")
+
+
+def test_what_they_took_back_is_named() -> None:
+    move = moved(
+        terms_of(CAR),
+        *(("me", {"price": "12300"}), ("them", {"price": "14500"})),
+        *(("me", {"price": "12600"}), ("them", {"price": "14800"})),
+    )
+    assert said(move) == (
+        "You had €14,500 on the table. What has changed? My offer stands: €12,600."
+    )
+
+
+def test_an_offer_beyond_the_own_limit_is_corrected() -> None:
+    move = moved(terms_of(CAR), ("me", {"price": "14500"}), ("them", {"price": "14900"}))
+    assert said(move).startswith("I have to correct my last offer. What I can do is €")
+    words = Wording(move.path.aims.terms)
+    assert "beyond a limit of yours" in move_text.reasons(move, words)[0]
+
+
+def test_an_alternative_is_said_without_what_it_is() -> None:
+    terms = terms_of({**CRM, "max_rounds": 2})
+    opening = {"price_per_seat": "43", "term_months": 12, "payment": "quarterly"}
+    asked = {"price_per_seat": "61", "term_months": 36, "payment": "yearly"}
+    text = said(moved(terms, ("me", opening), ("them", asked)))
+    assert "We could go another way, and would rather find one with you." in text
+    assert "Nimbus" not in text
+
+
+def test_points_they_left_out_are_asked_for() -> None:
+    opening = {"price_per_seat": "43", "term_months": 12, "payment": "quarterly"}
+    move = moved(terms_of(CRM), ("me", opening), ("them", {"price_per_seat": "60"}))
+    assert said(move).startswith("Where do you stand on the contract term and the payment?")
+    words = Wording(move.path.aims.terms)
+    assumed = move_text.assumptions(move.path.aims, words, move.package, move.reading.unnamed)
+    assert (
+        "They have said nothing on the contract term and the payment; "
+        "it counts as the least that you would take." in assumed
+    )
+
+
+def test_their_step_is_said_in_money() -> None:
+    move = moved(
+        terms_of(CAR),
+        *(("me", {"price": "12300"}), ("them", {"price": "14900"})),
+        *(("me", {"price": "12600"}), ("them", {"price": "14600"})),
+    )
+    first = move_text.reasons(move, Wording(move.path.aims.terms))[0]
+    assert "from €14,900 to €14,600" in first
+
+
+def test_a_deal_that_is_taken_is_compared_with_the_walk_away() -> None:
+    move = moved(terms_of(CAR), ("me", {"price": "12300"}), ("them", {"price": "12400"}))
+    assert move.action == "accept"
+    words = Wording(move.path.aims.terms)
+    assert said(move) == "That works for me: €12,400. Let us put it in writing."
+    assert "It is €1,600 better for you than your walk-away." in move_text.reasons(move, words)
+
+
+def test_a_market_price_no_better_than_the_opening_is_no_reason() -> None:
+    for value, spoken in (("12000", True), ("13500", False)):
+        terms = terms_of({**CAR, "baseline": {"kind": "market", "value": value}})
+        text = said(moved(terms))
+        assert ("Comparable ones are at" in text) == spoken
+        assert Decimal(value) < Decimal(12300) or value not in text.replace(",", "")
