@@ -16,7 +16,7 @@ _ACRONYMS: Final = {
         "SLA VAT API CRM ERP NDA KPI ROI SaaS GDPR SSO IP PTO HR EV GPS LED USB VIP B2B B2C OEM MRR ARR CPM UK US EU"
     )
 }
-_TRAILING_BRACKET: Final = re.compile(r"\s*[(\[]([^()\[\]]*)[)\]]$")
+_TRAILING_BRACKET: Final = re.compile(r"[(\[]([^()\[\]]*)[)\]]$")
 _MEASURED: Final = re.compile(
     r"\b(term|time|period|notice|warranty|length|duration|delivery|payment)\s+(?:days|weeks|months|years|hours)$",
     re.IGNORECASE,
@@ -44,7 +44,7 @@ def issue_words(issue: Issue, title: str = "") -> IssueWords:
     unit = cut_at_word(tidy(issue.unit or ""), MAX_UNIT_CHARACTERS) or None
     bracket = _TRAILING_BRACKET.search(label)
     if bracket is not None and bracket.start() and _is_unit(issue, bracket[1], unit):
-        label = label[: bracket.start()]
+        label = label[: bracket.start()].rstrip()
         unit = unit or bracket[1].strip()
     if issue.type == "duration_days":
         unit = "days"

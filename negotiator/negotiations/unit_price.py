@@ -29,10 +29,11 @@ _ADVERBS: Final = {
 """Words before a price that say what it is per."""
 _RATES: Final = {"day rate": "day", "hour rate": "hour", "week rate": "week", "month rate": "month"}
 _PERIODS: Final = frozenset(["week", "month", "quarter", "year"])
-_SPLIT: Final = re.compile(r"\s*(?:/|\bper\b|\band\b|,|×|\*|\ban?\b)\s*", re.IGNORECASE)
+_SPLIT: Final = re.compile(r"/|\bper\b|\band\b|,|×|\*|\ban?\b", re.IGNORECASE)
 _PER: Final = re.compile(
-    r"\s*(?:/|\bper\b|\ban?\b(?=\s+(?:hour|day|week|month|quarter|year|annum)\b))\s*", re.IGNORECASE
+    r"/|\bper\b|\ban?\b(?= (?:hour|day|week|month|quarter|year|annum)\b)", re.IGNORECASE
 )
+_BRACKETED: Final = re.compile(r"[(\[][^()\[\]]*[)\]]")
 _NOUN: Final = re.compile(r"[^\W\d_]+(?:[ -][^\W\d_]+){0,2}")
 _LINKING: Final = word_set("in on of for with from to after before at by if when each first the")
 _MONEY_WORDS: Final = word_set("euro euros dollar dollars pounds pound francs yen € $ £ ¥ us$ chf")
@@ -73,8 +74,15 @@ class UnitPrice:
 def read_unit_price(label: str, unit: str | None) -> UnitPrice:
     """The unit price that a label such as `price per seat and month` and a unit such as `EUR/seat` say."""
     found = _PER.search(label)
-    head, rest = (label, "") if found is None else (label[: found.start()], label[found.end() :])
-    clear_rest = re.sub(r"\s*[(\[].*?[)\]]\s*", " ", rest).strip()
+    head, rest = (
+        (label, "")
+        if found is None
+        else (
+            label[: found.start()].rstrip(),
+            label[found.end() :].lstrip(),
+        )
+    )
+    clear_rest = " ".join(_BRACKETED.sub(" ", rest).split())
     per = _nouns(clear_rest)
     from_head: list[str] = []
     if found is None and re.fullmatch(r"(?:net )?unit (?:price|cost|rate)", label, re.IGNORECASE):
@@ -100,7 +108,8 @@ def read_unit_price(label: str, unit: str | None) -> UnitPrice:
 def _nouns(text: str) -> tuple[str, ...] | None:
     """The nouns of `seat and month` or `seat/month`; None when the text says something else."""
     found: list[str] = []
-    for part in _SPLIT.split(text.lower()) if text else []:
+    parts: list[str] = _SPLIT.split(text.lower()) if text else []
+    for part in (each.strip() for each in parts):
         if not part or part == "net":
             continue
         words = ["year" if word in {"annum", "yr"} else word for word in part.split()]
