@@ -131,7 +131,12 @@ def person_answer(move: "PersonMove", described: Terms) -> dict[str, Any]:
         if round_ is not None and move.action == "counter"
         else None,
         "reasons": move_text.reasons(move, words),
-        "say": move_text.say(move, words, _case_lines(described, words)),
+        "say": move_text.say(
+            move,
+            words,
+            _case_lines(described, words),
+            approval=move.package is not None and limits.needs_approval(terms, move.package),
+        ),
         "summary": move_text.summary(move, words),
         "assumptions": move_text.assumptions(
             aims, words, move.package, move.reading.unnamed if move.reading.theirs else ()
@@ -166,6 +171,7 @@ def _case_lines(terms: Terms, words: "Wording") -> "CaseLines":
         labels=tuple(filter(None, map(fitting, content.labels))),
         recap=fitting(content.recap),
         leave=fitting(content.leave),
+        closing_ask=next((fitting(one.text) for one in content.closing_asks), ""),
     )
 
 

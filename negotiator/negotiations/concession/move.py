@@ -212,10 +212,9 @@ def _middle(aims: Aims, path: ConcessionPath, reading: Reading) -> PathStep | No
     for aim in aims.issues:
         name = aim.issue.name
         here, there = (worth_of(aim.issue, one[name]) or 0.0 for one in (path.now.package, theirs))
+        middle = (here + there) / 2
         good = [
-            value
-            for value in aim.values
-            if (worth_of(aim.issue, value) or 0.0) >= (here + there) / 2
+            value for value in aim.values if middle <= (worth_of(aim.issue, value) or 0.0) <= here
         ]
         if there < here and good:
             package[name] = good[-1]

@@ -55,7 +55,7 @@ _HAPPENED: Final = {
     "moved": "They made a step of about the size of yours, so yours follows.",
     "moved_a_little": "They moved only a little, so the answer is smaller than planned.",
     "moved_elsewhere": "They gave on one point and took back on another; what counts is the whole.",
-    "did_not_move": "They did not move. Ask what makes it hard, and give little until they do.",
+    "did_not_move": "They did not move. Ask what makes it hard, and do not bid against yourself.",
     "moved_back": "They went back. Do not follow: name what was on the table and keep your offer.",
     "took_back": "They withdrew their offer. Ask what changed, and keep yours as it is.",
     "they_are_silent": "They have not answered your last offer. Wait, and do not bid against yourself.",
@@ -77,26 +77,27 @@ class MissingInput:
 class CaseLines:
     """Lines of this kind of case: how to open and to leave, labels of what they feel, and their view in brief.
 
-    Each is a text of whole sentences, empty where there is none.
+    Each is a text of whole sentences, empty where there is none. `closing_ask` is a phrase: something that costs them
+    little and is asked for with the agreement.
     """
 
     opening: str = ""
     labels: tuple[str, ...] = ()
     recap: str = ""
     leave: str = ""
+    closing_ask: str = ""
 
 
 NO_LINES: Final = CaseLines()
 
 
-def say(move: PersonMove, words: Wording, lines: CaseLines = NO_LINES) -> str:
-    """What to say to the other side now, in at most four sentences."""
+def say(
+    move: PersonMove, words: Wording, lines: CaseLines = NO_LINES, *, approval: bool = False
+) -> str:
+    """What to say to the other side now, in at most four sentences. With `approval` nothing is agreed to yet."""
     voice = words.voice
     if move.action == "accept" and move.package is not None:
-        parts = [
-            f"That works for {voice.me}: {_deal(words, move.package)}",
-            "Let us put it in writing",
-        ]
+        parts = _acceptance(words, move.package, lines, approval=approval)
     elif move.action == "walk_away" or move.step is None:
         parts = split_sentences(lines.leave) or [
             "Thank you for your time",
@@ -109,6 +110,22 @@ def say(move: PersonMove, words: Wording, lines: CaseLines = NO_LINES) -> str:
         reaction = [] if corrects else _reaction(move, words, lines)
         parts = [*reaction[: MAX_SENTENCES - len(offer)], *offer]
     return " ".join(sentence(part) for part in parts if part)
+
+
+def _acceptance(words: Wording, package: Package, lines: CaseLines, *, approval: bool) -> list[str]:
+    voice, deal = words.voice, _deal(words, package)
+    if approval:
+        approver = words.terms.authority.approver or f"{voice.my} side"
+        return [
+            f"That could work for {voice.me}: {deal}",
+            f"{voice.i} still need a yes from {approver}; can you keep it open until then?",
+        ]
+    asked = f"One small thing with it: could you add {lines.closing_ask}?"
+    return [
+        f"That works for {voice.me}: {deal}",
+        *([asked] if lines.closing_ask else []),
+        "Let us put it in writing",
+    ]
 
 
 # What is offered
@@ -135,6 +152,11 @@ def _offer_sentences(
         return _trade(move, words, package)
     if move.why == "hold":
         return _hold(move, step, words)
+    if move.why == "middle":
+        return [
+            f"Good, let us meet in the middle: {package}",
+            "Shall we write it down like that?",
+        ]
     if move.why == "last_offer":
         other = _alternative(move, words)
         return [
@@ -152,7 +174,7 @@ def _opening(move: PersonMove, package: str, words: Wording, lines: CaseLines) -
     voice, ground = words.voice, _spoken_ground(move.path.aims, words)
     if move.reading.happening == "extreme_opening":
         return [
-            f"{voice.i} cannot answer that figure, because we are too far apart",
+            f"Thank you; that is far from what {voice.i} expected",
             "What is it based on?",
             f"What {voice.i} have in mind is {package}",
             *ground,
@@ -346,6 +368,8 @@ def _hold(move: PersonMove, step: PathStep, words: Wording) -> list[str]:
                 else []
             )
             return [*had, "What has changed?", f"{voice.my} offer stands: {package}"]
+        case "did_not_move" if move.path.steps:
+            return [f"{voice.my} offer stands: {package}"]
         case _:
             other = _alternative(move, words)
             return [
@@ -386,9 +410,8 @@ def _reaction(move: PersonMove, words: Wording, lines: CaseLines) -> list[str]:
             f"{voice.i} would rather not bargain over limits; let us look at what works for both of us"
         ]
     if reading.proposes_split:
-        return [
-            "Splitting the difference rewards the side that started further out, so let us look at the reasons instead"
-        ]
+        said = "Before splitting the difference, it helps to see what each point is worth"
+        return [] if move.why == "middle" else [said]
     if reading.happening in {"moved_back", "took_back", "they_are_silent"}:
         return []
     if reading.says_final:
@@ -546,6 +569,8 @@ def _why_counter(move: PersonMove, words: Wording) -> list[str]:
         found.append(_opening_reason(aims, words))
     elif move.why == "step":
         found.append(_steps_left(move, words))
+    elif move.why == "middle":
+        found.append("They proposed the middle; ask for it between your offer and theirs, as here.")
     elif move.why == "hold" and not move.path.steps:
         found.append(
             "You have given what you planned to give. What is left is for closing, not for offering."
@@ -622,6 +647,8 @@ def _why_accept(move: PersonMove, words: Wording) -> list[str]:
             found.append(
                 "No further offer of yours would be answered, and it is better than no deal."
             )
+        case "repeated_final":
+            found.append("They repeated their last word, and it keeps your limits.")
         case "no_room":
             found.append("Nothing that you listed is worth more and keeps your limits.")
         case _:
@@ -633,6 +660,8 @@ def _why_accept(move: PersonMove, words: Wording) -> list[str]:
                 )
             )
             found.append(f"One more round is not expected to bring more than it could cost.{risk}")
+    if move.why != "no_round_left":
+        found.append("Ask for one small thing with your yes, and accept without it if they refuse.")
     return found
 
 
