@@ -166,17 +166,18 @@ def best_for_them(packages: CandidatePackages, target: float) -> int | None:
 
 
 def equivalent_packages(
-    packages: CandidatePackages, chosen: int, *, count: int = 3
+    packages: CandidatePackages, offer: OfferValues, worth: float, *, count: int = 3
 ) -> list[dict[str, Scalar]]:
-    """Packages of about the same utility to me, those that the other side should like best first.
+    """Packages of about the utility `worth` to me, those that the other side should like best first, without `offer`.
 
     They can be offered together with the chosen one (multiple equivalent simultaneous offers). None is below the
     reservation utility.
     """
-    floor = packages.situation.my_preferences.reservation_utility
+    situation = packages.situation
+    floor = situation.my_preferences.reservation_utility
     span = float(np.ptp(packages.mine))
-    close = np.abs(packages.mine - packages.mine[chosen]) <= 0.03 * span + 1e-12
+    close = np.abs(packages.mine - worth) <= 0.03 * span + 1e-12
     found = np.flatnonzero(close & (packages.mine >= floor))
-    found = found[found != chosen]
     order = np.lexsort((-packages.mine[found], -packages.theirs[found]))
-    return [packages.offer(int(index)) for index in found[order[:count]]]
+    listed = [packages.offer(int(index)) for index in found[order[: count + 1]]]
+    return [one for one in listed if _sign(situation, one) != _sign(situation, offer)][:count]

@@ -1,8 +1,9 @@
 """Advice for one turn: accept, counter or walk away.
 
-An offer is accepted when it is worth at least my own next offer (AC_next, Baarslag et al. 2014), when I have no
-further offer to make, or, in the last round and in a negotiation without an end, when it is worth at least the expected
-value of continuing. An offer below the reservation utility is never accepted.
+An offer is accepted when it is worth at least my own next offer (AC_next), when I have the last word, or, in the last
+round and in a negotiation without an end, when it is worth at least the expected value of continuing (cf. AC_combi,
+Baarslag et al. 2014). An offer below the reservation utility is never accepted. A last word that cannot be an
+acceptance is one more offer, in case it is still answered.
 """
 
 from __future__ import annotations
@@ -97,15 +98,21 @@ def next_move(situation: StrategySituation) -> NextMove:
     if not bool(np.any(packages.mine >= floor)):
         return _without_room(situation, belief)
     plan = plan_target(situation, packages, belief)
-    chosen = best_for_them(packages, plan.target) if plan.package is None else plan.package
-    if chosen is None:
-        chosen = int(np.argmax(packages.mine))
-    verdict = judge_acceptance(situation, plan, float(packages.mine[chosen]))
+    offer, ask = _next_offer(packages, plan)
+    verdict = judge_acceptance(situation, plan, ask)
     if verdict.accept and situation.on_table is not None:
         return _accept(situation, situation.on_table, belief, verdict.reason)
-    if situation.progress.has_end and situation.offers_left <= 0:
-        return _leave(situation, belief, [verdict.reason, "No further offer would be answered."])
-    return _counter(packages, belief, plan, chosen, verdict.reason)
+    return _counter(packages, belief, plan, (offer, ask), verdict.reason)
+
+
+def _next_offer(packages: CandidatePackages, plan: TargetPlan) -> tuple[OfferValues, float]:
+    """The package to propose, and its utility to me."""
+    if plan.offer is not None:
+        return plan.offer, plan.target
+    chosen = best_for_them(packages, plan.target)
+    if chosen is None:
+        chosen = int(np.argmax(packages.mine))
+    return packages.offer(chosen), float(packages.mine[chosen])
 
 
 def _without_room(situation: StrategySituation, belief: OpponentModel) -> NextMove:
@@ -148,19 +155,25 @@ def _leave(situation: StrategySituation, belief: OpponentModel, reasons: list[st
 
 
 def _counter(
-    packages: CandidatePackages, belief: OpponentModel, plan: TargetPlan, chosen: int, reason: str
+    packages: CandidatePackages,
+    belief: OpponentModel,
+    plan: TargetPlan,
+    proposal: tuple[OfferValues, float],
+    reason: str,
 ) -> NextMove:
     situation = packages.situation
-    offer = packages.offer(chosen)
+    offer, ask = proposal
     reasons = [] if situation.on_table is None else [reason]
-    reasons.append("Among packages this good for you, it is the one they should like best.")
+    reasons.append(_choice(situation, offer))
+    if situation.progress.has_end and situation.offers_left <= 0:
+        reasons.append("It is your last word: leaving brings no more than a last offer does.")
     if packages.approximate:
         reasons.append("There are too many packages to weigh each; a sample was searched.")
     return NextMove(
         action="counter",
         offer=offer,
-        my_utility=float(packages.mine[chosen]),
-        alternatives=equivalent_packages(packages, chosen),
+        my_utility=ask,
+        alternatives=equivalent_packages(packages, offer, ask),
         acceptance_probability=plan.chance,
         reasons=reasons,
         say=_line(situation, offer),
@@ -168,6 +181,13 @@ def _counter(
         floor=situation.my_preferences.reservation_utility,
         approximate=packages.approximate,
     )
+
+
+def _choice(situation: StrategySituation, offer: OfferValues) -> str:
+    """The sentence that says why it is this package."""
+    if any(past.offer == offer for past in situation.theirs):
+        return "They have offered it themselves, so they are likely to accept it again."
+    return "Among packages this good for you, it is the one they should like best."
 
 
 def _line(situation: StrategySituation, offer: OfferValues) -> str:

@@ -12,9 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from negotiator.negotiations.strategy.candidate_packages import CandidatePackages
+from negotiator.negotiations.strategy.demand import (
+    RecalledOffer,
+    expected_last_offer,
+    least_accepted,
+    recalled_offer,
+    silent_end_chance,
+)
 from negotiator.negotiations.strategy.opponent_model import OpponentModel, acceptance
 from negotiator.negotiations.strategy.preference_prior import Floats, Indices
-from negotiator.negotiations.strategy.situation import StrategySituation
+from negotiator.negotiations.strategy.situation import OfferValues, StrategySituation
 
 FRONTIER_LEVELS = 61
 CLOSING_OFFERS = 1  # last offers that are chosen by their own expected gain instead of by the path
@@ -22,8 +29,13 @@ MAX_CLOSING_CANDIDATES = 2000
 TARGET_LEVELS = 10
 MAX_PATH_POINTS = 16
 HOLD_EXPONENT = {"balanced": 4.0, "firm": 8.0, "cooperative": 2.0}
-ULTIMATUM_TRUST = 0.6
+FRONTIER_TRUST = (
+    0.6  # of the chosen packages, the best of many, how many are as good for them as estimated
+)
 PATH_SHAPES = (0.15, 0.6)
+UNSEEN_SHARE = (
+    0.35  # of the most that they could give, what is expected of somebody who has made no offer yet
+)
 STYLE_SHIFT = {"balanced": 0.0, "firm": 0.04, "cooperative": -0.04}
 
 
@@ -31,14 +43,14 @@ STYLE_SHIFT = {"balanced": 0.0, "firm": 0.04, "cooperative": -0.04}
 class TargetPlan:
     """`target` is the utility to ask for now, `value` the expected utility of not accepting now.
 
-    `chance` is the probability that this offer is accepted. `package` is the position of the package to propose, set
-    only for the last offer that the other side will answer.
+    `chance` is the probability that this offer is accepted. `offer` is the package to propose, set only for the last
+    offer that the other side will answer.
     """
 
     target: float
     value: float
     chance: float
-    package: int | None = None
+    offer: OfferValues | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,21 +93,24 @@ def plan_target(
     """The plan with the best expected outcome. At least one package must reach the reservation utility."""
     floor = situation.my_preferences.reservation_utility
     edge = believed_frontier(packages, belief)
+    recalled = recalled_offer(situation, belief)
     top = float(edge.levels[0])
-    low = min(top, max(floor, _best_received(situation, floor)))
+    low = floor if recalled is None else recalled.my_utility
+    low = min(top, max(low, float(edge.levels[-1])))
     left = max(1, situation.offers_left)
     times = _times(situation, left)
     paths = _paths(low, top, len(times))
     spots = edge.at(paths)
-    excess = edge.worth[:, spots] - belief.least(times)[:, None, :]
-    yes = acceptance(excess)
+    yes = _chance(edge.worth[:, spots] - least_accepted(situation, belief, times)[:, None, :])
+    gains_of = edge.gains[spots]
+    if recalled is not None:
+        again = paths <= low + 1e-9
+        yes = np.where(again[None, :, :], recalled.chance, yes)
+        gains_of = np.where(again, recalled.my_utility - floor, gains_of)
     fallback = _fallback(situation, edge, belief)
-    if situation.i_speak_last and situation.progress.remaining == 1:
-        fallback = np.zeros_like(fallback)
-        yes = yes * ULTIMATUM_TRUST
     gains, survive = np.zeros(yes.shape[:2]), np.ones(yes.shape[:2])
     for k in range(len(times)):
-        gains += survive * yes[:, :, k] * edge.gains[spots[:, k]][None, :]
+        gains += survive * yes[:, :, k] * gains_of[None, :, k]
         survive = survive * (1.0 - yes[:, :, k])
     gains += survive * fallback[:, None]
     expected = gains.mean(axis=0)
@@ -104,9 +119,13 @@ def plan_target(
     target = max(target, _held(situation, low, top))
     value, chance = floor + float(expected[best]), float(yes[:, best, 0].mean())
     if situation.progress.has_end and situation.offers_left <= CLOSING_OFFERS:
-        bet, chance = _best_bet(packages, belief, time=times[:1], fallback=fallback, low=low)
-        return TargetPlan(float(packages.mine[bet]), value, chance, bet)
+        return _best_bet(packages, belief, time=times[:1], fallback=fallback, recalled=recalled)
     return TargetPlan(min(top, max(low, target)), value, chance)
+
+
+def _chance(excess: Floats) -> Floats:
+    """The probability of acceptance of a package that is by `excess` better for them than what they accept."""
+    return FRONTIER_TRUST * acceptance(excess)
 
 
 def _best_bet(
@@ -115,21 +134,31 @@ def _best_bet(
     *,
     time: Floats,
     fallback: Floats,
-    low: float,
-) -> tuple[int, float]:
-    """The package with the best expected gain, counting the fallback after a refusal, and its chance of acceptance."""
-    floor = packages.situation.my_preferences.reservation_utility
-    open_to = np.flatnonzero(packages.mine >= low)
+    recalled: RecalledOffer | None,
+) -> TargetPlan:
+    """The last offer that will be answered: the package with the best expected gain, counting the fallback."""
+    situation = packages.situation
+    floor = situation.my_preferences.reservation_utility
+    open_to = np.flatnonzero(packages.mine >= floor)
     if len(open_to) > MAX_CLOSING_CANDIDATES:
         open_to = open_to[
             np.argsort(-packages.theirs[open_to], kind="stable")[:MAX_CLOSING_CANDIDATES]
         ]
-    excess = belief.worth(packages.rows(open_to)) - belief.least(time)
-    yes = acceptance(excess)
+    worth = belief.worth(packages.rows(open_to))
+    yes = _chance(worth - least_accepted(situation, belief, time))
+    silent = silent_end_chance(situation)
+    yes = (1.0 - silent) * yes + silent * worth
     gains = packages.mine[open_to] - floor
-    expected = (yes * (gains[None, :] - fallback[:, None])).mean(axis=0)
+    expected = (yes * gains[None, :] + (1.0 - yes) * fallback[:, None]).mean(axis=0)
     best = int(np.argmax(expected))
-    return int(open_to[best]), float(yes[:, best].mean())
+    chance = float(yes[:, best].mean())
+    if recalled is not None:
+        missed = float(fallback.mean())
+        again = missed + recalled.chance * (recalled.my_utility - floor - missed)
+        if again >= expected[best]:
+            return TargetPlan(recalled.my_utility, floor + again, recalled.chance, recalled.offer)
+    offer = packages.offer(int(open_to[best]))
+    return TargetPlan(float(gains[best]) + floor, floor + float(expected[best]), chance, offer)
 
 
 def _held(situation: StrategySituation, low: float, top: float) -> float:
@@ -170,26 +199,17 @@ def _paths(low: float, top: float, count: int) -> Floats:
     )
 
 
-def _best_received(situation: StrategySituation, floor: float) -> float:
-    return max((past.my_utility for past in situation.theirs), default=floor)
-
-
 def _fallback(
     situation: StrategySituation, edge: BelievedFrontier, belief: OpponentModel
 ) -> Floats:
-    """My gain from accepting their last offer, by hypothesis; their recent offers are assumed to stay available."""
-    floor = situation.my_preferences.reservation_utility
-    shares: list[float] = []
-    for past in situation.theirs[-5:]:
-        worth = belief.of(past.offer)
-        if worth is not None:
-            most = float(_most(edge, worth).mean())
-            gain = max(0.0, past.my_utility - floor)
-            shares.append(min(1.0, gain / most) if most > 0 else 0.0)
-    share = float(np.mean(shares)) if shares else 0.5
-    lately = max((past.my_utility - floor for past in situation.theirs[-3:]), default=0.0)
+    """By hypothesis, my expected gain when no offer of mine is accepted: that of their last offer, if I answer it."""
+    if situation.i_speak_last and situation.progress.remaining == 1:
+        return np.zeros(len(belief.ends))
+    expected = expected_last_offer(situation)
+    if expected is not None:
+        return np.full(len(belief.ends), min(expected, float(edge.gains[0])))
     last = np.array([situation.progress.rounds / (situation.progress.rounds + 1.0)])
-    return np.maximum(max(0.0, lately), 0.7 * share * _most(edge, belief.least(last)[:, 0]))
+    return UNSEEN_SHARE * _most(edge, belief.least(last)[:, 0])
 
 
 def _most(edge: BelievedFrontier, theirs: Floats) -> Floats:

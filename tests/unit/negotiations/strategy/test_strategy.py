@@ -164,10 +164,11 @@ def test_a_last_word_above_the_floor_is_taken() -> None:
     assert move.action == "accept"
 
 
-def test_a_last_word_below_the_floor_ends_the_talk() -> None:
+def test_a_last_word_to_an_offer_below_the_floor_is_an_offer_once_more() -> None:
     past = tuple(theirs(k, 130, "12 months", 0.0) for k in range(10))
     move = next_move(talk(step=9, history=past, on_table=StandingOffer(past[-1].offer, 0.0)))
-    assert move.action == "walk_away"
+    assert move.action == "counter"
+    assert worth_of(talk(), move) >= 0.3
 
 
 def test_a_very_good_offer_is_taken_at_once() -> None:
