@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final, Literal
 
+from negotiator.negotiations import limits
 from negotiator.negotiations.issues import IssueRange, Package, coordinate
 from negotiator.negotiations.leverage.assessment import Leverage
 from negotiator.negotiations.leverage.factor_words import (
@@ -323,7 +324,11 @@ def _expected(words: Wording, leverage: Leverage) -> str:
     if expected is None:
         return "; but the alternative of one side is better than any such deal"
     if expected.price is None:
-        package = words.package(_rounded_package(words, expected.package))
+        rounded = _rounded_package(words, expected.package)
+        package, passed = words.package(rounded), limits.passes_own_limit(words.terms, rounded)
+        if passed and not limits.allowed_by(words.terms, rounded):
+            beyond = join_words([words.label(i) for i in words.terms.issues if i.name in passed])
+            return f"; the split of power alone points beyond your limit on {beyond}: {package}"
         return f"; the split of power points to roughly this: {package}"
     price, (low, high) = expected.price, (zopa.low, zopa.high)
     span = words.terms.price.range if words.terms.price else None

@@ -1,6 +1,7 @@
 """The chapter with a whole negotiation: Grace's agent renews a contract, from preparation to signature."""
 
 import math
+from itertools import pairwise
 from typing import Any, Final
 
 from negotiator import values
@@ -10,82 +11,125 @@ from negotiator.negotiations.routes import NEGOTIATIONS_PATH
 OfferPackage = dict[str, Any]
 
 _WEEKS: Final = 3 * 7 * values.DAY
-_ROUNDS: Final = 3
-_UTTERANCE: Final = "This is our final offer. Take it or leave it."
-_FIRST: Final[OfferPackage] = {"price": 116_000, "payment_days": 14, "contract_months": 36}
-_BETTER: Final[OfferPackage] = {"price": 104_000, "payment_days": 30, "contract_months": 24}
-_BEST: Final[OfferPackage] = {"price": 94_000, "payment_days": 45, "contract_months": 24}
-_TOO_MUCH: Final[OfferPackage] = {"price": 118_000, "payment_days": 14, "contract_months": 36}
+_STANDARD: Final = "This is our standard price."
+_ULTIMATUM: Final = "This is our final offer. Take it or leave it."
+_ANCHOR: Final[OfferPackage] = {"price": 72, "contract_months": 36, "payment_days": 14}
+_BETTER: Final[OfferPackage] = {"price": 60, "contract_months": 36, "payment_days": 14}
+_FINAL: Final[OfferPackage] = {"price": 57, "contract_months": 36, "payment_days": 30}
+_BEST: Final[OfferPackage] = {"price": 46, "contract_months": 36, "payment_days": 45}
+_TOO_MUCH: Final[OfferPackage] = {"price": 58, "contract_months": 36, "payment_days": 14}
+_MOST_MONTHS: Final = 24
+_ALLOWED_MONTHS: Final = 36
+_ALLOWED_PRICE: Final = 46
 _EXACT: Final = 1e-6
 _ROUNDING: Final = 1e-3
-_MOVE_MEMBERS: Final = (
-    "action",
-    "offer",
-    "my_utility",
-    "acceptance_probability",
-    "reasons",
-    "say",
-    "floor",
-)
+_MOVE_MEMBERS: Final = ("action", "offer", "trade", "acceptance_probability", "my_utility", "floor")
 
 
 def _case() -> JsonObject:
-    """The renewal: three issues, Grace's target, limit and alternative."""
-    price = {"name": "price", "label": "price per year", "type": "money", "weight": 6}
-    days = {"name": "payment_days", "label": "days to pay", "type": "integer", "weight": 3}
-    months = {"name": "contract_months", "label": "months bound", "type": "integer", "weight": 1}
+    """The renewal: three issues, Grace's target, limits and alternative, and the one limit that has its price."""
+    price = {"name": "price", "label": "price per seat and month", "type": "money", "weight": 6}
+    months = {"name": "contract_months", "label": "contract term", "type": "integer", "weight": 2}
+    days = {"name": "payment_days", "label": "payment term", "type": "duration_days", "weight": 2}
     return {
-        "title": "CRM renewal, 200 seats",
+        "title": "CRM renewal, 80 seats",
         "role": "buyer",
         "kind": "renewal",
         "category": "saas",
         "currency": "EUR",
         "counterparty": {"organisation": "Cloudwerk", "relationship": "ongoing"},
         "issues": [
-            {**price, "their_weight": 5, "range": {"min": 80_000, "max": 120_000, "step": 1000}},
-            {**days, "their_weight": 1, "direction": "higher", "range": {"min": 14, "max": 60}},
+            {
+                **price,
+                "their_weight": 5,
+                "range": {"min": 38, "max": 65, "step": "0.50"},
+                "multiples": [{"count": 80, "of": "seats"}, {"count": 12, "of": "months a year"}],
+            },
             {
                 **months,
+                "unit": "months",
                 "their_weight": 4,
                 "direction": "lower",
                 "range": {"min": 12, "max": 36, "step": 12},
             },
+            {**days, "their_weight": 1, "direction": "higher", "range": {"min": 14, "max": 60}},
         ],
-        "target": {"package": {"price": 90_000, "payment_days": 45, "contract_months": 24}},
-        "walk_away": {"package": {"price": 108_000, "payment_days": 30, "contract_months": 24}},
+        "target": {"package": {"price": 45, "contract_months": 12, "payment_days": 45}},
+        "walk_away": {
+            "package": {"price": 54, "contract_months": _MOST_MONTHS, "payment_days": 30}
+        },
         "batna": {
-            "description": "The second vendor's written quote",
-            "value": {"package": {"price": 110_000, "payment_days": 30, "contract_months": 24}},
+            "description": "the second vendor's written quote",
+            "value": {"package": {"price": 56, "contract_months": 24, "payment_days": 30}},
         },
         "their_estimate": {
             "walk_away": {"low": 0.2, "likely": 0.3, "high": 0.45, "unit": "utility"}
         },
+        "allow": [
+            {
+                "issue": "contract_months",
+                "to": _ALLOWED_MONTHS,
+                "in_return": {"price": _ALLOWED_PRICE},
+            }
+        ],
         "deadline": values.timestamp(values.now() + _WEEKS),
-        "max_rounds": _ROUNDS,
     }
+
+
+def _parts(package: OfferPackage) -> tuple[float, float, float]:
+    """What each issue of a package is worth to Grace, 0 to 1; a price beyond the range counts as its end."""
+    price = (65 - min(65.0, float(package["price"]))) / 27
+    months = (36 - package["contract_months"]) / 24
+    days = (package["payment_days"] - 14) / 46
+    return price, months, days
 
 
 def _worth(package: OfferPackage) -> float:
     """The utility of a package for Grace, computed from `_case` independently of the server."""
-    price = (120_000 - float(package["price"])) / 40_000
-    days = (package["payment_days"] - 14) / 46
-    months = (36 - package["contract_months"]) / 24
-    return 0.6 * price + 0.3 * days + 0.1 * months
+    price, months, days = _parts(package)
+    return 0.6 * price + 0.2 * months + 0.2 * days
 
 
 def _negotiate(journey: DemoContext) -> None:
     one = _open(journey)
     plan = _plan(journey, one)
-    first = _their_offer(journey, one, _FIRST, says="Cloudwerk names its first price.")
+    anchor = _their_offer(journey, one, _ANCHOR, says="Cloudwerk names its first price.")
+    journey.check(
+        anchor["outside_range"], "A price outside the range is recorded as it was said, and marked"
+    )
     _leverage(journey, one)
-    _suggestions(journey, one)
-    _counter(journey, one, first)
+    opening = _counter(journey, one, anchor, utterance=_STANDARD)
+    journey.check(
+        opening["offer"] == _package(plan["opening_offer"]),
+        "The next move opens with the offer of the plan, whatever they ask",
+    )
     _refusal(journey, one)
-    second = _their_offer(journey, one, _BETTER, says="Cloudwerk comes down a little.")
-    _counter(journey, one, second)
-    last = _their_offer(journey, one, _BEST, says="In the last round, Cloudwerk moves.")
+    better = _their_offer(journey, one, _BETTER, says="Cloudwerk comes down.")
+    step = _counter(journey, one, better)
+    journey.check(
+        step["trade"] is not None
+        and _gives_only(opening["offer"], step["offer"])
+        and step["offer"]["contract_months"] <= _MOST_MONTHS,
+        "It gives and asks; nothing goes back in Grace's favour, and no limit is passed",
+    )
+    final = _their_offer(journey, one, _FINAL, says="Cloudwerk adds pressure to its next offer.")
+    _suggestions(journey, one)
+    traded = _counter(journey, one, final, utterance=_ULTIMATUM)
+    journey.check(
+        traded["trade"]["beyond_limit"]
+        and traded["offer"]["contract_months"] == _ALLOWED_MONTHS
+        and float(traded["offer"]["price"]) <= _ALLOWED_PRICE,
+        "The limit on the term is passed only by the trade that Grace allowed, at its price",
+    )
+    last = _their_offer(journey, one, _BEST, says="Cloudwerk takes the trade, with 45 days to pay.")
     _agree(journey, one, last)
     _history(journey, one, plan)
+
+
+def _gives_only(before: OfferPackage, after: OfferPackage) -> bool:
+    """Whether no issue of the second package is worth more to Grace than in the first."""
+    pairs = zip(_parts(before), _parts(after), strict=True)
+    return all(now <= was + _EXACT for was, now in pairs)
 
 
 def _open(journey: DemoContext) -> str:
@@ -102,12 +146,15 @@ def _plan(journey: DemoContext, one: str) -> JsonObject:
     _print_plan(journey, plan)
     steps = plan["concession_schedule"]
     floor = _worth(_case()["walk_away"]["package"])
-    worths = [_worth(_package(row)) for row in (plan["opening_offer"], *steps)]
+    packages = [_package(row) for row in (plan["opening_offer"], *steps)]
+    worths = [_worth(package) for package in packages]
+    gives = [was - now for was, now in pairwise(worths)]
     journey.check(
         len(steps) > 1
-        and worths == sorted(worths, reverse=True)
+        and all(_gives_only(was, now) for was, now in pairwise(packages))
+        and all(after <= before + _EXACT for before, after in pairwise(gives))
         and all(row["ask_in_return"] for row in steps),
-        "The concessions fall from the opening offer, each for something in return",
+        "The steps get smaller, take nothing back, and each asks for something in return",
     )
     journey.check(
         min(worths) >= floor and abs(plan["floor"]["utility"]["value"] - floor) < _ROUNDING,
@@ -130,13 +177,16 @@ def _print_plan(journey: DemoContext, plan: JsonObject) -> None:
         line(f"Step, worth {row['utility']['value']:.2f} then: {row['say']}")
     for row in plan["trades"]:
         line(f"Trade: {row['say']}")
+    for row in plan["allowed_trades"]:
+        line(f"Beyond a limit, as Grace allowed: {row['words']}")
     for row in plan["information_gaps"]:
         line(f"Find out ({row['missing']}): {row['ask']}")
 
 
 def _leverage(journey: DemoContext, one: str) -> None:
     journey.narrator.step("Who needs this deal more?")
-    found = journey.post(f"{one}/leverage", {}, show=("position", "expected"))
+    found = journey.post(f"{one}/leverage", {}, show=("position",))
+    journey.narrator.event(found["summary"]["text"])
     power, nash = found["power"], found["points"]["nash"]
     for factor in power["factors"]:
         if factor["contribution"]:
@@ -158,10 +208,9 @@ def _leverage(journey: DemoContext, one: str) -> None:
 
 def _suggestions(journey: DemoContext, one: str) -> None:
     journey.narrator.step("Cloudwerk adds a sentence. Which tactic is it, and what answers it?")
-    body = {"utterance": _UTTERANCE, "phase": "bargain"}
+    body = {"utterance": _ULTIMATUM, "phase": "bargain"}
     found = journey.post(f"{one}/suggestions", body, show=("recognised",))
-    for item in found["items"]:
-        journey.narrator.event(f"{item['tactic']['name']}, {item['score']:.2f}: {item['why']}")
+    journey.narrator.event(found["summary"])
     recognised = {move["tactic"]["id"]: move for move in found["recognised"]}
     journey.check(
         recognised["tac_final_offer_bluff"]["deceptive"],
@@ -175,21 +224,34 @@ def _suggestions(journey: DemoContext, one: str) -> None:
     )
 
 
-def _counter(journey: DemoContext, one: str, theirs: JsonObject) -> None:
-    """Ask for the next move and make it."""
-    journey.narrator.step("What is the next move?")
-    move = journey.post(f"{one}/next-move", {}, show=_MOVE_MEMBERS)
+def _counter(
+    journey: DemoContext, one: str, theirs: JsonObject, *, utterance: str | None = None
+) -> JsonObject:
+    """Ask for the next move, make it, and return it."""
+    move = _next_move(journey, one, utterance)
     journey.check(
         move["action"] == "counter"
         and abs(_worth(move["offer"]) - move["my_utility"]) < _EXACT
         and move["my_utility"] >= move["floor"],
         f"A counter worth {move['my_utility']:.2f}, not below the floor of {move['floor']:.2f}",
     )
-    journey.narrator.step("The agent makes it.")
+    journey.narrator.step("Grace says it, and their agent records it.")
     body = {"by": "me", "kind": "counter", "package": move["offer"], "in_reply_to": theirs["id"]}
     members = ("seq", "status", "utility_me", "utility_them_estimate", "concession_me")
     made = journey.post(f"{one}/offers", body, status=201, show=members)
     journey.check(made["status"] == "live", f"Offer {made['seq']} is live")
+    return move
+
+
+def _next_move(journey: DemoContext, one: str, utterance: str | None = None) -> JsonObject:
+    """Ask for the next move, and print what to say and why."""
+    journey.narrator.step("What is the next move?")
+    body = {} if utterance is None else {"utterance": utterance}
+    move = journey.post(f"{one}/next-move", body, show=_MOVE_MEMBERS)
+    journey.narrator.event(f"Say: “{move['say']}”")
+    for reason in move["reasons"]:
+        journey.narrator.event(f"Why: {reason}")
+    return move
 
 
 def _refusal(journey: DemoContext, one: str) -> None:
@@ -204,16 +266,13 @@ def _refusal(journey: DemoContext, one: str) -> None:
 def _their_offer(journey: DemoContext, one: str, package: OfferPackage, *, says: str) -> JsonObject:
     journey.narrator.step(says)
     body = {"by": "them", "kind": "offer", "package": package}
-    members = ("seq", "status", "utility_me", "utility_them_estimate", "concession_them")
+    members = ("seq", "status", "outside_range", "utility_me", "concession_them")
     return journey.post(f"{one}/offers", body, status=201, show=members)
 
 
 def _agree(journey: DemoContext, one: str, theirs: JsonObject) -> None:
-    journey.narrator.step("The next move again:")
-    move = journey.post(f"{one}/next-move", {}, show=_MOVE_MEMBERS)
-    journey.check(
-        move["action"] == "accept", "In the last round, an offer better than no deal is accepted"
-    )
+    move = _next_move(journey, one)
+    journey.check(move["action"] == "accept", "An offer worth as much as the next ask is accepted")
     journey.narrator.step("The agent accepts, and the contract is signed.")
     body = {"by": "me", "kind": "acceptance", "in_reply_to": theirs["id"]}
     journey.post(f"{one}/offers", body, status=201, show=("seq", "status", "utility_me"))
@@ -258,6 +317,6 @@ def _plain(package: OfferPackage) -> str:
 NEGOTIATION = DemoChapter(
     "negotiation",
     "A whole negotiation",
-    "Plan, offers, leverage, tactics, the next move: numbers that can be checked, and a limit that holds.",
+    "Plan, offers, leverage, tactics, the next move: words to say, numbers that can be checked, limits that hold.",
     _negotiate,
 )

@@ -215,6 +215,21 @@ def test_an_ordinary_case_is_told_in_words(name: str) -> None:
     assert summary_of(body).text == expected
 
 
+def test_a_package_beyond_an_own_limit_is_said_to_be_one_unless_the_user_allows_it() -> None:
+    price, term = CRM["issues"]
+    wide = {
+        **CRM,
+        "issues": [{**price, "their_weight": 1}, {**term, "their_weight": 4}],
+        "their_estimate": {
+            "walk_away": {"low": 0.2, "likely": 0.3, "high": 0.4, "unit": "utility"}
+        },
+    }
+    beyond = "the split of power alone points beyond your limit on contract term: €"
+    assert beyond in summary_of(wide).room
+    allowed = {"issue": "term", "to": 36, "in_return": {"price_per_seat": "56"}}
+    assert "points to roughly this" in summary_of({**wide, "allow": [allowed]}).room
+
+
 def test_every_member_of_a_summary_can_be_shown_by_itself() -> None:
     found = summary_of({**CAR, "their_estimate": limit(12800, 13000, 13500)})
     assert found.who_needs_it_more in found.text
