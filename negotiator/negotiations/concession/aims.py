@@ -115,7 +115,7 @@ class IssueAim:
 @dataclass(frozen=True, slots=True)
 class Aims:
     """Both ends of the path. Utilities are the user's; `end` is the least that the planned steps offer, `last_end` the
-    least that is offered at all, `floor` the walk-away.
+    least that is offered at all, `floor` the walk-away. `lowest` has the limit on each issue, or else the path's end.
 
     `terms` have a range for each issue, assumed where the user gave none (`assumptions` says so).
     """
@@ -123,6 +123,7 @@ class Aims:
     terms: Terms
     issues: tuple[IssueAim, ...]
     opening: dict[str, Scalar]
+    lowest: dict[str, Scalar]
     opening_utility: float
     target_utility: float
     end: float
@@ -194,6 +195,7 @@ def find_aims(
         terms=terms,
         issues=aims,
         opening=opening,
+        lowest=lowest,
         opening_utility=top,
         target_utility=target,
         end=end,
@@ -380,16 +382,17 @@ class _Aiming:
         least = _known_worth(issue, limit)
         least = self.even if least is None else least
         goal = _known_worth(issue, target)
-        if pursued != "target":
-            least = max(least, self.even)
-            goal = 1.0 if pursued == "best" else goal if goal is not None and goal > least else None
-        elif target is not None and not keeps_limits(self.terms, issue, target):
+        if target is not None and not keeps_limits(self.terms, issue, target):
             self._note(
                 f"Your target on {self.words.label(issue)} breaks a limit of yours; it is not pursued."
             )
             target = value_of_worth(self.terms, issue, least if goal is None else goal)
             goal = _known_worth(issue, target)
-        if goal is None or pursued != "target":
+        if pursued != "target":
+            least = max(least, self.even)
+            if pursued == "best" or goal is None or goal <= least:
+                goal, target = (1.0 if pursued == "best" else None), None
+        if goal is None or target is None:
             goal = least + TARGET_SHARE * (1.0 - least) if goal is None else goal
             target = value_of_worth(self.terms, issue, goal)
             found = _known_worth(issue, target)
@@ -418,10 +421,11 @@ class _Aiming:
             return (best if target is None else target,)
         named = [value for value in (target, worst) if value is not None]
         found = self._speakable(issue, best, worst, named)
-        if not found:
+        if not _reaches(issue, found, goal):
             higher = value_of_worth(terms, issue, goal + _least_room(issue, best))
-            found = () if higher is None else self._speakable(issue, higher, worst, ())
-        return _from_round_value(issue, found, named, goal) or (best,)
+            better = () if higher is None else self._speakable(issue, higher, worst, ())
+            found = better if _reaches(issue, better, goal) else (best, *found)
+        return _from_round_value(issue, found, named, goal)
 
     def _speakable(
         self, issue: Issue, best: Scalar, worst: Scalar, named: Sequence[Scalar]
@@ -469,6 +473,11 @@ class _Aiming:
             if worth >= goal and (ground is not ESTIMATE_GROUND or worth <= most)
         ]
         return max(stretched, min(most, furthest))
+
+
+def _reaches(issue: Issue, values: Sequence[Scalar], goal: float) -> bool:
+    """Whether the first value is worth as much as the goal."""
+    return bool(values) and (worth_of(issue, values[0]) or 0.0) >= goal - limits.TOLERANCE
 
 
 def _least_room(issue: Issue, price: Scalar) -> float:

@@ -30,7 +30,7 @@ MAX_OFFERS: Final = 200
 """The latest offers that are read; people make far fewer."""
 HOLDS: Final = frozenset({"they_are_silent", "moved_back", "took_back"})
 PATIENCE: Final = 3
-"""After this many of their offers without a movement, and nothing of the path left, the talk is over."""
+"""After this many of their offers without a movement, and nothing of the path left, the user takes theirs or leaves."""
 CLOSING_STEPS: Final = 2
 """In how many steps the rest is spent when the planned steps are used up."""
 CLOSE_ENOUGH: Final = 0.03
@@ -46,6 +46,7 @@ Why = Literal[
     "at_least_ask",
     "repeated_final",
     "not_worth_a_round",
+    "nothing_left",
     "no_round_left",
     "below_floor_no_round",
     "stuck_below_floor",
@@ -146,6 +147,10 @@ def _decide(
         if table >= value.value:
             return PersonMove(
                 "accept", "not_worth_a_round", path, reading, package=on_table, round=value
+            )
+        if why == "hold" and reading.happening == "did_not_move" and reading.unmoved >= PATIENCE:
+            return PersonMove(
+                "accept", "nothing_left", path, reading, package=on_table, round=value
             )
     elif not path.steps and reading.unmoved >= PATIENCE and why == "hold":
         return PersonMove("walk_away", "stuck_below_floor", path, reading, round=value)

@@ -25,7 +25,7 @@ from negotiator.negotiations.issues import (
     same_value,
     worth_of,
 )
-from negotiator.negotiations.plain_text import number_text, split_sentences
+from negotiator.negotiations.plain_text import number_text, split_sentences, tidy
 from negotiator.negotiations.unit_price import read_unit_price
 from negotiator.negotiations.wording import Total, Wording, join_words, sentence
 
@@ -115,7 +115,7 @@ def say(
 def _acceptance(words: Wording, package: Package, lines: CaseLines, *, approval: bool) -> list[str]:
     voice, deal = words.voice, _deal(words, package)
     if approval:
-        approver = words.terms.authority.approver or f"{voice.my} side"
+        approver = tidy(words.terms.authority.approver or "") or f"{voice.my} side"
         return [
             f"That could work for {voice.me}: {deal}",
             f"{voice.i} still need a yes from {approver}; can you keep it open until then?",
@@ -575,6 +575,11 @@ def _why_counter(move: PersonMove, words: Wording) -> list[str]:
         found.append(
             "You have given what you planned to give. What is left is for closing, not for offering."
         )
+    elif move.why == "middle":
+        found.append(
+            "They propose the middle, and it is no worse for you than the end of your own path. "
+            "The figures are rounded in your favour."
+        )
     elif move.why == "last_offer":
         found.append(
             "It is your last offer in the agreed rounds."
@@ -643,6 +648,14 @@ def _why_accept(move: PersonMove, words: Wording) -> list[str]:
     match move.why:
         case "at_least_ask":
             found.append("It is worth about as much to you as what you would ask next, or more.")
+        case "repeated_final":
+            found.append(
+                "They have called it final and repeated it, and it is better than no deal."
+            )
+        case "nothing_left":
+            found.append(
+                "They do not move any more and you have nothing left to give; it is better than no deal."
+            )
         case "no_round_left":
             found.append(
                 "No further offer of yours would be answered, and it is better than no deal."

@@ -47,7 +47,7 @@ MAX_ALTERNATIVES: Final = 2
 SHRINK: Final = 0.95
 """A step is at most this share of the one before, where the figures that people would name allow it."""
 SMALL_ANSWER: Final = 0.3
-"""A step below this share of the largest one answered a small move of theirs, and does not bind the next."""
+"""A step below this share of the one before answered a small move of theirs, and does not bind the next."""
 ISSUE_SHARE: Final = 0.5
 """A step gives at most this share of what is left on one issue, where that has values enough in between."""
 MANY_VALUES: Final = 4
@@ -139,7 +139,7 @@ def concession_path(
         step = next_step(
             aims,
             said,
-            left=count - k,
+            left=steps_left(aims, max(len(own), 1) + k, style=style, days_left=days_left),
             style=style,
             their_last=their_last,
             before=steps[-1] if steps else None,
@@ -281,14 +281,15 @@ class _Falls:
 
 
 def _falls_of(aims: Aims, own: Sequence[Package], before: PathStep | None) -> _Falls:
-    """The size of the user's last step; of their largest where the last only answered a small move."""
+    """The size of the user's last step that was no mere answer to a small move."""
     least = SMALL_ANSWER if before is None else 0.0
 
     def bound(worths: Sequence[float]) -> float:
         falls = [a - b for a, b in pairwise(worths) if a - b > TOLERANCE]
-        if not falls:
-            return math.inf
-        return falls[-1] if falls[-1] >= least * max(falls) else max(falls)
+        last = math.inf
+        for fall in falls:
+            last = fall if math.isinf(last) or fall >= least * last else last
+        return last
 
     on_issue = {
         aim.issue.name: bound(
@@ -330,7 +331,7 @@ def _end(aims: Aims, start: Package, their_last: Package | None, *, closing: boo
         name = aim.issue.name
         here = aim.issue.weight * _worth(aim.issue, start[name])
         theirs = aim.issue.weight * _worth(aim.issue, their_last.get(name))
-        bottom += min(here, max(theirs, aim.worths[-1]))
+        bottom += min(here, max(theirs, aim.issue.weight * _worth(aim.issue, aims.lowest[name])))
     bottom = max(aims.floor, bottom)
     return max(planned, bottom + share * (aims.opening_utility - bottom))
 

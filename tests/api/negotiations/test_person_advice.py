@@ -156,6 +156,6 @@ async def test_a_move_is_said_as_a_person_says_it(negotiation_client: Negotiatio
     assert "price:" not in move["say"]
     assert move["summary"].startswith("Open with €12,300.")
     assert [one["missing"] for one in move["ask"]][:2] == ["their_estimate", "batna"]
-    assert move["path"][0] == {"price": "12700.00"}
+    assert move["path"][0] == {"price": "12800.00"}
     assert move["acceptance_interval"]["low"] <= move["acceptance_probability"]
     assert move["acceptance_probability"] <= move["acceptance_interval"]["high"]
