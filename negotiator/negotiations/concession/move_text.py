@@ -575,11 +575,6 @@ def _why_counter(move: PersonMove, words: Wording) -> list[str]:
         found.append(
             "You have given what you planned to give. What is left is for closing, not for offering."
         )
-    elif move.why == "middle":
-        found.append(
-            "They propose the middle, and it is no worse for you than the end of your own path. "
-            "The figures are rounded in your favour."
-        )
     elif move.why == "last_offer":
         found.append(
             "It is your last offer in the agreed rounds."
@@ -660,8 +655,6 @@ def _why_accept(move: PersonMove, words: Wording) -> list[str]:
             found.append(
                 "No further offer of yours would be answered, and it is better than no deal."
             )
-        case "repeated_final":
-            found.append("They repeated their last word, and it keeps your limits.")
         case "no_room":
             found.append("Nothing that you listed is worth more and keeps your limits.")
         case _:
