@@ -65,7 +65,6 @@ def build_directory(services: Services) -> Component:
             PublishedKeyRechecks(store, keys),
             IdleAgentSweep(store, services.settings.key_unused_days),
         ),
-        closes=(catalogue_index.close,),
     )
 
 

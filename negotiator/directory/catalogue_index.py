@@ -1,7 +1,7 @@
 """Keeps this process's search index in step with the feed of changes, whichever process made them.
 
 Every request reads the number of the last change and applies newer changes first, so that all processes answer from the
-same catalogue. numpy is imported on first use.
+same catalogue. numpy and tantivy are imported on first use.
 """
 
 import asyncio
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 _CHUNK: Final = 32
 _LOAD: Final = 5_000
-_MERGE: Final = 512
 _DOCUMENTS: Final = 16 * 2**20
 SYNONYMS_FILE: Final = Path(__file__).parent / "content" / "synonyms.toml"
 
@@ -37,7 +36,6 @@ class CatalogueIndex:
         self._seq = 0
         self._lock = asyncio.Lock()
         self._documents = BoundedCache[str, bytes](most)
-        self._merging: asyncio.Task[None] | None = None
 
     async def current(self) -> tuple["SearchIndex", int]:
         """The index as of the newest change, and the number of that change."""
@@ -66,11 +64,6 @@ class CatalogueIndex:
                     self._documents.put(key, document, len(document))
         return [found[key] for key in ids]
 
-    async def close(self) -> None:
-        """Wait for a running merge."""
-        if self._merging is not None:
-            await self._merging
-
     async def _catch_up(self, newest: int) -> None:
         if self._index is None:
             self._index = await self._load()
@@ -79,12 +72,9 @@ class CatalogueIndex:
             for each in found:
                 if each.id in self._documents:
                     self._documents.put(each.id, each.document, len(each.document))
-            self._index.put([_entry(each) for each in found])
+            staged = await asyncio.to_thread(self._index.stage, [_entry(each) for each in found])
+            self._index.adopt(staged)
             self._seq = found[-1].seq if found else newest
-            # Yield to other requests: a chunk takes one or two milliseconds.
-            await asyncio.sleep(0)
-        if self._index.postings.pending >= _MERGE and self._merging is None:
-            self._merging = asyncio.create_task(self._merge(self._index))
 
     async def _load(self) -> "SearchIndex":
         """A new index of the whole catalogue, built off the event loop."""
@@ -93,29 +83,21 @@ class CatalogueIndex:
 
         index, seq = SearchIndex(terms.load_synonyms(SYNONYMS_FILE)), 0
         while found := await self._store.scan(_after(seq, _LOAD)):
-            await asyncio.to_thread(_gather, index, found)
+            await asyncio.to_thread(_add, index, found)
             seq = found[-1].seq
-        await asyncio.to_thread(index.settle)
         self._seq = seq
         # The index lives as long as the process: the collector must not scan it during a request.
         gc.collect()
         gc.freeze()
         return index
 
-    async def _merge(self, index: "SearchIndex") -> None:
-        try:
-            merged = await asyncio.to_thread(index.postings.merged, index.postings.begin())
-            index.adopt(merged)
-        finally:
-            self._merging = None
-
 
 def _after(since: int, limit: int) -> Callable[[Transaction], list[ChangedTool]]:
     return lambda tx: change_queries.tools_since(tx, since, limit=limit)
 
 
-def _gather(index: "SearchIndex", found: Sequence[ChangedTool]) -> None:
-    index.gather(map(_entry, found))
+def _add(index: "SearchIndex", found: Sequence[ChangedTool]) -> None:
+    index.put([_entry(each) for each in found])
 
 
 def _entry(changed: ChangedTool) -> "IndexEntry":

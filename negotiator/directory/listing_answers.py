@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from dataclasses import astuple
 from datetime import datetime
 from email.utils import formatdate
 from typing import TYPE_CHECKING, Any, Final
@@ -96,10 +97,8 @@ def search_request(query: ListTools, cursors: Cursors) -> "SearchRequest":
         value, key, pinned = cursors.open(query.cursor, *cursor_binding(query))
         position = (value, key)
         if pinned:
-            step, corrected, weights, least, day = pinned
-            frozen = PinnedQuery(
-                step, tuple((a, b) for a, b in corrected), tuple(weights), least, day
-            )
+            step, corrected, weights, *rest = pinned
+            frozen = PinnedQuery(step, tuple((a, b) for a, b in corrected), tuple(weights), *rest)
     since = query.updated_since
     return SearchRequest(
         query=query.text,
@@ -124,7 +123,7 @@ def next_cursor(query: ListTools, page: "SearchPage", cursors: Cursors) -> str |
     if page.last is None:
         return None
     frozen = page.frozen
-    pinned = frozen and [frozen.step, frozen.corrected, frozen.weights, frozen.least, frozen.day]
+    pinned = frozen and astuple(frozen)
     return cursors.seal([*page.last, pinned], *cursor_binding(query))
 
 

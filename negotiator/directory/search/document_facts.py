@@ -17,75 +17,86 @@ SEARCHED_FIELDS: Final = (
     "publisher",
     "package",
 )
-_WEIGHTS: Final = (10.0, 4.0, 3.0, 2.0, 1.0, 3.0, 1.0)
-_TYPICAL: Final = (2.0, 3.0, 6.0, 12.0, 60.0, 2.0, 3.0)
-"""Typical number of words in a field. Constants, so that a term has the same weight in every process."""
-_SLOPE: Final = (0.3, 0.3, 0.0, 0.3, 0.5, 0.3, 0.3)
-_SATURATION: Final = 4.0
-_PART: Final = 0.6
-"""Weight of a word inside a word of the name, relative to a whole word."""
+FIELD_IMPACTS: Final = (0.75, 0.55, 0.45, 0.4, 0.2, 0.4, 0.2, 0.55)
+"""How much a word in each of these fields counts, 0 to 1; the last is for a word inside a word of the name."""
+_INNER: Final = len(FIELD_IMPACTS) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class SearchFacts:
-    """The searchable facts of a tool."""
+    """The searchable facts of a tool: the place in `FIELD_IMPACTS` where each term counts most, and the terms of each
+    of `SEARCHED_FIELDS` for `fields_with`.
+    """
 
-    terms: dict[str, tuple[float, int]]
+    terms: dict[str, int]
+    fields: bytes
     surfaces: frozenset[str]
     exact: tuple[str, ...]
     facets: dict[str, list[str | None]]
     name: str
     quality: float
+    status: str
 
 
 def read_facts(document: dict[str, Any]) -> SearchFacts:
-    fields = _field_words(document)
     surfaces: set[str] = set()
-    weights: dict[str, float] = {}
-    bits: dict[str, int] = {}
-    for place, (found, extra) in enumerate(fields):
-        share = _share(place, len(found))
-        for word, weight in [*((w, share) for w in found), *((w, share * _PART) for w in extra)]:
-            term = stem(word)
-            weights[term] = weights.get(term, 0.0) + weight
-            bits[term] = bits.get(term, 0) | 1 << place
+    terms: dict[str, int] = {}
+    fields: list[list[str]] = []
+    for place, found in enumerate(_field_words(document)):
+        stemmed = list(map(stem, found))
+        fields.append(stemmed)
         surfaces.update(found)
-    terms = {
-        term: (weight / (_SATURATION + weight), bits[term]) for term, weight in weights.items()
-    }
+        for term in stemmed:
+            _count_most(terms, term, place)
+    inner = list(map(stem, inner_words(document["name"])))
+    fields[0] += inner
+    for term in inner:
+        _count_most(terms, term, _INNER)
     return SearchFacts(
         terms=terms,
+        fields=b"|".join(f" {' '.join(each)} ".encode() for each in fields),
         surfaces=frozenset(surfaces),
         exact=tuple(dict.fromkeys((joined(document["name"]), joined(document["slug"])))),
         facets=facets_of(document),
         name=fold_text(document["name"]),
         quality=record_quality(document),
+        status=document["status"],
     )
 
 
-def _share(place: int, length: int) -> float:
-    """The weight of one occurrence in a field of this length: BM25F (Robertson and Zaragoza 2009, §3.6)."""
-    slope = _SLOPE[place]
-    return _WEIGHTS[place] / (1 - slope + slope * length / _TYPICAL[place])
+def fields_with(terms: Iterable[str], fields: bytes) -> int:
+    """The fields that have any of the terms, as bits."""
+    bits = 0
+    for term in terms:
+        word = f" {term} ".encode()
+        place = fields.find(word)
+        while place >= 0:
+            bits |= 1 << fields.count(b"|", 0, place)
+            place = fields.find(word, place + 1)
+    return bits
 
 
-def _field_words(document: dict[str, Any]) -> Iterator[tuple[list[str], list[str]]]:
-    """The words of every field in the order of `SEARCHED_FIELDS`, and the words inside words."""
-    name, kind = document["name"], document["kind"].replace("_", " ")
-    yield words(name), inner_words(name)
-    yield words(" ".join(document["tags"])), []
+def _count_most(terms: dict[str, int], term: str, place: int) -> None:
+    known = terms.get(term)
+    if known is None or FIELD_IMPACTS[place] > FIELD_IMPACTS[known]:
+        terms[term] = place
+
+
+def _field_words(document: dict[str, Any]) -> Iterator[list[str]]:
+    """The words of every field in the order of `SEARCHED_FIELDS`."""
+    yield words(document["name"])
+    yield words(" ".join(document["tags"]))
     category = TAXONOMY.get(document["category"])
-    texts = [kind]
+    texts = [document["kind"].replace("_", " ")]
     if category:
         texts += [category.name]
         texts += [category.subcategories.get(each, "") for each in document["subcategories"]]
-    yield words(" ".join(texts)), []
-    yield words(document["summary"]), []
-    yield words(document["description"] or ""), []
+    yield words(" ".join(texts))
+    yield words(document["summary"])
+    yield words(document["description"] or "")
     publisher: dict[str, Any] = document["publisher"] or {}
-    yield words(publisher.get("name") or ""), []
-    packages = [package["identifier"] for package in document["packages"]]
-    yield words(" ".join(packages)), []
+    yield words(publisher.get("name") or "")
+    yield words(" ".join(package["identifier"] for package in document["packages"]))
 
 
 def facets_of(document: dict[str, Any]) -> dict[str, list[str | None]]:

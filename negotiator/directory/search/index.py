@@ -1,7 +1,7 @@
 """The search index of one process: tools by slot, their terms, facts and orders."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final, Literal
@@ -9,14 +9,19 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.bounded_cache import BoundedCache
 from negotiator.directory.search import document_facts, ranking
 from negotiator.directory.search.columns import FacetColumn, Mask, NumberColumn, Slots
-from negotiator.directory.search.postings import Postings, SortedPostings
-from negotiator.directory.search.query import QueryUnit
-from negotiator.directory.search.ranking import UnitMatches
-from negotiator.directory.search.spelling import SpellingVocabulary
+from negotiator.directory.search.document_facts import SearchFacts
+from negotiator.directory.search.ranking import Standing
+from negotiator.directory.search.spelling import (
+    SHORTEST_WORD,
+    NearWord,
+    allowed_edits,
+    nearest_word,
+    split_word,
+)
 from negotiator.directory.search.terms import Synonyms, joined, stem
+from negotiator.directory.search.text_index import TextIndex
 
 SortOrder = Literal["relevance", "popularity", "updated", "created", "name"]
 VISIBLE_STATUSES: Final = ("active", "deprecated")
@@ -25,11 +30,7 @@ _SINGLE: Final = (
     *("category", "kind", "auth", "pricing", "licence"),
     *("open_source", "verified", "status"),
 )
-_BULK: Final = 512
 _RANK_BITS: Final = 21
-_MATCH_CACHE_BYTES: Final = 16 * 2**20
-_UNIT: Final = 500
-"""Bytes of overhead of a cached match. `_MATCH_CACHE_BYTES` is the size of that cache in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +44,22 @@ class IndexEntry:
     updated_at: int
 
 
+@dataclass(frozen=True, slots=True)
+class StagedEntries:
+    """Tools that are written to the text index and not searchable yet."""
+
+    entries: list[tuple[int, IndexEntry, SearchFacts, Standing]]
+    searcher: Any
+
+
 class SearchIndex:
-    """All tools, searchable. Not thread-safe, except for `postings.merged`."""
+    """All tools, searchable. `stage` may run on a thread while others search; everything else is not thread-safe."""
 
     def __init__(self, synonyms: Synonyms) -> None:
         self.synonyms = synonyms
-        self.postings = Postings()
+        self.texts = TextIndex()
         self.ids: list[str] = []
+        self.fields: list[bytes] = []
         self.facets = {name: FacetColumn() for name in _SINGLE} | {
             name: FacetColumn(width) for name, width in _WIDE.items()
         }
@@ -60,7 +70,6 @@ class SearchIndex:
         self._names: list[str] = []
         self._exact: dict[str, tuple[int, ...]] = {}
         self._exact_of: list[tuple[str, ...]] = []
-        self._vocabulary, self._nicknames = SpellingVocabulary(), SpellingVocabulary(shortest=3)
         self._by_id: list[str] = []
         self._rank = NumberColumn(np.int64)
         self._in_order = True
@@ -68,50 +77,40 @@ class SearchIndex:
         self._all_visible = True
         self._by_name: list[tuple[str, str]] = []
         self._name_rank: NDArray[np.int64] | None = None
-        self._changed: dict[str, IndexEntry] = {}
-        self._matched = BoundedCache[QueryUnit, UnitMatches](_MATCH_CACHE_BYTES)
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def put(self, entries: Sequence[IndexEntry]) -> None:
         """Add tools or new versions of them."""
-        placed = [(self._place(entry), entry) for entry in entries]
-        terms = ((slot, self._read(slot, entry)) for slot, entry in placed)
-        if len(entries) >= _BULK:
-            self.postings.bulk(terms, len(self))
-        else:
-            for slot, entry in terms:
-                self.postings.put(slot, entry)
-        self._forget()
+        self.adopt(self.stage(entries))
 
-    def gather(self, entries: Iterable[IndexEntry]) -> None:
-        """Add tools to a new index; they are searchable after `settle`."""
+    def stage(self, entries: Iterable[IndexEntry]) -> StagedEntries:
+        """Write tools or new versions of them to the text index; `adopt` makes them searchable."""
+        staged: dict[str, tuple[int, IndexEntry, SearchFacts, Standing]] = {}
+        added = len(self)
         for entry in entries:
-            if entry.id in self._slots:
-                self._changed[entry.id] = entry
-                continue
-            slot = self._place(entry)
-            self.postings.gather(slot, self._read(slot, entry))
+            known = staged[entry.id][0] if entry.id in staged else self._slots.get(entry.id)
+            slot = added if known is None else known
+            added += known is None
+            facts = document_facts.read_facts(entry.document)
+            standing = Standing.of(entry.id, entry.saves, facts.quality, facts.status)
+            self.texts.put(slot, facts, standing.factor, replaces=known is not None)
+            self.texts.learn("word", facts.surfaces)
+            self.texts.learn("name", facts.exact)
+            staged[entry.id] = slot, entry, facts, standing
+        return StagedEntries(list(staged.values()), self.texts.commit())
 
-    def settle(self) -> None:
-        """Make the gathered tools searchable."""
-        self.postings.settle(len(self))
-        changed, self._changed = self._changed, {}
-        self.put(list(changed.values()))
-
-    def adopt(self, merged: SortedPostings) -> None:
-        """Use postings that were merged on a thread."""
-        self.postings.adopt(merged, len(self))
-        self._forget()
-
-    def match(self, unit: QueryUnit) -> UnitMatches:
-        """The tools that match a unit, cached for recent units."""
-        matched = self._matched.get(unit)
-        if matched is None:
-            matched = ranking.match_unit(self.postings, unit, len(self))
-            self._matched.put(unit, matched, _UNIT + matched.size)
-        return matched
+    def adopt(self, staged: StagedEntries) -> None:
+        """Make staged tools searchable."""
+        for slot, entry, facts, standing in staged.entries:
+            self._place(slot, entry)
+            self._note(slot, facts)
+            self.standing.put(slot, standing.score)
+            self.worth.put(slot, standing.worth)
+            self.texts.factors.put(slot, standing.factor)
+        self.texts.use(staged.searcher)
+        self._name_rank = self._visible = None
 
     def slot(self, key: str) -> int:
         """The slot of an indexed tool."""
@@ -145,16 +144,19 @@ class SearchIndex:
         unknown.difference_update(*(pair.split() for pair in found))
         for word in words:
             if word in unknown:
-                near = self._vocabulary.nearest(word, self._count)
-                if read := near.word if near else self._vocabulary.pieces(word, self._count):
+                near = self._nearest_word(word)
+                if read := near.word if near else split_word(word, self._count):
                     found[word] = read
         return found
 
     def correct_name(self, word: str) -> str | None:
         """The tool name nearest to a query written as one word; None when none is near, or a word is nearer."""
-        near = self._nicknames.nearest(word, lambda each: len(self._exact.get(each, ())))
-        other = self._vocabulary.nearest(word, self._count)
-        if near is None or (other is not None and other[:2] < near[:2]):
+        candidates = self.texts.near("name", word, allowed_edits(word))
+        near = nearest_word(word, candidates, lambda each: len(self._exact.get(each, ())))
+        if near is None:
+            return None
+        other = self._nearest_word(word)
+        if other is not None and other[:2] < near[:2]:
             return None
         written = (self._names[slot] for slot in self._exact[near.word])
         return min((name for name in written if joined(name) == near.word), default=near.word)
@@ -195,13 +197,13 @@ class SearchIndex:
         times = self.updated.first(len(self))[self.facets[facet].mask((value,), len(self))]
         return int(times.max()) if len(times) else 0
 
-    def _place(self, entry: IndexEntry) -> int:
-        slot = self._slots.get(entry.id)
-        if slot is None:
-            slot = self._slots[entry.id] = len(self.ids)
+    def _place(self, slot: int, entry: IndexEntry) -> None:
+        if slot == len(self.ids):
+            self._slots[entry.id] = slot
             self.ids.append(entry.id)
             self._names.append("")
             self._exact_of.append(())
+            self.fields.append(b"")
             self._in_order = self._in_order and (not self._by_id or entry.id > self._by_id[-1])
             self._rank.put(slot, slot)
             self._by_id.append(entry.id)
@@ -209,31 +211,25 @@ class SearchIndex:
         self.created.put(slot, entry.created_at)
         self.updated.put(slot, entry.updated_at)
         self.day.put(slot, ranking.epoch_day(entry.updated_at))
-        return slot
 
-    def _read(self, slot: int, entry: IndexEntry) -> Mapping[str, tuple[float, int]]:
-        read = document_facts.read_facts(entry.document)
-        self._names[slot] = read.name
-        self.standing.put(slot, ranking.query_independent_score(entry.saves, read.quality))
-        self.worth.put(slot, ranking.status_factor(entry.document["status"]))
-        for name, values in read.facets.items():
+    def _note(self, slot: int, facts: SearchFacts) -> None:
+        self._names[slot], self.fields[slot] = facts.name, facts.fields
+        for name, values in facts.facets.items():
             self.facets[name].put(slot, values)
         for name in self._exact_of[slot]:
             self._exact[name] = tuple(each for each in self._exact[name] if each != slot)
-        self._exact_of[slot] = read.exact
-        for name in read.exact:
+        self._exact_of[slot] = facts.exact
+        for name in facts.exact:
             self._exact[name] = (*self._exact.get(name, ()), slot)
-        self._vocabulary.add(read.surfaces)
-        self._nicknames.add(read.exact)
-        return read.terms
-
-    def _forget(self) -> None:
-        """Drop everything derived from the tools."""
-        self._name_rank = self._visible = None
-        self._matched.clear()
 
     def _count(self, word: str) -> int:
-        return self.postings.count(stem(word))
+        return self.texts.count(stem(word))
+
+    def _nearest_word(self, word: str) -> NearWord | None:
+        if len(word) < SHORTEST_WORD:
+            return None
+        candidates = self.texts.near("word", word, allowed_edits(word))
+        return nearest_word(word, candidates, self._count)
 
     def _ranked(self) -> NDArray[np.int64]:
         """The rank of every tool by id. Ids rise with time, so a new tool nearly always ranks last."""

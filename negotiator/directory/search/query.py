@@ -13,6 +13,8 @@ from negotiator.directory.search.terms import (
     words,
 )
 
+Demand = Literal["every", "most", "any"]
+"""What a tool must match: every unit; a heavy unit, or two where none is heavy; or any."""
 MatchStep = Literal["exact", "all", "repaired", "any", "none"]
 MOST_WORDS: Final = 16
 
@@ -47,14 +49,15 @@ class ParsedQuery:
 class PinnedQuery:
     """Properties of a list's first page that later pages keep, so that they skip and repeat no tool.
 
-    Step, corrections (or the whole query, corrected to a name), the weight of every unit, the least share of that
-    weight that a tool must match, and the day from which freshness counts.
+    Step, corrections (or the whole query, corrected to a name), the weight of every unit, what a tool must match, the
+    preliminary score above which tools are ranked first, and the day from which freshness counts.
     """
 
     step: MatchStep
     corrected: tuple[tuple[str, str], ...]
     weights: tuple[float, ...]
-    least: float
+    demand: Demand
+    floor: float
     day: int
 
 

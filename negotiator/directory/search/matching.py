@@ -1,0 +1,140 @@
+"""The steps by which a query finds tools: by name, by everything asked for, by corrected spelling, by any of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from negotiator.directory.search import ranking
+from negotiator.directory.search.columns import Mask
+from negotiator.directory.search.index import SearchIndex
+from negotiator.directory.search.query import (
+    Demand,
+    MatchStep,
+    ParsedQuery,
+    PinnedQuery,
+    corrected_query,
+    parse_query,
+    word_by_word_query,
+)
+from negotiator.directory.search.text_index import TextMatches
+
+_ENOUGH: Final = 10
+"""When fewer tools match all units, those that match most follow."""
+BEST: Final = 400
+"""Tools that are ranked first, by their preliminary score."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryMatches:
+    """The matches of a query that filters allow, those matched by name, and how the query was interpreted."""
+
+    parsed: ParsedQuery
+    found: TextMatches
+    named: frozenset[int]
+    frozen: PinnedQuery
+    normalized: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueryScope:
+    """Where a query searches: the tools that filters allow (None: all), the same filters for the text index, and how
+    many of the best are needed (None: all).
+    """
+
+    allowed: Mask | None
+    filters: Mapping[str, Sequence[str]]
+    best: int | None
+
+    def match(
+        self, index: SearchIndex, parsed: ParsedQuery, weights: Sequence[float], demand: Demand
+    ) -> TextMatches:
+        """The tools in scope that match."""
+        found = index.texts.match(
+            parsed.units, weights, demand, filters=self.filters, best=self.best
+        )
+        if self.best is None and self.allowed is not None:
+            return found.only(self.allowed.take(found.slots))
+        return found
+
+    def named(self, index: SearchIndex, parsed: ParsedQuery) -> list[int]:
+        """The tools in scope with this name."""
+        named = index.named(parsed.joined)
+        return named if self.allowed is None else [slot for slot in named if self.allowed[slot]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """What a parsed query finds: the weights of its units, the tools that match all of it, and the step."""
+
+    parsed: ParsedQuery
+    weights: tuple[float, ...]
+    every: TextMatches
+    step: MatchStep
+
+
+def find_matches(
+    index: SearchIndex, query: str, scope: QueryScope, *, frozen: PinnedQuery | None, now: int
+) -> QueryMatches:
+    """The matches of a query; a later page repeats the interpretation in `frozen`."""
+    parsed = parse_query(query, index.synonyms)
+    normalized = parsed.normalized
+    if frozen is None:
+        parsed, found, frozen = _find_step(index, parsed, scope, now)
+    else:
+        parsed = corrected_query(parsed, dict(frozen.corrected), index.synonyms)
+        if frozen.step == "any":
+            parsed = word_by_word_query(parsed, index.synonyms)
+        found = scope.match(index, parsed, frozen.weights, frozen.demand)
+    named = scope.named(index, parsed)
+    return QueryMatches(parsed, found.union(named), frozenset(named), frozen, normalized)
+
+
+def _find_step(
+    index: SearchIndex, parsed: ParsedQuery, scope: QueryScope, now: int
+) -> tuple[ParsedQuery, TextMatches, PinnedQuery]:
+    """Try the steps until one finds a tool."""
+    attempt = _attempt(index, parsed, scope)
+    step, corrections = attempt.step, dict[str, str]()
+    if step == "any":
+        attempt, corrections = _correct(index, attempt, scope)
+        step = "any" if attempt.step == "any" else "repaired"
+    demand: Demand = "every"
+    if step == "any":
+        loose = word_by_word_query(attempt.parsed, index.synonyms)
+        attempt, demand = _attempt(index, loose, scope), "any"
+    elif attempt.every.total < _ENOUGH and len(attempt.parsed.units) > 1:
+        demand = "most"
+    parsed, weights, found = attempt.parsed, attempt.weights, attempt.every
+    if demand != "every":
+        found = scope.match(index, parsed, weights, demand)
+    floor = float(found.preliminary.min()) if found.total > len(found.slots) else 0.0
+    pairs, day = tuple(corrections.items()), ranking.epoch_day(now)
+    return parsed, found, PinnedQuery(step, pairs, weights, demand, floor, day)
+
+
+def _attempt(index: SearchIndex, parsed: ParsedQuery, scope: QueryScope) -> _Attempt:
+    """Try the steps by name, by all units, or by any."""
+    size = len(index)
+    # Rarer units weigh more, and those that no tool has nothing.
+    weights = tuple(
+        ranking.inverse_document_frequency(index.texts.count(unit), size) for unit in parsed.units
+    )
+    every = scope.match(index, parsed, weights, "every")
+    step: MatchStep = "all" if every.total else "any"
+    return _Attempt(parsed, weights, every, "exact" if scope.named(index, parsed) else step)
+
+
+def _correct(
+    index: SearchIndex, attempt: _Attempt, scope: QueryScope
+) -> tuple[_Attempt, dict[str, str]]:
+    """Correct the query to a tool's name, since names are misspelt most; else correct words that no tool has."""
+    parsed = attempt.parsed
+    by_word, near = index.correct_words(parsed.words), index.correct_name(parsed.joined)
+    whole = {parsed.normalized: near} if near else {}
+    tried = attempt
+    for corrections in filter(None, (whole, by_word)):
+        corrected = corrected_query(parsed, corrections, index.synonyms)
+        tried = _attempt(index, corrected, scope)
+        if tried.step != "any":
+            return tried, corrections
+    return (tried, by_word) if by_word else (attempt, {})
