@@ -31,8 +31,8 @@ browser:
 	{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends chromium; }
 
 voice:
-	@command -v flite >/dev/null || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
-	{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends flite; }
+	@{ command -v flite && test -d /usr/share/pocketsphinx/test/data; } >/dev/null || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
+	{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends flite pocketsphinx-testdata; }
 
 check: $(READY) ## Formatting, lint, types, floors, fresh docs, schemas: everything but tests
 	$(BIN)/ruff format --check && $(BIN)/ruff check && $(BIN)/pyright && $(BIN)/lint-imports
@@ -73,7 +73,7 @@ bench-memory: $(READY) ## Measure recall: how good, how fast, beside chromadb an
 	$(BIN)/python -m tests.bench.embedding
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.memory
 
-bench-speech: $(READY) voice ## Measure the embedded recogniser: words wrong, delay, CPU, clean and in noise
+bench-speech: $(READY) voice ## Measure the embedded recognisers on people: words wrong, delay, CPU, clean and in noise
 	$(BIN)/python -m tests.bench.speech
 
 bench-teleprompter: $(READY) voice ## Measure words and sound to a card, over real sockets

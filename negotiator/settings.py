@@ -22,7 +22,7 @@ from pydantic_settings import (
 )
 
 _REMOTE: Final = {"openai": ("https", "http"), "deepgram": ("wss", "ws")}
-_WITH_A_MODEL: Final = frozenset({"sherpa-onnx", "vosk", "faster-whisper"})
+_WITH_A_MODEL: Final = frozenset({"sherpa-onnx", "vosk"})
 
 
 class SpeechSettings(BaseSettings):
@@ -31,18 +31,21 @@ class SpeechSettings(BaseSettings):
     speech_engine: Literal[
         "auto",
         "none",
+        "whisper",
+        "whisper-tiny",
         "pocketsphinx",
         "sherpa-onnx",
         "vosk",
-        "faster-whisper",
         "openai",
         "deepgram",
     ] = Field(
         "auto",
-        description="Speech recogniser; auto: pocketsphinx if installed. openai and deepgram send audio to speech_url.",
+        description="Speech recogniser; auto: whisper if its weights are installed, else pocketsphinx. openai and "
+        "deepgram send audio to speech_url.",
     )
     speech_model_path: Path | None = Field(
-        None, description="Model folder for sherpa-onnx, vosk or faster-whisper."
+        None,
+        description="Model folder for sherpa-onnx or vosk; for whisper, a CTranslate2 folder in place of its own.",
     )
     speech_url: str = Field(
         "",
@@ -57,7 +60,7 @@ class SpeechSettings(BaseSettings):
         description="Recogniser processes per server process; started when needed.",
     )
     speech_streams: int = Field(
-        8, ge=1, le=1000, description="Audio channels recognised at once, per server process."
+        16, ge=1, le=1000, description="Audio channels recognised at once, per server process."
     )
     speech_pause_ms: int = Field(
         500, ge=200, le=2000, description="Silence that ends an utterance, milliseconds."
@@ -418,6 +421,11 @@ class Settings(SpeechSettings, TransportSettings):
                 "database_url: must start with sqlite+aiosqlite:/// or postgresql+asyncpg://"
             )
         return self
+
+    @property
+    def models_folder(self) -> Path:
+        """The folder of built and trained models."""
+        return self.models_dir or self.data_dir / "models"
 
     @property
     def allowed_origins(self) -> tuple[str, ...]:

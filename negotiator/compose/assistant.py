@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import Final
 
 from starlette.types import ASGIApp
@@ -41,7 +41,7 @@ from negotiator.teleprompter.schemas import EngineView
 from negotiator.teleprompter.session_routes import SESSIONS_PATH, SessionRoutes, UtteranceRoutes
 from negotiator.teleprompter.session_view import SessionViews
 from negotiator.teleprompter.speech.recognizer import EngineCapabilities
-from negotiator.teleprompter.speech.recognizer_factory import make_recognizer
+from negotiator.teleprompter.speech.recognizer_factory import make_recognizer, recognizer_state
 from negotiator.teleprompter.stream_routes import STREAM_PATH, StreamRoutes
 from negotiator.teleprompter.tickets import Tickets
 from negotiator.teleprompter.user_classifiers import UserClassifiers
@@ -69,18 +69,13 @@ class MemoryServices:
         await self.embedder.close()
 
 
-def models_directory(settings: Settings) -> Path:
-    """The folder of built and trained models."""
-    return settings.models_dir or settings.data_dir / "models"
-
-
 def build_embedder(settings: Settings) -> Embedder:
     """The embedder that the settings and the installed packages select."""
     return choose_embedder(
         settings.embedding_url,
         key=settings.embedding_key,
         model=settings.embedding_model,
-        models=models_directory(settings),
+        models=settings.models_folder,
     )
 
 
@@ -106,6 +101,8 @@ class TeleprompterServices:
     slices: tuple[OperationSlice, ...]
     sockets: Mapping[str, ASGIApp]
     closes: tuple[Callable[[], Awaitable[None]], ...]
+    check: Callable[[], str]
+    """The health check of speech."""
 
 
 def build_teleprompter(services: Services, memory: MemoryServices) -> TeleprompterServices:
@@ -131,12 +128,13 @@ def build_teleprompter(services: Services, memory: MemoryServices) -> Teleprompt
         ),
         {STREAM_PATH: WebSocketEndpoint(context, streams.stream, origins=origins)},
         (audio.close, utterances.silence_timers.close, bus.close, analyser.close),
+        partial(str, recognizer_state(settings, recognizer.caps)),
     )
 
 
 def _analyser(services: Services, memory: MemoryServices) -> UtteranceAnalyser:
     matcher, embedder = build_matcher(cue_catalogue()), memory.embedder
-    folder = models_directory(services.settings)
+    folder = services.settings.models_folder
     classifiers = UserClassifiers(
         services.store, embedder, catalogue=matcher.catalogue, folder=folder
     )
@@ -193,6 +191,10 @@ def build_assistant(services: Services) -> Component:
     return Component(
         operations=offered_operations(slices),
         sockets=teleprompter.sockets,
-        checks={"embedding": memory.check, "advisor": advisor.check},
+        checks={
+            "embedding": memory.check,
+            "advisor": advisor.check,
+            "speech": teleprompter.check,
+        },
         closes=(*teleprompter.closes, advisor.close, memory.close),
     )

@@ -91,10 +91,14 @@ class UtteranceAudio:
 
 @dataclass(frozen=True, slots=True)
 class UtteranceEnd:
-    """The open utterance ended at `at_ms`; `forced` at its greatest length or by the caller."""
+    """The open utterance ended at `at_ms`; `forced` at its greatest length or by the caller.
+
+    `voiced_ms` is the end of its last voiced frame.
+    """
 
     at_ms: int
     forced: bool
+    voiced_ms: int
 
 
 EndpointEvent = UtteranceStart | UtteranceAudio | UtteranceEnd
@@ -119,8 +123,9 @@ class Endpointer:
         self._last_voice = 0
 
     @property
-    def speaking(self) -> bool:
-        return self._began is not None
+    def last_voice_ms(self) -> int | None:
+        """The end of the last voiced frame of the open utterance; None while none is open."""
+        return None if self._began is None else self._last_voice
 
     def frame(self, pcm: bytes, at_ms: int) -> list[EndpointEvent]:
         """The events of one frame of 512 samples that begins at `at_ms`."""
@@ -170,7 +175,7 @@ class Endpointer:
         self._began = None
         self._voiced = 0
         self._lead.clear()
-        return UtteranceEnd(at_ms, forced)
+        return UtteranceEnd(at_ms, forced, self._last_voice)
 
 
 _PER_MS = SAMPLE_RATE // 1000
@@ -183,6 +188,11 @@ class UtteranceCutter:
         self._endpointer = endpointer
         self._rest = bytearray()
         self._next = 0
+
+    @property
+    def last_voice_ms(self) -> int | None:
+        """As of `Endpointer`."""
+        return self._endpointer.last_voice_ms
 
     def hear(self, position: int, pcm: bytes) -> list[EndpointEvent]:
         """The events of audio that begins `position` samples into the channel."""

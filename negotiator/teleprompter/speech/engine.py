@@ -7,11 +7,13 @@ All calls block; a worker is single-threaded and has no event loop.
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from negotiator.teleprompter.speech.events import TranscriptWord
 from negotiator.teleprompter.speech.recognizer import EngineCapabilities
+from negotiator.teleprompter.speech.whisper_weights import BASE_PACKAGES, TINY_PACKAGES
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +36,8 @@ class Decoder(Protocol):
         """Add audio to the utterance, 16 kHz s16le."""
         ...
 
-    def partial(self) -> str:
-        """The text so far; always empty for an engine that recognises whole utterances only."""
+    def partial(self) -> Transcription:
+        """The text so far; where utterances are recognised whole, what `end` would give now, for as much work."""
         ...
 
     def end(self) -> Transcription:
@@ -58,8 +60,7 @@ class SpeechEngine(Protocol):
 
 
 LoadEngine = Callable[[Path | None], SpeechEngine]
-"""The function `load` of every engine's module: from the operator's model to an engine; raises OSError or ValueError.
-"""
+"""The function of an engine's module that loads it, from the operator's model; raises OSError or ValueError."""
 
 
 def words_from_rows(rows: list[Any]) -> tuple[TranscriptWord, ...]:
@@ -82,22 +83,28 @@ def without_inventions(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class EngineKind:
-    """An engine that settings can name: its capabilities, the package it needs and the module that loads it.
+    """An engine: its capabilities, the packages it needs, and the module and its function that load it.
 
     `longest_ms` is the greatest length of an utterance.
     """
 
     caps: EngineCapabilities
-    package: str
+    packages: tuple[str, ...]
     module: str
     longest_ms: int
+    loader: str = "load"
     doubtful: float | None = None
     """The confidence below which a final is likely wrong, where that was measured."""
 
 
 _ENGLISH: Final = ("en",)
+LANGUAGES: Final = ("en", "de", "es", "fr", "it", "nl", "pt")
+"""Languages that a session can name: of those that Whisper base knows, the ones it was trained on most."""
+_WHISPER: Final = ("ctranslate2", "tokenizers")
 MAX_WHOLE_UTTERANCE_MS: Final = 6_000
-"""Greatest length of an utterance for engines that recognise it whole and so hold it in memory meanwhile."""
+"""Greatest length of an utterance for services that recognise it whole and so hold it in memory meanwhile."""
+_WINDOW_MS: Final = 9_000
+"""The same for Whisper in a worker: what its window of ten seconds holds. At 6 s twice the words are wrong."""
 _STREAM_MS: Final = 15_000
 
 ENGINE_KINDS: Final[dict[str, EngineKind]] = {
@@ -114,7 +121,7 @@ ENGINE_KINDS: Final[dict[str, EngineKind]] = {
                 " or a lively call most words are wrong, so name a better engine before relying on it."
             ),
         ),
-        "pocketsphinx",
+        ("pocketsphinx",),
         "pocketsphinx_engine",
         _STREAM_MS,
         doubtful=0.35,
@@ -132,7 +139,7 @@ ENGINE_KINDS: Final[dict[str, EngineKind]] = {
                 " language and quality are the model's."
             ),
         ),
-        "sherpa_onnx",
+        ("sherpa_onnx",),
         "sherpa_engine",
         _STREAM_MS,
     ),
@@ -148,30 +155,68 @@ ENGINE_KINDS: Final[dict[str, EngineKind]] = {
                 "Vosk with the operator's model, on this machine: small models miss about one word in eight."
             ),
         ),
-        "vosk",
+        ("vosk",),
         "vosk_engine",
         _STREAM_MS,
     ),
-    "faster-whisper": EngineKind(
+    "whisper": EngineKind(
         EngineCapabilities(
-            "faster-whisper",
+            "whisper",
             "segmented",
-            interim=False,
-            word_times=True,
+            interim=True,
+            word_times=False,
+            languages=LANGUAGES,
+            offline=True,
+            quality_note=(
+                "Embedded Whisper base, on this machine: of English people read or said without noise it mistakes about"
+                " one word in thirty, more in noise, and more in other languages; words come after each short pause."
+            ),
+        ),
+        (*_WHISPER, *BASE_PACKAGES),
+        "whisper_engine",
+        _WINDOW_MS,
+        loader="load_base",
+        doubtful=0.5,
+    ),
+    "whisper-tiny": EngineKind(
+        EngineCapabilities(
+            "whisper-tiny",
+            "segmented",
+            interim=True,
+            word_times=False,
+            languages=_ENGLISH,
+            offline=True,
+            quality_note=(
+                "Embedded Whisper tiny.en, on this machine: English only; about twice the wrong words of Whisper base,"
+                " in less memory; words come after each short pause."
+            ),
+        ),
+        (*_WHISPER, *TINY_PACKAGES),
+        "whisper_engine",
+        _WINDOW_MS,
+        loader="load_tiny",
+        doubtful=0.5,
+    ),
+    "whisper-folder": EngineKind(
+        EngineCapabilities(
+            "whisper-folder",
+            "segmented",
+            interim=True,
+            word_times=False,
             languages=(),
             offline=True,
             quality_note=(
-                "Whisper with the operator's model, on this machine: good with accents, but words come only after a"
-                " pause, and it may invent some in noise."
+                "Whisper with the operator's model, on this machine: language and quality are the model's;"
+                " words come after each short pause."
             ),
         ),
-        "faster_whisper",
+        _WHISPER,
         "whisper_engine",
-        MAX_WHOLE_UTTERANCE_MS,
+        _WINDOW_MS,
     ),
 }
 
 
-def engine_module(kind: EngineKind) -> str:
-    """The module that loads the engine."""
-    return f"{__package__}.{kind.module}"
+def engine_loader(kind: EngineKind) -> LoadEngine:
+    """The function that loads the engine; only now is its module imported."""
+    return getattr(import_module(f"{__package__}.{kind.module}"), kind.loader)

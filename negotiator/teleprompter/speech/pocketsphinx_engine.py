@@ -66,10 +66,10 @@ class PocketsphinxDecoder:
     def feed(self, pcm: bytes) -> None:
         self._decoder.process_raw(pcm, no_search=False, full_utt=False)
 
-    def partial(self) -> str:
+    def partial(self) -> Transcription:
         """The text of the best path so far."""
         best = self._decoder.hyp()
-        return best.hypstr if best else ""
+        return Transcription(best.hypstr if best else "")
 
     def end(self) -> Transcription:
         """The text of the best path through the lattice, with each word's posterior."""

@@ -19,7 +19,8 @@ class RecognizerBusy(Exception):
 class EngineCapabilities:
     """The capabilities of an engine, with a note on its quality for the user who relies on it.
 
-    `kind`: words come during speech (`streaming`), only after a pause (`segmented`), or no audio is accepted (`text`).
+    `kind`: words come one by one (`streaming`), utterances are recognised whole (`segmented`), or no audio is accepted
+    (`text`).
     `languages` are BCP 47 primary tags, empty when unknown. `third_party` is the host that receives the audio, empty
     when it stays on this machine.
     """

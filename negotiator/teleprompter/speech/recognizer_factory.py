@@ -14,7 +14,9 @@ from negotiator.teleprompter.speech.recognizer import (
     StreamConfig,
 )
 
-EMBEDDED_ENGINE: Final = "pocketsphinx"
+EMBEDDED_ENGINES: Final = ("whisper", "pocketsphinx")
+"""The engines of `auto`: the first that is installed with its weights."""
+_FOLDER_ENGINE: Final = "whisper-folder"
 _REMOTE: Final = frozenset({"openai", "deepgram"})
 
 
@@ -47,21 +49,37 @@ class TextOnlyRecognizer:
 
 
 def make_recognizer(settings: Settings) -> Recognizer:
-    """The engine that the settings name; by default the embedded one, never a remote one."""
+    """The engine that the settings name; by default the best embedded one, never a remote one."""
     if (engine := settings.speech_engine) == "none":
         return TextOnlyRecognizer("the operator turned audio off")
     if engine in _REMOTE:
         return _remote(settings)
-    name = EMBEDDED_ENGINE if engine == "auto" else engine
-    if find_spec(ENGINE_KINDS[name].package) is None:
-        return TextOnlyRecognizer(f"{name} is not installed")
+    if engine == "auto":
+        name = next((each for each in EMBEDDED_ENGINES if not _missing(each)), EMBEDDED_ENGINES[0])
+    else:
+        name = _FOLDER_ENGINE if engine == "whisper" and settings.speech_model_path else engine
+    if missing := _missing(name):
+        return TextOnlyRecognizer(f"{missing} is not installed")
     return LocalRecognizer(
         name,
-        settings.speech_model_path,
+        settings.models_folder if name == "whisper" else settings.speech_model_path,
         hangover_ms=settings.speech_pause_ms,
         workers=settings.speech_workers,
         streams=settings.speech_streams,
     )
+
+
+def recognizer_state(settings: Settings, caps: EngineCapabilities) -> str:
+    """The health check of speech: `ok` with the engine, or `lesser` when `auto` found only a lesser one, and why."""
+    if settings.speech_engine == "auto" and (missing := _missing(EMBEDDED_ENGINES[0])):
+        return f"lesser: {caps.id}, as {missing} is not installed"
+    return f"ok: {caps.id}"
+
+
+def _missing(engine: str) -> str:
+    """The first package that an engine needs and that is not installed; empty when it has all."""
+    packages = ENGINE_KINDS[engine].packages
+    return next((package for package in packages if find_spec(package) is None), "")
 
 
 def _remote(settings: Settings) -> Recognizer:

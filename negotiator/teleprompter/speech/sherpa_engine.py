@@ -74,15 +74,15 @@ class SherpaDecoder:
         """Decode as far as the audio allows."""
         self._accept(np.frombuffer(pcm, "<i2").astype(np.float32) / 32768)
 
-    def partial(self) -> str:
-        return _plain(self._recognizer.get_result(self._stream))
+    def partial(self) -> Transcription:
+        return Transcription(_plain(self._recognizer.get_result(self._stream)))
 
     def end(self) -> Transcription:
         """Decode the rest and return the text."""
         self._accept(_TAIL)
         self._stream.input_finished()
         self._decode()
-        heard = Transcription(self.partial())
+        heard = self.partial()
         self._stream = None
         return heard
 

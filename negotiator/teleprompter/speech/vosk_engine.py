@@ -57,10 +57,10 @@ class VoskDecoder:
         if self._recognizer.AcceptWaveform(pcm):
             self._settled.append(json.loads(self._recognizer.Result()))
 
-    def partial(self) -> str:
+    def partial(self) -> Transcription:
         """The finished parts and the text of the current one."""
         last = json.loads(self._recognizer.PartialResult()).get("partial", "")
-        return _joined([*(piece.get("text", "") for piece in self._settled), last])
+        return Transcription(_joined([*(piece.get("text", "") for piece in self._settled), last]))
 
     def end(self) -> Transcription:
         """The text of all parts, with the confidences of their words."""

@@ -1,8 +1,12 @@
 """The worker process: `python -m negotiator.teleprompter.speech.worker_process`, frames on standard input and output.
 
-For each channel the endpointer cuts utterances, a decoder recognises them, and reports are written as frames. An engine
-that recognises whole utterances only makes no partials. The process ends when its input ends, since the server has
-closed it or died. It opens no file but its model, and keeps no audio beyond the open utterance.
+For each channel the endpointer cuts utterances, a decoder recognises them, and reports are written as frames. The
+process ends when its input ends, since the server has closed it or died. It opens no file but its model, and keeps no
+audio beyond the open utterance.
+
+An engine that recognises utterances whole hears an open one ahead of its end, while no audio waits: at a short pause,
+and that becomes the final if nothing more is said, and each second, for at most a third of the time of the process. So
+partials never delay a final by more than one of them takes.
 """
 
 import json
@@ -10,8 +14,9 @@ import os
 import resource
 import select
 import signal
-from collections.abc import Callable
-from importlib import import_module
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,7 +35,7 @@ from negotiator.teleprompter.speech.engine import (
     Decoder,
     SpeechEngine,
     Transcription,
-    engine_module,
+    engine_loader,
 )
 from negotiator.teleprompter.speech.worker_frames import (
     FrameKind,
@@ -44,28 +49,69 @@ Report = list[Any]
 confidence]`: n counts this listener's utterances, times are milliseconds on the channel's clock."""
 
 
+_PAUSE_MS: Final = 192
+"""The silence after which an open utterance is heard ahead of its end: less than any pause that ends one."""
+_AGAIN_MS: Final = 1_000
+"""The audio after which an open utterance is heard again while its speaker goes on."""
+
+
 class ChannelListener:
-    """Recognises one channel and passes reports to `tell`; one for each attachment of a channel to a worker."""
+    """Recognises one channel and passes reports to `tell`; one for each attachment of a channel to a worker.
+
+    With `whole` the decoder recognises utterances whole, and only `hear_ahead` makes partials.
+    """
 
     def __init__(
-        self, cutter: UtteranceCutter, decoder: Decoder, tell: Callable[[Report], None]
+        self,
+        cutter: UtteranceCutter,
+        decoder: Decoder,
+        tell: Callable[[Report], None],
+        *,
+        whole: bool = False,
     ) -> None:
         self._cutter = cutter
         self._decoder = decoder
         self._tell = tell
+        self._whole = whole
         self._number = 0
         self._began = self._until = 0
         self._partial = ""
+        self._ahead: Transcription | None = None
+        self._ahead_until = 0
+        self._interim = False
 
     def hear(self, position: int, pcm: bytes, *, interim: bool) -> None:
         """Recognise audio that begins `position` samples into the channel; report a partial only if `interim`."""
         speaking = self._follow(self._cutter.hear(position, pcm))
-        if not (speaking and interim):
-            return
-        text = self._decoder.partial()
-        if text and text != self._partial:
-            self._partial = text
-            self._tell(["partial", self._number, text, self._until])
+        self._interim = interim
+        if speaking and interim and not self._whole:
+            self._tell_partial(self._decoder.partial())
+
+    def waits_ms(self, *, paused: bool) -> int:
+        """Milliseconds of audio since the open utterance was heard ahead, if it should be again; otherwise 0.
+
+        With `paused` it should be as soon as its speaker pauses.
+        """
+        voiced = self._cutter.last_voice_ms
+        if not (self._whole and self._interim) or voiced is None or self._ahead_covers(voiced):
+            return 0
+        new = self._until - self._ahead_until
+        due = self._until - voiced >= _PAUSE_MS if paused else new >= _AGAIN_MS
+        return new if due else 0
+
+    def _ahead_covers(self, voiced_ms: int) -> bool:
+        """Whether what was heard ahead has all of a voice that ends here, with its soft ending."""
+        return self._ahead_until >= voiced_ms + _PAUSE_MS
+
+    def hear_ahead(self) -> None:
+        """Recognise the open utterance as if it ended here."""
+        self._ahead, self._ahead_until = self._decoder.partial(), self._until
+        self._tell_partial(self._ahead)
+
+    def _tell_partial(self, heard: Transcription) -> None:
+        if heard.text and heard.text != self._partial:
+            self._partial = heard.text
+            self._tell(["partial", self._number, heard.text, self._until])
 
     def finish(self) -> None:
         """End the audio: an open utterance is recognised to its end."""
@@ -78,17 +124,18 @@ class ChannelListener:
             match cut:
                 case UtteranceStart(at_ms):
                     self._number += 1
-                    self._began = self._until = at_ms
-                    self._partial = ""
+                    self._began = self._until = self._ahead_until = at_ms
+                    self._partial, self._ahead = "", None
                     self._tell(["start", self._number, at_ms])
                     self._decoder.begin()
                 case UtteranceAudio(pcm):
                     self._decoder.feed(pcm)
                     self._until += len(pcm) // 32
                     fed = True
-                case UtteranceEnd(at_ms, forced):
+                case UtteranceEnd(at_ms, forced, voiced_ms):
                     self._tell(["end", self._number, at_ms, forced])
-                    self._finally(self._decoder.end(), max(at_ms, self._began))
+                    known = self._ahead if self._ahead_covers(voiced_ms) else None
+                    self._finally(known or self._decoder.end(), max(at_ms, self._began))
                     fed = False
         return fed
 
@@ -109,6 +156,8 @@ class ChannelListener:
 _READ: Final = 65_536
 _NICE: Final = 5
 """The niceness of the process, so that the server's own process goes first."""
+_REST: Final = 2.0
+"""After hearing ahead of a speaker who goes on, for how many times as long no such work is done."""
 
 
 class WorkerProcess:
@@ -117,11 +166,13 @@ class WorkerProcess:
         self._engine: SpeechEngine | None = None
         self._detector: Callable[[], VoiceDetector] | None = None
         self._hangover_ms = self._longest_ms = 0
+        self._whole = False
+        self._rests_until = 0.0
         self._streams: dict[int, tuple[ChannelListener, Decoder]] = {}
 
     def on(self, told: PipeFrame) -> None:
-        """Handle a frame; an error of the engine ends that stream only."""
-        try:
+        """Handle a frame."""
+        with self._faults_of(told.stream):
             match told.kind:
                 case FrameKind.LOAD:
                     self._load(told)
@@ -133,15 +184,43 @@ class WorkerProcess:
                     self._finish(told.stream)
                 case _:
                     self._close(told.stream)
-        except Exception as fault:  # engines raise any exception; the other streams continue
-            self._streams.pop(told.stream, None)  # the decoder of a failed stream is not used again
-            said = f"{type(fault).__name__}: {fault}"[:500].encode()
-            self._output(encode_frame(FrameKind.FAULT, told.stream, payload=said))
 
-    def idle(self) -> None:
-        """Let the engine load in advance what it needs next, since no audio waits."""
-        if self._engine is not None:
-            self._engine.prepare()
+    def idle(self) -> bool:
+        """Do one piece of work for later, since no audio waits; False when there is none."""
+        if self._engine is None:
+            return False
+        self._engine.prepare()
+        now = time.monotonic()
+        if (stream := self._waiting(paused=True)) is not None:
+            self._ahead(stream)
+        elif now >= self._rests_until and (stream := self._waiting(paused=False)) is not None:
+            self._ahead(stream)
+            done = time.monotonic()
+            self._rests_until = done + _REST * (done - now)
+        return stream is not None
+
+    def _waiting(self, *, paused: bool) -> int | None:
+        """The stream whose open utterance waits longest for being heard ahead."""
+        waits = {
+            stream: listener.waits_ms(paused=paused)
+            for stream, (listener, _) in self._streams.items()
+        }
+        stream = max(waits, key=lambda each: waits[each], default=None)
+        return stream if stream is not None and waits[stream] else None
+
+    def _ahead(self, stream: int) -> None:
+        with self._faults_of(stream):
+            self._streams[stream][0].hear_ahead()
+
+    @contextmanager
+    def _faults_of(self, stream: int) -> Generator[None]:
+        """Report an error of the engine, which ends that stream only."""
+        try:
+            yield
+        except Exception as fault:  # engines raise any exception; the other streams continue
+            self._streams.pop(stream, None)  # the decoder of a failed stream is not used again
+            said = f"{type(fault).__name__}: {fault}"[:500].encode()
+            self._output(encode_frame(FrameKind.FAULT, stream, payload=said))
 
     def _load(self, told: PipeFrame) -> None:
         wanted = told.json()
@@ -149,7 +228,8 @@ class WorkerProcess:
         model = Path(wanted["model"]) if wanted["model"] else None
         self._hangover_ms, self._longest_ms = wanted["hangover_ms"], kind.longest_ms
         self._detector = detector_factory()
-        self._engine = import_module(engine_module(kind)).load(model)
+        self._whole = kind.caps.kind == "segmented"
+        self._engine = engine_loader(kind)(model)
         self._output(encode_frame(FrameKind.READY))
 
     def _open(self, told: PipeFrame) -> None:
@@ -166,7 +246,8 @@ class WorkerProcess:
                 encode_frame(FrameKind.REPORT, stream, payload=json.dumps(report).encode())
             )
 
-        self._streams[stream] = ChannelListener(UtteranceCutter(endpointer), decoder, tell), decoder
+        listener = ChannelListener(UtteranceCutter(endpointer), decoder, tell, whole=self._whole)
+        self._streams[stream] = listener, decoder
 
     def _audio(self, told: PipeFrame) -> None:
         if (found := self._streams.get(told.stream)) is None:
@@ -203,8 +284,8 @@ def main() -> None:
 
     child, frames = WorkerProcess(write), PipeFrameReader()
     while True:
-        if not select.select([0], [], [], 0)[0]:
-            child.idle()
+        while not select.select([0], [], [], 0)[0] and child.idle():
+            pass
         data = os.read(0, _READ)
         if not data:
             return

@@ -2,7 +2,8 @@
 
 `ConfidenceMonitor` detects that an engine is unsure of most finals, so that the user can be told. Measured with
 pocketsphinx: the median confidence of a final is 0.8 for a clear voice, 0.24 at a signal-to-noise ratio of 20 dB (47 %
-of words wrong) and 0.11 at 10 dB (97 %).
+of words wrong) and 0.11 at 10 dB (97 %). With Whisper base on people's recordings the least median of five finals is
+0.62 without noise, 0.54 at 20 dB (5 % wrong), 0.41 at 0 dB (44 %), and the greatest at −5 dB (86 %) is 0.49.
 """
 
 import asyncio

@@ -15,6 +15,7 @@ from tests.conftest import make_settings
 from tests.live.speech.fake_speech_services import KEY, MODEL, fake_deepgram, fake_transcriptions
 from tests.live.speech.scripted_recognizer import ScriptedRecognizer
 
+STREAMS = 4
 STANDINS = Path(__file__).parent / "standins"
 
 Engines = Callable[[str], Awaitable[Recognizer]]
@@ -44,16 +45,20 @@ async def engines(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[En
         stand_in(patch)
 
         async def make(name: str) -> Recognizer:
-            chosen: dict[str, Any] = {"speech_engine": name, "speech_workers": 1}
+            chosen: dict[str, Any] = {
+                "speech_engine": name,
+                "speech_workers": 1,
+                "speech_streams": STREAMS,
+            }
             if name == "scripted":
-                return ScriptedRecognizer()
+                return ScriptedRecognizer(most=STREAMS)
             if name == "openai":
                 service = await stack.enter_async_context(fake_transcriptions())
                 chosen |= {"speech_url": service.url, "speech_key": KEY, "speech_model": MODEL}
             elif name == "deepgram":
                 service = await stack.enter_async_context(fake_deepgram())
                 chosen |= {"speech_url": service.url, "speech_key": KEY, "speech_model": MODEL}
-            elif name != "pocketsphinx":
+            elif name in {"sherpa-onnx", "vosk"}:
                 chosen["speech_model_path"] = model(folder)
             return make_recognizer(make_settings(folder, folder, **chosen))
 

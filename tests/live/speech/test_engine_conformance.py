@@ -23,10 +23,11 @@ from tests.helpers.synthetic_speech import (
     silence,
     synthesise,
 )
-from tests.live.speech.conftest import Engines
+from tests.live.speech.conftest import STREAMS, Engines
 
 NAMES: Final = (
-    *("scripted", "pocketsphinx", "sherpa-onnx", "vosk", "faster-whisper", "openai", "deepgram"),
+    *("scripted", "pocketsphinx", "whisper", "whisper-tiny"),
+    *("sherpa-onnx", "vosk", "openai", "deepgram"),
 )
 TWO: Final = ("your price is too high for us", "we need ten percent less")
 
@@ -108,7 +109,8 @@ async def test_more_channels_than_the_operator_allowed_are_refused(
 ) -> None:
     recognizer = await engines(name)
     taken = [
-        await recognizer.open(StreamConfig()) for _ in range(8 if name != "pocketsphinx" else 0)
+        await recognizer.open(StreamConfig())
+        for _ in range(STREAMS if name != "pocketsphinx" else 0)
     ]
     if taken:
         with pytest.raises(RecognizerBusy):

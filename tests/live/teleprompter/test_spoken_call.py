@@ -12,7 +12,7 @@ from tests.live.teleprompter.socket_client import TeleprompterUser, bound
 
 SCRIPT: Final = (
     ("them", "honestly that is way over our budget", "budget"),
-    ("them", "i would have to ask my boss", "authority"),
+    ("them", "i have to ask my manager before i can sign", "authority"),
     ("them", "your competitor is much cheaper", "competitor"),
     ("them", "this is our final offer take it or leave it", "ultimatum"),
 )
@@ -51,9 +51,9 @@ async def test_a_spoken_call_raises_the_cards_of_what_is_said(two_workers: Serve
     async with two_workers.connect() as client:
         one = await caller.open(client, source="audio")
         view = (await client.get(one, headers=caller.headers)).json()
-        assert view["engine"]["id"] == "pocketsphinx"
+        assert view["engine"]["id"] == "whisper"
         assert view["engine"]["processor"] is None
-        assert "quiet" in view["engine"]["quality_note"]
+        assert "on this machine" in view["engine"]["quality_note"]
         socket = await caller.socket(one, 0)
         channels = [{"id": name} for name in CHANNELS]
         await socket.send(json.dumps({"type": "start", "channels": channels}))
@@ -68,7 +68,7 @@ async def test_a_spoken_call_raises_the_cards_of_what_is_said(two_workers: Serve
         transcript = (await client.get(f"{one}/transcript", headers=caller.headers)).json()
         words = " ".join(line["text"] for line in transcript["lines"] if line["speaker"])
         assert "budget" in words
-        assert "boss" in words
+        assert "manager" in words
         spoken = [m for m in said if m["type"] == "transcript.final"]
         assert all(0 <= m["start_ms"] < m["end_ms"] for m in spoken)
         assert all(m["speaker"] == "them" for m in spoken)

@@ -28,7 +28,7 @@ def test_an_utterance_begins_a_little_before_the_voice_and_ends_after_the_pause(
     cuts = cutter().hear(0, frames("." * 20 + "v" * 10 + "." * 20))
     assert marks(cuts) == [
         UtteranceStart(12 * FRAME_MS),
-        UtteranceEnd(30 * FRAME_MS + 64, forced=False),
+        UtteranceEnd(30 * FRAME_MS + 64, forced=False, voiced_ms=30 * FRAME_MS),
     ]
     sound = b"".join(cut.pcm for cut in cuts if isinstance(cut, UtteranceAudio))
     assert sound == frames("." * 8 + "v" * 10 + "." * 5)
@@ -63,13 +63,17 @@ def test_a_hole_in_the_audio_ends_the_utterance_before_it() -> None:
     ears = cutter()
     ears.hear(0, frames("vvvvvv"))
     cuts = ears.hear(16_000, frames("vv"))
-    assert marks(cuts) == [UtteranceEnd(6 * FRAME_MS, forced=True), UtteranceStart(1000)]
+    assert marks(cuts) == [
+        UtteranceEnd(6 * FRAME_MS, forced=True, voiced_ms=6 * FRAME_MS),
+        UtteranceStart(1000),
+    ]
 
 
 def test_the_end_of_the_audio_ends_the_utterance() -> None:
     ears = cutter()
     ears.hear(0, frames("vvvv") + VOICE[:100])
-    assert marks(ears.finish()) == [UtteranceEnd((4 * FRAME_SAMPLES + 50) // 16, forced=True)]
+    (end,) = marks(ears.finish())
+    assert end == UtteranceEnd((4 * FRAME_SAMPLES + 50) // 16, forced=True, voiced_ms=5 * FRAME_MS)
     assert ears.finish() == []
 
 

@@ -9,8 +9,13 @@ from negotiator.errors import Unavailable
 from negotiator.settings import SettingsError, load
 from negotiator.teleprompter.speech import endpointer, recognizer_factory
 from negotiator.teleprompter.speech.recognizer import Recognizer, StreamConfig
-from negotiator.teleprompter.speech.recognizer_factory import TextOnlyRecognizer, make_recognizer
+from negotiator.teleprompter.speech.recognizer_factory import (
+    TextOnlyRecognizer,
+    make_recognizer,
+    recognizer_state,
+)
 from negotiator.teleprompter.speech.voice_detectors import EnergyDetector
+from negotiator.teleprompter.speech.whisper_weights import BASE_PACKAGES
 
 
 @pytest.fixture(autouse=True)
@@ -32,16 +37,47 @@ def only(*packages: str) -> Any:
     return find
 
 
-def test_the_embedded_engine_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recognizer_factory, "find_spec", only("pocketsphinx", "vosk"))
+WHISPER = ("ctranslate2", "tokenizers", *BASE_PACKAGES)
+
+
+def state() -> str:
+    settings = load()
+    return recognizer_state(settings, make_recognizer(settings).caps)
+
+
+def test_whisper_is_the_default_where_its_weights_are_installed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(recognizer_factory, "find_spec", only(*WHISPER, "pocketsphinx"))
     caps = chosen().caps
     assert (caps.id, caps.kind, caps.offline, caps.third_party) == (
-        "pocketsphinx",
-        "streaming",
+        "whisper",
+        "segmented",
         True,
         "",
     )
+    assert {"en", "de", "es", "fr"} <= set(caps.languages)
+    assert state() == "ok: whisper"
+
+
+def test_without_the_weights_pocketsphinx_hears_and_health_says_why(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(recognizer_factory, "find_spec", only(*WHISPER[:-1], "pocketsphinx"))
+    caps = chosen().caps
+    assert (caps.id, caps.kind, caps.languages) == ("pocketsphinx", "streaming", ("en",))
     assert "better engine" in caps.quality_note
+    assert state() == f"lesser: pocketsphinx, as {BASE_PACKAGES[1]} is not installed"
+    assert isinstance(chosen(speech_engine="whisper"), TextOnlyRecognizer)
+
+
+def test_an_operator_s_folder_takes_the_place_of_whisper_s_weights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recognizer_factory, "find_spec", only(*WHISPER[:2]))
+    caps = chosen(speech_engine="whisper", speech_model_path=tmp_path).caps
+    assert (caps.id, caps.languages) == ("whisper-folder", ())
+    assert "operator's model" in caps.quality_note
 
 
 @pytest.mark.asyncio
@@ -49,7 +85,8 @@ async def test_without_an_engine_there_is_text_only(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(recognizer_factory, "find_spec", only())
     recognizer = chosen()
     assert recognizer.caps.kind == "text"
-    assert "pocketsphinx is not installed" in recognizer.caps.quality_note
+    assert "ctranslate2 is not installed" in recognizer.caps.quality_note
+    assert state() == "lesser: text, as ctranslate2 is not installed"
     with pytest.raises(Unavailable, match="text only"):
         await recognizer.open(StreamConfig())
     await recognizer.close()
@@ -88,7 +125,7 @@ async def test_a_remote_engine_names_who_hears() -> None:
         ({"speech_engine": "deepgram", "speech_url": "https://a.example/v1"}, "wss"),
         ({"speech_url": "https://a.example/v1", "speech_model": "m"}, "speech_engine"),
         ({"speech_engine": "vosk"}, "speech_model_path"),
-        ({"speech_engine": "whisper"}, "SPEECH_ENGINE"),
+        ({"speech_engine": "whisper-large"}, "SPEECH_ENGINE"),
         ({"speech_pause_ms": 100}, "SPEECH_PAUSE_MS"),
     ],
 )

@@ -91,9 +91,7 @@ async def test_after_a_restart_the_open_utterance_is_the_same_one() -> None:
 class Parrot:
     """A decoder that says how much it was fed."""
 
-    def __init__(self, *, whole: bool = False) -> None:
-        self._whole = whole
-        self.fed = 0
+    fed = 0
 
     def begin(self) -> None:
         self.fed = 0
@@ -101,16 +99,16 @@ class Parrot:
     def feed(self, pcm: bytes) -> None:
         self.fed += len(pcm) // 32
 
-    def partial(self) -> str:
-        return "" if self._whole else f"{self.fed} ms"
+    def partial(self) -> Transcription:
+        return Transcription(f"{self.fed} ms")
 
     def end(self) -> Transcription:
         return Transcription(f"{self.fed} ms", (TranscriptWord("ms", 0, 99_999, 0.5),), 0.5)
 
 
-def listened(decoder: Parrot, *, interim: bool = True) -> list[Report]:
+def listened(decoder: Parrot, *, interim: bool = True, whole: bool = False) -> list[Report]:
     reports: list[Report] = []
-    listener = ChannelListener(cutter(), decoder, reports.append)
+    listener = ChannelListener(cutter(), decoder, reports.append, whole=whole)
     pcm = frames("." * 12 + "v" * 9 + "." * 9 + "vvv")
     for start in range(0, len(pcm), 2048):
         listener.hear(start // 2, pcm[start : start + 2048], interim=interim)
@@ -130,8 +128,10 @@ def test_an_engine_that_hears_along_has_partials() -> None:
     assert len(set(partials)) == len(partials)
 
 
-def test_an_engine_that_hears_it_whole_has_none_and_neither_has_one_that_is_late() -> None:
-    assert {report[0] for report in listened(Parrot(whole=True))} == {"start", "end", "final"}
+def test_an_engine_that_hears_it_whole_has_none_by_itself_and_neither_has_one_that_is_late() -> (
+    None
+):
+    assert {report[0] for report in listened(Parrot(), whole=True)} == {"start", "end", "final"}
     assert {report[0] for report in listened(Parrot(), interim=False)} == {"start", "end", "final"}
 
 
