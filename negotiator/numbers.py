@@ -1,10 +1,11 @@
-"""Numbers in English text, read from digits and from words.
+"""Numbers in text, read from digits and from words.
 
 Three readers share the tables and the tokens of this module, since a number means something else to each of them:
 
 - `numbers_in` reads what is written: every value that `1.250` or `nine thousand five hundred` can mean. A text that a
   language model reworded is checked with it.
-- `number_runs` reads what is spoken: "twelve five" beside a price, "two million and a half".
+- `number_runs` reads what is said in a talk, spoken or typed: "twelve five" beside a price, "two million and a half",
+  "€ 1.250,00", "9,5k". English, German, French and Spanish number words are known.
 - `digit_runs` reads digits that name something instead of counting it: telephone, card and account numbers.
 """
 
@@ -14,6 +15,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, NamedTuple
+
+from negotiator.number_words import NumberLanguage, foreign_scale, language_of, read_number_words
 
 _DIGIT_NAMES: Final = "zero one two three four five six seven eight nine"
 _TEEN_NAMES: Final = (
@@ -25,7 +28,10 @@ UNITS: Final = {word: value for value, word in enumerate(f"{_DIGIT_NAMES} {_TEEN
 TENS: Final = {word: 10 * value for value, word in enumerate(_TEN_NAMES.split(), start=2)}
 _THOUSANDS: Final = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
 _ABBREVIATIONS: Final = {"k": 10**3, "m": 10**6, "bn": 10**9}
-SPOKEN_SCALES: Final = {**_THOUSANDS, **_ABBREVIATIONS, "grand": 10**3, "mil": 10**6}
+SPOKEN_SCALES: Final = {
+    **{**_THOUSANDS, **_ABBREVIATIONS, "grand": 10**3, "mil": 10**6, "mio": 10**6},
+    **{"lakh": 10**5, "lakhs": 10**5, "crore": 10**7, "crores": 10**7},
+}
 """What multiplies a spoken number; "hundred" belongs to the number itself ("two hundred thousand")."""
 WRITTEN_SCALES: Final = {
     **{"hundred": 100, **_THOUSANDS},
@@ -35,26 +41,47 @@ WRITTEN_SCALES: Final = {
 COUNT_WORDS: Final = frozenset([*list(UNITS)[2:], *TENS, "hundred", "thousand", "million", "dozen"])
 """The words that count more than one: "zero" and "one" are left out, since "one" is mostly a pronoun."""
 CURRENCY_WORDS: Final = {
-    "$": "USD", "dollar": "USD", "dollars": "USD", "bucks": "USD", "usd": "USD",
-    "€": "EUR", "euro": "EUR", "euros": "EUR", "eur": "EUR",
+    "$": "USD", "dollar": "USD", "dollars": "USD", "buck": "USD", "bucks": "USD", "usd": "USD",
+    "€": "EUR", "euro": "EUR", "euros": "EUR", "eur": "EUR", "eu": "EUR",
     "£": "GBP", "pound": "GBP", "pounds": "GBP", "quid": "GBP", "gbp": "GBP",
-    "¥": "JPY", "yen": "JPY", "francs": "CHF", "chf": "CHF",
+    "¥": "JPY", "yen": "JPY", "jpy": "JPY", "₹": "INR", "inr": "INR", "rupees": "INR", "rs": "INR",
+    "francs": "CHF", "franken": "CHF", "chf": "CHF", "fr": "CHF", "sfr": "CHF", "stutz": "CHF",
+    "sek": "SEK", "kr": "SEK", "kronor": "SEK", "kroner": "SEK", "nok": "NOK", "dkk": "DKK",
+    "zł": "PLN", "pln": "PLN", "zloty": "PLN", "kč": "CZK", "czk": "CZK",
+    "rand": "ZAR", "zar": "ZAR", "cad": "CAD", "aud": "AUD", "nzd": "NZD", "sgd": "SGD", "hkd": "HKD",
+    "mxn": "MXN", "clp": "CLP", "ars": "ARS", "cop": "COP", "pesos": "MXN", "dólares": "USD", "piastres": "CAD",
 }  # fmt: skip
-"""Signs and words of a currency, with its ISO 4217 code."""
+"""Signs and words of a currency, with its ISO 4217 code; the commonest one where several countries use the word."""
+_SHARED_NAMES: Final = (
+    frozenset(["USD", "CAD", "AUD", "NZD", "SGD", "HKD", "MXN", "CLP", "ARS", "COP"]),
+    frozenset(["SEK", "NOK", "DKK", "ISK", "CZK"]),
+)
+
+
+def may_be_currency(said: str, code: str) -> bool:
+    """Whether a currency read from a sign or a word may be `code`: "$" and "pesos" are said in many countries."""
+    return said == code or any(said in family and code in family for family in _SHARED_NAMES)
 
 
 class Token(NamedTuple):
     """A piece of a text in lower case, and where it stands.
 
     `kind` is `word`, `digits`, `amount` (a price, percentage, date or time), `mark` (any other character) or `redacted`
-    from `find_tokens`, and `word`, `number`, `sign` or `stop` from `number_tokens`. `value` is set for a `number`.
+    from `find_tokens`, and `word`, `number`, `sign`, `stop` or `other` (a clock time, a date, an ordinal) from
+    `number_tokens`. `readings` are the values that a `number` may have, the likeliest first.
     """
 
     text: str
     kind: str
     start: int
     end: int
-    value: Decimal | None = None
+    readings: tuple[Decimal, ...] = ()
+    scaled: bool = False
+
+    @property
+    def value(self) -> Decimal | None:
+        """The likeliest value of a `number`."""
+        return self.readings[0] if self.readings else None
 
 
 # Tokens
@@ -72,11 +99,15 @@ _TOKEN: Final = re.compile(
     r"|(?P<digits>[0-9]+(?![^\W_]))|(?P<word>[^\W_]+(?:['’][^\W\d_]+)?)|(?P<mark>[^\w\s]|_)"
 )
 _NUMBER_TOKEN: Final = re.compile(
-    r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?P<scale>k|m|bn)?(?![\w])"
-    r"|(?P<word>[^\W\d_]+(?:'[^\W\d_]+)?)|(?P<sign>[%$€£¥])|(?P<stop>[.!?;,\n])",
+    r"(?P<number>(?:(?P<grouped>\d{1,3}(?P<sep>[.,'’\u00a0\u202f ])\d{3}(?:(?P=sep)\d{3}){0,3}"
+    r"(?!\d)(?:(?!(?P=sep))[.,]\d{1,2}(?!\d))?|\d{1,2}(?:,\d{2}){1,3},\d{3}(?!\d))"
+    r"|(?P<other>\d{4}-\d{1,2}-\d{1,2}(?!\d)|\d{1,2}\.\d{1,2}\.\d{4}(?!\d)|\d{1,2}\.(?:0[1-9]|1[0-2])\.(?=\s[a-z]|,)"
+    r"|\d+(?:[:/'’x]\d{1,4}){1,3}(?!\d)|\d+(?:st|nd|rd|th|e|er|ère|ème|eme|º|ª|°)(?!\w))"
+    r"|\d+(?:[.,]\d+)?)(?:[.,](?:[-–—]{1,2}|=))?(?:(?P<scale>m|\s?(?:k|bn|mio|hundred|thousand|grand))(?![\w²]))?)"
+    r"|(?P<word>[^\W\d_]+(?:['’][^\W\d_]+)?)|(?P<sign>[%$€£¥₹])|(?P<stop>[.!?;,:\n¿¡(]|\s[-–—]\s)",
     re.IGNORECASE,
 )
-_STOPS: Final = ".!?;,"
+_SHORTENED: Final = frozenset(["kr", "fr", "sfr", "rs", "approx", "ca", "no", "ca", "rd"])
 
 
 def find_tokens(text: str) -> list[Token]:
@@ -87,40 +118,102 @@ def find_tokens(text: str) -> list[Token]:
     ]
 
 
-def number_tokens(text: str, tokens: Sequence[Token] | None = None) -> list[Token]:
+def number_tokens(text: str, language: NumberLanguage | None = None) -> list[Token]:
     """What `number_runs` reads, of the first 4,000 characters: "forty-two" gives two words, "42k" one number.
 
-    `tokens` are those that `find_tokens` gives for the same text, if they are known: whole words are taken from them.
+    In German, French and Spanish ("dreihundertfünfzig", "mille deux cents", "treinta y dos mil") the words of a number
+    are one token. `language` is the language of the text, found by its words where it is not given.
     """
-    if tokens is None or len(text) > MAX_SPOKEN_CHARACTERS or "\n" in text:
-        return list(_scan_numbers(text, 0, min(len(text), MAX_SPOKEN_CHARACTERS)))
-    found: list[Token] = []
+    found = list(_scan_numbers(text))
+    if language is None:
+        language = language_of([token.text for token in found])
+    return found if language == "en" else list(_fold_words(found, language))
+
+
+def _scan_numbers(text: str) -> Iterator[Token]:
+    before = ""
+    for found in _NUMBER_TOKEN.finditer(text, 0, min(len(text), MAX_SPOKEN_CHARACTERS)):
+        kind, start = found.lastgroup or "", found.start()
+        said = found.group().lower()
+        if kind == "word":
+            said = said.replace("’", "'")
+            if said.endswith("'s") and (
+                said[:-2] in UNITS or said[:-2] in TENS
+            ):  # "seventeen's a lot"
+                said = said[:-2]
+        elif kind == "stop" and said == "." and before in _SHORTENED:
+            continue
+        readings: tuple[Decimal, ...] = ()
+        scale = (found["scale"] or "").strip().lower()
+        if found["number"] is not None:
+            kind = "number"
+            is_code = start > 0 and text[start - 1].isalpha() and before not in _GLUED
+            if is_code or found["other"] is not None:
+                kind = "other"
+            else:
+                readings = _digit_readings(found)
+                if scale:
+                    factor = SPOKEN_SCALES.get(scale, 100)
+                    readings = tuple(value * factor for value in readings)
+        before = said
+        yield Token(said, kind, start, found.end(), readings, bool(scale))
+
+
+_GLUED: Final = frozenset(["r", "rs", "kr", "fr", "chf", "eur", "usd", "gbp", "us", "s"])
+"""What stands directly before the digits of a price: "R1800"; other letters make a code ("A4")."""
+
+
+def _digit_readings(found: re.Match[str]) -> tuple[Decimal, ...]:
+    """The values that digits with separators may have: "1.250" is 1,250 or 1.25, "14 500" 14,500 or two numbers."""
+    grouped, sep = found["grouped"], found["sep"]
+    if grouped is None:
+        plain = _PLAIN.match(found["number"])
+        return (Decimal(plain.group().replace(",", ".")),) if plain else ()
+    if sep is None:  # "1,20,000"
+        return (Decimal(grouped.replace(",", "")),)
+    whole, decimals = grouped, ""
+    if len(grouped) > 3 and grouped[-3] in ".," and grouped[-3] != sep:
+        whole, decimals = grouped[:-3], grouped[-2:]
+    elif len(grouped) > 2 and grouped[-2] in ".," and grouped[-2] != sep:
+        whole, decimals = grouped[:-2], grouped[-1:]
+    digits = whole.replace(sep, "")
+    value = Decimal(f"{digits}.{decimals}" if decimals else digits)
+    if decimals or whole.count(sep) > 1:
+        return (value,)
+    if sep in ".,":
+        return value, Decimal(whole.replace(sep, "."))
+    return (value, Decimal(whole[-3:])) if sep == " " else (value,)
+
+
+_PLAIN: Final = re.compile(r"\d+(?:[.,]\d+)?")
+
+
+def _fold_words(tokens: Sequence[Token], language: NumberLanguage) -> Iterator[Token]:
+    """The tokens with each number in words of a language other than English as one token."""
+    words = [token.text if token.kind == "word" else "" for token in tokens]
     at = 0
     while at < len(tokens):
-        first = last = at
-        while last + 1 < len(tokens) and tokens[last + 1].start == tokens[last].end:
-            last += 1
-        at = last + 1
-        word, end = tokens[first], tokens[last]
-        if word.kind != "word" or not word.text.isalpha() or last - first > 1:
-            found += _scan_numbers(text, word.start, end.end)
-        elif last == first:
-            found.append(word)
-        elif end.text in _STOPS:
-            found += (word, Token(end.text, "stop", end.start, end.end))
-        else:
-            found += _scan_numbers(text, word.start, end.end)
-    return found
-
-
-def _scan_numbers(text: str, start: int, end: int) -> Iterator[Token]:
-    for found in _NUMBER_TOKEN.finditer(text, start, end):
-        kind = found.lastgroup or ""
-        value = None
-        if (digits := found["number"]) is not None:
-            scale = SPOKEN_SCALES.get((found["scale"] or "").lower(), 1)
-            kind, value = "number", Decimal(digits.replace(",", "")) * scale
-        yield Token(found.group().lower(), kind, found.start(), found.end(), value)
+        token = tokens[at]
+        scale = foreign_scale(words[at + 1], language) if at + 1 < len(words) else 0
+        if token.readings and scale:  # "12 mil", "1,2 Millionen"
+            readings = tuple(value * scale for value in token.readings)
+            yield Token(
+                token.text, "number", token.start, tokens[at + 1].end, readings, scaled=True
+            )
+            at += 2
+            continue
+        if words[at] in ("pour", "por") and words[at + 1 : at + 2] in (["cent"], ["ciento"]):
+            yield Token("%", "sign", token.start, tokens[at + 1].end)
+            at += 2
+            continue
+        read = read_number_words(words, at, language) if words[at] else None
+        if read is None:
+            yield token
+            at += 1
+            continue
+        readings, after, scaled = read
+        yield Token(token.text, "number", token.start, tokens[after - 1].end, readings, scaled)
+        at = after
 
 
 # Spoken numbers
@@ -172,8 +265,9 @@ def _run(words: Sequence[Token], at: int) -> NumberRun | None:
         group, after = _group(words, i, opening=not groups and not scaled)
         if group is None:
             break
-        i = after
-        if i < len(words) and (scale := SPOKEN_SCALES.get(words[i].text)) is not None:
+        i = after + (_text(words, after) == "odd" and _is_scale(words, after + 1))
+        if _is_scale(words, i):  # "28 m" are metres, "1.2m" is a million
+            scale = SPOKEN_SCALES[words[i].text]
             total, scaled, i = total + (sum(groups) + group) * scale, True, i + 1
             groups = []
             group, i = _half_more(words, i, scale)
@@ -188,6 +282,8 @@ def _run(words: Sequence[Token], at: int) -> NumberRun | None:
         i -= 1
     if i - at == 1 and words[at].text in {"one", "zero"}:
         return None
+    if i - at == 1 and words[at].readings:
+        return NumberRun(words[at].readings, at, i, words[at].scaled)
     if not scaled and len(groups) > 2:  # digits said one by one
         return NumberRun((), at, i, scaled)
     return NumberRun(_spoken_readings(total, groups, short=scaled and not joined), at, i, scaled)
@@ -196,12 +292,21 @@ def _run(words: Sequence[Token], at: int) -> NumberRun | None:
 def _group(words: Sequence[Token], i: int, *, opening: bool) -> tuple[Decimal | None, int]:
     """A number below a thousand in words, or digits; "a hundred", "half a million", "one point five"."""
     token = words[i]
+    if not opening and words[i - 1].readings:
+        return None, i  # "10 12" are two numbers
     if token.value is not None:
-        if not opening and i > 0 and words[i - 1].value is not None:
-            return None, i  # "10 12" are two numbers
-        return token.value, i + 1
+        return _after_point(words, i + 1, token.value)
+    if opening and token.text == "hundred" and _text(words, i - 1) not in _PER_HUNDRED:
+        return _after_hundred(words, i + 1, Decimal(100))
     if opening and token.text == "half" and _is_scale(words, i + 2) and words[i + 1].text == "a":
         return Decimal("0.5"), i + 2
+    if (
+        opening
+        and token.text == "three"
+        and _text(words, i + 1) == "quarters"
+        and _is_scale(words, i + 4)
+    ):
+        return Decimal("0.75"), i + 4
     if opening and token.text in {"a", "an"}:
         if _text(words, i + 1) == "hundred":
             return _after_hundred(words, i + 2, Decimal(100))
@@ -214,9 +319,17 @@ def _group(words: Sequence[Token], i: int, *, opening: bool) -> tuple[Decimal | 
     return _after_point(words, i, value)
 
 
+_ORDINALS: Final = frozenset(
+    ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"]
+)
+_PER_HUNDRED: Final = frozenset(["per", "few", "several", "couple", "of", "every"])
+
+
 def _below_hundred(words: Sequence[Token], i: int) -> tuple[Decimal | None, int]:
     text = _text(words, i)
     if text in TENS:
+        if _text(words, i + 1) in _ORDINALS:
+            return None, i
         unit = UNITS.get(_text(words, i + 1), 0)
         return (
             (Decimal(TENS[text] + unit), i + 2) if 0 < unit < 10 else (Decimal(TENS[text]), i + 1)
@@ -269,11 +382,11 @@ def _step(total: Decimal) -> int:
 
 
 def _is_scale(words: Sequence[Token], i: int) -> bool:
-    return _text(words, i) in SPOKEN_SCALES
+    return _text(words, i) in SPOKEN_SCALES and _text(words, i) != "m"
 
 
 def _text(words: Sequence[Token], i: int) -> str:
-    return words[i].text if 0 <= i < len(words) and words[i].value is None else ""
+    return words[i].text if 0 <= i < len(words) and not words[i].readings else ""
 
 
 # Digits that count nothing

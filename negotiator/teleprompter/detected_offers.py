@@ -12,18 +12,13 @@ from negotiator.errors import Conflict
 from negotiator.negotiations import offer_queries as ledger
 from negotiator.negotiations import offers
 from negotiator.negotiations.event_queries import Actor
-from negotiator.negotiations.issues import Scalar, check_value, value_at_coordinate
-from negotiator.negotiations.offer_history import DETECTED_SOURCE
+from negotiator.negotiations.issues import Scalar, check_value, coordinate, value_at_coordinate
+from negotiator.negotiations.offer_history import DETECTED_SOURCE, OFFER_KINDS
 from negotiator.negotiations.schemas_offers import RecordOffer
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.store.statement import Transaction
 from negotiator.teleprompter.cues.catalogue import Speaker
-from negotiator.teleprompter.figures import (
-    ComparedFigure,
-    SpokenFigure,
-    compare_with_relevant_limits,
-    negotiation_scales,
-)
+from negotiator.teleprompter.figures import ComparedFigure, EarlierFigure
 
 CALL_CHANNEL: Final = "call"
 _EXPECTED: Final = frozenset(
@@ -39,29 +34,30 @@ _EXPECTED: Final = frozenset(
 
 def detected_offer(
     session: NegotiationSession,
-    held: Sequence[ComparedFigure],
+    read: Sequence[ComparedFigure],
     *,
-    found: Sequence[SpokenFigure],
     speaker: Speaker,
     utterance_id: str,
     quoted: bool = True,
 ) -> RecordOffer | None:
     """The offer that these figures make, in the units of the issues; None when none of them fits an issue.
 
-    Figures that no limit holds are read by the ranges of the issues. Of several figures for one issue the last said
-    counts. A value that the issue cannot take is left out; a figure of the other side may lie outside the range.
+    `read` are the figures of the utterance in order; only those that are offers count, and of several for one issue the
+    last. A value that the issue cannot take is left out; a figure of the other side may lie outside the range.
     `quoted` tells whether the words around the figures, which have to be redacted, may be kept as the rationale.
     """
     package: dict[str, Scalar] = {}
     quotes: dict[str, str] = {}
-    for one in _read(session, held, found):
+    for one in read:
+        if not one.is_offer:
+            continue
         issue = session.terms.issue(one.limit.topic)
         value = None if issue is None else value_at_coordinate(issue.type, one.value)
         if issue is not None and speaker == "them":
             issue = replace(issue, range=None)
         if issue is not None and value is not None and not check_value(issue, value, "/package"):
             package[issue.name] = value
-            quotes[issue.name] = one.figure.quote
+            quotes[issue.name] = f"{one.kind}: “{one.figure.quote}”"
     if not package:
         return None
     said = " … ".join(dict.fromkeys(quotes.values()))
@@ -71,20 +67,22 @@ def detected_offer(
             "by": speaker,
             "kind": "offer",
             "package": package,
-            "rationale": f"Heard in {utterance_id}: “{said}”"[:2000] if quoted else None,
+            "rationale": f"Heard in {utterance_id}, {said}"[:2000] if quoted else None,
             "channel": CALL_CHANNEL,
             "source": DETECTED_SOURCE,
         }
     )
 
 
-def _read(
-    session: NegotiationSession, held: Sequence[ComparedFigure], found: Sequence[SpokenFigure]
-) -> list[ComparedFigure]:
-    """The figures in order, compared with limits, or with the ranges of issues without a limit."""
-    loose = [figure for figure in found if not any(one.figure == figure for one in held)]
-    read = [*held, *compare_with_relevant_limits(loose, negotiation_scales(session))]
-    return sorted(read, key=lambda one: [*found, one.figure].index(one.figure))
+def earlier_figures(rows: Sequence[ledger.OfferRow]) -> tuple[EarlierFigure, ...]:
+    """The numbers in the offers of a ledger, oldest first, confirmed or not."""
+    return tuple(
+        EarlierFigure(topic, value, "me" if row.side == "me" else "them")
+        for row in rows
+        if row.kind in OFFER_KINDS
+        for topic, said in (row.package or {}).items()
+        if (value := coordinate("number", said)) is not None
+    )
 
 
 def record_detected_offer(

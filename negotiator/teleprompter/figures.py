@@ -1,208 +1,41 @@
-"""Figures in an utterance (money, percentages, days), and how they stand to the limits of the bound negotiation.
+"""What a figure of a talk means for the bound negotiation: which issue it is about, which value it has there, how it
+stands to the limit, and whether it is an offer.
 
 The limits come from the negotiation's terms, never from what was said. No card names a limit, since several people may
 see the screen."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
+
+from typing_extensions import TypedDict
 
 from negotiator.negotiations.issues import Issue, coordinate, coordinate_of_worth
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.negotiations.terms import Terms
 from negotiator.negotiations.utility import Worth
-from negotiator.numbers import CURRENCY_WORDS, NumberRun, Token, number_runs, number_tokens
+from negotiator.numbers import may_be_currency
 from negotiator.search_terms import STOP_WORDS, split_words
-from negotiator.values import MINOR_UNITS
-
-Measure = Literal["money", "percent", "days"]
-
-QUOTE_WORDS: Final = 5
-MORE_THAN_A_CLOCK_TIME: Final = 100
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_DAYS: Final = {"day": 1, "days": 1, "week": 7, "weeks": 7, "month": 30, "months": 30}
-_YEARS: Final = {"year": 365, "years": 365}
-_PERCENT: Final = frozenset(["percent", "%", "percentage"])
-_OFF: Final = frozenset(
-    ["off", "discount", "rebate", "reduction", "less", "cheaper", "lower", "below"]
-)
-PERIODS: Final = {"hour": "hour", "day": "day", "week": "week", "month": "month", "year": "year",
-               "annum": "year", "unit": "unit", "seat": "seat", "user": "seat", "piece": "unit",
-               "head": "head", "hourly": "hour", "daily": "day", "monthly": "month",
-               "yearly": "year", "annually": "year"}  # fmt: skip
-_PRICE_TALK: Final = _words(
-    """price pay paying offer offering offered cost costs charge charging fee rent rate salary budget quote quoted
-    asking ask worth bid give settle accept do sell buy spend deposit earn earning minimum maximum least most limit
-    figure number total"""
-)
-_PERHAPS: Final = _words(
-    """go at for say make take come down up to between around about only want need get below above under over knock
-    of expecting thinking hoping"""
-)
-_NO_PRICE: Final = _words(
-    """people persons employees users customers clients countries offices pages units pieces seats licences licenses
-    rooms bedrooms minutes minute hours hour times points miles kilometres square years year old o'clock am pm of them
-    us questions things options branches sites colleagues children degrees tons engineers staff visitors copies boxes
-    cars servers stores other others more street avenue weeks months days"""
-)
-_YEAR_WORDS: Final = frozenset(["in", "since", "year"])
-_NO_PLURALS: Final = frozenset(
-    ["plus", "less", "thats", "this", "always", "as", "is", "was", "yes", "unless", "perhaps"]
-)
-_REACH: Final = 6
-
-
-@dataclass(frozen=True, slots=True)
-class SpokenFigure:
-    """One figure heard, or a range of them: `low` and `high` are equal unless it is a range.
-
-    `readings` are other values a single figure may have meant, the likeliest first. `off` marks a percentage or an
-    amount that is taken from a price. Days count a month as thirty. `per` is the period or thing the money is for.
-    """
-
-    measure: Measure
-    low: Decimal
-    high: Decimal
-    readings: tuple[Decimal, ...]
-    quote: str
-    currency: str = ""
-    per: str = ""
-    off: bool = False
-
-
-def find_figures(text: str, tokens: Sequence[Token] | None = None) -> tuple[SpokenFigure, ...]:
-    """The figures in the first 4,000 characters that may concern a deal, in their order.
-
-    `tokens` are those that `numbers.find_tokens` gives for the text, if they are known.
-    """
-    words = number_tokens(text, tokens)
-    found: list[SpokenFigure] = []
-    numbers = number_runs(words)
-    at = 0
-    while at < len(numbers):
-        pair = _range(words, numbers, at)
-        figure = _figure(words, *(pair or (numbers[at], numbers[at])), text=text)
-        if figure is not None:
-            found.append(figure)
-        at += 2 if pair else 1
-    return tuple(found)
-
-
-def _range(
-    words: Sequence[Token], numbers: Sequence[NumberRun], at: int
-) -> tuple[NumberRun, NumberRun] | None:
-    """ "ten to twelve thousand", "between ten and twelve": two runs with one word between them."""
-    if at + 1 >= len(numbers):
-        return None
-    low, high = numbers[at], numbers[at + 1]
-    between = [word.text for word in words[low.last : high.first]]
-    opened = low.first > 0 and words[low.first - 1].text == "between"
-    if between not in (["to"], ["or"], ["and"]) or (between == ["and"] and not opened):
-        return None
-    if high.scaled and not low.scaled:
-        scale = _scale_of(high.value)
-        low = NumberRun((low.value * scale, *low.readings), low.first, low.last, scaled=True)
-    return (low, high) if low.value <= high.value else None
-
-
-def _scale_of(value: Decimal) -> int:
-    return 1_000_000 if value >= 1_000_000 else 1_000
-
-
-def _figure(
-    words: Sequence[Token], low: NumberRun, high: NumberRun, *, text: str
-) -> SpokenFigure | None:
-    after = [word.text for word in words[high.last : high.last + _REACH]]
-    before = [word.text for word in words[max(low.first - _REACH, 0) : low.first]]
-    following = after[0] if after else ""
-    quote = _quote(words, low.first, high.last, text=text)
-    off = bool(_OFF & set(_upto_stop(after)[:3])) or before[-2:] == ["off", "by"]
-    same = low.first == high.first
-    readings = high.readings if same else (high.value,)
-    if following in _PERCENT:
-        value = readings[-1] if same else high.value
-        start = value if same else low.value
-        return SpokenFigure("percent", start, value, (value,), quote, off=off)
-    if (days := _days(before, after)) is not None:
-        return SpokenFigure(
-            "days", low.value * days, high.value * days, (high.value * days,), quote
-        )
-    currency = _currency(before, after)
-    if not currency and not _is_money(before, after, low=low, high=high):
-        return None
-    return SpokenFigure(
-        "money",
-        low.value,
-        high.value,
-        readings,
-        quote,
-        currency=currency,
-        per=_per(after),
-        off=off,
-    )
-
-
-def _days(before: Sequence[str], after: Sequence[str]) -> int | None:
-    if before[-1:] == ["net"]:
-        return 1
-    if after[1:2] and after[1] in {"a", "per", "each", "every"}:  # "two days a week" is no term
-        return None
-    return _DAYS.get(after[0]) if after else None
-
-
-def _currency(before: Sequence[str], after: Sequence[str]) -> str:
-    near = [*before[-1:], *after[:1]]
-    return next((CURRENCY_WORDS[word] for word in near if word in CURRENCY_WORDS), "")
-
-
-def _is_money(
-    before: Sequence[str], after: Sequence[str], *, low: NumberRun, high: NumberRun
-) -> bool:
-    following = after[0] if after else ""
-    counted = len(following) > 3 and following.endswith("s") and following not in _NO_PLURALS
-    if counted or following in _NO_PRICE or following in _YEARS or following.endswith("th"):
-        return False
-    if _looks_like_a_year(before, high):
-        return False
-    if high.scaled or low.scaled or _PRICE_TALK & set(before):
-        return True
-    is_large = high.value >= MORE_THAN_A_CLOCK_TIME
-    return is_large and bool(_PERHAPS & set(before) or _per(after))
-
-
-def _looks_like_a_year(before: Sequence[str], run: NumberRun) -> bool:
-    return 1900 <= run.value <= 2100 and bool(_YEAR_WORDS & set(before[-1:]))
-
-
-def _per(after: Sequence[str]) -> str:
-    for at, word in enumerate(after[:4]):
-        if word in {"a", "an", "per", "each", "every", "the"} and at + 1 < len(after):
-            return PERIODS.get(after[at + 1], "")
-        if word.endswith("ly") and word in PERIODS:
-            return PERIODS[word]
-    return ""
-
-
-def _upto_stop(after: Sequence[str]) -> list[str]:
-    return list(after[: next((i for i, word in enumerate(after) if word in ".!?;,"), len(after))])
-
-
-def _quote(words: Sequence[Token], first: int, last: int, *, text: str) -> str:
-    start = words[max(first - QUOTE_WORDS, 0)].start
-    end = words[min(last + 2, len(words)) - 1].end
-    return " ".join(text[start:end].split())
-
+from negotiator.teleprompter.cues.catalogue import Speaker
+from negotiator.teleprompter.figure_kinds import FigureKind
+from negotiator.teleprompter.spoken_figures import PERIODS, Measure, SpokenFigure
+from negotiator.values import MINOR_UNITS, decimal_string
 
 LimitStanding = Literal["past_limit", "inside", "on_the_way", "at_target"]
+Owner = Literal["me", "them", "third"]
 
 SHORTHAND_FACTORS: Final = (Decimal(1), Decimal(1000))
 MAX_DISTANCE_FACTOR: Final = Decimal(8)
+"""How far from a limit a figure may lie where nothing but the limit is known."""
+_SURE_REACH: Final = (Decimal("0.4"), Decimal("2.5"))
+_LOOSE_REACH: Final = (Decimal("0.5"), Decimal("1.25"))
+_SHORT_REACH: Final = (Decimal("0.6"), Decimal("1.25"))
+"""How far below and above the span of an issue a figure may lie that is surely money, that is a bare number, and that
+leaves its hundreds or thousands out."""
+_LEFT_OUT: Final = (Decimal(1000), Decimal(100))
+_FULL_FIGURE: Final = 1000
+_FEW: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +44,8 @@ class FigureLimit:
 
     Whether more is better is said by `more`, or follows from the two: a seller's target lies above the floor, a buyer's
     below. `list_price` lets "ten percent off" be held against a money limit. An empty `currency` or `per` fits any.
+    `span` are the least and the greatest of the issue's range, the limits and the offers so far; None where too little is
+    known. `is_mine` is false where `floor` is only the worse end of the range.
     """
 
     measure: Measure
@@ -221,6 +56,8 @@ class FigureLimit:
     per: str = ""
     list_price: Decimal | None = None
     more: bool | None = None
+    span: tuple[Decimal, Decimal] | None = None
+    is_mine: bool = True
 
     @property
     def wants_more(self) -> bool:
@@ -241,12 +78,21 @@ class FigureLimit:
 
 @dataclass(frozen=True, slots=True)
 class ComparedFigure:
-    """A figure read in the scale of a limit, and where it stands."""
+    """A figure read in the scale of a limit, and where it stands.
+
+    `kind` and `whose` say what it is. `is_offer` tells whether its owner, the speaker, now puts it on the table: an
+    offer, a worst price they name ("1400 is the lowest"), or a price less a reduction; not a figure repeated from the
+    other side. `previous` is what the owner named last on this issue.
+    """
 
     figure: SpokenFigure
     limit: FigureLimit
     value: Decimal
     standing: LimitStanding
+    kind: FigureKind = "offer"
+    whose: Owner = "them"
+    is_offer: bool = True
+    previous: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,15 +141,104 @@ OWN_FIGURE_ADVICE: Final = FigureAdvice(
 """The words about a figure of my own that is past my limit."""
 
 
+@dataclass(frozen=True, slots=True)
+class EarlierFigure:
+    """A value that was named before, in the ledger or in this talk: of which issue, whose and what."""
+
+    topic: str
+    value: Decimal
+    whose: Owner
+    kind: FigureKind = "offer"
+
+
 def compare_figures(
     found: Sequence[SpokenFigure], limits: Sequence[FigureLimit]
 ) -> tuple[ComparedFigure, ...]:
     """Each figure against the first limit it fits; the worst standing comes first.
 
-    A figure fits when measure, currency and period agree and one of its readings lies within a factor of eight of the
-    limit: "forty two" is 42,000 beside a salary, and thirty thousand beside a rent of 900 is about something else.
+    A figure fits when measure, currency and period agree and one of its readings is plausible: "forty two" is 42,000
+    beside a salary, and thirty thousand beside a rent of 900 is about something else.
     """
-    held = [one for figure in found if (one := _held(figure, limits)) is not None]
+    return _worst_first(one for figure in found if (one := _held(figure, limits)) is not None)
+
+
+def read_figures(
+    found: Sequence[SpokenFigure],
+    session: NegotiationSession,
+    speaker: Speaker,
+    named: Sequence[EarlierFigure] = (),
+) -> tuple[ComparedFigure, ...]:
+    """The figures of an utterance that concern an issue of the negotiation, in order, each with its kind and owner.
+
+    `named` are the values of the ledger and of the talk so far, oldest first: they tell which size of number is
+    plausible, what "five off" is taken from, and which figures only repeat somebody else's.
+    """
+    limits = [_widened(one, session, named) for one in _all_limits(session)]
+    read: list[ComparedFigure] = []
+    for figure in found:
+        about = _about(figure, limits)
+        held = _reduced(figure, about, named) if figure.off else _held(figure, about)
+        if held is not None:
+            read.append(_owned(held, speaker, named))
+    priced = {one.limit.topic for one in read if one.is_offer and one.kind != "reduction"}
+    return tuple(
+        replace(one, is_offer=False)
+        if one.kind == "reduction" and one.limit.topic in priced
+        else one
+        for one in read
+    )
+
+
+def limit_figures(read: Sequence[ComparedFigure]) -> tuple[ComparedFigure, ...]:
+    """The offers and worst prices among these figures on issues with a limit of the user, the worst standing first."""
+    return _worst_first(one for one in read if one.is_offer and one.limit.is_mine)
+
+
+def figures_as_earlier(read: Sequence[ComparedFigure]) -> tuple[EarlierFigure, ...]:
+    """The figures of an utterance as those to come are read with them."""
+    return tuple(EarlierFigure(one.limit.topic, one.value, one.whose, one.kind) for one in read)
+
+
+MAX_REMEMBERED: Final = 40
+"""Figures of a talk that a session remembers."""
+
+
+def remember_figures(stored: Sequence[Any], read: Sequence[ComparedFigure]) -> list[Any]:
+    """The figures of a talk as JSON, with those of one more utterance."""
+    new = [[one.topic, str(one.value), one.whose, one.kind] for one in figures_as_earlier(read)]
+    return [*stored, *new][-MAX_REMEMBERED:]
+
+
+def remembered_figures(stored: Sequence[Any]) -> tuple[EarlierFigure, ...]:
+    """The figures that `remember_figures` stored, oldest first."""
+    return tuple(
+        EarlierFigure(topic, Decimal(value), whose, kind) for topic, value, whose, kind in stored
+    )
+
+
+class FigureView(TypedDict):
+    """A figure of an utterance: the issue it is about, its value there, what it is and whose. `is_offer` tells whether
+    its owner now offers it or names it as their worst price."""
+
+    issue: str
+    value: str
+    kind: FigureKind
+    whose: Owner
+    is_offer: bool
+
+
+def figure_view(one: ComparedFigure) -> FigureView:
+    """A figure on the wire; it tells nothing about a limit."""
+    return {
+        "issue": one.limit.topic,
+        "value": decimal_string(one.value) if one.figure.measure == "money" else f"{one.value:f}",
+        "kind": one.kind,
+        "whose": one.whose,
+        "is_offer": one.is_offer,
+    }
+
+
+def _worst_first(held: Iterable[ComparedFigure]) -> tuple[ComparedFigure, ...]:
     order = get_args(LimitStanding)
     return tuple(sorted(held, key=lambda one: order.index(one.standing)))
 
@@ -322,15 +257,41 @@ def _value(figure: SpokenFigure, limit: FigureLimit) -> Decimal | None:
         return limit.list_price * (100 - figure.high) / 100
     if figure.measure != limit.measure or (figure.off and figure.measure == "money"):
         return None
-    if limit.currency and figure.currency and limit.currency != figure.currency:
+    worse = figure.low if limit.wants_more else figure.high
+    if figure.measure != "money":
+        return worse
+    if limit.currency and figure.currency and not may_be_currency(figure.currency, limit.currency):
         return None
     if limit.per and figure.per and limit.per != figure.per:
         return None
-    worse = figure.low if limit.wants_more else figure.high
     readings = figure.readings if figure.low == figure.high else (worse,)
-    if figure.measure != "money":
-        return worse
-    return _nearest(readings, limit)
+    if limit.span is not None:
+        return _plausible(readings, figure, limit.span)
+    return _nearest(readings, limit) if figure.sure else None
+
+
+def _plausible(
+    readings: Sequence[Decimal], figure: SpokenFigure, span: tuple[Decimal, Decimal]
+) -> Decimal | None:
+    """The reading that the span of an issue makes plausible, "forty two" tried as 42,000 and 4,200 too."""
+    inside = next((one for one in readings if span[0] <= one <= span[1]), None)
+    if inside is not None:
+        return inside
+    least, most = _SURE_REACH if figure.sure else _LOOSE_REACH
+    near = [one for one in readings if span[0] * least <= one <= span[1] * most]
+    if near:
+        return near[0]
+    few_words = readings[0] <= _FEW and not figure.sense.is_phrased  # "two?" counts something
+    if figure.currency or readings[0] >= _FULL_FIGURE or few_words:
+        return None
+    least, most = _SHORT_REACH
+    short = {
+        reading * factor
+        for reading in readings
+        for factor in _LEFT_OUT
+        if 0 < reading < _FULL_FIGURE and span[0] * least <= reading * factor <= span[1] * most
+    }
+    return short.pop() if len(short) == 1 else None
 
 
 def _nearest(readings: Sequence[Decimal], limit: FigureLimit) -> Decimal | None:
@@ -343,12 +304,93 @@ def _nearest(readings: Sequence[Decimal], limit: FigureLimit) -> Decimal | None:
         reading * scale
         for reading in readings
         for scale in SHORTHAND_FACTORS
-        if reading > 0 and (scale == 1 or reading < 1000)
+        if reading > 0 and (scale == 1 or reading < _FULL_FIGURE)
     ]
     near = [
         one for one in meant if middle / MAX_DISTANCE_FACTOR <= one <= middle * MAX_DISTANCE_FACTOR
     ]
     return min(near, key=lambda one: max(one / middle, middle / one), default=None)
+
+
+def _reduced(
+    figure: SpokenFigure, limits: Sequence[FigureLimit], named: Sequence[EarlierFigure]
+) -> ComparedFigure | None:
+    """What is left of the price that stands, the seller's last or the list price, after a reduction."""
+    for limit in limits:
+        if limit.measure != "money":
+            continue
+        base = _last(named, limit.topic, _seller(limit)) or limit.list_price
+        if base is None:
+            continue
+        value = (
+            base - figure.high if figure.measure == "money" else base * (100 - figure.high) / 100
+        )
+        if 0 < value < base and (limit.span is None or limit.span[0] * _SURE_REACH[0] <= value):
+            return ComparedFigure(figure, limit, value, limit.standing(value), "reduction")
+    return None
+
+
+def _owned(
+    held: ComparedFigure, speaker: Speaker, named: Sequence[EarlierFigure]
+) -> ComparedFigure:
+    """The figure with its kind and owner. One that somebody else named before, or the list price, is no new offer."""
+    figure, limit = held.figure, held.limit
+    listener: Speaker = "them" if speaker == "me" else "me"
+    kind: FigureKind = (
+        "reduction"
+        if held.kind == "reduction" and figure.sense.kind == "offer"
+        else figure.sense.kind
+    )
+    owners: dict[str, Owner] = {"speaker": speaker, "listener": listener, "third": "third"}
+    whose = owners[figure.sense.whose]
+    is_offer = figure.sense.stands or (kind == "reduction" and whose == speaker)
+    if is_offer and kind != "reduction":
+        alike = [one for one in named if one.topic == limit.topic and one.value == held.value]
+        if alike and not any(one.whose == speaker and one.kind in _STANDING for one in alike):
+            before = alike[-1]
+            if before.whose == listener or not figure.sense.is_phrased:
+                kind, whose, is_offer = before.kind, before.whose, False
+        elif held.value == limit.list_price and not (
+            figure.sense.is_phrased and speaker == _seller(limit)
+        ):
+            kind, whose, is_offer = "list_price", _seller(limit), False
+    return replace(
+        held, kind=kind, whose=whose, is_offer=is_offer, previous=_last(named, limit.topic, whose)
+    )
+
+
+_STANDING: Final = ("offer", "limit", "reduction", "list_price")
+
+
+def _seller(limit: FigureLimit) -> Speaker:
+    return "me" if limit.wants_more else "them"
+
+
+def _last(named: Sequence[EarlierFigure], topic: str, whose: Owner) -> Decimal | None:
+    """What this side offered last on an issue."""
+    return next(
+        (
+            one.value
+            for one in reversed(named)
+            if one.topic == topic and one.whose == whose and one.kind in _STANDING
+        ),
+        None,
+    )
+
+
+def _widened(
+    limit: FigureLimit, session: NegotiationSession, named: Sequence[EarlierFigure]
+) -> FigureLimit:
+    """The limit with the span of all values that are known of its issue."""
+    issue = session.terms.issue(limit.topic)
+    known = [one.value for one in named if one.topic == limit.topic and one.kind in _STANDING]
+    if issue is not None and issue.range is not None:
+        known += [issue.range.min, issue.range.max]
+    if limit.is_mine:
+        known += [limit.floor, *([limit.target] if limit.target is not None else [])]
+    if limit.list_price is not None:
+        known.append(limit.list_price)
+    return replace(limit, span=(min(known), max(known))) if len(known) > 1 else limit
 
 
 _MEASURES: Final[dict[str, Measure]] = {
@@ -387,9 +429,10 @@ def negotiation_limits(session: NegotiationSession) -> tuple[FigureLimit, ...]:
     return tuple(_ordered(session, with_floor=True))
 
 
-def negotiation_scales(session: NegotiationSession) -> tuple[FigureLimit, ...]:
-    """The same for the issues whose range is known instead of a floor: they say what a figure may mean, no more."""
-    return tuple(_ordered(session, with_floor=False))
+def _all_limits(session: NegotiationSession) -> Iterator[FigureLimit]:
+    """The limits, and the same for issues whose range is known instead: these say what a figure may mean, no more."""
+    yield from _ordered(session, with_floor=True)
+    yield from _ordered(session, with_floor=False)
 
 
 def compare_with_relevant_limits(
@@ -400,8 +443,9 @@ def compare_with_relevant_limits(
     What a figure is about is told by the words around it: days of delivery are not held against days of payment, and
     where several limits of one measure are left, only money is held, by its scale.
     """
-    held = [one for figure in found for one in compare_figures([figure], _about(figure, limits))]
-    return tuple(sorted(held, key=lambda one: get_args(LimitStanding).index(one.standing)))
+    return _worst_first(
+        one for figure in found for one in compare_figures([figure], _about(figure, limits))
+    )
 
 
 def _about(figure: SpokenFigure, limits: Sequence[FigureLimit]) -> Sequence[FigureLimit]:
@@ -436,7 +480,7 @@ def _ordered(session: NegotiationSession, *, with_floor: bool) -> Iterator[Figur
                 yield _limit(session, issue, floor)
             elif not with_floor and floor is None and issue.range is not None:
                 worst = issue.range.min if issue.direction == "higher" else issue.range.max
-                yield replace(_limit(session, issue, worst), target=_best(issue))
+                yield replace(_limit(session, issue, worst), target=_best(issue), is_mine=False)
 
 
 def _limit(session: NegotiationSession, issue: Issue, floor: Decimal) -> FigureLimit:

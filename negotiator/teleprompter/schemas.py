@@ -11,6 +11,7 @@ from negotiator.negotiations.tactics.tactic import NegotiationRole
 from negotiator.schema import Strict, example_schema
 from negotiator.teleprompter.consent import ConsentBasis, Retention
 from negotiator.teleprompter.cues.catalogue import Speaker
+from negotiator.teleprompter.figures import FigureView
 from negotiator.values import LongText, Moment, Origin, ShortText, Truth
 
 SessionState = Literal["ready", "live", "paused", "ended"]
@@ -214,12 +215,14 @@ class CueView(TypedDict):
 
 
 class HeardView(TypedDict):
-    """What an utterance led to: cards now shown, the best of the rest, and the offer noted in the ledger."""
+    """What an utterance led to: cards now shown, the best of the rest, the figures it names of the bound negotiation,
+    and the offer noted in the ledger."""
 
     seq: int
     cues: list[CueView]
     maybe: list[CueView]
     retracted: list[str]
+    figures: list[FigureView]
     offer_id: str | None
 
 
@@ -245,6 +248,7 @@ class CallEventView(TypedDict):
     start_ms: NotRequired[int | None]
     end_ms: NotRequired[int | None]
     confidence: NotRequired[float | None]
+    figures: NotRequired[list[FigureView]]
     cue: NotRequired[CueView]
     id: NotRequired[str]
     action: NotRequired[FeedbackAction]

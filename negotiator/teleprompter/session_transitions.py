@@ -23,6 +23,7 @@ from negotiator.teleprompter.cues.matcher import (
 )
 from negotiator.teleprompter.cues.policy import Card, HeardUtterance, PolicySettings
 from negotiator.teleprompter.cues.policy import CardChange as News
+from negotiator.teleprompter.figures import ComparedFigure, figure_view, remember_figures
 from negotiator.teleprompter.schemas import MAX_EVENTS, CueView
 from negotiator.teleprompter.session_queries import LiveSession, NumberedEvent
 
@@ -105,6 +106,7 @@ def _silenced(whole: Mapping[str, Any]) -> dict[str, Any]:
     quiet = dict(whole)
     if "text" in quiet:
         quiet["text"] = None
+        quiet["figures"] = []
     if cue := quiet.get("cue"):
         quiet["cue"] = {**cue, "evidence": {**cue["evidence"], "quote": ""}}
     return quiet
@@ -127,6 +129,7 @@ class AnalysedUtterance:
     start_ms: int | None = None
     end_ms: int | None = None
     confidence: float | None = None
+    figures: Sequence[ComparedFigure] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +182,9 @@ def hear_utterance(
         if (offer := note(tx)) is not None:
             body = {"offer_id": offer, "utterance_id": heard.utterance_id}
             telling.tell("offer", body, utterance=heard.utterance_id)
+    remembered = remember_figures(session.screen.get("figures", ()), piece.figures)
     session, news = _step(session, piece, telling, catalogue)
+    session = replace(session, screen={**session.screen, "figures": remembered})
     session = save_events(tx, replace(session, state="live"), telling)
     maybe = [card_view(card) for each in news if each.news == "maybe" for card in each.cards]
     answer = _answer([told.live for told in telling.told], session.seq, maybe=maybe)
@@ -196,7 +201,9 @@ def show_silence_card(
     heard = HeardUtterance(f"lull.{session.seq}", "them", "", final=True, at=now / 1000)
     telling = EventBuilder(session.seq, now, silent=False)
     found = silence_matches(SILENCE_SECONDS, after_my_figure=True)
+    named: object = session.screen.get("figures", [])
     session, _ = _step(session, AnalysedUtterance(heard, matches=found), telling, catalogue)
+    session = replace(session, screen={**session.screen, "figures": named})
     return (
         TransitionResult(save_events(tx, session, telling), telling.told)
         if telling.told
@@ -316,6 +323,7 @@ def _said(piece: AnalysedUtterance) -> dict[str, Any]:
         "start_ms": piece.start_ms,
         "end_ms": piece.end_ms,
         "confidence": piece.confidence,
+        "figures": [figure_view(one) for one in piece.figures],
     }
 
 
@@ -335,6 +343,7 @@ def _answer(
         "cues": [view["cue"] for view in views if view["type"] in {"cue", "cue.update"}],
         "maybe": maybe,
         "retracted": [view["id"] for view in views if view["type"] == "cue.retract"],
+        "figures": [one for view in views for one in view.get("figures", ())],
         "offer_id": next((view["offer_id"] for view in views if view["type"] == "offer"), None),
     }
 

@@ -32,13 +32,9 @@ from negotiator.teleprompter.cues.policy import (
     card_from_match,
 )
 from negotiator.teleprompter.example_queries import ExampleAction, ExampleLabel, label_from_feedback
-from negotiator.teleprompter.figures import (
-    SpokenFigure,
-    compare_with_relevant_limits,
-    find_figures,
-    negotiation_limits,
-)
+from negotiator.teleprompter.figures import EarlierFigure, limit_figures, read_figures
 from negotiator.teleprompter.redaction import redact
+from negotiator.teleprompter.spoken_figures import SpokenFigure, find_figures
 from negotiator.teleprompter.user_classifiers import UserClassifiers
 
 if TYPE_CHECKING:
@@ -58,14 +54,15 @@ class UtteranceAnalysis:
     """The result of the analysis. `text` is redacted, `marks` are the kinds of data that were removed.
 
     `matches` are the cues that suit the listener's role, most certain first. `figures` and `memories` exist for finals
-    only. `answers` are the answers that the plan prepared, by cue. The text of a memory is data for callers that may
-    read memories, and is in no card.
+    only. `earlier` are the figures named before, in the ledger or the talk. `answers` are the answers that the plan
+    prepared, by cue. The text of a memory is data for callers that may read memories, and is in no card.
     """
 
     text: str
     matches: tuple[CueMatch, ...] = ()
     marks: tuple[str, ...] = ()
     figures: tuple[SpokenFigure, ...] = ()
+    earlier: tuple[EarlierFigure, ...] = ()
     memories: tuple[RecalledMemory, ...] = ()
     answers: Mapping[str, PreparedAnswer] = field(default_factory=dict[str, PreparedAnswer])
 
@@ -129,7 +126,7 @@ class UtteranceAnalyser:
         answers = await self._answers(prepared_answers(plan)) if suited else {}
         return replace(
             ahead,
-            figures=find_figures(plain.text, plain.tokens),
+            figures=find_figures(plain.text),
             memories=memories,
             answers=answers,
         )
@@ -215,7 +212,8 @@ def cards_beyond_phrases(
         return ()
     cards: list[Card] = []
     if session is not None:
-        for held in compare_with_relevant_limits(ahead.figures, negotiation_limits(session)):
+        read = read_figures(ahead.figures, session, heard.speaker, ahead.earlier)
+        for held in limit_figures(read):
             of_mine = heard.speaker == "me"
             card = own_figure_card(held, heard) if of_mine else figure_card(held, heard)
             if card is not None and card.id not in {one.id for one in cards}:

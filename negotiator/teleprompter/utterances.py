@@ -2,14 +2,15 @@
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial as partial_of
 from typing import Any
 
 from negotiator import values
 from negotiator.caller import Caller
 from negotiator.errors import NotFound, Refusal
+from negotiator.negotiations import offer_queries
 from negotiator.negotiations import queries as negotiations
 from negotiator.negotiations.event_queries import actor_of_caller
 from negotiator.negotiations.routes import read_current
@@ -22,7 +23,12 @@ from negotiator.teleprompter.cards import newest_plan
 from negotiator.teleprompter.cues.matcher import SILENCE_SECONDS
 from negotiator.teleprompter.cues.policy import HeardUtterance
 from negotiator.teleprompter.event_log import EventLog
-from negotiator.teleprompter.figures import compare_with_relevant_limits, negotiation_limits
+from negotiator.teleprompter.figures import (
+    ComparedFigure,
+    EarlierFigure,
+    read_figures,
+    remembered_figures,
+)
 from negotiator.teleprompter.schemas import Utterance
 from negotiator.teleprompter.session_transitions import (
     AnalysedUtterance,
@@ -69,10 +75,11 @@ class SilenceTimers:
 
 @dataclass(frozen=True, slots=True)
 class BoundNegotiation:
-    """The negotiation that a session is bound to, with its newest plan."""
+    """The negotiation that a session is bound to, with its newest plan and the figures of its ledger."""
 
     negotiation: Negotiation
     plan: dict[str, Any] | None
+    offered: tuple[EarlierFigure, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +117,12 @@ class UtteranceService:
             plan=bound and bound.plan,
             remembers=MEMORIES_READ in caller.scopes,
         )
+        if bound is not None:
+            ahead = replace(
+                ahead,
+                earlier=(*bound.offered, *remembered_figures(session.screen.get("figures", ()))),
+            )
+        read = read_figures(ahead.figures, talk, said.speaker, ahead.earlier) if talk else ()
         heard = HeardUtterance(
             said.utterance_id, said.speaker, ahead.text, said.final, values.now() / 1000
         )
@@ -120,8 +133,9 @@ class UtteranceService:
             start_ms=said.start_ms,
             end_ms=said.end_ms,
             confidence=confidence,
+            figures=read,
         )
-        note = _noting(caller, session, bound, heard=heard, ahead=ahead)
+        note = _noting(caller, session, bound, heard=heard, read=read)
         change = partial_of(
             session_transitions.hear_utterance,
             piece=piece,
@@ -138,7 +152,7 @@ class UtteranceService:
         if not said.final:
             about = said.model_dump(include={"utterance_id", "speaker", "start_ms", "end_ms"})
             self.log.bus.tell(said.id, partial_message(ahead.text, **about))
-        if not (ahead.figures and said.speaker == "me"):
+        if said.speaker != "me" or not any(one.sure for one in ahead.figures):
             return
         owner = caller.principal
         since = (
@@ -191,7 +205,9 @@ class UtteranceService:
 
         def unit(tx: Transaction) -> BoundNegotiation:
             return BoundNegotiation(
-                negotiations.load_for_reading(tx, owner, named), newest_plan(tx, owner, named)
+                negotiations.load_for_reading(tx, owner, named),
+                newest_plan(tx, owner, named),
+                detected_offers.earlier_figures(offer_queries.list_offers(tx, named)),
             )
 
         try:
@@ -206,16 +222,14 @@ def _noting(
     bound: BoundNegotiation | None,
     *,
     heard: HeardUtterance,
-    ahead: UtteranceAnalysis,
+    read: Sequence[ComparedFigure],
 ) -> Callable[[Transaction], str | None]:
     """A function that records the figures of a final as an unconfirmed offer and returns the offer's id, or None."""
-    if bound is None or not ahead.figures or NEGOTIATIONS_WRITE not in caller.scopes:
+    if bound is None or not read or NEGOTIATIONS_WRITE not in caller.scopes:
         return lambda _tx: None
-    talk = bound.negotiation
     offer = detected_offers.detected_offer(
-        talk,
-        compare_with_relevant_limits(ahead.figures, negotiation_limits(talk)),
-        found=ahead.figures,
+        bound.negotiation,
+        read,
         speaker=heard.speaker,
         utterance_id=heard.utterance_id,
         quoted=session.given["keep"] != "none",

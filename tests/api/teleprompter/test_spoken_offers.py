@@ -10,11 +10,8 @@ from negotiator.negotiations.event_queries import Actor
 from negotiator.negotiations.tables import Negotiation
 from negotiator.store.statement import Query, Transaction
 from negotiator.teleprompter.detected_offers import detected_offer, record_detected_offer
-from negotiator.teleprompter.figures import (
-    compare_with_relevant_limits,
-    find_figures,
-    negotiation_limits,
-)
+from negotiator.teleprompter.figures import read_figures
+from negotiator.teleprompter.spoken_figures import find_figures
 from tests.conftest import Change
 from tests.helpers.teleprompter_client import TeleprompterClient
 
@@ -42,9 +39,8 @@ async def hear(change: Change, talk: str, said: str, speaker: Any = "them") -> A
     def unit(tx: Transaction) -> Any:
         owner = tx.one(OWNER) or ""
         session = queries.load_for_writing(tx, owner, talk)
-        found = find_figures(said)
-        held = compare_with_relevant_limits(found, negotiation_limits(session))
-        offer = detected_offer(session, held, found=found, speaker=speaker, utterance_id="u1")
+        read = read_figures(find_figures(said), session, speaker)
+        offer = detected_offer(session, read, speaker=speaker, utterance_id="u1")
         assert offer is not None
         return record_detected_offer(tx, owner, offer, actor=ACTOR)
 

@@ -35,8 +35,8 @@ from negotiator.numbers import numbers_in
 from negotiator.search_terms import stemmed_terms
 from negotiator.strict_json import read_object, read_segment
 from negotiator.teleprompter.cues.matcher import text_pieces
-from negotiator.teleprompter.figures import find_figures
 from negotiator.teleprompter.redaction import redact
+from negotiator.teleprompter.spoken_figures import find_figures
 from negotiator.tokens import redirect_uris
 from negotiator.trust.claims import AssertionRefused, mail_domain
 from negotiator.trust.signatures import read_compact

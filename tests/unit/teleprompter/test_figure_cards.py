@@ -6,7 +6,8 @@ from negotiator.teleprompter.cards import figure_card
 from negotiator.teleprompter.cues.catalogue import cue_catalogue
 from negotiator.teleprompter.cues.matcher import build_matcher
 from negotiator.teleprompter.cues.policy import HeardUtterance, Screen, advance_screen
-from negotiator.teleprompter.figures import FigureLimit, compare_figures, find_figures
+from negotiator.teleprompter.figures import FigureLimit, compare_figures
+from negotiator.teleprompter.spoken_figures import find_figures
 
 SAID = "this is our final offer thirty eight thousand"
 LIMIT = FigureLimit("money", Decimal(40_000), Decimal(50_000), "salary")

@@ -12,8 +12,8 @@ from negotiator.teleprompter.figures import (
     FigureLimit,
     LimitStanding,
     compare_figures,
-    find_figures,
 )
+from negotiator.teleprompter.spoken_figures import find_figures
 
 SALARY = FigureLimit("money", Decimal(40_000), Decimal(50_000), "salary")
 PURCHASE = FigureLimit("money", Decimal(12_000), Decimal(9_000))

@@ -20,7 +20,7 @@ from negotiator.teleprompter.cues.policy import (
     advance_screen,
     card_from_match,
 )
-from negotiator.teleprompter.figures import find_figures
+from negotiator.teleprompter.spoken_figures import find_figures
 from negotiator.teleprompter.utterance_analyser import UtteranceAnalysis, cards_beyond_phrases
 from tests.helpers.example_session import example_session
 

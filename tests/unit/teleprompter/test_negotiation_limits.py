@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from negotiator.teleprompter.detected_offers import detected_offer
 from negotiator.teleprompter.figures import (
     compare_with_relevant_limits,
-    find_figures,
     negotiation_limits,
-    negotiation_scales,
+    read_figures,
 )
+from negotiator.teleprompter.spoken_figures import find_figures
 from tests.helpers.example_session import DELIVERY, FLOOR, PAYMENT, PRICE, example_session
 
 
@@ -28,11 +28,9 @@ def held(said: str, **members: Any) -> list[tuple[str, Decimal, str]]:
 def heard(said: str, *, speaker: Any = "them", quoted: bool = True, **members: Any) -> Any:
     """The offer that a sentence makes."""
     session = example_session(**members)
-    found = find_figures(said)
     return detected_offer(
         session,
-        compare_with_relevant_limits(found, negotiation_limits(session)),
-        found=found,
+        read_figures(find_figures(said), session, speaker),
         speaker=speaker,
         utterance_id="u7",
         quoted=quoted,
@@ -50,10 +48,6 @@ def test_without_a_floor_there_is_no_limit_and_without_a_target_the_best_of_the_
     None
 ):
     assert negotiation_limits(example_session(walk_away=None)) == ()
-    assert [one.topic for one in negotiation_scales(example_session(walk_away=None))] == [
-        "payment_days",
-        "price",
-    ]
     (price,) = negotiation_limits(
         example_session(walk_away={"package": {"price": "56000"}}, target=None)
     )
@@ -132,7 +126,7 @@ def test_what_is_heard_is_an_unconfirmed_offer_in_the_units_of_the_issues() -> N
     assert offer.package == {"price": Decimal(52000), "payment_days": 30}
     assert (offer.by, offer.kind, offer.source) == ("them", "offer", "detected_in_speech")
     assert (offer.channel, offer.claimed_final, offer.override) == ("call", False, False)
-    assert offer.rationale.startswith("Heard in u7: “")
+    assert offer.rationale.startswith("Heard in u7, offer: “")
     assert "fifty two thousand" in offer.rationale
     assert heard("fifty two thousand", quoted=False).rationale is None
 
@@ -173,11 +167,10 @@ def test_an_issue_without_a_floor_still_hears_its_figures() -> None:
 def test_nothing_said_moves_a_limit(said: str) -> None:
     session = example_session()
     before = negotiation_limits(session)
-    found = find_figures(said)
+    read = read_figures(find_figures(said), session, "them")
     detected_offer(
         session,
-        compare_with_relevant_limits(found, before),
-        found=found,
+        read,
         speaker="them",
         utterance_id="u",
     )

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from negotiator.teleprompter.check_digits import is_iban
 from negotiator.teleprompter.cues.catalogue import SPEAKERS, cue_catalogue
-from negotiator.teleprompter.figures import find_figures
 from negotiator.teleprompter.redaction import redact
+from negotiator.teleprompter.spoken_figures import find_figures
 
 DIGITS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 

@@ -1,0 +1,116 @@
+"""What a figure in a talk is, told by the words around it: an offer, a limit, a quote of a rival, a question …
+
+The words are in `figure_words.toml`, by language. A phrase at the number counts before one elsewhere in its clause, and
+of those at the same distance the kind that stands first in `_ORDER`.
+"""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final, Literal, cast
+
+from negotiator.number_words import NUMBER_LANGUAGES, NumberLanguage
+
+FigureKind = Literal[
+    "offer", "limit", "reduction", "rival", "list_price", "question", "history", "other"
+]
+"""An offer or a limit of the speaker, an amount off a price, a quote of somebody else, the price on the tag, a figure
+asked about, one of the past, or one about another matter."""
+FigureOwner = Literal["speaker", "listener", "third"]
+"""Whose figure it is: of the person who says it, of the person spoken to, or of somebody else."""
+FIGURE_LANGUAGES: Final = NUMBER_LANGUAGES
+"""The languages that figures are read in, as ISO 639-1 codes."""
+NUMBER: Final = "#"
+"""What stands for the number in a phrase."""
+
+_ORDER: Final = (
+    *("refusal", "limit_negated", "reduction", "question", "rival"),
+    *("history", "list_price", "limit", "apart", "offer", "other"),
+)  # fmt: skip
+_NEAR: Final = 2
+_MANY_WORDS: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class FigureSense:
+    """What a figure is and whose. `stands` tells whether it is what its owner now offers or would at worst take."""
+
+    kind: FigureKind
+    whose: FigureOwner = "speaker"
+    stands: bool = False
+    is_phrased: bool = True
+
+
+OFFER: Final = FigureSense("offer", stands=True)
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageWords:
+    """The words of one language: units by what they measure, and the kinds of phrases as a tree of words."""
+
+    units: Mapping[str, str]
+    clock: frozenset[str]
+    phrases: Mapping[str, Any]
+
+
+@cache
+def language_words(language: NumberLanguage) -> LanguageWords:
+    """The words of a language; those of the other languages know units in English too."""
+    folder = files("negotiator.teleprompter")
+    known = tomllib.loads(folder.joinpath("figure_words.toml").read_text("utf-8"))
+    table: dict[str, Any] = known[language]
+    units = {word: unit for unit, said in table["units"].items() for word in said.split()}
+    tree: dict[str, Any] = {}
+    for kind, phrases in table["kinds"].items():
+        for phrase in phrases:
+            branch = tree
+            for word in phrase.split():
+                branch = branch.setdefault(word, {})
+            branch[""] = min(branch.get("", kind), kind, key=_ORDER.index)
+    return LanguageWords(units, frozenset(table["clock"].split()), tree)
+
+
+def sense_of(
+    clause: Sequence[str], *, words: LanguageWords, is_echo: bool, is_sure: bool
+) -> FigureSense:
+    """What the figure at `#` of a clause is.
+
+    `is_sure` tells whether it is surely an amount of money, `is_echo` whether it is repeated in surprise ("500??").
+    """
+    kind = _kind(clause, words)
+    if kind == "refusal" or is_echo:
+        return FigureSense("offer", "listener")
+    if kind == "limit_negated":
+        return FigureSense("limit")
+    if kind == "rival":
+        return FigureSense("rival", "third")
+    if kind == "history":
+        whose: FigureOwner = "listener" if {"you", "your", "you're"} & set(clause) else "speaker"
+        return FigureSense("history", whose)
+    if not kind:
+        spoken_about = len(clause) > _MANY_WORDS and not is_sure
+        kind = "other" if spoken_about else "offer"
+        return FigureSense(kind, stands=kind == "offer", is_phrased=False)
+    if kind == "apart":
+        return FigureSense("other")
+    return FigureSense(cast(FigureKind, kind), stands=kind in ("offer", "limit"))
+
+
+def _kind(clause: Sequence[str], words: LanguageWords) -> str:
+    """The kind of phrase that tells most about the number; empty where no phrase is found."""
+    place = clause.index(NUMBER)
+    best, least = "", (2, len(_ORDER))
+    for start in range(len(clause)):
+        branch: Mapping[str, Any] | None = words.phrases
+        for at in range(start, len(clause)):
+            branch = branch.get(clause[at])
+            if branch is None:
+                break
+            if kind := branch.get(""):
+                away = start - place if start > place else place - at
+                rank = (int(away > _NEAR), _ORDER.index(kind))
+                if rank < least:
+                    best, least = kind, rank
+    return best
