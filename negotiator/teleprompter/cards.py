@@ -19,6 +19,8 @@ from negotiator.teleprompter.figures import FIGURE_ADVICE, OWN_FIGURE_ADVICE, Co
 if TYPE_CHECKING:
     from negotiator.teleprompter.cues.classifier import Vectors
 
+CARD_LANGUAGES: Final = ("en",)
+"""The languages that cards are raised by and written in, as ISO 639-1 codes; cards of figures follow the figures."""
 FIGURE_CONFIDENCE: Final = 0.95
 
 

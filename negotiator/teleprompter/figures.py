@@ -44,8 +44,8 @@ class FigureLimit:
 
     Whether more is better is said by `more`, or follows from the two: a seller's target lies above the floor, a buyer's
     below. `list_price` lets "ten percent off" be held against a money limit. An empty `currency` or `per` fits any.
-    `span` are the least and the greatest of the issue's range, the limits and the offers so far; None where too little is
-    known. `is_mine` is false where `floor` is only the worse end of the range.
+    `span` are the least and the greatest of the issue's range, the limits and the offers so far; None where too little
+    is known. `is_mine` is false where `floor` is only the worse end of the range.
     """
 
     measure: Measure

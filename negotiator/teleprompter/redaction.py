@@ -33,6 +33,9 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+REDACTION_LANGUAGES: Final = ("en",)
+"""The languages, as ISO 639-1 codes, whose words announce a number ("my number is") or spell one. Written numbers that
+prove themselves (cards, accounts, addresses, keys) are found in every language."""
 RedactionSpan = tuple[int, int, str]
 """Start, end and kind."""
 

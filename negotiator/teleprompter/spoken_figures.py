@@ -137,7 +137,7 @@ def find_figures(text: str) -> tuple[SpokenFigure, ...]:
     if not numbers:
         return ()
     spoken = language_words(language_of([word.text for word in words]))
-    reader = _Reader(text, words, numbers, spoken)
+    reader = _FigureReader(text, words, numbers, spoken)
     found: list[SpokenFigure] = []
     at = 0
     while at < len(numbers):
@@ -150,7 +150,7 @@ def find_figures(text: str) -> tuple[SpokenFigure, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
+class _FigureReader:
     """The tokens of an utterance, the numbers among them, and the words of its language."""
 
     text: str

@@ -330,6 +330,7 @@ REQUIREMENTS: Final = {
     "8.6:close-codes": "a socket is closed with the code of its reason",
     "8.6:producer": "one connection sends sound; a new one takes over, the old one gets 4409",
     "8.7:limits": "figures are held against the bound negotiation's limits; that card beats any other",
+    "8.7:figures": "a final says of each figure what it is and whose; only offers enter the ledger",
     "8.7:offers": "detected prices enter the ledger of the bound negotiation unconfirmed",
     "8.8:feedback": "feedback on a card teaches its owner's cues and nobody else's",
     # 9: tools directory

@@ -57,6 +57,42 @@ async def test_a_figure_past_the_limit_beats_every_phrase_and_waits_in_the_ledge
     assert floor["package"] == {"price": "18000.00"}, "nothing that is said moves a limit"
 
 
+@covers("8.7:figures")
+@pytest.mark.asyncio
+async def test_a_final_says_what_each_figure_is_and_whose_and_only_offers_enter_the_ledger(
+    teleprompter_client: TeleprompterClient,
+) -> None:
+    talk, one = await bound(teleprompter_client)
+
+    async def said(utterance: str, text: str, speaker: str = "them") -> list[tuple[Any, ...]]:
+        heard = await teleprompter_client.say(one, text, utterance, speaker=speaker)
+        return [(row["value"], row["kind"], row["whose"]) for row in heard["figures"]]
+
+    assert await said("u1", "How about sixteen five?") == [("16500.00", "offer", "them")]
+    assert await said("u2", "Another firm quoted us 14.000 €.", "me") == [
+        ("14000.00", "rival", "third")
+    ]
+    assert await said("u3", "16,500, hm, all right.", "me") == [("16500.00", "offer", "them")]
+    assert await said("u4", "Okay, take 500 off.") == [("16000.00", "reduction", "them")]
+    rows = (await teleprompter_client.send("GET", f"{talk}/offers")).json()["items"]
+    assert sorted((row["by"], row["package"]["price"]) for row in rows) == [
+        ("them", "16000.00"),
+        ("them", "16500.00"),
+    ]
+    finals = (await teleprompter_client.events(one))["items"]
+    told = [event["figures"] for event in finals if event["type"] == "transcript.final"]
+    assert told[0] == [
+        {
+            "issue": "price",
+            "value": "16500.00",
+            "kind": "offer",
+            "whose": "them",
+            "is_offer": True,
+        }
+    ]
+    assert "18000" not in str(told), "a figure says nothing about a limit"
+
+
 @pytest.mark.asyncio
 async def test_who_may_not_write_negotiations_writes_no_ledger(
     new_teleprompter_client: NewTeleprompterClient,
