@@ -69,7 +69,7 @@ bench-people: $(READY) ## Haggle with scripted people over twenty cases: deals, 
 	$(BIN)/python -m tests.bench.haggling.measure --no-end
 
 bench-memory: $(READY) ## Measure recall: how good, how fast, beside chromadb and lancedb where they are installed
-	$(BIN)/python -m tests.quality.memory.measure_recall
+	$(BIN)/python -m tests.quality.memory.measure_questions
 	$(BIN)/python -m tests.bench.embedding
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.memory
 

@@ -17,6 +17,7 @@ from negotiator.cli.output import (
 )
 from negotiator.errors import NotFound
 from negotiator.memory import memories_lifecycle
+from negotiator.memory.searchable_text import MemoryEmbedder
 from negotiator.memory.vector_queries import reembed_all
 from negotiator.store.statement import Transaction
 from negotiator.users import user_queries
@@ -36,7 +37,7 @@ async def reembed_memories(as_json: JsonOption = False) -> None:
     )
 
     settings = load_settings()
-    model = build_embedder(settings)
+    model = MemoryEmbedder(build_embedder(settings))
     columns = (TextColumn("Memories"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     try:
         async with open_store(settings) as store:
@@ -49,8 +50,25 @@ async def reembed_memories(as_json: JsonOption = False) -> None:
                 )
     finally:
         await model.close()
-    result = {"model": model.model, "reembedded": done}
-    print_result(result, f"{done} memories have a new vector by {model.model}.", as_json=as_json)
+    name = model.embedder.model
+    result = {"model": name, "reembedded": done}
+    print_result(result, f"{done} memories have a new vector by {name}.", as_json=as_json)
+
+
+@memory_app.command("prepare")
+@async_command
+async def prepare_model(as_json: JsonOption = False) -> None:
+    """Build the file of the sentence model, which the first use would otherwise do in the background."""
+    from negotiator.compose.assistant import (
+        build_embedder,  # imported here, because it loads half of the service
+    )
+
+    embedder = build_embedder(load_settings())
+    try:
+        await embedder.prepare()
+    finally:
+        await embedder.close()
+    print_result({"model": embedder.model}, f"{embedder.model} is ready.", as_json=as_json)
 
 
 @memory_app.command("review")

@@ -10,14 +10,15 @@ from starlette.types import ASGIApp
 from negotiator.compose.component import Component, OperationSlice, offered_operations
 from negotiator.compose.services import Services
 from negotiator.directory.tool_alternatives import ToolAlternatives
+from negotiator.memory import vector_queries
 from negotiator.memory import wins_queries as wins
 from negotiator.memory.benchmarks_routes import BenchmarkRoutes
 from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.embedding.embedder_selection import choose_embedder
-from negotiator.memory.index_cache import MemoryIndexCache
 from negotiator.memory.memories_lifecycle import ReferenceChecks
 from negotiator.memory.memories_routes import MemoryRoutes
 from negotiator.memory.search import MemorySearch
+from negotiator.memory.searchable_text import MemoryEmbedder
 from negotiator.memory.transfer_import import MemoryImporter
 from negotiator.memory.transfer_routes import TransferRoutes
 from negotiator.memory.wins_routes import WinRoutes
@@ -58,14 +59,29 @@ class MemoryServices:
     memories: MemoryRoutes
     transfer: TransferRoutes
     search: MemorySearch
-    embedder: Embedder
+    embedder: MemoryEmbedder
 
     def check(self) -> str:
-        """The health check: `ok` with the model's name, or `lesser` when a weaker model stands in, and why."""
-        model, lesser = self.embedder.model, self.embedder.lesser
-        return f"lesser: {model}, as {lesser}" if lesser else f"ok: {model}"
+        """The health check: `ok` with the model's name when it is loaded, `lesser` when a weaker one stands in.
+
+        `loading` while searches find by words alone, `idle` before anything is remembered, `failing` with the reason.
+        """
+        embedder = self.embedder.embedder
+        if embedder.lesser:
+            return f"lesser: {embedder.model}, as {embedder.lesser}"
+        if embedder.state == "idle" and self.embedder.failure:
+            return f"failing: {embedder.model}. {self.embedder.failure}"
+        return f"{'ok' if embedder.state == 'ready' else embedder.state}: {embedder.model}"
+
+    async def warm(self) -> None:
+        """Load the model in the background if there is any memory; a process without memories stays small."""
+        if self.embedder.embedder.state == "idle" and await self.memories.store.read(
+            vector_queries.is_any_stored
+        ):
+            self.embedder.prepare()
 
     async def close(self) -> None:
+        await self.search.close()
         await self.embedder.close()
 
 
@@ -86,8 +102,8 @@ MEMORY_REFERENCES: Final = ReferenceChecks(
 
 def build_memory(services: Services) -> MemoryServices:
     """Build the memory slices."""
-    embedder = build_embedder(services.settings)
-    search = MemorySearch(MemoryIndexCache(services.store, embedder.model), embedder)
+    embedder = MemoryEmbedder(build_embedder(services.settings))
+    search = MemorySearch(services.store, embedder)
     memories = MemoryRoutes(services.store, services.cursors, embedder, search, MEMORY_REFERENCES)
     importer = MemoryImporter(services.store, embedder, MEMORY_REFERENCES)
     transfer = TransferRoutes(services.store, importer, more=(wins.list_for_export,))
@@ -133,7 +149,7 @@ def build_teleprompter(services: Services, memory: MemoryServices) -> Teleprompt
 
 
 def _analyser(services: Services, memory: MemoryServices) -> UtteranceAnalyser:
-    matcher, embedder = build_matcher(cue_catalogue()), memory.embedder
+    matcher, embedder = build_matcher(cue_catalogue()), memory.embedder.embedder
     folder = services.settings.models_folder
     classifiers = UserClassifiers(
         services.store, embedder, catalogue=matcher.catalogue, folder=folder
@@ -196,5 +212,6 @@ def build_assistant(services: Services) -> Component:
             "advisor": advisor.check,
             "speech": teleprompter.check,
         },
+        periodic_tasks=(memory.warm,),
         closes=(*teleprompter.closes, advisor.close, memory.close),
     )

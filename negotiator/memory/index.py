@@ -1,7 +1,8 @@
 """An in-memory search index over one owner's memories: BM25 over the words, cosine over the vectors.
 
 BM25 after Robertson and Zaragoza (2009). The keyword index keeps every term of every text as a pair of numbers. Packed
-pairs are sorted by term; newer pairs are scanned until there are enough of them to pack again.
+pairs are sorted by term; newer pairs are scanned until there are enough of them to pack again. A word of a query may be
+answered by several terms, each with a weight; a word that no text has is answered by terms that are spelled like it.
 """
 
 from array import array
@@ -13,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 import orjson
 
+from negotiator.memory.glossary import QueryTerm, glossary
 from negotiator.memory.search_ranking import (
     HybridRanking,
     RankedRow,
@@ -20,11 +22,13 @@ from negotiator.memory.search_ranking import (
     RankingMode,
     top_rows,
 )
-from negotiator.search_terms import stemmed_terms
 
 _SATURATION: Final = 1.2
 _LENGTH: Final = 0.75
 _FEW: Final = 256
+_SPELLED_ALIKE: Final = 78
+_SPELLING_WEIGHT: Final = 0.7
+_SHORTEST_MISSPELLED: Final = 4
 
 KeywordArray = Any
 
@@ -34,6 +38,7 @@ class KeywordIndex:
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
+        self._by_initial: dict[str, list[str]] = {}
         self._terms = array("i")
         self._rows = array("i")
         self._lengths = array("i")
@@ -49,26 +54,62 @@ class KeywordIndex:
         numbers = self._numbers
         for terms in texts:
             self._rows.extend([len(self._lengths)] * len(terms))
-            self._terms.extend([numbers.setdefault(term, len(numbers)) for term in terms])
+            for term in terms:
+                if term not in numbers:
+                    numbers[term] = len(numbers)
+                    self._by_initial.setdefault(term[:1], []).append(term)
+                self._terms.append(numbers[term])
             self._lengths.append(len(terms))
         self._loose = None
         if len(self) - self._packed.texts > max(_FEW, self._packed.texts // 4):
             self._packed = _Postings.packed(self._terms, self._rows, len(self))
 
-    def scores(self, terms: Iterable[str]) -> KeywordArray:
+    def scores(self, query: Iterable[QueryTerm]) -> KeywordArray:
         """The share of the query that each row matches: float32 [rows].
 
-        1 is a text of average length in which every term occurs once, 0 a text without any. A rare term weighs more
-        than a common one; a term that occurs in no text weighs most.
+        1 is a text of average length in which every word occurs once, 0 a text without any. A rare word weighs more
+        than a common one; a word that occurs in no text weighs most.
         """
         found = np.zeros(len(self), np.float32)
         norm, whole = self._length_norm(), 0.0
-        for term in dict.fromkeys(terms):
-            rows, counts = self._of(self._numbers.get(term))
+        for alternatives in query:
+            rows, scores = self._matches(self._spelled(alternatives), norm)
             rarity = log(1 + (len(self) - len(rows) + 0.5) / (len(rows) + 0.5))
             whole += rarity
-            found[rows] += rarity * (_SATURATION + 1) * counts / (counts + norm[rows])
+            found[rows] += rarity * scores
         return found / np.float32(whole) if whole else found
+
+    def _matches(
+        self, alternatives: QueryTerm, norm: KeywordArray
+    ) -> tuple[KeywordArray, KeywordArray]:
+        """The rows that have one of the terms, and the score of the best of them in each row."""
+        parts: list[tuple[KeywordArray, KeywordArray]] = []
+        for term, weight in alternatives.items():
+            rows, counts = self._of(self._numbers.get(term))
+            if len(rows):
+                parts.append((rows, weight * (_SATURATION + 1) * counts / (counts + norm[rows])))
+        if len(parts) < 2:
+            return parts[0] if parts else _NOWHERE
+        rows, places = np.unique(np.concatenate([rows for rows, _ in parts]), return_inverse=True)
+        scores = np.zeros(len(rows), np.float32)
+        np.maximum.at(scores, places, np.concatenate([scores for _, scores in parts]))
+        return rows, scores
+
+    def _spelled(self, alternatives: QueryTerm) -> QueryTerm:
+        """The terms; if no text has any of them, those that are spelled like the first, with the same initial."""
+        word = next(iter(alternatives))
+        if len(word) < _SHORTEST_MISSPELLED or any(term in self._numbers for term in alternatives):
+            return alternatives
+        from rapidfuzz import fuzz, process
+
+        near = process.extract(
+            word,
+            self._by_initial.get(word[0], []),
+            scorer=fuzz.ratio,
+            limit=3,
+            score_cutoff=_SPELLED_ALIKE,
+        )
+        return {term: _SPELLING_WEIGHT for term, _, _ in near}
 
     def _of(self, number: int | None) -> tuple[KeywordArray, KeywordArray]:
         """The rows in which a term occurs, and how often."""
@@ -160,7 +201,10 @@ class IndexedMemory:
 
 @dataclass(frozen=True, slots=True)
 class IndexQuery:
-    """A query: the words, their vector (None in keyword mode), and which memories may be found."""
+    """A query: the words, their vector (None in keyword mode), and which memories may be found.
+
+    `query_terms` replaces the terms that the glossary finds in the text.
+    """
 
     text: str
     vector: IndexArray | None
@@ -168,6 +212,7 @@ class IndexQuery:
     now: int
     statuses: frozenset[str]
     keep: IndexPredicate | None = None
+    query_terms: Sequence[QueryTerm] | None = None
 
 
 class MemoryIndex:
@@ -175,6 +220,8 @@ class MemoryIndex:
 
     def __init__(self, stamp: int) -> None:
         self.stamp = stamp
+        self.outdated = False
+        """Whether some memory's vector is to be made anew."""
         self._places: dict[str, int] = {}
         self._ids: list[str] = []
         self._documents: list[bytes] = []
@@ -225,7 +272,10 @@ class MemoryIndex:
         if query.vector is not None:
             nearest = columns.nearest(query.vector, allowed)
         if query.mode != "semantic":
-            words = self._keywords.scores(stemmed_terms(query.text))
+            terms = query.query_terms
+            words = self._keywords.scores(
+                glossary().query_terms(query.text) if terms is None else terms
+            )
             matching = top_rows(words, np.flatnonzero((words > 0) & allowed))
         rows = np.unique(np.concatenate([nearest, matching]))
         found = RankingCandidates(

@@ -10,8 +10,8 @@ import orjson
 from sqlalchemy import bindparam, select
 from sqlmodel import col
 
+from negotiator.memory.searchable_text import searchable_terms
 from negotiator.memory.tables import Memory, MemoryOwner
-from negotiator.search_terms import stemmed_terms
 from negotiator.store.statement import Query, Transaction, table
 from negotiator.store.store import Store
 
@@ -53,11 +53,14 @@ _SINCE = Query(
 
 
 class MemoryIndexCache:
-    """Gives an owner's up-to-date index. Only vectors of `model` are compared."""
+    """Gives an owner's up-to-date index.
 
-    def __init__(self, store: Store, model: str, *, capacity: int = CACHE_BYTES) -> None:
+    Only vectors of these models are compared; those of others than the first are to be made anew.
+    """
+
+    def __init__(self, store: Store, models: Sequence[str], *, capacity: int = CACHE_BYTES) -> None:
         self._store = store
-        self._model = model
+        self._models = models
         self._capacity = capacity
         self._indexes: OrderedDict[str, MemoryIndex] = OrderedDict()
         self._costs: dict[str, int] = {}
@@ -86,6 +89,7 @@ class MemoryIndexCache:
             stamp, found = await self._store.scan(lambda tx: _since(tx, owner, since))
             if len(found) <= _FEW:
                 index.put(self._indexed(found))
+                index.outdated |= self._outdated(found)
                 index.stamp = stamp
                 return index
         stamp, found = await self._store.scan(lambda tx: _since(tx, owner, 0))
@@ -97,7 +101,11 @@ class MemoryIndexCache:
 
         fresh = MemoryIndex(stamp)
         fresh.put(self._indexed(found))
+        fresh.outdated = self._outdated(found)
         return fresh
+
+    def _outdated(self, found: Sequence[IndexRow]) -> bool:
+        return any(model != self._models[0] for _, _, model, *_ in found)
 
     def _indexed(self, found: Sequence[IndexRow]) -> "list[IndexedMemory]":
         """Rows in the index's form; a vector of another model is left out."""
@@ -106,13 +114,12 @@ class MemoryIndexCache:
         indexed: list[IndexedMemory] = []
         for key, document, model, vector, status, trust, expires, created in found:
             facts: dict[str, Any] = orjson.loads(document)
-            words = " ".join([facts["text"], *facts["tags"], facts["counterparty"] or ""])
-            compared = vector if model == self._model else None
+            compared = vector if model in self._models else None
             ageless = facts["pinned"] or facts["kind"] == "win"
             indexed.append(
                 IndexedMemory(
                     key,
-                    stemmed_terms(words),
+                    searchable_terms(facts["text"], facts["counterparty"], facts["tags"]),
                     compared,
                     document,
                     status,

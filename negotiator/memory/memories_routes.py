@@ -13,7 +13,6 @@ from negotiator.http.cursors import Cursors
 from negotiator.http.input import validate
 from negotiator.http.operation import Answer, Call, Operation, ToolOffer
 from negotiator.memory import memories_lifecycle, memories_queries
-from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.memories_lifecycle import MemoryWriter, ReferenceChecks, SimilarMemories
 from negotiator.memory.memories_queries import StoredEmbedding
 from negotiator.memory.schemas_memories import (
@@ -33,6 +32,7 @@ from negotiator.memory.schemas_memories import (
     SearchMemories,
 )
 from negotiator.memory.search import MemorySearch
+from negotiator.memory.searchable_text import EmbeddedText, MemoryEmbedder
 from negotiator.memory.vector_queries import update_vector
 from negotiator.schema import apply_merge_patch
 from negotiator.scopes import MEMORIES_READ, MEMORIES_WRITE
@@ -57,7 +57,7 @@ def memory_writer(caller: Caller) -> MemoryWriter:
 class MemoryRoutes:
     store: Store
     cursors: Cursors
-    embedder: Embedder
+    embedder: MemoryEmbedder
     recall: MemorySearch
     references: ReferenceChecks
 
@@ -235,9 +235,8 @@ class MemoryRoutes:
 
     async def remember(self, call: Call[NewMemory]) -> Answer:
         body, writer = call.input, memory_writer(call.caller)
-        [vector] = await self.embedder.embed([body.text])
-        embedded = StoredEmbedding(self.embedder.model, vector.tobytes())
-        near = await self.recall.nearest(writer.owner, body, vector)
+        [embedded] = await self.embedder.embed([EmbeddedText.of_body(body)])
+        near = await self.recall.nearest(writer.owner, body, embedded)
         view, new = await self.store.write(
             call.once(lambda tx: self._create(tx, writer, body, embedded, near))
         )
@@ -256,7 +255,7 @@ class MemoryRoutes:
         return memories_lifecycle.create_memory(tx, writer, body, embedded, near=near)
 
     async def edit(self, call: Call[EditMemory]) -> Mapping[str, Any]:
-        """Apply a merge patch; a new text is embedded before the transaction."""
+        """Apply a merge patch; what is embedded anew is embedded before the transaction."""
         writer, query = memory_writer(call.caller), call.input
         before = orjson.loads(
             await self.store.read(lambda tx: memories_queries.find(tx, writer.owner, query.id))
@@ -265,9 +264,8 @@ class MemoryRoutes:
         current = {name: before[name] for name in MemoryBody.model_fields}
         body: MemoryBody = validate(MemoryBody, apply_merge_patch(current, query.patch))
         embedded = None
-        if body.text != before["text"]:
-            [vector] = await self.embedder.embed([body.text])
-            embedded = StoredEmbedding(self.embedder.model, vector.tobytes())
+        if (new := EmbeddedText.of_body(body)) != EmbeddedText.of_view(before):
+            [embedded] = await self.embedder.embed([new])
 
         def unit(tx: Transaction) -> dict[str, Any]:
             if body.negotiation_id not in {None, before["negotiation_id"]}:

@@ -243,11 +243,15 @@ class MemoryHit(TypedDict, total=False):
 
 
 class MemorySearchView(TypedDict):
-    """Results, best first, with the model that made the vectors."""
+    """Results, best first, with the model that made the vectors.
+
+    `mode` is how they were found. It is `keyword` and `notice` says why when meaning cannot be searched yet.
+    """
 
     items: list[MemoryHit]
     mode: str
     model: str
+    notice: str | None
 
 
 class MemoryVersionView(TypedDict):

@@ -6,45 +6,71 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from negotiator import values
+from negotiator.errors import Unavailable
 from negotiator.memory import content_guard
-from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.index_cache import MemoryIndexCache
 from negotiator.memory.memories_lifecycle import SimilarMemories
+from negotiator.memory.memories_queries import StoredEmbedding
 from negotiator.memory.schemas_memories import NewMemory, SearchMemories, SearchMode
 from negotiator.memory.search_filters import compile_filters
+from negotiator.memory.searchable_text import MemoryEmbedder
+from negotiator.memory.vector_queries import renew_vectors
+from negotiator.store.store import Store
+from negotiator.telemetry import logger
 
 if TYPE_CHECKING:
+    from negotiator.memory.index import MemoryIndex
     from negotiator.memory.search_ranking import RankedRow
 
+_WORDS_ONLY: Final = (
+    "The sentence model is being loaded, so these were found by their words alone. "
+    "A search in some seconds finds by meaning too."
+)
 DUPLICATE_SIMILARITY: Final = 0.95
+"""The cosine of two texts from which they may be the same."""
+_SUSPECTED_SIMILARITY: Final = 0.7
+"""The cosine of two memories, with their heads, from which their texts are compared."""
+_NOT_LOADED: Final = "The sentence model is being loaded."
 _CACHED_VECTORS: Final = 512
 _UNTRUSTED_SHARE: Final = 4
 _MAX_READ_INLINE: Final = 500
 
 VectorArray = Any
+log = logger(__name__)
 
 
 class MemorySearch:
     """Searches one owner's memories at a time."""
 
-    def __init__(self, indexes: MemoryIndexCache, embedder: Embedder) -> None:
-        self._indexes = indexes
+    def __init__(self, store: Store, embedder: MemoryEmbedder) -> None:
+        self._store = store
+        self._indexes = MemoryIndexCache(store, embedder.models)
         self._embedder = embedder
+        self._renewing: dict[str, asyncio.Task[None]] = {}
+        self._turn = asyncio.Lock()
         self._vectors: OrderedDict[tuple[str, str], VectorArray] = OrderedDict()
 
     async def search(self, owner: str, request: SearchMemories) -> dict[str, Any]:
-        """The best matches; 422 for an invalid filter, 503 when the embedder is unavailable."""
+        """The best matches; 422 for an invalid filter, 503 when the embedder is unavailable.
+
+        While the model loads, a hybrid search finds by words alone and says so.
+        """
         from negotiator.memory.index import IndexQuery
 
         keep = compile_filters(request.filters) if request.filters else None
-        vector = None if request.mode == "keyword" else await self._vector(owner, request.query)
-        index = await self._indexes.of(owner)
+        mode, notice = request.mode, None
+        if mode != "keyword" and not await self._embedder.is_ready():
+            if mode == "semantic":
+                raise Unavailable(self._embedder.failure or _NOT_LOADED)
+            mode, notice = "keyword", self._embedder.failure or _WORDS_ONLY
+        vector = None if mode == "keyword" else await self._vector(owner, request.query)
+        index = await self._index(owner)
         if keep is not None and len(index) > _MAX_READ_INLINE:
             await asyncio.to_thread(index.read)
         query = IndexQuery(
             text=request.query,
             vector=vector,
-            mode=request.mode,
+            mode=mode,
             now=values.now(),
             statuses=frozenset({"active", *request.include}),
             keep=keep,
@@ -62,25 +88,41 @@ class MemorySearch:
                     continue
             hit: dict[str, Any] = {"memory": facts, "score": ranked.score}
             if request.explain:
-                hit["why"] = _why(ranked, request.mode)
+                hit["why"] = _why(ranked, mode)
             items.append(hit)
             if len(items) == request.limit:
                 break
-        return {"items": items, "mode": request.mode, "model": self._embedder.model}
+        model = self._embedder.embedder.model
+        return {"items": items, "mode": mode, "model": model, "notice": notice}
 
-    async def nearest(self, owner: str, body: NewMemory, vector: VectorArray) -> SimilarMemories:
+    async def nearest(
+        self, owner: str, body: NewMemory, embedded: StoredEmbedding
+    ) -> SimilarMemories:
         """The memory that the text repeats or almost repeats, of the same kind, counterparty and category.
 
         Close vectors alone make no repetition: another number, name or negation makes another memory.
         """
-        index = await self._indexes.of(owner)
+        if body.supersedes is not None or not embedded.vector:
+            return SimilarMemories()
+        import numpy as np
+
+        vector = np.frombuffer(embedded.vector, np.float32)
+        index = await self._index(owner)
         statuses = frozenset({"active", "pending"})
+        suspected = {
+            memory: facts
+            for memory, similarity in index.nearest(vector, now=values.now(), statuses=statuses)
+            if similarity >= _SUSPECTED_SIMILARITY
+            and _same_subject(facts := index.facts(memory), body)
+        }
+        if not suspected:
+            return SimilarMemories()
+        mine, *theirs = await self._embedder.embed_texts(
+            [body.text, *(facts["text"] for facts in suspected.values())]
+        )
         similar: str | None = None
-        for memory, similarity in index.nearest(vector, now=values.now(), statuses=statuses):
-            facts = index.facts(memory)
-            if similarity < DUPLICATE_SIMILARITY:
-                break
-            if body.supersedes is not None or not _same_subject(facts, body):
+        for (memory, facts), text in zip(suspected.items(), theirs, strict=True):
+            if float(text @ mine) < DUPLICATE_SIMILARITY:
                 continue
             if content_guard.is_repetition(facts["text"], body.text):
                 return SimilarMemories(repeated=memory)
@@ -98,7 +140,7 @@ class MemorySearch:
 
         The vectors must come from the same embedder.
         """
-        index = await self._indexes.of(owner)
+        index = await self._index(owner)
         now, best = values.now(), dict[str, float]()
         for vector in vectors if len(index) else ():
             for memory, cosine in index.nearest(vector, now=now, statuses=frozenset({"active"})):
@@ -113,13 +155,41 @@ class MemorySearch:
         for key in [key for key in self._vectors if key[0] == owner]:
             del self._vectors[key]
 
+    async def close(self) -> None:
+        """Stop making vectors anew."""
+        for task in self._renewing.values():
+            task.cancel()
+        if self._renewing:
+            await asyncio.wait(self._renewing.values())
+
+    async def _index(self, owner: str) -> "MemoryIndex":
+        """The owner's index. Vectors that are missing or of an older form are made anew in the background."""
+        index = await self._indexes.of(owner)
+        if index.outdated and owner not in self._renewing:
+            if self._embedder.embedder.state == "ready":
+                index.outdated = False
+                self._renewing[owner] = asyncio.create_task(self._renew(owner))
+            else:
+                self._embedder.prepare()
+        return index
+
+    async def _renew(self, owner: str) -> None:
+        """Make the owner's outdated vectors anew, of one owner at a time."""
+        try:
+            async with self._turn:
+                await renew_vectors(self._store, self._embedder, owner=owner)
+        except Unavailable as fault:
+            log.warning("vectors were not made anew", detail=fault.detail)
+        finally:
+            del self._renewing[owner]
+
     async def _vector(self, owner: str, text: str) -> VectorArray:
         """The query's vector, cached for the same owner."""
         key = owner, text
         if key in self._vectors:
             self._vectors.move_to_end(key)
             return self._vectors[key]
-        [vector] = await self._embedder.embed([text])
+        [vector] = await self._embedder.embed_texts([text])
         self._vectors[key] = vector
         if len(self._vectors) > _CACHED_VECTORS:
             self._vectors.popitem(last=False)

@@ -17,7 +17,7 @@ RankingMode = Literal["hybrid", "semantic", "keyword"]
 RankingArray = Any
 
 MAX_CANDIDATES: Final = 50
-KEYWORD_WEIGHT: Final = 0.5
+KEYWORD_WEIGHT: Final = 1.0
 """The weight of the keyword score; the semantic score weighs one."""
 _HALF_LIFE_MS: Final = 180 * DAY
 _FRESH: Final = 0.3
@@ -113,8 +113,8 @@ def _matched(found: RankingCandidates, mode: RankingMode) -> RankingArray:
         case "keyword":
             return found.keyword
         case "hybrid":
-            # The share counts cubed: one common word says little, all words together nearly everything.
-            words = np.minimum(found.keyword, 1) ** 3
+            # The share counts squared: one common word says little, all words together much.
+            words = np.minimum(found.keyword, 1) ** 2
             return (meaning + KEYWORD_WEIGHT * words) / (1 + KEYWORD_WEIGHT)
 
 

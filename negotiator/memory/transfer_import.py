@@ -9,10 +9,10 @@ from pydantic import BaseModel, ConfigDict
 from negotiator.errors import NotFound, Refusal, ValidationFailed
 from negotiator.http.input import validate
 from negotiator.memory import memories_lifecycle
-from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.memories_lifecycle import MemoryWriter, ReferenceChecks, SimilarMemories
 from negotiator.memory.memories_queries import StoredEmbedding
 from negotiator.memory.schemas_memories import MemoryBody, NewMemory
+from negotiator.memory.searchable_text import EmbeddedText, MemoryEmbedder
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.strict_json import is_object, read_object
@@ -51,7 +51,7 @@ class MemoryImporter:
     """Imports lines in small batches, so that other requests do not wait for all of them."""
 
     store: Store
-    embedder: Embedder
+    embedder: MemoryEmbedder
     references: ReferenceChecks
 
     async def import_memories(
@@ -73,9 +73,7 @@ class MemoryImporter:
     async def _store_batch(
         self, writer: MemoryWriter, batch: Sequence[_ImportedLine]
     ) -> list[LineOutcome]:
-        vectors = await self.embedder.embed([one.body.text for one in batch])
-        model = self.embedder.model
-        embedded = [StoredEmbedding(model, vector.tobytes()) for vector in vectors]
+        embedded = await self.embedder.embed([EmbeddedText.of_body(one.body) for one in batch])
         pairs = list(zip(batch, embedded, strict=True))
         return await self.store.write(
             lambda tx: list(_store_lines(tx, writer, pairs, self.references))

@@ -8,11 +8,11 @@ from negotiator.http.cursors import Cursors
 from negotiator.http.input import validate
 from negotiator.http.operation import Answer, Call, Operation, ToolOffer
 from negotiator.memory import wins_queries, wins_recording
-from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.memories_lifecycle import ReferenceChecks
 from negotiator.memory.memories_queries import StoredEmbedding
 from negotiator.memory.memories_routes import memory_writer
 from negotiator.memory.schemas_wins import EditWin, ListWins, NewWin, WinId, WinList, WinView
+from negotiator.memory.searchable_text import EmbeddedText, MemoryEmbedder
 from negotiator.schema import apply_merge_patch
 from negotiator.scopes import MEMORIES_READ, MEMORIES_WRITE
 from negotiator.store.store import Store
@@ -27,7 +27,7 @@ WIN_PATH: Final = "/api/wins/{id}"
 class WinRoutes:
     store: Store
     cursors: Cursors
-    embedder: Embedder
+    embedder: MemoryEmbedder
     references: ReferenceChecks
 
     def operations(self) -> list[Operation]:
@@ -171,7 +171,6 @@ class WinRoutes:
         return Answer(None, 204)
 
     async def _embedded(self, body: NewWin) -> StoredEmbedding:
-        [vector] = await self.embedder.embed(
-            [wins_recording.describe_win(body, wins_recording.validated_savings(body))]
-        )
-        return StoredEmbedding(self.embedder.model, vector.tobytes())
+        text = wins_recording.describe_win(body, wins_recording.validated_savings(body))
+        [embedded] = await self.embedder.embed([EmbeddedText(text, "win", body.counterparty, ())])
+        return embedded

@@ -77,7 +77,7 @@ def _fill(tx: Transaction, owners: Iterable[int], rows: list[dict[str, Any]]) ->
 
 
 async def _asked(store: Store, given: bench.Material) -> tuple[float, float, float]:
-    shelves = MemoryIndexCache(store, _MODEL)
+    shelves = MemoryIndexCache(store, (_MODEL,))
     name = f"usr_{0:026}"
     start = time.process_time()
     await shelves.of(name)

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from negotiator.memory.embedding.embedder_selection import choose_embedder
-from negotiator.memory.index_cache import MemoryIndexCache
 from negotiator.memory.search import MemorySearch
+from negotiator.memory.searchable_text import MemoryEmbedder
 from negotiator.store.migrate import migrate
 from negotiator.store.store import Store, make_store
 from negotiator.teleprompter.cues.catalogue import cue_catalogue
@@ -52,7 +52,7 @@ async def measured(store: Store) -> None:
         choose_embedder("", key="", model="", models=MODELS),
         build_matcher(cue_catalogue()),
     )
-    recall = MemorySearch(MemoryIndexCache(store, embedder.model), embedder)
+    recall = MemorySearch(store, MemoryEmbedder(embedder))
     out = sys.stdout.write
     for name in ("learned, or read", "read"):
         start, began = time.process_time(), time.perf_counter()

@@ -8,7 +8,7 @@ import asyncio
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -17,11 +17,15 @@ if TYPE_CHECKING:
     Vectors = NDArray[float32]
 
 
+EmbedderState = Literal["ready", "loading", "idle"]
+"""`idle` is a model that is loaded at its first use."""
+
+
 class Embedder(Protocol):
     """Turns texts into unit vectors, off the event loop.
 
     `model` names the model and its version and is stored with every vector; `lesser` says why a better embedder, which
-    was expected, is not used.
+    was expected, is not used. `english_only` says that texts of other languages are better translated first.
     """
 
     @property
@@ -30,6 +34,16 @@ class Embedder(Protocol):
     @property
     def lesser(self) -> str:
         """Why a better embedder is not used; empty when the expected one is."""
+        ...
+
+    @property
+    def english_only(self) -> bool: ...
+
+    @property
+    def state(self) -> EmbedderState: ...
+
+    async def prepare(self) -> None:
+        """Load what embedding needs, which may take seconds; 503 when that fails."""
         ...
 
     async def embed(self, texts: Sequence[str]) -> "Vectors":
@@ -51,6 +65,11 @@ class HashingEmbedder:
     def __init__(self, lesser: str = "") -> None:
         self.model = "hashed-ngrams-v1"
         self.lesser = lesser
+        self.english_only = True
+        self.state: EmbedderState = "ready"
+
+    async def prepare(self) -> None:
+        pass
 
     async def embed(self, texts: Sequence[str]) -> "Vectors":
         """One unit vector for each text; an empty text gets the first axis."""

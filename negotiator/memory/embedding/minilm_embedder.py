@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from negotiator.errors import Unavailable
+from negotiator.memory.embedding.embedder import EmbedderState
 from negotiator.onnx_runtime import make_session
 from negotiator.telemetry import logger
 
@@ -53,10 +54,21 @@ class MiniLmEmbedder:
     def __init__(self, files: MiniLmFiles, models: Path) -> None:
         self.model = "all-minilm-l6-v2-int8"
         self.lesser = ""
+        self.english_only = True
+        self.state: EmbedderState = "idle"
         self._files = files
         self._models = models
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="embedding")
         self._loaded: tuple[Any, Any] | None = None
+
+    async def prepare(self) -> None:
+        """Build the 8-bit model if no process has, and load it; 503 when it cannot be built."""
+        if self._loaded is None:
+            self.state = "loading"
+            try:
+                await asyncio.get_running_loop().run_in_executor(self._thread, self._load)
+            finally:
+                self.state = "idle" if self._loaded is None else "ready"
 
     async def embed(self, texts: Sequence[str]) -> "Vectors":
         """One unit vector for each text; the first 256 tokens count."""
@@ -69,7 +81,7 @@ class MiniLmEmbedder:
     def _embed(self, texts: Sequence[str]) -> "Vectors":
         import numpy as np
 
-        tokenizer, session = self._loaded or self._load()
+        tokenizer, session = self._load()
         rows = np.empty((len(texts), 384), np.float32)
         # One by one: a batch shares its 8-bit scale, so a text's vector would depend on the others.
         for row, text in zip(rows, texts, strict=True):
@@ -80,8 +92,11 @@ class MiniLmEmbedder:
     def load(self, tokenizer: Any, session: Any) -> None:
         """Use this tokenizer and this model from now on."""
         self._loaded = tokenizer, session
+        self.state = "ready"
 
     def _load(self) -> tuple[Any, Any]:
+        if self._loaded is not None:
+            return self._loaded
         # More threads slow a single sentence; an arena would keep the memory of the largest batch.
         loaded = _tokenizer(self._files), make_session(self._built(), arena=False)
         self.load(*loaded)

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from negotiator.errors import Unavailable
+from negotiator.memory.embedding.embedder import EmbedderState
 
 if TYPE_CHECKING:
     from negotiator.memory.embedding.embedder import Vectors
@@ -33,6 +34,8 @@ class RemoteEmbedder:
         transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
         self.lesser = ""
+        self.english_only = False
+        self.state: EmbedderState = "ready"
         self.model = f"{urlsplit(url).hostname}/{model}"
         self._url = f"{url.rstrip('/')}/embeddings"
         self._model_name = model
@@ -44,6 +47,9 @@ class RemoteEmbedder:
             timeout=TIMEOUT_SECONDS,
             headers=headers,
         )
+
+    async def prepare(self) -> None:
+        pass
 
     async def embed(self, texts: Sequence[str]) -> "Vectors":
         """One unit vector for each text; 503 when the endpoint fails or answers wrongly."""

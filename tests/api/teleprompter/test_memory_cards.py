@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from negotiator.compose.assistant import build_embedder
-from negotiator.memory.index_cache import MemoryIndexCache
 from negotiator.memory.search import MemorySearch
+from negotiator.memory.searchable_text import MemoryEmbedder
 from negotiator.settings import Settings
 from negotiator.store.store import make_store
 from negotiator.teleprompter.cards import recall_memories
@@ -32,7 +32,7 @@ async def found(settings: Settings, owner: str, **counterparty: Any) -> list[str
     store, embeds = make_store(settings.database_url), build_embedder(settings)
     await store.start()
     try:
-        recall = MemorySearch(MemoryIndexCache(store, embeds.model), embeds)
+        recall = MemorySearch(store, MemoryEmbedder(embeds))
         vectors = await embeds.embed([SAID])
         session = example_session(counterparty=counterparty) if counterparty else None
         memories = await recall_memories(recall, owner, vectors, session=session)

@@ -162,8 +162,10 @@ def test_every_statement_on_memories_names_the_owner() -> None:
         if not sql.startswith("insert"):
             assert "owner =" in sql, name
     named = {name for name in vars(vector_queries) if isinstance(vars(vector_queries)[name], Query)}
-    assert named == {"_OUTDATED", "_COUNT"}, (
-        "only re-embedding, a command of the operator, looks at all owners"
+    assert named == {"_OUTDATED", "_OUTDATED_OF_OWNER", "_COUNT", "_ANY"}
+    of_owner: Query[Any] = vars(vector_queries)["_OUTDATED_OF_OWNER"]
+    assert "owner =" in of_owner.sql.lower(), (
+        "only re-embedding, a command of the operator, reads memories of all owners"
     )
 
 

@@ -7,19 +7,19 @@ import pytest
 from negotiator.memory.embedding.minilm_embedder import find_minilm_files
 from tests.conftest import MODELS
 from tests.helpers.missing_tools import MODEL, missing
-from tests.quality.memory.corpus import memories, questions
-from tests.quality.memory.measure_recall import ORDERS, Bench, Score, laid_out
+from tests.quality.memory.corpus import Part, memories, questions
+from tests.quality.memory.measure_questions import Bench, half, own_corpus
 
-FLOORS = {"tune": Score(0.50, 0.43), "held": Score(0.50, 0.43)}
-"""On processors without VNNI the model's 8-bit products saturate: a recall of .507 there, .51 and more elsewhere."""
+FLOORS: dict[Part, tuple[float, float]] = {"tune": (0.53, 0.43), "held": (0.50, 0.43)}
+"""Recall at five and mean reciprocal rank. On processors without VNNI the model's 8-bit products saturate: .51 there."""
 
 
 @pytest.fixture(scope="module")
 def memory_corpus() -> Bench:
-    """The corpus on a shelf, with the vectors of the embedded model."""
+    """The corpus as it is indexed, with the vectors of the embedded model."""
     if find_minilm_files() is None:
         missing(MODEL)
-    return asyncio.run(laid_out(MODELS))
+    return asyncio.run(own_corpus(MODELS))
 
 
 def test_the_corpus_is_large_varied_and_mostly_asked_in_other_words() -> None:
@@ -31,11 +31,15 @@ def test_the_corpus_is_large_varied_and_mostly_asked_in_other_words() -> None:
 
 
 @pytest.mark.parametrize("part", ["tune", "held"])
-def test_both_together_beat_meaning_alone_and_words_alone(memory_corpus: Bench, part: str) -> None:
-    scores = {name: memory_corpus.score(order, part) for name, order in ORDERS.items()}
+def test_both_together_beat_meaning_alone_and_words_alone(memory_corpus: Bench, part: Part) -> None:
+    scores = {
+        name: memory_corpus.score(order, half(part))
+        for name, order in memory_corpus.orders().items()
+    }
     hybrid = scores.pop("hybrid")
     for name, other in scores.items():
         assert hybrid.recall > other.recall, name
         assert hybrid.mrr > other.mrr, name
-    assert hybrid.recall >= FLOORS[part].recall
-    assert hybrid.mrr >= FLOORS[part].mrr
+    recall, mrr = FLOORS[part]
+    assert hybrid.recall >= recall
+    assert hybrid.mrr >= mrr

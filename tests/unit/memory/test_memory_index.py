@@ -138,7 +138,8 @@ def test_words_count_the_same_in_one_go_and_bit_by_bit(texts: list[list[str]], c
     for text in texts[cut:]:
         parted.extend([text])
     for question in ("a", "ab", "fz"):
-        left, right = whole.scores(question), parted.scores(question)
+        query: list[dict[str, float]] = [{term: 1.0} for term in question]
+        left, right = whole.scores(query), parted.scores(query)
         assert np.allclose(left, right)
         has = np.array([bool({*question} & {*text}) for text in texts], bool)
         assert ((left > 0) == has).all()

@@ -9,8 +9,8 @@ import pytest_asyncio
 
 from negotiator.errors import Unavailable
 from negotiator.memory.embedding.embedder import HashingEmbedder
-from negotiator.memory.index_cache import MemoryIndexCache
 from negotiator.memory.search import MemorySearch
+from negotiator.memory.searchable_text import MemoryEmbedder
 from negotiator.store.sqlite import SqliteStore
 from negotiator.teleprompter.cues.catalogue import CueCatalogue, Speaker, cue_catalogue
 from negotiator.teleprompter.cues.classifier import Vectors
@@ -66,7 +66,7 @@ async def analyser(
     }
     book = CueCatalogue({name: whole.cues[name] for name in CHOSEN}, neutral)
     heads = UserClassifiers(store, embedder, catalogue=book, folder=tmp_path / "lessons")
-    recall = MemorySearch(MemoryIndexCache(store, embedder.model), embedder)
+    recall = MemorySearch(store, MemoryEmbedder(embedder))
     made = UtteranceAnalyser(build_matcher(book), heads, embedder, recall, patience=None)
     await made.heads.of("", "them")
     yield made

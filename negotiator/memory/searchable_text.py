@@ -1,0 +1,142 @@
+"""What of a memory is searched: its terms for BM25, and its vector, of the text and of its head.
+
+The head names the counterparty, the kind and the tags. Questions often name only these, and the text often does not.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from negotiator.errors import Unavailable
+from negotiator.memory.embedding.embedder import Embedder
+from negotiator.memory.glossary import glossary
+from negotiator.memory.memories_queries import StoredEmbedding
+from negotiator.memory.schemas_memories import MemoryBody
+from negotiator.search_terms import stemmed_terms
+from negotiator.telemetry import logger
+
+if TYPE_CHECKING:
+    from numpy import float32
+    from numpy.typing import NDArray
+
+FORM: Final = "text-head-1"
+"""The version of what is embedded; part of the model's name that is stored with a vector."""
+HEAD_WEIGHT: Final = 0.7
+"""How much the head's vector counts beside the text's."""
+READY_SECONDS: Final = 1.0
+"""How long a call waits for a model that loads, before it does without."""
+_FIELD_WEIGHT: Final = 2
+"""How often a word of the counterparty or of a tag counts."""
+log = logger(__name__)
+
+
+def searchable_terms(text: str, counterparty: str | None, tags: Sequence[str]) -> list[str]:
+    """The terms of a memory for BM25, those of the counterparty and the tags twice, with translations."""
+    known = glossary()
+    fields = [counterparty] if counterparty else []
+    if tags:
+        fields.append(" ".join(tags))
+    terms = stemmed_terms(text)
+    terms += known.translated_terms(text)
+    for field in fields:
+        terms += (stemmed_terms(field) + known.translated_terms(field)) * _FIELD_WEIGHT
+    return terms
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedText:
+    """The parts of a memory that are embedded."""
+
+    text: str
+    kind: str
+    counterparty: str | None
+    tags: tuple[str, ...]
+
+    @classmethod
+    def of_body(cls, body: MemoryBody) -> "EmbeddedText":
+        return cls(body.text, body.kind, body.counterparty, tuple(sorted(set(body.tags))))
+
+    @classmethod
+    def of_view(cls, view: Mapping[str, Any]) -> "EmbeddedText":
+        return cls(view["text"], view["kind"], view["counterparty"], tuple(view["tags"]))
+
+
+class MemoryEmbedder:
+    """Embeds memories and queries by an embedder that may still have to be loaded."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.embedder = embedder
+        self.failure = ""
+        """Why the model could not be loaded at the last attempt."""
+        self._preparing: asyncio.Task[None] | None = None
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names under which comparable vectors are stored: of this form, and of the model's plain texts."""
+        return f"{self.embedder.model}/{FORM}", self.embedder.model
+
+    def prepare(self) -> "asyncio.Task[None]":
+        """Load the model in the background; the task never fails."""
+        if self._preparing is None or self._preparing.done():
+            self._preparing = asyncio.create_task(self._prepare())
+        return self._preparing
+
+    async def is_ready(self) -> bool:
+        """Whether embedding takes no more than its time; loads the model and waits up to `READY_SECONDS` for it."""
+        if self.embedder.state != "ready":
+            await asyncio.wait([self.prepare()], timeout=READY_SECONDS)
+        return self.embedder.state == "ready"
+
+    async def embed(self, memories: Sequence[EmbeddedText]) -> list[StoredEmbedding]:
+        """The vectors to store. A memory gets an empty one, made later, while the model loads; 503."""
+        if not await self.is_ready():
+            return [NOT_EMBEDDED] * len(memories)
+        vectors = await self._vectors(memories)
+        return [StoredEmbedding(self.models[0], vector.tobytes()) for vector in vectors]
+
+    async def embed_texts(self, texts: Sequence[str]) -> "NDArray[float32]":
+        """The vectors of texts alone, one row each; 503."""
+        english = self.embedder.english_only
+        return await self.embedder.embed(
+            [glossary().translate(text) for text in texts] if english else texts
+        )
+
+    async def close(self) -> None:
+        if self._preparing is not None and not self._preparing.done():
+            self._preparing.cancel()
+        await self.embedder.close()
+
+    async def _vectors(self, memories: Sequence[EmbeddedText]) -> "NDArray[float32]":
+        """Unit vectors of text and head together; of the text alone for a memory of no counterparty and no tags."""
+        import numpy as np
+
+        heads = [self._head(memory) for memory in memories]
+        found = await self.embed_texts(
+            [*(memory.text for memory in memories), *(head for head in heads if head)]
+        )
+        vectors = np.array(found[: len(memories)])
+        with_head = [place for place, head in enumerate(heads) if head]
+        joined = vectors[with_head] + HEAD_WEIGHT * found[len(memories) :]
+        vectors[with_head] = joined / np.linalg.norm(joined, axis=1, keepdims=True)
+        return vectors
+
+    def _head(self, memory: EmbeddedText) -> str:
+        if not memory.counterparty and not memory.tags:
+            return ""
+        english = self.embedder.english_only
+        name = memory.counterparty or ""
+        name = glossary().translate(name) if english else name
+        return ", ".join(part for part in (name, memory.kind, *memory.tags) if part)
+
+    async def _prepare(self) -> None:
+        try:
+            await self.embedder.prepare()
+            self.failure = ""
+        except Unavailable as fault:
+            log.error("the embedding model cannot be loaded", detail=fault.detail)
+            self.failure = fault.description
+
+
+NOT_EMBEDDED: Final = StoredEmbedding("", b"")
+"""What is stored for a memory whose vector is still to be made."""
