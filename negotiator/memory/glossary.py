@@ -26,11 +26,15 @@ QueryTerm = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Glossary:
-    """`foreign` maps words and stems of each language to their English, `alike` English stems to their synonyms."""
+    """`foreign` maps words and stems of each language to their English, `alike` English stems to their synonyms.
+
+    `beginnings` are the first letters of the German words, by which parts of compounds are looked for.
+    """
 
     foreign: Mapping[str, Mapping[str, str]]
     function_words: Mapping[str, frozenset[str]]
     alike: Mapping[str, tuple[str, ...]]
+    beginnings: frozenset[str]
 
     def translate(self, text: str) -> str:
         """The text with the words that the glossary knows in English; an English text as it is.
@@ -80,11 +84,8 @@ class Glossary:
 
     def language(self, text: str) -> str:
         """The language of most of the text's function words, English among equals; empty for a text without any."""
-        words = list(split_words(text))
-        counts = {
-            name: sum(word in known for word in words)
-            for name, known in self.function_words.items()
-        }
+        words = set(split_words(text))
+        counts = {name: len(words & known) for name, known in self.function_words.items()}
         best = max(counts, key=lambda name: counts[name])
         return best if counts[best] else ""
 
@@ -98,7 +99,7 @@ class Glossary:
         return found or self.foreign["fr"].get(word) or self.foreign["es"].get(word) or ""
 
     def _of_language(self, word: str, language: str) -> str:
-        for spelled in (word, _without_e(word)):
+        for spelled in dict.fromkeys((word, _without_e(word))):
             if found := self._known(spelled, language):
                 return found
             if language == "de" and (parts := " ".join(self._parts(spelled))):
@@ -115,6 +116,8 @@ class Glossary:
     def _parts(self, word: str) -> Iterator[str]:
         """The parts of a German compound in English; nothing unless all are known."""
         for at in range(len(word) - _SHORTEST_STEM, _SHORTEST_STEM - 1, -1):
+            if word[at : at + _SHORTEST_STEM] not in self.beginnings:
+                continue
             last = self._known(word[at:], "de")
             if not last:
                 continue
@@ -147,7 +150,8 @@ def glossary() -> Glossary:
             for word in fold_text(listed).split():
                 words[name].setdefault(word, head)
     foreign = {name: {**_stems(known, name), **known} for name, known in words.items()}
-    return Glossary(foreign, function_words, alike)
+    beginnings = frozenset(word[:_SHORTEST_STEM] for word in foreign["de"])
+    return Glossary(foreign, function_words, alike, beginnings)
 
 
 def _stems(known: Mapping[str, str], name: str) -> dict[str, str]:

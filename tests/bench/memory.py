@@ -22,7 +22,7 @@ import numpy as np
 import orjson
 
 from negotiator.memory.index import IndexedMemory, IndexQuery, MemoryIndex
-from negotiator.search_terms import stemmed_terms
+from negotiator.memory.searchable_text import searchable_terms
 
 NOW: Final = 1_800_000_000_000
 WIDTH: Final = 384
@@ -79,7 +79,7 @@ def ours(given: Material) -> Iterator[tuple[float, Ask]]:
         [
             IndexedMemory(
                 f"mem_{n}",
-                stemmed_terms(text),
+                searchable_terms(text, None, ()),
                 blobs[n],
                 documents[n],
                 "active",

@@ -11,7 +11,7 @@ from tests.quality.memory.corpus import Part, memories, questions
 from tests.quality.memory.measure_questions import Bench, half, own_corpus
 
 FLOORS: dict[Part, tuple[float, float]] = {"tune": (0.53, 0.43), "held": (0.50, 0.43)}
-"""Recall at five and mean reciprocal rank. On processors without VNNI the model's 8-bit products saturate: .51 there."""
+"""Recall at five and mean reciprocal rank. Without VNNI the model's 8-bit products saturate: .51 then."""
 
 
 @pytest.fixture(scope="module")
