@@ -6,15 +6,23 @@ so an erased or superseded memory is gone from every card.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from decimal import Decimal
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from negotiator.memory.content_guard import TRUST_BOUND_AGENT
 from negotiator.memory.search import MemorySearch
 from negotiator.negotiations import plan_queries
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.store.statement import Transaction
+from negotiator.teleprompter.cues.catalogue import CueKind
 from negotiator.teleprompter.cues.policy import Card, HeardUtterance
-from negotiator.teleprompter.figures import FIGURE_ADVICE, OWN_FIGURE_ADVICE, ComparedFigure
+from negotiator.teleprompter.figures import (
+    STANDING_KINDS,
+    ComparedFigure,
+    EarlierFigure,
+    LimitStanding,
+)
 
 if TYPE_CHECKING:
     from negotiator.teleprompter.cues.classifier import Vectors
@@ -22,41 +30,143 @@ if TYPE_CHECKING:
 CARD_LANGUAGES: Final = ("en",)
 """The languages that cards are raised by and written in, as ISO 639-1 codes; cards of figures follow the figures."""
 FIGURE_CONFIDENCE: Final = 0.95
+_STANDINGS: Final[tuple[LimitStanding, ...]] = get_args(LimitStanding)
+MOVES_IN_A_ROW: Final = 2
+"""From how many moves of the user without one of the other side the user bids against themselves."""
 
 
-def figure_card(held: ComparedFigure, heard: HeardUtterance) -> Card:
-    """What to say to this figure; its family is the topic, so that each topic is told apart."""
-    advice = FIGURE_ADVICE[held.standing]
+@dataclass(frozen=True, slots=True)
+class FigureAdvice:
+    """The words of a card about a figure; `urgent` when a limit is passed."""
+
+    title: str
+    say: str
+    why: str
+    tactic_id: str
+    kind: CueKind = "manoeuvre"
+    urgent: bool = False
+
+
+OPENED_PAST_LIMIT: Final = FigureAdvice(
+    "They open past your limit",
+    "How do you get to that figure?",
+    "Ask for its basis before you answer; then name your own figure with its reason.",
+    "tac_re_anchor",
+    urgent=True,
+)
+PAST_LIMIT: Final = FigureAdvice(
+    "That figure is past your limit",
+    "I can't do that. What else could change to make it work?",
+    "Do not follow beyond your limit: change another term, or leave it.",
+    "tac_re_anchor",
+    urgent=True,
+)
+AT_TARGET: Final = FigureAdvice(
+    "That figure meets your target",
+    "Good. Shall we write that down, with the rest of what we said?",
+    "Do not bargain past what you wanted; secure it and the terms with it.",
+    "tac_written_recap",
+)
+THEY_MOVED: Final = FigureAdvice(
+    "They have moved towards you",
+    "Thank you. What would you need from me to go a little further?",
+    "Answer a move with a smaller one, and only for something in return.",
+    "tac_conditional_concession",
+)
+MY_MOVES: Final = FigureAdvice(
+    "You have moved twice, they have not",
+    "I have moved. What can you do on your side?",
+    "Whoever moves again without an answer bids against themselves.",
+    "tac_hold_position",
+    kind="coaching",
+)
+MINE_PAST_LIMIT: Final = FigureAdvice(
+    "You named a figure past your limit",
+    "Let me correct that figure before we go on. May I check it first?",
+    "Take it back now; left standing, it becomes your offer.",
+    "tac_re_anchor",
+    kind="coaching",
+    urgent=True,
+)
+FIGURE_ADVICE: Final = (
+    *(OPENED_PAST_LIMIT, PAST_LIMIT, AT_TARGET, THEY_MOVED, MY_MOVES, MINE_PAST_LIMIT),
+)
+
+
+def figure_cards(
+    read: Sequence[ComparedFigure], heard: HeardUtterance, earlier: Sequence[EarlierFigure]
+) -> list[Card]:
+    """The cards of an utterance's figures, worst first and one a topic; `earlier` are the figures before it.
+
+    An offer has a card past a limit, at the target, or when somebody moved: the other side towards the user, or the
+    user twice in a row. A first offer inside the limits and a repeated one have none.
+    """
+    cards: dict[str, Card] = {}
+    for one in sorted(read, key=lambda each: _STANDINGS.index(each.standing)):
+        topic = one.limit.topic
+        advice = _advice(one, earlier, mine=heard.speaker == "me")
+        if topic not in cards and advice is not None:
+            cards[topic] = _figure_card(one, advice, heard)
+    return list(cards.values())
+
+
+def _advice(
+    one: ComparedFigure, earlier: Sequence[EarlierFigure], *, mine: bool
+) -> FigureAdvice | None:
+    """What to say to a figure after those before it; None when it needs no word."""
+    if not one.is_offer or one.value == one.previous:
+        return None
+    past = one.limit.is_mine and one.standing == "past_limit"
+    if mine:
+        if past:
+            return MINE_PAST_LIMIT
+        return MY_MOVES if _moves_in_a_row(one, earlier) >= MOVES_IN_A_ROW else None
+    if past:
+        is_first = not any(before.topic == one.limit.topic for before in earlier)
+        return OPENED_PAST_LIMIT if is_first else PAST_LIMIT
+    if one.limit.is_mine and one.standing == "at_target":
+        return AT_TARGET
+    moved = one.previous is not None and _gain(one, one.previous, one.value) > 0
+    return THEY_MOVED if moved else None
+
+
+def _moves_in_a_row(one: ComparedFigure, earlier: Sequence[EarlierFigure]) -> int:
+    """How often the user has moved towards the other side, this figure included, since the other side named one."""
+    mine: list[Decimal] = []
+    for before in (*earlier, EarlierFigure(one.limit.topic, one.value, "me")):
+        if before.topic != one.limit.topic or before.kind not in STANDING_KINDS:
+            continue
+        if before.whose == "them":
+            mine = mine[-1:]
+        elif before.whose == "me" and before.value not in mine:
+            mine.append(before.value)
+    return sum(_gain(one, was, now) < 0 for was, now in pairwise(mine))
+
+
+def _gain(one: ComparedFigure, was: Decimal, now: Decimal) -> Decimal:
+    """How much better `now` is for the user than `was`."""
+    return now - was if one.limit.wants_more else was - now
+
+
+def _figure_card(one: ComparedFigure, advice: FigureAdvice, heard: HeardUtterance) -> Card:
+    """The card; its family is the topic, so that each topic is told apart."""
+    topic = f"figure:{one.limit.topic}"
     return Card(
-        id=f"{heard.utterance_id}:figure:{held.limit.topic}",
-        family=f"figure:{held.limit.topic}",
-        cue_id=f"figure:{held.limit.topic}",
-        kind="manoeuvre",
+        id=f"{heard.utterance_id}:{topic}",
+        family=topic,
+        cue_id=topic,
+        kind=advice.kind,
         title=advice.title,
         say=advice.say,
         why=advice.why,
         tactic_id=advice.tactic_id,
         utterance_id=heard.utterance_id,
-        quote=held.figure.quote,
+        quote=one.figure.quote,
         confidence=FIGURE_CONFIDENCE,
         source="plan",
         stage="final",
         at=heard.at,
-    )
-
-
-def own_figure_card(held: ComparedFigure, heard: HeardUtterance) -> Card | None:
-    """The card of a figure that I named myself: only one past my own limit is worth it."""
-    if held.standing != "past_limit":
-        return None
-    card = figure_card(held, heard)
-    return replace(
-        card,
-        kind="coaching",
-        title=OWN_FIGURE_ADVICE.title,
-        say=OWN_FIGURE_ADVICE.say,
-        why=OWN_FIGURE_ADVICE.why,
-        tactic_id=OWN_FIGURE_ADVICE.tactic_id,
+        urgent=advice.urgent,
     )
 
 

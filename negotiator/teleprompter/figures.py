@@ -96,52 +96,6 @@ class ComparedFigure:
 
 
 @dataclass(frozen=True, slots=True)
-class FigureAdvice:
-    """The words of a card about a figure."""
-
-    title: str
-    say: str
-    why: str
-    tactic_id: str
-
-
-FIGURE_ADVICE: Final[dict[LimitStanding, FigureAdvice]] = {
-    "past_limit": FigureAdvice(
-        "That figure is past your limit",
-        "That does not work for me. What would have to change for it to move?",
-        "Do not counter beyond your limit; move the figure or leave it.",
-        "tac_re_anchor",
-    ),
-    "inside": FigureAdvice(
-        "That figure keeps your limit",
-        "That is one we can look at. What could you add to it?",
-        "It can be lived with, so ask for more before you take it.",
-        "tac_conditional_concession",
-    ),
-    "on_the_way": FigureAdvice(
-        "Inside your limit, short of your target",
-        "We are getting closer. What else could you add to bridge the rest?",
-        "It can be lived with, so trade for the rest before you take it.",
-        "tac_conditional_concession",
-    ),
-    "at_target": FigureAdvice(
-        "That figure meets your target",
-        "Good. Shall we write that down together with the other points?",
-        "Do not bargain past what you wanted; secure it and the terms with it.",
-        "tac_written_recap",
-    ),
-}
-
-OWN_FIGURE_ADVICE: Final = FigureAdvice(
-    "You named a figure past your limit",
-    "Let me correct that figure before we go on. May I check it first?",
-    "Take it back now; left standing, it becomes your offer.",
-    "tac_re_anchor",
-)
-"""The words about a figure of my own that is past my limit."""
-
-
-@dataclass(frozen=True, slots=True)
 class EarlierFigure:
     """A value that was named before, in the ledger or in this talk: of which issue, whose and what."""
 
@@ -346,7 +300,7 @@ def _owned(
     is_offer = figure.sense.stands or (kind == "reduction" and whose == speaker)
     if is_offer and kind != "reduction":
         alike = [one for one in named if one.topic == limit.topic and one.value == held.value]
-        if alike and not any(one.whose == speaker and one.kind in _STANDING for one in alike):
+        if alike and not any(one.whose == speaker and one.kind in STANDING_KINDS for one in alike):
             before = alike[-1]
             if before.whose == listener or not figure.sense.is_phrased:
                 kind, whose, is_offer = before.kind, before.whose, False
@@ -359,7 +313,8 @@ def _owned(
     )
 
 
-_STANDING: Final = ("offer", "limit", "reduction", "list_price")
+STANDING_KINDS: Final = ("offer", "limit", "reduction", "list_price")
+"""The kinds of figures that stand as the last one of their owner."""
 
 
 def _seller(limit: FigureLimit) -> Speaker:
@@ -372,7 +327,7 @@ def _last(named: Sequence[EarlierFigure], topic: str, whose: Owner) -> Decimal |
         (
             one.value
             for one in reversed(named)
-            if one.topic == topic and one.whose == whose and one.kind in _STANDING
+            if one.topic == topic and one.whose == whose and one.kind in STANDING_KINDS
         ),
         None,
     )
@@ -383,7 +338,7 @@ def _widened(
 ) -> FigureLimit:
     """The limit with the span of all values that are known of its issue."""
     issue = session.terms.issue(limit.topic)
-    known = [one.value for one in named if one.topic == limit.topic and one.kind in _STANDING]
+    known = [one.value for one in named if one.topic == limit.topic and one.kind in STANDING_KINDS]
     if issue is not None and issue.range is not None:
         known += [issue.range.min, issue.range.max]
     if limit.is_mine:

@@ -10,6 +10,7 @@ import orjson
 
 from negotiator import values
 from negotiator.errors import Conflict
+from negotiator.negotiations.tactics.tactic import NegotiationRole
 from negotiator.store.statement import Transaction
 from negotiator.teleprompter import consent, session_queries
 from negotiator.teleprompter.consent import SessionConsent
@@ -21,7 +22,11 @@ from negotiator.teleprompter.cues.matcher import (
     monologue_matches,
     silence_matches,
 )
-from negotiator.teleprompter.cues.policy import Card, HeardUtterance, PolicySettings
+from negotiator.teleprompter.cues.policy import (
+    Card,
+    HeardUtterance,
+    PolicySettings,
+)
 from negotiator.teleprompter.cues.policy import CardChange as News
 from negotiator.teleprompter.figures import ComparedFigure, figure_view, remember_figures
 from negotiator.teleprompter.schemas import MAX_EVENTS, CueView
@@ -277,21 +282,36 @@ def _step(
     session: LiveSession, piece: AnalysedUtterance, telling: EventBuilder, catalogue: CueCatalogue
 ) -> tuple[LiveSession, Sequence[policy.CardChange]]:
     """Advance the screen by an utterance and add the events of its changes."""
-    heard, before = piece.heard, session.screen
+    before = session.screen
+    ids: dict[str, str] = dict(before.get("ids", {}))
+    kept, news = advance_stored_screen(
+        before, piece, catalogue=catalogue, role=session.given["role"]
+    )
+    telling.news(news, ids)
+    remembered = dict(list(ids.items())[-_REMEMBERED_IDS:])
+    return replace(session, screen={**kept, "ids": remembered}), news
+
+
+def advance_stored_screen(
+    before: Mapping[str, Any],
+    piece: AnalysedUtterance,
+    *,
+    catalogue: CueCatalogue,
+    role: NegotiationRole | None,
+) -> tuple[dict[str, Any], Sequence[policy.CardChange]]:
+    """The JSON of a session's screen after an utterance, and the changes of its cards; pure."""
+    heard = piece.heard
     since: float | None = None
     matches = piece.matches
     if heard.speaker == "me":
         began: float = before.get("talking_since") or heard.at
         long = monologue_matches(heard.at - began)
         matches, since = (*long, *matches), heard.at if long else began
-    ids: dict[str, str] = dict(before.get("ids", {}))
+    screen = policy.restore_screen(before)
     after, news = policy.advance_screen(
-        policy.restore_screen(before), heard, matches, catalogue=catalogue, outside=piece.cards
+        screen, heard, matches, catalogue=catalogue, outside=piece.cards, role=role
     )
-    telling.news(news, ids)
-    remembered = dict(list(ids.items())[-_REMEMBERED_IDS:])
-    kept = {**policy.dump_screen(after), "ids": remembered, "talking_since": since}
-    return replace(session, screen=kept), news
+    return {**policy.dump_screen(after), "talking_since": since}, news
 
 
 def _check_open(session: LiveSession) -> None:

@@ -16,9 +16,8 @@ from negotiator.negotiations.tactics.tactic import NegotiationRole
 from negotiator.teleprompter.cards import (
     PreparedAnswer,
     RecalledMemory,
-    figure_card,
+    figure_cards,
     memory_card,
-    own_figure_card,
     plan_card,
     prepared_answers,
     recall_memories,
@@ -29,10 +28,13 @@ from negotiator.teleprompter.cues.policy import (
     Card,
     HeardUtterance,
     PolicySettings,
+    Screen,
     card_from_match,
+    matches_in_context,
 )
+from negotiator.teleprompter.cues.requests import makes_request
 from negotiator.teleprompter.example_queries import ExampleAction, ExampleLabel, label_from_feedback
-from negotiator.teleprompter.figures import EarlierFigure, limit_figures, read_figures
+from negotiator.teleprompter.figures import EarlierFigure, read_figures
 from negotiator.teleprompter.redaction import redact
 from negotiator.teleprompter.spoken_figures import SpokenFigure, find_figures
 from negotiator.teleprompter.user_classifiers import UserClassifiers
@@ -53,9 +55,10 @@ log = telemetry.logger(__name__)
 class UtteranceAnalysis:
     """The result of the analysis. `text` is redacted, `marks` are the kinds of data that were removed.
 
-    `matches` are the cues that suit the listener's role, most certain first. `figures` and `memories` exist for finals
-    only. `earlier` are the figures named before, in the ledger or the talk. `answers` are the answers that the plan
-    prepared, by cue. The text of a memory is data for callers that may read memories, and is in no card.
+    `matches` are the cues that suit the user's role, most certain first. `figures` and `memories` exist for finals
+    only. `earlier` are the figures named before, in the ledger or the talk. `asks` tells whether the user makes a
+    request or an offer. `answers` are the answers that the plan prepared, by cue. The text of a memory is data for
+    callers that may read memories, and is in no card.
     """
 
     text: str
@@ -63,6 +66,7 @@ class UtteranceAnalysis:
     marks: tuple[str, ...] = ()
     figures: tuple[SpokenFigure, ...] = ()
     earlier: tuple[EarlierFigure, ...] = ()
+    asks: bool = False
     memories: tuple[RecalledMemory, ...] = ()
     answers: Mapping[str, PreparedAnswer] = field(default_factory=dict[str, PreparedAnswer])
 
@@ -124,9 +128,12 @@ class UtteranceAnalyser:
                 self._recall, owner, vectors, session=session, lesser=lesser
             )
         answers = await self._answers(prepared_answers(plan)) if suited else {}
+        figures = find_figures(plain.text)
+        names_money = any(one.measure == "money" and one.sure for one in figures)
         return replace(
             ahead,
-            figures=find_figures(plain.text),
+            figures=figures,
+            asks=speaker == "me" and (names_money or makes_request(plain.text)),
             memories=memories,
             answers=answers,
         )
@@ -201,27 +208,26 @@ def cards_beyond_phrases(
     heard: HeardUtterance,
     *,
     catalogue: CueCatalogue,
+    screen: Screen,
+    role: NegotiationRole | None = None,
 ) -> tuple[Card, ...]:
-    """The cards that a final makes beyond its phrases, for the argument `outside` of `policy.step`; pure.
+    """The cards for the argument `outside` of `policy.advance_screen`; pure.
 
-    First come the terms past or within a limit of the bound negotiation, worst first. Then comes the most certain
-    phrase, if the plan has an answer for it or a memory bears on it; if no phrase would be shown, the memory's own card
-    comes instead.
+    First come the figures past a limit, at the target or moved, worst first. Then comes the most certain phrase, if
+    the plan has an answer for it or a memory bears on it; if no phrase would be shown, the memory's own card comes
+    instead.
     """
     if not heard.final:
         return ()
     cards: list[Card] = []
     if session is not None:
         read = read_figures(ahead.figures, session, heard.speaker, ahead.earlier)
-        for held in limit_figures(read):
-            of_mine = heard.speaker == "me"
-            card = own_figure_card(held, heard) if of_mine else figure_card(held, heard)
-            if card is not None and card.id not in {one.id for one in cards}:
-                cards.append(card)
-    best = next((one for one in ahead.matches if one.confidence >= PolicySettings().shown), None)
+        cards += figure_cards(read, heard, ahead.earlier)
+    likely = matches_in_context(ahead.matches, screen, heard, catalogue=catalogue)
+    best = next((one for one in likely if one.confidence >= PolicySettings().shown), None)
     answer = ahead.answers.get(best.cue_id) if best is not None else None
     if best is not None and (ahead.memories or answer is not None):
-        card = card_from_match(best, catalogue.cues[best.cue_id], heard)
+        card = card_from_match(best, catalogue.cues[best.cue_id], heard, role=role)
         card = replace(card, memory_ids=tuple(one.id for one in ahead.memories))
         cards.append(card if answer is None else plan_card(card, answer))
     elif ahead.memories:

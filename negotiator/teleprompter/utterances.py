@@ -21,7 +21,7 @@ from negotiator.store.store import Store
 from negotiator.teleprompter import detected_offers, session_queries, session_transitions
 from negotiator.teleprompter.cards import newest_plan
 from negotiator.teleprompter.cues.matcher import SILENCE_SECONDS
-from negotiator.teleprompter.cues.policy import HeardUtterance
+from negotiator.teleprompter.cues.policy import HeardUtterance, restore_screen
 from negotiator.teleprompter.event_log import EventLog
 from negotiator.teleprompter.figures import (
     ComparedFigure,
@@ -123,13 +123,22 @@ class UtteranceService:
                 earlier=(*bound.offered, *remembered_figures(session.screen.get("figures", ()))),
             )
         read = read_figures(ahead.figures, talk, said.speaker, ahead.earlier) if talk else ()
+        at = values.now() / 1000
         heard = HeardUtterance(
-            said.utterance_id, said.speaker, ahead.text, said.final, values.now() / 1000
+            said.utterance_id, said.speaker, ahead.text, said.final, at, ahead.asks
+        )
+        cards = cards_beyond_phrases(
+            ahead,
+            talk,
+            heard,
+            catalogue=self.analyser.catalogue,
+            screen=restore_screen(session.screen),
+            role=session.given["role"],
         )
         piece = AnalysedUtterance(
             heard,
             matches=ahead.matches,
-            cards=cards_beyond_phrases(ahead, talk, heard, catalogue=self.analyser.catalogue),
+            cards=cards,
             start_ms=said.start_ms,
             end_ms=said.end_ms,
             confidence=confidence,

@@ -18,7 +18,7 @@ from negotiator.store.migrate import migrate
 from negotiator.store.store import Store, make_store
 from negotiator.teleprompter.cues.catalogue import cue_catalogue
 from negotiator.teleprompter.cues.matcher import build_matcher
-from negotiator.teleprompter.cues.policy import HeardUtterance
+from negotiator.teleprompter.cues.policy import HeardUtterance, Screen
 from negotiator.teleprompter.example_queries import label_from_feedback
 from negotiator.teleprompter.user_classifiers import UserClassifiers
 from negotiator.teleprompter.utterance_analyser import UtteranceAnalyser, cards_beyond_phrases
@@ -38,7 +38,7 @@ async def heard(ear: UtteranceAnalyser, said: str, *, final: bool) -> str:
         start = time.perf_counter()
         ahead = await ear.listen("usr", said, "them", final=final, role="buyer", session=session)
         what = HeardUtterance("u", "them", ahead.text, final, 0.0)
-        cards_beyond_phrases(ahead, session, what, catalogue=ear.catalogue)
+        cards_beyond_phrases(ahead, session, what, catalogue=ear.catalogue, screen=Screen())
         waits.append(1000 * (time.perf_counter() - start))
     cpu = 1000 * (time.process_time() - began) / TIMES
     waits.sort()

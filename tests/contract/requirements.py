@@ -321,6 +321,8 @@ REQUIREMENTS: Final = {
     "8.3:utterances": "an utterance is answered with its number and the cards it raises",
     "8.3:final-once": "a final counts once, however often it is sent",
     "8.4:cue": "a cue has the members of the contract",
+    "8.4:few": "at most two cards are shown in a minute, unless a limit is passed",
+    "8.4:answers": "a bare no or yes is a refusal or an acceptance only after a request or an offer of the user",
     "8.5:events": "events are numbered without gaps and answered after any number",
     "8.5:poll": "a long poll waits for the first event",
     "8.5:sse": "the same events come as server-sent events, from Last-Event-ID on",

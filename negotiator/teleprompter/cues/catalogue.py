@@ -6,7 +6,7 @@ Reads the shipped cues and refuses what would embarrass a user in the middle of 
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final, Literal, cast, get_args
@@ -27,9 +27,11 @@ SPEAKERS: tuple[Speaker, ...] = get_args(Speaker)
 class Cue:
     """One thing that is said in negotiations, and its card.
 
-    `say` is one question of at most fifteen words, `why` the one reason for it. `tactic_id` is the answer on the shelf,
-    `move_id` the move of theirs that is heard, if the shelf has it. `must_hear` are short cores for recognisers that
-    spot words; `rules` and `unless` are patterns in the language of `negotiations.tactics.cues`.
+    `say` is one question of at most fifteen words, `why` the one reason for it; `say_to` is another question for a
+    listener of that role. `roles` are the listener's. `tactic_id` is the answer on the shelf, `move_id` the move of
+    theirs that is heard, if the shelf has it. `must_hear` are short cores for recognisers that spot words. `rules`,
+    `unless` and `replies` are patterns in the language of `negotiations.tactics.phrases`; `replies` count only at the
+    beginning of an answer to a request or an offer of the user. A cue without phrasings is raised by time alone.
     """
 
     id: str
@@ -44,7 +46,9 @@ class Cue:
     must_hear: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
     unless: tuple[str, ...] = ()
+    replies: tuple[str, ...] = ()
     phrasings: tuple[str, ...] = ()
+    say_to: Mapping[NegotiationRole, str] = field(default_factory=dict[NegotiationRole, str])
 
     @property
     def speaker(self) -> Speaker:
@@ -52,8 +56,12 @@ class Cue:
         return "me" if self.kind == "coaching" else "them"
 
     def suits(self, role: NegotiationRole | None) -> bool:
-        """Whether the cue suits a role; an unknown role gets only cues that suit all."""
-        return "party" in self.roles or (role is not None and role in self.roles)
+        """Whether the cue suits a listener of this role; an unknown role and `party` get every cue."""
+        return role in {None, "party"} or "party" in self.roles or role in self.roles
+
+    def question(self, role: NegotiationRole | None) -> str:
+        """The question for a listener of this role."""
+        return self.say if role is None else self.say_to.get(role, self.say)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +85,8 @@ SPOKEN_WORDS: Final = 15
 REASON_WORDS: Final = 20
 CORE_WORDS: Final = 5
 FEWEST_PHRASINGS: Final = 25
-MOST_PHRASINGS: Final = 40
-_LISTS: Final = ("roles", "must_hear", "rules", "unless", "phrasings")
+MOST_PHRASINGS: Final = 90
+_LISTS: Final = ("roles", "must_hear", "rules", "unless", "replies", "phrasings")
 _KEYS: Final = frozenset(field.name for field in fields(Cue))
 _Raw = Mapping[str, Any]
 
@@ -122,20 +130,23 @@ def _cue(row: _Raw) -> Cue:
         key: tuple(value) if key in _LISTS else value for key, value in row.items()
     }
     cue = Cue(**values)
+    says = (cue.say, *cue.say_to.values())
     known = {tactic.id for tactic in built_in_catalogue().tactics}
     problems = {
         "has an unknown kind": cue.kind not in CUE_KINDS,
-        "has an unknown role": not set(cue.roles) <= set(ROLES),
+        "has an unknown role": not {*cue.roles, *cue.say_to} <= set(ROLES),
         "names a tactic that is not on the shelf": not {cue.tactic_id, cue.move_id} <= {*known, ""},
-        "says too much": len(cue.say.split()) > SPOKEN_WORDS,
-        "does not end in its one question": cue.say.count("?") != 1 or not cue.say.endswith("?"),
+        "says too much": any(len(say.split()) > SPOKEN_WORDS for say in says),
+        "does not end in its one question": any(
+            say.count("?") != 1 or not say.endswith("?") for say in says
+        ),
         "has no short reason": not 0 < len(cue.why.split()) <= REASON_WORDS,
         "has a core that is no short phrase": any(
             not 0 < len(core.split()) <= CORE_WORDS for core in cue.must_hear
         ),
-        "has too few or too many phrasings": not (
-            FEWEST_PHRASINGS <= len(cue.phrasings) <= MOST_PHRASINGS
-        ),
+        "has too few or too many phrasings": bool(cue.phrasings)
+        and not FEWEST_PHRASINGS <= len(cue.phrasings) <= MOST_PHRASINGS,
+        "is raised by time and has patterns": not cue.phrasings and bool(cue.rules),
     }
     if wrong := [problem for problem, is_so in problems.items() if is_so]:
         raise ValueError(f"cue {name}: {'; '.join(wrong)}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from negotiator.negotiations.tactics.phrases import (
     PhraseTree,
+    PhraseWord,
     build_phrase_tree,
     built_in_phrases,
     clean_text,
@@ -24,15 +25,23 @@ if TYPE_CHECKING:
 
 
 QUOTE_LIMIT: Final = 160
+_INTERJECTIONS: Final = frozenset(
+    """oh ah ooh uh um erm er hm hmm mm mmm well so ha haha lol ok okay right yeah yes sorry honey
+    mate""".split()  # noqa: SIM905 (a list of them would take a line each)
+)
 
 
 @dataclass(frozen=True, slots=True)
 class RuleHit:
-    """A cue found by a phrase; `negated` when the phrase is negated in its clause."""
+    """A cue found by a phrase; `negated` when the phrase is negated in its clause.
+
+    `reply` when it is one only as the answer to a request or an offer, such as a bare "no".
+    """
 
     cue_id: str
     quote: str
     negated: bool = False
+    reply: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,30 +53,42 @@ class PhraseRules:
     def find(self, text: str) -> tuple[RuleHit, ...]:
         """Each cue found once, in the order heard. Only the first 4,000 characters are read.
 
-        A pattern with an `unless` in its sentence is not found; one negated in its own clause is marked, unless the
-        cue is also said plainly elsewhere.
+        A cue with an `unless` in its sentence or negated in its own clause is marked as negated, unless it is also
+        said plainly elsewhere. A `reply` counts at the beginning of a sentence only.
         """
         cleaned = clean_text(text)
         words = split_words(cleaned, self.book.sets)
-        found: list[tuple[bool, int, int, str]] = []
+        found: list[tuple[bool, bool, int, int, str]] = []
         silenced: set[tuple[str, int]] = set()
         for pattern, start, end in self.book.find(words):
+            reply = pattern.strength == "weak"
             if pattern.strength == "unless":
                 silenced.add((pattern.tactic_id, words[start].sentence))
-            else:
-                found.append((is_negated(words, start), start, -end, pattern.tactic_id))
+            elif not reply:
+                found.append((is_negated(words, start), False, start, -end, pattern.tactic_id))
+            elif begins_sentence(words, start):
+                found.append((False, True, start, -end, pattern.tactic_id))
         hits: dict[str, RuleHit] = {}
-        for taken_back, start, end, cue_id in sorted(found):
+        for taken_back, reply, start, end, cue_id in sorted(found):
             if (cue_id, words[start].sentence) not in silenced:
                 quote = " ".join(cleaned[words[start].start : words[-end - 1].end].split())
-                hits.setdefault(cue_id, RuleHit(cue_id, quote[:QUOTE_LIMIT], taken_back))
+                hits.setdefault(cue_id, RuleHit(cue_id, quote[:QUOTE_LIMIT], taken_back, reply))
+        for cue_id, _ in sorted(silenced):
+            hits.setdefault(cue_id, RuleHit(cue_id, "", negated=True))
         return tuple(hits.values())
+
+
+def begins_sentence(words: Sequence[PhraseWord], start: int) -> bool:
+    """Whether only interjections precede a word in its sentence."""
+    before = (word for word in words[:start] if word.sentence == words[start].sentence)
+    return all(word.keys[0] in _INTERJECTIONS for word in before)
 
 
 def build_rules(cues: Sequence[Cue], speaker: Speaker) -> PhraseRules:
     """The rules for what this speaker says; a malformed pattern is a ValueError."""
     mine = [cue for cue in cues if cue.speaker == speaker]
     patterns = [Pattern(cue.id, "strong", text) for cue in mine for text in cue.rules]
+    patterns += [Pattern(cue.id, "weak", text) for cue in mine for text in cue.replies]
     patterns += [Pattern(cue.id, "unless", text) for cue in mine for text in cue.unless]
     return PhraseRules(_book(tuple(patterns)))
 
@@ -93,12 +114,16 @@ _STOPS: Final = re.compile(r"[.!?;\n]+")
 
 @dataclass(frozen=True, slots=True)
 class CueMatch:
-    """A cue that may be meant: confidence (0..1), what found it, and the words."""
+    """A cue that may be meant: confidence (0..1), what found it, and the words.
+
+    `reply` when the words mean the cue only in answer to a request or an offer.
+    """
 
     cue_id: str
     confidence: float
     source: MatchSource
     quote: str
+    reply: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +136,7 @@ class Matcher:
     def match_rules(self, text: str, speaker: Speaker) -> tuple[CueMatch, ...]:
         """The cues found by phrases alone, in the order heard; fast enough for every partial utterance."""
         return tuple(
-            CueMatch(hit.cue_id, RULE_CONFIDENCE, "rule", hit.quote)
+            CueMatch(hit.cue_id, RULE_CONFIDENCE, "rule", hit.quote, hit.reply)
             for hit in self.rules[speaker].find(text)
             if not hit.negated
         )
@@ -144,7 +169,7 @@ def _weighed(
             sure -= RULE_BONUS
         elif hit is not None:
             sure = max(sure + RULE_BONUS, RULE_FLOOR - neutral)
-            matches.append(CueMatch(label, _bounded(sure), "rule", hit.quote))
+            matches.append(CueMatch(label, _bounded(sure), "rule", hit.quote, hit.reply))
             continue
         if label != NEUTRAL and sure > 0:
             matches.append(CueMatch(label, _bounded(sure), "model", part[:QUOTE_LIMIT]))

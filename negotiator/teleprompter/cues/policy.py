@@ -1,7 +1,8 @@
 """What stands on the screen: few cards, the right moment, and taken back when wrong.
 
-A state machine without a clock: `step` takes what stands, what was heard and its matches, and gives what stands then
-and what to tell the viewers. Log many, show few: a card that is not worth a glance costs a sentence of listening.
+A state machine without a clock: `advance_screen` takes what stands, what was heard and its matches, and gives what
+stands then and what to tell the viewers. A card that is not worth a glance costs a sentence of listening, so at most
+two are shown in a minute, unless a limit is passed.
 
 The screen between two utterances: as JSON, so that any worker can take it up.
 """
@@ -10,47 +11,66 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Literal
 
+from negotiator.negotiations.tactics.tactic import NegotiationRole
 from negotiator.teleprompter.cues.catalogue import Cue, CueCatalogue, Speaker
 from negotiator.teleprompter.cues.matcher import CueMatch, MatchSource
 
 CardStage = Literal["early", "final"]
 CardNews = Literal["shown", "updated", "retracted", "maybe"]
 
+ACCEPTANCE: Final = "acceptance"
+ANSWERS: Final = frozenset(["refusal", "doubt", ACCEPTANCE])
+"""The families of the answers to a request or an offer."""
+_AGAINST_ACCEPTANCE: Final = frozenset(
+    ["price", "budget", "anchoring", "probing", "split", "ultimatum", "refusal", "doubt", "value"]
+)
 _OPEN_UTTERANCES: Final = 8
+_MINUTE: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class PolicySettings:
     """The settings: confidences (0..1), seconds and counts.
 
-    `shown` was chosen by cross-validating the phrasings; docs/benchmarks.md has the curve.
+    `shown` was chosen by cross-validating the phrasings; docs/benchmarks.md has the curve. A bare answer to a request
+    is at least as sure as `asked`; an answer is less sure by `unasked` when nothing was asked. The `second` card of a
+    minute has to be surer, unless it is an answer.
     """
 
     early: float = 0.40
     early_rule: float = 0.5
     in_a_row: int = 2
-    shown: float = 0.20
-    maybe: float = 0.10
+    shown: float = 0.15
+    maybe: float = 0.08
     maybes: int = 3
     family_pause: float = 20.0
     on_screen: int = 2
     stays: float = 20.0
+    per_minute: int = 2
+    answer_within: float = 30.0
+    asked: float = 0.35
+    unasked: float = 0.15
+    second: float = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class HeardUtterance:
-    """A partial or final utterance; `at` is in seconds and never decreases."""
+    """A partial or final utterance; `at` is in seconds and never decreases.
+
+    `asks` when the user makes an offer or a request in it.
+    """
 
     utterance_id: str
     speaker: Speaker
     text: str
     final: bool
     at: float
+    asks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A card: what to say, why, and the words that raised it."""
+    """A card: what to say, why, and the words that raised it; `urgent` when a limit is passed."""
 
     id: str
     family: str
@@ -68,6 +88,7 @@ class Card:
     at: float
     count: int = 1
     memory_ids: tuple[str, ...] = ()
+    urgent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +101,17 @@ class CardChange:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """The cards shown, the last card of each family, and repeated classifier results for partial utterances."""
+    """The cards shown, the last card of each family, and repeated classifier results for partial utterances.
+
+    `shown_at` are the moments of the cards of the last minute, `asked_at` that of the user's last request or offer if
+    they have said nothing else since.
+    """
 
     cards: tuple[Card, ...] = ()
     families: dict[str, Card] = field(default_factory=dict[str, Card])
     rising: dict[str, tuple[str, int]] = field(default_factory=dict[str, tuple[str, int]])
+    shown_at: tuple[float, ...] = ()
+    asked_at: float | None = None
 
 
 def advance_screen(
@@ -95,21 +122,64 @@ def advance_screen(
     catalogue: CueCatalogue,
     patience: PolicySettings | None = None,
     outside: Sequence[Card] = (),
+    role: NegotiationRole | None = None,
 ) -> tuple[Screen, tuple[CardChange, ...]]:
-    """The next screen and what to tell; `matches` are surest first.
+    """The next screen and what to tell; `matches` are surest first, `role` is the user's.
 
     `outside` are cards made elsewhere, of the plan or of memory: of a final they come before every match, and a plan's
     card leaves the matches of its utterance to the quiet list.
     """
     rules = patience or PolicySettings()
     screen = _aged(screen, heard.at, rules)
-    cards = [card_from_match(match, catalogue.cues[match.cue_id], heard) for match in matches]
+    if heard.final and heard.speaker == "me":
+        screen = replace(screen, asked_at=heard.at if heard.asks else None)
+    cards = [
+        card_from_match(match, catalogue.cues[match.cue_id], heard, role=role)
+        for match in matches_in_context(matches, screen, heard, catalogue=catalogue, patience=rules)
+    ]
     cards = [card for card in cards if catalogue.cues[card.cue_id].speaker == heard.speaker]
     return (
         _final(screen, heard, [*outside, *cards], rules=rules)
         if heard.final
         else _partial(screen, heard, cards, rules=rules)
     )
+
+
+def matches_in_context(
+    matches: Sequence[CueMatch],
+    screen: Screen,
+    heard: HeardUtterance,
+    *,
+    catalogue: CueCatalogue,
+    patience: PolicySettings | None = None,
+) -> list[CueMatch]:
+    """The matches weighed by what the user said just before, surest first.
+
+    A bare "no" or "yes" is an answer only to a request or an offer, and other answers are less sure without one. An
+    acceptance leaves no objection to the price in its utterance.
+    """
+    rules = patience or PolicySettings()
+    asked = screen.asked_at is not None and heard.at - screen.asked_at <= rules.answer_within
+    weighed: list[CueMatch] = []
+    for match in matches:
+        if asked and match.reply:
+            sure = max(match.confidence, rules.asked)
+            weighed.append(replace(match, confidence=sure))
+        elif asked or not catalogue.cues[match.cue_id].replies:
+            weighed.append(match)
+        elif not match.reply:
+            less = match.confidence - (rules.unasked if match.source == "model" else 0.0)
+            if less > 0:
+                weighed.append(replace(match, confidence=round(less, 3)))
+    weighed.sort(key=lambda match: -match.confidence)
+    accepted = any(
+        match.cue_id == ACCEPTANCE and match.confidence >= rules.shown for match in weighed
+    )
+    return [
+        match
+        for match in weighed
+        if not accepted or catalogue.cues[match.cue_id].family not in _AGAINST_ACCEPTANCE
+    ]
 
 
 def _aged(screen: Screen, at: float, rules: PolicySettings) -> Screen:
@@ -121,10 +191,13 @@ def _aged(screen: Screen, at: float, rules: PolicySettings) -> Screen:
             for name, card in screen.families.items()
             if at - card.at < rules.family_pause
         },
+        shown_at=tuple(shown for shown in screen.shown_at if at - shown < _MINUTE),
     )
 
 
-def card_from_match(match: CueMatch, cue: Cue, heard: HeardUtterance) -> Card:
+def card_from_match(
+    match: CueMatch, cue: Cue, heard: HeardUtterance, *, role: NegotiationRole | None = None
+) -> Card:
     """The card of a match of something heard."""
     return Card(
         id=f"{heard.utterance_id}:{cue.id}",
@@ -132,7 +205,7 @@ def card_from_match(match: CueMatch, cue: Cue, heard: HeardUtterance) -> Card:
         cue_id=cue.id,
         kind=cue.kind,
         title=cue.title,
-        say=cue.say,
+        say=cue.question(role),
         why=cue.why,
         tactic_id=cue.tactic_id,
         utterance_id=heard.utterance_id,
@@ -185,10 +258,9 @@ def _final(
     if chosen is not None:
         screen, told = _place(screen, chosen, rules)
         events += told
+    told_of = {card.cue_id for event in events for card in event.cards}
     quiet = [
-        card
-        for card in cards
-        if card.confidence >= rules.maybe and (chosen is None or card.cue_id != chosen.cue_id)
+        card for card in cards if card.confidence >= rules.maybe and card.cue_id not in told_of
     ]
     if quiet:
         events.append(CardChange("maybe", tuple(quiet[: rules.maybes])))
@@ -198,14 +270,17 @@ def _final(
 def _without(screen: Screen, gone: Card) -> Screen:
     families = {name: card for name, card in screen.families.items() if card.id != gone.id}
     return replace(
-        screen, cards=tuple(one for one in screen.cards if one.id != gone.id), families=families
+        screen,
+        cards=tuple(one for one in screen.cards if one.id != gone.id),
+        families=families,
+        shown_at=tuple(at for at in screen.shown_at if at != gone.at),
     )
 
 
 def _place(
     screen: Screen, card: Card, rules: PolicySettings
 ) -> tuple[Screen, tuple[CardChange, ...]]:
-    """Show a card, count a repeated one, or drop it while its family is paused."""
+    """Show a card, count a repeated one, or drop it while its family is paused or the minute has its cards."""
     known = (*screen.cards, *screen.families.values())
     standing = next((one for one in known if one.cue_id == card.cue_id), None)
     if standing is not None and card.source != "plan":
@@ -214,6 +289,8 @@ def _place(
         families = {**screen.families, card.family: again}
         return replace(screen, cards=cards, families=families), (CardChange("updated", (again,)),)
     if card.family in screen.families and card.source != "plan":
+        return screen, ()
+    if not card.urgent and not _has_room(screen, card, rules):
         return screen, ()
     rest = list(screen.cards)
     events: list[CardChange] = []
@@ -224,7 +301,15 @@ def _place(
         rest.remove(oldest)
     events.append(CardChange("shown", (card,)))
     families = {**screen.families, card.family: card}
-    return replace(screen, cards=(*rest, card), families=families), tuple(events)
+    shown_at = (*screen.shown_at, card.at)
+    after = replace(screen, cards=(*rest, card), families=families, shown_at=shown_at)
+    return after, tuple(events)
+
+
+def _has_room(screen: Screen, card: Card, rules: PolicySettings) -> bool:
+    """Whether the minute has room for the card."""
+    is_sure = card.family in ANSWERS or card.confidence >= rules.second
+    return not screen.shown_at or (is_sure and len(screen.shown_at) < rules.per_minute)
 
 
 def _again(standing: Card, card: Card) -> Card:
@@ -250,6 +335,8 @@ def restore_screen(kept: Mapping[str, Any]) -> Screen:
         cards=tuple(_card(card) for card in kept.get("cards", ())),
         families={name: _card(card) for name, card in kept.get("families", {}).items()},
         rising={name: (cue, times) for name, (cue, times) in kept.get("rising", {}).items()},
+        shown_at=tuple(kept.get("shown_at", ())),
+        asked_at=kept.get("asked_at"),
     )
 
 

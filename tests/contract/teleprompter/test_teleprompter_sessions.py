@@ -110,6 +110,35 @@ async def test_an_objection_is_answered_with_its_card(
     ).status_code == 200
 
 
+@covers("8.4:few")
+@pytest.mark.asyncio
+async def test_a_third_card_in_a_minute_is_listed_and_not_shown(
+    teleprompter_client: TeleprompterClient,
+) -> None:
+    one = await teleprompter_client.open()
+    said = (OBJECTION, "I have to ask my boss about that.", "Take it or leave it.")
+    answers = [
+        await teleprompter_client.say(one, text, f"u{number}") for number, text in enumerate(said)
+    ]
+    assert [len(answer["cues"]) for answer in answers] == [1, 1, 0]
+    assert answers[2]["maybe"][0]["cue"] == "take_it_or_leave_it"
+
+
+@covers("8.4:answers")
+@pytest.mark.asyncio
+async def test_a_bare_no_is_a_refusal_after_a_request_only(
+    teleprompter_client: TeleprompterClient,
+) -> None:
+    one = await teleprompter_client.open()
+    assert (await teleprompter_client.say(one, "No.", "u1"))["cues"] == []
+    await teleprompter_client.say(one, "Would you take eight hundred?", "u2", speaker="me")
+    [card] = (await teleprompter_client.say(one, "No.", "u3"))["cues"]
+    assert card["cue"] == "refusal"
+    await teleprompter_client.say(one, "Would you take nine hundred?", "u4", speaker="me")
+    [card] = (await teleprompter_client.say(one, "Okay, deal.", "u5"))["cues"]
+    assert card["cue"] == "acceptance"
+
+
 @covers("8.3:final-once", "8.5:events")
 @pytest.mark.asyncio
 async def test_a_final_counts_once_and_events_are_numbered(
@@ -121,7 +150,7 @@ async def test_a_final_counts_once_and_events_are_numbered(
     late = await teleprompter_client.say(one, OBJECTION, final=False)
     assert again["seq"] == late["seq"] == first["seq"] == 1
     assert again["cues"] == first["cues"]
-    await teleprompter_client.say(one, "Our competitor charges half of that.", "u2")
+    await teleprompter_client.say(one, "I have to ask my boss about that.", "u2")
     page = await teleprompter_client.events(one)
     assert [event["seq"] for event in page["items"]] == [1, 2, 3, 4]
     assert [event["type"] for event in page["items"]] == ["transcript.final", "cue"] * 2

@@ -33,15 +33,17 @@ def found() -> Iterator[list[Answer]]:
     asyncio.run(embedder.close())
 
 
-def test_the_held_out_set_covers_every_cue_and_shares_no_wording_but_a_murmur() -> None:
+def test_the_held_out_set_covers_every_cue_that_is_said_and_shares_no_wording() -> None:
     page = tomllib.loads(FILE.read_text("utf-8"))
     book = cue_catalogue()
-    assert {row["id"] for row in page["cue"]} == set(book.cues)
+    assert {row["id"] for row in page["cue"]} == {
+        cue.id for cue in book.cues.values() if cue.phrasings
+    }
     assert all(len(row["said"]) >= 6 for row in page["cue"])
     assert sum(len(texts) for texts in page["neutral"].values()) >= 80
     held = {text for row in page["cue"] for text in row["said"]}
     shipped = {text for cue in book.cues.values() for text in cue.phrasings}
-    assert held & shipped == {"hmm"}
+    assert not held & shipped
     ordinary = {text for texts in book.neutral.values() for text in texts}
     assert not ordinary & {text for texts in page["neutral"].values() for text in texts}
 
@@ -50,13 +52,13 @@ def test_the_right_card_is_found_and_shown_and_ordinary_talk_stays_quiet(
     found: list[Answer],
 ) -> None:
     got = figures(found, PolicySettings())
-    assert got.first_three >= 0.90
+    assert got.first_three >= 0.86
     assert got.shown >= 0.65
-    assert got.false <= 0.05
+    assert got.false <= 0.02
     assert got.wrong <= 0.12
 
 
 def test_wordings_unlike_every_phrasing_are_answered_nearly_as_well(found: list[Answer]) -> None:
     got = figures(unlike_every_phrasing(found), PolicySettings())
-    assert got.first_three >= 0.90
+    assert got.first_three >= 0.85
     assert got.shown >= 0.62

@@ -1,22 +1,59 @@
-"""A figure past the limit is shown before any phrase."""
+"""A figure has a card past a limit, at the target, or when somebody moved."""
 
+from collections.abc import Sequence
 from decimal import Decimal
+from typing import Any
 
-from negotiator.teleprompter.cards import figure_card
-from negotiator.teleprompter.cues.catalogue import cue_catalogue
+import pytest
+
+from negotiator.teleprompter.cards import FIGURE_ADVICE, MAX_ANSWER_WORDS, figure_cards
+from negotiator.teleprompter.cues.catalogue import Speaker, cue_catalogue
 from negotiator.teleprompter.cues.matcher import build_matcher
 from negotiator.teleprompter.cues.policy import HeardUtterance, Screen, advance_screen
-from negotiator.teleprompter.figures import FigureLimit, compare_figures
+from negotiator.teleprompter.figures import (
+    EarlierFigure,
+    FigureLimit,
+    compare_figures,
+    figures_as_earlier,
+    read_figures,
+)
 from negotiator.teleprompter.spoken_figures import find_figures
+from tests.helpers.example_session import example_session
 
 SAID = "this is our final offer thirty eight thousand"
 LIMIT = FigureLimit("money", Decimal(40_000), Decimal(50_000), "salary")
+SALARY: dict[str, Any] = {
+    "role": "candidate",
+    "issues": [
+        {
+            "name": "salary",
+            "type": "money",
+            "direction": "higher",
+            "range": {"min": "25000", "max": "60000"},
+        }
+    ],
+    "walk_away": {"package": {"salary": "40000"}},
+    "target": {"package": {"salary": "50000"}},
+}
+
+
+def titles(*said: tuple[Speaker, str]) -> list[str]:
+    """The titles of the cards of a talk about the salary that the user wants to be high."""
+    session = example_session(**SALARY)
+    earlier: tuple[EarlierFigure, ...] = ()
+    found: list[str] = []
+    for at, (speaker, text) in enumerate(said):
+        heard = HeardUtterance(f"u{at}", speaker, text, final=True, at=float(at))
+        read = read_figures(find_figures(text), session, speaker, earlier)
+        found += [card.title for card in figure_cards(read, heard, earlier)]
+        earlier += figures_as_earlier(read)
+    return found
 
 
 def test_the_figure_s_card_is_shown_and_the_phrase_waits() -> None:
     book = cue_catalogue()
     heard = HeardUtterance("u", "them", SAID, final=True, at=1.0)
-    cards = [figure_card(held, heard) for held in compare_figures(find_figures(SAID), [LIMIT])]
+    cards = figure_cards(compare_figures(find_figures(SAID), [LIMIT]), heard, ())
     matches = build_matcher(book).match_rules(SAID, "them")
     _, events = advance_screen(Screen(), heard, matches, catalogue=book, outside=cards)
     assert [(event.news, event.cards[0].cue_id) for event in events] == [
@@ -24,5 +61,57 @@ def test_the_figure_s_card_is_shown_and_the_phrase_waits() -> None:
         ("maybe", "final_offer"),
     ]
     card = events[0].cards[0]
-    assert (card.source, card.title) == ("plan", "That figure is past your limit")
+    assert (card.source, card.title) == ("plan", "They open past your limit")
     assert "40" not in f"{card.title}{card.say}{card.why}"
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ([("them", "we offer forty two thousand")], []),
+        ([("them", "we offer thirty thousand")], ["They open past your limit"]),
+        (
+            [("me", "I want forty eight thousand"), ("them", "we offer thirty thousand")],
+            ["That figure is past your limit"],
+        ),
+        ([("them", "we offer fifty thousand")], ["That figure meets your target"]),
+        (
+            [("them", "we offer forty two thousand"), ("them", "we offer forty four thousand")],
+            ["They have moved towards you"],
+        ),
+        ([("them", "we offer forty two thousand")] * 2, []),
+        (
+            [("me", "I want forty eight thousand"), ("them", "you want forty eight thousand")],
+            [],
+        ),
+        ([("me", "I want thirty nine thousand")], ["You named a figure past your limit"]),
+        (
+            [
+                ("me", "I want forty nine thousand"),
+                ("me", "I could take forty eight thousand"),
+                ("me", "I could take forty seven thousand"),
+            ],
+            ["You have moved twice, they have not"],
+        ),
+        (
+            [
+                ("me", "I want forty nine thousand"),
+                ("me", "I could take forty eight thousand"),
+                ("them", "we offer forty two thousand"),
+                ("me", "I could take forty seven thousand"),
+            ],
+            [],
+        ),
+    ],
+)
+def test_a_figure_has_a_card_only_when_it_needs_a_word(
+    said: Sequence[tuple[Speaker, str]], expected: list[str]
+) -> None:
+    assert titles(*said) == expected
+
+
+def test_advice_is_short_asks_one_thing_and_names_no_figure() -> None:
+    for advice in FIGURE_ADVICE:
+        assert len(advice.say.split()) <= MAX_ANSWER_WORDS
+        assert advice.say.count("?") == 1
+        assert not any(char.isdigit() for char in advice.say + advice.why + advice.title)

@@ -1,14 +1,12 @@
 """Figures are held against limits, and no limit is ever spoken."""
 
 from decimal import Decimal
-from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator.teleprompter.figures import (
-    FIGURE_ADVICE,
     FigureLimit,
     LimitStanding,
     compare_figures,
@@ -105,11 +103,3 @@ def test_the_floor_is_never_past_the_limit_and_order_is_kept(
     assert order.index(limit.standing(Decimal(better))) >= order.index(
         limit.standing(Decimal(value))
     )
-
-
-def test_advice_is_short_asks_one_thing_and_names_no_figure() -> None:
-    assert set(FIGURE_ADVICE) == set(get_args(LimitStanding))
-    for advice in FIGURE_ADVICE.values():
-        assert len(advice.say.split()) <= 15
-        assert advice.say.count("?") == 1
-        assert not any(char.isdigit() for char in advice.say + advice.why + advice.title)

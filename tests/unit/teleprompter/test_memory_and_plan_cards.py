@@ -38,7 +38,11 @@ def heard(text: str = SAID, *, speaker: Any = "them", final: bool = True) -> Hea
 
 def cards(ahead: UtteranceAnalysis, *, bound: bool = False, **members: Any) -> Any:
     return cards_beyond_phrases(
-        ahead, example_session() if bound else None, heard(**members), catalogue=BOOK
+        ahead,
+        example_session() if bound else None,
+        heard(**members),
+        catalogue=BOOK,
+        screen=Screen(),
     )
 
 

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from negotiator.negotiations.tactics.catalogue import built_in_catalogue
-from negotiator.teleprompter.cues.catalogue import SPEAKERS, build_catalogue, cue_catalogue
+from negotiator.negotiations.tactics.tactic import NegotiationRole
+from negotiator.teleprompter.cards import FIGURE_ADVICE
+from negotiator.teleprompter.cues.catalogue import SPEAKERS, Speaker, build_catalogue, cue_catalogue
 from negotiator.teleprompter.cues.matcher import build_matcher
-from negotiator.teleprompter.figures import FIGURE_ADVICE
 
 NAMED = (
     "price", "budget", "timing", "authority", "competitor", "anchoring", "deadline", "ultimatum", "nibble",
@@ -37,11 +38,12 @@ def test_there_are_families_enough_and_the_named_ones_among_them() -> None:
     assert families >= set(NAMED)
 
 
-def test_each_speaker_has_cues_and_at_least_a_hundred_and_fifty_ordinary_sentences() -> None:
+def test_each_speaker_has_cues_and_the_other_side_a_thousand_ordinary_sentences() -> None:
     book = cue_catalogue()
+    least: dict[Speaker, int] = {"them": 1000, "me": 600}
     for speaker in SPEAKERS:
         assert book.of(speaker)
-        assert len(book.neutral[speaker]) >= 150
+        assert len(book.neutral[speaker]) >= least[speaker]
     assert {cue.kind for cue in book.of("me")} == {"coaching"}
 
 
@@ -49,13 +51,17 @@ def test_a_rule_is_raised_by_no_more_than_one_ordinary_sentence_in_a_hundred() -
     matcher = build_matcher(cue_catalogue())
     for speaker in SPEAKERS:
         said = matcher.catalogue.neutral[speaker]
-        raised = [text for text in said if matcher.match_rules(text, speaker)]
+        raised = [
+            text
+            for text in said
+            if any(not match.reply for match in matcher.match_rules(text, speaker))
+        ]
         assert len(raised) <= len(said) // 100
 
 
 def test_advice_about_figures_points_to_the_shelf() -> None:
     known = {tactic.id for tactic in built_in_catalogue().tactics}
-    assert {advice.tactic_id for advice in FIGURE_ADVICE.values()} <= known
+    assert {advice.tactic_id for advice in FIGURE_ADVICE} <= known
 
 
 @pytest.mark.parametrize(
@@ -70,6 +76,9 @@ def test_advice_about_figures_points_to_the_shelf() -> None:
         ({"move_id": "tac_none"}, "not on the shelf"),
         ({"roles": ["jester"]}, "unknown role"),
         ({"must_hear": ["a core of far too many words"]}, "no short phrase"),
+        ({"say_to": {"seller": "Tell me more."}}, "one question"),
+        ({"say_to": {"jester": "Why?"}}, "unknown role"),
+        ({"phrasings": [], "rules": ["too dear"]}, "raised by time"),
         ({"phrasings": ["once"]}, "too few or too many"),
         ({"phrasings": ["again"] * 25}, "used twice"),
         ({"colour": "red"}, "unknown \\['colour'\\]"),
@@ -83,6 +92,34 @@ def test_a_cue_that_would_embarrass_is_refused(changes: dict[str, object], probl
 def test_a_sound_cue_is_accepted_and_suits_its_roles() -> None:
     book = build_catalogue([row(roles=["buyer"])], {"both": ["hello"], "them": ["x"], "me": []})
     cue = book.cues["too_dear"]
-    assert (cue.suits("buyer"), cue.suits("seller"), cue.suits(None)) == (True, False, False)
+    assert (cue.suits("buyer"), cue.suits("seller"), cue.suits(None)) == (True, False, True)
     assert book.neutral == {"them": ("hello", "x"), "me": ("hello",)}
     assert ("hello", "") in book.examples("them")
+
+
+def test_a_question_is_worded_for_the_role_of_its_listener() -> None:
+    rows = [row(say_to={"landlord": "What have you seen nearby?"})]
+    cue = build_catalogue(rows, {"both": [], "them": [], "me": []}).cues["too_dear"]
+    assert cue.question("landlord") == "What have you seen nearby?"
+    assert cue.question("seller") == cue.question(None) == cue.say
+
+
+def test_a_too_high_price_is_for_the_side_that_sells_and_a_too_low_one_for_the_side_that_buys() -> (
+    None
+):
+    cues = cue_catalogue().cues
+    pairs: list[tuple[NegotiationRole, NegotiationRole]] = [
+        ("seller", "buyer"),
+        ("candidate", "employer"),
+        ("landlord", "tenant"),
+    ]
+    for sells, buys in pairs:
+        assert cues["price_too_high"].suits(sells)
+        assert not cues["price_too_high"].suits(buys)
+        assert cues["price_too_low"].suits(buys)
+        assert not cues["price_too_low"].suits(sells)
+
+
+def test_silence_is_raised_by_time_and_never_by_words() -> None:
+    silence = cue_catalogue().cues["silence"]
+    assert (silence.rules, silence.replies, silence.phrasings) == ((), (), ())

@@ -69,6 +69,19 @@ def test_what_borrows_or_negates_the_words_is_not_heard(said: str) -> None:
     assert MATCHER.match_rules(said, "them") == ()
 
 
+def test_a_bare_answer_is_marked_and_counts_at_the_beginning_only() -> None:
+    (bare,) = MATCHER.match_rules("well, nope.", "them")
+    assert (bare.cue_id, bare.reply) == ("refusal", True)
+    assert MATCHER.match_rules("there is a nope on the list", "them") == ()
+    (whole,) = MATCHER.match_rules("that is out of the question", "them")
+    assert (whole.cue_id, whole.reply) == ("refusal", False)
+
+
+@pytest.mark.parametrize("said", ["okay", "oh", "i see", "hmm", "right", "uh huh"])
+def test_a_murmur_is_no_silence(said: str) -> None:
+    assert MATCHER.match_rules(said, "them") == ()
+
+
 def test_what_is_taken_back_makes_the_head_less_sure() -> None:
     ids = [cue.id for cue in MATCHER.catalogue.of("them")]
     said = "we never said this is our final offer"

@@ -6,6 +6,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from negotiator.negotiations.tactics.tactic import NegotiationRole
 from negotiator.teleprompter.cues.catalogue import Speaker, cue_catalogue
 from negotiator.teleprompter.cues.matcher import CueMatch, MatchSource
 from negotiator.teleprompter.cues.policy import (
@@ -104,8 +105,12 @@ def test_a_family_speaks_once_in_its_pause() -> None:
     first, second = [match("price_too_high")], [match("discount_demand")]
     pause = PolicySettings().family_pause
     _, told = play((final(0), first), (final(5), second), (final(pause + 1), second))
-    assert names(told) == [("shown", "price_too_high"), ("shown", "discount_demand")]
-    assert told[1].cards[0].at == pause + 1
+    assert names(told) == [
+        ("shown", "price_too_high"),
+        ("maybe", "discount_demand"),
+        ("shown", "discount_demand"),
+    ]
+    assert told[2].cards[0].at == pause + 1
 
 
 def test_the_same_cue_again_only_counts() -> None:
@@ -116,7 +121,9 @@ def test_the_same_cue_again_only_counts() -> None:
 
 def test_two_are_on_the_screen_and_the_newest_wins() -> None:
     three = ("trust", "not_now", "guilt")
-    screen, _ = play(*((final(float(at)), [match(cue)]) for at, cue in enumerate(three)))
+    many = PolicySettings(per_minute=9)
+    scenes = [(final(float(at)), [match(cue)]) for at, cue in enumerate(three)]
+    screen, _ = play(*scenes, patience=many)
     assert [card.cue_id for card in screen.cards] == ["not_now", "guilt"]
 
 
@@ -134,8 +141,10 @@ def test_a_card_of_the_plan_beats_every_phrase() -> None:
         Screen(), final(0, "u"), [match("anchor", 0.95)], catalogue=BOOK, outside=[PLAN]
     )
     assert names(list(events)) == [("shown", "plan:price"), ("maybe", "anchor")]
+    many = PolicySettings(per_minute=9)
     for at, cue in enumerate(("trust", "not_now", "guilt"), start=1):
-        screen, _ = advance_screen(screen, final(float(at)), [match(cue)], catalogue=BOOK)
+        heard = final(float(at))
+        screen, _ = advance_screen(screen, heard, [match(cue)], catalogue=BOOK, patience=many)
     assert {card.cue_id for card in screen.cards} == {"plan:price", "guilt"}
 
 
@@ -145,6 +154,67 @@ def test_a_plan_s_card_takes_back_the_early_card_of_its_utterance() -> None:
         screen, final(1, "u"), [match("final_offer", source="rule")], catalogue=BOOK, outside=[PLAN]
     )
     assert names(list(events))[:2] == [("retracted", "final_offer"), ("shown", "plan:price")]
+
+
+def test_a_minute_has_two_cards_unless_a_limit_is_passed() -> None:
+    cues = ("trust", "not_now", "guilt", "deadline")
+    scenes = [(final(at * 10.0), [match(cue)]) for at, cue in enumerate(cues)]
+    screen, told = play(*scenes)
+    assert names(told) == [
+        ("shown", "trust"),
+        ("shown", "not_now"),
+        ("maybe", "guilt"),
+        ("maybe", "deadline"),
+    ]
+    limit = replace(PLAN, urgent=True)
+    screen, events = advance_screen(screen, final(45, "u"), [], catalogue=BOOK, outside=[limit])
+    assert names(list(events)) == [("shown", "plan:price")]
+    _, events = advance_screen(screen, final(120), [match("guilt")], catalogue=BOOK)
+    assert names(list(events)) == [("shown", "guilt")]
+
+
+def test_the_second_card_of_a_minute_is_surer_or_an_answer() -> None:
+    rules = PolicySettings()
+    unsure = (rules.shown + rules.second) / 2
+    first = (final(0), [match("trust", unsure)])
+    _, told = play(first, (final(20), [match("guilt", unsure)]))
+    assert names(told)[1:] == [("maybe", "guilt")]
+    asking = replace(final(19, speaker="me"), asks=True)
+    _, told = play(first, (asking, []), (final(20), [match("refusal", unsure)]))
+    assert names(told)[1:] == [("shown", "refusal")]
+
+
+def test_a_bare_no_is_a_refusal_only_after_a_request_or_an_offer() -> None:
+    bare = CueMatch("refusal", 0.01, "rule", "no", reply=True)
+    asking, telling = (replace(final(0, speaker="me"), asks=asks) for asks in (True, False))
+    assert names(play((asking, []), (final(1), [bare]))[1]) == [("shown", "refusal")]
+    assert play((telling, []), (final(1), [bare]))[1] == []
+    assert play((final(1), [bare]))[1] == []
+    late = final(1 + PolicySettings().answer_within)
+    assert play((asking, []), (late, [bare]))[1] == []
+
+
+def test_an_answer_that_nobody_asked_for_is_less_sure() -> None:
+    rules = PolicySettings()
+    guess = match("acceptance", rules.shown + rules.unasked - 0.01)
+    asking = replace(final(0, speaker="me"), asks=True)
+    assert names(play((asking, []), (final(1), [guess]))[1]) == [("shown", "acceptance")]
+    assert names(play((final(1), [guess]))[1]) == [("maybe", "acceptance")]
+
+
+def test_an_acceptance_leaves_no_objection_to_the_price_beside_it() -> None:
+    asking = replace(final(0, speaker="me"), asks=True)
+    both = [match("discount_demand", 0.6), match("acceptance", 0.3), match("nibble", 0.2)]
+    _, told = play((asking, []), (final(1), both))
+    assert names(told) == [("shown", "acceptance"), ("maybe", "nibble")]
+
+
+def test_the_question_of_a_card_is_worded_for_the_user_s_role() -> None:
+    said = [match("price_too_high")]
+    roles: list[NegotiationRole] = ["seller", "candidate"]
+    for role in roles:
+        _, events = advance_screen(Screen(), final(0), said, catalogue=BOOK, role=role)
+        assert events[0].cards[0].say == BOOK.cues["price_too_high"].say_to[role]
 
 
 heard = st.tuples(
@@ -181,4 +251,5 @@ def test_whatever_is_heard_the_screen_keeps_its_rules(
             seen[event.news] += 1
             assert all(card.kind != "coaching" for card in event.cards)
             assert len(event.cards) <= rules.maybes
+        assert len(screen.shown_at) <= rules.per_minute
     assert seen["retracted"] <= seen["shown"]

@@ -29,13 +29,17 @@ cards = st.builds(
         "at": st.floats(0, 2e9),
         "count": st.integers(1, 99),
         "memory_ids": st.lists(words, max_size=3).map(tuple),
+        "urgent": st.booleans(),
     },
 )
+moments = st.floats(0, 2e9)
 screens = st.builds(
     Screen,
     cards=st.lists(cards, max_size=2).map(tuple),
     families=st.dictionaries(words, cards, max_size=3),
     rising=st.dictionaries(words, st.tuples(words, st.integers(1, 5)), max_size=3),
+    shown_at=st.lists(moments, max_size=2).map(tuple),
+    asked_at=st.none() | moments,
 )
 
 
