@@ -299,6 +299,7 @@ REQUIREMENTS: Final = {
     "7.1:history": "a memory's history answers what it was",
     "7.1:dedup": "the same text is kept once, nothing said is lost",
     "7.2:search": "search takes query, filters, limit, mode and explain",
+    "7.2:loading": "while the sentence model loads, searches answer by words and say so",
     "7.3:claim": "claiming moves memories to the user, untrusted until reviewed",
     "7.3:quarantine": "what speaks to a model is kept out of sight and shown to its owner",
     "7.4:export": "export is NDJSON of everything, import reads it back line by line",

@@ -130,6 +130,20 @@ def test_the_sketch_finds_what_is_near(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(shared) >= 90
 
 
+def test_a_word_that_no_text_has_finds_what_is_spelled_like_it() -> None:
+    shelf = MemoryIndex(1)
+    shelf.put([shelved("a", "forklift batteri"), shelved("b", "haulag diesel")])
+    assert ask(shelf, "forklfit") == ["a"]
+    assert ask(shelf, "disel haulage") == ["b"]
+    assert ask(shelf, "lift") == [], "another word is no typing error"
+
+
+def test_a_synonym_finds_less_surely_than_the_word_itself() -> None:
+    shelf = MemoryIndex(1)
+    shelf.put([shelved("word", "haulier paid"), shelved("like", "transport paid")])
+    assert ask(shelf, "haulier") == ["word", "like"]
+
+
 @given(st.lists(st.lists(st.sampled_from("abcdef"), max_size=8), max_size=700), st.integers(0, 700))
 def test_words_count_the_same_in_one_go_and_bit_by_bit(texts: list[list[str]], cut: int) -> None:
     whole, parted = KeywordIndex(), KeywordIndex()

@@ -1,0 +1,127 @@
+"""While the sentence model loads, nothing waits for it; afterwards everything is found by meaning too."""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from negotiator.compose import assistant as wiring
+from negotiator.memory import searchable_text
+from negotiator.memory.embedding.embedder import EmbedderState, HashingEmbedder
+from negotiator.settings import Settings
+from tests.contract.requirements import covers
+from tests.helpers.answer_checks import refused
+from tests.helpers.memory_client import MemoryClient
+
+FORM = "hashed-ngrams-v1/text-head-1"
+
+
+class LoadingEmbedder(HashingEmbedder):
+    """Loads when `loaded` is set."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.state: EmbedderState = "idle"
+        self.loaded = asyncio.Event()
+
+    async def prepare(self) -> None:
+        self.state = "loading"
+        await self.loaded.wait()
+        self.state = "ready"
+
+
+@pytest.fixture
+def hashing_embedder(monkeypatch: pytest.MonkeyPatch) -> LoadingEmbedder:
+    """The embedder of this module's application."""
+    embedder = LoadingEmbedder()
+
+    def choose(_url: str, **_rest: Any) -> LoadingEmbedder:
+        return embedder
+
+    monkeypatch.setattr(wiring, "choose_embedder", choose)
+    monkeypatch.setattr(searchable_text, "READY_SECONDS", 0.02)
+    return embedder
+
+
+def models(settings: Settings) -> list[str]:
+    """The models that the stored vectors name, in the order of the memories."""
+    path = settings.database_url.removeprefix("sqlite+aiosqlite:///")
+    with sqlite3.connect(Path(path).as_uri() + "?mode=ro", uri=True) as connection:
+        return [str(row[0]) for row in connection.execute("select model from memories order by id")]
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Wait until it holds, ten seconds at most."""
+    for _ in range(1000):
+        if holds():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("it did not come")
+
+
+@pytest.mark.asyncio
+@covers("7.2:loading")
+async def test_a_search_answers_by_words_and_says_so_until_the_model_is_loaded(
+    memory_client: MemoryClient,
+    hashing_embedder: LoadingEmbedder,
+    settings: Settings,
+    client: httpx2.AsyncClient,
+) -> None:
+    assert (await client.get("/api/health")).json()["checks"]["embedding"].startswith("idle: ")
+    await memory_client.said("Globex pays after ninety days.")
+    await memory_client.said("Initech wants to be called in the morning.")
+    assert (await client.get("/api/health")).json()["checks"]["embedding"].startswith("loading: ")
+    body = {"query": "Globex payments"}
+    early = (await memory_client.call("POST", "/search", body)).json()
+    assert early["mode"] == "keyword"
+    assert "words" in early["notice"]
+    assert [hit["memory"]["text"] for hit in early["items"]] == ["Globex pays after ninety days."]
+    by_meaning = await memory_client.call("POST", "/search", {**body, "mode": "semantic"})
+    refused(by_meaning, 503, "temporarily_unavailable")
+
+    hashing_embedder.loaded.set()
+    await until(lambda: hashing_embedder.state == "ready")
+    late = (await memory_client.call("POST", "/search", body)).json()
+    assert (late["mode"], late["notice"]) == ("hybrid", None)
+    assert (await client.get("/api/health")).json()["checks"]["embedding"].startswith("ok: ")
+    await until(lambda: models(settings) == [FORM, FORM])
+    assert len(await memory_client.hits("Globex payments", mode="semantic")) == 2
+
+
+@pytest.mark.asyncio
+async def test_vectors_of_an_older_form_are_compared_and_made_anew_in_the_background(
+    memory_client: MemoryClient, hashing_embedder: LoadingEmbedder, settings: Settings
+) -> None:
+    hashing_embedder.loaded.set()
+    for number in range(40):
+        await memory_client.said(f"Globex pays after {number + 20} days.", counterparty="Globex")
+    path = settings.database_url.removeprefix("sqlite+aiosqlite:///")
+    with sqlite3.connect(path) as connection:
+        connection.execute("update memories set model = 'hashed-ngrams-v1', stamp = stamp + 100")
+        connection.execute("update memory_owners set stamp = stamp + 100")
+    hits = await memory_client.hits("Globex pays after 33 days", mode="semantic", limit=1)
+    assert hits[0]["memory"]["text"] == "Globex pays after 33 days."
+    await until(lambda: models(settings) == [FORM] * 40)
+    hits = await memory_client.hits("Globex pays after 33 days", limit=1)
+    assert hits[0]["memory"]["text"] == "Globex pays after 33 days."
+
+
+@pytest.mark.asyncio
+async def test_another_counterparty_or_other_tags_make_another_vector(
+    memory_client: MemoryClient, hashing_embedder: LoadingEmbedder
+) -> None:
+    hashing_embedder.loaded.set()
+    made = await memory_client.said("They pay after ninety days.", counterparty="Globex")
+
+    async def closeness() -> float:
+        [hit] = await memory_client.hits("Initech", mode="semantic", explain=True)
+        similarity: float = hit["why"]["similarity"]
+        return similarity
+
+    before = await closeness()
+    await memory_client.call("PATCH", f"/{made['id']}", {"counterparty": "Initech"})
+    assert await closeness() > before + 0.2
