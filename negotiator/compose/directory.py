@@ -5,6 +5,7 @@ from typing import Final
 
 from starlette.routing import Route
 
+from negotiator.compose.assistant import models_directory
 from negotiator.compose.component import Component, OperationSlice, offered_operations
 from negotiator.compose.services import Services
 from negotiator.directory import catalogue_pages
@@ -21,9 +22,11 @@ from negotiator.directory.name_index import ToolNameIndex
 from negotiator.directory.reports_routes import Reports
 from negotiator.directory.sitemaps import PAGES_SITEMAP, TOOLS_SITEMAP, Sitemaps
 from negotiator.directory.submissions_routes import Submissions
+from negotiator.directory.tool_vectors import ToolVectors
 from negotiator.discovery.crawlers import SITEMAP_PATH as SITEMAP
 from negotiator.discovery.site import SiteDescription
 from negotiator.http.operation import Operation
+from negotiator.memory.embedding.embedder_selection import choose_embedder
 
 DIRECTORY_PAGE_PATHS: Final = (
     TOOLS_PAGE_PATH,
@@ -39,6 +42,10 @@ def build_directory(services: Services) -> Component:
     """Build the component."""
     base, store, cursors = services.settings.base_url, services.store, services.cursors
     catalogue_index, keys = services.catalogue_index, PublishedKeys(services.client_urls)
+    # Always the local model: what people look for in the directory goes to no other host.
+    embedder = choose_embedder("", key="", model="", models=models_directory(services.settings))
+    if not embedder.lesser:
+        catalogue_index.vectors = ToolVectors(embedder, models_directory(services.settings))
     slices: list[OperationSlice] = [
         CatalogueListing(base, store, cursors, catalogue_index),
         CatalogueExchange(base, store, cursors, catalogue_index),
@@ -65,6 +72,7 @@ def build_directory(services: Services) -> Component:
             PublishedKeyRechecks(store, keys),
             IdleAgentSweep(store, services.settings.key_unused_days),
         ),
+        closes=(embedder.close,),
     )
 
 

@@ -15,11 +15,13 @@ import orjson
 from negotiator.bounded_cache import BoundedCache
 from negotiator.directory import catalogue_queries, change_queries
 from negotiator.directory.change_queries import ChangedTool
+from negotiator.directory.tool_vectors import ToolVectors
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 
 if TYPE_CHECKING:
     from negotiator.directory.search.index import IndexEntry, SearchIndex
+    from negotiator.directory.search.vectors import SentenceVector
 
 _CHUNK: Final = 32
 _LOAD: Final = 5_000
@@ -28,10 +30,14 @@ SYNONYMS_FILE: Final = Path(__file__).parent / "content" / "synonyms.toml"
 
 
 class CatalogueIndex:
-    """The index, the number of the last change in it, and a cache of up to `most` bytes of recently read documents."""
+    """The index, the number of the last change in it, and a cache of up to `most` bytes of recently read documents.
+
+    Without `vectors`, words alone count.
+    """
 
     def __init__(self, store: Store, *, most: int = _DOCUMENTS) -> None:
         self._store = store
+        self.vectors: ToolVectors | None = None
         self._index: SearchIndex | None = None
         self._seq = 0
         self._lock = asyncio.Lock()
@@ -47,9 +53,23 @@ class CatalogueIndex:
         return self._index, self._seq
 
     async def warm(self) -> None:
-        """Build the index before the first request, unless the catalogue is empty; later apply new changes."""
+        """Build the index before the first request, unless the catalogue is empty; later apply new changes.
+
+        Sentence vectors are computed here; until then, and without a model, words alone count.
+        """
         if await self._store.read(change_queries.latest):
-            await self.current()
+            index, _ = await self.current()
+            if self.vectors is not None:
+                await self.vectors.fill(index)
+
+    async def query_vector(self, text: str) -> "SentenceVector | None":
+        """The query's sentence vector; None when it is a tool's name, or when tools have no vectors."""
+        from negotiator.directory.search.terms import joined
+
+        index = self._index
+        if self.vectors is None or index is None or not index.vectors.present:
+            return None
+        return None if not text or index.named(joined(text)) else await self.vectors.of_query(text)
 
     async def documents(self, ids: Sequence[str]) -> list[bytes]:
         """The documents of these tools, in this order."""

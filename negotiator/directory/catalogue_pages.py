@@ -101,7 +101,8 @@ class CataloguePages:
         from negotiator.directory.search.search import search_page
 
         index, _ = await self.catalogue_index.current()
-        found = search_page(index, listing_answers.search_request(filters, self.cursors))
+        request = await listing_answers.search_request(filters, self.cursors, self.catalogue_index)
+        found = search_page(index, request)
         documents = await self.catalogue_index.documents([hit.id for hit in found.hits])
         cursor = listing_answers.next_cursor(filters, found, self.cursors)
         next_query = urlencode({**query, "cursor": cursor}) if cursor else ""

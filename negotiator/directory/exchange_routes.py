@@ -138,7 +138,10 @@ class CatalogueExchange:
                 "cursor": query.cursor,
             }
         )
-        found = search_page(index, listing_answers.search_request(tools_query, self.cursors))
+        request = await listing_answers.search_request(
+            tools_query, self.cursors, self.catalogue_index
+        )
+        found = search_page(index, request)
         documents = await self.catalogue_index.documents([hit.id for hit in found.hits])
         shown = [ToolView.model_validate_json(document) for document in documents]
         # A page may be shorter than `limit`: some servers of the catalogue have no registry name.

@@ -12,6 +12,7 @@ import orjson
 
 from negotiator import values
 from negotiator.caller import Caller
+from negotiator.directory.catalogue_index import CatalogueIndex
 from negotiator.directory.schemas_listing import FILTERS, ListTools
 from negotiator.directory.taxonomy import TAXONOMY
 from negotiator.http.cursors import Cursors
@@ -87,8 +88,10 @@ def categories_with_counts(index: "SearchIndex") -> dict[str, Any]:
     return {"categories": listed, "items": listed, "total": len(listed), "next_cursor": None}
 
 
-def search_request(query: ListTools, cursors: Cursors) -> "SearchRequest":
-    """The request to the index; 400 `invalid_cursor` for a cursor of another list."""
+async def search_request(
+    query: ListTools, cursors: Cursors, catalogue_index: CatalogueIndex
+) -> "SearchRequest":
+    """The request to the index, with the query's vector; 400 `invalid_cursor` for a cursor of another list."""
     from negotiator.directory.search.query import PinnedQuery
     from negotiator.directory.search.search import SearchRequest
 
@@ -110,6 +113,7 @@ def search_request(query: ListTools, cursors: Cursors) -> "SearchRequest":
         now=values.now(),
         after=position,
         frozen=frozen,
+        vector=await catalogue_index.query_vector(query.text),
     )
 
 

@@ -153,14 +153,19 @@ class CatalogueListing:
         index, seq = await self.catalogue_index.current()
         parameters = query.model_dump_json(exclude_defaults=True)
         tag = listing_answers.weak_tag(
-            seq, values.now() // values.DAY if query.text else 0, parameters
+            seq,
+            (values.now() // values.DAY, index.vectors.present) if query.text else 0,
+            parameters,
         )
         headers = listing_answers.cache_headers(call.caller, tag)
         if (unchanged := listing_answers.not_modified(call, headers)) is not None:
             return unchanged
         cached = self._cache.get(tag)
         if cached is None:
-            found = search_page(index, listing_answers.search_request(query, self.cursors))
+            request = await listing_answers.search_request(
+                query, self.cursors, self.catalogue_index
+            )
+            found = search_page(index, request)
             cursor = listing_answers.next_cursor(query, found, self.cursors)
             ids = [hit.id for hit in found.hits]
             documents = dict(zip(ids, await self.catalogue_index.documents(ids), strict=True))

@@ -1,7 +1,7 @@
 """Ranked search over the catalogue, in memory: the same order on SQLite and on PostgreSQL.
 
-`terms`, `spelling` and `query` interpret queries; `document_facts` reads tools; `text_index` (tantivy) holds their words,
-`columns` what they are filtered and ordered by, `index` both; `matching` finds tools, `ranking` scores them, and `search`
-answers pages. It uses no web framework and no database; `catalogue_index` feeds it. Reasons against the database's own
-search: docs/decisions/0009-search.md.
+`terms`, `spelling` and `query` interpret queries; `document_facts` reads tools; `text_index` (tantivy) holds their
+words, `vectors` their meaning, `columns` what they are filtered and ordered by, `index` all of it; `matching` finds
+tools, `ranking` scores them, and `search` answers pages. It uses no web framework and no database; `catalogue_index`
+feeds it. Reasons against the database's own search: docs/decisions/0009-search.md.
 """

@@ -22,6 +22,7 @@ from negotiator.directory.search.spelling import (
 )
 from negotiator.directory.search.terms import Synonyms, joined, stem
 from negotiator.directory.search.text_index import TextIndex
+from negotiator.directory.search.vectors import VectorColumn, sentences_of
 
 SortOrder = Literal["relevance", "popularity", "updated", "created", "name"]
 VISIBLE_STATUSES: Final = ("active", "deprecated")
@@ -58,6 +59,7 @@ class SearchIndex:
     def __init__(self, synonyms: Synonyms) -> None:
         self.synonyms = synonyms
         self.texts = TextIndex()
+        self.vectors = VectorColumn()
         self.ids: list[str] = []
         self.fields: list[bytes] = []
         self.facets = {name: FacetColumn() for name in _SINGLE} | {
@@ -105,6 +107,7 @@ class SearchIndex:
         """Make staged tools searchable."""
         for slot, entry, facts, standing in staged.entries:
             self._place(slot, entry)
+            self.vectors.waiting[slot] = sentences_of(entry.document)
             self._note(slot, facts)
             self.standing.put(slot, standing.score)
             self.worth.put(slot, standing.worth)

@@ -1,8 +1,10 @@
 """The steps by which a query finds tools: by name, by everything asked for, by corrected spelling, by any of it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
+
+import numpy as np
 
 from negotiator.directory.search import ranking
 from negotiator.directory.search.columns import Mask
@@ -17,11 +19,18 @@ from negotiator.directory.search.query import (
     word_by_word_query,
 )
 from negotiator.directory.search.text_index import TextMatches
+from negotiator.directory.search.vectors import SentenceVector
 
 _ENOUGH: Final = 10
 """When fewer tools match all units, those that match most follow."""
 BEST: Final = 400
 """Tools that are ranked first, by their preliminary score."""
+_NEAR: Final = 0.3
+_NEIGHBOURS: Final = 30
+_NOTHING_IS_NEAR: Final = 2.0
+_SCANNED: Final = 20_000
+"""Up to `_NEIGHBOURS` tools follow whose cosine with the query is at least `_NEAR`. Of more than `_SCANNED` tools, all
+are compared only if the words find too few."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +46,14 @@ class QueryMatches:
 
 @dataclass(frozen=True, slots=True)
 class QueryScope:
-    """Where a query searches: the tools that filters allow (None: all), the same filters for the text index, and how
-    many of the best are needed (None: all).
+    """Where a query searches: the tools that filters allow (None: all), the same filters for the text index, how many
+    of the best are needed (None: all), and the query's sentence vector if meaning counts.
     """
 
     allowed: Mask | None
     filters: Mapping[str, Sequence[str]]
     best: int | None
+    vector: SentenceVector | None = None
 
     def match(
         self, index: SearchIndex, parsed: ParsedQuery, weights: Sequence[float], demand: Demand
@@ -80,13 +90,43 @@ def find_matches(
     normalized = parsed.normalized
     if frozen is None:
         parsed, found, frozen = _find_step(index, parsed, scope, now)
+        frozen = _with_near(index, found, scope, frozen)
     else:
         parsed = corrected_query(parsed, dict(frozen.corrected), index.synonyms)
-        if frozen.step == "any":
+        if frozen.step in ("any", "meaning"):
             parsed = word_by_word_query(parsed, index.synonyms)
         found = scope.match(index, parsed, frozen.weights, frozen.demand)
     named = scope.named(index, parsed)
-    return QueryMatches(parsed, found.union(named), frozenset(named), frozen, normalized)
+    others = [*named, *_neighbours(index, scope, frozen.near)]
+    return QueryMatches(parsed, found.union(others), frozenset(named), frozen, normalized)
+
+
+def _with_near(
+    index: SearchIndex, found: TextMatches, scope: QueryScope, frozen: PinnedQuery
+) -> PinnedQuery:
+    """How meaning counts: not for a name; else it orders, and the nearest follow where all that match are known."""
+    if scope.vector is None or not index.vectors.present or frozen.step == "exact":
+        return frozen
+    if found.total > len(found.slots) or (len(index) > _SCANNED and found.total >= _ENOUGH):
+        return replace(frozen, near=_NOTHING_IS_NEAR)
+    likeness = _likeness(index, scope, scope.vector)
+    most = float(np.sort(likeness)[-_NEIGHBOURS:][0])
+    near = round(max(most, _NEAR), 4)
+    step = frozen.step if found.total or not (likeness >= near).any() else "meaning"
+    return replace(frozen, near=near, step=step)
+
+
+def _neighbours(index: SearchIndex, scope: QueryScope, near: float | None) -> list[int]:
+    """The tools in scope that are at least so near in meaning."""
+    if scope.vector is None or near is None or near >= _NOTHING_IS_NEAR:
+        return []
+    found: list[int] = np.flatnonzero(_likeness(index, scope, scope.vector) >= near).tolist()
+    return found
+
+
+def _likeness(index: SearchIndex, scope: QueryScope, vector: SentenceVector) -> SentenceVector:
+    found = index.vectors.all_likeness(vector, len(index))
+    return found if scope.allowed is None else found * scope.allowed
 
 
 def _find_step(
@@ -109,7 +149,7 @@ def _find_step(
         found = scope.match(index, parsed, weights, demand)
     floor = float(found.preliminary.min()) if found.total > len(found.slots) else 0.0
     pairs, day = tuple(corrections.items()), ranking.epoch_day(now)
-    return parsed, found, PinnedQuery(step, pairs, weights, demand, floor, day)
+    return parsed, found, PinnedQuery(step, pairs, weights, demand, floor, day, None)
 
 
 def _attempt(index: SearchIndex, parsed: ParsedQuery, scope: QueryScope) -> _Attempt:

@@ -15,7 +15,7 @@ from negotiator.directory.search.terms import (
 
 Demand = Literal["every", "most", "any"]
 """What a tool must match: every unit; a heavy unit, or two where none is heavy; or any."""
-MatchStep = Literal["exact", "all", "repaired", "any", "none"]
+MatchStep = Literal["exact", "all", "repaired", "any", "meaning", "none"]
 MOST_WORDS: Final = 16
 
 
@@ -50,7 +50,8 @@ class PinnedQuery:
     """Properties of a list's first page that later pages keep, so that they skip and repeat no tool.
 
     Step, corrections (or the whole query, corrected to a name), the weight of every unit, what a tool must match, the
-    preliminary score above which tools are ranked first, and the day from which freshness counts.
+    preliminary score above which tools are ranked first, the day from which freshness counts, and the likeness in
+    meaning from which tools follow that do not match the words (None: meaning does not count).
     """
 
     step: MatchStep
@@ -59,6 +60,7 @@ class PinnedQuery:
     demand: Demand
     floor: float
     day: int
+    near: float | None
 
 
 def parse_query(query: str, synonyms: Synonyms, *, longest: int = LONGEST_PHRASE) -> ParsedQuery:

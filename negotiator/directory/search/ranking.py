@@ -13,6 +13,7 @@ from negotiator.values import DAY
 HIGHEST_SCORE: Final = 10_000
 """A score of 1.0, as the integer that lists are ordered by."""
 _TEXT, _POPULARITY, _QUALITY, _FRESHNESS = 0.70, 0.15, 0.10, 0.05
+_MEANING: Final = 0.5
 _FAMOUS: Final = 1000
 _DEPRECATED: Final = 0.5
 _FRESH: Final = np.float32(_FRESHNESS) * np.exp(-np.arange(4000) / 365).astype(np.float32)
@@ -48,13 +49,21 @@ class Standing:
 
 
 def rank_scores(
-    text: Floats, covered: Floats, *, standing: Floats, age: Days, worth: Floats
+    text: Floats,
+    covered: Floats,
+    *,
+    standing: Floats,
+    age: Days,
+    worth: Floats,
+    likeness: Floats | None = None,
 ) -> Ints:
     """An integer score per tool, less than `HIGHEST_SCORE`. All arrays cover the same tools; `age` in days.
 
-    Popularity, quality and freshness only order what the text matches.
+    Popularity, quality and freshness only order what the text matches. `likeness` is how near each is in meaning.
     """
     whole = np.float32(_TEXT) * text * covered + standing + _FRESH.take(age, mode="clip")
+    if likeness is not None:
+        whole = (whole + np.float32(_MEANING) * likeness) / np.float32(1 + _MEANING)
     return (whole * worth * np.float32(HIGHEST_SCORE - 1)).astype(np.int64)
 
 

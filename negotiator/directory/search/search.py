@@ -14,6 +14,7 @@ from negotiator.directory.search.index import VISIBLE_STATUSES, SearchIndex, Sor
 from negotiator.directory.search.matching import BEST, QueryMatches, QueryScope, find_matches
 from negotiator.directory.search.query import PinnedQuery
 from negotiator.directory.search.ranking import Ints
+from negotiator.directory.search.vectors import SentenceVector
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,7 @@ class SearchRequest:
     """A request for a page.
 
     `filters` are OR within a name and AND across names; `after` and `frozen` are `SearchPage.last` and
-    `SearchPage.frozen` of the page before; `now` is in milliseconds.
+    `SearchPage.frozen` of the page before; `now` is in milliseconds; `vector` is the query's sentence vector.
     """
 
     query: str = ""
@@ -34,6 +35,7 @@ class SearchRequest:
     now: int = 0
     after: tuple[Any, str] | None = None
     frozen: PinnedQuery | None = None
+    vector: SentenceVector | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,11 @@ def search_page(index: SearchIndex, request: SearchRequest) -> SearchPage:
     found, scores = None, None
     if request.query:
         found, counted = _matches(index, request, allowed)
-        at, total, scores = found.found.slots, found.found.total, _scores(index, found)
+        at, total, scores = (
+            found.found.slots,
+            found.found.total,
+            _scores(index, found, request.vector),
+        )
     else:
         at, counted = _all(index, allowed), None
         total = len(at)
@@ -97,11 +103,12 @@ def _matches(
     if not index.all_visible:
         filters.setdefault("status", VISIBLE_STATUSES)
     best = BEST if first and request.updated_since is None else None
-    scope = QueryScope(allowed, filters, best)
+    vector = request.vector if request.sort == "relevance" else None
+    scope = QueryScope(allowed, filters, best, vector)
     found = find_matches(index, request.query, scope, frozen=request.frozen, now=request.now)
     if not request.facets:
         return found, None
-    wide = QueryScope(None, {}, None)
+    wide = QueryScope(None, {}, None, vector)
     again = find_matches(index, request.query, wide, frozen=found.frozen, now=request.now)
     return found, again.found.slots
 
@@ -140,7 +147,7 @@ def _window(index: SearchIndex, request: SearchRequest, keys: Ints) -> Slots:
     return selected[keys[selected].argsort()[::-1]]
 
 
-def _scores(index: SearchIndex, matches: QueryMatches) -> Ints:
+def _scores(index: SearchIndex, matches: QueryMatches, vector: SentenceVector | None) -> Ints:
     """The scores of the matches: those with the name are above all others, those not among the best below."""
     found, pinned = matches.found, matches.frozen
     at = found.slots
@@ -150,6 +157,9 @@ def _scores(index: SearchIndex, matches: QueryMatches) -> Ints:
         standing=index.standing.at(at),
         age=np.int32(pinned.day) - index.day.at(at),
         worth=index.worth.at(at),
+        likeness=None
+        if vector is None or pinned.near is None
+        else index.vectors.likeness(vector, at),
     )
     scores[np.isin(at, list(matches.named))] += ranking.HIGHEST_SCORE
     scores[found.preliminary <= pinned.floor] -= ranking.HIGHEST_SCORE
@@ -178,9 +188,9 @@ def _hits(
 
 @cache
 def _named(bits: int, *, exact: bool) -> tuple[str, ...]:
-    """The fields whose bits are set, after `exact` when the query is the tool's name."""
+    """The fields whose bits are set, after `exact` for the tool's name; `meaning` when there are none."""
     fields = tuple(name for bit, name in enumerate(SEARCHED_FIELDS) if bits >> bit & 1)
-    return ("exact", *fields) if exact else fields
+    return ("exact", *fields) if exact else fields or ("meaning",)
 
 
 def _count(

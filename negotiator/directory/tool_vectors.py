@@ -1,0 +1,112 @@
+"""Computes the sentence vectors of tools once, in the background, and those of queries.
+
+A tool's vector is stored in a file by the digest of its text, so that a restart and other workers need not compute it
+again. The file may be deleted at any time.
+"""
+
+import asyncio
+import fcntl
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from negotiator.bounded_cache import BoundedCache
+from negotiator.errors import Unavailable
+from negotiator.telemetry import logger
+
+if TYPE_CHECKING:
+    from negotiator.directory.search.index import SearchIndex
+    from negotiator.directory.search.vectors import SentenceVector
+
+_BATCH: Final = 8
+_QUERIES: Final = 2 * 2**20
+_DIGEST: Final = 16
+_DIMENSIONS: Final = 384
+log = logger(__name__)
+
+
+class SentenceEmbedder(Protocol):
+    """Turns texts into unit vectors off the event loop; `model` names the model and its version."""
+
+    @property
+    def model(self) -> str: ...
+
+    async def embed(self, texts: Sequence[str]) -> Any:
+        """One row for each text: float32 [texts, dimensions]."""
+        ...
+
+
+class ToolVectors:
+    """Fills an index with vectors; `folder` is where they are stored."""
+
+    def __init__(self, embedder: SentenceEmbedder, folder: Path) -> None:
+        self._embedder = embedder
+        self._file = folder / f"directory-{embedder.model}.vectors"
+        self._queries = BoundedCache[str, "SentenceVector"](_QUERIES)
+
+    async def of_query(self, text: str) -> "SentenceVector | None":
+        """The vector of a query; None when it cannot be computed."""
+        found = self._queries.get(text)
+        if found is None:
+            try:
+                found = (await self._embedder.embed([text]))[0]
+            except Unavailable as fault:
+                log.warning("no vector for a query of the directory", detail=str(fault))
+                return None
+            self._queries.put(text, found, found.nbytes)
+        return found
+
+    async def fill(self, index: "SearchIndex") -> None:
+        """Give the index the vectors that it waits for: stored ones, and new ones unless another worker computes."""
+        waiting = list(index.vectors.waiting.items())
+        if not waiting:
+            return
+        known = await asyncio.to_thread(self._stored)
+        missing: list[tuple[int, tuple[str, str]]] = []
+        for slot, texts in waiting:
+            if (vector := known.get(self._digest(texts))) is None:
+                missing.append((slot, texts))
+            else:
+                index.vectors.put(slot, texts, vector)
+        if not missing:
+            return
+        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with self._file.open("ab") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return
+            for start in range(0, len(missing), _BATCH):
+                await self._compute(index, missing[start : start + _BATCH], file)
+
+    async def _compute(
+        self, index: "SearchIndex", batch: Sequence[tuple[int, tuple[str, str]]], file: Any
+    ) -> None:
+        import numpy as np
+
+        rows = await self._embedder.embed([text for _, texts in batch for text in texts])
+        for (slot, texts), pair in zip(batch, rows.reshape(len(batch), 2, -1), strict=True):
+            vector = pair.sum(axis=0)
+            short = (vector / np.linalg.norm(vector)).astype("<f2")
+            file.write(self._digest(texts) + short.tobytes())
+            index.vectors.put(slot, texts, short.astype(np.float32))
+        file.flush()
+
+    def _stored(self) -> "dict[bytes, SentenceVector]":
+        """The stored vectors by the digest of their texts."""
+        import numpy as np
+
+        if not self._file.exists():
+            return {}
+        stored = self._file.read_bytes()
+        size = _DIGEST + 2 * _DIMENSIONS
+        return {
+            stored[at : at + _DIGEST]: np.frombuffer(
+                stored, "<f2", _DIMENSIONS, at + _DIGEST
+            ).astype(np.float32)
+            for at in range(0, len(stored) - size + 1, size)
+        }
+
+    def _digest(self, texts: tuple[str, str]) -> bytes:
+        return hashlib.blake2b("\0".join(texts).encode(), digest_size=_DIGEST).digest()
