@@ -27,6 +27,7 @@ _CHUNK: Final = 32
 _LOAD: Final = 5_000
 _DOCUMENTS: Final = 16 * 2**20
 SYNONYMS_FILE: Final = Path(__file__).parent / "content" / "synonyms.toml"
+LANGUAGES_FILE: Final = SYNONYMS_FILE.with_name("languages.toml")
 
 
 class CatalogueIndex:
@@ -98,10 +99,11 @@ class CatalogueIndex:
 
     async def _load(self) -> "SearchIndex":
         """A new index of the whole catalogue, built off the event loop."""
-        from negotiator.directory.search import terms
+        from negotiator.directory.search import languages, terms
         from negotiator.directory.search.index import SearchIndex
 
-        index, seq = SearchIndex(terms.load_synonyms(SYNONYMS_FILE)), 0
+        glossary = languages.load_glossary(LANGUAGES_FILE)
+        index, seq = SearchIndex(terms.load_synonyms(SYNONYMS_FILE), glossary), 0
         while found := await self._store.scan(_after(seq, _LOAD)):
             await asyncio.to_thread(_add, index, found)
             seq = found[-1].seq

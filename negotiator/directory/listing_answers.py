@@ -91,7 +91,9 @@ def categories_with_counts(index: "SearchIndex") -> dict[str, Any]:
 async def search_request(
     query: ListTools, cursors: Cursors, catalogue_index: CatalogueIndex
 ) -> "SearchRequest":
-    """The request to the index, with the query's vector; 400 `invalid_cursor` for a cursor of another list."""
+    """The request to the index, with the query in English and its vector; 400 `invalid_cursor` for a cursor of another
+    list.
+    """
     from negotiator.directory.search.query import PinnedQuery
     from negotiator.directory.search.search import SearchRequest
 
@@ -102,6 +104,11 @@ async def search_request(
         if pinned:
             step, corrected, weights, *rest = pinned
             frozen = PinnedQuery(step, tuple((a, b) for a, b in corrected), tuple(weights), *rest)
+    if frozen is not None:
+        translated = frozen.translated
+    else:
+        read = (await catalogue_index.current())[0].translate(query.text)
+        translated = (read.language, read.text) if read else None
     since = query.updated_since
     return SearchRequest(
         query=query.text,
@@ -113,7 +120,8 @@ async def search_request(
         now=values.now(),
         after=position,
         frozen=frozen,
-        vector=await catalogue_index.query_vector(query.text),
+        vector=await catalogue_index.query_vector(translated[1] if translated else query.text),
+        translated=translated,
     )
 
 
@@ -172,6 +180,7 @@ def _read(page: "SearchPage") -> dict[str, Any]:
         "normalized": page.normalized,
         "corrected": [{"from": wrong, "to": right} for wrong, right in frozen.corrected],
         "step": frozen.step if page.total else "none",
+        "translated_from": frozen.translated[0] if frozen.translated else None,
     }
 
 

@@ -170,11 +170,15 @@ class Correction(TypedDict("Correction", {"from": str})):
 
 
 class QueryView(TypedDict):
-    """How a query was interpreted, and at which search step tools were found."""
+    """How a query was interpreted, and at which search step tools were found.
+
+    `translated_from` is `de`, `fr` or `es` when `normalized` has the English words for the query's own.
+    """
 
     normalized: str
     corrected: list[Correction]
     step: str
+    translated_from: str | None
 
 
 class FacetView(TypedDict):

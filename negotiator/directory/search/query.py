@@ -51,7 +51,8 @@ class PinnedQuery:
 
     Step, corrections (or the whole query, corrected to a name), the weight of every unit, what a tool must match, the
     preliminary score above which tools are ranked first, the day from which freshness counts, and the likeness in
-    meaning from which tools follow that do not match the words (None: meaning does not count).
+    meaning from which tools follow that do not match the words (None: meaning does not count). `translated` is the
+    language of the query and its English text, unless it is English.
     """
 
     step: MatchStep
@@ -61,6 +62,7 @@ class PinnedQuery:
     floor: float
     day: int
     near: float | None
+    translated: tuple[str, str] | None = None
 
 
 def parse_query(query: str, synonyms: Synonyms, *, longest: int = LONGEST_PHRASE) -> ParsedQuery:

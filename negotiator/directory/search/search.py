@@ -1,7 +1,7 @@
 """Answers searches: filters, orders, pages and facets of what a query matches."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -22,7 +22,8 @@ class SearchRequest:
     """A request for a page.
 
     `filters` are OR within a name and AND across names; `after` and `frozen` are `SearchPage.last` and
-    `SearchPage.frozen` of the page before; `now` is in milliseconds; `vector` is the query's sentence vector.
+    `SearchPage.frozen` of the page before; `now` is in milliseconds; `vector` is the query's sentence vector;
+    `translated` its language and English text, unless it is English.
     """
 
     query: str = ""
@@ -36,6 +37,7 @@ class SearchRequest:
     after: tuple[Any, str] | None = None
     frozen: PinnedQuery | None = None
     vector: SentenceVector | None = None
+    translated: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +107,13 @@ def _matches(
     best = BEST if first and request.updated_since is None else None
     vector = request.vector if request.sort == "relevance" else None
     scope = QueryScope(allowed, filters, best, vector)
-    found = find_matches(index, request.query, scope, frozen=request.frozen, now=request.now)
+    text = request.translated[1] if request.translated else request.query
+    found = find_matches(index, text, scope, frozen=request.frozen, now=request.now)
+    found = replace(found, frozen=replace(found.frozen, translated=request.translated))
     if not request.facets:
         return found, None
     wide = QueryScope(None, {}, None, vector)
-    again = find_matches(index, request.query, wide, frozen=found.frozen, now=request.now)
+    again = find_matches(index, text, wide, frozen=found.frozen, now=request.now)
     return found, again.found.slots
 
 

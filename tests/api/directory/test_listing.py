@@ -38,7 +38,9 @@ async def test_a_name_comes_first_however_it_is_spelled(
     assert (first["score"], first["matched_on"][0]) == (1.0, "exact")
     assert second["name"] == "Notion AI"
     assert 0 < second["score"] < 1
-    assert answer["query"] == {"normalized": "notion", "corrected": [], "step": "exact"}
+    assert answer["query"] == {
+        "normalized": "notion", "corrected": [], "step": "exact", "translated_from": None,
+    }  # fmt: skip
     assert (answer["count"], answer["total"]) == (2, 2)
 
 

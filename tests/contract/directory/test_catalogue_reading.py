@@ -96,6 +96,26 @@ async def test_a_list_is_filtered_sorted_counted_and_turned_page_by_page(
     assert "cursor" in refused(strange, 400, "unknown_parameter")["accepted"]
 
 
+@covers("9.4:language")
+async def test_a_query_in_another_language_is_read_in_english(client: httpx2.AsyncClient) -> None:
+    for text, language, english in (
+        ("Vektordatenbank", "de", "vector database"),
+        ("générateur d'images", "fr", "image generation"),
+        ("base de datos vectorial", "es", "vector database"),
+        ("vector database", None, "vector database"),
+    ):
+        answer = await read(client, "/api/v1/tools", query=text, limit=2)
+        assert answer["query"]["translated_from"] == language
+        assert answer["query"]["normalized"] == english
+        assert answer["total"] > 2
+        if language:
+            rest = await read(
+                client, "/api/v1/tools", query=text, limit=100, cursor=answer["next_cursor"]
+            )
+            keys = [item["id"] for item in (*answer["items"], *rest["items"])]
+            assert len(keys) == len(set(keys)) == min(answer["total"], 102)
+
+
 @covers("9.4:tool")
 async def test_a_tool_many_tools_and_the_whole_catalogue_are_read(
     client: httpx2.AsyncClient,

@@ -1,8 +1,11 @@
-"""nDCG@10 of the directory's search beside its parts: `python -m tests.quality.directory.measure_queries [FILE ...]`.
+"""nDCG@10 of the directory's search beside its parts.
 
-A file is JSON, `[{"text", "language", "type", "grades": {slug: grade}}]`, or TOML as `queries.toml`. In one run: ours; BM25
-alone (tantivy with its own English stemmer over the same texts); sentence vectors alone (the same as ours); and both
-fused by reciprocal ranks (Cormack et al. 2009, k = 60). Nothing is stored. `MODELS` names the folder of built models.
+    python -m tests.quality.directory.measure_queries [FILE ...] [--each]
+
+A file is JSON, `[{"text", "language", "type", "grades": {slug: grade}}]`, or TOML as `queries.toml`. In one run: ours;
+BM25 alone (tantivy with its own English stemmer over the same texts); sentence vectors alone (the same as ours); and
+both fused by reciprocal ranks (Cormack et al. 2009, k = 60). Nothing is stored. `--each` prints every query with the
+score of ours and of the fusion. `MODELS` names the folder of built models.
 """
 
 import asyncio
@@ -19,15 +22,14 @@ from typing import Any, Final
 import numpy as np
 import tantivy
 
-from negotiator.directory.catalogue_index import SYNONYMS_FILE
-from negotiator.directory.search import terms
+from negotiator.directory.catalogue_index import LANGUAGES_FILE, SYNONYMS_FILE
+from negotiator.directory.search import languages, terms
 from negotiator.directory.search.index import IndexEntry, SearchIndex
 from negotiator.directory.search.search import SearchRequest, search_page
 from negotiator.directory.tool_vectors import ToolVectors
 from negotiator.memory.embedding.embedder_selection import choose_embedder
 from tests.conftest import MODELS
-from tests.quality.directory.judged_queries import FILE
-from tests.quality.directory.test_search_ranking import AT, ENTRIES, GRADES, gain
+from tests.quality.directory.judged_queries import AT, ENTRIES, FILE, GRADES, gain
 
 Search = Callable[[str], list[str]]
 MANY: Final = 100
@@ -41,8 +43,8 @@ def read(path: Path) -> list[dict[str, Any]]:
     return [
         {
             "text": query["text"],
-            "type": f"{query['split']} {query['type']}",
-            "language": "en",
+            "type": f"{query.get('split', 'tune')} {query.get('type', 'task')}",
+            "language": query.get("language", "en"),
             "grades": {
                 slug: grade for name, grade in GRADES.items() for slug in query.get(name, [])
             },
@@ -61,7 +63,9 @@ class Searches:
     """The four searches over the same entries."""
 
     def __init__(self, entries: Sequence[IndexEntry], vectors: ToolVectors) -> None:
-        self.index = SearchIndex(terms.load_synonyms(SYNONYMS_FILE))
+        self.index = SearchIndex(
+            terms.load_synonyms(SYNONYMS_FILE), languages.load_glossary(LANGUAGES_FILE)
+        )
         self.index.put(entries)
         self.slugs = [str(entry.document["slug"]) for entry in entries]
         self.queries: dict[str, Any] = {}
@@ -85,12 +89,24 @@ class Searches:
         """Compute the vectors of the tools and of these queries."""
         await self.vectors.fill(self.index)
         for text in texts:
-            self.queries[text] = await self.vectors.of_query(text)
+            for written in (text, self.english(text)):
+                self.queries[written] = await self.vectors.of_query(written)
+
+    def english(self, text: str) -> str:
+        """The text that ours searches for."""
+        translated = self.index.translate(text)
+        return translated.text if translated else text
 
     def ours(self, text: str) -> list[str]:
-        found = self.index.named(terms.joined(text))
-        vector = None if found else self.queries[text]
-        wanted = SearchRequest(query=text, sort="relevance", limit=10, now=AT, vector=vector)
+        named = self.index.named(terms.joined(text))
+        wanted = SearchRequest(
+            query=text,
+            sort="relevance",
+            limit=10,
+            now=AT,
+            vector=None if named else self.queries[self.english(text)],
+            translated=self.index.translate(text),
+        )
         return [self.slugs[self.index.slot(hit.id)] for hit in search_page(self.index, wanted).hits]
 
     def words(self, text: str) -> list[str]:
@@ -142,11 +158,14 @@ def report(name: str, queries: Sequence[dict[str, Any]], searches: Searches, *, 
         for group in (query.get("type", ""), f"language {language}", "all"):
             groups[group].append(found)
         if each:
-            print(f"{found[0]:.2f} {found[3]:.2f} {query['text']!r} {searches.ours(query['text'])}")
-    print(f"\n| {name} | queries | {' | '.join(kinds)} |\n|---|---:|{'---:|' * len(kinds)}")
+            first = searches.ours(query["text"])
+            sys.stdout.write(f"{found[0]:.2f} {found[3]:.2f} {query['text']!r} {first}\n")
+    heads, rule = " | ".join(kinds), "---:|" * len(kinds)
+    sys.stdout.write(f"\n| {name} | queries | {heads} |\n|---|---:|{rule}\n")
     for group, rows in sorted(groups.items()):
         means = np.mean(rows, axis=0)
-        print(f"| {group} | {len(rows)} | {' | '.join(f'{mean:.3f}' for mean in means)} |")
+        figures = " | ".join(f"{mean:.3f}" for mean in means)
+        sys.stdout.write(f"| {group} | {len(rows)} | {figures} |\n")
 
 
 if __name__ == "__main__":

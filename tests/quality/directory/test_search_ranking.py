@@ -9,40 +9,17 @@ import re
 import sqlite3
 import string
 from collections.abc import Callable
-from math import log2
-from typing import Any, Final
+from typing import Any
 
-import orjson
 import pytest
 
-from negotiator import values
-from negotiator.directory import exchange_entries
 from negotiator.directory.catalogue_index import SYNONYMS_FILE
 from negotiator.directory.search import terms
-from negotiator.directory.search.index import IndexEntry, SearchIndex
+from negotiator.directory.search.index import SearchIndex
 from negotiator.directory.search.search import SearchRequest, search_page
-from negotiator.directory.tool_record import ToolView
-from tests.quality.directory.judged_queries import QUERIES
+from tests.quality.directory.judged_queries import AT, ENTRIES, GRADES, QUERIES, gain
 
 Search = Callable[[str], list[str]]
-AT: Final = 1_800_000_000_000
-GRADES: Final = {"perfect": 3, "good": 2, "related": 1}
-
-
-def entries() -> list[IndexEntry]:
-    """The content as the catalogue keeps it."""
-    moment, made = values.timestamp(AT), list[IndexEntry]()
-    for incoming in exchange_entries.read_content():
-        ours = {"id": values.new_id("tool"), "slug": incoming.wanted_slug, "revision": 1}
-        times = {"status_changed_at": moment, "created_at": moment, "updated_at": moment}
-        view = ToolView.model_validate(
-            {**incoming.record.model_dump(exclude={"id", "slug"}), **ours, **times}
-        )
-        made.append(IndexEntry(view.id, orjson.loads(view.document()), 0, AT, AT))
-    return made
-
-
-ENTRIES: Final = entries()
 
 
 @pytest.fixture(scope="module")
@@ -83,11 +60,6 @@ def fts5_search() -> Search:
         return []
 
     return search
-
-
-def gain(grades: list[int]) -> float:
-    """Discounted cumulative gain."""
-    return sum((2**grade - 1) / log2(place + 2) for place, grade in enumerate(grades))
 
 
 def ndcg(found: list[str], query: dict[str, Any]) -> float:

@@ -94,7 +94,7 @@ def test_a_drawer_of_another_directory_leads_to_one_category_only() -> None:
 
 
 def test_no_file_is_without_a_category() -> None:
-    beside = {"taxonomy", "sources", "synonyms"}
+    beside = {"taxonomy", "sources", "synonyms", "languages"}
     assert {path.stem for path in CONTENT.glob("*.toml")} == {*ORDER, *beside}
 
 

@@ -10,40 +10,16 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
 from negotiator import values
-from negotiator.directory.search.index import IndexEntry, SearchIndex
+from negotiator.directory.search.index import IndexEntry
 from negotiator.directory.search.query import parse_query
-from negotiator.directory.search.search import SearchPage, SearchRequest, search_page
+from negotiator.directory.search.search import SearchRequest, search_page
 from negotiator.directory.search.spelling import NearWord, allowed_edits, nearest_word, phonetic_key
-from negotiator.directory.search.terms import Synonyms, joined, words
+from negotiator.directory.search.terms import Synonyms, words
 from negotiator.directory.search.text_index import TextIndex
+from tests.helpers.search_entries import AT, entry, ids, indexed
 
 WORDS = ["vector", "database", "mail", "agent", "speech", "graph", "cloud", "notes"]
-AT = 1_800_000_000_000
 GROWING_PAGES = 25
-
-
-def entry(name: str, summary: str, *, key: str = "", at: int = AT, **members: Any) -> IndexEntry:
-    """A tool for the index."""
-    document: dict[str, Any] = {
-        "name": name, "slug": joined(name) or "x", "kind": "app", "category": "coding",
-        "subcategories": [], "tags": [], "summary": summary, "description": None,
-        "homepage_url": None, "docs_url": None, "repository": None, "interfaces": [],
-        "packages": [], "auth": {"type": "none"}, "pricing": {"model": "free"}, "licence": None,
-        "open_source": None, "publisher": None, "health": None, "status": "active", **members,
-    }  # fmt: skip
-    return IndexEntry(key or values.new_id("tool"), document, 0, at, at)
-
-
-def indexed(*entries: IndexEntry, synonyms: Synonyms | None = None) -> SearchIndex:
-    """An index of these tools."""
-    index = SearchIndex(synonyms or Synonyms())
-    index.put(entries)
-    return index
-
-
-def ids(found: SearchPage) -> list[str]:
-    """The ids of a page."""
-    return [hit.id for hit in found.hits]
 
 
 @given(st.text(max_size=200))

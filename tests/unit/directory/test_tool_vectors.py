@@ -1,0 +1,82 @@
+"""Sentence vectors of tools: computed once, stored, and optional for every search."""
+
+import fcntl
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from negotiator.directory.search.index import SearchIndex
+from negotiator.directory.search.search import SearchRequest, search_page
+from negotiator.directory.tool_vectors import ToolVectors
+from tests.helpers.search_entries import AT, entry, ids, indexed
+
+pytestmark = pytest.mark.asyncio
+THEMES = ({"invoice", "accounting", "bill"}, {"song", "music", "melody"})
+
+
+class ThemeEmbedder:
+    """Vectors that say which theme's words a text has; it counts the texts."""
+
+    model = "themes"
+
+    def __init__(self) -> None:
+        self.texts = 0
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """A row for each text."""
+        self.texts += len(texts)
+        rows = np.full((len(texts), 384), 1e-3, np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            words = set(text.lower().replace(":", " ").replace(",", " ").split())
+            for place, theme in enumerate(THEMES):
+                row[place] = len(words & theme)
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def tools() -> SearchIndex:
+    """A ledger and a jukebox, and others."""
+    return indexed(
+        entry("Ledger", "accounting at ease", key="tool_1"),
+        entry("Jukebox", "plays music", key="tool_2"),
+        entry("Kettle", "boils water", key="tool_3"),
+    )
+
+
+async def test_a_tool_is_found_by_its_meaning_without_any_common_word(tmp_path: Path) -> None:
+    index, vectors = tools(), ToolVectors(ThemeEmbedder(), tmp_path)
+    plain = SearchRequest(query="bill", sort="relevance", now=AT)
+    assert ids(search_page(index, plain)) == []
+    await vectors.fill(index)
+    near = SearchRequest(
+        query="bill", sort="relevance", now=AT, vector=await vectors.of_query("bill")
+    )
+    found = search_page(index, near)
+    assert ids(found) == ["tool_1"]
+    assert found.frozen is not None
+    assert (found.frozen.step, found.hits[0].matched_on) == ("meaning", ("meaning",))
+    assert ids(search_page(index, plain)) == []
+
+
+async def test_vectors_are_computed_once_and_then_read_from_the_file(tmp_path: Path) -> None:
+    first, second = ThemeEmbedder(), ThemeEmbedder()
+    await ToolVectors(first, tmp_path).fill(tools())
+    index = tools()
+    index.put([entry("Kettle", "boils music", key="tool_3")])
+    await ToolVectors(second, tmp_path).fill(index)
+    assert (first.texts, second.texts) == (6, 2)
+    assert index.vectors.waiting == {}
+
+
+async def test_one_of_several_workers_computes(tmp_path: Path) -> None:
+    embedder = ThemeEmbedder()
+    vectors = ToolVectors(embedder, tmp_path)
+    with (tmp_path / "directory-themes.vectors").open("ab") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        index = tools()
+        await vectors.fill(index)
+        assert (embedder.texts, index.vectors.present) == (0, False)
+    await vectors.fill(index)
+    assert (embedder.texts, index.vectors.present) == (6, True)
