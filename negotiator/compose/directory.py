@@ -5,7 +5,6 @@ from typing import Final
 
 from starlette.routing import Route
 
-from negotiator.compose.assistant import models_directory
 from negotiator.compose.component import Component, OperationSlice, offered_operations
 from negotiator.compose.services import Services
 from negotiator.directory import catalogue_pages
@@ -43,9 +42,10 @@ def build_directory(services: Services) -> Component:
     base, store, cursors = services.settings.base_url, services.store, services.cursors
     catalogue_index, keys = services.catalogue_index, PublishedKeys(services.client_urls)
     # Always the local model: what people look for in the directory goes to no other host.
-    embedder = choose_embedder("", key="", model="", models=models_directory(services.settings))
+    models = services.settings.models_folder
+    embedder = choose_embedder("", key="", model="", models=models)
     if not embedder.lesser:
-        catalogue_index.vectors = ToolVectors(embedder, models_directory(services.settings))
+        catalogue_index.vectors = ToolVectors(embedder, models)
     slices: list[OperationSlice] = [
         CatalogueListing(base, store, cursors, catalogue_index),
         CatalogueExchange(base, store, cursors, catalogue_index),
