@@ -102,8 +102,8 @@ class CatalogueIndex:
         from negotiator.directory.search import languages, terms
         from negotiator.directory.search.index import SearchIndex
 
-        glossary = languages.load_glossary(LANGUAGES_FILE)
-        index, seq = SearchIndex(terms.load_synonyms(SYNONYMS_FILE), glossary), 0
+        translator = languages.load_translator(LANGUAGES_FILE)
+        index, seq = SearchIndex(terms.load_synonyms(SYNONYMS_FILE), translator), 0
         while found := await self._store.scan(_after(seq, _LOAD)):
             await asyncio.to_thread(_add, index, found)
             seq = found[-1].seq

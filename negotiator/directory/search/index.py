@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from negotiator.directory.search import document_facts, ranking
 from negotiator.directory.search.columns import FacetColumn, Mask, NumberColumn, Slots
 from negotiator.directory.search.document_facts import SearchFacts
-from negotiator.directory.search.languages import Glossary, Translation
+from negotiator.directory.search.languages import QueryTranslator, Translation
 from negotiator.directory.search.ranking import Standing
 from negotiator.directory.search.spelling import (
     SHORTEST_WORD,
@@ -57,9 +57,9 @@ class StagedEntries:
 class SearchIndex:
     """All tools, searchable. `stage` may run on a thread while others search; everything else is not thread-safe."""
 
-    def __init__(self, synonyms: Synonyms, glossary: Glossary | None = None) -> None:
+    def __init__(self, synonyms: Synonyms, translator: QueryTranslator | None = None) -> None:
         self.synonyms = synonyms
-        self._glossary = glossary
+        self._translator = translator
         self.texts = TextIndex()
         self.vectors = VectorColumn()
         self.ids: list[str] = []
@@ -140,9 +140,9 @@ class SearchIndex:
 
     def translate(self, text: str) -> Translation | None:
         """A German, French or Spanish query in English; None for any other, and for the name of a tool."""
-        if self._glossary is None or self.named(joined(text)):
+        if self._translator is None or self.named(joined(text)):
             return None
-        return self._glossary.translate(text, lambda word: self._count(word) > 0)
+        return self._translator.translate(text, lambda word: self._count(word) > 0)
 
     def correct_words(self, words: Sequence[str]) -> dict[str, str]:
         """Corrections of words that no tool has: two words joined, a similar word, or a word split in two."""

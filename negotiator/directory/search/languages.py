@@ -106,7 +106,7 @@ class Vocabulary:
         return tuple(map(self._stem, found))
 
 
-class Glossary:
+class QueryTranslator:
     """The vocabularies of all languages."""
 
     def __init__(self, vocabularies: dict[str, Vocabulary]) -> None:
@@ -140,11 +140,11 @@ def _words(text: str) -> list[str]:
 
 
 @cache
-def load_glossary(path: Path) -> Glossary:
-    """The glossary of a TOML file with `stop` and `words.rows`."""
+def load_translator(path: Path) -> QueryTranslator:
+    """The translator of a TOML file with `stop` and `words.rows`."""
     content = tomllib.loads(path.read_text())
     rows: list[list[str]] = content["words"]["rows"]
-    return Glossary(
+    return QueryTranslator(
         {
             code: Vocabulary(
                 language, content["stop"][language], [(row[0], row[place]) for row in rows]

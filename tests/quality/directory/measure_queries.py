@@ -64,7 +64,7 @@ class Searches:
 
     def __init__(self, entries: Sequence[IndexEntry], vectors: ToolVectors) -> None:
         self.index = SearchIndex(
-            terms.load_synonyms(SYNONYMS_FILE), languages.load_glossary(LANGUAGES_FILE)
+            terms.load_synonyms(SYNONYMS_FILE), languages.load_translator(LANGUAGES_FILE)
         )
         self.index.put(entries)
         self.slugs = [str(entry.document["slug"]) for entry in entries]

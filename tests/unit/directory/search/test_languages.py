@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator.directory.catalogue_index import LANGUAGES_FILE
-from negotiator.directory.search.languages import Glossary, load_glossary
+from negotiator.directory.search.languages import QueryTranslator, load_translator
 
 ENGLISH = frozenset(
     ["notion", "pdf", "invoices", "email", "image", "chat", "agent", "the", "for", "notes"]
@@ -13,9 +13,9 @@ ENGLISH = frozenset(
 
 
 @pytest.fixture(scope="module")
-def glossary() -> Glossary:
+def translator() -> QueryTranslator:
     """The words of the content."""
-    return load_glossary(LANGUAGES_FILE)
+    return load_translator(LANGUAGES_FILE)
 
 
 @pytest.mark.parametrize(
@@ -32,17 +32,17 @@ def glossary() -> Glossary:
     ],
 )
 def test_words_are_read_in_any_inflection(
-    glossary: Glossary, text: str, language: str, english: str
+    translator: QueryTranslator, text: str, language: str, english: str
 ) -> None:
-    assert glossary.translate(text, ENGLISH.__contains__) == (language, english)
+    assert translator.translate(text, ENGLISH.__contains__) == (language, english)
 
 
-def test_english_stays_as_it_is(glossary: Glossary) -> None:
+def test_english_stays_as_it_is(translator: QueryTranslator) -> None:
     for text in ("invoices for notes", "chat agent", "image", "notion", "", "zzzz qqqq"):
-        assert glossary.translate(text, ENGLISH.__contains__) is None
+        assert translator.translate(text, ENGLISH.__contains__) is None
 
 
 @given(st.text(max_size=120))
 def test_any_text_can_be_read(text: str) -> None:
-    translated = load_glossary(LANGUAGES_FILE).translate(text, lambda _: False)
+    translated = load_translator(LANGUAGES_FILE).translate(text, lambda _: False)
     assert translated is None or translated.language in ("de", "fr", "es")
