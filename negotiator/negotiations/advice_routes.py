@@ -121,10 +121,16 @@ class NegotiationAdvice:
 
     async def leverage(self, call: Call[NegotiationId]) -> dict[str, Any]:
         session, rows = await self._load(call.caller.principal, call.input.id)
+        engine_input.require_inputs(session.terms)
+        benchmarks = await self.past.benchmarks(call.caller.principal, session)
 
         def work() -> dict[str, Any]:
-            engine_input.require_inputs(session.terms)
-            return engine_input.leverage_answer(session.terms, values.now(), ledger_offers(rows))
+            return engine_input.leverage_answer(
+                session.terms,
+                values.now(),
+                ledger_offers(rows),
+                comparable=person_advice.comparable_price(session.terms, benchmarks),
+            )
 
         return await asyncio.to_thread(work)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from negotiator.errors import Conflict, FieldError, ValidationFailed
 from negotiator.negotiations import limits
+from negotiator.negotiations.expected_price import expected_price
 from negotiator.negotiations.issues import Issue as Matter
 from negotiator.negotiations.issues import (
     IssueType,
@@ -114,14 +115,28 @@ def described_terms(body: LeverageBody) -> Terms:
     return _with_reservations(body, terms)
 
 
-def leverage_answer(terms: Terms, now: int, offers: Sequence[LedgerOffer] = ()) -> dict[str, Any]:
-    """The answer of a request for leverage; concessions and signals are in it where there are offers."""
+def leverage_answer(
+    terms: Terms,
+    now: int,
+    offers: Sequence[LedgerOffer] = (),
+    *,
+    comparable: Decimal | None = None,
+) -> dict[str, Any]:
+    """The answer of a request for leverage; concessions and signals are in it where there are offers.
+
+    `comparable` is what comparable deals end at.
+    """
     from negotiator.negotiations.leverage.assessment import assess_leverage
     from negotiator.negotiations.leverage_summary import summarise_leverage
 
     leverage = assess_leverage(terms, offers, now=now)
+    words = Wording(terms)
+    expected = expected_price(words, offers, comparable=comparable)
+    summary = summarise_leverage(words, leverage, expected, now=now)
     answer: dict[str, Any] = engine_result_json(leverage, terms.currency)
-    answer["summary"] = engine_result_json(summarise_leverage(Wording(terms), leverage, now=now))
+    answer["points"]["asymmetric_nash"] = answer.pop("asymmetric_nash")
+    answer["expected"] = engine_result_json(expected, terms.currency)
+    answer["summary"] = engine_result_json(summary)
     if not offers:
         for name in LEDGER_MEMBERS:
             del answer[name]
@@ -406,6 +421,7 @@ def next_move_answer(
         "ask": [],
         "trade": None,
         "path": [],
+        "expected": None,
     }
     if terms is not None and _wants_approval(terms, move):
         found["reasons"] = [*found["reasons"], "It goes beyond your authority: it needs approval."]

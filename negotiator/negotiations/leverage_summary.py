@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Final, Literal
 
 from negotiator.negotiations import limits
+from negotiator.negotiations.expected_price import ExpectedPrice
 from negotiator.negotiations.issues import IssueRange, Package, coordinate
 from negotiator.negotiations.leverage.assessment import Leverage
 from negotiator.negotiations.leverage.factor_words import (
@@ -80,24 +81,31 @@ class FindOutNext:
 
 @dataclass(frozen=True, slots=True)
 class LeverageSummary:
-    """The assessment in sentences; `text` joins the most important ones, at most six."""
+    """The assessment in sentences; `text` joins the most important ones, at most seven. `expected` may be empty."""
 
     text: str
     who_needs_it_more: str
     room: str
+    expected: str
     would_shift_most: str
     find_out_next: tuple[FindOutNext, ...]
 
 
-def summarise_leverage(words: Wording, leverage: Leverage, *, now: int) -> LeverageSummary:
-    """The summary of an assessment of the terms of `words`; `now` in milliseconds since the epoch."""
+def summarise_leverage(
+    words: Wording, leverage: Leverage, forecast: ExpectedPrice | None = None, *, now: int
+) -> LeverageSummary:
+    """The summary of an assessment of the terms of `words`, and of the forecast of their price.
+
+    `now` is in milliseconds since the epoch.
+    """
     needs = _who_needs_it_more(words, leverage.power, now)
-    room = _room(words, leverage)
+    room = _room(words, leverage, has_forecast=forecast is not None)
+    expected = "" if forecast is None else forecast.text
     shift = _would_shift_most(words, leverage.power)
     questions = _find_out_next(words, leverage)
-    parts = [needs, room, shift]
+    parts = [part for part in (needs, room, expected, shift) if part]
     parts += [f"{_ASKED_OF[first.ask]}: {first.question}" for first in questions[:1]]
-    return LeverageSummary(" ".join(parts), needs, room, shift, questions)
+    return LeverageSummary(" ".join(parts), needs, room, expected, shift, questions)
 
 
 # Who needs it more
@@ -264,7 +272,8 @@ def _others(count: int) -> str:
 # Room for a deal
 
 
-def _room(words: Wording, leverage: Leverage) -> str:
+def _room(words: Wording, leverage: Leverage, *, has_forecast: bool) -> str:
+    """Whether a deal is possible, and what the split of power points to; not its price beside a forecast."""
     position = leverage.position
     chance, mine = position.zopa.probability, position.my_walk_away
     if chance is None:
@@ -281,11 +290,12 @@ def _room(words: Wording, leverage: Leverage) -> str:
             f"There is {likely} room for a deal (a chance of about {round(chance * 10)} in 10)"
         )
     if isinstance(mine, Decimal):
-        return f"{verdict}: {_price_room(words, leverage, mine)}."
+        by_power = "" if has_forecast else _by_power(words, leverage)
+        return f"{verdict}: {_price_room(words, leverage, mine)}{by_power}."
     if not chance:
         return f"{verdict}: no package gives both sides at least their walk-away."
     better = "some packages are better for both sides than no deal"
-    return f"{verdict}: {better}{_expected(words, leverage)}."
+    return f"{verdict}: {better}{_by_power(words, leverage)}."
 
 
 def _unknown_room(words: Wording, leverage: Leverage) -> str:
@@ -313,24 +323,24 @@ def _price_room(words: Wording, leverage: Leverage, mine: Decimal) -> str:
         low, likely, high = (words.money(_rounded(end, 4)) for end in ends)
         about = likely if low == high else f"about {likely} (somewhere from {low} to {high})"
         text += f", and they are taken to go {down} to {about}"
-    return text + _expected(words, leverage)
+    return text
 
 
-def _expected(words: Wording, leverage: Leverage) -> str:
+def _by_power(words: Wording, leverage: Leverage) -> str:
     """What the split of power leads to, as the end of a sentence about the room."""
-    expected, zopa = leverage.expected, leverage.position.zopa
+    found, zopa = leverage.asymmetric_nash, leverage.position.zopa
     if not zopa.probability:
         return ""
-    if expected is None:
+    if found is None:
         return "; but the alternative of one side is better than any such deal"
-    if expected.price is None:
-        rounded = _rounded_package(words, expected.package)
+    if found.price is None:
+        rounded = _rounded_package(words, found.package)
         package, passed = words.package(rounded), limits.passes_own_limit(words.terms, rounded)
         if passed and not limits.allowed_by(words.terms, rounded):
             beyond = join_words([words.label(i) for i in words.terms.issues if i.name in passed])
             return f"; the split of power alone points beyond your limit on {beyond}: {package}"
         return f"; the split of power points to roughly this: {package}"
-    price, (low, high) = expected.price, (zopa.low, zopa.high)
+    price, (low, high) = found.price, (zopa.low, zopa.high)
     span = words.terms.price.range if words.terms.price else None
     rounded = _rounded_in(span, price) if span else price
     is_inside = isinstance(low, Decimal) and isinstance(high, Decimal) and low <= rounded <= high
@@ -443,7 +453,8 @@ def _factor_questions(
         effect = f"Depending on the answer, your share of the power is {ends}"
         if width is not None:
             swing = _rounded(width * Decimal(repr(fact.high - fact.low)), 2)
-            effect += f", which is about {words.money(swing)} on the price"
+            if cents := round(swing, 2):
+                effect += f", which is about {words.money(cents)} on the price"
         question = FindOutNext(
             asked.question, asked.ask, asked.why, f"{effect}.", fact.low, fact.high
         )
@@ -470,18 +481,18 @@ def _limit_questions(words: Wording, leverage: Leverage) -> list[tuple[float, Fi
         why = "Their limit is known so roughly that a deal may or may not be possible."
         why = why if chance else "By the estimate of their limit no deal is possible: check it."
         found.append((1.0, FindOutNext(question, "them", why, _DECIDES)))
-    elif (ends := _expected_ends(leverage)) is not None and (width := _width(leverage)):
+    elif (ends := _ends_by_power(leverage)) is not None and (width := _width(leverage)):
         low, high = (words.money(_rounded(end)) for end in ends)
         if low != high:
             why = "Their limit is known only roughly."
-            effect = f"Depending on the answer, the price to expect is between {low} and {high}."
+            effect = f"Depending on the answer, the split of power points to a price between {low} and {high}."
             share = float((ends[1] - ends[0]) / width)
             found.append((share, FindOutNext(question, "them", why, effect)))
     return found
 
 
-def _expected_ends(leverage: Leverage) -> tuple[Decimal, Decimal] | None:
-    """The expected price at both ends of their limit, where one price is all."""
+def _ends_by_power(leverage: Leverage) -> tuple[Decimal, Decimal] | None:
+    """The price that the split of power points to at both ends of their limit, where one price is all."""
     mine, theirs = leverage.position.my_walk_away, leverage.position.their_walk_away
     if not isinstance(mine, Decimal) or theirs.low is None or theirs.high is None:
         return None

@@ -10,8 +10,10 @@ from negotiator.negotiations import limits
 from negotiator.negotiations.engine_input import (
     OUTSIDE_RANGE,
     described_turn_input,
+    engine_result_json,
     require_inputs,
 )
+from negotiator.negotiations.expected_price import ExpectedPrice, expected_price
 from negotiator.negotiations.issues import (
     Issue,
     IssueOption,
@@ -75,9 +77,10 @@ def stored_person_answer(
         words=" ".join(text for text in (utterance, _said(rows)) if text) or None,
         evidence=price_evidence(terms, benchmarks),
     )
-    answer = person_answer(move, terms)
-    outside = issues_outside_range(terms.issues, live[-1].package or {}) if live else ()
     words = Wording(terms)
+    expected = expected_price(words, offers, comparable=comparable_price(terms, benchmarks))
+    answer = person_answer(move, terms, expected)
+    outside = issues_outside_range(terms.issues, live[-1].package or {}) if live else ()
     answer["reasons"] += [
         OUTSIDE_RANGE.format(words.label(issue)) for issue in terms.issues if issue.name in outside
     ]
@@ -109,14 +112,22 @@ def described_person_answer(body: NextMoveBody) -> dict[str, Any]:
     return person_answer(move, terms)
 
 
-def person_answer(move: "PersonMove", described: Terms) -> dict[str, Any]:
-    """The members of the answer. `described` are the terms with every value that the caller listed."""
+def person_answer(
+    move: "PersonMove", described: Terms, expected: ExpectedPrice | None = None
+) -> dict[str, Any]:
+    """The members of the answer. `described` are the terms with every value that the caller listed.
+
+    `expected` is the forecast of their price; the summary of a counter-offer says it, `say` never.
+    """
     from negotiator.negotiations.concession import move_text
     from negotiator.negotiations.wording import Wording
 
     aims, round_ = move.path.aims, move.round
     terms, words = aims.terms, Wording(aims.terms)
     chance = 1.0 if move.action == "accept" else 0.0
+    summary = [move_text.summary(move, words)]
+    if expected is not None and move.action == "counter":
+        summary.append(expected.text)
     if move.action == "counter" and round_ is not None:
         chance = round_.chance
     return {
@@ -137,7 +148,7 @@ def person_answer(move: "PersonMove", described: Terms) -> dict[str, Any]:
             _case_lines(described, words),
             approval=move.package is not None and limits.needs_approval(terms, move.package),
         ),
-        "summary": move_text.summary(move, words),
+        "summary": " ".join(summary),
         "assumptions": move_text.assumptions(
             aims, words, move.package, move.reading.unnamed if move.reading.theirs else ()
         ),
@@ -147,6 +158,7 @@ def person_answer(move: "PersonMove", described: Terms) -> dict[str, Any]:
         ],
         "trade": _trade_view(move),
         "path": [package_view(terms, step.package) for step in move.path.steps],
+        "expected": engine_result_json(expected, terms.currency),
         "opponent_utility": their_scores(described, move.reading.theirs),
         "floor": max(aims.floor, 0.0) if aims.floor == -1.0 else aims.floor,
         "counterpart": "person",
@@ -229,6 +241,15 @@ def price_evidence(terms: Terms, benchmarks: Sequence[BenchmarkFigure]) -> "tupl
             )
         )
     return tuple(found)
+
+
+def comparable_price(terms: Terms, benchmarks: Sequence[BenchmarkFigure]) -> Decimal | None:
+    """What comparable deals usually end at: the baseline of this one with their usual saving."""
+    price, baseline = terms.price, terms.baseline
+    rate = next((rate for mark in benchmarks if (rate := _rate(mark.value)) is not None), None)
+    if price is None or baseline is None or baseline.value is None or rate is None:
+        return None
+    return baseline.value * (1 - rate if price.direction == "lower" else 1 + rate)
 
 
 def _rate(text: str | None) -> Decimal | None:

@@ -8,10 +8,15 @@ from typing import Any, Final
 from negotiator.negotiations import offer_history
 from negotiator.negotiations.advisor import WordingRequest
 from negotiator.negotiations.advisor_case import case_request
+from negotiator.negotiations.expected_price import expected_price
 from negotiator.negotiations.leverage.assessment import assess_leverage
 from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.negotiations.past_evidence import PastEvidence
-from negotiator.negotiations.person_advice import offer_on_table, price_evidence
+from negotiator.negotiations.person_advice import (
+    comparable_price,
+    offer_on_table,
+    price_evidence,
+)
 from negotiator.negotiations.plans.brief import PlanBrief
 from negotiator.negotiations.plans.checks import outward_texts
 from negotiator.negotiations.plans.evidence import AlternativeLead
@@ -19,6 +24,7 @@ from negotiator.negotiations.plans.generator import PlanDocument
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.negotiations.tactic_input import stored_tactic_situation
 from negotiator.negotiations.tactics.tactic import Tactic
+from negotiator.negotiations.wording import Wording
 
 WORDING_PURPOSE: Final = "sentences of a prepared negotiation, to be said to the other side"
 SUMMARY_MEMBERS: Final = ("who", "about", "at_stake", "first_move")
@@ -42,6 +48,7 @@ def build_brief(
     leverage = None if terms.unvalued else assess_leverage(terms, ledger, now=now)
     other = asdict(terms.other_party) if terms.other_party else {}
     past = past or PastEvidence()
+    comparable = comparable_price(terms, past.benchmarks)
     return PlanBrief(
         terms=terms,
         counterparty=other,
@@ -62,6 +69,7 @@ def build_brief(
         results=past.results,
         benchmarks=past.benchmarks,
         evidence=price_evidence(terms, past.benchmarks),
+        expected=expected_price(Wording(terms), ledger, comparable=comparable),
         now=now,
         on_table=offer_on_table(terms, ledger, offer_history.live_offers(rows, now, side="them")),
     )

@@ -257,23 +257,54 @@ class FindOutNextView(TypedDict):
 
 
 class LeverageSummaryView(TypedDict):
-    """The assessment in sentences for the user, which may name their own limits; `text` joins the most important."""
+    """The assessment in sentences for the user, which may name their own limits; `text` joins the most important.
+
+    `expected` is empty without a forecast.
+    """
 
     text: str
     who_needs_it_more: str
     room: str
+    expected: str
     would_shift_most: str
     find_out_next: list[FindOutNextView]
 
 
+class ExpectedTotalView(TypedDict):
+    """What a unit price comes to at the forecast and its ends: `in all`, or for a period such as `a year`."""
+
+    price: str
+    low: str
+    high: str
+    scope: str
+
+
+class ExpectedPriceView(TypedDict):
+    """The final price of the money issue if there is a deal, for the user alone: it follows from their limit.
+
+    `level` is the share of talks that end between `low` and `high`. `rests_on` says what it follows from, `text` all of
+    it in a sentence. `deal_probability` is the chance that some price suits both sides, null where it is not known.
+    """
+
+    issue: str
+    price: str
+    low: str
+    high: str
+    level: float
+    deal_probability: float | None
+    total: ExpectedTotalView | None
+    rests_on: list[str]
+    text: str
+
+
 class LeverageView(TypedDict):
-    """Where both sides stand, how power splits the surplus, and the agreements that follow."""
+    """Where both sides stand, how power splits the surplus, the solution points, and the price to expect."""
 
     summary: LeverageSummaryView
     position: dict[str, Any]
     power: dict[str, Any]
     points: dict[str, Any]
-    expected: dict[str, Any] | None
+    expected: ExpectedPriceView | None
     assumptions: list[str]
     approximate: bool
 
@@ -306,7 +337,8 @@ class NextMoveView(TypedDict):
     """What to do now, why, and what to say.
 
     `path` holds the offers that are planned after this one's position, for a person only. `ask` is what to find out
-    next, in the order of what it would change. `worded_by` is who worded `say`.
+    next, in the order of what it would change. `expected` is the price to expect, for a person only, and never to be
+    said. `worded_by` is who worded `say`.
     """
 
     action: Literal["accept", "counter", "walk_away"]
@@ -326,3 +358,4 @@ class NextMoveView(TypedDict):
     ask: list[AskedInput]
     trade: MoveTrade | None
     path: list[dict[str, Any]]
+    expected: ExpectedPriceView | None

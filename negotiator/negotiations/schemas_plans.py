@@ -47,6 +47,7 @@ class BattlePlanView(BattlePlanHead):
     standards: SectionRows
     zopa: dict[str, Any]
     leverage: dict[str, Any] | None
+    expected: dict[str, Any] | None
     opening_offer: dict[str, Any] | None
     target: dict[str, Any] | None
     floor: dict[str, Any] | None

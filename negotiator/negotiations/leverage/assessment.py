@@ -1,4 +1,4 @@
-"""Assesses a negotiation: zone of agreement, split of power, solution points and expected agreement.
+"""Assesses a negotiation: zone of agreement, split of power and solution points.
 
 A negotiation about one money issue is assessed in money, any other in utilities. An unknown value is None, and each
 assumption is a sentence in `assumptions`.
@@ -30,11 +30,11 @@ from negotiator.negotiations.leverage.power import (
 )
 from negotiator.negotiations.leverage.solutions import (
     NO_DEAL,
-    ExpectedAgreement,
+    AsymmetricNash,
     ParetoSummary,
     SolutionPoints,
-    expected_package,
-    expected_price,
+    asymmetric_nash_package,
+    asymmetric_nash_price,
     no_solution,
     pareto_summary,
     price_precision,
@@ -78,7 +78,7 @@ class Leverage:
     position: Position
     power: Power
     points: SolutionPoints
-    expected: ExpectedAgreement | None
+    asymmetric_nash: AsymmetricNash | None
     assumptions: tuple[str, ...]
     approximate: bool
     concessions: Concessions | None = None
@@ -124,14 +124,14 @@ def assess_leverage(
     split = split_power(*_facts(basis, now), terms.judgements)
     spread = _spread(basis, moves)
     assess = _price_talk if basis.price is not None else _package_talk
-    position, points, expected = assess(basis, spread, split.alpha)
+    position, points, by_power = assess(basis, spread, split.alpha)
     if split.missing:
         notes.append("Unknown power inputs count as usual ones and widen the interval of alpha.")
     return Leverage(
         position,
         split,
         points,
-        expected,
+        by_power,
         assumptions=tuple(notes),
         approximate=not basis.space.exact or bool(basis.space.gridded),
         concessions=moves,
@@ -233,7 +233,7 @@ def _my_price(basis: _AssessmentBasis, given: Worth | None) -> Decimal | None:
 
 def _price_talk(
     basis: _AssessmentBasis, spread: Spread | None, alpha: float
-) -> tuple[Position, SolutionPoints, ExpectedAgreement | None]:
+) -> tuple[Position, SolutionPoints, AsymmetricNash | None]:
     terms, issue = basis.terms, basis.mine.issues[0]
     batna = alternative_price(issue, _my_price(basis, terms.certain_batna))
     mine = _my_price(basis, terms.walk_away) if terms.walk_away else batna
@@ -254,7 +254,7 @@ def _price_talk(
         low = high = theirs = mine
     position = Position(Zopa(found.probability, low, high), mine, shown)
     other = price_of(basis.theirs, basis.batnas[1]) if basis.batnas[1] is not None else None
-    price = expected_price(
+    price = asymmetric_nash_price(
         (float(mine), float(theirs)),
         alpha,
         better=issue.direction,
@@ -265,18 +265,18 @@ def _price_talk(
         basis.space, pareto_frontier(basis.space, floors[0]).above(*floors), floors
     )
     points = replace(points, reason=points.reason and NO_PRICE_BETWEEN_STEPS)
-    return position, points, _expected_at(basis, price, (low, high), cent)
+    return position, points, _nash_at(basis, price, (low, high), cent)
 
 
-def _expected_at(
+def _nash_at(
     basis: _AssessmentBasis, price: float | None, ends: tuple[Decimal, Decimal], cent: Decimal
-) -> ExpectedAgreement | None:
+) -> AsymmetricNash | None:
     if price is None:
         return None
     exact = min(max(Decimal(repr(price)).quantize(cent), ends[0]), ends[1])
     package = {basis.mine.issues[0].name: exact}
     mine, theirs = (package_utility(side, package).low for side in (basis.mine, basis.theirs))
-    return ExpectedAgreement(dict(package), exact, mine, theirs)
+    return AsymmetricNash(dict(package), exact, mine, theirs)
 
 
 def _no_points(basis: _AssessmentBasis, found: ZopaEstimate | None) -> SolutionPoints:
@@ -290,7 +290,7 @@ def _no_points(basis: _AssessmentBasis, found: ZopaEstimate | None) -> SolutionP
 
 def _package_talk(
     basis: _AssessmentBasis, spread: Spread | None, alpha: float
-) -> tuple[Position, SolutionPoints, ExpectedAgreement | None]:
+) -> tuple[Position, SolutionPoints, AsymmetricNash | None]:
     floor, shown = basis.floor, walk_away_view(spread, None)
     if floor is None or spread is None:
         return Position(Zopa(None, None, None), floor, shown), _no_points(basis, None), None
@@ -303,5 +303,7 @@ def _package_talk(
     floors = (floor, theirs)
     edge = edge.above(*floors)
     points = solution_points(basis.space, edge, floors)
-    expected = expected_package(basis.space, edge, floors, alpha=alpha, alternatives=basis.batnas)
-    return Position(Zopa(chance, floor, float(edge.mine.max())), floor, shown), points, expected
+    by_power = asymmetric_nash_package(
+        basis.space, edge, floors, alpha=alpha, alternatives=basis.batnas
+    )
+    return Position(Zopa(chance, floor, float(edge.mine.max())), floor, shown), points, by_power

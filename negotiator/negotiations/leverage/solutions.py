@@ -1,11 +1,11 @@
-"""Bargaining solutions on the Pareto frontier of the individually rational packages, and the expected agreement.
+"""Bargaining solutions on the Pareto frontier of the individually rational packages, also weighted by power.
 
 With gains g over the walk-aways d: Nash (1950) maximises g1·g2; Kalai (1977) maximises min(g1, g2); Kalai and
 Smorodinsky (1975), in the discrete form used here, minimise |g1/(I1-d1) - g2/(I2-d2)| with the ideal I over the
 rational set; welfare is the largest u1 + u2. Packages below a walk-away are removed first, because the product of two
 losses is positive too.
 
-The expected agreement is the asymmetric Nash solution with the split of power as its exponent. An alternative is an
+The asymmetric Nash solution has the split of power as its exponent. An alternative is an
 outside option (Binmore, Shaked and Sutton 1989): it does not add to the split, it only excludes agreements that are
 worse than itself.
 """
@@ -162,8 +162,8 @@ def no_solution(reason: str, pareto: ParetoSummary) -> SolutionPoints:
 
 
 @dataclass(frozen=True, slots=True)
-class ExpectedAgreement:
-    """The expected package with both utilities, and its price when the price is the only issue."""
+class AsymmetricNash:
+    """The asymmetric Nash package with both utilities, and its price when the price is the only issue."""
 
     package: dict[str, Scalar]
     price: Decimal | None
@@ -182,17 +182,17 @@ def split_price(mine: float, theirs: float, alpha: float) -> float:
     return theirs + (1.0 - alpha) * (mine - theirs)
 
 
-def expected_price(
+def asymmetric_nash_price(
     walk_aways: UtilityPair,
     alpha: float,
     *,
     better: Literal["higher", "lower"],
     alternatives: tuple[PriceOrUtility | None, PriceOrUtility | None] = (None, None),
 ) -> float | None:
-    """The expected price between the walk-aways (mine, theirs); None when no price is acceptable to both.
+    """The asymmetric Nash price between the walk-aways (mine, theirs); None when no price is acceptable to both.
 
     `better` is the direction that is good for me. An alternative (mine, theirs) that is better than the split becomes
-    the expected price; one that is better than everything the other side accepts leaves no agreement.
+    the price; one that is better than everything the other side accepts leaves no agreement.
     """
     sign = 1.0 if better == "higher" else -1.0
     mine, theirs = sign * walk_aways[0], sign * walk_aways[1]
@@ -204,14 +204,14 @@ def expected_price(
     return sign * min(max(price, least), most)
 
 
-def expected_package(
+def asymmetric_nash_package(
     space: OutcomeSpace,
     edge: ParetoFrontier,
     floors: UtilityPair,
     *,
     alpha: float,
     alternatives: tuple[float | None, float | None] = (None, None),
-) -> ExpectedAgreement | None:
+) -> AsymmetricNash | None:
     """The asymmetric Nash package of a rational frontier, without the packages worse than an alternative."""
     least = [
         floor if option is None else max(floor, option)
@@ -221,4 +221,4 @@ def expected_package(
     point = break_tie(space, open_edge, asymmetric_nash_set(open_edge, floors, alpha), floors)
     if point is None:
         return None
-    return ExpectedAgreement(point.package, None, point.utility_me, point.utility_them)
+    return AsymmetricNash(point.package, None, point.utility_me, point.utility_them)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 from negotiator.negotiations.concession.aims import Evidence
+from negotiator.negotiations.expected_price import ExpectedPrice
 from negotiator.negotiations.issues import Package
 from negotiator.negotiations.leverage.assessment import Leverage
 from negotiator.negotiations.leverage.concessions import LedgerOffer
@@ -32,8 +33,8 @@ class PlanBrief:
 
     `counterparty` and `batna_description` come from the negotiation; `leverage` is the assessment of the same terms
     and ledger. `now` is in milliseconds since the epoch, `on_table` their offer that can be accepted,
-    `evidence` the prices that others can check. Everything is
-    private except `situation.sayable`.
+    `evidence` the prices that others can check, `expected` the forecast of the price. Everything is private except
+    `situation.sayable`.
     """
 
     terms: Terms
@@ -48,6 +49,7 @@ class PlanBrief:
     benchmarks: tuple[BenchmarkFigure, ...] = ()
     alternatives: tuple[AlternativeLead, ...] = ()
     evidence: tuple[Evidence, ...] = ()
+    expected: ExpectedPrice | None = None
     now: int = 0
     on_table: Package | None = None
 

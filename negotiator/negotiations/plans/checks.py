@@ -35,7 +35,11 @@ _IDS: Final = "memories"
 _NAMES: Final = frozenset(
     {"source", "tactic_id", "link", "missing", "issue", "op", "title", "case"}
 )
-_OF_OTHER_ENGINES: Final = (("leverage", "summary"), ("information_gaps", "*", "why"))
+_OF_OTHER_ENGINES: Final = (
+    ("leverage", "summary"),
+    ("information_gaps", "*", "why"),
+    ("expected", "words"),
+)
 """Sentences that leverage and next move say as well; their figures are checked there."""
 
 

@@ -64,14 +64,16 @@ class PageSize:
 
 
 REDUCTIONS: Final[tuple[dict[str, Any], ...]] = (
+    {"questions": 5, "open_points": 3},
     {"has_fallbacks": False},
-    {"interests": 3, "questions": 5},
+    {"interests": 3},
     {"has_how": False},
-    {"objections": 5, "open_points": 3},
+    {"objections": 5},
     {"has_reveals": False},
     {"standards": 3, "has_closing_words": False},
     {"objections": 4},
-    {"questions": 4, "has_step_table": False},
+    {"questions": 4},
+    {"has_step_table": False},
     {"interests": 2},
     {"open_points": 2, "standards": 2},
     {"questions": 3},
@@ -194,6 +196,9 @@ def _glance(view: Mapping[str, Any]) -> list[str]:
         row = view["approvals"][0]
         text = f"{row['from']} on you need {row['approver'] or 'approval'}: ask before the talk."
         lines += _bullet(f"**Approval.** {escape_markdown(text)}")
+    expected = view.get("expected")  # plans that were stored before there was a forecast have none
+    if expected is not None:
+        lines += _bullet(f"**For you alone.** {escape_markdown(expected['words'])}")
     power = view["leverage"]
     if power is not None and any(row["contribution"]["value"] for row in power["factors"]):
         text = escape_markdown(power["summary"]["who_needs_it_more"])

@@ -149,7 +149,7 @@ def leverage_section(basis: PlanBasis) -> PlanSection | None:
         for place, share in enumerate(power.factors)
     ]
     movable = power.most_movable
-    summary = summarise_leverage(basis.words, leverage, now=basis.brief.now)
+    summary = summarise_leverage(basis.words, leverage, basis.brief.expected, now=basis.brief.now)
     return {
         "summary": {
             "who_needs_it_more": summary.who_needs_it_more,
@@ -171,6 +171,31 @@ def leverage_section(basis: PlanBasis) -> PlanSection | None:
         },
         "missing": list(power.missing),
         "assumptions": list(leverage.assumptions),
+    }
+
+
+def expected_section(basis: PlanBasis) -> PlanSection | None:
+    """The forecast of the price with what it rests on, for the user alone; None without one."""
+    expected, terms = basis.brief.expected, basis.terms
+    if expected is None:
+        return None
+    total = expected.total
+    return {
+        "words": expected.text,
+        "price": money_figure(terms, expected.price, "engine:forecast"),
+        "low": money_figure(terms, expected.low, "engine:forecast"),
+        "high": money_figure(terms, expected.high, "engine:forecast"),
+        "level": figure(expected.level, "engine:forecast"),
+        "deal_probability": _share(expected.deal_probability, "engine:forecast"),
+        "total": None
+        if total is None
+        else {
+            "price": money_figure(terms, total.price, "engine:forecast"),
+            "low": money_figure(terms, total.low, "engine:forecast"),
+            "high": money_figure(terms, total.high, "engine:forecast"),
+            "scope": total.scope,
+        },
+        "rests_on": list(expected.rests_on),
     }
 
 

@@ -27,6 +27,7 @@ MOVE = {
     "ask",
     "trade",
     "path",
+    "expected",
 }
 ESTIMATE = {"walk_away": {"low": "850", "likely": "900", "high": "950"}}
 TURN: dict[str, Any] = {
@@ -73,6 +74,7 @@ async def test_leverage_of_a_stored_talk_is_in_money_and_adds_up(
         "kalai",
         "kalai_smorodinsky",
         "max_welfare",
+        "asymmetric_nash",
         "pareto",
     }
 
@@ -108,6 +110,7 @@ async def test_leverage_is_told_in_words_beside_the_numbers(
         "text",
         "who_needs_it_more",
         "room",
+        "expected",
         "would_shift_most",
         "find_out_next",
     }
@@ -119,6 +122,56 @@ async def test_leverage_is_told_in_words_beside_the_numbers(
     assert all(set(one) == set(asked[0]) for one in asked)
     assert asked[0]["question"] in summary["text"]
     assert found["power"]["unknown"][0].keys() == {"factor", "side", "low", "high"}
+
+
+@pytest.mark.asyncio
+@covers("6.6:forecast")
+async def test_leverage_forecasts_the_price_between_the_standing_offers(
+    negotiation_client: NegotiationClient,
+) -> None:
+    key = (await negotiation_client.opened())["id"]
+    before = (await negotiation_client.post(f"/negotiations/{key}/leverage", {})).json()["expected"]
+    assert before["deal_probability"] is None
+    for price, side in ((1190, "them"), (960, "me"), (1150, "them")):
+        await negotiation_client.offered(key, price, side)
+    found = (await negotiation_client.post(f"/negotiations/{key}/leverage", {})).json()
+    expected = found["expected"]
+    assert expected["issue"] == "price"
+    assert 960 <= float(expected["low"]) <= float(expected["price"]) <= float(expected["high"])
+    assert float(expected["high"]) <= 1100
+    assert expected["level"] == 0.8
+    assert "your limit" in expected["rests_on"]
+    assert expected["text"] == found["summary"]["expected"]
+    assert expected["text"] in found["summary"]["text"]
+    assert expected != before
+
+
+@pytest.mark.asyncio
+@covers("6.7:forecast")
+async def test_a_move_with_a_person_carries_the_forecast_for_the_user_alone(
+    negotiation_client: NegotiationClient,
+) -> None:
+    key = (await negotiation_client.opened())["id"]
+    await negotiation_client.offered(key, 1190, "them")
+    move = (await negotiation_client.post(f"/negotiations/{key}/next-move", {})).json()
+    leverage = (await negotiation_client.post(f"/negotiations/{key}/leverage", {})).json()
+    assert move["expected"] == leverage["expected"]
+    assert move["expected"]["text"] in move["summary"]
+    assert "expect about" not in move["say"].lower()
+    agent = {"counterpart": "agent"}
+    answer = await negotiation_client.post(f"/negotiations/{key}/next-move", agent)
+    assert answer.json()["expected"] is None
+
+
+@pytest.mark.asyncio
+@covers("6.8:forecast")
+async def test_a_plan_shows_the_forecast(negotiation_client: NegotiationClient) -> None:
+    key = (await negotiation_client.opened())["id"]
+    plan = (await negotiation_client.post(f"/negotiations/{key}/battle-plans", {})).json()
+    leverage = (await negotiation_client.post(f"/negotiations/{key}/leverage", {})).json()
+    assert plan["expected"]["words"] == leverage["expected"]["text"]
+    assert plan["expected"]["price"]["value"] == leverage["expected"]["price"]
+    assert plan["expected"]["price"]["source"] in plan["sources"]
 
 
 @pytest.mark.asyncio

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from negotiator.negotiations.expected_price import expected_price
 from negotiator.negotiations.leverage.assessment import assess_leverage
 from negotiator.negotiations.leverage.factor_words import FACTOR_WORDS, factor_explanation
 from negotiator.negotiations.leverage.power import FACTOR_NAMES, SIDES, split_power
@@ -209,6 +210,13 @@ def summarise(terms: Terms) -> LeverageSummary:
     return summarise_leverage(Wording(terms), assess_leverage(terms, now=NOW), now=NOW)
 
 
+def summary_with_forecast(body: dict[str, Any]) -> LeverageSummary:
+    """The summary of a body with the forecast of its price."""
+    terms = parse_terms(LeverageBody.model_validate(body), lenient=True)
+    words = Wording(terms)
+    return summarise_leverage(words, assess_leverage(terms), expected_price(words), now=NOW)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_an_ordinary_case_is_told_in_words(name: str) -> None:
     body, expected = CASES[name]
@@ -240,7 +248,7 @@ def test_every_member_of_a_summary_can_be_shown_by_itself() -> None:
     assert (first.ask, first.why) == ("them", "Their limit is known only roughly.")
     assert (
         first.effect
-        == "Depending on the answer, the price to expect is between €13,400 and €13,800."
+        == "Depending on the answer, the split of power points to a price between €13,400 and €13,800."
     )
     assert first.share_low is None
     second = found.find_out_next[1]
@@ -447,6 +455,27 @@ def test_every_sentence_is_whole(body: dict[str, Any]) -> None:
         assert not re.search(r"\b(\w+) \1\b", text), text
         assert text.count("(") == text.count(")"), text
     assert len(re.findall(r"[.?](?= [A-Z]|$)", found.text)) <= 6
+
+
+@given(bodies())
+def test_every_forecast_is_a_whole_sentence(body: dict[str, Any]) -> None:
+    given_ = {name: member for name, member in body.items() if member is not None}
+    text = summary_with_forecast(given_).expected
+    if text:
+        assert re.match(r"(Expect|On .+ expect) about ", text), text
+        assert re.search(r"; it rests on .+\.$", text), text
+        assert not re.search(r"[{}_]|\bNone\b|\bnan\b|\binf\b|  |\.\.|[,;:]\.|\d\.\d{3}", text), (
+            text
+        )
+
+
+def test_a_forecast_takes_the_place_of_the_price_that_the_split_of_power_points_to() -> None:
+    body = {**CAR, "their_estimate": limit(12800, 13000, 13500)}
+    assert "the split of power points to" in summary_of(body).room
+    found = summary_with_forecast(body)
+    assert "the split of power points to" not in found.room
+    assert found.expected in found.text
+    assert len(re.findall(r"[.?](?= [A-Z]|$)", found.text)) <= 7
 
 
 @given(bodies())

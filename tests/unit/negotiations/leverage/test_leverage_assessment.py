@@ -49,10 +49,10 @@ def test_a_price_talk_is_answered_in_money() -> None:
     assert found.position.my_walk_away == Decimal(12000)
     assert found.position.zopa.probability == 1.0
     assert (found.position.zopa.low, found.position.zopa.high) == (Decimal("9000.00"), 12000)
-    assert found.expected is not None
-    assert found.expected.price is not None
+    assert found.asymmetric_nash is not None
+    assert found.asymmetric_nash.price is not None
     share = 1.0 - found.power.alpha
-    assert float(found.expected.price) == pytest.approx(9000 + share * 3000, abs=0.01)
+    assert float(found.asymmetric_nash.price) == pytest.approx(9000 + share * 3000, abs=0.01)
     assert found.points.nash is not None
     assert found.points.nash.package == {"price": Decimal(10500)}
     assert not found.approximate
@@ -69,7 +69,7 @@ def test_no_room_is_null_with_a_reason() -> None:
     found = assess_leverage(replace(BUYER, their_walk_away=Estimate(12500, 13000, 14000)))
     assert found.position.zopa.probability == 0.0
     assert found.position.zopa.low is None
-    assert found.expected is None
+    assert found.asymmetric_nash is None
     assert found.points.nash is None
     assert found.points.reason == NO_DEAL
 
@@ -79,16 +79,16 @@ def test_a_zone_between_two_steps_has_an_expected_price_but_no_listed_one() -> N
         replace(BUYER, walk_away=at(9060), batna=None, their_walk_away=Estimate(9040, 9040, 9040))
     )
     assert found.points.reason == NO_PRICE_BETWEEN_STEPS
-    assert found.expected is not None
-    assert found.expected.price is not None
-    assert 9040 < found.expected.price < 9060
+    assert found.asymmetric_nash is not None
+    assert found.asymmetric_nash.price is not None
+    assert 9040 < found.asymmetric_nash.price < 9060
 
 
 def test_what_is_not_known_is_null_and_never_invented() -> None:
     found = assess_leverage(example_terms(price_only()))
     assert found.position.zopa.probability is None
     assert found.position.my_walk_away is None
-    assert found.expected is None
+    assert found.asymmetric_nash is None
     assert found.points.reason == "Your walk-away is not known."
     theirs = assess_leverage(example_terms(price_only(), walk_away=at(12000)))
     assert theirs.points.reason == "Their walk-away is not known."
@@ -117,9 +117,9 @@ def test_the_expected_price_is_inside_the_zone_or_null(
     zone = found.position.zopa
     assert zone.probability is not None
     assert 0.0 <= zone.probability <= 1.0
-    if found.expected is None:
+    if found.asymmetric_nash is None:
         return
-    price = found.expected.price
+    price = found.asymmetric_nash.price
     assert price is not None
     assert zone.low is not None
     assert zone.high is not None
@@ -142,13 +142,13 @@ def test_the_currency_does_not_matter(scale: float, batna: int) -> None:
     one, other = assess_leverage(situation(1.0)), assess_leverage(situation(scale))
     assert other.power.alpha == pytest.approx(one.power.alpha, abs=1e-5)
     assert other.position.zopa.probability == pytest.approx(one.position.zopa.probability)
-    if one.expected is None or one.expected.price is None:
-        assert other.expected is None
+    if one.asymmetric_nash is None or one.asymmetric_nash.price is None:
+        assert other.asymmetric_nash is None
         return
-    assert other.expected is not None
-    assert other.expected.price is not None
-    assert float(other.expected.price) / scale == pytest.approx(
-        float(one.expected.price), abs=0.02 / min(scale, 1.0)
+    assert other.asymmetric_nash is not None
+    assert other.asymmetric_nash.price is not None
+    assert float(other.asymmetric_nash.price) / scale == pytest.approx(
+        float(one.asymmetric_nash.price), abs=0.02 / min(scale, 1.0)
     )
 
 
@@ -183,9 +183,9 @@ def test_an_affine_change_of_my_utility_changes_neither_power_nor_the_expected_p
 ) -> None:
     one, other = assess_leverage(both()), assess_leverage(both(scale, shift))
     assert other.power.alpha == pytest.approx(one.power.alpha, abs=1e-5)
-    assert other.expected is not None
-    assert one.expected is not None
-    assert other.expected.package == one.expected.package
+    assert other.asymmetric_nash is not None
+    assert one.asymmetric_nash is not None
+    assert other.asymmetric_nash.package == one.asymmetric_nash.package
     assert other.position.zopa.probability == pytest.approx(one.position.zopa.probability)
 
 
@@ -206,9 +206,9 @@ def test_swapped_roles_share_the_same_surplus() -> None:
     known = replace(here, their_walk_away=Estimate(0.2, 0.2, 0.2, "utility"))
     one, other = assess_leverage(known), assess_leverage(there)
     assert one.power.alpha + other.power.alpha == pytest.approx(1.0, abs=1e-15)
-    assert one.expected is not None
-    assert other.expected is not None
-    assert one.expected.package == other.expected.package
+    assert one.asymmetric_nash is not None
+    assert other.asymmetric_nash is not None
+    assert one.asymmetric_nash.package == other.asymmetric_nash.package
     assert one.points.nash is not None
     assert other.points.nash is not None
     assert one.points.nash.package == other.points.nash.package
@@ -220,7 +220,7 @@ def test_an_alternative_worse_than_everything_changes_nothing(bad: float, worse:
     assert answers[0] == answers[1]
     silent = assess_leverage(replace(both(), batna=None))
     assert silent.power.alpha == answers[0].power.alpha
-    assert silent.expected == answers[0].expected
+    assert silent.asymmetric_nash == answers[0].asymmetric_nash
     assert silent.points == answers[0].points
     assert silent.power.high > answers[0].power.high
 

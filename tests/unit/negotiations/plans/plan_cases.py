@@ -6,14 +6,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from negotiator.negotiations.expected_price import expected_price
 from negotiator.negotiations.leverage.assessment import assess_leverage
 from negotiator.negotiations.leverage.concessions import LedgerOffer
-from negotiator.negotiations.person_advice import price_evidence
+from negotiator.negotiations.person_advice import comparable_price, price_evidence
 from negotiator.negotiations.plans.brief import PlanBrief
 from negotiator.negotiations.plans.evidence import AlternativeLead, BenchmarkFigure, RelevantMemory
 from negotiator.negotiations.schemas_negotiations import NegotiationBody
 from negotiator.negotiations.tactic_input import stored_tactic_situation
 from negotiator.negotiations.terms_parsing import parse_terms
+from negotiator.negotiations.wording import Wording
 
 FOLDER = Path(__file__).parent / "cases"
 CASES = sorted(path.stem for path in FOLDER.glob("*.toml"))
@@ -72,6 +74,11 @@ def brief_of(
         leverage=leverage,
         situation=stored_tactic_situation(terms, leverage, ledger, now=now, counterparty=other),
         evidence=price_evidence(terms, outside.get("benchmarks", ())),
+        expected=expected_price(
+            Wording(terms),
+            ledger,
+            comparable=comparable_price(terms, outside.get("benchmarks", ())),
+        ),
         now=now,
         on_table=theirs[-1] if theirs else None,
         **outside,

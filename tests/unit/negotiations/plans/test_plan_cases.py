@@ -19,7 +19,15 @@ from tests.unit.negotiations.plans.plan_cases import CASES, Case, case
 
 SECTIONS = {
     *("title", "case", "summary", "overview", "objectives", "interests", "standards", "zopa"),
-    *("leverage", "opening_offer", "target", "floor", "walk_away_script", "concession_schedule"),
+    *(
+        "leverage",
+        "expected",
+        "opening_offer",
+        "target",
+        "floor",
+        "walk_away_script",
+        "concession_schedule",
+    ),
     *("offered_together", "trades", "allowed_trades", "questions", "tactics", "objections"),
     *("their_tactics", "red_lines", "approvals", "information_gaps", "alternatives", "script"),
     *("branches", "closing_asks", "low_cost_gives", "next_actions", "sources"),
