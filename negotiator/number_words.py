@@ -68,172 +68,38 @@ _JOINS: Final = {"de": "und", "fr": "et", "es": "y"}
 _POINTS: Final = {"de": "komma", "fr": "virgule", "es": "coma"}
 _HALVES: Final = {"de": "halb", "fr": "demi", "es": "medio"}
 _ARTICLES: Final = frozenset(["un", "ein", "eins", "uno"])
-_FUNCTION_WORDS: Final[Mapping[NumberLanguage, frozenset[str]]] = {
-    "en": frozenset(
-        [
-            "the",
-            "and",
-            "you",
-            "for",
-            "we",
-            "i",
-            "to",
-            "it",
-            "my",
-            "is",
-            "that",
-            "can",
-            "of",
-            "have",
-            "how",
-            "about",
-            "do",
-            "take",
-            "could",
-            "would",
-            "your",
-            "this",
-            "on",
-            "with",
-            "at",
-            "or",
-            "be",
-            "what",
-            "so",
-            "just",
-            "if",
-            "i'd",
-            "i'll",
-            "it's",
-            "they",
-        ]
-    ),
-    "de": frozenset(
-        [
-            "der",
-            "die",
-            "das",
-            "und",
-            "ich",
-            "wir",
-            "sie",
-            "für",
-            "nicht",
-            "ist",
-            "es",
-            "mit",
-            "auf",
-            "ein",
-            "eine",
-            "zu",
-            "bei",
-            "von",
-            "kann",
-            "können",
-            "noch",
-            "haben",
-            "würde",
-            "den",
-            "dem",
-            "im",
-            "wäre",
-            "auch",
-            "uns",
-            "mir",
-            "aber",
-            "wie",
-            "euch",
-            "ihr",
-            "ihnen",
-            "hat",
-            "war",
-            "mehr",
-            "als",
-            "plus",
-        ]
-    ),
-    "fr": frozenset(
-        [
-            "le",
-            "la",
-            "les",
-            "et",
-            "je",
-            "nous",
-            "vous",
-            "pour",
-            "pas",
-            "est",
-            "de",
-            "du",
-            "un",
-            "une",
-            "au",
+_FUNCTION_WORDS: Final[Mapping[str, frozenset[str]]] = {
+    language: frozenset(words.split())
+    for language, words in (
+        (
             "en",
-            "c'est",
-            "qui",
-            "que",
-            "sur",
-            "on",
-            "ça",
-            "avec",
-            "mon",
-            "votre",
-            "serait",
-            "à",
-            "j'ai",
-            "ce",
-            "mais",
-            "soit",
-            "il",
-            "elle",
-            "sont",
-            "avait",
-            "jours",
-        ]
-    ),
-    "es": frozenset(
-        [
-            "el",
-            "la",
-            "los",
-            "las",
-            "y",
-            "yo",
-            "por",
-            "para",
-            "no",
-            "es",
+            """the and you for we i to it my is that can of have how about do take could would your this on with at or
+            be what so just if i'd i'll it's they me no not has was were are i'm we're them he she but from there an by
+            will more than less any last price in""",
+        ),
+        (
             "de",
-            "que",
-            "un",
-            "una",
-            "lo",
-            "en",
-            "se",
-            "me",
-            "te",
-            "con",
-            "si",
-            "mi",
-            "su",
-            "le",
-            "al",
-            "del",
-            "pero",
-            "como",
-            "está",
-            "muy",
-            "más",
-            "hay",
-            "unos",
-            "días",
-            "va",
-            "mirá",
-            "vale",
-        ]
-    ),
+            """der die das und ich wir sie für nicht ist mit auf ein eine zu bei von kann können noch haben würde den
+            dem im wäre auch uns mir aber wie euch ihr ihnen hat war mehr als plus unter über geht nichts warum wieso
+            woher höchstens maximal mindestens mein meine dein letztes letzter einer kein keine sind pro biete nehme
+            sagen machen jahr""",
+        ),
+        (
+            "fr",
+            """le la les et je nous vous pour pas est de du un une au en c'est qui que sur ça avec mon ma votre serait à
+            j'ai ce mais soit il elle sont avait jours pourquoi trop moins dernier prix disons mois par l'heure d'accord
+            autre quand même notre tout comme chez leur l'avait était""",
+        ),
+        (
+            "es",
+            """el la los las y yo por para es de que un una lo en se te con si mi su le al del pero como está muy más
+            hay unos días va mirá vale demasiado último precio mínimo máximo qué menos mes hora doy otro bajo""",
+        ),
+    )
 }
+_LETTERS: Final[Mapping[NumberLanguage, frozenset[str]]] = {
+    "en": frozenset(), "de": frozenset("äöüß"), "fr": frozenset("èêçàâùîœ"), "es": frozenset("ñíóú"),
+}  # fmt: skip
 _ALSO_ENGLISH: Final = frozenset(
     [
         "once",
@@ -263,14 +129,16 @@ def is_number_word_of(word: str, language: NumberLanguage) -> bool:
 def language_of(words: Sequence[str]) -> NumberLanguage:
     """The language that most of these lower-case words belong to; English where nothing tells.
 
-    Number words that no other language has count twice.
+    Number words that no other language has count twice, and letters that only this one has once.
     """
     said = frozenset(words)
+    letters = frozenset("".join(words))
     best: NumberLanguage = "en"
     most = len(said & _FUNCTION_WORDS["en"])
     for language in NUMBER_LANGUAGES[1:]:
         told = (said & (_WORDS[language].keys() | _SCALES[language].keys())) - _ALSO_ENGLISH
         votes = len(said & _FUNCTION_WORDS[language]) + 2 * len(told)
+        votes += bool(letters & _LETTERS[language])
         if language == "de":
             votes += 2 * sum(german_compound(word) is not None for word in said if len(word) > 9)
         if votes > most:
@@ -281,7 +149,7 @@ def language_of(words: Sequence[str]) -> NumberLanguage:
 @lru_cache(maxsize=512)
 def german_compound(word: str) -> Decimal | None:
     """The value of one German word: "fünfunddreißig", "zwölfhundert", "siebzehneinhalb", "dreitausendfünfhundert"."""
-    if len(word) > 60:
+    if len(word) > 80:
         return None
     if word in ("anderthalb", "eineinhalb"):
         return Decimal("1.5")
@@ -325,7 +193,11 @@ def read_number_words(
         elif value is None:
             joins = word == _JOINS[language] and i > at and i + 1 < len(words)
             if joins and words[i + 1].startswith(_HALVES[language]):
-                group, i = group + _HALF, i + 2
+                scale = _SCALES[language].get(words[i - 1], 1)  # "dos millones y medio"
+                total, group = (
+                    (total + _HALF * scale, group) if scale > 1 else (total, group + _HALF)
+                )
+                i += 2
                 continue
             if not (joins and _is_joined(group, words[i + 1], language)):
                 break

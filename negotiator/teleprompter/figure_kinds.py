@@ -1,7 +1,7 @@
 """What a figure in a talk is, told by the words around it: an offer, a limit, a quote of a rival, a question …
 
-The words are in `figure_words.toml`, by language. A phrase at the number counts before one elsewhere in its clause, and
-of those at the same distance the kind that stands first in `_ORDER`.
+The words are in `figure_words.toml`, by language. A phrase at the number counts before one elsewhere in its clause, the
+longest of those at the number, and of those alike the kind that stands first in `_ORDER`.
 """
 
 import tomllib
@@ -27,9 +27,14 @@ NUMBER: Final = "#"
 
 _ORDER: Final = (
     *("refusal", "limit_negated", "reduction", "question", "rival"),
-    *("history", "list_price", "limit", "apart", "offer", "other"),
+    *("history", "list_price", "limit", "apart", "offer", "other", "weak_offer"),
 )  # fmt: skip
-_NEAR: Final = 2
+_NEAR: Final = {"question": 6, "rival": 3, "list_price": 3}
+_NEAR_OTHERWISE: Final = 2
+"""How many words from the number a phrase is still at it."""
+_BONUS: Final = {"question": 3, "limit_negated": 2}
+"""What a phrase of these kinds counts for beside its length."""
+_OF_A_SENTENCE: Final = frozenset(["question", "rival", "history", "list_price", "limit"])
 _MANY_WORDS: Final = 6
 
 
@@ -48,16 +53,21 @@ OFFER: Final = FigureSense("offer", stands=True)
 
 @dataclass(frozen=True, slots=True)
 class LanguageWords:
-    """The words of one language: units by what they measure, and the kinds of phrases as a tree of words."""
+    """The words of one language.
+
+    `units` tells what a unit measures, `clock` has words of appointments, `listener` those for the person spoken to, and
+    `phrases` the kinds of phrases as a tree of their words.
+    """
 
     units: Mapping[str, str]
     clock: frozenset[str]
+    listener: frozenset[str]
     phrases: Mapping[str, Any]
 
 
 @cache
 def language_words(language: NumberLanguage) -> LanguageWords:
-    """The words of a language; those of the other languages know units in English too."""
+    """The words of a language, read once."""
     folder = files("negotiator.teleprompter")
     known = tomllib.loads(folder.joinpath("figure_words.toml").read_text("utf-8"))
     table: dict[str, Any] = known[language]
@@ -69,17 +79,26 @@ def language_words(language: NumberLanguage) -> LanguageWords:
             for word in phrase.split():
                 branch = branch.setdefault(word, {})
             branch[""] = min(branch.get("", kind), kind, key=_ORDER.index)
-    return LanguageWords(units, frozenset(table["clock"].split()), tree)
+    clock, listener = (frozenset(table[name].split()) for name in ("clock", "listener"))
+    return LanguageWords(units, clock, listener, tree)
 
 
 def sense_of(
-    clause: Sequence[str], *, words: LanguageWords, is_echo: bool, is_sure: bool
+    clause: Sequence[str],
+    sentence: Sequence[str],
+    *,
+    words: LanguageWords,
+    is_echo: bool,
+    is_sure: bool,
 ) -> FigureSense:
-    """What the figure at `#` of a clause is.
+    """What the figure at `#` of a clause is; the rest of its sentence counts where the clause says nothing.
 
     `is_sure` tells whether it is surely an amount of money, `is_echo` whether it is repeated in surprise ("500??").
     """
     kind = _kind(clause, words)
+    if not kind:
+        around = _kind(sentence, words)
+        kind = around if around in _OF_A_SENTENCE or (around == "apart" and not is_sure) else ""
     if kind == "refusal" or is_echo:
         return FigureSense("offer", "listener")
     if kind == "limit_negated":
@@ -87,7 +106,7 @@ def sense_of(
     if kind == "rival":
         return FigureSense("rival", "third")
     if kind == "history":
-        whose: FigureOwner = "listener" if {"you", "your", "you're"} & set(clause) else "speaker"
+        whose: FigureOwner = "listener" if words.listener & set(clause) else "speaker"
         return FigureSense("history", whose)
     if not kind:
         spoken_about = len(clause) > _MANY_WORDS and not is_sure
@@ -101,7 +120,7 @@ def sense_of(
 def _kind(clause: Sequence[str], words: LanguageWords) -> str:
     """The kind of phrase that tells most about the number; empty where no phrase is found."""
     place = clause.index(NUMBER)
-    best, least = "", (2, len(_ORDER))
+    best, least = "", (2, 0, len(_ORDER))
     for start in range(len(clause)):
         branch: Mapping[str, Any] | None = words.phrases
         for at in range(start, len(clause)):
@@ -109,8 +128,10 @@ def _kind(clause: Sequence[str], words: LanguageWords) -> str:
             if branch is None:
                 break
             if kind := branch.get(""):
-                away = start - place if start > place else place - at
-                rank = (int(away > _NEAR), _ORDER.index(kind))
+                away = start - place if start > place else max(place - at, 0)
+                is_far = kind == "weak_offer" or away > _NEAR.get(kind, _NEAR_OTHERWISE)
+                length = 0 if is_far else at - start + _BONUS.get(kind, 0)
+                rank = (int(is_far), -length, _ORDER.index(kind))
                 if rank < least:
                     best, least = kind, rank
-    return best
+    return best.removeprefix("weak_")

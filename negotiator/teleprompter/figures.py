@@ -33,7 +33,8 @@ _LOOSE_REACH: Final = (Decimal("0.5"), Decimal("1.25"))
 _SHORT_REACH: Final = (Decimal("0.6"), Decimal("1.25"))
 """How far below and above the span of an issue a figure may lie that is surely money, that is a bare number, and that
 leaves its hundreds or thousands out."""
-_LEFT_OUT: Final = (Decimal(1000), Decimal(100))
+_LEFT_OUT: Final = ((Decimal(1000), 1000), (Decimal(100), 100))
+"""What people leave out, and below which number: "sixty three" may be 6,300, "two thirty" only 230,000."""
 _FULL_FIGURE: Final = 1000
 _FEW: Final = 12
 
@@ -242,8 +243,8 @@ def _plausible(
     short = {
         reading * factor
         for reading in readings
-        for factor in _LEFT_OUT
-        if 0 < reading < _FULL_FIGURE and span[0] * least <= reading * factor <= span[1] * most
+        for factor, below in _LEFT_OUT
+        if 0 < reading < below and span[0] * least <= reading * factor <= span[1] * most
     }
     return short.pop() if len(short) == 1 else None
 
@@ -304,13 +305,22 @@ def _owned(
             before = alike[-1]
             if before.whose == listener or not figure.sense.is_phrased:
                 kind, whose, is_offer = before.kind, before.whose, False
-        elif held.value == limit.list_price and not (
-            figure.sense.is_phrased and speaker == _seller(limit)
-        ):
+        elif held.value == limit.list_price and not figure.sense.is_phrased:
             kind, whose, is_offer = "list_price", _seller(limit), False
+        elif _is_above_list(held, speaker):
+            kind, is_offer = "other", False
     return replace(
         held, kind=kind, whose=whose, is_offer=is_offer, previous=_last(named, limit.topic, whose)
     )
+
+
+def _is_above_list(held: ComparedFigure, speaker: Speaker) -> bool:
+    """Whether a bare number is above the list price: nobody offers it, and a seller who asks more says so."""
+    figure, limit = held.figure, held.limit
+    if figure.sure or limit.measure != "money" or limit.list_price is None:
+        return False
+    asks_more = speaker == _seller(limit) and figure.sense.is_phrased
+    return held.value > limit.list_price and not asks_more
 
 
 STANDING_KINDS: Final = ("offer", "limit", "reduction", "list_price")

@@ -43,9 +43,9 @@ PERIODS: Final = {
 }
 """The words for what money is paid for or by."""
 _EACH: Final = _words("a an per each every the / pro par por la le el al")
-_OFF: Final = _words(
-    "off discount rebate reduction less cheaper lower below skonto rabatt remise rabais descuento"
-)
+_OFF: Final = _words("off discount rebate reduction skonto rabatt remise rabais descuento")
+_LESS: Final = _words("less cheaper lower below weniger moins menos")
+_ENDS: Final = frozenset(".!?;\n")
 _PRICE_TALK: Final = _words(
     """price pay paying offer offering offered cost costs charge charging fee rent rate salary budget quote quoted
     asking ask worth bid give settle accept do sell buy spend deposit earn earning minimum maximum least most limit
@@ -77,8 +77,11 @@ _NO_PLURALS: Final = _words(
     stands keeps needs wants plus across towards pounds vous nous alors más mas brutos netos bruts nets menos sans mais
     fois jours dès ist es das uns alles was bis als"""
 )
+_SURPRISE: Final = _words("? ! no nah nope lol haha wow seriously really nein nee non")
 _LONGEST_NET: Final = 180
 _WHOLE: Final = 100
+_SHORT_UNIT: Final = 3
+_ADDRESS: Final = _words("st ave rd")
 _OF_A_WEEK: Final = _words("a per each every")
 _STOPS_COUNT: Final = _words(
     "at for and with per a an in on if is or to from but by as so then than the we i you they it that this my your when"
@@ -199,13 +202,16 @@ class _FigureReader:
             return None
         sure = not is_number or _is_money(before, after, low, high)
         sense = self._sense(at, low, high, is_sure=sure)
+        off = sense.kind == "reduction" or _is_off(before, after)
+        if off and sense.kind == "offer" and sense.whose == "speaker":
+            sense = replace(sense, kind="reduction")
         figure = SpokenFigure(
             *("money", low.value, high.value),
             high.readings if low.first == high.first else (high.value,),
             self._quote(low.first, high.last),
             currency=currency,
             per=_per(after),
-            off=sense.kind == "reduction" or _is_off(before, after),
+            off=off,
             sure=sure,
             sense=sense,
         )
@@ -274,7 +280,9 @@ class _FigureReader:
             if word in CURRENCY_WORDS or word in PERIODS:
                 return False
             plural = len(word) > 3 and word.endswith("s") and word not in _NO_PLURALS
-            if self.spoken.units.get(word) == "counted" or (at == 0 and plural):
+            is_near = at == 0 or len(word) > _SHORT_UNIT or word in _ADDRESS
+            known = is_near and self.spoken.units.get(word) == "counted"
+            if known or (at == 0 and plural):
                 return True
         return False
 
@@ -287,23 +295,40 @@ class _FigureReader:
         return run.value < 100 and lead in {"since"}
 
     def _sense(self, number: int, low: NumberRun, high: NumberRun, *, is_sure: bool) -> FigureSense:
-        start = self._clause_start(number, low.first)
-        end = self._clause_end(number, high)
-        left = self._plain(start, low.first)[-_REACH:]
-        right = self._plain(high.last, end)[:_REACH]
+        start, end = self._clause_start(number, low.first), self._clause_end(number, high)
         return sense_of(
-            [*left, NUMBER, *right],
+            self._around(start, low.first, high.last, end),
+            self._around(
+                self._sentence_start(low.first), low.first, high.last, self._sentence_end(high.last)
+            ),
             words=self.spoken,
             is_echo=self._is_echo(start, end, low, high),
             is_sure=is_sure,
         )
 
+    def _around(self, start: int, first: int, last: int, end: int) -> list[str]:
+        return [*self._plain(start, first)[-_REACH:], NUMBER, *self._plain(last, end)[:_REACH]]
+
+    def _sentence_start(self, first: int) -> int:
+        least = max(first - 2 * _REACH, 0)
+        return next(
+            (at + 1 for at in range(first - 1, least - 1, -1) if self.words[at].text in _ENDS),
+            least,
+        )
+
+    def _sentence_end(self, last: int) -> int:
+        most = min(last + 2 * _REACH, len(self.words))
+        return next((at for at in range(last, most) if self.words[at].text in _ENDS), most)
+
     def _plain(self, start: int, end: int) -> list[str]:
-        return [
-            word.text
-            for word in self.words[start:end]
-            if word.text not in _FILLERS and word.text not in CURRENCY_WORDS and word.kind != "stop"
-        ]
+        """The words between two places, without stops, currencies and what people say while they think."""
+        said: list[str] = []
+        for word in self.words[start:end]:
+            asks = word.text == "about" and said[-1:] in (["how"], ["what"])
+            idle = word.text in _FILLERS or word.text in CURRENCY_WORDS or word.kind == "stop"
+            if asks or not idle:
+                said.append(word.text)
+        return said
 
     def _clause_start(self, number: int, first: int) -> int:
         """Where the clause begins: after a stop, after "but", or after an "and" with another number before it."""
@@ -319,14 +344,10 @@ class _FigureReader:
         return max(first - 2 * _REACH, 0)
 
     def _is_echo(self, start: int, end: int, low: NumberRun, high: NumberRun) -> bool:
-        """ "Fünfhundert??": a number alone, in surprise."""
-        alone = low.first == start and high.last == end
-        return (
-            alone
-            and end + 1 < len(self.words)
-            and self.words[end].text == "?"
-            and self.words[end + 1].text in "?!"
-        )
+        """ "Fünfhundert??", "25? No way.": a number alone, asked about and refused."""
+        if low.first != start or high.last != end or end + 1 >= len(self.words):
+            return False
+        return self.words[end].text == "?" and self.words[end + 1].text in _SURPRISE
 
     def _clause_end(self, number: int, high: NumberRun) -> int:
         following = next(
@@ -366,7 +387,8 @@ def _is_money(before: Sequence[str], after: Sequence[str], low: NumberRun, high:
 
 def _is_off(before: Sequence[str], after: Sequence[str]) -> bool:
     taken = before[-1:] in (["less"], ["minus"]) or before[-2:] == ["off", "by"]
-    return taken or bool(_OFF & set(_upto_stop(after)[:3]))
+    plain = [word for word in _upto_stop(after)[:4] if word not in CURRENCY_WORDS]
+    return taken or bool(_OFF & set(plain[:3]) or _LESS & set(plain[:1]))
 
 
 def _as_percent(figure: SpokenFigure) -> SpokenFigure:

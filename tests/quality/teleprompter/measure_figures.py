@@ -15,7 +15,7 @@ the issue as the bound negotiation, `detected_offer`, and the ledger's rule that
 import json
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -167,7 +167,12 @@ def _candidates(
         values = [(value, one) for one in alike for value in (*one.readings, one.low, one.high)]
         return [*priced, *((value, one.sense.kind, one.sense.whose) for value, one in values)]
     per = DAYS_OF.get(measure, (Decimal(1),))
-    values = [(value / each, one) for one in alike for value in (one.low, one.high) for each in per]
+    values = [
+        (round(value / each, 2), one)
+        for one in alike
+        for value in (one.low, one.high)
+        for each in per
+    ]
     return [(value, one.sense.kind, one.sense.whose) for value, one in values]
 
 
@@ -249,30 +254,33 @@ def _values(figures: Sequence[Mapping[str, Any]], kind: str) -> list[Decimal]:
     ]
 
 
-def read_talks(folder: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The talks of a folder by name."""
-    for file in sorted(folder.glob("*.json")):
-        yield file.stem, json.loads(file.read_text("utf-8"))
+def read_corpus(folder: Path) -> tuple[list[Any], list[tuple[str, Any]]]:
+    """The forms and the talks of a folder, each talk with its name; `forms.json` may be in `figures`."""
+    files = [
+        one for one in (folder / "forms.json", folder / "figures" / "forms.json") if one.exists()
+    ]
+    forms = [form for one in files for form in json.loads(one.read_text("utf-8"))]
+    talks = [
+        (file.stem, json.loads(file.read_text("utf-8")))
+        for file in sorted((folder / "talks").glob("*.json"))
+    ]
+    return forms, talks
 
 
 def report(score: Score, *, with_faults: bool) -> None:
     """Print each share and, if asked for, what went wrong."""
     for name in sorted(score.of):
-        sys.stdout.write(
-            f"{name:40} {score.right[name]:4} of {score.of[name]:4}  {score.share(name):.3f}\n"
-        )
-        for what in score.wrong[name] if with_faults else ():
+        counts = f"{score.right[name]:4} of {score.of[name]:4}  {score.share(name):.3f}"
+        sys.stdout.write(f"{name:40} {counts}\n")
+        for what in filter(None, score.wrong[name] if with_faults else ()):
             sys.stdout.write(f"    {what}\n")
 
 
 def main() -> None:
     """Measure the folder that is named first; `--faults` prints what went wrong."""
-    folder, faults = Path(sys.argv[1]), "--faults" in sys.argv
-    for file in (folder / "forms.json", folder / "figures" / "forms.json"):
-        if file.exists():
-            report(measure_forms(json.loads(file.read_text("utf-8"))), with_faults=faults)
-    if talks := list(read_talks(folder / "talks")):
-        report(measure_talks(talks), with_faults=faults)
+    forms, talks = read_corpus(Path(sys.argv[1]))
+    for score in (measure_forms(forms), measure_talks(talks)):
+        report(score, with_faults="--faults" in sys.argv)
 
 
 if __name__ == "__main__":
