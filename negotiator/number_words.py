@@ -82,7 +82,7 @@ _FUNCTION_WORDS: Final[Mapping[str, frozenset[str]]] = {
             """der die das und ich wir sie für nicht ist mit auf ein eine zu bei von kann können noch haben würde den
             dem im wäre auch uns mir aber wie euch ihr ihnen hat war mehr als plus unter über geht nichts warum wieso
             woher höchstens maximal mindestens mein meine dein letztes letzter einer kein keine sind pro biete nehme
-            sagen machen jahr""",
+            sagen machen jahr uhr""",
         ),
         (
             "fr",

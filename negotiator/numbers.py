@@ -41,7 +41,8 @@ WRITTEN_SCALES: Final = {
 COUNT_WORDS: Final = frozenset([*list(UNITS)[2:], *TENS, "hundred", "thousand", "million", "dozen"])
 """The words that count more than one: "zero" and "one" are left out, since "one" is mostly a pronoun."""
 CURRENCY_WORDS: Final = {
-    "$": "USD", "dollar": "USD", "dollars": "USD", "buck": "USD", "bucks": "USD", "usd": "USD",
+    "$": "USD", "dollar": "USD", "dollars": "USD", "dolars": "USD", "dollers": "USD",
+    "buck": "USD", "bucks": "USD", "usd": "USD",
     "€": "EUR", "euro": "EUR", "euros": "EUR", "eur": "EUR", "eu": "EUR",
     "£": "GBP", "pound": "GBP", "pounds": "GBP", "quid": "GBP", "gbp": "GBP",
     "¥": "JPY", "yen": "JPY", "jpy": "JPY", "₹": "INR", "inr": "INR", "rupees": "INR", "rs": "INR",

@@ -55,8 +55,8 @@ OFFER: Final = FigureSense("offer", stands=True)
 class LanguageWords:
     """The words of one language.
 
-    `units` tells what a unit measures, `clock` has words of appointments, `listener` those for the person spoken to, and
-    `phrases` the kinds of phrases as a tree of their words.
+    `units` tells what a unit measures, `clock` has words of appointments, `listener` those for the person spoken to,
+    and `phrases` the kinds of phrases as a tree of their words.
     """
 
     units: Mapping[str, str]

@@ -144,11 +144,6 @@ def read_figures(
     )
 
 
-def limit_figures(read: Sequence[ComparedFigure]) -> tuple[ComparedFigure, ...]:
-    """The offers and worst prices among these figures on issues with a limit of the user, the worst standing first."""
-    return _worst_first(one for one in read if one.is_offer and one.limit.is_mine)
-
-
 def figures_as_earlier(read: Sequence[ComparedFigure]) -> tuple[EarlierFigure, ...]:
     """The figures of an utterance as those to come are read with them."""
     return tuple(EarlierFigure(one.limit.topic, one.value, one.whose, one.kind) for one in read)
@@ -400,20 +395,12 @@ def _all_limits(session: NegotiationSession) -> Iterator[FigureLimit]:
     yield from _ordered(session, with_floor=False)
 
 
-def compare_with_relevant_limits(
-    found: Sequence[SpokenFigure], limits: Sequence[FigureLimit]
-) -> tuple[ComparedFigure, ...]:
-    """Each figure against the limit it is about, the worst standing first.
-
-    What a figure is about is told by the words around it: days of delivery are not held against days of payment, and
-    where several limits of one measure are left, only money is held, by its scale.
-    """
-    return _worst_first(
-        one for figure in found for one in compare_figures([figure], _about(figure, limits))
-    )
-
-
 def _about(figure: SpokenFigure, limits: Sequence[FigureLimit]) -> Sequence[FigureLimit]:
+    """The limits that the figure may be about, told by the words around it.
+
+    Days of delivery are not held against days of payment, and where several limits of one measure are left, only money
+    is held, by its scale.
+    """
     alike = [one for one in limits if one.measure == figure.measure]
     if figure.measure == "percent":
         alike += [one for one in limits if one.measure == "money" and one.list_price is not None]

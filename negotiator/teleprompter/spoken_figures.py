@@ -56,9 +56,7 @@ _PERHAPS: Final = _words(
     of expecting thinking hoping"""
 )
 _BETWEEN_YEARS: Final = _words(
-    """in since year from until of the model baujahr von seit depuis en desde del de año año modell vom before after
-    around spring summer autumn winter jan feb mar apr may jun jul aug sep oct nov dec january february march april
-    june july august september october november december"""
+    """in since year model baujahr seit depuis en desde año modell vom von del spring summer autumn winter"""
 )
 _AFTER_YEARS: Final = _words("model settlement edition season reg registered built")
 _YEAR_SPAN: Final = range(1900, 2100)
@@ -70,7 +68,7 @@ _LABELS: Final = _words(
 _CLOCK_PREPOSITIONS: Final = _words(
     "till until til by after before past um à las bis ab gegen from"
 )
-_PERHAPS_CLOCK: Final = _words("at around about between and to half is")
+_PERHAPS_CLOCK: Final = _words("at around about between and to half")
 _NO_PLURALS: Final = _words(
     """plus less thats this always as is was yes unless perhaps minus gross bonus goes does works seems sounds feels
     looks gets makes takes brings means covers includes buys comes shows leaves lets puts pays sells helps gives stays
@@ -78,6 +76,8 @@ _NO_PLURALS: Final = _words(
     fois jours dès ist es das uns alles was bis als"""
 )
 _SURPRISE: Final = _words("? ! no nah nope lol haha wow seriously really nein nee non")
+_HOURS: Final = 24
+_HALF_DAY: Final = 12
 _LONGEST_NET: Final = 180
 _WHOLE: Final = 100
 _SHORT_UNIT: Final = 3
@@ -262,15 +262,17 @@ class _FigureReader:
             return True
         if high.value <= 31 and (following in _MONTHS or lead in _MONTHS):
             return True
-        if (
-            not high.scaled
-            and high.value <= 24
-            and (lead in _CLOCK_PREPOSITIONS or lead in _PERHAPS_CLOCK)
-        ):
-            near = {word.text for word in self.words[max(low.first - 8, 0) : high.last + 8]}
-            timed = lead in _CLOCK_PREPOSITIONS and lead not in {"from"}
-            return timed or bool(self.spoken.clock & near)
-        return False
+        if high.scaled or high.value > _HOURS:
+            return False
+        by_clock = self._is_timed(low, high)
+        if lead in _CLOCK_PREPOSITIONS:
+            return by_clock or high.value <= _HALF_DAY
+        return by_clock and lead in _PERHAPS_CLOCK
+
+    def _is_timed(self, low: NumberRun, high: NumberRun) -> bool:
+        """Whether words of an appointment are near: "saturday at eleven"."""
+        near = self.words[max(low.first - _REACH, 0) : high.last + _REACH]
+        return any(word.text in self.spoken.clock for word in near)
 
     def _counts(self, after: Sequence[str]) -> bool:
         """Whether what follows is counted: "thirty employees", "a hundred heavy users"."""
@@ -291,7 +293,7 @@ class _FigureReader:
             return False
         lead, following = before[-1] if before else "", after[0] if after else ""
         if int(run.value) in _YEAR_SPAN:
-            return lead in _BETWEEN_YEARS or following in _AFTER_YEARS
+            return lead in _BETWEEN_YEARS or lead in _MONTHS or following in _AFTER_YEARS
         return run.value < 100 and lead in {"since"}
 
     def _sense(self, number: int, low: NumberRun, high: NumberRun, *, is_sure: bool) -> FigureSense:

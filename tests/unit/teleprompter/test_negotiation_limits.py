@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from negotiator.teleprompter.detected_offers import detected_offer
 from negotiator.teleprompter.figures import (
-    compare_with_relevant_limits,
     negotiation_limits,
     read_figures,
 )
@@ -19,10 +18,8 @@ from tests.helpers.example_session import DELIVERY, FLOOR, PAYMENT, PRICE, examp
 
 def held(said: str, **members: Any) -> list[tuple[str, Decimal, str]]:
     """What is held of a sentence: topic, value, standing."""
-    found = compare_with_relevant_limits(
-        find_figures(said), negotiation_limits(example_session(**members))
-    )
-    return [(one.limit.topic, one.value, one.standing) for one in found]
+    read = read_figures(find_figures(said), example_session(**members), "them")
+    return [(one.limit.topic, one.value, one.standing) for one in read if one.limit.is_mine]
 
 
 def heard(said: str, *, speaker: Any = "them", quoted: bool = True, **members: Any) -> Any:
