@@ -159,6 +159,8 @@ def _facts(view: ToolView) -> list[tuple[str, str]]:
         ("Version", view.version or ""),
         ("Interfaces", ", ".join(dict.fromkeys(each.type for each in view.interfaces))),
         ("Packages", ", ".join(f"{each.registry}: {each.identifier}" for each in view.packages)),
+        ("REST base", view.use.rest_base.value if view.use.rest_base else ""),
+        ("Install", view.use.install.value if view.use.install else ""),
     ]
 
 

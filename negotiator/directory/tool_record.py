@@ -20,6 +20,7 @@ from negotiator.directory.record_text import (
     WebUrl,
 )
 from negotiator.directory.taxonomy import SUBCATEGORIES, TAXONOMY
+from negotiator.directory.tool_use import ToolUse, describe_use
 from negotiator.values import Truth
 
 ToolKind = Literal["app", "api", "mcp_server", "agent", "skill", "library", "model", "dataset"]
@@ -239,6 +240,7 @@ class ToolView(ToolRecordBase, frozen=True):
     status_message: Annotated[LineText, Field(max_length=500)] | None = None
     status_changed_at: MomentText
     popularity: ToolPopularity = ToolPopularity()
+    use: ToolUse = ToolUse()
     revision: int
     created_at: MomentText
     updated_at: MomentText
@@ -249,9 +251,10 @@ class ToolView(ToolRecordBase, frozen=True):
         return ToolRecord.model_validate(self.model_dump(include=set(ToolRecord.model_fields)))
 
     def document(self) -> bytes:
-        """The view as JSON, `id` and `slug` first."""
+        """The view as JSON, `id` and `slug` first, with `use` as the record has it."""
         dumped = self.model_dump(mode="json")
-        return orjson.dumps({"id": self.id, "slug": self.slug, **dumped})
+        use = describe_use(dumped).model_dump(mode="json")
+        return orjson.dumps({"id": self.id, "slug": self.slug, **dumped, "use": use})
 
 
 def as_record(draft: ToolDraft, **own: Any) -> ToolRecord:

@@ -379,6 +379,7 @@ REQUIREMENTS: Final = {
     "9.4:version": "the data API is under /api/v1",
     "9.4:tools": "filters, sort, facets and cursor of the list",
     "9.4:language": "a German, French or Spanish query is read as an English one, and the answer says so",
+    "9.4:use": "use has what an agent needs, each fact with its source and the day it was checked, or null",
     "9.4:tool": "a tool by id or slug, many at once, the feed, the export",
     "9.5:taxonomy": "categories are a taxonomy of tools",
     "9.5:categories-get": "GET /api/v1/categories answers",

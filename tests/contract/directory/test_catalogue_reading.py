@@ -116,6 +116,22 @@ async def test_a_query_in_another_language_is_read_in_english(client: httpx2.Asy
             assert len(keys) == len(set(keys)) == min(answer["total"], 102)
 
 
+@covers("9.4:use")
+async def test_an_entry_says_how_to_use_the_tool_and_by_what_evidence(
+    client: httpx2.AsyncClient,
+) -> None:
+    use = (await read(client, "/api/v1/tools/stripe"))["use"]
+    assert use.keys() == {
+        "documentation", "sign_in", "rest_base", "pricing", "licence", "install",
+    }  # fmt: skip
+    assert use["documentation"]["value"] == "https://docs.stripe.com/"
+    assert use["install"]["value"] == "pip install stripe"
+    assert use["licence"] is None
+    for fact in filter(None, use.values()):
+        assert fact.keys() == {"value", "source", "source_url", "checked_at"}
+        assert fact["source"]
+
+
 @covers("9.4:tool")
 async def test_a_tool_many_tools_and_the_whole_catalogue_are_read(
     client: httpx2.AsyncClient,
