@@ -27,9 +27,9 @@ from negotiator.teleprompter.cues.matcher import CueMatch, Matcher, text_pieces
 from negotiator.teleprompter.cues.policy import (
     Card,
     HeardUtterance,
-    PolicySettings,
     Screen,
     card_from_match,
+    is_shown,
     matches_in_context,
 )
 from negotiator.teleprompter.cues.requests import makes_request
@@ -224,7 +224,7 @@ def cards_beyond_phrases(
         read = read_figures(ahead.figures, session, heard.speaker, ahead.earlier)
         cards += figure_cards(read, heard, ahead.earlier)
     likely = matches_in_context(ahead.matches, screen, heard, catalogue=catalogue)
-    best = next((one for one in likely if one.confidence >= PolicySettings().shown), None)
+    best = next((one for one in likely if is_shown(one)), None)
     answer = ahead.answers.get(best.cue_id) if best is not None else None
     if best is not None and (ahead.memories or answer is not None):
         card = card_from_match(best, catalogue.cues[best.cue_id], heard, role=role)

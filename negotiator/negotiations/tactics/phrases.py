@@ -35,6 +35,16 @@ _WHOLE = {
     "won't": ("will", "not"),
     "shan't": ("shall", "not"),
     "i'm": ("i", "am"),
+    **{
+        f"{word}nt": (word, "not")
+        for word in ("do", "does", "did", "is", "could", "would", "should")
+    },
+    "cant": ("can", "not"),
+    "wont": ("will", "not"),
+    "im": ("i", "am"),
+    "ill": ("i", "will"),
+    "ive": ("i", "have"),
+    "thats": ("that", "is"),
     "let's": ("let", "us"),
     "gonna": ("going", "to"),
     "gotta": ("got", "to"),

@@ -24,6 +24,8 @@ ANSWERS: Final = frozenset(["refusal", "doubt", ACCEPTANCE])
 _AGAINST_ACCEPTANCE: Final = frozenset(
     ["price", "budget", "anchoring", "probing", "split", "ultimatum", "refusal", "doubt", "value"]
 )
+BARE_WORDS: Final = 3
+"""Up to how many words an answer means nothing unless something was asked."""
 _OPEN_UTTERANCES: Final = 8
 _MINUTE: Final = 60.0
 
@@ -32,15 +34,16 @@ _MINUTE: Final = 60.0
 class PolicySettings:
     """The settings: confidences (0..1), seconds and counts.
 
-    `shown` was chosen by cross-validating the phrasings; docs/benchmarks.md has the curve. A bare answer to a request
-    is at least as sure as `asked`; an answer is less sure by `unasked` when nothing was asked. The `second` card of a
-    minute has to be surer, unless it is an answer.
+    `shown` holds for what a pattern found, `guessed` for what the classifier alone found; docs/benchmarks.md has the
+    curve. A bare answer to a request is at least as sure as `asked`; when nothing was asked, it is less sure by `bare`
+    and another answer by `unasked`. The `second` card of a minute has to be surer, unless it is an answer.
     """
 
     early: float = 0.40
     early_rule: float = 0.5
     in_a_row: int = 2
     shown: float = 0.15
+    guessed: float = 0.18
     maybe: float = 0.08
     maybes: int = 3
     family_pause: float = 20.0
@@ -50,6 +53,7 @@ class PolicySettings:
     answer_within: float = 30.0
     asked: float = 0.35
     unasked: float = 0.15
+    bare: float = 0.40
     second: float = 0.25
 
 
@@ -145,6 +149,13 @@ def advance_screen(
     )
 
 
+def is_shown(found: CueMatch | Card, patience: PolicySettings | None = None) -> bool:
+    """Whether a match or a card is sure enough for the screen."""
+    rules = patience or PolicySettings()
+    least = rules.guessed if found.source == "model" else rules.shown
+    return found.source == "plan" or found.confidence >= least
+
+
 def matches_in_context(
     matches: Sequence[CueMatch],
     screen: Screen,
@@ -156,7 +167,7 @@ def matches_in_context(
     """The matches weighed by what the user said just before, surest first.
 
     A bare "no" or "yes" is an answer only to a request or an offer, and other answers are less sure without one. An
-    acceptance leaves no objection to the price in its utterance.
+    acceptance leaves no objection to the price in its utterance, a surer refusal or doubt no acceptance.
     """
     rules = patience or PolicySettings()
     asked = screen.asked_at is not None and heard.at - screen.asked_at <= rules.answer_within
@@ -167,19 +178,16 @@ def matches_in_context(
             weighed.append(replace(match, confidence=sure))
         elif asked or not catalogue.cues[match.cue_id].replies:
             weighed.append(match)
-        elif not match.reply:
-            less = match.confidence - (rules.unasked if match.source == "model" else 0.0)
-            if less > 0:
-                weighed.append(replace(match, confidence=round(less, 3)))
+        elif not match.reply or len(heard.text.split()) > BARE_WORDS:
+            less = rules.bare if match.reply else rules.unasked if match.source == "model" else 0.0
+            if match.confidence > less:
+                weighed.append(replace(match, confidence=round(match.confidence - less, 3)))
     weighed.sort(key=lambda match: -match.confidence)
-    accepted = any(
-        match.cue_id == ACCEPTANCE and match.confidence >= rules.shown for match in weighed
-    )
-    return [
-        match
-        for match in weighed
-        if not accepted or catalogue.cues[match.cue_id].family not in _AGAINST_ACCEPTANCE
-    ]
+    answer = next((match for match in weighed if match.cue_id in ANSWERS), None)
+    if answer is None or not is_shown(answer, rules):
+        return weighed
+    silenced = _AGAINST_ACCEPTANCE if answer.cue_id == ACCEPTANCE else {ACCEPTANCE}
+    return [match for match in weighed if catalogue.cues[match.cue_id].family not in silenced]
 
 
 def _aged(screen: Screen, at: float, rules: PolicySettings) -> Screen:
@@ -244,7 +252,7 @@ def _final(
     """Show the surest card, retract an early card that it contradicts, and list the unsure ones as `maybe`."""
     rising = {name: at for name, at in screen.rising.items() if name != heard.utterance_id}
     screen = replace(screen, rising=rising)
-    sure = [card for card in cards if card.source == "plan" or card.confidence >= rules.shown]
+    sure = [card for card in cards if is_shown(card, rules)]
     chosen = sure[0] if sure else None
     events: list[CardChange] = []
     for early in screen.cards:

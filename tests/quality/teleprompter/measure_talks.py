@@ -29,7 +29,7 @@ from negotiator.teleprompter.classifier_training import UserClassifier
 from negotiator.teleprompter.cues.catalogue import Speaker, cue_catalogue
 from negotiator.teleprompter.cues.classifier import TextEmbedder
 from negotiator.teleprompter.cues.matcher import build_matcher
-from negotiator.teleprompter.cues.policy import Card, HeardUtterance, PolicySettings, restore_screen
+from negotiator.teleprompter.cues.policy import Card, HeardUtterance, is_shown, restore_screen
 from negotiator.teleprompter.figures import read_figures, remember_figures, remembered_figures
 from negotiator.teleprompter.session_transitions import AnalysedUtterance, advance_stored_screen
 from negotiator.teleprompter.user_classifiers import UserClassifiers
@@ -162,14 +162,10 @@ async def walk(
         screen, news = advance_stored_screen(screen, piece, catalogue=analyser.catalogue, role=role)
         told = [(each.news, card) for each in news for card in each.cards]
         shown = tuple(card for what, card in told if what == "shown")
-        sure = {card.cue_id for what, card in told if what != "retracted" and _is_sure(card)}
+        sure = {card.cue_id for what, card in told if what != "retracted" and is_shown(card)}
         moves, helps = frozenset(turn["moves"]), turn["card_helps"]
         turns.append(Turn(name, at, speaker, turn["text"], moves, helps, shown, frozenset(sure)))
     return turns
-
-
-def _is_sure(card: Card) -> bool:
-    return card.confidence >= PolicySettings().shown
 
 
 def walk_all(folder: Path, embedder: Any) -> list[list[Turn]]:
