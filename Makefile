@@ -64,9 +64,10 @@ hosts: $(READY) .hosts/mcp-1/ready .hosts/mcp-2/ready ## Run five agent framewor
 bench-strategy: $(READY) ## Rank the next move against the public negotiators
 	$(BIN)/python tests/bench/negotiation/strategy.py $(SHARED)/negotiation/negmas_harness.py --advisor strategy_advisor:advise
 
-bench-people: $(READY) ## Haggle with scripted people over twenty cases: deals, room got, concessions taken back
+bench-people: $(READY) ## Haggle with scripted people over twenty cases: deals, room got, concessions taken back, forecast
 	$(BIN)/python -m tests.bench.haggling.measure
 	$(BIN)/python -m tests.bench.haggling.measure --no-end
+	$(BIN)/python -m tests.quality.haggling.measure_forecast
 
 bench-memory: $(READY) ## Measure recall: how good, how fast, beside chromadb and lancedb where they are installed
 	$(BIN)/python -m tests.quality.memory.measure_questions

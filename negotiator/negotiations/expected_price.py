@@ -42,12 +42,16 @@ _RATIOS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class ExpectedTotal:
-    """What the forecast comes to where the price is a unit price: `in all`, or for a period such as `a year`."""
+    """What the forecast comes to where the price is a unit price: `in all`, or for a period such as `a year`.
+
+    `at` says whose values of the other issues it is counted with; empty where it depends on none.
+    """
 
     price: Decimal
     low: Decimal
     high: Decimal
     scope: str
+    at: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,13 +232,18 @@ def _total(
 ) -> ExpectedTotal | None:
     """What the amounts come to at the latest value of each other issue: theirs, else the user's, else the target's."""
     rows = completed_offers(offers)
-    package = _package(words.terms.target)
-    for side in ("me", "them"):
-        package |= next((dict(row.package) for row in reversed(rows) if row.by == side), package)
+    package, source = _package(words.terms.target), "your target's"
+    for side, offer in (("me", "your last"), ("them", "their last")):
+        last = next((row.package for row in reversed(rows) if row.by == side), None)
+        if last is not None:
+            package, source = {**package, **last}, offer
     price, low, high = (words.total({**package, issue.name: at}) for at in amounts)
     if price is None or low is None or high is None:
         return None
-    return ExpectedTotal(price.amount, low.amount, high.amount, price.scope)
+    alone = words.total({issue.name: amounts[0]})
+    depends = alone is None or alone.text != price.text
+    at = f"on {source} terms" if depends else ""
+    return ExpectedTotal(price.amount, low.amount, high.amount, price.scope, at)
 
 
 # What it rests on
@@ -245,10 +254,10 @@ def _grounds(talk: PriceTalk, aim: _Opening | None, ask: _Opening | None) -> tup
     found: list[str] = []
     if talk.has_both:
         counts = len(talk.mine), len(talk.theirs)
-        found.append(
-            "your first offer and theirs"
+        found += (
+            ["the first offer of each side"]
             if counts == (1, 1)
-            else "what both sides stand at and the midpoint of the first offers"
+            else ["what both sides stand at", "the midpoint of the first offers"]
         )
         found += filter(
             None,
@@ -276,9 +285,8 @@ def _steps(whose: str, figures: Sequence[float], *, rising: bool) -> str:
         return ""
     moves = [b - a if rising else a - b for a, b in pairwise(figures)]
     made = [move for move in moves if move > 0]
-    who = "they" if whose == "their" else "you"
     if not made:
-        return f"that {who} have not moved"
+        return f"no step of {'theirs' if whose == 'their' else 'yours'}"
     if any(move < 0 for move in moves):
         return f"{whose} steps, some of which went back"
     count = _COUNTS[len(made)] if len(made) < len(_COUNTS) else str(len(made))
@@ -314,12 +322,12 @@ def _text(
         for about, exact in zip(rounded, amounts, strict=True)
     ]
     many = sum(one.type == "money" for one in words.terms.issues) > 1
-    head = f"on {words.short_label(issue)} expect about" if many else "expect about"
+    head = f"for the {words.short_label(issue)}, expect about" if many else "expect about"
     ends = "" if shown[1] == shown[2] else f" (between {shown[1]} and {shown[2]})"
     said = f"{head} {shown[0]} {unit}".rstrip() + ends
     if total is not None:
         in_all = words.money(_rounded(total.price, abs(total.high - total.low), smallest))
-        said += f", about {in_all} {total.scope}"
+        said += f", about {in_all} {total.scope} {total.at}".rstrip()
     return sentence(f"{said}; it rests on {_listed(rests_on)}")
 
 

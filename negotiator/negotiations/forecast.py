@@ -27,6 +27,8 @@ FIRST_WEIGHT: Final = 0.25
 """Weight of the midpoint of the first figures against the meeting point of the concessions."""
 LIMIT_WEIGHT: Final = 0.4
 """Weight of the user's own limit among all anchors: people settle nearer to it than to the middle."""
+LIMIT_MARGIN: Final = 0.25
+"""Where both would meet nearer to the user's limit than this share of the way to it, or beyond it, this is taken."""
 ESTIMATE_WEIGHT: Final = 0.2
 ASK_SHARE: Final = 0.35
 """Where the other side is expected to open beyond the user's limit, as a share of the way to the worst value."""
@@ -36,14 +38,14 @@ LEVEL: Final = 0.8
 """Share of talks that end inside the interval."""
 RESIDUALS: Final[tuple[tuple[float, float], ...]] = (
     (0.22, 1.0),
-    (0.24, 1.0),
+    (0.22, 1.0),
+    (0.28, 1.0),
     (0.3, 1.0),
-    (0.3, 1.0),
-    (0.52, 1.0),
-    (0.44, 1.0),
-    (0.62, 1.0),
-    (0.58, 1.0),
-    (0.94, 1.0),
+    (0.5, 1.0),
+    (0.4, 1.0),
+    (0.6, 1.0),
+    (0.56, 1.0),
+    (0.92, 1.0),
 )
 """Shares of the way from the median to the best and to the worst end that the interval reaches, by figures named.
 
@@ -216,6 +218,8 @@ def _pooled(
     shared = (1 - FIRST_WEIGHT) * _meeting_point(mine, theirs) + FIRST_WEIGHT * first
     if talk.comparable is not None and not talk.has_both:
         shared += COMPARABLE_WEIGHT * (inside(talk.comparable) - shared)
+    if talk.limit is not None:
+        shared = min(shared, max(ends[0], talk.limit - LIMIT_MARGIN * (talk.limit - ends[0])))
     found, left = 0.0, 1.0
     if talk.limit is not None:
         found, left = LIMIT_WEIGHT * inside(talk.limit), left - LIMIT_WEIGHT

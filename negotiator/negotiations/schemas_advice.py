@@ -271,12 +271,16 @@ class LeverageSummaryView(TypedDict):
 
 
 class ExpectedTotalView(TypedDict):
-    """What a unit price comes to at the forecast and its ends: `in all`, or for a period such as `a year`."""
+    """What a unit price comes to at the forecast and its ends: `in all`, or for a period such as `a year`.
+
+    `at` says whose values of the other issues it is counted with; empty where it depends on none.
+    """
 
     price: str
     low: str
     high: str
     scope: str
+    at: str
 
 
 class ExpectedPriceView(TypedDict):

@@ -194,6 +194,7 @@ def expected_section(basis: PlanBasis) -> PlanSection | None:
             "low": money_figure(terms, total.low, "engine:forecast"),
             "high": money_figure(terms, total.high, "engine:forecast"),
             "scope": total.scope,
+            "at": total.at,
         },
         "rests_on": list(expected.rests_on),
     }

@@ -94,7 +94,7 @@ def test_before_anybody_speaks_it_rests_on_target_limit_and_range() -> None:
 
 
 def test_a_list_price_stands_for_the_first_offer_of_a_seller() -> None:
-    found = expected({**CAR, "baseline": {"kind": "list_price", "value": "13500"}})
+    found = expected({**CAR, "baseline": {"kind": "list_price", "value": "12900"}})
     assert "the list price" in found.rests_on
     dearer = expected({**CAR, "baseline": {"kind": "list_price", "value": "13900"}})
     assert found.price < dearer.price
@@ -118,7 +118,7 @@ def test_comparable_deals_count_until_both_have_spoken() -> None:
 def test_the_sentence_says_the_price_the_interval_and_what_it_rests_on() -> None:
     offers = told(at("them", 13_500), at("me", 10_500))
     assert expected(CAR, offers).text == (
-        "Expect about €12,200 (between €11,700 and €12,500); it rests on your first offer and theirs and your limit."
+        "Expect about €12,200 (between €11,700 and €12,500); it rests on the first offer of each side and your limit."
     )
 
 
@@ -133,13 +133,14 @@ def test_steps_are_described_in_words() -> None:
         at("them", 12_600),
     )
     assert expected(CAR, offers).rests_on == (
-        "what both sides stand at and the midpoint of the first offers",
+        "what both sides stand at",
+        "the midpoint of the first offers",
         "their three steps, each about half as large as the one before",
         "your two steps, the last about as large as the one before",
         "your limit",
     )
     still = told(at("them", 14_000), at("me", 10_000), at("them", 14_000))
-    assert "that they have not moved" in expected(CAR, still).rests_on
+    assert "no step of theirs" in expected(CAR, still).rests_on
 
 
 def test_a_unit_price_has_its_total() -> None:
@@ -149,7 +150,8 @@ def test_a_unit_price_has_its_total() -> None:
     assert found.total.price == found.price * 80 * 12
     assert found.total.low < found.total.price < found.total.high
     assert " per seat and month (between " in found.text
-    assert ", about €" in found.text
+    assert " in all on their last terms; it rests on " in found.text
+    assert expected(CRM).text.count(" on your target's terms;") == 1
     assert found.deal_probability is None
 
 
@@ -169,7 +171,7 @@ def test_the_order_in_which_the_sides_spoke_changes_nothing() -> None:
 def test_with_two_money_issues_the_sentence_names_the_one() -> None:
     found = expected(SALARY)
     assert found.issue == "salary"
-    assert found.text.startswith("On salary expect about €")
+    assert found.text.startswith("For the salary, expect about €")
     assert Decimal(88_000) <= found.low <= found.price <= found.high
 
 

@@ -462,7 +462,7 @@ def test_every_forecast_is_a_whole_sentence(body: dict[str, Any]) -> None:
     given_ = {name: member for name, member in body.items() if member is not None}
     text = summary_with_forecast(given_).expected
     if text:
-        assert re.match(r"(Expect|On .+ expect) about ", text), text
+        assert re.match(r"(Expect|For the .+, expect) about ", text), text
         assert re.search(r"; it rests on .+\.$", text), text
         assert not re.search(r"[{}_]|\bNone\b|\bnan\b|\binf\b|  |\.\.|[,;:]\.|\d\.\d{3}", text), (
             text
