@@ -126,19 +126,25 @@ def is_number_word_of(word: str, language: NumberLanguage) -> bool:
     return known or (language == "de" and german_compound(word) is not None)
 
 
-def language_of(words: Sequence[str]) -> NumberLanguage:
+_NO_WORDS: Final[Mapping[str, frozenset[str]]] = {}
+
+
+def language_of(
+    words: Sequence[str], known: Mapping[str, frozenset[str]] = _NO_WORDS
+) -> NumberLanguage:
     """The language that most of these lower-case words belong to; English where nothing tells.
 
-    Number words that no other language has count twice, and letters that only this one has once.
+    `known` has more words of each language, for those that the caller expects. Number words that no other language has
+    count twice, and letters that only this one has once.
     """
     said = frozenset(words)
     letters = frozenset("".join(words))
     best: NumberLanguage = "en"
-    most = len(said & _FUNCTION_WORDS["en"])
+    most = len(said & _FUNCTION_WORDS["en"]) + len(said & known.get("en", frozenset()))
     for language in NUMBER_LANGUAGES[1:]:
         told = (said & (_WORDS[language].keys() | _SCALES[language].keys())) - _ALSO_ENGLISH
         votes = len(said & _FUNCTION_WORDS[language]) + 2 * len(told)
-        votes += bool(letters & _LETTERS[language])
+        votes += bool(letters & _LETTERS[language]) + len(said & known.get(language, frozenset()))
         if language == "de":
             votes += 2 * sum(german_compound(word) is not None for word in said if len(word) > 9)
         if votes > most:

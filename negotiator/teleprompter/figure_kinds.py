@@ -5,7 +5,7 @@ longest of those at the number, and of those alike the kind that stands first in
 """
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -29,9 +29,11 @@ _ORDER: Final = (
     *("refusal", "limit_negated", "reduction", "question", "rival"),
     *("history", "list_price", "limit", "apart", "offer", "other", "weak_offer"),
 )  # fmt: skip
-_NEAR: Final = {"question": 6, "rival": 3, "list_price": 3}
+_NEAR: Final = {"question": 6, "rival": 6, "list_price": 3}
 _NEAR_OTHERWISE: Final = 2
-"""How many words from the number a phrase is still at it."""
+_NEAR_AFTER: Final = 3
+"""How many words from the number a phrase is still at it: before it, and at most after it."""
+_OPENING: Final = 2
 _BONUS: Final = {"question": 3, "limit_negated": 2}
 """What a phrase of these kinds counts for beside its length."""
 _OF_A_SENTENCE: Final = frozenset(["question", "rival", "history", "list_price", "limit"])
@@ -83,6 +85,26 @@ def language_words(language: NumberLanguage) -> LanguageWords:
     return LanguageWords(units, clock, listener, tree)
 
 
+@cache
+def words_of_languages() -> Mapping[str, frozenset[str]]:
+    """The words that occur in the phrases of one language only."""
+    trees = {language: language_words(language).phrases for language in FIGURE_LANGUAGES}
+    said = {language: frozenset(_words_in(tree)) for language, tree in trees.items()}
+    rest = {
+        language: frozenset[str]().union(*(said[other] for other in said if other != language))
+        for language in said
+    }
+    return {language: words - rest[language] for language, words in said.items()}
+
+
+def _words_in(phrases: Mapping[str, Any]) -> Iterator[str]:
+    for word, branch in phrases.items():
+        if word not in ("", NUMBER):
+            yield word
+        if word:
+            yield from _words_in(branch)
+
+
 def sense_of(
     clause: Sequence[str],
     sentence: Sequence[str],
@@ -114,6 +136,8 @@ def sense_of(
         return FigureSense(kind, stands=kind == "offer", is_phrased=False)
     if kind == "apart":
         return FigureSense("other")
+    if kind == "weak_offer":
+        return FigureSense("offer", stands=True, is_phrased=False)
     return FigureSense(cast(FigureKind, kind), stands=kind in ("offer", "limit"))
 
 
@@ -128,10 +152,13 @@ def _kind(clause: Sequence[str], words: LanguageWords) -> str:
             if branch is None:
                 break
             if kind := branch.get(""):
-                away = start - place if start > place else max(place - at, 0)
-                is_far = kind == "weak_offer" or away > _NEAR.get(kind, _NEAR_OTHERWISE)
+                if kind == "weak_offer" and start == place > _OPENING:
+                    continue  # "the man said seventeen and …"
+                far = _NEAR.get(kind, _NEAR_OTHERWISE)
+                is_far = start - place > min(far, _NEAR_AFTER) or place - at > far
+                is_far = is_far or kind == "weak_offer"
                 length = 0 if is_far else at - start + _BONUS.get(kind, 0)
                 rank = (int(is_far), -length, _ORDER.index(kind))
                 if rank < least:
                     best, least = kind, rank
-    return best.removeprefix("weak_")
+    return best

@@ -128,6 +128,8 @@ def read_figures(
     `named` are the values of the ledger and of the talk so far, oldest first: they tell which size of number is
     plausible, what "five off" is taken from, and which figures only repeat somebody else's.
     """
+    if not found:
+        return ()
     limits = [_widened(one, session, named) for one in _all_limits(session)]
     read: list[ComparedFigure] = []
     for figure in found:

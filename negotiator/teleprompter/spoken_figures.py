@@ -14,6 +14,7 @@ from negotiator.teleprompter.figure_kinds import (
     LanguageWords,
     language_words,
     sense_of,
+    words_of_languages,
 )
 
 Measure = Literal["money", "percent", "days"]
@@ -135,12 +136,12 @@ def find_figures(text: str) -> tuple[SpokenFigure, ...]:
 
     Left out are counts, clock times, dates, years, sizes and the numbers of things.
     """
-    words = number_tokens(text)
+    words = number_tokens(text, "en")
+    language = language_of([word.text for word in words], words_of_languages())
+    if language != "en":
+        words = number_tokens(text, language)
     numbers = number_runs(words)
-    if not numbers:
-        return ()
-    spoken = language_words(language_of([word.text for word in words]))
-    reader = _FigureReader(text, words, numbers, spoken)
+    reader = _FigureReader(text, words, numbers, language_words(language))
     found: list[SpokenFigure] = []
     at = 0
     while at < len(numbers):
