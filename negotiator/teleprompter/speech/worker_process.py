@@ -5,8 +5,8 @@ process ends when its input ends, since the server has closed it or died. It ope
 audio beyond the open utterance.
 
 An engine that recognises utterances whole hears an open one ahead of its end, while no audio waits: at a short pause,
-and that becomes the final if nothing more is said, and each second, for at most a third of the time of the process. So
-partials never delay a final by more than one of them takes.
+and that becomes the final if nothing more is said, and each second, for at most a third of the time of the process, and
+less while several speak. So partials never delay a final by more than one of them takes.
 """
 
 import json
@@ -87,6 +87,11 @@ class ChannelListener:
         if speaking and interim and not self._whole:
             self._tell_partial(self._decoder.partial())
 
+    @property
+    def speaking(self) -> bool:
+        """Whether an utterance is open."""
+        return self._cutter.last_voice_ms is not None
+
     def waits_ms(self, *, paused: bool) -> int:
         """Milliseconds of audio since the open utterance was heard ahead, if it should be again; otherwise 0.
 
@@ -157,7 +162,7 @@ _READ: Final = 65_536
 _NICE: Final = 5
 """The niceness of the process, so that the server's own process goes first."""
 _REST: Final = 2.0
-"""After hearing ahead of a speaker who goes on, for how many times as long no such work is done."""
+"""After hearing ahead of a speaker who goes on, for how many times as long no such work is done, for each speaker."""
 
 
 class WorkerProcess:
@@ -196,7 +201,8 @@ class WorkerProcess:
         elif now >= self._rests_until and (stream := self._waiting(paused=False)) is not None:
             self._ahead(stream)
             done = time.monotonic()
-            self._rests_until = done + _REST * (done - now)
+            speaking = sum(listener.speaking for listener, _ in self._streams.values())
+            self._rests_until = done + _REST * speaking * (done - now)
         return stream is not None
 
     def _waiting(self, *, paused: bool) -> int | None:
