@@ -161,6 +161,7 @@ def _engine_view(caps: EngineCapabilities) -> EngineView:
     return {
         "id": caps.id,
         "interim": caps.interim,
+        "languages": list(caps.languages),
         "processor": caps.third_party or None,
         "quality_note": caps.quality_note,
     }

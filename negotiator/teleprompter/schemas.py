@@ -14,6 +14,7 @@ from negotiator.teleprompter.cues.catalogue import Speaker
 from negotiator.teleprompter.figures import FigureView
 from negotiator.values import LongText, Moment, Origin, ShortText, Truth
 
+SpokenLanguage = Literal["en", "de", "es", "fr", "it", "nl", "pt"]
 SessionState = Literal["ready", "live", "paused", "ended"]
 FeedbackAction = Literal["used", "dismissed", "wrong"]
 UtteranceText = Annotated[
@@ -50,7 +51,10 @@ class OpenSession(Strict):
     )
 
     source: Literal["audio", "text"] = Field("text", description="What will be sent.")
-    language: Literal["en"] = Field("en", description="What is spoken. Only English is understood.")
+    language: SpokenLanguage = Field(
+        "en",
+        description="What is spoken. The session's `languages` say for which ones cards, figures and redaction work.",
+    )
     negotiation_id: ShortText | None = Field(
         None, description="The negotiation whose limits spoken figures are checked against."
     )
@@ -147,16 +151,28 @@ class LimitsView(TypedDict):
 
 
 class EngineView(TypedDict):
-    """Who hears: `none` for text. `processor` is the third party that gets the sound, null if it stays here."""
+    """Who hears: `none` for text. `processor` is the third party that gets the sound, null if it stays here.
+
+    `languages` are those that it hears; empty when nothing is heard, or when that depends on a model of the operator's.
+    """
 
     id: str
     interim: bool
+    languages: list[str]
     processor: str | None
     quality_note: str
 
 
+class LanguagesView(TypedDict):
+    """The languages in which cards are raised, figures read, and spoken numbers and addresses redacted."""
+
+    cards: list[str]
+    figures: list[str]
+    redaction: list[str]
+
+
 class SessionView(TypedDict):
-    """A session as its owner sees it."""
+    """A session as its owner sees it. `language` is what is spoken, `languages` what is understood of it."""
 
     id: str
     state: SessionState
@@ -177,6 +193,7 @@ class SessionView(TypedDict):
     notice_text: str
     limits: LimitsView
     engine: EngineView
+    languages: LanguagesView
 
 
 class SessionList(TypedDict):

@@ -11,7 +11,7 @@ from typing import Any, Final
 import orjson
 
 from negotiator import values
-from negotiator.errors import InsufficientScope, Unavailable
+from negotiator.errors import FieldError, InsufficientScope, Unavailable, ValidationFailed
 from negotiator.http.cursors import Cursors
 from negotiator.http.operation import Answer, Call, Operation, ToolOffer
 from negotiator.negotiations import queries as negotiations
@@ -332,6 +332,10 @@ class SessionRoutes:
         named = asked.negotiation_id
         if asked.source == "audio" and self.views.engine["id"] == TEXT_SOURCE:
             raise Unavailable(self.views.engine["quality_note"], error="no_engine")
+        heard = self.views.engine["languages"]
+        if asked.source == "audio" and heard and asked.language not in heard:
+            known = ", ".join(heard)
+            raise ValidationFailed([FieldError("/language", f"The speech engine hears: {known}.")])
         if named is not None and NEGOTIATIONS_READ not in call.caller.scopes:
             raise InsufficientScope([NEGOTIATIONS_READ, TELEPROMPTER_STREAM])
         given = asked.model_dump(mode="json")

@@ -5,7 +5,13 @@ from typing import Final
 
 from negotiator import values
 from negotiator.teleprompter import consent, session_transitions
-from negotiator.teleprompter.schemas import MAX_EVENTS, EngineView, LimitsView, SessionView
+from negotiator.teleprompter.schemas import (
+    MAX_EVENTS,
+    EngineView,
+    LanguagesView,
+    LimitsView,
+    SessionView,
+)
 from negotiator.teleprompter.session_queries import LiveSession
 
 TEXT_SOURCE: Final = "text"
@@ -24,9 +30,11 @@ SESSION_LIMITS: Final[LimitsView] = {
 TEXT_ENGINE: Final[EngineView] = {
     "id": "none",
     "interim": True,
+    "languages": [],
     "processor": None,
     "quality_note": "You send the words; nothing is heard.",
 }
+UNDERSTOOD: Final[LanguagesView] = {"cards": ["en"], "figures": ["en"], "redaction": ["en"]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,4 +79,5 @@ class SessionViews:
             ),
             "limits": SESSION_LIMITS,
             "engine": engine,
+            "languages": UNDERSTOOD,
         }

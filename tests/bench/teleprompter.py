@@ -1,11 +1,12 @@
 """`make bench-teleprompter`: from words to a card, and from sound to words and a card, over real sockets.
 
-    python -m tests.bench.teleprompter [--seconds 20] [--sessions 1 60 300] [--calls 1 4 8] [--soak 0]
+    python -m tests.bench.teleprompter [--seconds 20] [--sessions 1 60 300] [--calls 1 8] [--soak 0]
 
 One server process of ours and its hearing processes; the clients share the machine with them. Every text goes out at
 its own moment, whether the last was answered or not. Beside each figure stands that of a `ping` of the same sockets in
-the same seconds: what the way there and back costs by itself. Sound is a synthetic voice (flite), sent in real time;
-each sentence ends with the words that raise its card, so that the end of speech is the end of the trigger.
+the same seconds: what the way there and back costs by itself. Sound is two synthetic voices a call (flite), one for
+each side, which take turns in real time; twice a minute, as often as cards are shown, the other side says a sentence
+that ends with the words that raise its card, so that the end of speech is the end of the trigger.
 """
 
 import argparse
@@ -36,12 +37,23 @@ SESSIONS_EACH: Final = 10
 SCOPES: Final = ("teleprompter:stream", "negotiations:read", "negotiations:write", "memories:read")
 TRIGGERS: Final = (
     "honestly that is way over our budget",
-    "i would have to ask my boss",
+    "i have to ask my manager before i can sign",
     "your competitor is cheaper",
     "this is our final offer take it or leave it",
     "we need more time to think about it",
     "let us just split the difference",
 )
+TRIGGER_EVERY_MS: Final = 30_000
+ORDINARY: Final = (
+    "i have sent you the papers this morning",
+    "the first two pages have not changed",
+    "my colleague is in the building today",
+    "we moved here in the spring",
+    "you will find the list on page four",
+    "the train was late again",
+)
+SIDES: Final = (("them", "rms"), ("me", "slt"))
+"""The channels of a call, and whose voice speaks on each."""
 HELD_OUT: Final = Path(__file__).parents[1] / "quality" / "teleprompter" / "held_out.toml"
 FRAME_MS: Final = 100
 BYTES_PER_MS: Final = 32
@@ -56,6 +68,7 @@ class Times:
     final: list[float] = field(default_factory=list[float])
     ping: list[float] = field(default_factory=list[float])
     missed: int = 0
+    unheard: int = 0
 
 
 def row(values: Sequence[float]) -> str:
@@ -203,41 +216,63 @@ async def by_text(
     return times
 
 
-def _speech(number: int) -> list[tuple[bytes, float, float]]:
-    """Sentences of one call, each with the milliseconds of its speech and of all of it."""
-    made: list[tuple[bytes, float, float]] = []
-    for text in TRIGGERS[number % len(TRIGGERS) :] + TRIGGERS[: number % len(TRIGGERS)]:
-        pcm = synthesise(text)
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence and the pause after it; `spoken` and `whole` are milliseconds, of the speech and of both."""
+
+    side: int
+    pcm: bytes
+    spoken: float
+    whole: float
+    trigger: bool
+
+
+def _call(number: int, seconds: float) -> list[Sentence]:
+    """The sentences of one call, whose sides take turns."""
+    triggers, ordinary = itertools.cycle(TRIGGERS), itertools.cycle(ORDINARY)
+    for _ in range(number):
+        next(triggers), next(ordinary)
+    made: list[Sentence] = []
+    at_ms, triggered = 0.0, -TRIGGER_EVERY_MS
+    while at_ms < seconds * 1000:
+        side = len(made) % 2
+        trigger = side == 0 and at_ms - triggered >= TRIGGER_EVERY_MS
+        triggered = at_ms if trigger else triggered
+        pcm = synthesise(next(triggers if trigger else ordinary), SIDES[side][1])
         samples = np.abs(np.frombuffer(pcm, np.int16).astype(np.int32))
         spoken = int(np.nonzero(samples > 500)[0][-1]) / 16
-        whole = pcm + silence(1500)
-        made.append((whole, spoken, len(whole) / BYTES_PER_MS))
+        whole = pcm + silence(900 + 100 * ((number + len(made)) % 5))
+        made.append(Sentence(side, whole, spoken, len(whole) / BYTES_PER_MS, trigger))
+        at_ms += made[-1].whole
     return made
 
 
 async def by_sound(
     site: DemoServer, tokens: Sequence[str], count: int, *, seconds: float
 ) -> tuple[Times, float, float]:
-    """So many calls, one voice each, spoken in real time; the times, CPU a call and MB of all of it."""
+    """So many calls of both sides, spoken in real time; the times, CPU a call and MB of all of it."""
     times = Times()
     server = _tree(site)
+    scripts = [_call(number, seconds) for number in range(count)]
 
     async def speak(talk: Talk, number: int) -> None:
-        begin = '{"type":"start","channels":[{"id":"them"}]}'
-        await talk.socket.send(begin)
+        channels = [{"id": name} for name, _ in SIDES]
+        await talk.socket.send(json.dumps({"type": "start", "channels": channels}))
         await asyncio.sleep(1.0 + number * 0.37)
         start, at_ms = time.perf_counter(), 0.0
-        sentences = itertools.cycle(_speech(number))
-        while at_ms < seconds * 1000:
-            pcm, spoken, whole = next(sentences)
-            ends = start + (at_ms + spoken) / 1000
+        for said in scripts[number]:
+            ends = start + (at_ms + said.spoken) / 1000
             before = len(talk.cards), len(talk.finals)
-            for place in range(0, len(pcm), FRAME_MS * BYTES_PER_MS):
+            for place in range(0, len(said.pcm), FRAME_MS * BYTES_PER_MS):
                 due = start + (at_ms + (place / BYTES_PER_MS) + FRAME_MS) / 1000
                 await asyncio.sleep(max(0.0, due - time.perf_counter()))
-                await talk.socket.send(b"\0" + pcm[place : place + FRAME_MS * BYTES_PER_MS])
-            at_ms += whole
-            _note(times, talk, before, ends)
+                piece = said.pcm[place : place + FRAME_MS * BYTES_PER_MS]
+                await talk.socket.send(bytes([said.side]) + piece)
+                await talk.socket.send(bytes([1 - said.side]) + silence(len(piece) // BYTES_PER_MS))
+            at_ms += said.whole
+            later = asyncio.get_running_loop().call_later
+            later(_WAIT_SECONDS, _note, times, talk, before, ends, said)
+        await asyncio.sleep(2 * _WAIT_SECONDS)
 
     async with talks(site, tokens, count, times, source="audio") as made:
         began = time.perf_counter()
@@ -248,15 +283,22 @@ async def by_sound(
     return times, used, memory
 
 
-def _note(times: Times, talk: Talk, before: tuple[int, int], ends: float) -> None:
-    """When the card and the final of the sentence that was just sent came, against the end of its speech."""
+_WAIT_SECONDS: Final = 1.0
+"""How long after a sentence and its pause its final and its card are waited for."""
+
+
+def _note(times: Times, talk: Talk, before: tuple[int, int], ends: float, said: Sentence) -> None:
+    """When the final of a sentence, and the card of a trigger, came, against the end of its speech."""
     cards, finals = talk.cards[before[0] :], talk.finals[before[1] :]
-    if cards:
+    if said.trigger and cards:
         times.shown.append((cards[0][0] - ends) * 1000)
-    else:
+    elif said.trigger:
         times.missed += 1
-    if finals:
-        times.final.append((finals[0][0] - ends) * 1000)
+    own = [at for at, final in finals if final["speaker"] == SIDES[said.side][0]]
+    if own:
+        times.final.append((own[0] - ends) * 1000)
+    else:
+        times.unheard += 1
 
 
 def _tree(site: DemoServer) -> Any:
@@ -315,13 +357,13 @@ async def run(site: DemoServer, chosen: argparse.Namespace) -> None:
         told = f"{row(times.decided)} | {row(times.shown)} | {row(times.ping)} | {times.missed}"
         print(f"| {count} | {count * rate:.0f} | {told} |", flush=True)
     print(
-        "\n| calls | trigger → card ms | end of speech → final ms | no card | cores a call | MB |"
+        "\n| calls | trigger → card ms | end of speech → final ms | no card | no final | cores a call | MB |"
     )
-    print("|---:|---:|---:|---:|---:|---:|")
+    print("|---:|---:|---:|---:|---:|---:|---:|")
     for count in chosen.calls:
-        seconds = max(chosen.seconds, 30)
+        seconds = max(chosen.seconds, 90)
         times, cores, memory = await by_sound(site, tokens, count, seconds=seconds)
-        told = f"{row(times.shown)} | {row(times.final)} | {times.missed} | {cores:.2f}"
+        told = f"{row(times.shown)} | {row(times.final)} | {times.missed} | {times.unheard} | {cores:.2f}"
         print(f"| {count} | {told} | {memory:.0f} |", flush=True)
     if chosen.soak:
         await soak(site, tokens, chosen.soak)
@@ -331,7 +373,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--sessions", type=int, nargs="*", default=[1, 60, 300])
-    parser.add_argument("--calls", type=int, nargs="*", default=[1, 4, 8])
+    parser.add_argument("--calls", type=int, nargs="*", default=[1, 8])
     parser.add_argument("--soak", type=float, default=0, help="minutes")
     chosen = parser.parse_args()
     limits = {"limit_teleprompter_rpm": "1000000", "limit_rpm": "1000000"}

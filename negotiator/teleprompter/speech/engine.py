@@ -98,8 +98,8 @@ class EngineKind:
 
 
 _ENGLISH: Final = ("en",)
-LANGUAGES: Final = ("en", "de", "es", "fr", "it", "nl", "pt")
-"""Languages that a session can name: of those that Whisper base knows, the ones it was trained on most."""
+_SEVERAL: Final = ("en", "de", "es", "fr", "it", "nl", "pt")
+"""Of the languages that Whisper base knows, the ones it was trained on most; a session can name these."""
 _WHISPER: Final = ("ctranslate2", "tokenizers")
 MAX_WHOLE_UTTERANCE_MS: Final = 6_000
 """Greatest length of an utterance for services that recognise it whole and so hold it in memory meanwhile."""
@@ -165,7 +165,7 @@ ENGINE_KINDS: Final[dict[str, EngineKind]] = {
             "segmented",
             interim=True,
             word_times=False,
-            languages=LANGUAGES,
+            languages=_SEVERAL,
             offline=True,
             quality_note=(
                 "Embedded Whisper base, on this machine: of English people read or said without noise it mistakes about"

@@ -10,6 +10,7 @@ import pytest
 from negotiator.settings import Settings
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import refused
+from tests.helpers.fake_recognizer import FakeRecognizer
 from tests.helpers.teleprompter_client import (
     CONSENT,
     PATH,
@@ -34,6 +35,7 @@ async def test_a_session_is_opened_under_a_consent(teleprompter_client: Teleprom
     assert view["engine"] == {
         "id": "none",
         "interim": True,
+        "languages": [],
         "processor": None,
         "quality_note": "You send the words; nothing is heard.",
     }
@@ -48,7 +50,7 @@ async def test_a_session_is_opened_under_a_consent(teleprompter_client: Teleprom
         ({}, "/consent"),
         ({"consent": {"basis": "somehow", "confirmed_by": "Ada"}}, "/consent/basis"),
         ({"consent": {"basis": "test"}}, "/consent/confirmed_by"),
-        ({"consent": CONSENT, "language": "de"}, "/language"),
+        ({"consent": CONSENT, "language": "tlh"}, "/language"),
         ({"consent": CONSENT, "source": "telepathy"}, "/source"),
         ({"consent": CONSENT, "keep": "forever"}, "/keep"),
         ({"consent": CONSENT, "invisible": True}, "/invisible"),
@@ -292,6 +294,25 @@ async def test_what_nobody_needs_is_taken_out_before_it_is_kept(
     )
     text = (await teleprompter_client.events(one))["items"][0]["text"]
     assert text == "Charge [card] and mail [email], at $52,000."
+
+
+@covers("8.1:language")
+@pytest.mark.asyncio
+async def test_a_session_says_which_languages_are_heard_and_understood(
+    fake_recognizer: FakeRecognizer, teleprompter_client: TeleprompterClient
+) -> None:
+    wanted = {"consent": CONSENT, "source": "audio", "language": "en"}
+    view = (await teleprompter_client.send("POST", PATH, wanted)).json()
+    assert view["engine"]["languages"] == list(fake_recognizer.caps.languages) == ["en"]
+    assert view["languages"] == {"cards": ["en"], "figures": ["en"], "redaction": ["en"]}
+    not_heard = await teleprompter_client.send("POST", PATH, wanted | {"language": "de"})
+    refused(not_heard, 422, "validation_failed")
+    assert [entry["pointer"] for entry in not_heard.json()["errors"]] == ["/language"]
+    written = {"consent": CONSENT, "language": "de"}
+    view = (await teleprompter_client.send("POST", PATH, written)).json()
+    assert view["language"] == "de"
+    assert "dieses Gespräch" in view["notice_text"]
+    assert view["languages"]["redaction"] == ["en"]
 
 
 @covers("8.1:owner")

@@ -8,7 +8,6 @@ from tests.contract.requirements import covers
 from tests.helpers.answer_checks import refused
 from tests.helpers.asgi_websocket import WebSocketRefused, connect
 from tests.helpers.fake_recognizer import FakeRecognizer, sentence_as_audio
-from tests.helpers.fake_recognizer import fake_recognizer as fake_recognizer
 from tests.helpers.teleprompter_client import TeleprompterClient
 
 
