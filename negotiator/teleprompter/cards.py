@@ -61,6 +61,13 @@ PAST_LIMIT: Final = FigureAdvice(
     "tac_re_anchor",
     urgent=True,
 )
+STILL_PAST_LIMIT: Final = FigureAdvice(
+    "They have moved, still past your limit",
+    "Thank you, we are closer. What else can you do to get there?",
+    "Let them take the next step too; your figure stays where it is.",
+    "tac_hold_position",
+    urgent=True,
+)
 AT_TARGET: Final = FigureAdvice(
     "That figure meets your target",
     "Good. Shall we write that down, with the rest of what we said?",
@@ -89,7 +96,8 @@ MINE_PAST_LIMIT: Final = FigureAdvice(
     urgent=True,
 )
 FIGURE_ADVICE: Final = (
-    *(OPENED_PAST_LIMIT, PAST_LIMIT, AT_TARGET, THEY_MOVED, MY_MOVES, MINE_PAST_LIMIT),
+    *(OPENED_PAST_LIMIT, PAST_LIMIT, STILL_PAST_LIMIT, AT_TARGET, THEY_MOVED, MY_MOVES),
+    MINE_PAST_LIMIT,
 )
 
 
@@ -121,12 +129,14 @@ def _advice(
         if past:
             return MINE_PAST_LIMIT
         return MY_MOVES if _moves_in_a_row(one, earlier) >= MOVES_IN_A_ROW else None
+    moved = one.previous is not None and _gain(one, one.previous, one.value) > 0
+    if past and moved:
+        return STILL_PAST_LIMIT
     if past:
         is_first = not any(before.topic == one.limit.topic for before in earlier)
         return OPENED_PAST_LIMIT if is_first else PAST_LIMIT
     if one.limit.is_mine and one.standing == "at_target":
         return AT_TARGET
-    moved = one.previous is not None and _gain(one, one.previous, one.value) > 0
     return THEY_MOVED if moved else None
 
 

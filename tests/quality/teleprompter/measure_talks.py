@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -101,8 +102,7 @@ def shipped_analyser(embedder: Any) -> UtteranceAnalyser:
 def negotiation_of(talk: Mapping[str, Any]) -> NegotiationSession:
     """The negotiation of a talk: one issue, whose ends are the target and the walk-away."""
     issue, role = talk["issue"], role_of(talk)
-    low, high = str(issue["min"]), str(issue["max"])
-    more = talk["me_role"] in _HIGHER_IS_BETTER or role in _HIGHER_IS_BETTER
+    worst, best = ends_of_span(talk)
     name = str(issue["name"]).replace(" ", "_")
     body = NegotiationBody.model_validate(
         {
@@ -113,15 +113,22 @@ def negotiation_of(talk: Mapping[str, Any]) -> NegotiationSession:
                 {
                     "name": name,
                     "type": "money",
-                    "direction": "higher" if more else "lower",
-                    "range": {"min": low, "max": high},
+                    "direction": "higher" if Decimal(best) > Decimal(worst) else "lower",
+                    "range": {"min": str(issue["min"]), "max": str(issue["max"])},
                 }
             ],
-            "target": {"package": {name: high if more else low}},
-            "walk_away": {"package": {name: low if more else high}},
+            "target": {"package": {name: best}},
+            "walk_away": {"package": {name: worst}},
         }
     )
     return NegotiationSession("neg_1", "usr_1", b"{}", parse_terms(body, lenient=True), 0)
+
+
+def ends_of_span(talk: Mapping[str, Any]) -> tuple[str, str]:
+    """The worst and the best end of the span for the user."""
+    ends = str(talk["issue"]["min"]), str(talk["issue"]["max"])
+    more = {talk["me_role"], role_of(talk)} & _HIGHER_IS_BETTER
+    return ends if more else (ends[1], ends[0])
 
 
 def role_of(talk: Mapping[str, Any]) -> NegotiationRole | None:
@@ -211,9 +218,18 @@ def _f1(turns: Sequence[Turn], move: str, cues: Sequence[frozenset[str]]) -> flo
     return 2 * both / max(sum(meant) + sum(found), 1)
 
 
-def as_text(talk: Sequence[Turn]) -> str:
-    """A talk with the cards that are shown, as plain text."""
-    lines: list[str] = []
+def about_talk(talk: Mapping[str, Any]) -> str:
+    """Who the user is, what it is about, and the limits that the cards know."""
+    issue, worst, best = talk["issue"], *ends_of_span(talk)
+    return (
+        f"# ME is the {talk['me_role']}: {talk['item']}. {issue['name']} {issue['unit_of']} in "
+        f"{talk['currency']}: target {best}, walk-away {worst}"
+    )
+
+
+def as_text(talk: Sequence[Turn], about: str = "") -> str:
+    """A talk with the cards that are shown, as plain text; `about` is its first line."""
+    lines = [about] if about else []
     for turn in talk:
         lines.append(f"{'ME  ' if turn.speaker == 'me' else 'THEM'}: {turn.text}")
         lines += [
@@ -247,7 +263,9 @@ def main() -> None:
         target = Path(sys.argv[2])
         target.mkdir(parents=True, exist_ok=True)
         for talk in talks:
-            (target / f"{talk[0].talk}.txt").write_text(as_text(talk))
+            name = talk[0].talk
+            told = orjson.loads((folder / f"{name}.json").read_bytes())
+            (target / f"{name}.txt").write_text(as_text(talk, about_talk(told)))
 
 
 if __name__ == "__main__":

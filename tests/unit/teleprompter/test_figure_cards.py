@@ -74,6 +74,10 @@ def test_the_figure_s_card_is_shown_and_the_phrase_waits() -> None:
             [("me", "I want forty eight thousand"), ("them", "we offer thirty thousand")],
             ["That figure is past your limit"],
         ),
+        (
+            [("them", "we offer thirty thousand"), ("them", "we offer thirty five thousand")],
+            ["They open past your limit", "They have moved, still past your limit"],
+        ),
         ([("them", "we offer fifty thousand")], ["That figure meets your target"]),
         (
             [("them", "we offer forty two thousand"), ("them", "we offer forty four thousand")],
