@@ -27,10 +27,20 @@ log = logger(__name__)
 
 
 class SentenceEmbedder(Protocol):
-    """Turns texts into unit vectors off the event loop; `model` names the model and its version."""
+    """Turns texts into unit vectors off the event loop.
+
+    `model` names the model and its version; `state` is `ready` once it is loaded.
+    """
 
     @property
     def model(self) -> str: ...
+
+    @property
+    def state(self) -> str: ...
+
+    async def prepare(self) -> None:
+        """Load what embedding needs, which may take seconds; 503 when that fails."""
+        ...
 
     async def embed(self, texts: Sequence[str]) -> Any:
         """One row for each text: float32 [texts, dimensions]."""
@@ -46,9 +56,11 @@ class ToolVectors:
         self._queries = BoundedCache[str, "SentenceVector"](_QUERIES)
 
     async def of_query(self, text: str) -> "SentenceVector | None":
-        """The vector of a query; None when it cannot be computed."""
+        """The vector of a query; None when it cannot be computed now: no query waits for the model to load."""
         found = self._queries.get(text)
         if found is None:
+            if self._embedder.state != "ready":
+                return None
             try:
                 found = (await self._embedder.embed([text]))[0]
             except Unavailable as fault:
@@ -59,11 +71,19 @@ class ToolVectors:
 
     async def fill(self, index: "SearchIndex") -> None:
         """Give the index the vectors that it waits for: stored ones, and new ones unless another worker computes."""
-        waiting = list(index.vectors.waiting.items())
+        try:
+            await self._embedder.prepare()
+            await self._fill(index, list(index.vectors.waiting.items()))
+        except Unavailable as fault:
+            log.warning("the directory searches by words alone", detail=str(fault))
+
+    async def _fill(
+        self, index: "SearchIndex", waiting: Sequence[tuple[int, tuple[str, ...]]]
+    ) -> None:
         if not waiting:
             return
         known = await asyncio.to_thread(self._stored)
-        missing: list[tuple[int, tuple[str, str]]] = []
+        missing: list[tuple[int, tuple[str, ...]]] = []
         for slot, texts in waiting:
             if (vector := known.get(self._digest(texts))) is None:
                 missing.append((slot, texts))
@@ -81,13 +101,15 @@ class ToolVectors:
                 await self._compute(index, missing[start : start + _BATCH], file)
 
     async def _compute(
-        self, index: "SearchIndex", batch: Sequence[tuple[int, tuple[str, str]]], file: Any
+        self, index: "SearchIndex", batch: Sequence[tuple[int, tuple[str, ...]]], file: Any
     ) -> None:
         import numpy as np
 
         rows = await self._embedder.embed([text for _, texts in batch for text in texts])
-        for (slot, texts), pair in zip(batch, rows.reshape(len(batch), 2, -1), strict=True):
-            vector = pair.sum(axis=0)
+        for (slot, texts), found in zip(
+            batch, rows.reshape(len(batch), len(batch[0][1]), -1), strict=True
+        ):
+            vector = found.sum(axis=0)
             short = (vector / np.linalg.norm(vector)).astype("<f2")
             file.write(self._digest(texts) + short.tobytes())
             index.vectors.put(slot, texts, short.astype(np.float32))
@@ -108,5 +130,5 @@ class ToolVectors:
             for at in range(0, len(stored) - size + 1, size)
         }
 
-    def _digest(self, texts: tuple[str, str]) -> bytes:
+    def _digest(self, texts: tuple[str, ...]) -> bytes:
         return hashlib.blake2b("\0".join(texts).encode(), digest_size=_DIGEST).digest()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from negotiator.directory.search.terms import inner_words, joined, stem, words
-from negotiator.directory.taxonomy import TAXONOMY
+from negotiator.directory.taxonomy import TASKS, TAXONOMY
 from negotiator.search_terms import fold_text
 
 SEARCHED_FIELDS: Final = (
@@ -16,8 +16,9 @@ SEARCHED_FIELDS: Final = (
     "description",
     "publisher",
     "package",
+    "tasks",
 )
-FIELD_IMPACTS: Final = (0.75, 0.55, 0.45, 0.4, 0.2, 0.4, 0.2, 0.55)
+FIELD_IMPACTS: Final = (0.75, 0.55, 0.45, 0.4, 0.2, 0.4, 0.2, 0.25, 0.55)
 """How much a word in each of these fields counts, 0 to 1; the last is for a word inside a word of the name."""
 _INNER: Final = len(FIELD_IMPACTS) - 1
 
@@ -97,6 +98,7 @@ def _field_words(document: dict[str, Any]) -> Iterator[list[str]]:
     publisher: dict[str, Any] = document["publisher"] or {}
     yield words(publisher.get("name") or "")
     yield words(" ".join(package["identifier"] for package in document["packages"]))
+    yield words(" ".join(TASKS[each] for each in document["subcategories"]))
 
 
 def facets_of(document: dict[str, Any]) -> dict[str, list[str | None]]:

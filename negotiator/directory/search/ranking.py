@@ -13,7 +13,7 @@ from negotiator.values import DAY
 HIGHEST_SCORE: Final = 10_000
 """A score of 1.0, as the integer that lists are ordered by."""
 _TEXT, _POPULARITY, _QUALITY, _FRESHNESS = 0.70, 0.15, 0.10, 0.05
-_MEANING: Final = 0.5
+_MEANING: Final = 0.7
 _FAMOUS: Final = 1000
 _DEPRECATED: Final = 0.5
 _FRESH: Final = np.float32(_FRESHNESS) * np.exp(-np.arange(4000) / 365).astype(np.float32)

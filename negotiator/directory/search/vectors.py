@@ -5,24 +5,24 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.directory.taxonomy import TAXONOMY
+from negotiator.directory.taxonomy import TASKS, TAXONOMY
 
 SentenceVector = NDArray[np.float32]
 _FIRST: Final = 1024
 _FEW: Final = 100
 
 
-def sentences_of(document: dict[str, Any]) -> tuple[str, str]:
-    """The two texts whose vectors are added: what the tool says of itself, and the words it is sorted under."""
-    category, tags = TAXONOMY.get(document["category"]), ", ".join(document["tags"])
-    parts = (
-        [category.subcategories.get(each, "") for each in document["subcategories"]]
-        if category
-        else []
-    )
+def sentences_of(document: dict[str, Any]) -> tuple[str, ...]:
+    """The texts whose vectors are added: what the tool says of itself, the words it is sorted under, and what people
+    want done with tools of its kind.
+    """
+    category, parts = TAXONOMY.get(document["category"]), document["subcategories"]
+    names = [category.subcategories.get(each, "") for each in parts] if category else []
+    tags = ", ".join(document["tags"])
     return (
         f"{document['name']}: {document['summary']} {tags}",
-        ", ".join(filter(None, (*parts, tags))) or document["name"],
+        ", ".join(filter(None, (*names, tags))) or document["name"],
+        "; ".join(TASKS[each] for each in parts) or document["summary"],
     )
 
 
@@ -30,7 +30,7 @@ class VectorColumn:
     """A unit vector for each tool. Texts wait in `waiting`, by slot, until their vector is computed."""
 
     def __init__(self) -> None:
-        self.waiting: dict[int, tuple[str, str]] = {}
+        self.waiting: dict[int, tuple[str, ...]] = {}
         self._rows: SentenceVector = np.zeros((0, 0), np.float32)
 
     @property
@@ -38,7 +38,7 @@ class VectorColumn:
         """Whether nearly every tool has a vector, so that meaning may count."""
         return len(self._rows) > 0 and len(self.waiting) <= len(self._rows) // _FEW
 
-    def put(self, slot: int, texts: tuple[str, str], vector: SentenceVector) -> None:
+    def put(self, slot: int, texts: tuple[str, ...], vector: SentenceVector) -> None:
         """Set the vector of these texts, unless the tool has other texts by now."""
         if self.waiting.get(slot) != texts:
             return

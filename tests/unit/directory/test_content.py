@@ -94,7 +94,7 @@ def test_a_drawer_of_another_directory_leads_to_one_category_only() -> None:
 
 
 def test_no_file_is_without_a_category() -> None:
-    beside = {"taxonomy", "sources", "synonyms", "languages"}
+    beside = {"taxonomy", "sources", "synonyms", "languages", "tasks"}
     assert {path.stem for path in CONTENT.glob("*.toml")} == {*ORDER, *beside}
 
 
@@ -191,6 +191,15 @@ def test_no_text_carries_hidden_or_directing_characters() -> None:
     for tool in ALL:
         for text in (tool["name"], tool["summary"], tool.get("description", "")):
             assert text.isprintable(), tool["slug"]
+
+
+def test_each_subcategory_says_what_people_want_done() -> None:
+    tasks: dict[str, str] = _read("tasks")["tasks"]
+    parts = [
+        part["slug"] for each in _read("taxonomy")["category"] for part in each["subcategories"]
+    ]
+    assert list(tasks) == parts
+    assert all(25 <= len(text) <= 300 and text.isprintable() for text in tasks.values())
 
 
 def test_a_synonym_belongs_to_one_group_and_there_are_many() -> None:

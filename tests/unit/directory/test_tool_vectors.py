@@ -24,6 +24,11 @@ class ThemeEmbedder:
 
     def __init__(self) -> None:
         self.texts = 0
+        self.state = "idle"
+
+    async def prepare(self) -> None:
+        """Nothing to load."""
+        self.state = "ready"
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """A row for each text."""
@@ -66,7 +71,7 @@ async def test_vectors_are_computed_once_and_then_read_from_the_file(tmp_path: P
     index = tools()
     index.put([entry("Kettle", "boils music", key="tool_3")])
     await ToolVectors(second, tmp_path).fill(index)
-    assert (first.texts, second.texts) == (6, 2)
+    assert (first.texts, second.texts) == (9, 3)
     assert index.vectors.waiting == {}
 
 
@@ -79,4 +84,4 @@ async def test_one_of_several_workers_computes(tmp_path: Path) -> None:
         await vectors.fill(index)
         assert (embedder.texts, index.vectors.present) == (0, False)
     await vectors.fill(index)
-    assert (embedder.texts, index.vectors.present) == (6, True)
+    assert (embedder.texts, index.vectors.present) == (9, True)
