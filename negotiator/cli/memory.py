@@ -55,22 +55,6 @@ async def reembed_memories(as_json: JsonOption = False) -> None:
     print_result(result, f"{done} memories have a new vector by {name}.", as_json=as_json)
 
 
-@memory_app.command("prepare")
-@async_command
-async def prepare_model(as_json: JsonOption = False) -> None:
-    """Build the file of the sentence model, which the first use would otherwise do in the background."""
-    from negotiator.compose.assistant import (
-        build_embedder,  # imported here, because it loads half of the service
-    )
-
-    embedder = build_embedder(load_settings())
-    try:
-        await embedder.prepare()
-    finally:
-        await embedder.close()
-    print_result({"model": embedder.model}, f"{embedder.model} is ready.", as_json=as_json)
-
-
 @memory_app.command("review")
 @async_command
 async def review_memories(

@@ -74,11 +74,16 @@ class MemoryServices:
         return f"{'ok' if embedder.state == 'ready' else embedder.state}: {embedder.model}"
 
     async def warm(self) -> None:
-        """Load the model in the background if there is any memory; a process without memories stays small."""
-        if self.embedder.embedder.state == "idle" and await self.memories.store.read(
-            vector_queries.is_any_stored
-        ):
+        """Load the model in the background if there is any memory, else only build its file.
+
+        A process of a service without memories stays small.
+        """
+        if self.embedder.embedder.state != "idle":
+            return
+        if await self.memories.store.read(vector_queries.is_any_stored):
             self.embedder.prepare()
+        else:
+            self.embedder.build()
 
     async def close(self) -> None:
         await self.search.close()

@@ -4,7 +4,7 @@ The head names the counterparty, the kind and the tags. Questions often name onl
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -70,6 +70,7 @@ class MemoryEmbedder:
         self.failure = ""
         """Why the model could not be loaded at the last attempt."""
         self._preparing: asyncio.Task[None] | None = None
+        self._building: asyncio.Task[None] | None = None
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -79,8 +80,13 @@ class MemoryEmbedder:
     def prepare(self) -> "asyncio.Task[None]":
         """Load the model in the background; the task never fails."""
         if self._preparing is None or self._preparing.done():
-            self._preparing = asyncio.create_task(self._prepare())
+            self._preparing = asyncio.create_task(self._attempt(self.embedder.prepare))
         return self._preparing
+
+    def build(self) -> None:
+        """Make the model's file in the background, once in the life of the process."""
+        if self._building is None:
+            self._building = asyncio.create_task(self._attempt(self.embedder.build))
 
     async def is_ready(self) -> bool:
         """Whether embedding takes no more than its time; loads the model and waits up to `READY_SECONDS` for it."""
@@ -103,8 +109,9 @@ class MemoryEmbedder:
         )
 
     async def close(self) -> None:
-        if self._preparing is not None and not self._preparing.done():
-            self._preparing.cancel()
+        for task in (self._preparing, self._building):
+            if task is not None and not task.done():
+                task.cancel()
         await self.embedder.close()
 
     async def _vectors(self, memories: Sequence[EmbeddedText]) -> "NDArray[float32]":
@@ -129,13 +136,16 @@ class MemoryEmbedder:
         name = glossary().translate(name) if english else name
         return ", ".join(part for part in (name, memory.kind, *memory.tags) if part)
 
-    async def _prepare(self) -> None:
+    async def _attempt(self, step: Callable[[], Awaitable[None]]) -> None:
         try:
-            await self.embedder.prepare()
+            await step()
             self.failure = ""
         except Unavailable as fault:
             log.error("the embedding model cannot be loaded", detail=fault.detail)
             self.failure = fault.description
+        except OSError as fault:
+            log.error("the embedding model cannot be stored", detail=str(fault))
+            self.failure = "The embedding model cannot be stored."
 
 
 NOT_EMBEDDED: Final = StoredEmbedding("", b"")

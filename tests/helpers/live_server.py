@@ -17,7 +17,7 @@ import httpx2
 from negotiator.settings import Settings
 from negotiator.store.statement import Transaction
 from negotiator.store.store import make_store
-from tests.conftest import make_settings
+from tests.conftest import MODELS, make_settings
 
 ROUNDS: Final = int(os.environ.get("NEGOTIATOR_TEST_ROUNDS", "5"))
 """How often races and kills are repeated; 100 before a release (docs/operations)."""
@@ -62,6 +62,7 @@ class Server:
         mine = {
             "base_url": self.base,
             "data_dir": str(self.folder / "var"),
+            "models_dir": str(MODELS),
             "keys_dir": str(self.folder / "keys"),
             "limit_rpm": "1000000",
             "limit_baseline_rpm": "1000000",

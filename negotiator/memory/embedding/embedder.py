@@ -42,6 +42,10 @@ class Embedder(Protocol):
     @property
     def state(self) -> EmbedderState: ...
 
+    async def build(self) -> None:
+        """Make the model's file if there is none; loads nothing. 503 when that fails."""
+        ...
+
     async def prepare(self) -> None:
         """Load what embedding needs, which may take seconds; 503 when that fails."""
         ...
@@ -67,6 +71,9 @@ class HashingEmbedder:
         self.lesser = lesser
         self.english_only = True
         self.state: EmbedderState = "ready"
+
+    async def build(self) -> None:
+        pass
 
     async def prepare(self) -> None:
         pass

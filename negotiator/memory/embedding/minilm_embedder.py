@@ -60,6 +60,11 @@ class MiniLmEmbedder:
         self._models = models
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="embedding")
         self._loaded: tuple[Any, Any] | None = None
+        self._building: subprocess.Popen[bytes] | None = None
+
+    async def build(self) -> None:
+        """Build the 8-bit model if no process has; 503 when it cannot be built."""
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._built)
 
     async def prepare(self) -> None:
         """Build the 8-bit model if no process has, and load it; 503 when it cannot be built."""
@@ -77,6 +82,8 @@ class MiniLmEmbedder:
 
     async def close(self) -> None:
         self._thread.shutdown(wait=False, cancel_futures=True)
+        if self._building is not None:
+            self._building.kill()
 
     def _embed(self, texts: Sequence[str]) -> "Vectors":
         import numpy as np
@@ -115,13 +122,14 @@ class MiniLmEmbedder:
                 log.info("building the embedding model", target=str(target))
                 command = [sys.executable, "-m", "negotiator.memory.embedding.minilm_export"]
                 # The command is fixed; both paths come from the operator.
-                made = subprocess.run(  # noqa: S603
+                self._building = subprocess.Popen(  # noqa: S603
                     [*command, str(self._files.weights), str(target)],
-                    capture_output=True,
-                    check=False,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
                 )
-                if made.returncode:
-                    fault = made.stderr.decode(errors="replace")[-2000:]
+                _, told = self._building.communicate()
+                if self._building.returncode:
+                    fault = told.decode(errors="replace")[-2000:]
                     raise Unavailable("The embedding model cannot be built.", detail=fault)
         return target
 

