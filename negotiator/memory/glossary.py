@@ -28,13 +28,13 @@ QueryTerm = Mapping[str, float]
 class Glossary:
     """`foreign` maps words and stems of each language to their English, `alike` English stems to their synonyms.
 
-    `beginnings` are the first letters of the German words, by which parts of compounds are looked for.
+    `beginnings` are the first letters of the words of each language: a word or a compound begins as one of them.
     """
 
     foreign: Mapping[str, Mapping[str, str]]
     function_words: Mapping[str, frozenset[str]]
     alike: Mapping[str, tuple[str, ...]]
-    beginnings: frozenset[str]
+    beginnings: Mapping[str, frozenset[str]]
 
     def translate(self, text: str) -> str:
         """The text with the words that the glossary knows in English; an English text as it is.
@@ -93,13 +93,16 @@ class Glossary:
         """The English of one word; empty when it is unknown, or English already."""
         if language:
             return self._of_language(word, language)
-        if len(word) < _SHORTEST_ALONE or _stem("english", word) in self.alike:
+        if len(word) < _SHORTEST_ALONE:
             return ""
         found = self._of_language(word, "de")
-        return found or self.foreign["fr"].get(word) or self.foreign["es"].get(word) or ""
+        found = found or self.foreign["fr"].get(word) or self.foreign["es"].get(word) or ""
+        return "" if found and _stem("english", word) in self.alike else found
 
     def _of_language(self, word: str, language: str) -> str:
         for spelled in dict.fromkeys((word, _without_e(word))):
+            if spelled[:_SHORTEST_STEM] not in self.beginnings[language]:
+                continue
             if found := self._known(spelled, language):
                 return found
             if language == "de" and (parts := " ".join(self._parts(spelled))):
@@ -107,6 +110,8 @@ class Glossary:
         return ""
 
     def _known(self, word: str, language: str) -> str:
+        if word[:_SHORTEST_STEM] not in self.beginnings[language]:
+            return ""
         known = self.foreign[language]
         if found := known.get(word):
             return found
@@ -116,8 +121,6 @@ class Glossary:
     def _parts(self, word: str) -> Iterator[str]:
         """The parts of a German compound in English; nothing unless all are known."""
         for at in range(len(word) - _SHORTEST_STEM, _SHORTEST_STEM - 1, -1):
-            if word[at : at + _SHORTEST_STEM] not in self.beginnings:
-                continue
             last = self._known(word[at:], "de")
             if not last:
                 continue
@@ -150,7 +153,9 @@ def glossary() -> Glossary:
             for word in fold_text(listed).split():
                 words[name].setdefault(word, head)
     foreign = {name: {**_stems(known, name), **known} for name, known in words.items()}
-    beginnings = frozenset(word[:_SHORTEST_STEM] for word in foreign["de"])
+    beginnings = {
+        name: frozenset(word[:_SHORTEST_STEM] for word in known) for name, known in foreign.items()
+    }
     return Glossary(foreign, function_words, alike, beginnings)
 
 
