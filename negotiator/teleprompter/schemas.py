@@ -164,7 +164,10 @@ class EngineView(TypedDict):
 
 
 class LanguagesView(TypedDict):
-    """The languages in which cards are raised, figures read, and spoken numbers and addresses redacted."""
+    """The languages in which cards are raised, figures read, and spoken numbers redacted.
+
+    Written cards, accounts, addresses and keys are redacted in every language.
+    """
 
     cards: list[str]
     figures: list[str]

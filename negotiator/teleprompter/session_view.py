@@ -5,6 +5,9 @@ from typing import Final
 
 from negotiator import values
 from negotiator.teleprompter import consent, session_transitions
+from negotiator.teleprompter.cards import CARD_LANGUAGES
+from negotiator.teleprompter.figure_kinds import FIGURE_LANGUAGES
+from negotiator.teleprompter.redaction import REDACTION_LANGUAGES
 from negotiator.teleprompter.schemas import (
     MAX_EVENTS,
     EngineView,
@@ -34,7 +37,11 @@ TEXT_ENGINE: Final[EngineView] = {
     "processor": None,
     "quality_note": "You send the words; nothing is heard.",
 }
-UNDERSTOOD: Final[LanguagesView] = {"cards": ["en"], "figures": ["en"], "redaction": ["en"]}
+UNDERSTOOD: Final[LanguagesView] = {
+    "cards": list(CARD_LANGUAGES),
+    "figures": list(FIGURE_LANGUAGES),
+    "redaction": list(REDACTION_LANGUAGES),
+}
 
 
 @dataclass(frozen=True, slots=True)

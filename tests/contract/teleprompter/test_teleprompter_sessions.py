@@ -304,7 +304,8 @@ async def test_a_session_says_which_languages_are_heard_and_understood(
     wanted = {"consent": CONSENT, "source": "audio", "language": "en"}
     view = (await teleprompter_client.send("POST", PATH, wanted)).json()
     assert view["engine"]["languages"] == list(fake_recognizer.caps.languages) == ["en"]
-    assert view["languages"] == {"cards": ["en"], "figures": ["en"], "redaction": ["en"]}
+    assert view["languages"]["cards"] == view["languages"]["redaction"] == ["en"]
+    assert view["languages"]["figures"] == ["en", "de", "fr", "es"]
     not_heard = await teleprompter_client.send("POST", PATH, wanted | {"language": "de"})
     refused(not_heard, 422, "validation_failed")
     assert [entry["pointer"] for entry in not_heard.json()["errors"]] == ["/language"]
