@@ -11,17 +11,19 @@ from tests.helpers.synthetic_speech import PIECE, silence, synthesise
 from tests.live.teleprompter.socket_client import TeleprompterUser, bound
 
 SCRIPT: Final = (
-    ("them", "honestly that is way over our budget", "budget"),
-    ("them", "i have to ask my manager before i can sign", "authority"),
-    ("them", "your competitor is much cheaper", "competitor"),
-    ("them", "this is our final offer take it or leave it", "ultimatum"),
+    ("me", "the first two pages have not changed"),
+    ("them", "honestly that is way over our budget"),
+    ("me", "i have sent you the papers this morning"),
+    ("them", "i have to ask my manager before i can sign"),
 )
+FAMILIES: Final = ["budget", "authority"]
+"""Of the cards that it raises; more than two are not shown in a minute."""
 CHANNELS: Final = ("me", "them")
 
 
 async def speak(socket: Any) -> None:
     """Both sides, one after the other, each in pieces of 100 ms, a little faster than people do."""
-    for speaker, text, _ in SCRIPT:
+    for speaker, text in SCRIPT:
         pcm = synthesise(text) + silence(900)
         number = bytes([CHANNELS.index(speaker)])
         for start in range(0, len(pcm), PIECE):
@@ -62,7 +64,7 @@ async def test_a_spoken_call_raises_the_cards_of_what_is_said(two_workers: Serve
         said = await asyncio.wait_for(listening, 30)
         await socket.close()
         families = {m["cue"]["family"] for m in said if m["type"] == "cue"}
-        assert families == {family for _, _, family in SCRIPT}
+        assert families == set(FAMILIES)
         assert any(m["type"] == "transcript.partial" for m in said)
         assert any(m["type"] == "level" for m in said)
         transcript = (await client.get(f"{one}/transcript", headers=caller.headers)).json()
@@ -71,7 +73,7 @@ async def test_a_spoken_call_raises_the_cards_of_what_is_said(two_workers: Serve
         assert "manager" in words
         spoken = [m for m in said if m["type"] == "transcript.final"]
         assert all(0 <= m["start_ms"] < m["end_ms"] for m in spoken)
-        assert all(m["speaker"] == "them" for m in spoken)
+        assert [m["speaker"] for m in spoken] == [speaker for speaker, _ in SCRIPT]
         await client.delete(one, headers=caller.headers)
 
 
@@ -80,8 +82,9 @@ async def test_the_same_call_as_text_raises_the_same_cards(two_workers: Server) 
     caller: TeleprompterUser = await bound(two_workers)
     async with two_workers.connect() as client:
         one = await caller.open(client)
-        for number, (_, text, _) in enumerate(SCRIPT):
-            await caller.say(client, one, f"u{number}", text)
+        for number, (speaker, text) in enumerate(SCRIPT):
+            if speaker == "them":
+                await caller.say(client, one, f"u{number}", text)
         events = (await client.get(f"{one}/events", headers=caller.headers)).json()["items"]
         families = [event["cue"]["family"] for event in events if event["type"] == "cue"]
-        assert families == [family for _, _, family in SCRIPT]
+        assert families == FAMILIES
