@@ -233,8 +233,9 @@ def _plausible(
     near = [one for one in readings if span[0] * least <= one <= span[1] * most]
     if near:
         return near[0]
-    few_words = readings[0] <= _FEW and not figure.sense.is_phrased  # "two?" counts something
-    if figure.currency or readings[0] >= _FULL_FIGURE or few_words:
+    is_small = readings[0] <= _FEW and readings[0] == readings[0].to_integral_value()
+    counts = is_small and not figure.sense.is_phrased  # "two?", but not "six and a half"
+    if figure.currency or readings[0] >= _FULL_FIGURE or counts:
         return None
     least, most = _SHORT_REACH
     short = {
