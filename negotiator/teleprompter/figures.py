@@ -37,6 +37,8 @@ _LEFT_OUT: Final = ((Decimal(1000), 1000), (Decimal(100), 100))
 """What people leave out, and below which number: "sixty three" may be 6,300, "two thirty" only 230,000."""
 _FULL_FIGURE: Final = 1000
 _FEW: Final = 12
+_YEARS: Final = range(1950, 2050)
+"""Bare numbers outside an issue's span that are rather years."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ class ComparedFigure:
 
     `kind` and `whose` say what it is. `is_offer` tells whether its owner, the speaker, now puts it on the table: an
     offer, a worst price they name ("1400 is the lowest"), or a price less a reduction; not a figure repeated from the
-    other side. `previous` is what the owner named last on this issue.
+    other side. `previous` is what the owner named last on this issue, `by` who says the figure now.
     """
 
     figure: SpokenFigure
@@ -94,16 +96,18 @@ class ComparedFigure:
     whose: Owner = "them"
     is_offer: bool = True
     previous: Decimal | None = None
+    by: Speaker | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class EarlierFigure:
-    """A value that was named before, in the ledger or in this talk: of which issue, whose and what."""
+    """A value that was named before, in the ledger or in this talk: of which issue, whose, what, and who said it."""
 
     topic: str
     value: Decimal
     whose: Owner
     kind: FigureKind = "offer"
+    by: Speaker | None = None
 
 
 def compare_figures(
@@ -148,7 +152,9 @@ def read_figures(
 
 def figures_as_earlier(read: Sequence[ComparedFigure]) -> tuple[EarlierFigure, ...]:
     """The figures of an utterance as those to come are read with them."""
-    return tuple(EarlierFigure(one.limit.topic, one.value, one.whose, one.kind) for one in read)
+    return tuple(
+        EarlierFigure(one.limit.topic, one.value, one.whose, one.kind, one.by) for one in read
+    )
 
 
 MAX_REMEMBERED: Final = 40
@@ -157,14 +163,17 @@ MAX_REMEMBERED: Final = 40
 
 def remember_figures(stored: Sequence[Any], read: Sequence[ComparedFigure]) -> list[Any]:
     """The figures of a talk as JSON, with those of one more utterance."""
-    new = [[one.topic, str(one.value), one.whose, one.kind] for one in figures_as_earlier(read)]
+    new = [
+        [one.topic, str(one.value), one.whose, one.kind, one.by] for one in figures_as_earlier(read)
+    ]
     return [*stored, *new][-MAX_REMEMBERED:]
 
 
 def remembered_figures(stored: Sequence[Any]) -> tuple[EarlierFigure, ...]:
     """The figures that `remember_figures` stored, oldest first."""
     return tuple(
-        EarlierFigure(topic, Decimal(value), whose, kind) for topic, value, whose, kind in stored
+        EarlierFigure(topic, Decimal(value), whose, kind, by)
+        for topic, value, whose, kind, by in stored
     )
 
 
@@ -232,7 +241,8 @@ def _plausible(
     least, most = _SURE_REACH if figure.sure else _LOOSE_REACH
     near = [one for one in readings if span[0] * least <= one <= span[1] * most]
     if near:
-        return near[0]
+        is_year = near[0] in _YEARS and not figure.currency and not figure.sense.is_phrased
+        return None if is_year else near[0]
     is_small = readings[0] <= _FEW and readings[0] == readings[0].to_integral_value()
     counts = is_small and not figure.sense.is_phrased  # "two?", but not "six and a half"
     if figure.currency or readings[0] >= _FULL_FIGURE or counts:
@@ -301,15 +311,15 @@ def _owned(
         alike = [one for one in named if one.topic == limit.topic and one.value == held.value]
         if alike and not any(one.whose == speaker and one.kind in STANDING_KINDS for one in alike):
             before = alike[-1]
-            if before.whose == listener or not figure.sense.is_phrased:
+            is_own = figure.sense.is_phrased or before.by == speaker
+            if before.whose == listener or not is_own:
                 kind, whose, is_offer = before.kind, before.whose, False
         elif held.value == limit.list_price and not figure.sense.is_phrased:
             kind, whose, is_offer = "list_price", _seller(limit), False
         elif _is_above_list(held, speaker):
             kind, is_offer = "other", False
-    return replace(
-        held, kind=kind, whose=whose, is_offer=is_offer, previous=_last(named, limit.topic, whose)
-    )
+    previous = _last(named, limit.topic, whose)
+    return replace(held, kind=kind, whose=whose, is_offer=is_offer, previous=previous, by=speaker)
 
 
 def _is_above_list(held: ComparedFigure, speaker: Speaker) -> bool:

@@ -105,7 +105,7 @@ def test_figures_of_a_talk_are_remembered_as_json() -> None:
         )
     known = remembered_figures(stored)
     assert len(known) == 40
-    assert known[-1] == EarlierFigure("price", Decimal(6880), "them", "offer")
+    assert known[-1] == EarlierFigure("price", Decimal(6880), "them", "offer", "them")
 
 
 @given(text=st.text(max_size=200), value=st.integers(1, 10**9))
