@@ -110,17 +110,19 @@ async def search_request(
         read = (await catalogue_index.current())[0].translate(query.text)
         translated = (read.language, read.text) if read else None
     since = query.updated_since
+    sort = query.sort or ("relevance" if query.text else "popularity")
+    text = translated[1] if translated else query.text
     return SearchRequest(
         query=query.text,
         filters=_filters(query),
         updated_since=None if since is None else _milliseconds(since),
-        sort=query.sort or ("relevance" if query.text else "popularity"),
+        sort=sort,
         facets=query.facets,
         limit=query.limit,
         now=values.now(),
         after=position,
         frozen=frozen,
-        vector=await catalogue_index.query_vector(translated[1] if translated else query.text),
+        vector=await catalogue_index.query_vector(text) if sort == "relevance" else None,
         translated=translated,
     )
 

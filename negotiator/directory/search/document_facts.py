@@ -18,7 +18,7 @@ SEARCHED_FIELDS: Final = (
     "package",
     "tasks",
 )
-FIELD_IMPACTS: Final = (0.75, 0.55, 0.45, 0.4, 0.2, 0.4, 0.2, 0.25, 0.55)
+FIELD_IMPACTS: Final = (0.65, 0.55, 0.45, 0.4, 0.2, 0.4, 0.2, 0.25, 0.55)
 """How much a word in each of these fields counts, 0 to 1; the last is for a word inside a word of the name."""
 _INNER: Final = len(FIELD_IMPACTS) - 1
 
