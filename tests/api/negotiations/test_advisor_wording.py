@@ -154,8 +154,9 @@ async def test_the_advisor_words_what_is_said_now_and_is_told_only_what_both_sid
     assert told["title"] == "Laptops"
     assert told["category"] == "hardware"
     assert told["offers"] == [["them", {"price": "€1,190"}]]
+    read = system + re.sub(r"(CASE|HEARD)-[0-9a-f]+", "", user)
     for private in ("1100", "1,100", "1111", "1,111", "905", "851", "902", "953", "Baltic"):
-        assert private not in system + user
+        assert private not in read
     assert move["expected"]["text"] in move["summary"]
     assert "it rests on" not in system + user
 
