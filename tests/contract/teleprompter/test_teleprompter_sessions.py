@@ -132,7 +132,8 @@ async def test_a_bare_no_is_a_refusal_after_a_request_only(
     teleprompter_client: TeleprompterClient,
 ) -> None:
     one = await teleprompter_client.open()
-    assert (await teleprompter_client.say(one, "No.", "u1"))["cues"] == []
+    cards = (await teleprompter_client.say(one, "No.", "u1"))["cues"]
+    assert "refusal" not in {card["cue"] for card in cards}
     await teleprompter_client.say(one, "Would you take eight hundred?", "u2", speaker="me")
     [card] = (await teleprompter_client.say(one, "No.", "u3"))["cues"]
     assert card["cue"] == "refusal"
