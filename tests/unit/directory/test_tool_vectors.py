@@ -2,6 +2,7 @@
 
 import fcntl
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -85,3 +86,34 @@ async def test_one_of_several_workers_computes(tmp_path: Path) -> None:
         assert (embedder.texts, index.vectors.present) == (0, False)
     await vectors.fill(index)
     assert (embedder.texts, index.vectors.present) == (9, True)
+
+
+async def test_pages_with_meaning_skip_and_repeat_nothing_while_the_catalogue_grows(
+    tmp_path: Path,
+) -> None:
+    index, vectors = indexed(), ToolVectors(ThemeEmbedder(), tmp_path)
+    texts = ("accounting", "bill", "music", "bill and song", "accounting with melody")
+    for number in range(25):
+        index.put([entry(f"T{number}", texts[number % 5], key=f"tool_{number:02}")])
+    await vectors.fill(index)
+    wanted = SearchRequest(
+        query="invoice bill",
+        sort="relevance",
+        limit=4,
+        now=AT,
+        vector=await vectors.of_query("bill"),
+    )
+    whole = set(ids(search_page(index, replace(wanted, limit=100))))
+    page = search_page(index, wanted)
+    seen = ids(page)
+    assert (page.total, len(whole)) == (20, 20)
+    for number in range(25, 200):
+        if page.last is None:
+            break
+        if number < 32:
+            index.put([entry(f"T{number}", texts[number % 5], key=f"tool_{number}")])
+            await vectors.fill(index)
+        page = search_page(index, replace(wanted, after=page.last, frozen=page.frozen))
+        seen += ids(page)
+    assert len(seen) == len(set(seen))
+    assert whole <= set(seen)
