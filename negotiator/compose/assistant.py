@@ -29,6 +29,7 @@ from negotiator.negotiations.past_evidence import PastEvidenceReader
 from negotiator.negotiations.plan_routes import BattlePlans
 from negotiator.negotiations.plans.evidence import AlternativeLead, LeadFinder, NoLeads
 from negotiator.negotiations.routes import Negotiations
+from negotiator.negotiations.tactic_recogniser import TacticRecogniser
 from negotiator.negotiations.tactic_routes import Tactics
 from negotiator.settings import Settings
 from negotiator.teleprompter.audio_pipeline import AudioPipeline
@@ -126,11 +127,14 @@ class TeleprompterServices:
     """The health check of speech."""
 
 
-def build_teleprompter(services: Services, memory: MemoryServices) -> TeleprompterServices:
+def build_teleprompter(
+    services: Services, memory: MemoryServices, tactics: TacticRecogniser
+) -> TeleprompterServices:
     """Build the teleprompter's slices."""
     settings, store = services.settings, services.store
     recognizer = make_recognizer(settings)
-    bus, analyser, guard = make_bus(settings), _analyser(services, memory), services.pipeline.guard
+    bus, guard = make_bus(settings), services.pipeline.guard
+    analyser = _analyser(services, memory, tactics)
     publish_revocations(store, bus)
     utterances = UtteranceService(store, analyser, EventLog(store, bus, guard))
     views = SessionViews(settings.base_url, SESSIONS_PATH, _engine_view(recognizer.caps))
@@ -153,13 +157,15 @@ def build_teleprompter(services: Services, memory: MemoryServices) -> Teleprompt
     )
 
 
-def _analyser(services: Services, memory: MemoryServices) -> UtteranceAnalyser:
+def _analyser(
+    services: Services, memory: MemoryServices, tactics: TacticRecogniser
+) -> UtteranceAnalyser:
     matcher, embedder = build_matcher(cue_catalogue()), memory.embedder.embedder
     folder = services.settings.models_folder
     classifiers = UserClassifiers(
         services.store, embedder, catalogue=matcher.catalogue, folder=folder
     )
-    return UtteranceAnalyser(matcher, classifiers, embedder, memory.search)
+    return UtteranceAnalyser(matcher, classifiers, embedder, memory.search, tactics)
 
 
 def _engine_view(caps: EngineCapabilities) -> EngineView:
@@ -198,12 +204,13 @@ def build_assistant(services: Services) -> Component:
     leads: LeadFinder = NoLeads()
     if "directory" in settings.services:
         leads = DirectoryLeads(ToolAlternatives(services.catalogue_index))
-    teleprompter = build_teleprompter(services, memory)
+    recogniser = TacticRecogniser(memory.embedder.embedder, settings.models_folder)
+    teleprompter = build_teleprompter(services, memory, recogniser)
     slices = [
         Negotiations(store, cursors),
         NegotiationAdvice(store, past, advisor),
         BattlePlans(store, cursors, advisor, leads, past),
-        Tactics(store, cursors, advisor, past),
+        Tactics(store, cursors, advisor, past, recogniser),
         memory.memories,
         memory.transfer,
         WinRoutes(store, cursors, memory.embedder, MEMORY_REFERENCES),
@@ -219,5 +226,5 @@ def build_assistant(services: Services) -> Component:
             "speech": teleprompter.check,
         },
         periodic_tasks=(memory.warm,),
-        closes=(*teleprompter.closes, advisor.close, memory.close),
+        closes=(*teleprompter.closes, recogniser.close, advisor.close, memory.close),
     )

@@ -4,7 +4,8 @@
 edits and moves it; `offers` records offers; `limits` says which packages the user may agree to. `advice_routes` answers
 leverage and the next move: `person_advice` asks the engine `concession` where a person is on the other side,
 `engine_input` asks `strategy` where it is a program. `plan_routes` makes battle plans, which show the steps of
-`concession`, and `tactic_routes` suggests tactics. `wording` has the words for values, packages and totals, with
+`concession`, `tactic_routes` suggests tactics, and `tactic_recogniser` hears those of
+the other side. `wording` has the words for values, packages and totals, with
 `issue_words`, `unit_price`, `voice` and `plain_text`. Tables: `negotiations`, `negotiation_events`, `offers`,
 `battle_plans`. The caller comes in with each call; agents and users are not imported.
 """

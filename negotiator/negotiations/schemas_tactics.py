@@ -319,10 +319,34 @@ class TacticList(TypedDict):
     next_cursor: str | None
 
 
+class TacticName(TypedDict):
+    """A tactic by id and name."""
+
+    id: str
+    name: str
+
+
+class RecognisedTacticView(TypedDict):
+    """A tactic of the other side, the words that show it, and how sure that is (0 to 1)."""
+
+    tactic: TacticName
+    quote: str
+    confidence: float
+    deceptive: bool
+
+
+RecognisedBy = Literal["phrases", "phrases_and_meaning"]
+
+
 class SuggestionsView(TypedDict):
-    """Tactics that fit, best first, the moves heard in the utterance, and a summary in plain words."""
+    """Tactics that fit, best first, the moves heard in the utterance, and a summary in plain words.
+
+    `recognised_by` is `phrases` where no sentence model is installed or it is being loaded, null without an
+    utterance.
+    """
 
     items: list[dict[str, Any]]
-    recognised: list[dict[str, Any]]
+    recognised: list[RecognisedTacticView]
+    recognised_by: RecognisedBy | None
     summary: str
     worded_by: str

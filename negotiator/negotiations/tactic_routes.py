@@ -1,8 +1,8 @@
 """The operations of `/api/tactics`, and `/api/negotiations/{id}/suggestions`."""
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from negotiator import values
@@ -27,7 +27,11 @@ from negotiator.negotiations.schemas_tactics import (
     TacticView,
 )
 from negotiator.negotiations.tactic_queries import StoredTactic
+from negotiator.negotiations.tactic_recogniser import HeardTactics, TacticRecogniser
 from negotiator.negotiations.tactics.catalogue import built_in_catalogue
+from negotiator.negotiations.tactics.facts import TacticSituation
+from negotiator.negotiations.tactics.ranking import TacticResult
+from negotiator.negotiations.tactics.tactic import Tactic
 from negotiator.negotiations.terms import Terms
 from negotiator.scopes import MEMORIES_WRITE
 from negotiator.store.statement import Transaction
@@ -48,6 +52,7 @@ class Tactics:
     cursors: Cursors
     advisor: Advisor
     past: PastEvidenceReader
+    recogniser: TacticRecogniser
 
     def operations(self) -> list[Operation]:
         return [*self._suggesting(), *self._reading(), *self._writing()]
@@ -200,6 +205,7 @@ class Tactics:
 
         session, rows, mine = await read_current(self.store, owner, unit)
         results = await self.past.results_by_tactic(owner)
+        heard = await self._heard(request.utterance)
 
         def work() -> dict[str, Any]:
             # The engine loads numpy: a worker that never advises does without.
@@ -219,7 +225,7 @@ class Tactics:
                 phase=request.phase,
                 utterance=request.utterance,
             )
-            return tactic_views.suggestions_view(situation, mine, request.limit, results=results)
+            return _suggestions(situation, heard, mine, request.limit, results)
 
         found = await asyncio.to_thread(work)
         offers = offer_history.ledger_offers(rows)
@@ -235,10 +241,14 @@ class Tactics:
         terms, situation = await asyncio.to_thread(
             described_tactic_situation, request, values.now()
         )
+        heard = await self._heard(request.utterance)
         found = await asyncio.to_thread(
-            tactic_views.suggestions_view, situation, mine, request.limit, results=results
+            _suggestions, situation, heard, mine, request.limit, results
         )
         return await self._worded(found, terms, request.utterance)
+
+    async def _heard(self, utterance: str | None) -> HeardTactics | None:
+        return None if utterance is None else await self.recogniser.recognise(utterance)
 
     async def list(self, call: Call[ListTactics]) -> dict[str, Any]:
         """A page of tactics; the cursor contains the id of the last one."""
@@ -325,3 +335,21 @@ class Tactics:
         )
         worded = await self.advisor.word(request)
         return tactic_views.with_words(found, worded.texts, worded.by)
+
+
+def _suggestions(
+    situation: TacticSituation,
+    heard: HeardTactics | None,
+    own: tuple[Tactic, ...],
+    limit: int,
+    results: Mapping[str, TacticResult],
+) -> dict[str, Any]:
+    if heard is None:
+        return tactic_views.suggestions_view(situation, own, limit, results=results)
+    return tactic_views.suggestions_view(
+        replace(situation, recognised=heard.moves),
+        own,
+        limit,
+        results=results,
+        recognised_by="phrases_and_meaning" if heard.by_meaning else "phrases",
+    )

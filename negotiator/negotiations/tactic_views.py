@@ -5,7 +5,11 @@ from typing import Any, Final
 
 from negotiator import values
 from negotiator.negotiations.engine_input import engine_result_json
-from negotiator.negotiations.schemas_tactics import ListTactics
+from negotiator.negotiations.schemas_tactics import (
+    ListTactics,
+    RecognisedBy,
+    RecognisedTacticView,
+)
 from negotiator.negotiations.tactic_queries import StoredTactic
 from negotiator.negotiations.tactics.catalogue import TacticCatalogue, built_in_catalogue
 from negotiator.negotiations.tactics.facts import PublicWords, TacticSituation
@@ -28,10 +32,11 @@ def suggestions_view(
     limit: int,
     *,
     results: Mapping[str, TacticResult],
+    recognised_by: RecognisedBy | None = None,
 ) -> dict[str, Any]:
     """The suggestions for a situation, and the recognised moves with the words quoted from the utterance.
 
-    `own` are the user's tactics, `results` the user's record by tactic id.
+    `own` are the user's tactics, `results` the user's record by tactic id; `recognised_by` says what heard the moves.
     """
     catalogue = built_in_catalogue()
     items = rank_tactics(situation, catalogue=catalogue, own=own, results=results, limit=limit)
@@ -39,7 +44,8 @@ def suggestions_view(
     moves = recognised_moves(situation)
     return {
         "items": [engine_result_json(item) for item in items],
-        "recognised": [_recognised(move, whole) for move in moves],
+        "recognised": [recognised_view(move, whole) for move in moves],
+        "recognised_by": recognised_by,
         "summary": suggestions_summary(
             moves,
             whole.by_id[items[0].tactic.id] if items else None,
@@ -104,8 +110,11 @@ def _wanted(tactic: Tactic, request: ListTactics) -> bool:
     )
 
 
-def _recognised(move: RecognisedTactic, catalogue: TacticCatalogue) -> dict[str, Any]:
-    tactic = catalogue.get(move.tactic_id)
+def recognised_view(
+    move: RecognisedTactic, catalogue: TacticCatalogue | None = None
+) -> RecognisedTacticView:
+    """A recognised tactic on the wire; of the built-in catalogue, or of this one."""
+    tactic = (catalogue or built_in_catalogue()).get(move.tactic_id)
     return {
         "tactic": {"id": move.tactic_id, "name": tactic.name if tactic else move.tactic_id},
         "quote": move.quote,

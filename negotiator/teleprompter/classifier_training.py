@@ -4,10 +4,7 @@ Training takes seconds and depends on the shipped phrasings and the embedder onl
 Adding a user's few examples takes a tenth of a second.
 """
 
-import contextlib
 import hashlib
-import os
-import tempfile
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,6 +14,7 @@ from typing import Final
 import numpy as np
 import orjson
 
+from negotiator.memory.embedding.trained_file import write_arrays
 from negotiator.telemetry import logger
 from negotiator.teleprompter.cues import classifier as method
 from negotiator.teleprompter.cues.catalogue import SPEAKERS, CueCatalogue, Speaker
@@ -174,16 +172,4 @@ def write_shipped(file: Path, shipped: ShippedClassifiers) -> None:
         values = (marks.vectors, marks.whitening, lessons.gram, lessons.moment, weights)
         parts |= {f"{speaker}_{part}": value for part, value in zip(_PARTS, values, strict=True)}
         parts[f"{speaker}_labels"] = np.array(lessons.labels)
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.stem}-")
-    try:
-        with os.fdopen(handle, "wb") as target:
-            np.savez(target, **parts)  # pyright: ignore[reportArgumentType]
-        Path(name).replace(file)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    for other in file.parent.glob(f"{file.stem.rsplit('-', 1)[0]}-*.npz"):
-        if other != file:
-            with contextlib.suppress(OSError):
-                other.unlink()
+    write_arrays(file, parts)

@@ -7,6 +7,7 @@ from typing_extensions import TypedDict
 
 from negotiator import values
 from negotiator.http.cursors import Cursor
+from negotiator.negotiations.schemas_tactics import RecognisedTacticView
 from negotiator.negotiations.tactics.tactic import NegotiationRole
 from negotiator.schema import Strict, example_schema
 from negotiator.teleprompter.consent import ConsentBasis, Retention
@@ -236,13 +237,14 @@ class CueView(TypedDict):
 
 class HeardView(TypedDict):
     """What an utterance led to: cards now shown, the best of the rest, the figures it names of the bound negotiation,
-    and the offer noted in the ledger."""
+    the tactics of the other side in it, and the offer noted in the ledger."""
 
     seq: int
     cues: list[CueView]
     maybe: list[CueView]
     retracted: list[str]
     figures: list[FigureView]
+    tactics: list[RecognisedTacticView]
     offer_id: str | None
 
 
@@ -269,6 +271,7 @@ class CallEventView(TypedDict):
     end_ms: NotRequired[int | None]
     confidence: NotRequired[float | None]
     figures: NotRequired[list[FigureView]]
+    tactics: NotRequired[list[RecognisedTacticView]]
     cue: NotRequired[CueView]
     id: NotRequired[str]
     action: NotRequired[FeedbackAction]

@@ -10,6 +10,8 @@ import orjson
 
 from negotiator import values
 from negotiator.errors import Conflict
+from negotiator.negotiations.tactic_views import recognised_view
+from negotiator.negotiations.tactics.recognition import RecognisedTactic
 from negotiator.negotiations.tactics.tactic import NegotiationRole
 from negotiator.store.statement import Transaction
 from negotiator.teleprompter import consent, session_queries
@@ -112,6 +114,7 @@ def _silenced(whole: Mapping[str, Any]) -> dict[str, Any]:
     if "text" in quiet:
         quiet["text"] = None
         quiet["figures"] = []
+        quiet["tactics"] = [{**one, "quote": ""} for one in quiet.get("tactics", ())]
     if cue := quiet.get("cue"):
         quiet["cue"] = {**cue, "evidence": {**cue["evidence"], "quote": ""}}
     return quiet
@@ -135,6 +138,7 @@ class AnalysedUtterance:
     end_ms: int | None = None
     confidence: float | None = None
     figures: Sequence[ComparedFigure] = ()
+    tactics: Sequence[RecognisedTactic] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,6 +348,7 @@ def _said(piece: AnalysedUtterance) -> dict[str, Any]:
         "end_ms": piece.end_ms,
         "confidence": piece.confidence,
         "figures": [figure_view(one) for one in piece.figures],
+        "tactics": [recognised_view(one) for one in piece.tactics],
     }
 
 
@@ -364,6 +369,7 @@ def _answer(
         "maybe": maybe,
         "retracted": [view["id"] for view in views if view["type"] == "cue.retract"],
         "figures": [one for view in views for one in view.get("figures", ())],
+        "tactics": [one for view in views for one in view.get("tactics", ())],
         "offer_id": next((view["offer_id"] for view in views if view["type"] == "offer"), None),
     }
 

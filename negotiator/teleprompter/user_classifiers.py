@@ -1,15 +1,14 @@
 """The cue classifier of each user: the shipped training sums plus the user's own examples."""
 
 import asyncio
-import fcntl
 from collections import OrderedDict
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from negotiator import telemetry
 from negotiator.errors import Unavailable
 from negotiator.memory.embedding.embedder import Embedder
+from negotiator.memory.embedding.trained_file import embed_in_batches, read_or_learn
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.teleprompter import example_queries
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
 CACHED_USERS: Final = 64
 """The most classifiers that a process caches; one takes 400 kB."""
-_PART: Final = 64
 log = telemetry.logger(__name__)
 
 
@@ -120,40 +118,23 @@ class UserClassifiers:
         return self._shipped
 
     async def _learn(self) -> "ShippedClassifiers":
-        """Read the training sums or compute them: one process computes, the others wait for its file."""
+        """Read the training sums or compute them."""
         from negotiator.teleprompter import classifier_training
 
-        file = classifier_training.shipped_file(self._folder, self._catalogue, self._embedder.model)
-        if (kept := await asyncio.to_thread(classifier_training.read_shipped, file)) is not None:
-            return kept
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with file.with_suffix(".lock").open("w") as lock:
-            await asyncio.to_thread(fcntl.flock, lock, fcntl.LOCK_EX)
-            if (
-                kept := await asyncio.to_thread(classifier_training.read_shipped, file)
-            ) is not None:
-                return kept
+        catalogue, embedder = self._catalogue, self._embedder
+
+        async def learn() -> "ShippedClassifiers":
             vectors: dict[Speaker, Vectors] = {
-                speaker: await self._embedded(
-                    [text for text, _ in self._catalogue.examples(speaker)]
+                speaker: await embed_in_batches(
+                    embedder, [text for text, _ in catalogue.examples(speaker)]
                 )
                 for speaker in SPEAKERS
             }
-            fresh = await asyncio.to_thread(
-                classifier_training.train_shipped, self._catalogue, vectors
-            )
-            try:
-                await asyncio.to_thread(classifier_training.write_shipped, file, fresh)
-            except OSError as fault:
-                log.warning("the lessons are not kept", detail=str(fault))
-            return fresh
+            return await asyncio.to_thread(classifier_training.train_shipped, catalogue, vectors)
 
-    async def _embedded(self, texts: Sequence[str]) -> "Vectors":
-        """The vectors of the texts, embedded in batches so that other requests run in between."""
-        import numpy as np
-
-        parts = [
-            await self._embedder.embed(texts[start : start + _PART])
-            for start in range(0, len(texts), _PART)
-        ]
-        return np.vstack(parts)
+        return await read_or_learn(
+            classifier_training.shipped_file(self._folder, catalogue, embedder.model),
+            read=classifier_training.read_shipped,
+            learn=learn,
+            write=classifier_training.write_shipped,
+        )

@@ -12,6 +12,8 @@ from negotiator.errors import Unavailable
 from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.search import MemorySearch
 from negotiator.negotiations.session import NegotiationSession
+from negotiator.negotiations.tactic_recogniser import TacticRecogniser
+from negotiator.negotiations.tactics.recognition import RecognisedTactic
 from negotiator.negotiations.tactics.tactic import NegotiationRole
 from negotiator.teleprompter.cards import (
     PreparedAnswer,
@@ -55,15 +57,16 @@ log = telemetry.logger(__name__)
 class UtteranceAnalysis:
     """The result of the analysis. `text` is redacted, `marks` are the kinds of data that were removed.
 
-    `matches` are the cues that suit the user's role, most certain first. `figures` and `memories` exist for finals
-    only. `earlier` are the figures named before, in the ledger or the talk. `asks` tells whether the user makes a
-    request or an offer. `answers` are the answers that the plan prepared, by cue. The text of a memory is data for
-    callers that may read memories, and is in no card.
+    `matches` are the cues that suit the user's role, most certain first. `tactics` of the other side, `figures` and
+    `memories` exist for finals only. `earlier` are the figures named before, in the ledger or the talk. `asks` tells
+    whether the user makes a request or an offer. `answers` are the answers that the plan prepared, by cue. The text of
+    a memory is data for callers that may read memories, and is in no card.
     """
 
     text: str
     matches: tuple[CueMatch, ...] = ()
     marks: tuple[str, ...] = ()
+    tactics: tuple[RecognisedTactic, ...] = ()
     figures: tuple[SpokenFigure, ...] = ()
     earlier: tuple[EarlierFigure, ...] = ()
     asks: bool = False
@@ -80,6 +83,7 @@ class UtteranceAnalyser:
         heads: UserClassifiers,
         embedder: Embedder,
         recall: MemorySearch,
+        tactics: TacticRecogniser,
         *,
         patience: float | None = CLASSIFIER_WAIT_SECONDS,
     ) -> None:
@@ -87,6 +91,7 @@ class UtteranceAnalyser:
         self._matcher = matcher
         self._embedder = embedder
         self._recall = recall
+        self._tactics = tactics
         self._patience = patience
         self._objections: OrderedDict[bytes, str] = OrderedDict()
         self._warming: asyncio.Task[None] | None = None
@@ -128,10 +133,12 @@ class UtteranceAnalyser:
                 self._recall, owner, vectors, session=session, lesser=lesser
             )
         answers = await self._answers(prepared_answers(plan)) if suited else {}
+        heard = await self._tactics.recognise(plain.text) if speaker == "them" else None
         figures = find_figures(plain.text)
         names_money = any(one.measure == "money" and one.sure for one in figures)
         return replace(
             ahead,
+            tactics=heard.moves if heard is not None else (),
             figures=figures,
             asks=speaker == "me" and (names_money or makes_request(plain.text)),
             memories=memories,
@@ -157,6 +164,7 @@ class UtteranceAnalyser:
     async def _warm(self) -> None:
         await self.heads.of("", "them")
         await self._vectors("hello")
+        await self._tactics.prepare()
 
     def _matches(
         self,

@@ -143,6 +143,7 @@ class UtteranceService:
             end_ms=said.end_ms,
             confidence=confidence,
             figures=read,
+            tactics=ahead.tactics,
         )
         note = _noting(caller, session, bound, heard=heard, read=read)
         change = partial_of(

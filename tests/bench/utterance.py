@@ -14,6 +14,7 @@ from typing import Final
 from negotiator.memory.embedding.embedder_selection import choose_embedder
 from negotiator.memory.search import MemorySearch
 from negotiator.memory.searchable_text import MemoryEmbedder
+from negotiator.negotiations.tactic_recogniser import TacticRecogniser
 from negotiator.store.migrate import migrate
 from negotiator.store.store import Store, make_store
 from negotiator.teleprompter.cues.catalogue import cue_catalogue
@@ -60,7 +61,9 @@ async def measured(store: Store) -> None:
         await heads.of("usr", "them")
         took = time.process_time() - start, time.perf_counter() - began
         out(f"lessons {name}: {took[0]:.2f} s CPU, {took[1]:.2f} s\n")
-    ear = UtteranceAnalyser(matcher, heads, embedder, recall, patience=None)
+    tactics = TacticRecogniser(embedder, MODELS, patience=None)
+    await tactics.prepare()
+    ear = UtteranceAnalyser(matcher, heads, embedder, recall, tactics, patience=None)
     await ear.heads.of("", "them")
     out(f"final, an objection with a figure: {await heard(ear, OBJECTION, final=True)}\n")
     out(f"partial of it: {await heard(ear, OBJECTION, final=False)}\n")

@@ -174,7 +174,7 @@ def tactic_rows(brief: PlanBrief) -> list[PlanSection]:
 def their_tactic_rows(brief: PlanBrief) -> list[PlanSection]:
     """Tactics the other side is likely to use, recognised ones first, with the best answers."""
     catalogue = built_in_catalogue().with_own(brief.own_tactics)
-    seen = {move.tactic_id: move for move in brief.situation.recognised}
+    seen = {move.tactic_id: move for move in brief.situation.recognised or ()}
     if brief.situation.their_claimed_final:
         seen.setdefault("tac_final_offer_bluff", RecognisedTactic("tac_final_offer_bluff", "", 0.5))
     side = COUNTERPART_ROLES.get(brief.terms.role, "party")

@@ -52,8 +52,9 @@ class TacticSituation:
     Shares and pressures are from 0 to 1. `their_last_move` is a step class after Hindriks, Jonker and Tykhonov (2007):
     a `concession` gives to the user at the other side's cost, `selfish` takes from the user, `silent` changes nothing.
     `gap` is the share of the distance between the first offers that is left, `competition` the number of other offers
-    that the user has. `room_to_give` tells whether the user's last offer is better than the least they would take,
-    `middle_in_reach` whether the middle between the last offers is, and `for_company` whether they speak as "we".
+    that the user has. `recognised` are the moves heard in `utterance`; None means that nobody has listened yet.
+    `room_to_give` tells whether the user's last offer is better than the least they would take, `middle_in_reach`
+    whether the middle between the last offers is, and `for_company` whether they speak as "we".
     """
 
     role: NegotiationRole | None = None
@@ -93,7 +94,7 @@ class TacticSituation:
     for_company: bool | None = None
     tension: bool | None = None
     utterance: str | None = None
-    recognised: tuple[RecognisedTactic, ...] = ()
+    recognised: tuple[RecognisedTactic, ...] | None = None
     sayable: PublicWords = field(default_factory=PublicWords)
 
 

@@ -226,6 +226,17 @@ def built_in_phrases() -> PhraseTree:
 
 
 @cache
+def ordinary_phrases() -> PhraseTree:
+    """The phrases of sentences that tell of somebody else's move or accept, read once."""
+    cues = [
+        TacticPhrase(kind, "strong", text)
+        for kind, texts in _read_phrases("ordinary").items()
+        for text in cast("list[str]", texts)
+    ]
+    return build_phrase_tree(tuple(cues), built_in_phrases().sets)
+
+
+@cache
 def built_in_descriptions() -> Mapping[str, str]:
     """What the other side is doing, by tactic id, as it follows "they seem to be": `setting a deadline`."""
     return {

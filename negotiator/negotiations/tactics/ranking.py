@@ -161,10 +161,10 @@ def rank_tactics(
 
 
 def recognised_moves(situation: TacticSituation) -> tuple[RecognisedTactic, ...]:
-    """The other side's moves, recognised before or in the utterance, each once with its highest confidence."""
+    """The other side's moves, each once with its highest confidence: those recognised, else by phrases alone."""
     found = situation.recognised
-    if situation.utterance is not None:
-        found += recognise_tactics(situation.utterance)
+    if found is None:
+        found = () if situation.utterance is None else recognise_tactics(situation.utterance)
     surest: dict[str, RecognisedTactic] = {}
     for move in sorted(found, key=lambda one: (-one.confidence, one.tactic_id)):
         surest.setdefault(move.tactic_id, move)

@@ -20,10 +20,12 @@ from typing import Any, Final, cast
 
 import orjson
 
+from negotiator.memory.embedding.embedder import HashingEmbedder
 from negotiator.memory.embedding.embedder_selection import choose_embedder
 from negotiator.memory.search import MemorySearch
 from negotiator.negotiations.schemas_negotiations import NegotiationBody
 from negotiator.negotiations.session import NegotiationSession
+from negotiator.negotiations.tactic_recogniser import TacticRecogniser
 from negotiator.negotiations.tactics.tactic import ROLES, NegotiationRole
 from negotiator.negotiations.terms_parsing import parse_terms
 from negotiator.teleprompter.classifier_training import UserClassifier
@@ -94,8 +96,9 @@ class _ShippedHeads:
 def shipped_analyser(embedder: Any) -> UtteranceAnalyser:
     """The product's analyser with the shipped classifiers and without memories."""
     heads = cast("UserClassifiers", _ShippedHeads(embedder))
+    tactics = TacticRecogniser(HashingEmbedder("tactics are not measured here"), Path())
     return UtteranceAnalyser(
-        build_matcher(cue_catalogue()), heads, embedder, cast("MemorySearch", None)
+        build_matcher(cue_catalogue()), heads, embedder, cast("MemorySearch", None), tactics
     )
 
 

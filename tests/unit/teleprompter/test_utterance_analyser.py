@@ -11,6 +11,7 @@ from negotiator.errors import Unavailable
 from negotiator.memory.embedding.embedder import HashingEmbedder
 from negotiator.memory.search import MemorySearch
 from negotiator.memory.searchable_text import MemoryEmbedder
+from negotiator.negotiations.tactic_recogniser import TacticRecogniser
 from negotiator.store.sqlite import SqliteStore
 from negotiator.teleprompter.cues.catalogue import CueCatalogue, Speaker, cue_catalogue
 from negotiator.teleprompter.cues.classifier import Vectors
@@ -67,7 +68,8 @@ async def analyser(
     book = CueCatalogue({name: whole.cues[name] for name in CHOSEN}, neutral)
     heads = UserClassifiers(store, embedder, catalogue=book, folder=tmp_path / "lessons")
     recall = MemorySearch(store, MemoryEmbedder(embedder))
-    made = UtteranceAnalyser(build_matcher(book), heads, embedder, recall, patience=None)
+    tactics = TacticRecogniser(embedder, tmp_path / "lessons")
+    made = UtteranceAnalyser(build_matcher(book), heads, embedder, recall, tactics, patience=None)
     await made.heads.of("", "them")
     yield made
     await store.close()

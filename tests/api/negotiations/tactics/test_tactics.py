@@ -256,6 +256,7 @@ async def test_a_described_talk_needs_no_more_than_what_was_said(
     assert nothing == {
         "items": [],
         "recognised": [],
+        "recognised_by": None,
         "summary": (
             "Nothing known so far speaks for one tactic: listen, and ask what matters most to them."
         ),

@@ -16,9 +16,12 @@ from negotiator.negotiations.tactics.phrases import (
     split_words,
 )
 from negotiator.negotiations.tactics.recognition import (
+    MAX_PIECES,
     MAX_QUOTE_CHARACTERS,
+    PIECE_WORDS,
     RecognisedTactic,
     recognise_tactics,
+    recognition_pieces,
 )
 
 CASES: dict[str, list[dict[str, Any]]] = tomllib.loads(
@@ -117,6 +120,35 @@ def test_more_cues_make_it_surer_and_the_quote_is_their_words() -> None:
     assert 0.6 <= once.confidence < twice.confidence <= 0.97
     assert twice.quote in "This is our final offer. We can't go any lower."
     assert len(twice.evidence) > len(once.evidence)
+
+
+@pytest.mark.parametrize(
+    ("text", "move"),
+    [
+        ("In the film he says: this is our final offer.", "tac_final_offer_bluff"),
+        ("My former boss always called it company policy.", "tac_policy_shield"),
+        ("I read that they met halfway in the end.", "tac_split_difference"),
+    ],
+)
+def test_a_phrase_in_a_sentence_about_somebody_else_is_not_enough(text: str, move: str) -> None:
+    assert move not in heard(text)
+
+
+def test_a_tactic_that_consists_in_telling_of_somebody_else_is_heard() -> None:
+    said = "My former boss told me that I don't have the authority to approve that discount."
+    assert "tac_higher_authority" in heard(said)
+
+
+@given(st.text(max_size=300))
+def test_the_pieces_have_all_words_of_a_text_in_their_order(text: str) -> None:
+    pieces = recognition_pieces(text)
+    assert " ".join(pieces).split() == clean_text(text).split()
+    assert all(len(piece.split()) <= PIECE_WORDS for piece in pieces)
+
+
+def test_a_long_text_has_a_bounded_number_of_pieces() -> None:
+    assert len(recognition_pieces("word. " * 2000)) == MAX_PIECES
+    assert recognition_pieces("") == ("",)
 
 
 def test_a_single_weak_cue_is_not_enough() -> None:

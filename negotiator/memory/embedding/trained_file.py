@@ -1,0 +1,74 @@
+"""What a process learns from shipped sentences is kept in a file for all processes of the machine."""
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import tempfile
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from negotiator.telemetry import logger
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from negotiator.memory.embedding.embedder import Embedder, Vectors
+
+_Learned = TypeVar("_Learned")
+_BATCH: Final = 64
+log = logger(__name__)
+
+
+async def read_or_learn(
+    file: Path,
+    *,
+    read: Callable[[Path], _Learned | None],
+    learn: Callable[[], Awaitable[_Learned]],
+    write: Callable[[Path, _Learned], None],
+) -> _Learned:
+    """What `read` finds in the file; else what one process learns and writes there, while the others wait for it."""
+    if (kept := await asyncio.to_thread(read, file)) is not None:
+        return kept
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with file.with_suffix(".lock").open("w") as lock:
+        await asyncio.to_thread(fcntl.flock, lock, fcntl.LOCK_EX)
+        if (kept := await asyncio.to_thread(read, file)) is not None:
+            return kept
+        fresh = await learn()
+        try:
+            await asyncio.to_thread(write, file, fresh)
+        except OSError as fault:
+            log.warning("what was learned is not kept", file=file.name, detail=str(fault))
+        return fresh
+
+
+def write_arrays(file: Path, arrays: "Mapping[str, np.ndarray]") -> None:
+    """Write the arrays atomically, and delete the files of other digests: the name ends in a hyphen and a digest."""
+    import numpy as np
+
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.stem}-")
+    try:
+        with os.fdopen(handle, "wb") as target:
+            np.savez(target, **arrays)  # pyright: ignore[reportArgumentType]
+        Path(name).replace(file)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    for other in file.parent.glob(f"{file.stem.rsplit('-', 1)[0]}-*.npz"):
+        if other != file:
+            with contextlib.suppress(OSError):
+                other.unlink()
+
+
+async def embed_in_batches(embedder: "Embedder", texts: Sequence[str]) -> "Vectors":
+    """The vectors of the texts, embedded in batches so that other requests run in between."""
+    import numpy as np
+
+    parts = [
+        await embedder.embed(texts[start : start + _BATCH])
+        for start in range(0, len(texts), _BATCH)
+    ]
+    return np.vstack(parts)
