@@ -1,6 +1,7 @@
 """Retrieval holds its floors, and both lists together are better than either alone."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
@@ -8,7 +9,7 @@ from negotiator.memory.embedding.minilm_embedder import find_minilm_files
 from tests.conftest import MODELS
 from tests.helpers.missing_tools import MODEL, missing
 from tests.quality.memory.corpus import Part, memories, questions
-from tests.quality.memory.measure_questions import Bench, half, own_corpus
+from tests.quality.memory.measure_questions import Bench, corpus_of, every, half, own_corpus
 
 FLOORS: dict[Part, tuple[float, float]] = {"tune": (0.53, 0.43), "held": (0.50, 0.43)}
 """Recall at five and mean reciprocal rank. Without VNNI the model's 8-bit products saturate: .51 then."""
@@ -43,3 +44,13 @@ def test_both_together_beat_meaning_alone_and_words_alone(memory_corpus: Bench, 
     recall, mrr = FLOORS[part]
     assert hybrid.recall >= recall
     assert hybrid.mrr >= mrr
+
+
+def test_on_notes_and_questions_of_another_writer_too() -> None:
+    if find_minilm_files() is None:
+        missing(MODEL)
+    bench = asyncio.run(corpus_of(Path(__file__).with_name("notes"), MODELS))
+    scores = {name: bench.score(order, every) for name, order in bench.orders().items()}
+    hybrid = scores.pop("hybrid")
+    assert hybrid.recall >= 0.77
+    assert all(hybrid.recall > other.recall and hybrid.mrr > other.mrr for other in scores.values())

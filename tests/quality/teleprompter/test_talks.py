@@ -1,7 +1,8 @@
 """On whole talks few cards are shown, and where they help."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -19,30 +20,50 @@ from tests.quality.teleprompter.measure_talks import (
     walk_all,
 )
 
-CORPUS: Final = Path(__file__).with_name("talks")
+CORPUS: Final = Path(__file__).parent
+
+
+@dataclass(frozen=True, slots=True)
+class Floors:
+    """What a part of the corpus must reach; `false` and `per_minute` are ceilings."""
+
+    false: float
+    precision: float
+    per_minute: float
+    recognised: Mapping[str, float]
+
+
+FLOORS: Final = {
+    "tuned": Floors(0.04, 0.75, 2.5, dict.fromkeys(CUES_OF_MOVE, 0.60)),
+    "held_out": Floors(0.07, 0.75, 2.5, {"refusal": 0.6, "doubt": 0.33, "acceptance": 0.45}),
+}
+"""What guided nobody is heard worse; these hold what was reached."""
+
+
+@pytest.fixture(scope="module", params=FLOORS)
+def part(request: pytest.FixtureRequest) -> str:
+    return request.param
 
 
 @pytest.fixture(scope="module")
-def talks() -> Iterator[list[list[Turn]]]:
-    """Every talk of the corpus, walked through."""
-    if not any(CORPUS.glob("*.json")):
-        pytest.skip(f"{CORPUS.name} has no talks")
+def talks(part: str) -> Iterator[list[list[Turn]]]:
+    """Every talk of a part of the corpus, walked through."""
     if find_minilm_files() is None:
         missing(MODEL)
     embedder = choose_embedder("", key="", model="", models=MODELS)
-    yield walk_all(CORPUS, embedder)
+    yield walk_all(CORPUS / part / "talks", embedder)
     asyncio.run(embedder.close())
 
 
 def test_ordinary_talk_stays_quiet_and_cards_come_where_they_help(
-    talks: list[list[Turn]],
+    part: str, talks: list[list[Turn]]
 ) -> None:
-    got = talk_figures(talks)
-    assert got.false <= 0.04
-    assert got.precision >= 0.75
-    assert got.per_minute <= 2.5
+    got, floors = talk_figures(talks), FLOORS[part]
+    assert got.false <= floors.false
+    assert got.precision >= floors.precision
+    assert got.per_minute <= floors.per_minute
     for move in CUES_OF_MOVE:
-        assert got.recognised[move] >= 0.60
+        assert got.recognised[move] >= floors.recognised[move], move
 
 
 def test_a_talk_is_written_with_the_cards_that_were_shown(talks: list[list[Turn]]) -> None:
