@@ -132,7 +132,11 @@ def test_a_private_person_says_i_and_a_company_we(seed: int) -> None:
     move = advised(talk(seed))
     voice, text = Wording(move.path.aims.terms).voice, said(move)
     if voice.is_private:
-        own = re.sub(r"(?:(?:both of|between|brings|[Ll]et) us|(?:Can|Shall) we|If we can|we are)\b", "", text)
+        own = re.sub(
+            r"(?:(?:both of|between|brings|[Ll]et) us|(?:Can|Shall) we|If we can|we are)\b",
+            "",
+            text,
+        )
         assert not re.search(r"\b(?:we|our|us)\b", own), text
     else:
         assert not re.search(r"\b(?:I|my|me)\b", text), text
