@@ -198,7 +198,7 @@ def _cards(part: DigitRun, context: _Context) -> Iterator[tuple[int, int]]:
 def _grouped(chunks: Sequence[DigitChunk]) -> bool:
     """Whether digits are grouped as cards are: not by twos and threes, not in round numbers."""
     written = [chunk.text for chunk in chunks if not chunk.is_spoken]
-    round_ones = [int(one) % _LISTED == 0 for one in written]
+    round_ones = [len(one) > 1 and int(one) % _LISTED == 0 for one in written]
     return all(len(one) == 1 or len(one) >= 4 for one in written[:-1]) and (
         not written or not all(round_ones)
     )
