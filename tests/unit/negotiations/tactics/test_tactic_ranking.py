@@ -113,7 +113,7 @@ def met(condition: TacticCondition, facts: dict[str, FactValue]) -> bool:
 def test_the_rules_hold_in_every_situation(situation: TacticSituation) -> None:
     found = rank_tactics(situation, catalogue=SHELF, limit=100)
     assert found == rank_tactics(situation, catalogue=SHELF, limit=100)
-    moves = situation.recognised
+    moves = recognised_moves(situation)
     pressure = len({m.tactic_id for m in moves if SHELF.by_id[m.tactic_id].ethics != "fine"})
     facts = facts_of(situation, moves, pressure=pressure)
     heard_in_text = bool(situation.utterance)
