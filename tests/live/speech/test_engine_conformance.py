@@ -45,7 +45,11 @@ async def test_what_is_said_comes_out_as_the_events_promise(name: str, engines: 
     said = finals(events)
     assert len(said) >= 2
     assert all(final.text for final in said)
-    assert any(isinstance(event, PartialTranscript) for event in events) == recognizer.caps.interim
+    has_partials = any(isinstance(event, PartialTranscript) for event in events)
+    if recognizer.caps.kind == "streaming":
+        assert has_partials == recognizer.caps.interim
+    else:  # it hears an open utterance only while no other sound waits
+        assert recognizer.caps.interim or not has_partials
     if recognizer.caps.word_times:
         assert all(final.words for final in said)
     assert not [event for event in events if isinstance(event, AudioGap | RecognitionLag)]

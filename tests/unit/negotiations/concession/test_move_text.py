@@ -164,6 +164,7 @@ def test_no_private_amount_is_said(seed: int) -> None:
     }
     move = advised(one)
     public = {coordinate("money", row.package.get(price.name)) for row in one.offers}
+    public |= {price.range.min, price.range.max}
     if target:
         public.add(coordinate("money", target.get(price.name)))
     if move.action == "counter":
