@@ -11,6 +11,7 @@ import orjson
 from negotiator.errors import Unavailable
 from negotiator.memory.embedding.embedder import Embedder, HashingEmbedder
 from negotiator.memory.embedding.trained_file import (
+    LearnedOnce,
     embed_in_batches,
     read_or_learn,
     write_arrays,
@@ -52,8 +53,9 @@ class TacticRecogniser:
         self._embedder = embedder
         self._folder = folder
         self._patience = patience
-        self._classifier: TacticClassifier | None = None
-        self._learning: asyncio.Task[TacticClassifier] | None = None
+        self._classifier = LearnedOnce(
+            self._learn, failing="tactics are heard by their phrases alone"
+        )
 
     async def recognise(self, text: str) -> HeardTactics:
         """The tactics in an utterance of the other side; raises no refusal."""
@@ -72,30 +74,13 @@ class TacticRecogniser:
 
     async def close(self) -> None:
         """Cancel learning that is running."""
-        if self._learning is not None and not self._learning.done():
-            self._learning.cancel()
-            await asyncio.wait([self._learning])
+        await self._classifier.close()
 
     async def _learned(self) -> "TacticClassifier | None":
         """The classifier; None without a sentence model, while it is learned, or when that failed."""
-        if self._classifier is not None or isinstance(self._embedder, HashingEmbedder):
-            return self._classifier
-        if self._learning is None:
-            self._learning = asyncio.create_task(self._learn())
-        task = self._learning
-        done, _ = await asyncio.wait([task], timeout=self._patience)
-        if not done:
+        if isinstance(self._embedder, HashingEmbedder):
             return None
-        if self._learning is task:
-            self._learning = None
-        if task.cancelled():
-            return None
-        fault = task.exception()
-        if isinstance(fault, Unavailable | OSError):
-            log.warning("tactics are heard by their phrases alone", detail=str(fault))
-            return None
-        self._classifier = task.result()
-        return self._classifier
+        return await self._classifier.get(self._patience)
 
     async def _learn(self) -> "TacticClassifier":
         from negotiator.negotiations.tactics import sentence_classifier as method

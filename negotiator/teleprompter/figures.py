@@ -4,10 +4,10 @@ stands to the limit, and whether it is an offer.
 The limits come from the negotiation's terms, never from what was said. No card names a limit, since several people may
 see the screen."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal
 
 from typing_extensions import TypedDict
 
@@ -110,15 +110,17 @@ class EarlierFigure:
     by: Speaker | None = None
 
 
-def compare_figures(
-    found: Sequence[SpokenFigure], limits: Sequence[FigureLimit]
-) -> tuple[ComparedFigure, ...]:
-    """Each figure against the first limit it fits; the worst standing comes first.
+def compare_figure(figure: SpokenFigure, limits: Sequence[FigureLimit]) -> ComparedFigure | None:
+    """The figure against the first limit it fits; None where it is about something else.
 
-    A figure fits when measure, currency and period agree and one of its readings is plausible: "forty two" is 42,000
-    beside a salary, and thirty thousand beside a rent of 900 is about something else.
+    It fits when measure, currency and period agree and one of its readings is plausible: "forty two" is 42,000 beside
+    a salary, and thirty thousand beside a rent of 900 is about something else.
     """
-    return _worst_first(one for figure in found if (one := _held(figure, limits)) is not None)
+    for limit in limits:
+        value = _value(figure, limit)
+        if value is not None:
+            return ComparedFigure(figure, limit, value, limit.standing(value))
+    return None
 
 
 def read_figures(
@@ -138,7 +140,7 @@ def read_figures(
     read: list[ComparedFigure] = []
     for figure in found:
         about = _about(figure, limits)
-        held = _reduced(figure, about, named) if figure.off else _held(figure, about)
+        held = _reduced(figure, about, named) if figure.off else compare_figure(figure, about)
         if held is not None:
             read.append(_owned(held, speaker, named))
     priced = {one.limit.topic for one in read if one.is_offer and one.kind != "reduction"}
@@ -197,19 +199,6 @@ def figure_view(one: ComparedFigure) -> FigureView:
         "whose": one.whose,
         "is_offer": one.is_offer,
     }
-
-
-def _worst_first(held: Iterable[ComparedFigure]) -> tuple[ComparedFigure, ...]:
-    order = get_args(LimitStanding)
-    return tuple(sorted(held, key=lambda one: order.index(one.standing)))
-
-
-def _held(figure: SpokenFigure, limits: Sequence[FigureLimit]) -> ComparedFigure | None:
-    for limit in limits:
-        value = _value(figure, limit)
-        if value is not None:
-            return ComparedFigure(figure, limit, value, limit.standing(value))
-    return None
 
 
 def _value(figure: SpokenFigure, limit: FigureLimit) -> Decimal | None:

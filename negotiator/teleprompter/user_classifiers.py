@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from negotiator import telemetry
-from negotiator.errors import Unavailable
 from negotiator.memory.embedding.embedder import Embedder
-from negotiator.memory.embedding.trained_file import embed_in_batches, read_or_learn
+from negotiator.memory.embedding.trained_file import LearnedOnce, embed_in_batches, read_or_learn
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.teleprompter import example_queries
@@ -41,8 +40,7 @@ class UserClassifiers:
         self._catalogue = catalogue
         self._folder = folder
         self._room = room
-        self._shipped: ShippedClassifiers | None = None
-        self._learning: asyncio.Task[ShippedClassifiers] | None = None
+        self._shipped = LearnedOnce(self._learn, failing="cues are heard by their patterns alone")
         self._kept: OrderedDict[tuple[str, Speaker], tuple[ExamplesVersion, UserClassifier]] = (
             OrderedDict()
         )
@@ -55,7 +53,7 @@ class UserClassifiers:
         None if training on the shipped examples takes longer than `patience` seconds (without it, the call waits), or
         if it fails: a 503 of the embedder is logged, and the next call tries again.
         """
-        shipped = await self._learned(patience)
+        shipped = await self._shipped.get(patience)
         if shipped is None:
             return None
         version = await self._store.read(lambda tx: example_queries.examples_version(tx, owner))
@@ -93,29 +91,7 @@ class UserClassifiers:
 
     async def close(self) -> None:
         """Cancel training that is running."""
-        if self._learning is not None and not self._learning.done():
-            self._learning.cancel()
-            await asyncio.wait([self._learning])
-
-    async def _learned(self, patience: float | None) -> "ShippedClassifiers | None":
-        if self._shipped is not None:
-            return self._shipped
-        if self._learning is None:
-            self._learning = asyncio.create_task(self._learn())
-        task = self._learning
-        done, _ = await asyncio.wait([task], timeout=patience)
-        if not done:
-            return None
-        if self._learning is task:
-            self._learning = None
-        if task.cancelled():
-            return None
-        fault = task.exception()
-        if isinstance(fault, Unavailable | OSError):
-            log.warning("cues are heard by their patterns alone", detail=str(fault))
-            return None
-        self._shipped = task.result()
-        return self._shipped
+        await self._shipped.close()
 
     async def _learn(self) -> "ShippedClassifiers":
         """Read the training sums or compute them."""

@@ -1,14 +1,15 @@
-"""What a process learns from shipped sentences is kept in a file for all processes of the machine."""
+"""What a process learns from shipped sentences: learned once in the background, kept in a file for all processes."""
 
 import asyncio
 import contextlib
 import fcntl
 import os
 import tempfile
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
+from negotiator.errors import Unavailable
 from negotiator.telemetry import logger
 
 if TYPE_CHECKING:
@@ -21,11 +22,51 @@ _BATCH: Final = 64
 log = logger(__name__)
 
 
+class LearnedOnce(Generic[_Learned]):
+    """Runs `learn` in the background once, however many calls wait for it, and keeps what it gives.
+
+    `failing` is what the log says when it fails; the next call tries again then.
+    """
+
+    def __init__(self, learn: Callable[[], Coroutine[Any, Any, _Learned]], *, failing: str) -> None:
+        self._learn = learn
+        self._failing = failing
+        self._learned: _Learned | None = None
+        self._task: asyncio.Task[_Learned] | None = None
+
+    async def get(self, patience: float | None = None) -> _Learned | None:
+        """What was learned; None when it takes longer than `patience` seconds, or the embedder or the disk failed."""
+        if self._learned is not None:
+            return self._learned
+        if self._task is None:
+            self._task = asyncio.create_task(self._learn())
+        task = self._task
+        done, _ = await asyncio.wait([task], timeout=patience)
+        if not done:
+            return None
+        if self._task is task:
+            self._task = None
+        if task.cancelled():
+            return None
+        fault = task.exception()
+        if isinstance(fault, Unavailable | OSError):
+            log.warning(self._failing, detail=str(fault))
+            return None
+        self._learned = task.result()
+        return self._learned
+
+    async def close(self) -> None:
+        """Cancel learning that is running."""
+        if self._task is not None and not self._task.done():
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+
 async def read_or_learn(
     file: Path,
     *,
     read: Callable[[Path], _Learned | None],
-    learn: Callable[[], Awaitable[_Learned]],
+    learn: Callable[[], Coroutine[Any, Any, _Learned]],
     write: Callable[[Path, _Learned], None],
 ) -> _Learned:
     """What `read` finds in the file; else what one process learns and writes there, while the others wait for it."""

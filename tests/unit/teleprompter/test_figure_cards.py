@@ -13,7 +13,7 @@ from negotiator.teleprompter.cues.policy import HeardUtterance, Screen, advance_
 from negotiator.teleprompter.figures import (
     EarlierFigure,
     FigureLimit,
-    compare_figures,
+    compare_figure,
     figures_as_earlier,
     read_figures,
 )
@@ -53,7 +53,10 @@ def titles(*said: tuple[Speaker, str]) -> list[str]:
 def test_the_figure_s_card_is_shown_and_the_phrase_waits() -> None:
     book = cue_catalogue()
     heard = HeardUtterance("u", "them", SAID, final=True, at=1.0)
-    cards = figure_cards(compare_figures(find_figures(SAID), [LIMIT]), heard, ())
+    (figure,) = find_figures(SAID)
+    compared = compare_figure(figure, [LIMIT])
+    assert compared is not None
+    cards = figure_cards([compared], heard, ())
     matches = build_matcher(book).match_rules(SAID, "them")
     _, events = advance_screen(Screen(), heard, matches, catalogue=book, outside=cards)
     assert [(event.news, event.cards[0].cue_id) for event in events] == [
