@@ -25,13 +25,14 @@ class Caller:
     """An authenticated or anonymous caller.
 
     `principal` owns what the caller makes: the user when the agent is bound to one, else the agent or client itself.
-    `credential` is the token's id, or the address of an anonymous caller (`kind` is `nobody`). `level` is the identity
-    level in the directory: 0 unknown, 1 registered, 2 proven, 3 vetted by the operator. `key` is the thumbprint of the
-    key that the token is bound to; the sender must prove that they hold it. `paths` are the path prefixes that the
-    token is limited to (RFC 8707); empty for the whole service.
+    `credential` is the token's id, the session's id of a user at a page (`kind` is `user`), or the address of an
+    anonymous caller (`kind` is `nobody`). `level` is the identity level in the directory: 0 unknown, 1 registered, 2
+    proven, 3 vetted by the operator. `key` is the thumbprint of the key that the token is bound to; the sender must
+    prove that they hold it. `paths` are the path prefixes that the token is limited to (RFC 8707); empty for the whole
+    service.
     """
 
-    kind: Literal["nobody", "agent", "client"]
+    kind: Literal["nobody", "agent", "client", "user"]
     principal: str
     credential: str
     scopes: frozenset[str]

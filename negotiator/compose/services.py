@@ -34,6 +34,7 @@ from negotiator.trust.fetch import Fetcher
 from negotiator.trust.issuer_queries import Issuers
 from negotiator.trust.keysets import IssuerKeys
 from negotiator.trust.security_events import SecurityEventVerifier
+from negotiator.users.caller_authenticator import SessionAwareAuthenticator
 
 _DOCUMENT_SECONDS = 5.0
 
@@ -157,7 +158,8 @@ def _guard(
     credentials: AccessTokens,
     proofs: DpopProofChecker,
 ) -> Guard:
-    return Guard(BearerAuthenticator(keys, credentials), settings.proxies, proofs)
+    callers = SessionAwareAuthenticator(BearerAuthenticator(keys, credentials))
+    return Guard(callers, settings.proxies, proofs)
 
 
 def load_pepper(settings: Settings) -> bytes:

@@ -47,6 +47,12 @@ _FIND = Query(
     .where(col(_session.digest) == bindparam("digest"), *_live),
     lambda row: ActiveSession(*row),
 )
+_IS_LIVE = Query(
+    select(col(_session.id))
+    .join(User, col(User.id) == col(_session.user_id))
+    .where(col(_session.id) == bindparam("session"), *_live),
+    tuple,
+)
 _OF_USER = Query(
     select(_session)
     .join(User, col(User.id) == col(_session.user_id))
@@ -130,6 +136,12 @@ def find(tx: Transaction, secret: str) -> ActiveSession | None:
     """The session with this secret, unless it has ended."""
     now = values.now()
     return tx.one(_FIND, digest=values.digest(secret), now=now, idle=now - SESSION_IDLE)
+
+
+def is_live(tx: Transaction, session_id: str) -> bool:
+    """Whether the session with this id has not ended."""
+    now = values.now()
+    return tx.one(_IS_LIVE, session=session_id, now=now, idle=now - SESSION_IDLE) is not None
 
 
 def provider_identity(tx: Transaction, session_id: str) -> tuple[str | None, str | None]:

@@ -1,0 +1,215 @@
+"""Charts as SVG text: data in, markup out; no script, no inline style, readable without colour.
+
+Colours and fonts come from the page's stylesheet by class. Every chart has a text for screen readers; the table beside
+a chart on the page has the same figures. A width of about 340 suits a phone, 720 a screen.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Final
+
+_ROW: Final = 16
+"""The least distance between two labels at the right edge, in the chart's units."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One offer: `place` counts from 0, `value` is in the unit of the axis, `label` is the value in words."""
+
+    place: int
+    value: float
+    label: str
+    mark: str = ""
+    """What stands beside the point, such as "2 conditions"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A level across the chart, such as the target."""
+
+    name: str
+    value: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """A range of values across the chart, such as the room for a deal."""
+
+    name: str
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class OffersChart:
+    """Both sides' offers in their order, the user's own levels, and the room for a deal where it is known."""
+
+    title: str
+    mine: Sequence[Point]
+    theirs: Sequence[Point]
+    lines: Sequence[Line] = ()
+    band: Band | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def at(self, value: float) -> float:
+        share = (value - self.low) / (self.high - self.low) if self.high > self.low else 0.5
+        return self.start + share * (self.end - self.start)
+
+
+def offers_chart(chart: OffersChart, *, width: int, height: int = 260) -> str:
+    """Both sides' offers over time; the user's are filled circles, the other side's hollow squares."""
+    values = [point.value for point in (*chart.mine, *chart.theirs)]
+    values += [line.value for line in chart.lines]
+    values += [chart.band.low, chart.band.high] if chart.band else []
+    if not values:
+        return ""
+    spread = (max(values) - min(values)) or abs(max(values)) or 1.0
+    labels = max([len(line.label) for line in chart.lines], default=0)
+    right = width - 12 - min(labels * 7.0, width * 0.42)
+    last = max((point.place for point in (*chart.mine, *chart.theirs)), default=0)
+    across = _Scale(0, max(last, 1), 18, right - 10)
+    up = _Scale(min(values) - spread * 0.12, max(values) + spread * 0.12, height - 18, 10)
+    parts = [_band(chart.band, up, right) if chart.band else ""]
+    parts += _lines(chart.lines, up, right)
+    parts += _series(chart.theirs, across, up, "theirs")
+    parts += _series(chart.mine, across, up, "mine")
+    return _svg(chart.title, width, height, "".join(parts), "chart offers")
+
+
+def _band(band: Band, up: _Scale, right: float) -> str:
+    top, bottom = up.at(band.high), up.at(band.low)
+    return (
+        f'<rect class="band" x="0" y="{top:.1f}" width="{right:.1f}" height="{bottom - top:.1f}"/>'
+        f'<text class="band-name" x="4" y="{top + 13:.1f}">{escape(band.name)}</text>'
+    )
+
+
+def _lines(lines: Sequence[Line], up: _Scale, right: float) -> list[str]:
+    found: list[str] = []
+    taken = 0.0
+    for line in sorted(lines, key=lambda one: -one.value):
+        y = up.at(line.value)
+        text = max(y + 4, taken + _ROW)
+        taken = text
+        found.append(
+            f'<line class="level" x1="0" x2="{right:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>'
+            f'<text class="level-name" x="{right + 6:.1f}" y="{text:.1f}">{escape(line.label)}</text>'
+        )
+    return found
+
+
+def _series(points: Sequence[Point], across: _Scale, up: _Scale, side: str) -> list[str]:
+    places = [(across.at(point.place), up.at(point.value)) for point in points]
+    found: list[str] = []
+    if len(places) > 1:
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+        found.append(f'<polyline class="{side}" points="{path}"/>')
+    for point, (x, y) in zip(points, places, strict=True):
+        told = f"<title>{escape(point.label)}</title>"
+        found.append(
+            f'<circle class="{side}" cx="{x:.1f}" cy="{y:.1f}" r="5">{told}</circle>'
+            if side == "mine"
+            else f'<rect class="{side}" x="{x - 5:.1f}" y="{y - 5:.1f}" width="10" height="10">{told}</rect>'
+        )
+        if point.mark:
+            found.append(
+                f'<text class="mark-name" x="{x:.1f}" y="{y - 9:.1f}">{escape(point.mark)}</text>'
+            )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bar; `value` is in the unit of the axis, `label` is the value in words."""
+
+    name: str
+    value: float
+    label: str
+
+
+def column_chart(title: str, bars: Sequence[Bar], *, width: int, height: int = 200) -> str:
+    """Columns from zero, in their order; values below zero hang down."""
+    if not bars:
+        return ""
+    low, high = min(0.0, *(bar.value for bar in bars)), max(0.0, *(bar.value for bar in bars))
+    up = _Scale(low, high if high > low else low + 1, height - 24, 22)
+    step = width / len(bars)
+    thick = min(step * 0.62, 64)
+    parts: list[str] = []
+    for place, bar in enumerate(bars):
+        x, zero, end = (place + 0.5) * step, up.at(0), up.at(bar.value)
+        top, tall = min(zero, end), abs(end - zero)
+        kind = "column" if bar.value >= 0 else "column loss"
+        parts.append(
+            f'<rect class="{kind}" x="{x - thick / 2:.1f}" y="{top:.1f}" width="{thick:.1f}" '
+            f'height="{max(tall, 1):.1f}"/>'
+            f'<text class="value" x="{x:.1f}" y="{top - 5:.1f}">{escape(bar.label)}</text>'
+            f'<text class="name" x="{x:.1f}" y="{height - 8}">{escape(bar.name)}</text>'
+        )
+    return _svg(title, width, height, "".join(parts), "chart columns")
+
+
+def balance_chart(title: str, bars: Sequence[Bar], *, width: int) -> str:
+    """Bars left and right of an even middle; each value is from -1 (against the user) to 1 (for them)."""
+    if not bars:
+        return ""
+    row, middle = 46, width / 2
+    parts = [
+        f'<line class="level" x1="{middle:.1f}" x2="{middle:.1f}" y1="0" y2="{row * len(bars)}"/>'
+    ]
+    for place, bar in enumerate(bars):
+        length = min(abs(bar.value), 1.0) * (middle - 4)
+        x, y = (middle if bar.value >= 0 else middle - length), place * row
+        kind = "for" if bar.value >= 0 else "against"
+        parts.append(
+            f'<text class="row-name" x="{middle:.1f}" y="{y + 15}">{escape(bar.name)}</text>'
+            f'<rect class="{kind}" x="{x:.1f}" y="{y + 22}" width="{max(length, 1):.1f}" height="14">'
+            f"<title>{escape(bar.label)}</title></rect>"
+        )
+    return _svg(title, width, row * len(bars), "".join(parts), "chart balance")
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A named value on a strip; `own` marks the user's."""
+
+    name: str
+    value: float
+    label: str
+    own: bool = False
+
+
+def strip_chart(title: str, ticks: Sequence[Tick], *, width: int) -> str:
+    """Values along one line, such as percentiles with the user's own result among them."""
+    if not ticks:
+        return ""
+    across = _Scale(
+        min(tick.value for tick in ticks), max(tick.value for tick in ticks), 30, width - 30
+    )
+    parts = [f'<line class="axis" x1="30" x2="{width - 30}" y1="40" y2="40"/>']
+    for tick in ticks:
+        x = across.at(tick.value)
+        kind = "own" if tick.own else "tick"
+        y = 22 if tick.own else 62
+        parts.append(
+            f'<line class="{kind}" x1="{x:.1f}" x2="{x:.1f}" y1="32" y2="48"/>'
+            f'<text class="{kind}-name" x="{x:.1f}" y="{y}">{escape(tick.name)}</text>'
+            f'<text class="{kind}-name" x="{x:.1f}" y="{y + (-14 if tick.own else 14)}">{escape(tick.label)}</text>'
+        )
+    return _svg(title, width, 84, "".join(parts), "chart strip")
+
+
+def _svg(title: str, width: int, height: int, content: str, kind: str) -> str:
+    return (
+        f'<svg class="{kind}" viewBox="0 0 {width} {height}" role="img" aria-label="{escape(title)}">'
+        f"{content}</svg>"
+    )

@@ -1,0 +1,103 @@
+"""Runs operations of the API for the signed-in user of a page, through the pipeline of HTTP and MCP.
+
+A page reads and changes data in no other way, so guard, rate limits, validation, the walk-away check and the history
+hold for people as they hold for agents.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from negotiator.caller import Caller
+from negotiator.console.browser_sessions import SignedInSession
+from negotiator.errors import NotFound
+from negotiator.http import input as reading
+from negotiator.http.operation import JSON, Operation, ServiceDescription
+from negotiator.http.pipeline import ParsedInput, Pipeline, ResponseContext, run
+from negotiator.users.caller_authenticator import caller_of_session
+
+Members = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PageCalls:
+    """The operations that this process offers, as the signed-in user may call them."""
+
+    service: ServiceDescription
+    pipeline: Pipeline
+
+    async def run(
+        self,
+        session: SignedInSession,
+        name: str,
+        members: Mapping[str, Any] | None = None,
+        *,
+        revision: int | None = None,
+    ) -> Members:
+        """The JSON object that the operation `name` answers; {} where it has no body. Raises its refusals.
+
+        `members` are path parameters and the members of the query or body; `revision` is what `If-Match` would name.
+        """
+        found = await self._answer(session, name, members, revision=revision)
+        return orjson.loads(found) if found else {}
+
+    async def text(
+        self, session: SignedInSession, name: str, members: Mapping[str, Any], *, accept: str
+    ) -> str:
+        """The text that the operation answers in the media type `accept`."""
+        return (await self._answer(session, name, members, accept=accept)).decode()
+
+    def offers(self, name: str) -> bool:
+        """Whether this process offers the operation."""
+        return self.service.find(name) is not None
+
+    async def _answer(
+        self,
+        session: SignedInSession,
+        name: str,
+        members: Mapping[str, Any] | None,
+        *,
+        revision: int | None = None,
+        accept: str = JSON,
+    ) -> bytes:
+        operation = self.service.find(name)
+        if operation is None:
+            raise NotFound("This server does not offer that.")
+        scopes = frozenset(self.service.scopes)
+        caller = caller_of_session(session.user_id, session.session_id, scopes)
+        call = _IncomingPageCall(operation, caller, dict(members or {}), revision, accept)
+        answer = await run(operation, self.pipeline, call, ResponseContext())
+        if answer.body is None:
+            return b""
+        return answer.body if isinstance(answer.body, bytes) else orjson.dumps(answer.body)
+
+
+@dataclass(frozen=True, slots=True)
+class _IncomingPageCall:
+    operation: Operation
+    caller: Caller
+    members: Members
+    revision: int | None
+    accept: str
+    address: str = field(init=False, default="")
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        condition = {} if self.revision is None else {"if-match": f'"{self.revision}"'}
+        return {"accept": self.accept, **condition}
+
+    async def identify(self, operation: Operation) -> Caller:
+        del operation
+        return self.caller
+
+    async def read(self) -> ParsedInput:
+        body = orjson.dumps(self.members, option=orjson.OPT_SORT_KEYS)
+        return ParsedInput(reading.validate(self.operation.input, self.members), body)
+
+    def expected(self) -> int | None:
+        return self.revision
+
+    def key(self) -> str | None:
+        return None
