@@ -19,6 +19,7 @@ from negotiator import telemetry, values
 from negotiator.agents import registration
 from negotiator.compose.application import Application, build_application
 from negotiator.compose.ownership import sweep
+from negotiator.console.refusal_pages import RefusalPages
 from negotiator.discovery.documents import document_route
 from negotiator.http.connections import (
     STATE_KEY,
@@ -129,6 +130,7 @@ def _layers(application: Application) -> list[Middleware]:
                 application.services.meters, [*(each.name for each in operations), MCP_METRIC]
             ),
         ),
+        Middleware(RefusalPages, router=application.services.page_router),
         Middleware(
             OperationRouter,
             endpoints=[Endpoint(operation, application.pipeline) for operation in operations],

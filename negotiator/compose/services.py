@@ -12,7 +12,7 @@ from negotiator.compose.rate_budgets import build_limits
 from negotiator.console.browser_sessions import BrowserSessions
 from negotiator.console.cookies import BrowserCookies
 from negotiator.console.page_renderer import PageRenderer
-from negotiator.console.page_router import PageRouter
+from negotiator.console.page_router import NavigationEntry, PageRouter
 from negotiator.directory.accounts_queries import RateLevels
 from negotiator.directory.catalogue_index import CatalogueIndex
 from negotiator.discovery.authorization_metadata import resource_paths
@@ -179,9 +179,17 @@ def _page_router(
     settings: Settings, store: Store, limits: RateLimits, guard: Guard, secret: bytes
 ) -> PageRouter:
     """The router of the console pages; its home is the page after a sign-in that names no other page."""
-    home = "/agents" if "assistant" in settings.services else "/account"
+    assistant, directory = ("assistant" in settings.services, "directory" in settings.services)
+    entries = [
+        *((NavigationEntry("agents", "/agents", "Agents"),) if assistant else ()),
+        *((NavigationEntry("memories", "/memories", "What you know"),) if assistant else ()),
+        *((NavigationEntry("tools", "/tools", "Tools"),) if directory else ()),
+    ]
+    home = "/agents" if assistant else "/account"
     sessions = BrowserSessions(BrowserCookies(settings.base_url, secret), store, guard)
-    return PageRouter(store, limits, sessions, PageRenderer(settings.base_url), home)
+    return PageRouter(
+        store, limits, sessions, PageRenderer(settings.base_url), home, tuple(entries)
+    )
 
 
 def _client_url_fetcher(settings: Settings, limits: RateLimits) -> ClientUrlFetcher:

@@ -155,7 +155,7 @@ def column_chart(title: str, bars: Sequence[Bar], *, width: int, height: int = 2
             f'<text class="value" x="{x:.1f}" y="{top - 5:.1f}">{escape(bar.label)}</text>'
             f'<text class="name" x="{x:.1f}" y="{height - 8}">{escape(bar.name)}</text>'
         )
-    return _svg(title, width, height, "".join(parts), "chart columns")
+    return _svg(title, width, height, "".join(parts), "chart column-chart")
 
 
 def balance_chart(title: str, bars: Sequence[Bar], *, width: int) -> str:

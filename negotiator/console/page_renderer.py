@@ -1,9 +1,11 @@
-"""Renders pages from templates, with a policy that allows only our own stylesheet and without caching."""
+"""Renders pages from templates, and serves the three files that they load; nothing comes from another origin."""
 
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from importlib import metadata, resources
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -15,10 +17,16 @@ from starlette.routing import Route
 from negotiator.values import timestamp
 
 _POLICY: Final = (
-    "default-src 'none'; style-src 'self'; img-src 'self'; form-action {forms}; "
-    "frame-ancestors 'none'; base-uri 'none'"
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    "media-src 'self' blob:; form-action {forms}; frame-ancestors 'none'; base-uri 'none'"
 )
-_STYLE: Final = "console.css"
+_FILES: Final = {
+    "console.css": "text/css; charset=utf-8",
+    "console.js": "text/javascript; charset=utf-8",
+    "htmx.js": "text/javascript; charset=utf-8",
+}
+_HTMX_PACKAGE: Final = "django-htmx"
+_HTMX_FILE: Final = "django_htmx/static/django_htmx/htmx-2.min.js"
 
 
 def _moment(at: int) -> str:
@@ -43,7 +51,7 @@ class PageRenderer:
     base: str
 
     def routes(self) -> list[Route]:
-        return [Route(f"/{_STYLE}", _style, methods=["GET"])]
+        return [Route(f"/{name}", _file, methods=["GET"]) for name in _FILES]
 
     def render(
         self,
@@ -72,20 +80,21 @@ class PageRenderer:
         return RedirectResponse(f"{self.base}{path}", 303, headers={"cache-control": "no-store"})
 
 
-async def _style(_request: Request) -> Response:
-    """The stylesheet. Templates name it with its digest, so browsers may cache it for good."""
+async def _file(request: Request) -> Response:
+    """A file that pages load. Templates name it with a digest, so browsers may cache it for good."""
+    name = request.url.path.rsplit("/", 1)[-1]
     headers = {"cache-control": "public, max-age=31536000, immutable"}
-    return Response(_source(), media_type="text/css", headers=headers)
+    return Response(_content(name), media_type=_FILES[name], headers=headers)
 
 
 @cache
-def _source() -> str:
-    loader = _templates.loader
-    assert loader is not None  # noqa: S101  set at the top
-    return loader.get_source(_templates, _STYLE)[0]
+def _content(name: str) -> bytes:
+    if name == "htmx.js":
+        return Path(str(metadata.distribution(_HTMX_PACKAGE).locate_file(_HTMX_FILE))).read_bytes()
+    return (resources.files("negotiator.console") / "templates" / name).read_bytes()
 
 
 @cache
 def _version() -> str:
-    """A digest of the stylesheet."""
-    return hashlib.sha256(_source().encode()).hexdigest()[:12]
+    """A digest of all files."""
+    return hashlib.sha256(b"".join(_content(name) for name in _FILES)).hexdigest()[:12]

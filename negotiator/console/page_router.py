@@ -26,6 +26,17 @@ from negotiator.telemetry import logger, request_id
 log = logger(__name__)
 
 SIGN_IN_PATH: Final = "/sign-in"
+HEADINGS: Final = {
+    401: "This address is for programs",
+    403: "You may not do that",
+    404: "There is nothing here",
+    405: "This address is for programs",
+    413: "That is too large",
+    422: "Something is missing or wrong",
+    429: "A moment, please",
+    503: "Not available right now",
+}
+OTHER_HEADING: Final = "This did not work"
 _FORM_BODY_LIMIT = 8 * 1024
 
 FormFields = dict[str, str]
@@ -36,10 +47,19 @@ OpenFormHandler = Callable[[Request, AnySession, FormFields], Awaitable[Response
 
 
 @dataclass(frozen=True, slots=True)
+class NavigationEntry:
+    """A link at the top of every page; `key` is the page's `here`."""
+
+    key: str
+    path: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class PageRouter:
     """Makes routes for pages and forms, so that no page can skip a check.
 
-    `home` is the page after a sign-in that names no other.
+    `home` is the page after a sign-in that names no other. `navigation` are the pages that every page links to.
     """
 
     store: Store
@@ -47,6 +67,7 @@ class PageRouter:
     browser_sessions: BrowserSessions
     pages: PageRenderer
     home: str = "/agents"
+    navigation: tuple[NavigationEntry, ...] = ()
 
     def page(self, path: str, show: PageHandler) -> Route:
         """A page for signed-in users; others sign in first and return to it."""
@@ -100,7 +121,12 @@ class PageRouter:
         """A page with the user's name and the sign-out button in its header; see `PageRenderer.render`."""
         signed_in = session if isinstance(session, SignedInSession) else None
         csrf = session.csrf if session else ""
-        common = {"session": signed_in, "csrf": csrf, "home": self.home}
+        common = {
+            "session": signed_in,
+            "csrf": csrf,
+            "home": self.home,
+            "navigation": self.navigation,
+        }
         return self.pages.render(template, status, **common, **context)
 
     def ask_to_sign_in(self, back: str) -> Response:
@@ -134,8 +160,15 @@ class PageRouter:
             return self._refuse(refusal, session)
         except Exception as fault:
             log.error("crashed", exc_info=fault)
-            reason = f"An internal error occurred. Its id in the log is {request_id.get()}."
-            return self.render("error.html", session, 500, reason=reason)
+            return self.render(
+                "error.html",
+                session,
+                500,
+                heading=OTHER_HEADING,
+                reason="An internal error occurred.",
+                faults=(),
+                request=request_id.get(),
+            )
         self.browser_sessions.remember(response, session)
         return response
 
@@ -150,12 +183,16 @@ class PageRouter:
         return signed_in or self.browser_sessions.anonymous(request)
 
     def _refuse(self, refusal: Refusal, session: AnySession | None) -> Response:
+        faults = refusal.errors if isinstance(refusal, ValidationFailed) else ()
         return self.render(
             "error.html",
             session,
             refusal.status,
             headers=refusal.headers,
+            heading=HEADINGS.get(refusal.status, OTHER_HEADING),
             reason=refusal.description,
+            faults=[fault.description for fault in faults],
+            request="",
         )
 
 

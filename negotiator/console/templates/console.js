@@ -1,0 +1,69 @@
+// Small helps for the pages; every page works without it.
+(() => {
+  "use strict";
+  const root = document.documentElement;
+  const find = (selector, within = document) => within.querySelector(selector);
+
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest("[data-copy]");
+    if (!button) return;
+    const source = document.getElementById(button.dataset.copy);
+    await navigator.clipboard.writeText((source.value ?? source.textContent).trim());
+    const label = button.textContent;
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = label; }, 1600);
+  });
+
+  // A form with data-undo waits ten seconds before it is sent, and can be taken back meanwhile.
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (!form.dataset.undo || form.dataset.sent) return;
+    event.preventDefault();
+    const note = document.createElement("div");
+    note.className = "undo";
+    note.setAttribute("role", "status");
+    const text = document.createElement("span");
+    text.textContent = `${form.dataset.undo} in 10 seconds.`;
+    const undo = document.createElement("button");
+    undo.type = "button";
+    undo.textContent = "Undo";
+    note.append(text, undo);
+    document.body.append(note);
+    undo.focus();
+    const timer = setTimeout(() => { form.dataset.sent = "1"; note.remove(); form.requestSubmit(); }, 10000);
+    undo.addEventListener("click", () => { clearTimeout(timer); note.remove(); });
+  });
+
+  // ⌘K or Ctrl K goes to any page.
+  const dialog = find("#go-to");
+  if (dialog) {
+    const box = find("[data-go-to]", dialog);
+    const list = find("[data-go-to-list]", dialog);
+    const places = () => [...document.querySelectorAll("header a[href], main a[href]")]
+      .map((link) => [link.textContent.trim(), link.getAttribute("href")])
+      .filter(([name, to], place, all) => name && to.startsWith("/") && all.findIndex((one) => one[1] === to) === place);
+    const show = () => {
+      const words = box.value.toLowerCase().split(/\s+/).filter(Boolean);
+      list.replaceChildren(...places()
+        .filter(([name]) => words.every((word) => name.toLowerCase().includes(word))).slice(0, 12)
+        .map(([name, to]) => {
+          const link = document.createElement("a");
+          link.href = to; link.textContent = name;
+          const item = document.createElement("li");
+          item.append(link);
+          return item;
+        }));
+    };
+    document.addEventListener("keydown", (event) => {
+      if ((event.metaKey || event.ctrlKey) && event.key === "k") {
+        event.preventDefault(); box.value = ""; show(); dialog.showModal(); box.focus();
+      }
+    });
+    box.addEventListener("input", show);
+    box.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") { event.preventDefault(); find("a", list)?.click(); }
+      if (event.key === "ArrowDown") { event.preventDefault(); find("a", list)?.focus(); }
+    });
+  }
+  root.classList.add("scripted");
+})();
