@@ -107,6 +107,7 @@ def _freeze_loaded_objects() -> None:
 def _routes(application: Application) -> list[BaseRoute]:
     """The routes that are not operations: documents, pages, metrics."""
     return [
+        *application.console,
         *map(document_route, application.documents),
         *(page for component in application.components for page in component.pages),
         *(

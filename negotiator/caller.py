@@ -47,7 +47,7 @@ class Caller:
     @property
     def limit_key(self) -> str:
         """The key of the caller in rate limits; a client with its own rate shares it among all its credentials."""
-        return self.client_id if self.rate else self.credential
+        return (self.client_id or self.credential) if self.rate else self.credential
 
 
 def anonymous_caller(address: str) -> Caller:

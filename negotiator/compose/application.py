@@ -9,6 +9,7 @@ from negotiator.agents.delegation import Delegations
 from negotiator.agents.schemas import ID_JAG, VERIFIED_EMAIL
 from negotiator.compose.assistant import build_assistant
 from negotiator.compose.component import Component, offered_operations
+from negotiator.compose.console import build_console
 from negotiator.compose.directory import build_directory
 from negotiator.compose.identity import build_agent_access, build_user_pages
 from negotiator.compose.mcp import McpService, build_mcp
@@ -18,6 +19,7 @@ from negotiator.discovery.authorization_metadata import AuthorizationServerInfo
 from negotiator.discovery.documents import PublicDocument
 from negotiator.discovery.health_routes import HealthEndpoint
 from negotiator.discovery.metrics_routes import MetricsEndpoint, issuing_operations
+from negotiator.discovery.public_pages import HOME_PATH
 from negotiator.discovery.published_documents import make_site, published_documents
 from negotiator.discovery.site import DirectoryRates, SiteDescription
 from negotiator.http.operation import ServiceDescription
@@ -42,6 +44,7 @@ class Application:
     delegations: Delegations
     service: ServiceDescription
     documents: tuple[PublicDocument, ...]
+    console: tuple[Route, ...]
     site: SiteDescription
     mcp: McpService
     metrics: MetricsEndpoint
@@ -127,12 +130,14 @@ def build_application(settings: Settings) -> Application:
         mcp=MCP_PATH,
     )
     documents = published_documents(site, _authorization(settings), jwks=services.keyring.jwks)
+    home = next(document for document in documents if document.path == HOME_PATH)
     return Application(
         services=services,
         components=components,
         delegations=access.delegations,
         service=service,
         documents=(*documents, *mcp.documents),
+        console=build_console(services, service, home),
         site=site,
         mcp=mcp,
         metrics=MetricsEndpoint(

@@ -59,13 +59,16 @@ def page_document(
 def document_route(document: PublicDocument) -> Route:
 
     async def serve(request: Request) -> Response:
-        if document.markdown is None:
-            return document_response(
-                request, document.media_type, document.body(), document.headers
-            )
-        return negotiated_response(request, document.body(), document.markdown, document.headers)
+        return serve_document(document, request)
 
     return Route(document.path, serve, methods=["GET"])
+
+
+def serve_document(document: PublicDocument, request: Request) -> Response:
+    """The document, in the form that the request prefers."""
+    if document.markdown is None:
+        return document_response(request, document.media_type, document.body(), document.headers)
+    return negotiated_response(request, document.body(), document.markdown, document.headers)
 
 
 def negotiated_response(

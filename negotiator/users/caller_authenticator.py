@@ -3,18 +3,20 @@
 from dataclasses import dataclass
 from typing import Final
 
-from negotiator.caller import Caller
+from negotiator.caller import Caller, CallerRate
 from negotiator.http.guard import CallerAuthenticator
 from negotiator.scopes import ordered
 from negotiator.store.statement import Transaction
 from negotiator.users import session_queries
 
 USER: Final = "user"
+RATE: Final = CallerRate(requests_per_minute=600, burst=600)
+"""A page makes several calls, and a person opens a page every few seconds at most."""
 
 
 def caller_of_session(user_id: str, session_id: str, scopes: frozenset[str]) -> Caller:
     """The caller of an operation that a signed-in user runs from a page."""
-    return Caller(USER, user_id, session_id, frozenset(ordered(scopes)), user_id=user_id)
+    return Caller(USER, user_id, session_id, frozenset(ordered(scopes)), user_id=user_id, rate=RATE)
 
 
 @dataclass(frozen=True, slots=True)

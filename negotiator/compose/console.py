@@ -1,0 +1,44 @@
+"""The console: the pages on which users prepare, follow and steer their negotiations."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from negotiator.compose.services import Services
+from negotiator.console.browser_sessions import AnySession, SignedInSession
+from negotiator.console.home_page import HomePage
+from negotiator.console.page_calls import PageCalls
+from negotiator.discovery.documents import PublicDocument, serve_document
+from negotiator.discovery.public_pages import HOME_PATH
+from negotiator.http.operation import ServiceDescription
+
+
+def build_console(
+    services: Services, service: ServiceDescription, public_home: PublicDocument
+) -> tuple[Route, ...]:
+    """The routes of the pages that call operations; they are made once all operations are known.
+
+    `public_home` is what `/` answers to programs and to people who are not signed in.
+    """
+    router, calls = services.page_router, PageCalls(service, services.pipeline)
+    if "assistant" not in services.settings.services:
+        return ()
+    home = HomePage(router, calls)
+
+    async def show_home(request: Request, session: AnySession) -> Response:
+        if isinstance(session, SignedInSession):
+            return await home.show(request, session)
+        return serve_document(public_home, request)
+
+    return (_for_browsers(router.open_page(HOME_PATH, show_home), public_home),)
+
+
+def _for_browsers(page: Route, document: PublicDocument) -> Route:
+    """`/` by its page for requests with a cookie, which only browsers send; by the document for all others."""
+
+    async def answer(request: Request) -> Response:
+        if "cookie" in request.headers:
+            return await page.endpoint(request)
+        return serve_document(document, request)
+
+    return Route(page.path, answer, methods=["GET"])

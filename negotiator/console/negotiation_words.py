@@ -1,0 +1,104 @@
+"""The words that pages use for a negotiation: values, packages, totals, states, dates and days left."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final
+
+from negotiator.negotiations.schemas_negotiations import NegotiationBody
+from negotiator.negotiations.terms import Terms
+from negotiator.negotiations.terms_parsing import parse_terms
+from negotiator.negotiations.wording import Wording
+
+STATES: Final = {
+    "draft": "Being prepared",
+    "planned": "Planned",
+    "active": "Talking",
+    "paused": "Paused",
+    "awaiting_approval": "Waiting for your approval",
+    "agreed": "Agreed, not signed",
+    "won": "Won",
+    "lost": "No deal",
+    "walked_away": "You walked away",
+    "cancelled": "Cancelled",
+    "expired": "Deadline passed",
+}
+RUNNING: Final = ("awaiting_approval", "agreed", "active", "planned", "paused", "draft")
+"""The states of a negotiation that has not ended, the most urgent first."""
+_MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
+
+
+def day_text(moment: str) -> str:
+    """The day of an RFC 3339 moment: `3 December 2026`."""
+    at = datetime.fromisoformat(moment)
+    return f"{at.day} {_MONTHS[at.month - 1]} {at.year}"
+
+
+def time_text(moment: str) -> str:
+    """An RFC 3339 moment to the minute: `3 December 2026, 14:05 UTC`."""
+    at = datetime.fromisoformat(moment).astimezone(UTC)
+    return f"{day_text(moment)}, {at:%H:%M} UTC"
+
+
+def days_left(deadline: str, now: datetime) -> str:
+    """The time until a deadline in words: `12 days left`, `today`, `3 days ago`."""
+    days = (datetime.fromisoformat(deadline).date() - now.date()).days
+    if days == 0:
+        return "today"
+    if days < 0:
+        return "yesterday" if days == -1 else f"{-days} days ago"
+    return "1 day left" if days == 1 else f"{days} days left"
+
+
+@dataclass(frozen=True, slots=True)
+class NegotiationWords:
+    """The words for the values of one negotiation."""
+
+    terms: Terms
+    wording: Wording
+
+    @classmethod
+    def of(cls, view: dict[str, Any]) -> "NegotiationWords":
+        """The words for a negotiation as the API answers it."""
+        members = {name: view[name] for name in NegotiationBody.model_fields if view.get(name)}
+        members.pop("deadline", None)  # one that has passed may not be sent again
+        terms = parse_terms(NegotiationBody.model_validate(members), lenient=True)
+        return cls(terms, Wording(terms))
+
+    @property
+    def them(self) -> str:
+        """The other side, as a title of its own."""
+        return self.wording.them[:1].upper() + self.wording.them[1:]
+
+    def package(self, package: dict[str, Any]) -> str:
+        """An offer in one line, with its total where there is one."""
+        return self.wording.package(package)
+
+    def value(self, name: str, value: object) -> str:
+        """One value with its unit; the plain text for an issue that is no longer there."""
+        issue = next((one for one in self.terms.issues if one.name == name), None)
+        return str(value) if issue is None else self.wording.value(issue, value)
+
+    def label(self, name: str) -> str:
+        """An issue's name at the beginning of a line."""
+        issue = next((one for one in self.terms.issues if one.name == name), None)
+        said = name if issue is None else self.wording.label(issue)
+        return said[:1].upper() + said[1:]
+
+    def money(self, amount: Decimal) -> str:
+        """An amount in the negotiation's currency."""
+        return self.wording.money(amount)
+
+    def price(self, package: dict[str, Any] | None) -> Decimal | None:
+        """What an offer costs in all, or its price where nothing multiplies it; None without a price."""
+        price = self.terms.price
+        if price is None or not package or price.name not in package:
+            return None
+        try:
+            amount = Decimal(str(package[price.name]))
+        except InvalidOperation:
+            return None
+        return self.wording.amount_in_all(package, amount)
