@@ -8,6 +8,7 @@ from negotiator.compose.services import Services
 from negotiator.console.browser_sessions import AnySession, SignedInSession
 from negotiator.console.home_page import HomePage
 from negotiator.console.page_calls import PageCalls
+from negotiator.console.workspace_page import WorkspacePage
 from negotiator.discovery.documents import PublicDocument, serve_document
 from negotiator.discovery.public_pages import HOME_PATH
 from negotiator.http.operation import ServiceDescription
@@ -30,7 +31,10 @@ def build_console(
             return await home.show(request, session)
         return serve_document(public_home, request)
 
-    return (_for_browsers(router.open_page(HOME_PATH, show_home), public_home),)
+    return (
+        _for_browsers(router.open_page(HOME_PATH, show_home), public_home),
+        *WorkspacePage(router, calls).routes(),
+    )
 
 
 def _for_browsers(page: Route, document: PublicDocument) -> Route:

@@ -73,9 +73,14 @@ class NegotiationWords:
         """The other side, as a title of its own."""
         return self.wording.them[:1].upper() + self.wording.them[1:]
 
-    def package(self, package: dict[str, Any]) -> str:
+    def package(self, package: dict[str, Any], *, with_total: bool = True) -> str:
         """An offer in one line, with its total where there is one."""
-        return self.wording.package(package)
+        return self.wording.package(package, with_total=with_total)
+
+    def total(self, package: dict[str, Any]) -> str:
+        """The multiplication behind an offer, such as `80 seats × €47 × 12 months = €45,120 a year`; empty without."""
+        found = self.wording.total(package)
+        return found.text if found else ""
 
     def value(self, name: str, value: object) -> str:
         """One value with its unit; the plain text for an issue that is no longer there."""
