@@ -87,7 +87,6 @@ def advice(
         action, headline = "wait", "Wait for their answer to your offer"
     elif said and action != "walk_away":
         headline = f"{headline}: {said}"
-    interval = move["acceptance_interval"]
     return Advice(
         action,
         headline,
