@@ -127,11 +127,11 @@ def _layers(application: Application) -> list[Middleware]:
             ResponseMiddleware,
             https=application.settings.base_url.startswith("https:"),
             shared=application.shared,
+            for_browsers=partial(RefusalPages, router=application.services.page_router),
             traffic=RequestMetrics(
                 application.services.meters, [*(each.name for each in operations), MCP_METRIC]
             ),
         ),
-        Middleware(RefusalPages, router=application.services.page_router),
         Middleware(
             OperationRouter,
             endpoints=[Endpoint(operation, application.pipeline) for operation in operations],

@@ -34,7 +34,7 @@ from negotiator.trust.fetch import Fetcher
 from negotiator.trust.issuer_queries import Issuers
 from negotiator.trust.keysets import IssuerKeys
 from negotiator.trust.security_events import SecurityEventVerifier
-from negotiator.users.caller_authenticator import SessionAwareAuthenticator
+from negotiator.users import session_queries
 
 _DOCUMENT_SECONDS = 5.0
 
@@ -158,8 +158,8 @@ def _guard(
     credentials: AccessTokens,
     proofs: DpopProofChecker,
 ) -> Guard:
-    callers = SessionAwareAuthenticator(BearerAuthenticator(keys, credentials))
-    return Guard(callers, settings.proxies, proofs)
+    callers = BearerAuthenticator(keys, credentials)
+    return Guard(callers, settings.proxies, proofs, session_queries.is_live)
 
 
 def load_pepper(settings: Settings) -> bytes:

@@ -6,19 +6,21 @@ hold for people as they hold for agents.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
-from negotiator.caller import Caller
+from negotiator.caller import Caller, CallerRate
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.errors import NotFound
 from negotiator.http import input as reading
 from negotiator.http.operation import JSON, Operation, ServiceDescription
 from negotiator.http.pipeline import ParsedInput, Pipeline, ResponseContext, run
-from negotiator.users.caller_authenticator import caller_of_session
+from negotiator.scopes import ordered
 
 Members = dict[str, Any]
+RATE: Final = CallerRate(requests_per_minute=600, burst=600)
+"""Of a signed-in user: a page makes several calls, and a person opens a page every few seconds at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +67,14 @@ class PageCalls:
         operation = self.service.find(name)
         if operation is None:
             raise NotFound("This server does not offer that.")
-        scopes = frozenset(self.service.scopes)
-        caller = caller_of_session(session.user_id, session.session_id, scopes)
+        caller = Caller(
+            "user",
+            session.user_id,
+            session.session_id,
+            frozenset(ordered(self.service.scopes)),
+            user_id=session.user_id,
+            rate=RATE,
+        )
         call = _IncomingPageCall(operation, caller, dict(members or {}), revision, accept)
         answer = await run(operation, self.pipeline, call, ResponseContext())
         if answer.body is None:

@@ -1,4 +1,4 @@
-"""Shows refusals as pages to browsers: whoever asks for `text/html` gets a page where a program gets JSON."""
+"""Shows refusals as pages to browsers: a request for `text/html` gets a page where a program gets JSON."""
 
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -12,7 +12,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from negotiator.console.page_router import HEADINGS, OTHER_HEADING, PageRouter
 from negotiator.errors import Refusal
 
-_HTML: Final = "text/html"
 _JSON: Final = "application/json"
 _FIRST_REFUSAL: Final = 400
 _NOT_FOUND: Final = 404
@@ -20,14 +19,14 @@ _PASSED_ON: Final = ("retry-after", "allow", "www-authenticate")
 
 
 class RefusalPages:
-    """ASGI middleware; `router` renders the page, with the user's navigation when they are signed in."""
+    """ASGI middleware for requests of browsers; `router` renders the page, with the navigation of a signed-in user."""
 
     def __init__(self, app: ASGIApp, *, router: PageRouter) -> None:
         self._app = app
         self._router = router
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or _HTML not in Headers(scope=scope).get("accept", ""):
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         held = _HeldRefusal(send)

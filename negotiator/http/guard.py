@@ -1,6 +1,6 @@
 """Authenticates the caller: client address, bearer credential, DPoP proof and scopes (RFC 6750, RFC 9449)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import Any, Final, Protocol
 
@@ -58,14 +58,19 @@ class ProofChecker(Protocol):
 
 
 class Guard:
-    """Finds and checks the caller of every operation."""
+    """Finds and checks the caller of every operation.
+
+    `is_session_live` says whether the browser session with this id has not ended: the credential of users at pages.
+    """
 
     def __init__(
         self,
         authenticator: CallerAuthenticator,
         proxies: Iterable[Network],
         possession: ProofChecker,
+        is_session_live: Callable[[Transaction, str], bool] = lambda _tx, _session: False,
     ) -> None:
+        self._is_session_live = is_session_live
         self._authenticator = authenticator
         self._possession = possession
         self._proxies = tuple(proxies)
@@ -115,6 +120,8 @@ class Guard:
 
     def stands(self, tx: Transaction, caller: Caller) -> bool:
         """Whether this caller's credential is valid now; always true for a caller without one."""
+        if caller.kind == "user":
+            return self._is_session_live(tx, caller.credential)
         return caller.kind == "nobody" or self._authenticator.stands(tx, caller)
 
     def check(self, tx: Transaction, caller: Caller) -> None:

@@ -2,6 +2,7 @@
 
 import re
 import time
+from collections.abc import Callable
 from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -40,6 +41,7 @@ _PREFLIGHT: Final = [
 ]
 _HEADS: Final = {"http.response.start", "websocket.http.response.start", "websocket.accept"}
 _UPGRADED: Final = 101
+_HTML: Final = b"text/html"
 _HTTPS = (b"strict-transport-security", b"max-age=31536000; includeSubDomains")
 
 
@@ -54,12 +56,19 @@ class ResponseMiddleware:
     Pages of any origin may call the paths in `shared` (a part in braces matches any) and everything under `/api/`:
     these paths read no cookie, so a page can do no more there than any program, and CORS credentials are never
     allowed (Fetch, "CORS protocol"). `traffic` counts every answer, with the time until its head is sent, since a
-    stream may be open for hours.
+    stream may be open for hours. `for_browsers` wraps the application for requests that ask for HTML.
     """
 
     def __init__(
-        self, app: ASGIApp, *, https: bool, shared: frozenset[str], traffic: RequestMetrics
+        self,
+        app: ASGIApp,
+        *,
+        https: bool,
+        shared: frozenset[str],
+        traffic: RequestMetrics,
+        for_browsers: Callable[[ASGIApp], ASGIApp] = lambda app: app,
     ) -> None:
+        self._for_browsers = for_browsers(app)
         self._traffic = traffic
         self._app = app
         self._shared = frozenset(path for path in shared if "{" not in path)
@@ -72,12 +81,14 @@ class ResponseMiddleware:
             await self._app(scope, receive, send)
             return
         began = time.perf_counter_ns()
-        sent_id, preflight = b"", False
+        sent_id, preflight, app = b"", False, self._app
         for name, value in scope["headers"]:
             if name == b"x-request-id":
                 sent_id = value
             elif name == b"access-control-request-method":
                 preflight = True
+            elif name == b"accept" and _HTML in value:
+                app = self._for_browsers
         current = sent_id.decode() if _REQUEST_ID.fullmatch(sent_id) else new_id("req")
         request_id.set(current)
         method = scope.get("method")
@@ -99,7 +110,7 @@ class ResponseMiddleware:
             await wrapped({"type": "http.response.start", "status": 204, "headers": _PREFLIGHT})
             await wrapped({"type": "http.response.body", "body": b""})
             return
-        await self._app(scope, receive, wrapped)
+        await app(scope, receive, wrapped)
 
     def _is_shared(self, path: str) -> bool:
         return (
