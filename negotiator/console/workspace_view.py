@@ -185,7 +185,7 @@ def _room(standing: dict[str, Any], words: NegotiationWords) -> Band | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Power:
+class PowerOverview:
     """Who needs the deal more: in words, as bars, and what to find out next."""
 
     summary: str
@@ -196,13 +196,13 @@ class Power:
     questions: Sequence[Mapping[str, Any]]
 
 
-def power(standing: dict[str, Any]) -> Power:
+def power(standing: dict[str, Any]) -> PowerOverview:
     """The split of power as the page shows it; only factors of which something is known have a bar."""
     told = standing["summary"]
     known = [one for one in standing["power"]["factors"] if one["contribution"] != 0]
     bars = [Bar(FACTORS[one["name"]], one["value"], one["explanation"]) for one in known]
     title = "What speaks for you (right) and against you (left)"
-    return Power(
+    return PowerOverview(
         told["who_needs_it_more"],
         told["would_shift_most"],
         told["room"],
