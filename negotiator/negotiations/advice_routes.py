@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from negotiator import values
@@ -13,20 +13,25 @@ from negotiator.negotiations import offer_queries as ledger
 from negotiator.negotiations.advisor import Advisor, WordingRequest
 from negotiator.negotiations.advisor_case import case_request
 from negotiator.negotiations.leverage.concessions import LedgerOffer
+from negotiator.negotiations.lifecycle import check_deadline
 from negotiator.negotiations.offer_history import ledger_offers
 from negotiator.negotiations.offer_queries import OfferRow
+from negotiator.negotiations.open_questions import open_questions
 from negotiator.negotiations.past_evidence import PastEvidenceReader
 from negotiator.negotiations.routes import read_current
 from negotiator.negotiations.schemas_advice import (
     LeverageBody,
     LeverageView,
+    NegotiationCheck,
     NextMoveBody,
     NextMoveView,
     StoredNextMove,
 )
-from negotiator.negotiations.schemas_negotiations import NegotiationId
+from negotiator.negotiations.schemas_negotiations import NegotiationBody, NegotiationId
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.negotiations.terms import Terms
+from negotiator.negotiations.terms_parsing import parse_terms
+from negotiator.negotiations.terms_view import issue_view
 from negotiator.scopes import AI_TACTICS
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
@@ -50,6 +55,18 @@ class NegotiationAdvice:
 
     def operations(self) -> list[Operation]:
         return [
+            Operation(
+                name="check_negotiation",
+                method="POST",
+                path="/api/negotiations/check",
+                summary="Check a negotiation before it is opened: what is wrong, what advice lacks; nothing is stored",
+                run=self.check,
+                input=NegotiationBody,
+                output=NegotiationCheck,
+                scopes=TACTICS_SCOPES,
+                refusals=(400, 422),
+                tag="advice",
+            ),
             Operation(
                 name="get_leverage",
                 method="POST",
@@ -118,6 +135,20 @@ class NegotiationAdvice:
                 tag="advice",
             ),
         ]
+
+    async def check(self, call: Call[NegotiationBody]) -> dict[str, Any]:
+        """Refuse what `open_negotiation` would refuse; else the questions whose answers advice lacks."""
+
+        def work() -> dict[str, Any]:
+            terms = parse_terms(call.input)
+            check_deadline(terms)
+            return {
+                "missing": list(terms.missing),
+                "ask": [asdict(one) for one in open_questions(terms)],
+                "issues": [issue_view(issue, terms.currency) for issue in terms.issues],
+            }
+
+        return await asyncio.to_thread(work)
 
     async def leverage(self, call: Call[NegotiationId]) -> dict[str, Any]:
         session, rows = await self._load(call.caller.principal, call.input.id)

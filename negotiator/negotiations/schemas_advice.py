@@ -328,6 +328,17 @@ class AskedInput(TypedDict):
     why: str
 
 
+class NegotiationCheck(TypedDict):
+    """What a described negotiation still lacks. `ask` has what advice needs most first.
+
+    `missing` and `issues` are as in a stored negotiation: weights are normalised, and `weight_given` is as it was sent.
+    """
+
+    missing: list[str]
+    ask: list[AskedInput]
+    issues: list[dict[str, Any]]
+
+
 class MoveTrade(TypedDict):
     """What the offer gives and what it asks for it. `cost` is the price of passing an own limit, as decimal."""
 

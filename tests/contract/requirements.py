@@ -248,6 +248,7 @@ REQUIREMENTS: Final = {
     "6.1:read": "GET answers one negotiation",
     "6.1:patch": "PATCH is a JSON merge patch",
     "6.1:delete": "DELETE erases it, 204",
+    "6.1:check": "a negotiation is checked before it is opened, and nothing is stored",
     "6.2:required": "title, role and one issue are required and enough",
     "6.2:missing": "what advice still needs is named in missing, never invented",
     "6.2:alternative": "a walk-away worse than the alternative needs an override_reason",

@@ -41,6 +41,7 @@ CHECKS: Final = (
 )
 DEPENDS: Final = {
     "open_negotiation": "packages, limits and constraints name the issues of the same body",
+    "check_negotiation": "packages, limits and constraints name the issues of the same body",
     "edit_negotiation": "the merged result is checked, and packages name its issues",
     "record_offer": "a package names the issues of its negotiation",
     "calculate_leverage": "packages name the issues of the same body",

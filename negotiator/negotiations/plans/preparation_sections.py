@@ -1,21 +1,13 @@
 """The sections of a plan for the time before the talk: interests, standards, gaps, leads and next actions."""
 
-from typing import Any, Final
+from typing import Any
 
 from negotiator.negotiations.concession.move_text import missing_inputs
+from negotiator.negotiations.open_questions import gap_question
 from negotiator.negotiations.plain_text import join_words, sentence
 from negotiator.negotiations.plans.basis import PlanBasis
 from negotiator.negotiations.plans.brief import PlanBrief
 from negotiator.negotiations.plans.offer_sections import PlanSection
-
-GAP_QUESTIONS: Final[dict[str, str]] = {
-    "walk_away": "What is the least you would still agree to, before you would rather have no deal?",
-    "target": "What result would you call a success, and why is it realistic?",
-    "batna": "What exactly happens if there is no deal, and what is that worth?",
-    "their_estimate": "Who has dealt with them before, and where did they give in?",
-    "deadline": "By when does it have to be decided, on your side and on theirs?",
-    "currency": "In which currency is it settled?",
-}
 
 
 def interest_section(basis: PlanBasis) -> PlanSection:
@@ -39,7 +31,9 @@ def gap_rows(basis: PlanBasis) -> list[PlanSection]:
     named = {row["missing"] for row in rows}
     for name in brief.terms.missing:
         if name not in named:
-            rows.append({"missing": name, "ask": _gap_question(basis, name)})
+            rows.append(
+                {"missing": name, "ask": gap_question(basis.words, brief.terms.issues, name)}
+            )
     if not brief.benchmarks:
         rows.append({"missing": "benchmarks", "ask": "What did comparable deals end at?"})
     if brief.terms.batna is None and not brief.alternatives:
@@ -85,18 +79,3 @@ def lead_rows(brief: PlanBrief) -> list[dict[str, Any]]:
         | ({"source": one.source} if one.source else {})
         for one in brief.alternatives
     ]
-
-
-def _gap_question(basis: PlanBasis, name: str) -> str:
-    if (ask := GAP_QUESTIONS.get(name)) is not None:
-        return ask
-    kind = name.rpartition("/")[2]
-    place = name.split("/")[1] if name.startswith("issues/") else ""
-    issues = basis.brief.terms.issues
-    label = basis.words.label(issues[int(place)]) if place.isdigit() else "it"
-    return {
-        "their_weight": f"How much does {label} matter to them, compared with the rest?",
-        "weight": f"How much does {label} matter to you, compared with the rest?",
-        "range": f"What are the best and the worst value anybody could imagine for {label}?",
-        "direction": f"Is more or less better for you on {label}?",
-    }.get(kind, "What is it, and who would know?")
