@@ -8,6 +8,7 @@ from negotiator.compose.services import Services
 from negotiator.console.browser_sessions import AnySession, SignedInSession
 from negotiator.console.home_page import HomePage
 from negotiator.console.page_calls import PageCalls
+from negotiator.console.prepare_page import PreparePage
 from negotiator.console.workspace_page import WorkspacePage
 from negotiator.discovery.documents import PublicDocument, serve_document
 from negotiator.discovery.public_pages import HOME_PATH
@@ -33,6 +34,7 @@ def build_console(
 
     return (
         _for_browsers(router.open_page(HOME_PATH, show_home), public_home),
+        *PreparePage(router, calls).routes(),
         *WorkspacePage(router, calls).routes(),
     )
 

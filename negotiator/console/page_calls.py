@@ -37,12 +37,14 @@ class PageCalls:
         members: Mapping[str, Any] | None = None,
         *,
         revision: int | None = None,
+        key: str | None = None,
     ) -> Members:
         """The JSON object that the operation `name` answers; {} where it has no body. Raises its refusals.
 
-        `members` are path parameters and the members of the query or body; `revision` is what `If-Match` would name.
+        `members` are path parameters and the members of the query or body; `revision` is what `If-Match` would name,
+        `key` an idempotency key, so that a form that is sent twice creates once.
         """
-        found = await self._answer(session, name, members, revision=revision)
+        found = await self._answer(session, name, members, revision=revision, key=key)
         return orjson.loads(found) if found else {}
 
     async def text(
@@ -62,6 +64,7 @@ class PageCalls:
         members: Mapping[str, Any] | None,
         *,
         revision: int | None = None,
+        key: str | None = None,
         accept: str = JSON,
     ) -> bytes:
         operation = self.service.find(name)
@@ -75,7 +78,7 @@ class PageCalls:
             user_id=session.user_id,
             rate=RATE,
         )
-        call = _IncomingPageCall(operation, caller, dict(members or {}), revision, accept)
+        call = _IncomingPageCall(operation, caller, dict(members or {}), revision, accept, key)
         answer = await run(operation, self.pipeline, call, ResponseContext())
         if answer.body is None:
             return b""
@@ -89,6 +92,7 @@ class _IncomingPageCall:
     members: Members
     revision: int | None
     accept: str
+    idempotency_key: str | None
     address: str = field(init=False, default="")
 
     @property
@@ -108,4 +112,4 @@ class _IncomingPageCall:
         return self.revision
 
     def key(self) -> str | None:
-        return None
+        return self.idempotency_key

@@ -18,7 +18,7 @@ from negotiator.console.browser_sessions import AnySession, BrowserSessions, Sig
 from negotiator.console.page_renderer import PageRenderer
 from negotiator.errors import FieldError, NotFound, Refusal, ValidationFailed
 from negotiator.http.endpoint import read_headers
-from negotiator.http.input import RequestAborted, parse_form, read_body
+from negotiator.http.input import FIELDS, RequestAborted, parse_form, read_body
 from negotiator.http.limits import RateLimits, too_many_requests
 from negotiator.store.store import Store
 from negotiator.telemetry import logger, request_id
@@ -37,7 +37,17 @@ HEADINGS: Final = {
     503: "Not available right now",
 }
 OTHER_HEADING: Final = "This did not work"
-_FORM_BODY_LIMIT = 8 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class FormSize:
+    """How much a form may send."""
+
+    bytes: int = 8 * 1024
+    fields: int = FIELDS
+
+
+_USUAL_SIZE: Final = FormSize()
 
 FormFields = dict[str, str]
 PageHandler = Callable[[Request, SignedInSession], Awaitable[Response]]
@@ -80,7 +90,9 @@ class PageRouter:
 
         return self.open_page(path, answer)
 
-    def form(self, path: str, act: FormHandler, *, back: str = "") -> Route:
+    def form(
+        self, path: str, act: FormHandler, *, back: str = "", size: FormSize = _USUAL_SIZE
+    ) -> Route:
         """A form for signed-in users; others sign in and return to the page it was on."""
 
         async def answer(request: Request, session: AnySession, form: FormFields) -> Response:
@@ -88,7 +100,7 @@ class PageRouter:
                 return await act(request, session, form)
             return self.ask_to_sign_in(back or request.url.path)
 
-        return self.open_form(path, answer, anonymous_needs_token=False)
+        return self.open_form(path, answer, anonymous_needs_token=False, size=size)
 
     def open_page(self, path: str, show: OpenPageHandler) -> Route:
         """A page that needs no sign-in."""
@@ -99,13 +111,19 @@ class PageRouter:
         return Route(path, answer, methods=["GET"])
 
     def open_form(
-        self, path: str, act: OpenFormHandler, *, anonymous_needs_token: bool = True
+        self,
+        path: str,
+        act: OpenFormHandler,
+        *,
+        anonymous_needs_token: bool = True,
+        size: FormSize = _USUAL_SIZE,
     ) -> Route:
         """A form that needs no sign-in. Without `anonymous_needs_token` an anonymous form must authenticate itself."""
 
         async def receive(request: Request, session: AnySession) -> Response:
             length = request.headers.get("content-length")
-            form = parse_form(await read_body(request.receive, _FORM_BODY_LIMIT, length))
+            body = await read_body(request.receive, size.bytes, length)
+            form = parse_form(body, most=size.fields)
             token = anonymous_needs_token or isinstance(session, SignedInSession)
             self.browser_sessions.check(request, session, form, token=token)
             return await act(request, session, form)

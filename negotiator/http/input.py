@@ -17,7 +17,8 @@ from negotiator.errors import (
 )
 from negotiator.strict_json import read_object
 
-_FIELDS = 100
+FIELDS = 100
+"""How many fields a form or query may have."""
 
 
 class RequestAborted(Exception):
@@ -75,8 +76,8 @@ def parse_lines(body: bytes) -> list[str]:
         raise InvalidRequest("The body is not UTF-8.", detail=str(fault)) from None
 
 
-def parse_form(body: bytes) -> dict[str, str]:
-    """The fields of a form; 400 for a repeated one, an empty one counts as absent (RFC 6749 §3.2).
+def parse_form(body: bytes, *, most: int = FIELDS) -> dict[str, str]:
+    """The fields of a form, at most so many; 400 for a repeated one, an empty one counts as absent (RFC 6749 §3.2).
 
     Only `resource` may repeat (RFC 8707 §2); its values are joined by spaces.
     """
@@ -85,7 +86,7 @@ def parse_form(body: bytes) -> dict[str, str]:
             body.decode("utf-8"),
             keep_blank_values=True,
             errors="strict",
-            max_num_fields=_FIELDS,
+            max_num_fields=most,
         )
     except ValueError as fault:
         raise InvalidRequest("The body is not a form.", detail=str(fault)) from None
@@ -108,7 +109,7 @@ def parse_query(query: bytes, lists: frozenset[str] = frozenset()) -> dict[str, 
             query.decode("ascii"),
             keep_blank_values=True,
             errors="strict",
-            max_num_fields=_FIELDS,
+            max_num_fields=FIELDS,
         )
     except ValueError as fault:
         raise InvalidRequest("The query string is malformed.", detail=str(fault)) from None

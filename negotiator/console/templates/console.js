@@ -34,6 +34,31 @@
     undo.addEventListener("click", () => { clearTimeout(timer); note.remove(); });
   });
 
+  // What is typed while a form with data-keep-typing is fetched anew stays in it.
+  let typed = null;
+  const fields = () => document.querySelectorAll("[data-keep-typing] :is(input:not([type=radio]), textarea, select)[id]");
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    if (event.detail.target.matches("[data-keep-typing]")) typed = new Map([...fields()].map((field) => [field.id, field.value]));
+  });
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if (!typed || !event.detail.target.matches("[data-keep-typing]")) return;
+    const changed = [...fields()].filter((field) => typed.has(field.id) && typed.get(field.id) !== field.value)
+      .map((field) => [field.id, field.value]);
+    typed = null;
+    document.addEventListener("htmx:afterSwap", () => changed.forEach(([id, value]) => {
+      const field = document.getElementById(id);
+      if (field) field.value = value;
+    }), { once: true });
+  });
+
+  // What was fetched says by data-focus where to go on, once.
+  document.addEventListener("htmx:afterSettle", () => {
+    const next = find("[data-focus]");
+    if (!next) return;
+    delete next.dataset.focus;
+    next.focus();
+  });
+
   // ⌘K or Ctrl K goes to any page.
   const dialog = find("#go-to");
   if (dialog) {

@@ -1,0 +1,255 @@
+"""A negotiation is prepared in a real browser: from nothing to a plan on one page, by keyboard alone."""
+
+import re
+import time
+from collections.abc import Generator
+from typing import Any, Final
+
+import httpx2
+import pytest
+from playwright.sync_api import Browser, Page, ViewportSize
+
+from tests.helpers.chromium import PASSWORD, Tab, tab
+from tests.helpers.chromium import chromium as chromium
+from tests.helpers.live_server import Server
+
+NEW: Final = "/negotiations/new"
+WIDE: Final[ViewportSize] = {"width": 1280, "height": 800}
+SMALL: Final[ViewportSize] = {"width": 390, "height": 844}
+MOST_TABS: Final = 60
+MOST_SECONDS: Final = 180
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> Generator[Server]:
+    """A service whose first user is Ada."""
+    started = Server(tmp_path_factory.mktemp("prepare"), workers=1)
+    started.start()
+    link = f"{re.escape(started.base)}/first-user/[0-9a-f-]+"
+    found = re.search(link, (started.folder / "log").read_text())
+    assert found
+    with chromium.new_context() as context:
+        one = tab(context, started.base)
+        one.open(found[0])
+        one.fill("E-mail", "ada@example.com")
+        one.fill("Name", "Ada")
+        one.fill("Password", PASSWORD)
+        one.press("Make the account")
+        one.at("/agents")
+    yield started
+    started.stop()
+
+
+def signed_in(one: Tab) -> None:
+    one.open("/sign-in?again")
+    one.fill("E-mail", "ada@example.com")
+    one.fill("Password", PASSWORD)
+    one.page.keyboard.press("Enter")
+    one.at("/agents")
+
+
+def agent_of(one: Tab) -> dict[str, str]:
+    """The header of an agent that works for the signed-in user."""
+    one.open("/agents")
+    one.press("Make the code")
+    code = one.page.locator(".code").inner_text().strip()
+    body = {"agent_name": "scout", "identity_type": "anonymous"}
+    agent = httpx2.post(f"{one.base}/api/agent/register", json=body).json()
+    bearer = {"Authorization": f"Bearer {agent['access_token']}"}
+    bound = httpx2.post(f"{one.base}/api/agent/claim", json={"claim_token": code}, headers=bearer)
+    return {"Authorization": f"Bearer {bound.json()['access_token']}"}
+
+
+def read(one: Tab, path: str, bearer: dict[str, str]) -> dict[str, Any]:
+    answer = httpx2.get(f"{one.base}/api{path}", headers=bearer)
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def tab_to(page: Page, field: str) -> None:
+    """Press Tab until the field has the focus, which is always to be seen."""
+    for _ in range(MOST_TABS):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.id") == field:
+            outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+            assert outline != "none", field
+            return
+    raise AssertionError(f"{field} is not reached by Tab")
+
+
+def write(page: Page, field: str, text: str) -> None:
+    tab_to(page, field)
+    page.keyboard.type(text)
+
+
+def note(page: Page, field: str) -> str:
+    return page.locator(f"#note-{field}").inner_text()
+
+
+def is_narrow(page: Page) -> bool:
+    """Whether nothing has to be scrolled sideways."""
+    width: int = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+    return width <= 0
+
+
+@pytest.mark.parametrize("size", [WIDE, SMALL], ids=["wide", "small"])
+def test_a_renewal_is_prepared_by_keyboard_within_three_minutes(
+    chromium: Browser, server: Server, size: ViewportSize
+) -> None:
+    with chromium.new_context(viewport=size, locale="en-US") as context:
+        one = tab(context, server.base)
+        signed_in(one)
+        bearer = agent_of(one)
+        opened: list[str] = []
+        one.page.on("framenavigated", lambda frame: opened.append(frame.url))
+        one.open(NEW)
+        begun, page = time.monotonic(), one.page
+        keys = page.keyboard
+
+        tab_to(page, "kind-software_renewal")
+        keys.press("Space")
+        page.get_by_label("Point 4").wait_for()
+        write(page, "title", f"CRM renewal {size['width']}")
+        write(page, "counterparty", "Relatio")
+        tab_to(page, "currency")
+        keys.type("EUR")
+        write(page, "deadline", "01312031")
+
+        tab_to(page, "i0-weight")
+        keys.press("ArrowRight")
+        keys.press("ArrowRight")
+        page.get_by_text("7 of 10: very much").wait_for()
+
+        write(page, "i0-count0", "80")
+        write(page, "i0-target", "45")
+        write(page, "i0-limit", "54 €")
+        page.get_by_text("80 seats × €54 × 12 months = €51,840 a year").wait_for()
+        assert note(page, "i0-target") == "80 seats × €45 × 12 months = €43,200 a year"
+        write(page, "baseline", "58")
+        write(page, "i1-target", "12")
+        write(page, "i1-limit", "24")
+        write(page, "i2-target", "3")
+        write(page, "i2-limit", "5")
+        tab_to(page, "i3-target")
+        keys.type("quarterly")
+        tab_to(page, "i3-limit")
+        keys.type("yearly")
+
+        write(page, "alternative", "Move to Nimbus, whose quote is in writing")
+        write(page, "alternative_price", "57")
+        write(page, "their_guess", "48")
+        page.get_by_text("Counted as €43 to €53.").wait_for()
+        page.get_by_text("Everything a full plan needs is here.").wait_for()
+        assert opened == [f"{server.base}{NEW}"], "the page was not left"
+        assert is_narrow(page)
+        tab_to(page, "save")
+        keys.press("Enter")
+        page.wait_for_url(re.compile(r"/negotiations/neg_\w+#plan$"))
+        assert time.monotonic() - begun < MOST_SECONDS
+
+        path = page.url.removeprefix(server.base).removesuffix("#plan")
+        view = read(one, path, bearer)
+        assert (view["title"], view["state"]) == (f"CRM renewal {size['width']}", "planned")
+        assert view["currency"] == "EUR"
+        assert view["deadline"] == "2031-01-31T23:59:59.000Z"
+        assert view["target"]["package"] == {
+            **{"price": "45.00", "contract_term": 12, "increase_cap": 3.0, "payment": "quarterly"}
+        }
+        assert view["walk_away"]["package"] == {
+            **{"price": "54.00", "contract_term": 24, "increase_cap": 5.0},
+            "payment": "yearly in advance",
+        }
+        assert view["issues"][0]["weight_given"] == 7.0
+        assert view["batna"]["description"] == "Move to Nimbus, whose quote is in writing"
+        assert view["their_estimate"]["walk_away"]["likely"] == "48.00"
+        [plan] = read(one, f"{path}/battle-plans", bearer)["items"]
+        assert (plan["version"], plan["stale"]) == (1, False)
+        assert one.outside == []
+
+
+def test_a_refusal_is_heard_and_mended_by_keyboard(chromium: Browser, server: Server) -> None:
+    with chromium.new_context(viewport=SMALL, locale="en-US") as context:
+        one = tab(context, server.base)
+        signed_in(one)
+        one.open(f"{NEW}?kind=purchase")
+        page = one.page
+        write(page, "title", "Used Golf")
+        write(page, "i0-target", "14,000")
+        write(page, "i0-limit", "12,500")
+        tab_to(page, "save")
+        page.keyboard.press("Enter")
+        page.get_by_text("Nothing was saved yet.").wait_for()
+        assert page.evaluate("document.activeElement.id") == "faults"
+        assert page.get_by_label("Name", exact=True).input_value() == "Used Golf"
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        page.keyboard.press("Tab")
+        assert page.evaluate("location.hash") == "#i0-target"
+        page.locator("#i0-target").focus()
+        page.keyboard.press("Control+A")
+        page.keyboard.type("12.500")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Control+A")
+        page.keyboard.type("14k")
+        page.get_by_text("€14,000", exact=True).or_(
+            page.get_by_text("$14,000", exact=True)
+        ).wait_for()
+        tab_to(page, "save")
+        page.keyboard.press("Enter")
+        page.wait_for_url(re.compile(r"/negotiations/neg_\w+#plan$"))
+
+
+def test_points_are_added_and_taken_out_in_place(chromium: Browser, server: Server) -> None:
+    with chromium.new_context(viewport={"width": 320, "height": 640}) as context:
+        one = tab(context, server.base)
+        signed_in(one)
+        one.open(f"{NEW}?kind=salary")
+        page = one.page
+        assert is_narrow(page)
+        page.fill("#title", "Senior engineer")
+        one.press("Add a point")
+        page.locator("#i4-label:focus").wait_for()
+        page.keyboard.type("Stock options")
+        one.press("Take out First day")
+        page.locator("#add:focus").wait_for()
+        assert page.get_by_label("Point 4").input_value() == "Stock options"
+        page.fill("#i0-target", "100k")
+        page.get_by_text("100,000").first.wait_for()
+        assert page.evaluate("document.activeElement.id") == "i0-target", (
+            "what is live takes no focus"
+        )
+        assert page.get_by_label("Name", exact=True).input_value() == "Senior engineer"
+        assert is_narrow(page)
+        assert one.said == []
+        assert one.outside == []
+
+
+def test_what_is_typed_while_the_points_change_stays(chromium: Browser, server: Server) -> None:
+    with chromium.new_context(viewport=WIDE) as context:
+        one = tab(context, server.base)
+        signed_in(one)
+        one.open(NEW)
+        page = one.page
+        page.route(f"**{NEW}", lambda route: (time.sleep(0.4), route.continue_())[-1])
+        page.check("#kind-rent")
+        page.fill("#title", "Two rooms in Leith")
+        page.get_by_label("Point 4").wait_for()
+        assert page.get_by_label("Name", exact=True).input_value() == "Two rooms in Leith"
+
+
+def test_the_page_works_without_script(chromium: Browser, server: Server) -> None:
+    with chromium.new_context(viewport=WIDE, java_script_enabled=False) as context:
+        one = tab(context, server.base)
+        signed_in(one)
+        one.open(NEW)
+        page = one.page
+        page.check("#kind-freelance_rate")
+        one.press("Show the points of this kind")
+        page.fill("#i0-count0", "40")
+        page.fill("#i0-target", "850")
+        page.fill("#i0-limit", "700")
+        one.press("Work out the figures")
+        assert note(page, "i0-target").startswith("40 days × ")
+        one.press("Save and see the plan")
+        page.wait_for_url(re.compile(r"/negotiations/neg_\w+#plan$"))
