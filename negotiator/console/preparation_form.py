@@ -24,11 +24,11 @@ MAX_COUNTS: Final = 2
 MAX_WEIGHT: Final = 10
 NEW_WEIGHT: Final = "3"
 COMPARISONS: Final = {
-    "4": "much more than",
-    "2": "more than",
-    "1": "as much as",
-    "0.5": "less than",
-    "0.25": "much less than",
+    "4": "matters much more than",
+    "2": "matters more than",
+    "1": "matters as much as",
+    "0.5": "matters less than",
+    "0.25": "matters much less than",
 }
 """How much more a point matters than the first one, and its words."""
 _TYPES: Final = frozenset(get_args(IssueType))

@@ -167,7 +167,7 @@ class PreparationView:
     @property
     def live_ids(self) -> tuple[str, ...]:
         ids = [f"note-{field_id(name)}" for name in self.notes]
-        ids += [f"range-{row.prefix}" for row in self.rows]
+        ids += [f"{part}-{row.prefix}" for row in self.rows for part in ("range", "swing", "first")]
         return ("steps", *(f"mark-{step.id}" for step in self.steps), *ids)
 
 

@@ -171,6 +171,8 @@ class PreparePage:
             return await self.calls.run(session, "check_negotiation", prepared.body), {}
         except ValidationFailed as refusal:
             return None, dict(prepared.refusal_of(error) for error in refusal.errors)
+        except Refusal as refusal:  # the page keeps what was typed
+            return None, {"": refusal.description}
 
 
 def usual_currency(language: str) -> str:

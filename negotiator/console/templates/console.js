@@ -34,6 +34,22 @@
     undo.addEventListener("click", () => { clearTimeout(timer); note.remove(); });
   });
 
+  // The sign-in page, which an ended session leads to, replaces no part of this one.
+  const tell = (text) => {
+    const note = document.createElement("div");
+    note.className = "undo";
+    note.setAttribute("role", "status");
+    note.append(text);
+    document.body.append(note);
+    setTimeout(() => note.remove(), 10000);
+  };
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const address = event.detail.xhr.responseURL;
+    if (!address || !new URL(address).pathname.endsWith("/sign-in")) return;
+    event.detail.shouldSwap = false;
+    tell("You are signed out. Sign in again in another tab, then go on here.");
+  });
+
   // What is typed while a form with data-keep-typing is fetched anew stays in it.
   let typed = null;
   const fields = () => document.querySelectorAll("[data-keep-typing] :is(input:not([type=radio]), textarea, select)[id]");

@@ -184,9 +184,7 @@ def test_a_refusal_is_heard_and_mended_by_keyboard(chromium: Browser, server: Se
         assert page.get_by_label("Name", exact=True).input_value() == "Used Golf"
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")
-        page.keyboard.press("Tab")
-        assert page.evaluate("location.hash") == "#i0-target"
-        page.locator("#i0-target").focus()
+        page.locator("#i0-target:focus").wait_for()
         page.keyboard.press("Control+A")
         page.keyboard.type("12.500")
         page.keyboard.press("Tab")
@@ -211,6 +209,8 @@ def test_points_are_added_and_taken_out_in_place(chromium: Browser, server: Serv
         one.press("Add a point")
         page.locator("#i4-label:focus").wait_for()
         page.keyboard.type("Stock options")
+        page.keyboard.press("Tab")
+        page.get_by_role("heading", name="Stock options").wait_for()
         one.press("Take out First day")
         page.locator("#add:focus").wait_for()
         assert page.get_by_label("Point 4").input_value() == "Stock options"
@@ -236,6 +236,34 @@ def test_what_is_typed_while_the_points_change_stays(chromium: Browser, server: 
         page.fill("#title", "Two rooms in Leith")
         page.get_by_label("Point 4").wait_for()
         assert page.get_by_label("Name", exact=True).input_value() == "Two rooms in Leith"
+
+
+def test_a_renamed_point_is_called_so_in_every_question(chromium: Browser, server: Server) -> None:
+    with chromium.new_context(viewport=WIDE) as context:
+        one = tab(context, server.base)
+        signed_in(one)
+        one.open(f"{NEW}?kind=rent")
+        page = one.page
+        tab_to(page, "i3-label")
+        page.keyboard.press("Control+A")
+        page.keyboard.type("Shortest stay")
+        page.keyboard.press("Tab")
+        page.get_by_role("heading", name="Shortest stay").wait_for()
+        assert page.evaluate("document.activeElement.id") == "i3-weight"
+        assert page.locator("label[for=i3-theirs]").inner_text() == "Shortest stay"
+
+
+def test_an_ended_session_takes_nothing_from_the_page(chromium: Browser, server: Server) -> None:
+    with chromium.new_context(viewport=WIDE) as context:
+        one = tab(context, server.base)
+        signed_in(one)
+        one.open(f"{NEW}?kind=purchase")
+        page = one.page
+        context.clear_cookies()
+        page.fill("#i0-target", "12,500")
+        page.get_by_text("You are signed out.").wait_for()
+        assert page.locator("#i0-target").input_value() == "12,500"
+        assert page.locator("#save").is_visible()
 
 
 def test_the_page_works_without_script(chromium: Browser, server: Server) -> None:

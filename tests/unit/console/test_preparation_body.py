@@ -100,7 +100,7 @@ def test_every_answer_has_its_member() -> None:
         {"count": 12.0, "of": "months a year"},
     ]
     assert price["range"] == {"min": "40.5", "max": "63.0"}
-    assert term["range"] == {"min": 6, "max": 36}
+    assert term["range"] == {"min": 12, "max": 36}, "no contract is for less than a year"
     assert payment["options"][-1] == {"value": "monthly"}, "the best one last"
 
 
