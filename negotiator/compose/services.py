@@ -181,6 +181,7 @@ def _page_router(
     """The router of the console pages; its home is the page after a sign-in that names no other page."""
     assistant, directory = ("assistant" in settings.services, "directory" in settings.services)
     entries = [
+        *((NavigationEntry("home", "/", "Home"),) if assistant else ()),
         *((NavigationEntry("agents", "/agents", "Agents"),) if assistant else ()),
         *((NavigationEntry("memories", "/memories", "What you know"),) if assistant else ()),
         *((NavigationEntry("tools", "/tools", "Tools"),) if directory else ()),

@@ -191,6 +191,7 @@ class PowerOverview:
     summary: str
     shift: str
     room: str
+    expected: str
     charts: Sequence[str]
     known: Sequence[tuple[str, str]]
     questions: Sequence[Mapping[str, Any]]
@@ -206,6 +207,7 @@ def power(standing: dict[str, Any]) -> PowerOverview:
         told["who_needs_it_more"],
         told["would_shift_most"],
         told["room"],
+        told["expected"] or "",
         [drawing.balance_chart(title, bars, width=width) for width in (720, 350)] if bars else [],
         [(FACTORS[one["name"]], one["explanation"]) for one in known],
         told["find_out_next"],
