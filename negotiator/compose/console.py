@@ -9,7 +9,9 @@ from negotiator.console.browser_sessions import AnySession, SignedInSession
 from negotiator.console.home_page import HomePage
 from negotiator.console.page_calls import PageCalls
 from negotiator.console.prepare_page import PreparePage
+from negotiator.console.workspace_offer_forms import WorkspaceOfferForms
 from negotiator.console.workspace_page import WorkspacePage
+from negotiator.console.workspace_state_forms import WorkspaceStateForms
 from negotiator.discovery.documents import PublicDocument, serve_document
 from negotiator.discovery.public_pages import HOME_PATH
 from negotiator.http.operation import ServiceDescription
@@ -25,7 +27,7 @@ def build_console(
     router, calls = services.page_router, PageCalls(service, services.pipeline)
     if "assistant" not in services.settings.services:
         return ()
-    home = HomePage(router, calls)
+    home, workspace = HomePage(router, calls), WorkspacePage(router, calls)
 
     async def show_home(request: Request, session: AnySession) -> Response:
         if isinstance(session, SignedInSession):
@@ -35,7 +37,9 @@ def build_console(
     return (
         _for_browsers(router.open_page(HOME_PATH, show_home), public_home),
         *PreparePage(router, calls).routes(),
-        *WorkspacePage(router, calls).routes(),
+        *workspace.routes(),
+        *WorkspaceOfferForms(workspace).routes(),
+        *WorkspaceStateForms(workspace).routes(),
     )
 
 
