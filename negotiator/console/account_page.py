@@ -10,7 +10,14 @@ from starlette.routing import Route
 
 from negotiator import values
 from negotiator.console.browser_sessions import SignedInSession
-from negotiator.console.page_router import FormFields, PageRouter, read_name
+from negotiator.console.page_router import (
+    NO_FIELD,
+    FormFields,
+    PageRouter,
+    RefusedField,
+    field_error,
+    read_name,
+)
 from negotiator.console.password_check import PasswordChecker
 from negotiator.errors import FieldError, NotFound, ValidationFailed
 from negotiator.users import identity_matching, session_queries, user_queries
@@ -54,7 +61,9 @@ class AccountPage:
         try:
             name = read_name(form)
         except ValidationFailed as refusal:
-            return await self._page(session, error=("name", refusal.errors[0].description))
+            return await self._page(
+                session, error=field_error(refusal), typed_name=form.get("name", "")
+            )
         await self.router.store.write(lambda tx: user_queries.rename(tx, session.user_id, name))
         return self._see("name")
 
@@ -65,12 +74,15 @@ class AccountPage:
         user = await self.router.store.read(lambda tx: user_queries.by_id(tx, session.user_id))
         try:
             await self._prove(request, session, user, form)
-            about = (session.email or "", session.name)
+        except ValidationFailed as refusal:
+            return await self._page(session, error=field_error(refusal))
+        about = (session.email or "", session.name)
+        try:
             hashed = await asyncio.to_thread(
                 user_queries.hash_password, form.get("new", ""), about=about
             )
         except ValidationFailed as refusal:
-            return await self._page(session, error=("password", refusal.errors[0].description))
+            return await self._page(session, error=("new", refusal.errors[0].description))
         await self.router.store.write(
             lambda tx: user_queries.set_password(tx, session.user_id, hashed, actor=session.user_id)
         )
@@ -126,7 +138,12 @@ class AccountPage:
         return self.router.pages.see(f"{ACCOUNT_PATH}?told={notice}")
 
     async def _page(
-        self, session: SignedInSession, *, notice: str = "", error: tuple[str, str] = ("", "")
+        self,
+        session: SignedInSession,
+        *,
+        notice: str = "",
+        error: RefusedField = NO_FIELD,
+        typed_name: str | None = None,
     ) -> Response:
         user = await self.router.store.read(lambda tx: user_queries.by_id(tx, session.user_id))
         return self.router.render(
@@ -134,6 +151,7 @@ class AccountPage:
             session,
             422 if error[0] else 200,
             user=user,
+            typed_name=session.name if typed_name is None else typed_name,
             browsers=await self.router.store.read(
                 lambda tx: session_queries.of_user(tx, session.user_id)
             ),

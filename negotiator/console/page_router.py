@@ -50,6 +50,9 @@ class FormSize:
 _USUAL_SIZE: Final = FormSize()
 
 FormFields = dict[str, str]
+RefusedField = tuple[str, str]
+"""The name of a form's field, and why what was typed there was refused; two empty texts for none."""
+NO_FIELD: Final[RefusedField] = ("", "")
 PageHandler = Callable[[Request, SignedInSession], Awaitable[Response]]
 FormHandler = Callable[[Request, SignedInSession, FormFields], Awaitable[Response]]
 OpenPageHandler = Callable[[Request, AnySession], Awaitable[Response]]
@@ -212,6 +215,12 @@ class PageRouter:
             faults=[fault.description for fault in faults],
             request="",
         )
+
+
+def field_error(refusal: ValidationFailed) -> RefusedField:
+    """The first field that was refused, and why."""
+    fault = refusal.errors[0]
+    return fault.pointer.removeprefix("/"), fault.description
 
 
 _MAX_LINE_LENGTH: Final = 100

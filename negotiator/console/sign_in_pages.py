@@ -9,7 +9,15 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from negotiator.console.browser_sessions import AnySession, SignedInSession, local_path
-from negotiator.console.page_router import SIGN_IN_PATH, FormFields, PageRouter, read_name
+from negotiator.console.page_router import (
+    NO_FIELD,
+    SIGN_IN_PATH,
+    FormFields,
+    PageRouter,
+    RefusedField,
+    field_error,
+    read_name,
+)
 from negotiator.console.password_check import PasswordChecker
 from negotiator.errors import Gone, ValidationFailed
 from negotiator.users import invitation, user_queries
@@ -111,7 +119,7 @@ class FirstUserPage:
                 user_queries.hash_password, form.get("password", ""), about=(email, name)
             )
         except ValidationFailed as refusal:
-            return self._page(session, form, error=refusal.errors[0].description)
+            return self._page(session, form, error=field_error(refusal))
         user_id = await self.router.store.write(
             lambda tx: invitation.accept(
                 tx, self.pepper, invited, email=email, name=name, password_hash=hashed
@@ -129,9 +137,15 @@ class FirstUserPage:
             raise Gone("This link was used, is more than a day old, or is not valid.")
         return invited
 
-    def _page(self, session: AnySession, form: FormFields, *, error: str = "") -> Response:
-        status = 422 if error else 200
-        email, name = form.get("email", ""), form.get("name", "")
+    def _page(
+        self, session: AnySession, form: FormFields, *, error: RefusedField = NO_FIELD
+    ) -> Response:
         return self.router.render(
-            "first_user.html", session, status, error=error, email=email, name=name
+            "first_user.html",
+            session,
+            422 if error[0] else 200,
+            error=error,
+            email=form.get("email", ""),
+            name=form.get("name", ""),
+            shortest=user_queries.SHORTEST_PASSWORD,
         )

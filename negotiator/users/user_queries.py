@@ -72,29 +72,35 @@ def hash_password(password: str, *, about: Sequence[str] = ()) -> str:
     """
     if len(password) < SHORTEST_PASSWORD:
         _refuse_password(f"A password has at least {SHORTEST_PASSWORD} characters.")
-    if is_common(password, about=about):
-        _refuse_password(
-            "This password is among the first that a guesser tries. Choose another, such as several unrelated words."
-        )
+    if advice := weakness(password, about=about):
+        _refuse_password(f"This password is among the first that a guesser tries. {advice}")
     return _hasher.hash(password)
 
 
-def is_common(password: str, *, about: Sequence[str] = ()) -> bool:
-    """Whether an attacker who knows common passwords, words, keyboard rows and `about` needs under a million guesses.
+def weakness(password: str, *, about: Sequence[str] = ()) -> str:
+    """What makes a password easy to guess and what would be better; empty for a password that is good enough.
 
-    The authors of zxcvbn name a million guesses as the threshold for online attacks (Wheeler, USENIX Security 2016).
+    It is easy when an attacker who knows common passwords, words, keyboard rows and `about` needs under a million
+    guesses. The authors of zxcvbn name a million as the threshold for online attacks (Wheeler, USENIX Security 2016).
     The running time of zxcvbn grows faster than the length of the text. Therefore only the first and the last 24
-    characters are estimated; the password is common when both parts are.
+    characters are estimated; the password is easy when both parts are.
     """
     from zxcvbn import zxcvbn  # imported late: it loads a megabyte of word lists
 
     names = [part for text in (*about, "negotiator") for part in (text, text.partition("@")[0])]
     known = [end for name in names for end in _ends(name)]
-    return all(zxcvbn(end, user_inputs=known)["guesses"] < _EASY for end in _ends(password))
+    estimates = [zxcvbn(end, user_inputs=known) for end in _ends(password)]
+    if any(estimate["guesses"] >= _EASY for estimate in estimates):
+        return ""
+    feedback = estimates[0]["feedback"]
+    sentences = [feedback["warning"], *feedback["suggestions"]]
+    advice = " ".join(f"{sentence.rstrip('.')}." for sentence in sentences if sentence)
+    return advice or "Choose another, such as several unrelated words."
 
 
-def _ends(text: str) -> set[str]:
-    return {text[:_LOOKED_AT], text[-_LOOKED_AT:]}
+def _ends(text: str) -> tuple[str, ...]:
+    """The first and the last characters of a text that `weakness` estimates; one when they are the same."""
+    return tuple(dict.fromkeys((text[:_LOOKED_AT], text[-_LOOKED_AT:])))
 
 
 def _refuse_password(sentence: str) -> NoReturn:

@@ -50,10 +50,26 @@ def test_another_password_is_taken(password: str) -> None:
     assert user_queries.verify_password(hashed, password)
 
 
+@pytest.mark.parametrize(
+    ("password", "advice"),
+    [
+        ("qwertyuiopas", "Add another word or two"),
+        ("aaaaaaaaaaaa", "Repeats like"),
+        ("password1234", "very common password"),
+        ("ada.lovelace@corp.example", "Add another word or two"),
+    ],
+)
+def test_the_refusal_says_what_would_be_better(password: str, advice: str) -> None:
+    told = user_queries.weakness(password, about=("ada.lovelace@corp.example",))
+    assert advice in told
+    assert password not in told
+    assert told.endswith(".")
+
+
 def test_looking_at_a_long_password_takes_no_longer_than_at_a_short_one() -> None:
     def taken(password: str) -> float:
         began = time.perf_counter()
-        user_queries.is_common(password)
+        user_queries.weakness(password)
         return time.perf_counter() - began
 
     taken(PASSWORD)
