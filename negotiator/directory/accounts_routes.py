@@ -40,6 +40,7 @@ DIRECTORY_BASELINE_BUDGET: Final = "directory"
 """The rate limit of callers without a credential on public paths, and of registration."""
 HOURLY_BUDGET: Final = "accounts"
 DAILY_BUDGET: Final = "daily"
+ACCOUNT_REGISTER_PATH: Final = "/api/auth/register"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class DirectoryAccounts:
             Operation(
                 name="register_directory_agent",
                 method="POST",
-                path="/api/auth/register",
+                path=ACCOUNT_REGISTER_PATH,
                 summary="Register an agent with the directory and get an API key at once",
                 run=self.register,
                 input=RegisterDirectoryAgent,

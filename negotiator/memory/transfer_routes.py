@@ -58,6 +58,9 @@ class ImportResultView(TypedDict):
     lines: list[ImportLineView]
 
 
+MEMORY_IMPORT_PATH: Final = "/api/memories/import"
+
+
 @dataclass(frozen=True, slots=True)
 class TransferRoutes:
     """Export and import of an owner's memories; `more` adds other objects to the export."""
@@ -81,7 +84,7 @@ class TransferRoutes:
             Operation(
                 name="import_memories",
                 method="POST",
-                path="/api/memories/import",
+                path=MEMORY_IMPORT_PATH,
                 summary="Import memories: a result for each line; they stay untrusted until the user reviews them",
                 run=self.import_memories,
                 input=ImportMemories,

@@ -3,8 +3,11 @@
 import contextlib
 import secrets
 import signal
+import socket
 import time
 from collections.abc import Callable, Generator
+from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 import httpx2
@@ -17,6 +20,7 @@ from negotiator.cli.demo import (
     teleprompter_chapter,
 )
 from negotiator.cli.demo.context import DemoChapter, DemoContext
+from negotiator.cli.demo.example_database import describe, run_examples
 from negotiator.cli.demo.identity_provider import run_identity_provider
 from negotiator.cli.demo.printer import DemoPrinter
 from negotiator.cli.demo.server import DemoFailed, DemoServer, existing_server, run_own_server
@@ -38,6 +42,8 @@ CHAPTERS: Final[tuple[DemoChapter, ...]] = (
     access_chapters.AUDIT_TRAIL,
 )
 _TIMEOUT: Final = 20.0
+PORT: Final = 8000
+KEPT_FOLDER: Final = Path("var/demo")
 
 
 def demo(
@@ -47,9 +53,24 @@ def demo(
             help="A running server with the same settings as this command. Default: a server of its own."
         ),
     ] = "",
+    keep: Annotated[
+        bool,
+        typer.Option(
+            "--keep", help="Fill a database with four example negotiations instead, and serve it."
+        ),
+    ] = False,
+    folder: Annotated[
+        Path, typer.Argument(help="With --keep: the folder of the database.")
+    ] = KEPT_FOLDER,
     as_json: JsonOption = False,
 ) -> None:
-    """Run through the whole API of a real server, step by step, and check every answer."""
+    """Run through the whole API of a real server, step by step, and check every answer.
+
+    With --keep, fill a database to look at and serve it until Ctrl-C; with --json, only fill it.
+    """
+    if keep:
+        _keep(folder, as_json=as_json)
+        return
     narrator, started = DemoPrinter(silent=as_json), time.monotonic()
     try:
         with _interruptible(), _server(url) as site:
@@ -65,6 +86,30 @@ def demo(
         if as_json:
             result = {"url": site.url, "seconds": round(seconds, 3), "chapters": results}
             print_result({"ok": True, **result}, "", as_json=True)
+
+
+def _keep(folder: Path, *, as_json: bool) -> None:
+    port = PORT if _is_free(PORT) else 0
+    try:
+        with _interruptible(), run_examples(folder, port) as (site, stored):
+            told = {"url": site.url, "folder": str(site.folder), **asdict(stored)}
+            print_result(told, describe(site, stored), as_json=as_json)
+            while not as_json:
+                signal.pause()
+    except (DemoFailed, SettingsError) as fault:
+        exit_with_error(str(fault), 1)
+    except KeyboardInterrupt:
+        return
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
 
 
 def _run_chapters(site: DemoServer, narrator: DemoPrinter) -> dict[str, list[str]]:

@@ -72,30 +72,40 @@ def run_own_server(**settings: str) -> Generator[DemoServer]:
 
     `settings` are further settings by name, without the prefix.
     """
-    with TemporaryDirectory(prefix="negotiator-demo-") as name:
-        site = _site(Path(name), settings)
-        port = site.url.rpartition(":")[2]
-        command = [sys.executable, "-m", "negotiator", "serve", "--port", port]
-        with (site.folder / _LOG).open("w") as log:
-            # A process group of its own: Ctrl-C reaches only the demo, which then ends the server.
-            process = subprocess.Popen(  # noqa: S603  fixed command
-                command,
-                env=site.environment,
-                cwd=site.folder,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-            try:
-                _wait(site, process)
-                yield site
-            finally:
-                _stop(process)
+    with (
+        TemporaryDirectory(prefix="negotiator-demo-") as name,
+        run_server(Path(name), settings=settings) as site,
+    ):
+        yield site
 
 
-def _site(folder: Path, settings: Mapping[str, str]) -> DemoServer:
-    url = f"http://127.0.0.1:{_free_port()}"
+@contextlib.contextmanager
+def run_server(
+    folder: Path, port: int = 0, settings: Mapping[str, str] | None = None
+) -> Generator[DemoServer]:
+    """A server with its data and keys in `folder`, on this port or a free one; it ends with the context."""
+    site = _site(folder, port or _free_port(), settings or {})
+    command = [sys.executable, "-m", "negotiator", "serve", "--port", site.url.rpartition(":")[2]]
+    with (site.folder / _LOG).open("w") as log:
+        # A process group of its own: Ctrl-C reaches only the demo, which then ends the server.
+        process = subprocess.Popen(  # noqa: S603  fixed command
+            command,
+            env=site.environment,
+            cwd=site.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            _wait(site, process)
+            yield site
+        finally:
+            _stop(process)
+
+
+def _site(folder: Path, port: int, settings: Mapping[str, str]) -> DemoServer:
+    url = f"http://127.0.0.1:{port}"
     values = {
         "base_url": url,
         "data_dir": str(folder / "var"),
