@@ -1,14 +1,14 @@
 """The data of the Agents page: a user's delegation codes, their agents with their rights, and connected clients."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 from negotiator import values
 from negotiator.agents import delegation, registration
 from negotiator.agents.tables import Agent, Delegation
+from negotiator.console.scope_words import ScopeInWords, describe_scopes, purpose_title
 from negotiator.errors import NotFound
-from negotiator.scopes import ASSISTANT, DIRECTORY, ordered
 from negotiator.store.statement import Transaction
 from negotiator.tokens import access_token_queries, authorization_codes, consent_queries
 from negotiator.tokens.access_token_queries import live_tokens
@@ -16,8 +16,6 @@ from negotiator.tokens.access_token_queries import live_tokens
 PAGE_SIZE: Final = 25
 AFTER_EVERY_ID: Final = "~"
 """Sorts after every id."""
-
-_MEANINGS: Final = {**ASSISTANT, **DIRECTORY}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,25 +56,26 @@ class NoClientConnections:
 
 @dataclass(frozen=True, slots=True)
 class AgentView:
-    """An agent, with the rights of its live tokens and grants in plain words.
+    """An agent, with the rights of its live tokens and grants in words, and the purpose that they serve.
 
     `until` is when the rights end if the agent stays idle (None: it has none now), `at_most` when they end however
     often the agent renews them (None: it cannot renew). Milliseconds.
     """
 
     agent: Agent
-    may: tuple[str, ...]
+    purpose: str
+    may: tuple[ScopeInWords, ...]
     until: int | None
     at_most: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class DelegationCodeView:
-    """A delegation code, its state, its rights in plain words, and the name of the agent that used it."""
+    """A delegation code, its state, the purpose that it serves, and the name of the agent that used it."""
 
     code: Delegation
     state: str
-    may: tuple[str, ...]
+    purpose: str
     used_by: str
 
 
@@ -118,6 +117,7 @@ def load_overview(
         tuple(
             AgentView(
                 each,
+                purpose_title(scopes.get(each.id, ())),
                 describe_scopes(scopes.get(each.id, ())),
                 until.get(each.id),
                 at_most.get(each.id),
@@ -129,11 +129,6 @@ def load_overview(
         agents[PAGE_SIZE - 1].id if len(agents) > PAGE_SIZE else None,
         codes[PAGE_SIZE - 1].id if len(codes) > PAGE_SIZE else None,
     )
-
-
-def describe_scopes(scopes: Iterable[str]) -> tuple[str, ...]:
-    """What these scopes permit, in plain words, in the order of the catalogue."""
-    return tuple(_MEANINGS[scope] for scope in ordered(scopes))
 
 
 def revoke_code(tx: Transaction, code_id: str, *, user_id: str) -> None:
@@ -151,7 +146,7 @@ def _code(tx: Transaction, code: Delegation) -> DelegationCodeView:
     user = registration.find(tx, code.used_by) if code.used_by else None
     state = delegation.state(code, values.now())
     return DelegationCodeView(
-        code, state, describe_scopes(code.scope.split()), user.name if user else ""
+        code, state, purpose_title(code.scope.split()), user.name if user else ""
     )
 
 

@@ -1,6 +1,6 @@
 """`/agents`: the page with a user's agents, codes and connected applications, and its forms."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from negotiator.agents.delegation import Delegations
-from negotiator.console import agents_overview
+from negotiator.console import agents_overview, scope_words
 from negotiator.console.agents_overview import ClientConnections, NoClientConnections
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.page_router import FormFields, PageRouter, read_line
@@ -20,11 +20,39 @@ from negotiator.store.statement import Transaction
 
 AGENTS_PATH: Final = "/agents"
 CODE_LIFETIMES: Final = {600: "10 minutes", 1800: "30 minutes", 3600: "1 hour"}
+_DIGITS: Final = 6
+_NO_FAULTS: Final = {"label": "", "scopes": "", "ttl": ""}
 _NOTICES: Final = {
-    "code": "The code is revoked. It cannot be used any more, and an agent that used it has lost its rights.",
-    "agent": "The agent is cut off. None of its tokens works any more.",
-    "app": "The application is cut off. None of its tokens works any more.",
+    "code": "The code is revoked. It cannot be used any more, and an agent that used it can do nothing now.",
+    "agent": "The agent is ended. It can do nothing for you any more.",
+    "app": "The app is ended. It can do nothing for you any more.",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class TypedCode:
+    """What was chosen in the form of a code; `scopes` count only for the user's own choice."""
+
+    purpose: str = scope_words.USUAL_PURPOSE
+    scopes: tuple[str, ...] = scope_words.purpose_scopes(scope_words.USUAL_PURPOSE)
+    label: str = ""
+    life: str = ""
+
+    @classmethod
+    def of(cls, form: FormFields) -> "TypedCode":
+        ticked = tuple(scope for scope in ASSISTANT if form.get(f"scope:{scope}") == "on")
+        return cls(form.get("purpose", ""), ticked, form.get("label", ""), form.get("life", ""))
+
+    @property
+    def granted(self) -> tuple[str, ...]:
+        own = self.purpose == scope_words.OWN_CHOICE
+        return self.scopes if own else scope_words.purpose_scopes(self.purpose)
+
+    @property
+    def seconds(self) -> int:
+        """How long the code can be used; 0, which no code may have, for what is no number."""
+        number = self.life.isascii() and self.life.isdecimal() and len(self.life) < _DIGITS
+        return int(self.life) if number else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,27 +83,23 @@ class AgentsPage:
 
     async def make(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Create a delegation code and show it once."""
-        granted = [scope for scope in ASSISTANT if form.get(f"scope:{scope}") == "on"]
-        lifetime = form.get("life", "")
+        typed = TypedCode.of(form)
         try:
-            label = read_line(form, "label", "A label")
-            ttl = (
-                int(lifetime)
-                if lifetime.isascii() and lifetime.isdecimal() and len(lifetime) < 6
-                else 0
-            )
+            label = read_line(form, "label", "A note")
             minted = await self.router.store.write(
-                lambda tx: self.delegations.mint(tx, session.user_id, granted, label=label, ttl=ttl)
+                lambda tx: self.delegations.mint(
+                    tx, session.user_id, typed.granted, label=label, ttl=typed.seconds
+                )
             )
         except ValidationFailed as refusal:
-            error = refusal.errors[0].description
-            return await self._page(request, session, error=error, status=422)
+            faults = {fault.pointer[1:]: fault.description for fault in refusal.errors}
+            return await self._page(request, session, typed=typed, faults=faults)
         return self.router.render(
             "delegation_code.html",
             session,
             minted=minted,
-            label=label,
-            may=agents_overview.describe_scopes(minted.scopes),
+            may=scope_words.describe_scopes(minted.scopes),
+            here="agents",
         )
 
     async def revoke_app(
@@ -121,8 +145,8 @@ class AgentsPage:
         session: SignedInSession,
         *,
         notice: str = "",
-        error: str = "",
-        status: int = 200,
+        typed: TypedCode | None = None,
+        faults: Mapping[str, str] | None = None,
     ) -> Response:
         query = request.query_params
         overview = await self.router.store.scan(
@@ -138,12 +162,14 @@ class AgentsPage:
         return self.router.render(
             "agents.html",
             session,
-            status,
+            422 if faults else 200,
             overview=overview,
-            in_words=agents_overview.describe_scopes,
-            scopes=ASSISTANT,
+            in_words=scope_words.describe_scopes,
+            purposes=scope_words.PURPOSES,
+            scopes=scope_words.describe_scopes(ASSISTANT),
             lifetimes=CODE_LIFETIMES,
             notice=notice,
-            error=error,
+            typed=typed or TypedCode(),
+            faults={**_NO_FAULTS, **(faults or {})},
             here="agents",
         )

@@ -12,6 +12,7 @@ from negotiator.agents.delegation import Delegations
 from negotiator.console.browser_sessions import AnySession, SignedInSession
 from negotiator.console.page_router import FormFields, PageRouter
 from negotiator.console.password_check import PasswordChecker
+from negotiator.console.scope_words import describe_scopes
 from negotiator.errors import Gone
 from negotiator.scopes import ASSISTANT
 from negotiator.store.statement import Transaction
@@ -97,7 +98,7 @@ class ApprovalPage:
             session,
             403 if error else 200,
             approval=approval,
-            scopes=ASSISTANT,
+            scopes=describe_scopes(ASSISTANT),
             anonymous=not signed_in,
             other=isinstance(session, SignedInSession) and session.email != approval.email,
             error=error and not signed_in,

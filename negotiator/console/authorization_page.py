@@ -16,7 +16,14 @@ from starlette.routing import Route
 from negotiator import values
 from negotiator.caller import anonymous_caller
 from negotiator.console.browser_sessions import AnySession, SignedInSession
-from negotiator.console.page_router import SIGN_IN_PATH, FormFields, PageRouter
+from negotiator.console.page_router import (
+    HEADINGS,
+    OTHER_HEADING,
+    SIGN_IN_PATH,
+    FormFields,
+    PageRouter,
+)
+from negotiator.console.scope_words import describe_scopes
 from negotiator.discovery.authorization_metadata import AUTHORIZE_PATH
 from negotiator.errors import InvalidRequest, Refusal
 from negotiator.http.input import read_body
@@ -224,8 +231,8 @@ class AuthorizationPage:
             origin=row.origin,
             back_to=redirect_uris.display_host(authorization.redirect_uri),
             loopback=redirect_uris.is_loopback(authorization.redirect_uri),
-            requested={name: self.scopes[name] for name in authorization.scopes},
-            others=[text for name, text in self.scopes.items() if name not in authorization.scopes],
+            requested=describe_scopes(authorization.scopes),
+            others=describe_scopes(self.scopes.keys() - set(authorization.scopes)),
         )
 
     def _answer(
@@ -248,7 +255,10 @@ class AuthorizationPage:
             session,
             refusal.status,
             headers=refusal.headers,
+            heading=HEADINGS.get(refusal.status, OTHER_HEADING),
             reason=refusal.description,
+            faults=(),
+            request="",
         )
 
 

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from negotiator.console.negotiation_words import day_text, time_text
 from negotiator.values import timestamp
 
 _POLICY: Final = (
@@ -30,8 +31,13 @@ _HTMX_FILE: Final = "django_htmx/static/django_htmx/htmx-2.min.js"
 
 
 def _moment(at: int) -> str:
-    """Milliseconds as `2026-11-21 16:45 UTC`."""
-    return timestamp(at)[:16].replace("T", " ") + " UTC"
+    """Milliseconds to the minute: `3 December 2026, 14:05 UTC`."""
+    return time_text(timestamp(at))
+
+
+def _day(at: int) -> str:
+    """The day of milliseconds: `3 December 2026`."""
+    return day_text(timestamp(at))
 
 
 _templates = Environment(
@@ -41,7 +47,7 @@ _templates = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_templates.filters["moment"] = _moment
+_templates.filters |= {"moment": _moment, "day": _day}
 
 
 @dataclass(frozen=True, slots=True)

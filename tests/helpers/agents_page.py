@@ -16,7 +16,8 @@ CLAIM = "/api/agent/claim"
 
 async def made(browser: FormBrowser, **fields: str) -> str:
     """A code made by the form."""
-    told = {"label": "the laptop", "life": "600", "scope__negotiations:read": "on", **fields}
+    usual = {"label": "the laptop", "life": "600", "purpose": "own"}
+    told = {**usual, "scope__negotiations:read": "on", **fields}
     page = await browser.send("/agents/codes", on="/agents", **told)
     assert page.status_code == 200, page.text
     found = CODE.search(page.text)

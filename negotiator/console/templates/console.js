@@ -14,24 +14,34 @@
     setTimeout(() => { button.textContent = label; }, 1600);
   });
 
-  // A form with data-undo waits ten seconds before it is sent, and can be taken back meanwhile.
+  // A form with data-undo waits ten seconds before it is sent, and can be taken back meanwhile; who leaves the page sends it.
+  const waiting = new Map();
   document.addEventListener("submit", (event) => {
     const form = event.target;
     if (!form.dataset.undo || form.dataset.sent) return;
     event.preventDefault();
+    if (waiting.has(form)) return;
     const note = document.createElement("div");
     note.className = "undo";
-    note.setAttribute("role", "status");
     const text = document.createElement("span");
-    text.textContent = `${form.dataset.undo} in 10 seconds.`;
+    text.setAttribute("role", "status");
     const undo = document.createElement("button");
     undo.type = "button";
     undo.textContent = "Undo";
     note.append(text, undo);
     document.body.append(note);
+    text.textContent = `${form.dataset.undo} in 10 seconds.`;
     undo.focus();
-    const timer = setTimeout(() => { form.dataset.sent = "1"; note.remove(); form.requestSubmit(); }, 10000);
-    undo.addEventListener("click", () => { clearTimeout(timer); note.remove(); });
+    const done = () => { clearTimeout(waiting.get(form)); waiting.delete(form); note.remove(); };
+    waiting.set(form, setTimeout(() => { done(); form.dataset.sent = "1"; form.requestSubmit(); }, 10000));
+    undo.addEventListener("click", () => { done(); event.submitter?.focus(); });
+  });
+  addEventListener("pagehide", () => {
+    waiting.forEach((timer, form) => {
+      clearTimeout(timer);
+      navigator.sendBeacon(form.action, new URLSearchParams(new FormData(form)));
+    });
+    waiting.clear();
   });
 
   // The sign-in page, which an ended session leads to, replaces no part of this one.

@@ -34,7 +34,8 @@ async def test_a_code_that_cannot_be_is_refused_on_the_page(
     await account()
     browser = browsers()
     await browser.sign_in()
-    told = {"label": "", "life": "600", "scope__negotiations:read": "on", **fields}
+    usual = {"label": "", "life": "600", "purpose": "own"}
+    told = {**usual, "scope__negotiations:read": "on", **fields}
     page = await browser.send("/agents/codes", on="/agents", **told)
     assert page.status_code == 422
     assert said in page.text
@@ -68,14 +69,14 @@ async def test_an_agent_shows_when_it_was_last_seen_and_when_its_token_ran_out(
     await change(lambda tx: registration.mark_seen(tx, seen))
     await change(lambda tx: registration.mark_seen(tx, {bound["client_id"]: clock() - 60_000}))
     page = (await browser.open("/agents")).text
-    assert "2027-01-15 08:01 UTC" in page
+    assert "Last seen 15 January 2027, 08:01 UTC" in page
     clock.advance(3600)
     page = (await browser.open("/agents")).text
-    assert "until 2027-02-14 08:00 UTC if it stays idle" in page
-    assert "2027-07-14 08:00 UTC at the latest" in page
+    assert "until 14 February 2027 if it stays idle" in page
+    assert "14 July 2027 at the latest" in page
     clock.advance(30 * 86_400)
     await browser.sign_in()
-    assert "its token has expired" in (await browser.open("/agents")).text
+    assert "Its token has expired" in (await browser.open("/agents")).text
     await credentials._store.close()  # pyright: ignore[reportPrivateUsage]
 
 
@@ -94,7 +95,7 @@ async def test_long_lists_come_in_pages(
         _, code = await mint("ada@example.com", label=f"label {number}.")
         await claimed(client, await register(f"agent {number}."), code)
     first = (await browser.open("/agents")).text
-    assert first.count("agent 26.") == 3, "the agent, its button, its code"
+    assert "<h3>agent 26.</h3>" in first
     assert "<h3>agent 1.</h3>" not in first
     older = re.findall('href="(/agents[?][^"#]+)', first)
     assert len(older) == 2

@@ -75,13 +75,13 @@ async def test_every_page_is_sound(browsers: Browsers, account: Account) -> None
     for path in ("/agents", "/account", "/sign-in?again", "/approve/x"):
         sound(await browser.open(path))
     sound(await browser.send("/agents/x/revoke", on="/agents"))
-    options = {"life": "600", "scope__openid": "on"}
+    options = {"life": "600", "purpose": "own", "scope__openid": "on"}
     sound(await browser.send("/agents/codes", on="/agents", **options))
 
 
 async def poisoned(browser: FormBrowser) -> None:
     """Every field that the visitor can fill."""
-    told = {"label": POISON, "life": "600", "scope__openid": "on"}
+    told = {"label": POISON, "life": "600", "purpose": "own", "scope__openid": "on"}
     for page in (
         await browser.send("/agents/codes", on="/agents", **told),
         await browser.send("/agents/codes", on="/agents", **{**told, "life": POISON}),

@@ -5,7 +5,7 @@ import re
 import httpx2
 import pytest
 
-from negotiator.scopes import ASSISTANT
+from negotiator.console.scope_words import WORDS
 from tests.conftest import Account, Browsers, Register, bearer
 from tests.contract.requirements import covers
 from tests.helpers.agents_page import CLAIM, claimed, made
@@ -31,14 +31,14 @@ async def test_a_user_makes_a_code_sees_what_it_bound_and_cuts_it_off_at_once(
     page = (await browser.open("/agents")).text
     assert '<span class="state used">used</span>' in page
     assert "<h3>scout</h3>" in page
-    assert f"<li>{ASSISTANT['negotiations:read']}</li>" in page.partition("Make a delegation")[0]
+    assert f"<li>{WORDS['negotiations:read']}</li>" in page.partition("Connect an agent")[0]
     assert (await client.get("/api/negotiations", headers=bearer(bound))).status_code == 200
     ended = await browser.send(f"/agents/{bound['client_id']}/revoke", on="/agents")
     assert redirect_path(ended) == "/agents?told=agent"
     assert (await client.get("/api/negotiations", headers=bearer(bound))).status_code == 401
     page = (await browser.open("/agents?told=agent")).text
     assert "<h3>scout</h3>" not in page
-    assert "The agent is cut off." in page
+    assert "The agent is ended." in page
 
 
 @pytest.mark.asyncio

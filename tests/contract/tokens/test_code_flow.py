@@ -3,6 +3,7 @@
 import httpx2
 import pytest
 
+from negotiator.console.scope_words import WORDS
 from negotiator.scopes import ASSISTANT
 from tests.conftest import bearer
 from tests.contract.requirements import covers
@@ -25,9 +26,9 @@ async def test_a_user_signs_in_consents_and_the_client_gets_a_code_with_iss(
     page = await ada.http.get(public_app.asks())
     wanted, _, others = page.text.partition("It may not")
     assert "app.example" in wanted
-    for scope, meaning in ASSISTANT.items():
+    for scope in ASSISTANT:
         side = wanted if scope in SCOPE.split() else others
-        assert meaning.split("'")[0] in side
+        assert WORDS[scope] in side
     assert told(await ada.answer(page, decision="deny"))["error"] == "access_denied"
     code = told(await ada.decide(public_app.asks()))["code"]
     wrong = await public_app.redeem(code, code_verifier="x" * 43)

@@ -91,7 +91,7 @@ def test_a_stranger_signs_in_allows_and_lands_at_the_program(
     page.press("Sign in")
     page.at("/oauth/authorize")
     assert page.sees("127.0.0.1 asks to work for you here")
-    assert page.sees("Run leverage calculations")
+    assert page.sees("Work out who needs the deal more")
     page.press("Allow")
     page.page.wait_for_url(f"{callback}?**")
     told = parse_qs(urlsplit(page.page.url).query)

@@ -89,10 +89,10 @@ def test_a_person_s_whole_way(chromium: Browser, first_user_server: Server) -> N
     with chromium.new_context() as context:
         one = tab(context, first_user_server.base)
         enter(one)
-        one.fill("Label", "the laptop")
-        for scope in ("openid", "profile", "memories:write", "teleprompter:stream"):
-            one.page.locator(f'input[name="scope:{scope}"]').uncheck()
-        one.page.get_by_label("The code works for").select_option("1 hour")
+        one.page.get_by_label("Own choice").check()
+        one.fill("Note for you", "the laptop")
+        one.page.locator('input[name="scope:memories:write"]').uncheck()
+        one.page.get_by_label("The code can be used for").select_option("1 hour")
         one.press("Make the code")
         code = one.page.locator(".code").inner_text()
         assert CODE.match(code)
@@ -100,10 +100,13 @@ def test_a_person_s_whole_way(chromium: Browser, first_user_server: Server) -> N
         assert works(first_user_server.base, token)
         one.open("/agents")
         assert one.sees("scout <b>")
-        assert one.sees(agent_id)
+        assert agent_id in one.page.content()
         assert not one.sees(code)
-        one.press("Revoke scout <b>")
-        assert one.sees("The agent is cut off.")
+        one.page.locator("summary", has_text="End scout <b>").click()
+        one.press("End it scout <b>")
+        one.page.get_by_role("status").filter(has_text="in 10 seconds").wait_for()
+        assert works(first_user_server.base, token), "it can be undone for ten seconds"
+        one.page.get_by_text("The agent is ended.").wait_for(timeout=15_000)
         assert not works(first_user_server.base, token), "at once, on both workers"
         one.press("Sign out")
         one.at("/sign-in")
