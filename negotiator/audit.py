@@ -42,6 +42,8 @@ EVENTS: Final = (
     "user.signed_in",
     "user.sign_in_refused",
     "user.password_changed",
+    "passkey.added",
+    "passkey.removed",
     "issuer.added",
     "issuer.removed",
     "issuer.subject_revoked",

@@ -20,6 +20,8 @@ from negotiator.console.agents_page import AgentsPage
 from negotiator.console.approval_page import ApprovalPage
 from negotiator.console.authorization_page import AuthorizationPage
 from negotiator.console.memories_page import MemoriesPage
+from negotiator.console.passkey_ceremonies import PasskeyCeremonies
+from negotiator.console.passkey_pages import AccountPasskeys, PasskeySignIn
 from negotiator.console.password_check import PasswordChecker
 from negotiator.console.provider_sign_in import PROVIDER_RETURN_PATH, ProviderSignInPages
 from negotiator.console.sign_in_pages import FirstUserPage, SignInPage
@@ -160,16 +162,23 @@ def build_user_pages(services: Services, delegations: Delegations) -> Component:
     passwords = PasswordChecker(page_router)
     provider = _provider(services) if settings.oidc_issuer else None
     name = settings.oidc_name if provider else ""
+    ceremonies = PasskeyCeremonies(settings.base_url, services.secret)
+    has_passkeys = ceremonies.are_possible
+    sign_in = SignInPage(page_router, passwords, name, has_passkeys)
+    account = AccountPage(page_router, passwords, has_passkeys)
     pages = [
         *page_router.pages.routes(),
-        *SignInPage(page_router, passwords, name).routes(),
+        *sign_in.routes(),
         *FirstUserPage(page_router, services.secret).routes(),
-        *AccountPage(page_router, passwords).routes(),
+        *account.routes(),
         *ApprovalPage(page_router, passwords, delegations, name).routes(),
     ]
     if "assistant" in settings.services:
         pages += AgentsPage(page_router, delegations, ConsentConnections()).routes()
         pages += MemoriesPage(page_router).routes()
+    if has_passkeys:
+        pages += PasskeySignIn(page_router, ceremonies, passwords, sign_in).routes()
+        pages += AccountPasskeys(page_router, ceremonies, account).routes()
     if provider is None:
         return Component(pages=tuple(pages))
     pages += ProviderSignInPages(page_router, provider).routes()

@@ -1,4 +1,4 @@
-"""`/account`: the user's name, password, signed-in browsers and linked identities."""
+"""`/account`: the user's name, password, passkeys, signed-in browsers and linked identities."""
 
 import asyncio
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from negotiator.console.page_router import (
 )
 from negotiator.console.password_check import PasswordChecker
 from negotiator.errors import FieldError, NotFound, ValidationFailed
-from negotiator.users import identity_matching, session_queries, user_queries
+from negotiator.users import identity_matching, passkey_queries, session_queries, user_queries
 from negotiator.users.tables import User
 
 ACCOUNT_PATH: Final = "/account"
@@ -30,6 +30,9 @@ _NOTICES: Final = {
     "password": "Your password is changed. Every other browser is signed out.",
     "ended": "That browser is signed out.",
     "others": "Every other browser is signed out.",
+    "passkey": "The passkey is added. You can sign in with it from now on.",
+    "passkey-name": "The passkey has its new name.",
+    "passkey-removed": "The passkey is removed. It signs nobody in any more.",
 }
 
 
@@ -39,6 +42,7 @@ class AccountPage:
 
     router: PageRouter
     passwords: PasswordChecker
+    has_passkeys: bool = False
 
     def routes(self) -> list[Route]:
         form = self.router.form
@@ -61,9 +65,7 @@ class AccountPage:
         try:
             name = read_name(form)
         except ValidationFailed as refusal:
-            return await self._page(
-                session, error=field_error(refusal), typed_name=form.get("name", "")
-            )
+            return await self.show_error(session, field_error(refusal), form)
         await self.router.store.write(lambda tx: user_queries.rename(tx, session.user_id, name))
         return self._see("name")
 
@@ -125,7 +127,7 @@ class AccountPage:
         if user.password_hash:
             if await self.passwords.check(request, user.email, form.get("password", "")) is None:
                 raise ValidationFailed([FieldError("/password", "That is not your password.")])
-        elif values.now() - session.auth_time > _RECENT_SIGN_IN_MS:
+        elif not is_recent(session):
             raise ValidationFailed(
                 [
                     FieldError(
@@ -133,6 +135,12 @@ class AccountPage:
                     )
                 ]
             )
+
+    async def show_error(
+        self, session: SignedInSession, error: RefusedField, form: FormFields
+    ) -> Response:
+        """The page with what was typed in the refused form, and why at its field."""
+        return await self._page(session, error=error, typed=form)
 
     def _see(self, notice: str) -> Response:
         return self.router.pages.see(f"{ACCOUNT_PATH}?told={notice}")
@@ -143,17 +151,26 @@ class AccountPage:
         *,
         notice: str = "",
         error: RefusedField = NO_FIELD,
-        typed_name: str | None = None,
+        typed: FormFields | None = None,
     ) -> Response:
         user = await self.router.store.read(lambda tx: user_queries.by_id(tx, session.user_id))
+        browsers = await self.router.store.read(
+            lambda tx: session_queries.of_user(tx, session.user_id)
+        )
         return self.router.render(
             "account.html",
             session,
             422 if error[0] else 200,
             user=user,
-            typed_name=session.name if typed_name is None else typed_name,
-            browsers=await self.router.store.read(
-                lambda tx: session_queries.of_user(tx, session.user_id)
+            typed=typed or {},
+            passkeys=await self.router.store.read(
+                lambda tx: passkey_queries.of_user(tx, session.user_id)
+            ),
+            has_passkeys=self.has_passkeys,
+            is_recent=is_recent(session),
+            browsers=browsers,
+            here_browser=next(
+                (each.browser for each in browsers if each.id == session.session_id), ""
             ),
             identities=await self.router.store.read(
                 lambda tx: identity_matching.of_user(tx, session.user_id)
@@ -163,3 +180,8 @@ class AccountPage:
             error=error,
             here="account",
         )
+
+
+def is_recent(session: SignedInSession) -> bool:
+    """Whether the user signed in within 15 minutes, which adding a way to sign in demands."""
+    return values.now() - session.auth_time <= _RECENT_SIGN_IN_MS

@@ -1,4 +1,4 @@
-"""Renders pages from templates, and serves the three files that they load; nothing comes from another origin."""
+"""Renders pages from templates, and serves the files that they load; nothing comes from another origin."""
 
 import hashlib
 from collections.abc import Iterable
@@ -24,6 +24,7 @@ _POLICY: Final = (
 _FILES: Final = {
     "console.css": "text/css; charset=utf-8",
     "console.js": "text/javascript; charset=utf-8",
+    "passkeys.js": "text/javascript; charset=utf-8",
     "htmx.js": "text/javascript; charset=utf-8",
 }
 _HTMX_PACKAGE: Final = "django-htmx"

@@ -55,6 +55,17 @@ class PasswordChecker:
         )
         return None
 
+    async def charge_address(self, request: Request) -> None:
+        """Charge one attempt to sign in without a password to the address; 429 when it tried too often."""
+        reading = await self.router.limits.charge(
+            anonymous_caller(self.router.address(request)), SIGN_INS_BY_ADDRESS
+        )
+        if not reading.taken:
+            raise TooManyRequests(
+                "Too many attempts to sign in came from here. Wait before you try again.",
+                retry_after=reading.retry_after,
+            )
+
     async def _admit_unknown(self, account: str, address: str) -> None:
         """Charge an unknown browser. An account that does not exist is charged and delayed alike."""
         await self._charge(SIGN_INS_BY_ADDRESS, address)

@@ -30,11 +30,15 @@ _NOTICES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class SignInPage:
-    """Signs users in by password. `provider` is the name on the button of the OpenID provider, if there is one."""
+    """Signs users in by password. `provider` is the name on the button of the OpenID provider, if there is one.
+
+    `has_passkeys` is whether browsers offer passkeys at this address.
+    """
 
     router: PageRouter
     passwords: PasswordChecker
     provider: str = ""
+    has_passkeys: bool = False
 
     def routes(self) -> list[Route]:
         return [
@@ -60,10 +64,16 @@ class SignInPage:
         email = form.get("email", "")
         user = await self.passwords.check(request, email, form.get("password", ""))
         if user is None:
-            return self._page(session, next_path, email=email, error=True)
+            return self._page(session, next_path, email=email, error="E-mail or password is wrong.")
         response = self.router.redirect_after_sign_in(next_path)
         await self.router.browser_sessions.sign_in(request, response, user.id)
         return response
+
+    def refuse(self, session: AnySession, next_path: str, sentence: str) -> Response:
+        """The page with the reason why another way to sign in did not work."""
+        return self._page(
+            session, next_path, error=sentence, again=isinstance(session, SignedInSession)
+        )
 
     async def leave(
         self, request: Request, _session: SignedInSession, _form: FormFields
@@ -79,7 +89,7 @@ class SignInPage:
         *,
         email: str = "",
         notice: str = "",
-        error: bool = False,
+        error: str = "",
         again: bool = False,
     ) -> Response:
         return self.router.render(
@@ -92,6 +102,7 @@ class SignInPage:
             error=error,
             again=again,
             provider=self.provider,
+            has_passkeys=self.has_passkeys,
         )
 
 

@@ -1,4 +1,4 @@
-"""Tables of users, of their identities at issuers, of approvals and of browser sessions."""
+"""Tables of users, their identities at issuers and passkeys, of approvals and of browser sessions."""
 
 from typing import Final
 
@@ -37,6 +37,27 @@ class LinkedIdentity(TableModel, table=True):
     issuer: str
     user_id: str = Field(index=True, foreign_key="users.id")
     linked_at: int = Field(sa_type=BigInteger)
+
+
+class Passkey(TableModel, table=True):
+    """A passkey of a user. `credential_id` and `public_key` (COSE) are base64url.
+
+    `sign_count` is the counter that the authenticator last reported, 0 from those that count nothing. `is_synced` is
+    whether it is kept in the user's account at its maker and not in one device only.
+    """
+
+    __tablename__ = "passkeys"
+    __table_args__ = table_options(part_of={"user_id": "users"})
+
+    id: str = Field(primary_key=True)
+    user_id: str = Field(index=True, foreign_key="users.id")
+    credential_id: str = Field(unique=True)
+    public_key: str
+    sign_count: int = Field(sa_type=BigInteger)
+    is_synced: int
+    name: str
+    created_at: int = Field(sa_type=BigInteger)
+    used_at: int | None = Field(sa_type=BigInteger)
 
 
 class Approval(TableModel, table=True):

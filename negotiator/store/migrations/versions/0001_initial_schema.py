@@ -605,6 +605,25 @@ def upgrade() -> None:
     op.create_index("ix_browser_sessions_expires_at", "browser_sessions", ["expires_at"])
     op.create_index("ix_browser_sessions_user_id", "browser_sessions", ["user_id"])
     op.create_table(
+        "passkeys",
+        sa.Column("id", sa.String(), nullable=False),
+        sa.Column("user_id", sa.String(), nullable=False),
+        sa.Column("credential_id", sa.String(), nullable=False),
+        sa.Column("public_key", sa.String(), nullable=False),
+        sa.Column("sign_count", sa.BigInteger(), nullable=False),
+        sa.Column("is_synced", sa.Integer(), nullable=False),
+        sa.Column("name", sa.String(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("used_at", sa.BigInteger(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["user_id"],
+            ["users.id"],
+        ),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("credential_id"),
+    )
+    op.create_index("ix_passkeys_user_id", "passkeys", ["user_id"])
+    op.create_table(
         "delegations",
         sa.Column("id", sa.String(), nullable=False),
         sa.Column("digest", sa.String(), nullable=False),
@@ -687,6 +706,7 @@ def downgrade() -> None:
         "directory_proofs",
         "directory_challenges",
         "delegations",
+        "passkeys",
         "browser_sessions",
         "wins",
         "users",
