@@ -44,11 +44,14 @@ from negotiator.negotiations.utility import (
     Worth,
     is_complete,
     issues_outside_range,
+    package_utility,
     part_worths,
+    utility_of_worth,
 )
 from negotiator.negotiations.wording import Wording
 
 if TYPE_CHECKING:
+    from negotiator.negotiations.leverage.zone_of_agreement import Zopa
     from negotiator.negotiations.strategy.next_move import NextMove
     from negotiator.negotiations.strategy.situation import (
         PreferenceHints,
@@ -134,6 +137,7 @@ def leverage_answer(
     expected = expected_price(words, offers, comparable=comparable)
     summary = summarise_leverage(words, leverage, expected, now=now)
     answer: dict[str, Any] = engine_result_json(leverage, terms.currency)
+    answer["levels"] = _levels(terms, leverage.position.zopa)
     answer["points"]["asymmetric_nash"] = answer.pop("asymmetric_nash")
     answer["expected"] = engine_result_json(expected, terms.currency)
     answer["summary"] = engine_result_json(summary)
@@ -141,6 +145,24 @@ def leverage_answer(
         for name in LEDGER_MEMBERS:
             del answer[name]
     return answer
+
+
+def _levels(terms: Terms, room: "Zopa") -> dict[str, float | None]:
+    """The user's utility of target and walk-away and of the ends of the room, which is in money where price is all."""
+    price = terms.price
+    ends = [
+        package_utility(terms.preferences, {price.name: end}).low
+        if isinstance(end, Decimal) and price is not None
+        else end
+        for end in (room.low, room.high)
+    ]
+    known = sorted(float(end) for end in ends if end is not None)
+    return {
+        "target": utility_of_worth(terms.preferences, terms.target, fill="high"),
+        "walk_away": limits.utility_floor(terms),
+        "room_low": known[0] if len(known) == 2 else None,
+        "room_high": known[-1] if len(known) == 2 else None,
+    }
 
 
 def _with_reservations(body: LeverageBody, terms: Terms) -> Terms:
@@ -417,6 +439,7 @@ def next_move_answer(
         "counterpart": "agent",
         "summary": _agent_summary(move),
         "acceptance_interval": None,
+        "cost": "",
         "assumptions": [],
         "ask": [],
         "trade": None,

@@ -5,6 +5,7 @@ No other function decides this: a package that is refused here is accepted nowhe
 
 import hashlib
 from collections.abc import Collection, Mapping
+from decimal import Decimal
 from typing import Final
 
 import orjson
@@ -46,6 +47,25 @@ def is_below_floor(terms: Terms, package: Package, *, binding: bool) -> bool:
         return True
     allowed = {trade.issue for trade in terms.allowed if _is_paid(terms, trade, package)}
     return _worse(terms, package, terms.walk_away, binding=binding, allowed=allowed)
+
+
+def shortfall(terms: Terms, package: Package, *, binding: bool) -> Decimal | None:
+    """By how much a package lies below the walk-away, as a change of the price; None where no money says it.
+
+    `binding` is as in `is_below_floor`.
+    """
+    limit, price = single_limit(terms), terms.price
+    if limit is not None and price is not None and limit[0].name == price.name:
+        at, least = (coordinate(price.type, value) for value in (package.get(price.name), limit[1]))
+        if (
+            at is not None
+            and least is not None
+            and falls_short(price, package[price.name], limit[1])
+        ):
+            return abs(at - least)
+    floor, ends = utility_floor(terms), package_utility(terms.preferences, package)
+    gap = 0.0 if floor is None else floor - (ends.low if binding else ends.high)
+    return terms.money_of_utility(gap) if gap > TOLERANCE else None
 
 
 def broken_constraints(terms: Terms, package: Package) -> list[Constraint]:

@@ -18,7 +18,8 @@ def offer_statuses(rows: Sequence[OfferRow], now: int) -> dict[str, str]:
 
     Only the latest offer of a side can be live, until that side withdraws it, it expires or the other side accepts it.
     A rejection does not change the status of the offer it answers. An offer detected in speech counts only once a row
-    confirms it, and an offer that awaits approval only once it is approved.
+    confirms it, and an offer that awaits approval only once it is approved. A withdrawal of a detected offer that is
+    not confirmed dismisses it: it was not made.
     """
     counted = [row for row in rows if _counts(row)]
     latest = {row.side: row.id for row in counted if row.kind in OFFER_KINDS}
@@ -31,7 +32,8 @@ def offer_statuses(rows: Sequence[OfferRow], now: int) -> dict[str, str]:
         elif row.kind not in OFFER_KINDS:
             found[row.id] = "recorded"
         elif row.source == DETECTED_SOURCE:
-            found[row.id] = "confirmed" if row.id in confirmed else "unconfirmed"
+            dismissed = "dismissed" if row.id in ends else "unconfirmed"
+            found[row.id] = "confirmed" if row.id in confirmed else dismissed
         elif row.id in ends:
             found[row.id] = "withdrawn" if ends[row.id] == "withdrawal" else "accepted"
         elif latest[row.side] != row.id:

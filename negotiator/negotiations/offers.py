@@ -30,6 +30,7 @@ from negotiator.negotiations.utility import (
     package_utility,
     without_ranges,
 )
+from negotiator.negotiations.wording import Wording
 from negotiator.store.statement import Transaction
 from negotiator.values import milliseconds
 
@@ -110,7 +111,13 @@ def overridden_limits(
         raise ValidationFailed([FieldError("/reason", "An override needs a reason.")])
     ask = "To do it anyway, send override with a reason."
     if below:
-        raise Conflict(f"This is worth less than your walk-away. {ask}", error="below_walk_away")
+        gap = limits.shortfall(terms, package, binding=binding)
+        money = "" if gap is None else Wording(terms).difference(package, gap)
+        raise Conflict(
+            f"This is worth less than your walk-away{f', by {money}' if money else ''}. {ask}",
+            error="below_walk_away",
+            members={"shortfall": money or None},
+        )
     members = {
         "constraints": [
             {"issue": rule.issue, "op": rule.op, "value": [json_scalar(v) for v in rule.values]}
@@ -262,6 +269,8 @@ def _with_answered(entry: NewOffer) -> NewOffer:
     if sent.kind in OFFER_KINDS:
         return entry
     side = sent.by if sent.kind == "withdrawal" else ("them" if sent.by == "me" else "me")
+    if sent.kind == "withdrawal" and (heard := _unconfirmed(entry, sent.in_reply_to)):
+        return replace(entry, answers=heard)
     standing_now = offer_history.live_offers(entry.rows, entry.at, side=side)
     answered = next((row for row in standing_now if row.id == sent.in_reply_to), None)
     if sent.in_reply_to is None and standing_now:
@@ -276,6 +285,13 @@ def _with_answered(entry: NewOffer) -> NewOffer:
             [FieldError("/package", "The package must be that of the offer that is accepted.")]
         )
     return replace(entry, package=package, answers=answered)
+
+
+def _unconfirmed(entry: NewOffer, offer: str | None) -> OfferRow | None:
+    """The offer detected in speech of this id that nobody has confirmed or dismissed."""
+    status = offer_history.offer_statuses(entry.rows, entry.at)
+    heard = (row for row in entry.rows if row.id == offer and status[row.id] == "unconfirmed")
+    return next(heard, None)
 
 
 def _pending_approval(entry: NewOffer) -> dict[str, Any]:
@@ -329,7 +345,9 @@ def _apply_effect(tx: Transaction, entry: NewOffer, row: OfferRow, actor: Actor)
         override = {"offer_id": row.id, "against": entry.override["against"]}
         event = HistoryEvent(kind="override", reason=entry.override["reason"], detail=override)
         session = queries.add_event(tx, session, actor, event)
-    if session.state in {states.DRAFT, states.PLANNED} and row.source != DETECTED_SOURCE:
+    answers_detected = entry.answers is not None and entry.answers.source == DETECTED_SOURCE
+    is_made = row.source != DETECTED_SOURCE and not answers_detected
+    if session.state in {states.DRAFT, states.PLANNED} and is_made:
         session = enter_state(tx, session, states.ACTIVE, actor=actor)
     if entry.approval is not None:
         held = {"offer_id": row.id, "kind": row.kind, "package": row.package, **entry.approval}

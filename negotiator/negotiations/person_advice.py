@@ -149,6 +149,7 @@ def person_answer(
             approval=move.package is not None and limits.needs_approval(terms, move.package),
         ),
         "summary": " ".join(summary),
+        "cost": move_text.cost(move, words),
         "assumptions": move_text.assumptions(
             aims, words, move.package, move.reading.unnamed if move.reading.theirs else ()
         ),

@@ -301,11 +301,21 @@ class ExpectedPriceView(TypedDict):
     text: str
 
 
+class LevelsView(TypedDict):
+    """The user's utility of their target and walk-away, and of the ends of the room for a deal; null if unknown."""
+
+    target: float | None
+    walk_away: float | None
+    room_low: float | None
+    room_high: float | None
+
+
 class LeverageView(TypedDict):
     """Where both sides stand, how power splits the surplus, the solution points, and the price to expect."""
 
     summary: LeverageSummaryView
     position: dict[str, Any]
+    levels: LevelsView
     power: dict[str, Any]
     points: dict[str, Any]
     expected: ExpectedPriceView | None
@@ -353,7 +363,8 @@ class NextMoveView(TypedDict):
 
     `path` holds the offers that are planned after this one's position, for a person only. `ask` is what to find out
     next, in the order of what it would change. `expected` is the price to expect, for a person only, and never to be
-    said. `worded_by` is who worded `say`.
+    said. `cost` says what the offer gives up in money against the user's last offer, and how far it is from their
+    target and limit: for a person only, empty where money cannot say it. `worded_by` is who worded `say`.
     """
 
     action: Literal["accept", "counter", "walk_away"]
@@ -368,6 +379,7 @@ class NextMoveView(TypedDict):
     floor: float
     counterpart: Counterpart
     summary: str
+    cost: str
     acceptance_interval: ChanceInterval | None
     assumptions: list[str]
     ask: list[AskedInput]

@@ -35,7 +35,8 @@ class RecordOffer(NegotiationId):
     valid_until: Moment | None = Field(None, description="After it the offer cannot be accepted.")
     claimed_final: Truth = Field(False, description="Whether they called it final.")
     in_reply_to: ShortText | None = Field(
-        None, description="Offer id; an acceptance needs a live one."
+        None,
+        description="Offer id; an acceptance needs a live one; a withdrawal of a detected one dismisses it.",
     )
     rationale: LongText | None = Field(None, description="The reasons that were given.")
     channel: ShortText | None = Field(None, description="Where it was said, such as email.")
@@ -87,6 +88,7 @@ class OfferView(TypedDict):
         "accepted",
         "unconfirmed",
         "confirmed",
+        "dismissed",
         "awaiting_approval",
         "not_approved",
         "recorded",

@@ -235,6 +235,20 @@ class Terms:
         """The issue that amounts of money refer to: the first one of type money."""
         return next((issue for issue in self.issues if issue.type == "money"), None)
 
+    def money_of_utility(self, utility: float) -> Decimal | None:
+        """The change of the price that is worth as much to the user as `utility`; None without a plain price range."""
+        price = self.price
+        if (
+            price is None
+            or price.range is None
+            or price.weight <= 0
+            or price.value_points
+            or price.options
+        ):
+            return None
+        span = price.range.max - price.range.min
+        return (span * Decimal(repr(utility / price.weight))).quantize(Decimal("0.01"))
+
 
 def issue_named(issues: Sequence[Issue], name: str) -> Issue | None:
     """The issue of this name."""

@@ -200,6 +200,26 @@ class Wording:
         total = None if price is None else self.total({**package, price.name: amount})
         return amount if total is None else total.amount.quantize(Decimal(1))
 
+    def difference(self, package: Package, amount: Decimal) -> str:
+        """`amount` more or less on the price, in all and in words: `€900`, `€14,400 a year`.
+
+        With several issues it is rounded to two figures and called "about": it stands for something that is no money.
+        """
+        price = self.terms.price
+        total = None if price is None else self.total({**package, price.name: amount})
+        if total is not None:
+            amount = total.amount
+        about = len(self.terms.issues) > 1 and amount > 0
+        if about:
+            unit = Decimal(1).scaleb(amount.adjusted() - 1)
+            amount = (amount / unit).to_integral_value() * unit
+        said = self.money(Decimal(format(amount.normalize(), "f")))
+        tail = total.text.rsplit("= ", 1)[-1].partition(" a ")[2] if total else ""
+        per = read_unit_price(self.label(price), price.unit).words if price and not total else ""
+        return " ".join(
+            filter(None, ["about" if about else "", said, f"a {tail}" if tail else per])
+        )
+
     # Phrases by type
 
     def _parts(self, package: Package, width: int) -> str:

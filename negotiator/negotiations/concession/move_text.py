@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
+from negotiator.negotiations import limits
 from negotiator.negotiations.concession.acceptance import RoundValue
 from negotiator.negotiations.concession.aims import MAX_STRETCH, Aims, value_of_worth
 from negotiator.negotiations.concession.move import PersonMove
@@ -15,7 +16,6 @@ from negotiator.negotiations.concession.path import (
     PathStep,
     StepAsk,
     ValueChange,
-    money_of_utility,
 )
 from negotiator.negotiations.issues import (
     Issue,
@@ -515,6 +515,41 @@ def _happened(move: PersonMove, words: Wording) -> str:
     )
 
 
+def cost(move: PersonMove, words: Wording) -> str:
+    """What the package gives up, in money: against the user's last offer, and what is left to target and limit.
+
+    Empty without a package, and where nothing of it can be said in money.
+    """
+    aims, package = move.path.aims, move.package
+    if package is None:
+        return ""
+    worth, said = aims.worth(package), list[str]()
+    about = "" if len(aims.issues) == 1 else "about "
+    if move.reading.own:
+        given = aims.worth(move.reading.own[-1]) - worth
+        amount = _amount(move, given, words)
+        if given <= limits.TOLERANCE:
+            said.append("It gives up nothing against your last offer.")
+        elif amount:
+            given_up = f"what is worth about {amount} to you" if about else amount
+            said.append(f"Against your last offer it gives up {given_up}.")
+    gap = aims.target_utility - worth
+    left = _amount(move, worth - aims.floor, words) if worth > aims.floor else ""
+    off = _amount(move, abs(gap), words)
+    distances: list[str] = []
+    if aims.terms.target is not None and abs(gap) <= limits.TOLERANCE:
+        distances.append("as good for you as your target")
+    elif aims.terms.target is not None and off:
+        distances.append(
+            f"{about}{off} {'worse' if gap > 0 else 'better'} for you than your target"
+        )
+    if aims.terms.walk_away is not None and left:
+        distances.append(f"{about}{left} better than your limit")
+    if distances:
+        said.append(f"It is {', and '.join(distances)}.")
+    return " ".join(said)
+
+
 def _step_size(move: PersonMove, step: float, words: Wording) -> str:
     """Their step: from which price to which where only the price is open, else what it is worth to the user."""
     aims, theirs = move.path.aims, move.reading.theirs
@@ -532,7 +567,7 @@ def _amount(move: PersonMove, utility: float, words: Wording) -> str:
     With several issues it is rounded to two figures: it only stands for something that is no money.
     """
     aims, package = move.path.aims, move.package or move.path.now.package
-    price, amount = aims.terms.price, money_of_utility(aims, utility)
+    price, amount = aims.terms.price, aims.terms.money_of_utility(utility)
     if price is None or price.range is None or amount is None:
         return ""
     if not Decimal("0.01") <= amount <= price.range.max - price.range.min:

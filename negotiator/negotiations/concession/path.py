@@ -517,24 +517,11 @@ def priced_trades(aims: Aims, start: Package) -> tuple[PricedTrade, ...]:
             limit = limits.own_limit(aims.terms, issue)
             loss = issue.weight * (_worth(issue, limit) - _worth(issue, allowed.to))
             found.append(
-                PricedTrade(allowed, package, aims.worth(package), money_of_utility(aims, loss))
+                PricedTrade(
+                    allowed, package, aims.worth(package), aims.terms.money_of_utility(loss)
+                )
             )
     return tuple(found)
-
-
-def money_of_utility(aims: Aims, utility: float) -> Decimal | None:
-    """The change of the price that is worth as much to the user as `utility`; None without a plain price range."""
-    price = aims.terms.price
-    if (
-        price is None
-        or price.range is None
-        or price.weight <= 0
-        or price.value_points
-        or price.options
-    ):
-        return None
-    span = price.range.max - price.range.min
-    return (span * Decimal(repr(utility / price.weight))).quantize(Decimal("0.01"))
 
 
 def _worth(issue: Issue, value: object) -> float:

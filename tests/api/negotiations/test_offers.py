@@ -75,6 +75,8 @@ async def test_my_offer_below_the_walk_away_needs_an_override_that_is_written_do
     refused = await negotiation_client.offer(key, 1101)
     assert (refused.status_code, refused.json()["error"]) == (409, "below_walk_away")
     assert (await negotiation_client.get(f"/negotiations/{key}/offers")).json()["items"] == []
+    assert refused.json()["shortfall"] == "€1"
+    assert "by €1." in refused.json()["error_description"]
     unexplained = await negotiation_client.offer(key, 1101, override=True)
     assert unexplained.json()["errors"][0]["pointer"] == "/reason"
     meant = await negotiation_client.offered(key, 1101, override=True, reason="Last units.")
@@ -215,6 +217,23 @@ async def test_a_detected_offer_counts_once_it_is_confirmed(
     ledger = (await negotiation_client.get(f"/negotiations/{key}/offers")).json()["items"]
     assert [row["status"] for row in ledger] == ["live", "confirmed"]
     assert await negotiation_client.state(key) == "active"
+
+
+@pytest.mark.asyncio
+@covers("6.5:dismissed")
+async def test_a_detected_offer_that_was_not_made_is_dismissed(
+    negotiation_client: NegotiationClient,
+) -> None:
+    key = (await negotiation_client.opened())["id"]
+    heard = await negotiation_client.offered(key, 1000, "them", source="detected_in_speech")
+    dismissal = {"by": "them", "kind": "withdrawal", "in_reply_to": heard["id"]}
+    path = f"/negotiations/{key}/offers"
+    assert (await negotiation_client.post(path, {**dismissal, "by": "me"})).status_code == 422
+    assert (await negotiation_client.post(path, dismissal)).status_code == 201
+    ledger = (await negotiation_client.get(path)).json()["items"]
+    assert [row["status"] for row in ledger] == ["recorded", "dismissed"]
+    assert await negotiation_client.state(key) == "draft"
+    assert (await negotiation_client.post(path, dismissal)).status_code == 409
 
 
 @pytest.mark.asyncio

@@ -81,6 +81,31 @@ async def test_a_described_turn_is_with_a_person_unless_it_says_otherwise(
 
 
 @pytest.mark.asyncio
+@covers("6.7:cost", "6.6:levels")
+async def test_a_move_says_what_it_gives_up_in_money(negotiation_client: NegotiationClient) -> None:
+    key = (await negotiation_client.opened(**CAR))["id"]
+    for by, price in (("them", "14900"), ("me", "12300"), ("them", "14300")):
+        await recorded(negotiation_client, key, {"by": by, "package": {"price": price}})
+    move = await stored(negotiation_client, key)
+    step = float(move["offer"]["price"])
+    assert move["cost"] == (
+        f"Against your last offer it gives up €{step - 12_300:,.0f}. "
+        f"It is €{step - 12_500:,.0f} worse for you than your target, and €{14_000 - step:,.0f} better than your limit."
+    )
+    assert move["cost"] not in move["say"]
+    levels = (await negotiation_client.post(f"/negotiations/{key}/leverage", {})).json()["levels"]
+    assert levels["target"] == pytest.approx(3_500 / 11_000)
+    assert levels["walk_away"] == pytest.approx(2_000 / 11_000)
+    assert levels["room_low"] is levels["room_high"] is None
+    lease = (await negotiation_client.opened(**LEASE))["id"]
+    await recorded(negotiation_client, lease, {"by": "me", "package": {"price": 12500, "term": 12}})
+    await recorded(
+        negotiation_client, lease, {"by": "them", "package": {"price": 15000, "term": 36}}
+    )
+    assert "worth about €" in (await stored(negotiation_client, lease))["cost"]
+
+
+@pytest.mark.asyncio
 @covers("6.7:path")
 async def test_a_talk_about_a_car_goes_down_one_path_in_round_figures(
     negotiation_client: NegotiationClient,
