@@ -83,6 +83,10 @@ _OF_USER = Query(
     .limit(bindparam("limit")),
     entity(Delegation),
 )
+_BY_ID = Query(
+    select(Delegation).where(col(Delegation.id) == bindparam("delegation")),
+    entity(Delegation),
+)
 _EVERY = Query(
     select(Delegation).order_by(col(Delegation.id).desc()).limit(200),
     entity(Delegation),
@@ -301,6 +305,11 @@ def of_user(
 ) -> list[Delegation]:
     """Return up to `limit` codes of the user whose ids precede `before`, newest first."""
     return tx.all(_OF_USER, user=user_id, before=before, limit=limit)
+
+
+def find(tx: Transaction, delegation_id: str) -> Delegation | None:
+    """Return the code with this id, in any state; None if there is none."""
+    return tx.one(_BY_ID, delegation=delegation_id)
 
 
 def list_delegations(tx: Transaction) -> list[Delegation]:

@@ -1,5 +1,6 @@
 """The data of the Agents page: a user's delegation codes, their agents with their rights, and connected clients."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -13,6 +14,7 @@ from negotiator.store.statement import Transaction
 from negotiator.tokens import access_token_queries, authorization_codes, consent_queries
 from negotiator.tokens.access_token_queries import live_tokens
 
+_MINUTE: Final = 60_000
 PAGE_SIZE: Final = 25
 AFTER_EVERY_ID: Final = "~"
 """Sorts after every id."""
@@ -128,6 +130,44 @@ def load_overview(
         tuple(connections.of_user(tx, user_id)),
         agents[PAGE_SIZE - 1].id if len(agents) > PAGE_SIZE else None,
         codes[PAGE_SIZE - 1].id if len(codes) > PAGE_SIZE else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CodeHandover:
+    """A delegation code on its way to an agent. `text` is empty when the code cannot be shown again."""
+
+    id: str
+    state: str
+    may: tuple[ScopeInWords, ...]
+    expires_at: int
+    minutes_left: int
+    agent_id: str
+    agent_name: str
+    text: str = ""
+
+    @property
+    def time_left(self) -> str:
+        if self.minutes_left <= 1:
+            return "less than a minute left"
+        return f"{self.minutes_left} minutes left"
+
+
+def find_code(tx: Transaction, code_id: str, *, user_id: str, text: str = "") -> CodeHandover:
+    """A code of this user's and the agent that used it; 404 when the user has none with this id."""
+    code, now = delegation.find(tx, code_id), values.now()
+    if code is None or code.user_id != user_id:
+        raise NotFound("You have no such code.")
+    agent = registration.find(tx, code.used_by) if code.used_by else None
+    return CodeHandover(
+        code.id,
+        delegation.state(code, now),
+        describe_scopes(code.scope.split()),
+        code.expires_at,
+        max(0, math.ceil((code.expires_at - now) / _MINUTE)),
+        code.used_by or "",
+        agent.name if agent else "an agent",
+        text,
     )
 
 

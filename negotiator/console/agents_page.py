@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from negotiator.agents.delegation import Delegations
 from negotiator.console import agents_overview, scope_words
-from negotiator.console.agents_overview import ClientConnections, NoClientConnections
+from negotiator.console.agents_overview import ClientConnections, CodeHandover, NoClientConnections
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.page_router import FormFields, PageRouter, read_line
 from negotiator.errors import NotFound, ValidationFailed
@@ -68,6 +68,7 @@ class AgentsPage:
         return [
             self.router.page(AGENTS_PATH, self.show),
             form(f"{AGENTS_PATH}/codes", self.make, back=AGENTS_PATH),
+            self.router.page(f"{AGENTS_PATH}/codes/{{id}}", self.show_code),
             form(
                 f"{AGENTS_PATH}/codes/{{id}}/revoke",
                 self._end_handler("code", agents_overview.revoke_code),
@@ -91,15 +92,29 @@ class AgentsPage:
                     tx, session.user_id, typed.granted, label=label, ttl=typed.seconds
                 )
             )
+            code = await self._find_code(session, minted.id, text=minted.code)
         except ValidationFailed as refusal:
             faults = {fault.pointer[1:]: fault.description for fault in refusal.errors}
             return await self._page(request, session, typed=typed, faults=faults)
-        return self.router.render(
-            "delegation_code.html",
-            session,
-            minted=minted,
-            may=scope_words.describe_scopes(minted.scopes),
-            here="agents",
+        return self.router.render("delegation_code.html", session, code=code, here="agents")
+
+    async def show_code(self, request: Request, session: SignedInSession) -> Response:
+        """How a code stands. A page that waits for the agent asks by script, and names the minutes that it shows."""
+        code = await self._find_code(session, request.path_params["id"])
+        if "hx-request" not in request.headers:
+            return self.router.render("delegation_code.html", session, code=code, here="agents")
+        if code.state != "open":
+            return self.router.render("code_handover.html", session, code=code)
+        if request.query_params.get("left") == str(code.minutes_left):
+            return Response(status_code=204)
+        replaced = {"hx-retarget": "#code-left", "hx-reswap": "outerHTML"}
+        return self.router.render("code_left.html", session, headers=replaced, code=code)
+
+    async def _find_code(
+        self, session: SignedInSession, code_id: str, *, text: str = ""
+    ) -> CodeHandover:
+        return await self.router.store.read(
+            lambda tx: agents_overview.find_code(tx, code_id, user_id=session.user_id, text=text)
         )
 
     async def revoke_app(

@@ -15,6 +15,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from negotiator.console.negotiation_words import day_text, time_text
+from negotiator.console.qr_code import qr_code
 from negotiator.values import timestamp
 
 _POLICY: Final = (
@@ -48,7 +49,7 @@ _templates = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_templates.filters |= {"moment": _moment, "day": _day}
+_templates.filters |= {"moment": _moment, "day": _day, "qr_code": qr_code}
 
 
 @dataclass(frozen=True, slots=True)
