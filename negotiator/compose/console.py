@@ -7,6 +7,8 @@ from starlette.routing import Route
 from negotiator.compose.services import Services
 from negotiator.console.browser_sessions import AnySession, SignedInSession
 from negotiator.console.home_page import HomePage
+from negotiator.console.live_call_page import LiveCallPage
+from negotiator.console.live_page import LivePage
 from negotiator.console.page_calls import PageCalls
 from negotiator.console.prepare_page import PreparePage
 from negotiator.console.workspace_offer_forms import WorkspaceOfferForms
@@ -40,6 +42,8 @@ def build_console(
         *workspace.routes(),
         *WorkspaceOfferForms(workspace).routes(),
         *WorkspaceStateForms(workspace).routes(),
+        *LivePage(router, calls).routes(),
+        *LiveCallPage(router, calls).routes(),
     )
 
 

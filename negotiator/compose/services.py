@@ -11,6 +11,7 @@ from negotiator.caller import CallerRate, anonymous_caller
 from negotiator.compose.rate_budgets import build_limits
 from negotiator.console.browser_sessions import BrowserSessions
 from negotiator.console.cookies import BrowserCookies
+from negotiator.console.live_page import LIVE_PATH
 from negotiator.console.page_renderer import PageRenderer
 from negotiator.console.page_router import NavigationEntry, PageRouter
 from negotiator.directory.accounts_queries import RateLevels
@@ -182,6 +183,7 @@ def _page_router(
     assistant, directory = ("assistant" in settings.services, "directory" in settings.services)
     entries = [
         *((NavigationEntry("home", "/", "Home"),) if assistant else ()),
+        *((NavigationEntry("live", LIVE_PATH, "On the call"),) if assistant else ()),
         *((NavigationEntry("agents", "/agents", "Agents"),) if assistant else ()),
         *((NavigationEntry("memories", "/memories", "What you know"),) if assistant else ()),
         *((NavigationEntry("tools", "/tools", "Tools"),) if directory else ()),

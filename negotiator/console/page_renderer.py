@@ -22,10 +22,13 @@ _POLICY: Final = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "media-src 'self' blob:; form-action {forms}; frame-ancestors 'none'; base-uri 'none'"
 )
+_PERMISSIONS: Final = "camera=(), geolocation=(), microphone=()"
 _FILES: Final = {
     "console.css": "text/css; charset=utf-8",
     "console.js": "text/javascript; charset=utf-8",
     "passkeys.js": "text/javascript; charset=utf-8",
+    "live.js": "text/javascript; charset=utf-8",
+    "live_audio.js": "text/javascript; charset=utf-8",
     "htmx.js": "text/javascript; charset=utf-8",
 }
 _HTMX_PACKAGE: Final = "django-htmx"
@@ -80,7 +83,11 @@ class PageRenderer:
             **{"here": "", "base": self.base, "root": root, "version": _version(), **context}
         )
         policy = _POLICY.format(forms=" ".join(("'self'", *form_redirect_origins)))
-        own_headers = {"content-security-policy": policy, "cache-control": "no-store"}
+        own_headers = {
+            "content-security-policy": policy,
+            "permissions-policy": _PERMISSIONS,
+            "cache-control": "no-store",
+        }
         return HTMLResponse(content, status, headers={**own_headers, **(headers or {})})
 
     def see(self, path: str) -> Response:

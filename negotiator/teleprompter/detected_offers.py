@@ -75,11 +75,12 @@ def detected_offer(
 
 
 def earlier_figures(rows: Sequence[ledger.OfferRow]) -> tuple[EarlierFigure, ...]:
-    """The numbers in the offers of a ledger, oldest first, confirmed or not."""
+    """The numbers in the offers of a ledger, oldest first, confirmed or not; without those that were misheard."""
+    misheard = {row.answers for row in rows if row.kind == "withdrawal"}
     return tuple(
         EarlierFigure(topic, value, "me" if row.side == "me" else "them")
         for row in rows
-        if row.kind in OFFER_KINDS
+        if row.kind in OFFER_KINDS and not (row.source == DETECTED_SOURCE and row.id in misheard)
         for topic, said in (row.package or {}).items()
         if (value := coordinate("number", said)) is not None
     )
@@ -107,7 +108,9 @@ def record_detected_offer(
 def _is_repeated(rows: Sequence[ledger.OfferRow], offer: RecordOffer) -> bool:
     """Whether the last offer of this side has the same values."""
     last = next((row for row in reversed(rows) if row.side == offer.by), None)
-    if last is None or last.package is None or last.package.keys() != (offer.package or {}).keys():
+    if last is None or last.package is None or last.kind not in OFFER_KINDS:
+        return False
+    if last.package.keys() != (offer.package or {}).keys():
         return False
     pairs = [(value, last.package[name]) for name, value in (offer.package or {}).items()]
     return all(Decimal(str(one)) == Decimal(str(other)) for one, other in pairs)

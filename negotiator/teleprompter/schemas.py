@@ -201,10 +201,11 @@ class SessionView(TypedDict):
 
 
 class SessionList(TypedDict):
-    """A page of sessions."""
+    """A page of sessions. `engine` hears a session of the source `audio`; its id is `text` where none is there."""
 
     items: list[SessionView]
     next_cursor: str | None
+    engine: EngineView
 
 
 class EvidenceView(TypedDict):

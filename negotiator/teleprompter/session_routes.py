@@ -378,7 +378,11 @@ class SessionRoutes:
             )
         )
         listed, cursor = self.cursors.page(found, asked.limit, lambda session: session.id, *bound)
-        return {"items": [self.views.of(each) for each in listed], "next_cursor": cursor}
+        return {
+            "items": [self.views.of(each) for each in listed],
+            "next_cursor": cursor,
+            "engine": self.views.engine,
+        }
 
     async def get(self, call: Call[SessionId]) -> SessionView:
         """One of the caller's sessions."""

@@ -325,6 +325,7 @@ REQUIREMENTS: Final = {
     "8.1:delete": "DELETE erases the session with all that was said",
     "8.1:owner": "a session is there for its owner alone",
     "8.1:language": "a session says which languages are heard, and in which ones cards, figures and redaction work",
+    "8.1:engine": "the list of sessions names who would hear a session for audio",
     "8.2:consent": "with the own side's consent only, theirs is not heard",
     "8.2:keep": "what was said is kept as long as was chosen, then nowhere",
     "8.2:redact": "cards, accounts, addresses and secrets are taken out before anything is kept",

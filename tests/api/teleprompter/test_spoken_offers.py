@@ -88,6 +88,17 @@ async def test_the_same_figure_heard_again_is_one_row(
 
 
 @pytest.mark.asyncio
+async def test_a_figure_that_was_misheard_and_is_said_then_is_recorded(
+    teleprompter_client: TeleprompterClient, change: Change
+) -> None:
+    talk = await opened(teleprompter_client)
+    row = await hear(change, talk, "that would be 1050 euros")
+    denied = {"by": "them", "kind": "withdrawal", "in_reply_to": row["id"]}
+    await teleprompter_client.send("POST", f"/api/negotiations/{talk}/offers", denied)
+    assert await hear(change, talk, "that would be 1050 euros")
+
+
+@pytest.mark.asyncio
 async def test_my_own_figure_past_my_floor_is_refused_and_the_call_goes_on(
     teleprompter_client: TeleprompterClient, change: Change
 ) -> None:

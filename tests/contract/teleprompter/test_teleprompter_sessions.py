@@ -317,6 +317,17 @@ async def test_a_session_says_which_languages_are_heard_and_understood(
     assert view["languages"]["redaction"] == ["en"]
 
 
+@covers("8.1:engine")
+@pytest.mark.asyncio
+async def test_the_list_says_who_would_hear_a_call(
+    fake_recognizer: FakeRecognizer, teleprompter_client: TeleprompterClient
+) -> None:
+    listed = (await teleprompter_client.send("GET", PATH)).json()
+    assert listed["items"] == []
+    assert listed["engine"]["id"] == fake_recognizer.caps.id
+    assert listed["engine"]["quality_note"] == fake_recognizer.caps.quality_note
+
+
 @covers("8.1:owner")
 @pytest.mark.asyncio
 async def test_somebody_else_s_session_is_not_there(

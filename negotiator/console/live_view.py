@@ -1,0 +1,196 @@
+"""A call in words: its lines, cards, figures and gaps, who hears it, and the list of earlier calls."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from negotiator.console.negotiation_words import NegotiationWords, time_text
+
+LANGUAGES: Final = {"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español"}
+"""The languages in which figures are read; cards are raised in English."""
+BASES: Final = {
+    "all_parties": ("Everybody", "You read the notice aloud and everybody agrees."),
+    "own_side_only": ("Only me", "Their words are not taken in, so fewer cards come."),
+    "test": ("Practice", "No real call: you or a friend play the other side."),
+}
+RETENTION_WORDS: Final = {
+    "session": "For a day after the call",
+    "30_days": "For 30 days",
+    "until_deleted": "Until I erase it",
+    "none": "Not at all",
+}
+GAPS: Final = {
+    "paused": "Paused",
+    "resumed": "Listening again",
+    "gap": "Some sound was lost here",
+    "lag": "Recognition was behind here",
+    "not_heard": "Nobody was free to hear this",
+    "engine_restarted": "Recognition began anew here",
+}
+"""The notices of a session that a reader of its transcript needs."""
+_ENDED: Final = "ended"
+_UNBOUND: Final = "A call without a negotiation"
+_MINUTE: Final = 60
+
+
+def engine_words(engine: Mapping[str, Any]) -> str:
+    """Who hears a call when this server does, and how well; empty where no recogniser is installed."""
+    if engine["id"] in {"text", "none"}:
+        return ""
+    where = engine["processor"] or "this server"
+    return f"The sound goes to {where}. {engine['quality_note']}"
+
+
+@dataclass(frozen=True, slots=True)
+class PastCall:
+    """One call of the list."""
+
+    id: str
+    title: str
+    at: str
+    kept: str
+    is_open: bool
+
+
+def past_call(view: Mapping[str, Any], titles: Mapping[str, str]) -> PastCall:
+    """The call as the list shows it; `titles` are the negotiations' by id."""
+    return PastCall(
+        view["id"],
+        call_title(view, titles.get(view["negotiation_id"] or "", "")),
+        time_text(view["created_at"]),
+        _kept(view),
+        view["state"] != _ENDED,
+    )
+
+
+def call_title(view: Mapping[str, Any], negotiation: str) -> str:
+    """What the call is about."""
+    return negotiation or ("A practice call" if view["consent"]["basis"] == "test" else _UNBOUND)
+
+
+def _kept(view: Mapping[str, Any]) -> str:
+    if view["keep"] == "none":
+        return "Its words were not kept"
+    if view["forget_at"]:
+        return f"Kept until {time_text(view['forget_at'])}"
+    return "Kept until you erase it"
+
+
+@dataclass(frozen=True, slots=True)
+class CallLine:
+    """A line of the transcript; `who` is `me`, `them` or empty for a gap, `quote` an anchor for cards."""
+
+    seq: int
+    utterance: str
+    who: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallCard:
+    """A card as the page shows it."""
+
+    id: str
+    title: str
+    say: str
+    why: str
+    quote: str
+    family: str
+    left_ms: int
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallEvents:
+    """What a call's events lead to: its lines, its cards, the newest first, the ids of figures, and the last number."""
+
+    lines: Sequence[CallLine]
+    cards: Sequence[CallCard]
+    offers: Sequence[str]
+    last_seq: int
+
+    @property
+    def standing(self) -> list[CallCard]:
+        """The cards to show now: those of limits first, then the newest, two at most."""
+        shown = [card for card in self.cards if card.left_ms > 0 and not card.verdict]
+        return sorted(shown, key=lambda card: not card.family.startswith("figure:"))[:2]
+
+
+def call_events(events: Sequence[Mapping[str, Any]], now: datetime) -> CallEvents:
+    """The state of a call after all its events, oldest first."""
+    lines: list[CallLine] = []
+    cards: dict[str, CallCard] = {}
+    verdicts: dict[str, str] = {}
+    offers: list[str] = []
+    for event in events:
+        match event["type"]:
+            case "transcript.final":
+                said = event["text"] or "(not kept)"
+                line = CallLine(event["seq"], event["utterance_id"], event["speaker"], said)
+                lines.append(line)
+            case "notice" if event["code"] in GAPS:
+                lines.append(CallLine(event["seq"], "", "", GAPS[event["code"]]))
+            case "cue" | "cue.update":
+                card = _card(event["cue"], event["at"], now)
+                cards[card.id] = card
+            case "cue.retract":
+                cards.pop(event["id"], None)
+            case "cue.feedback":
+                verdicts[event["id"]] = event["action"]
+            case "offer":
+                offers.append(event["offer_id"])
+            case _:
+                """Marks and the end are not shown."""
+    judged = [replace(card, verdict=verdicts.get(card.id, "")) for card in cards.values()]
+    last = events[-1]["seq"] if events else 0
+    return CallEvents(lines, judged[::-1], offers, last)
+
+
+def _card(cue: Mapping[str, Any], at: str, now: datetime) -> CallCard:
+    age = (now - datetime.fromisoformat(at)).total_seconds() * 1000
+    quote = cue["evidence"]["quote"]
+    left = int(cue["ttl_ms"] - age)
+    return CallCard(cue["id"], cue["title"], cue["say"], cue["why"], quote, cue["family"], left, "")
+
+
+@dataclass(frozen=True, slots=True)
+class HeardFigure:
+    """A figure that was heard and waits for the user's word."""
+
+    id: str
+    who: str
+    said: str
+    quote: str
+
+
+def heard_figures(
+    offers: Sequence[Mapping[str, Any]], words: NegotiationWords
+) -> list[HeardFigure]:
+    """The offers of a negotiation that were heard and are not confirmed, newest first."""
+    return [
+        HeardFigure(
+            offer["id"],
+            "You said" if offer["by"] == "me" else f"{words.them} said",
+            words.package(offer["package"]),
+            _quote(offer["rationale"] or ""),
+        )
+        for offer in offers
+        if offer["status"] == "unconfirmed" and offer["package"]
+    ]
+
+
+def _quote(rationale: str) -> str:
+    """The words around a figure; the rationale of a detected offer has them in quotation marks."""
+    start, end = rationale.find("“"), rationale.rfind("”")
+    return rationale[start : end + 1] if 0 <= start < end else ""
+
+
+def length_words(view: Mapping[str, Any]) -> str:
+    """How long a call took."""
+    began = datetime.fromisoformat(view["created_at"])
+    ended = datetime.fromisoformat(view["ended_at"]) if view["ended_at"] else datetime.now(UTC)
+    minutes = round((ended - began).total_seconds() / _MINUTE)
+    if minutes < 1:
+        return "less than a minute"
+    return "1 minute" if minutes == 1 else f"{minutes} minutes"

@@ -1,0 +1,478 @@
+// The pages of a call. Hears by the browser or the server, shows cards and lines, and comes back when the network drops.
+(() => {
+  "use strict";
+  const find = (selector, within = document) => within.querySelector(selector);
+  const Recogniser = window.SpeechRecognition || window.webkitSpeechRecognition;
+  const COUNTRIES = { en: "en-US", de: "de-DE", fr: "fr-FR", es: "es-ES" };
+  const spokenTag = (language) =>
+    (navigator.languages || []).find((tag) => tag.startsWith(`${language}-`)) || COUNTRIES[language] || language;
+
+  /* Whether the browser recognises this language on the device itself. */
+  const hearsHere = async (language) => {
+    if (!Recogniser || typeof Recogniser.available !== "function") return false;
+    try {
+      return (await Recogniser.available({ langs: [spokenTag(language)], processLocally: true })) === "available";
+    } catch { return false; }
+  };
+  const NO_MICROPHONE = "This browser gives no microphone to this page: open it by https, or as localhost on this computer. Typing works.";
+  const hasMicrophone = () => Boolean(window.isSecureContext && navigator.mediaDevices?.getUserMedia && window.AudioWorkletNode);
+
+  const setup = find("#live-setup");
+  if (setup) {
+    const words = find("#who-hears"), note = find("#no-microphone"), language = setup.elements.language;
+    const fit = async () => {
+      for (const one of setup.querySelectorAll("[data-notice]")) one.hidden = one.dataset.notice !== language.value;
+      find("#copy-notice").dataset.copy = `notice-${language.value}`;
+      find("#consent").hidden = setup.elements.basis.value !== "all_parties";
+      const here = await hearsHere(language.value);
+      setup.elements.local.value = here ? "on" : "";
+      if (here) words.textContent = "Your browser hears, on this device; no sound leaves it.";
+      else if (words.dataset.server) words.textContent = words.dataset.server;
+      const none = hasMicrophone() ? (here || words.dataset.server ? "" : "Neither this browser nor this server recognises speech. Typing works.") : NO_MICROPHONE;
+      note.textContent = none;
+      note.hidden = !none || setup.elements.hears.value !== "microphone";
+    };
+    setup.addEventListener("change", fit);
+    fit();
+  }
+
+  const call = find("#call");
+  if (!call) return;
+  const { place, them, hears } = call.dataset;
+  const gaps = JSON.parse(call.dataset.gaps);
+  const ownOnly = Boolean(call.dataset.ownOnly);
+  const nameOf = (speaker) => (speaker === "me" ? "You" : them);
+  const ui = Object.fromEntries(["first", "second", "idle", "lines", "state", "latency", "problem", "line", "pause", "mute", "swap", "listen", "share", "keys", "words"]
+    .map((id) => [id, find(`#${id}`)]));
+
+  /* What the page knows. `after` is the number of the last event that it has shown. */
+  let after = Number(call.dataset.after);
+  let paused = call.dataset.state === "paused";
+  let listening = false, muted = false, over = false;
+  let speaker = ownOnly ? "me" : "them";
+  const unheard = new Map();
+  const sentAt = new Map();
+
+  const post = async (path, members = {}) => {
+    const body = new URLSearchParams({ csrf: call.dataset.csrf, ...members });
+    const answer = await fetch(`${place}/${path}`, { method: "POST", body });
+    if (answer.redirected && answer.url.includes("/sign-in")) throw new Error("You are signed out. Sign in again in another tab; this page goes on by itself.");
+    if (!answer.ok) throw new Error(`The server refused this (${answer.status}).`);
+    return answer;
+  };
+  const complain = (text) => { ui.problem.textContent = text; ui.problem.hidden = !text; };
+  const showState = () => {
+    const [text, on] = !connected() ? ["Reconnecting…", false] : paused ? ["Paused", false] : hears === "typing" ? ["Typing", true]
+      : !listening ? ["Not listening yet", false] : muted ? ["Muted", false] : ["Listening", true];
+    if (ui.state.textContent !== text) ui.state.textContent = text;
+    ui.state.classList.toggle("on", on);
+    ui.state.classList.toggle("bad", text === "Reconnecting…");
+    ui.pause.firstChild.textContent = paused ? "Go on " : "Pause ";
+    ui.pause.value = paused ? "resume" : "pause";
+  };
+
+  /* Cards: those of limits first, then the newest; one large, one small. A card past its time stays, faded, until another comes. */
+  const cards = new Map();
+  const template = find("#card-template").content.firstElementChild;
+  const isLimit = (card) => card.dataset.family.startsWith("figure:");
+  const arrange = () => {
+    const now = Date.now(), all = [...cards.values()].reverse();
+    const fresh = all.filter((card) => card.until > now).sort((one, other) => isLimit(other) - isLimit(one));
+    const shown = fresh.length ? fresh : all.slice(0, 1);
+    [ui.first, ui.second].forEach((slot, number) => {
+      const card = shown[number];
+      if (card && card.parentElement !== slot) slot.replaceChildren(card);
+      if (!card && slot.firstElementChild) slot.replaceChildren();
+      card?.classList.toggle("stale", card.until <= now);
+    });
+    ui.idle.hidden = shown.length > 0 && (hears === "typing" || listening);
+  };
+  const fill = (card, cue) => {
+    card.dataset.cue = cue.id;
+    card.dataset.family = cue.family;
+    find("[data-title]", card).textContent = cue.count > 1 ? `${cue.title} (${cue.count} times)` : cue.title;
+    find("[data-say]", card).textContent = cue.say;
+    find("[data-why]", card).textContent = cue.why;
+    find("[data-quote]", card).textContent = cue.evidence.quote;
+    find(".quote", card).hidden = !cue.evidence.quote;
+    find("input[name=cue]", card).value = cue.id;
+    card.until = Date.now() + cue.ttl_ms;
+  };
+  const showCard = (cue) => {
+    const card = cards.get(cue.id) || template.cloneNode(true);
+    fill(card, cue);
+    cards.set(cue.id, card);
+    arrange();
+  };
+  const dropCard = (id) => { cards.get(id)?.remove(); cards.delete(id); arrange(); };
+  for (const card of call.querySelectorAll(".cards .cue")) {
+    card.until = Date.now() + Number(card.dataset.left);
+    cards.set(card.dataset.cue, card);
+  }
+  setInterval(arrange, 1000);
+  const judge = async (id, action) => {
+    const typed = document.activeElement;
+    dropCard(id);
+    if (hears === "typing" && !call.contains(typed)) ui.line.focus();
+    try { await post("cards", { cue: id, action }); } catch (problem) { complain(problem.message); }
+  };
+
+  /* The transcript. A line that grows has the id of its utterance until it is final. */
+  const lineOf = (utterance) => [...ui.lines.children].find((one) => one.dataset.utterance === utterance);
+  const showLine = (utterance, who, text, kind) => {
+    let line = utterance ? lineOf(utterance) : undefined;
+    if (line?.dataset.seq && kind) return line;
+    const low = ui.lines.scrollHeight - ui.lines.scrollTop - ui.lines.clientHeight < 60;
+    if (!line) {
+      line = document.createElement("li");
+      if (utterance) line.dataset.utterance = utterance;
+      if (who) { const name = document.createElement("span"); name.className = "who"; name.textContent = nameOf(who); line.append(name, " "); }
+      const words = document.createElement("span");
+      words.dataset.text = "";
+      line.append(words);
+      ui.lines.append(line);
+    }
+    line.className = `line ${who || "gap"} ${kind}`;
+    find("[data-text]", line).textContent = text;
+    if (low) ui.lines.scrollTop = ui.lines.scrollHeight;
+    return line;
+  };
+  ui.lines.scrollTop = ui.lines.scrollHeight;
+
+  /* Latency in small type: of the network, and from the end of what was said to its words or card. */
+  const timings = {};
+  const showLatency = (name, value) => {
+    timings[name] = value;
+    ui.latency.textContent = Object.entries(timings).filter(([, text]) => text).map(([what, text]) => `${what} ${text}`).join(" · ");
+  };
+  const seconds = (ms) => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);
+
+  const happened = (event) => {
+    if (event.seq <= after) return;
+    after = event.seq;
+    switch (event.type) {
+      case "transcript.final": {
+        const known = lineOf(event.utterance_id);
+        if (known && !known.dataset.seq) known.remove();
+        showLine(event.utterance_id, event.speaker, event.text ?? "(not kept)", "").dataset.seq = event.seq;
+        unheard.delete(event.utterance_id);
+        const sent = sentAt.get(event.utterance_id), heard = audio.position(event.speaker);
+        if (sent) showLatency("Words after", seconds(performance.now() - sent));
+        else if (heard && event.end_ms !== null) showLatency("Words after", seconds(Math.max(0, heard - event.end_ms)));
+        break;
+      }
+      case "cue": case "cue.update": {
+        showCard(event.cue);
+        const sent = sentAt.get(event.cue.evidence.utterance_id);
+        if (sent) showLatency("card after", seconds(performance.now() - sent));
+        break;
+      }
+      case "cue.retract": case "cue.feedback": dropCard(event.id); break;
+      case "offer": document.body.dispatchEvent(new CustomEvent("figures")); break;
+      case "notice":
+        if (event.code === "paused" || event.code === "resumed") { paused = event.code === "paused"; showState(); hearAgain(); }
+        if (gaps[event.code]) showLine("", "", gaps[event.code], "").dataset.seq = event.seq;
+        break;
+      case "ended": over = true; stopHearing(); location.assign(place); break;
+    }
+  };
+
+  /* The socket. A ticket opens it once; `start` says from which number to go on. */
+  let socket = null, ready = false, tries = 0, timer = 0, spokeAt = 0, pingAt = 0, opening = false, takenOver = false;
+  const connected = () => ready;
+  const send = (message) => {
+    if (!ready || socket.readyState !== WebSocket.OPEN) return false;
+    socket.send(typeof message === "object" && !(message instanceof Uint8Array) ? JSON.stringify(message) : message);
+    return true;
+  };
+  const drop = (soon) => {
+    const old = socket;
+    socket = null;
+    ready = false;
+    if (old) { old.onclose = old.onmessage = old.onopen = null; old.close(); }
+    showState();
+    clearTimeout(timer);
+    if (!over && !takenOver) timer = setTimeout(connect, soon ? 0 : Math.min(5000, 250 * 2 ** tries++));
+  };
+  const connect = async () => {
+    if (opening || over) return;
+    opening = true;
+    clearTimeout(timer);
+    try {
+      const { ticket } = await (await post("ticket")).json();
+      const address = `${location.origin.replace(/^http/, "ws")}${call.dataset.socket}`;
+      const mine = new WebSocket(address, ["negotiator.teleprompter.v1", `ticket.${ticket}`]);
+      socket = mine;
+      spokeAt = performance.now();
+      mine.onopen = () => {
+        const channels = audio.channels().map((id) => ({ id }));
+        mine.send(JSON.stringify({ type: "start", channels, after }));
+      };
+      mine.onmessage = (message) => { spokeAt = performance.now(); if (mine === socket) take(JSON.parse(message.data)); };
+      mine.onclose = (event) => {
+        if (mine !== socket) return;
+        if (event.code === 4409) { takenOver = true; stopHearing(); complain("Another window hears this call now. Reload this page to hear it here."); }
+        drop(event.code === 1000);
+      };
+    } catch (problem) {
+      if (navigator.onLine) complain(problem instanceof TypeError ? "" : problem.message);
+      opening = false;
+      drop(false);
+    }
+    opening = false;
+  };
+  const take = (message) => {
+    if ("at" in message && "seq" in message) { happened(message); return; }
+    switch (message.type) {
+      case "ready":
+        ready = true;
+        tries = 0;
+        complain("");
+        audio.begin(message.audio_ms);
+        for (const said of unheard.values()) send(said);
+        showState();
+        hearAgain();
+        break;
+      case "ack": if (message.of === "text") unheard.delete(message.utterance_id); break;
+      case "pong": showLatency("Network", seconds(performance.now() - pingAt)); break;
+      case "transcript.partial": showLine(message.utterance_id, message.speaker, message.text, "partial"); break;
+      case "lag": showLatency("recognition behind by", message.behind_ms > 500 ? seconds(message.behind_ms) : ""); break;
+      case "error": refused(message); break;
+    }
+  };
+  const refused = async (error) => {
+    if (error.code === "token_expired") {
+      try { socket?.send(JSON.stringify({ type: "auth", ticket: (await (await post("ticket")).json()).ticket })); } catch (problem) { complain(problem.message); }
+    } else if (error.code === "rate_limited") {
+      setTimeout(() => unheard.forEach(send), 1000 * (error.retry_after || 1));
+    } else {
+      if (error.utterance_id) { unheard.delete(error.utterance_id); lineOf(error.utterance_id)?.remove(); }
+      complain(error.description);
+    }
+  };
+  setInterval(() => {
+    if (!socket) return;
+    if (performance.now() - spokeAt > 12000) drop(true);
+    else if (ready) { pingAt = performance.now(); send({ type: "ping" }); }
+  }, 5000);
+  window.addEventListener("offline", () => drop(false));
+  window.addEventListener("online", () => { tries = 0; drop(true); });
+  window.addEventListener("pageshow", (event) => { if (event.persisted) drop(true); });
+
+  /* What is said as text is sent until it is acknowledged; a final counts once, however often it comes. */
+  const run = [...crypto.getRandomValues(new Uint8Array(4))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  let count = 0;
+  const say = (who, text, utterance = `t-${run}-${count++}`) => {
+    const message = { type: "text", utterance_id: utterance, speaker: who, text: text.slice(0, 2000), final: true };
+    unheard.set(utterance, message);
+    sentAt.set(utterance, performance.now());
+    showLine(utterance, who, text, "waiting");
+    send(message);
+  };
+  ui.words.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const text = ui.line.value.trim();
+    if (!text) return;
+    if (paused) { complain("The call is paused; go on first."); return; }
+    complain("");
+    say(event.submitter?.value || speaker, text);
+    ui.line.value = "";
+    ui.line.focus();
+  });
+
+  /* Sound to the server: both sides have a channel; the one that does not speak gets silence, so that its last words end. */
+  const audio = (() => {
+    const FRAME = 1600, MOST_WAITING = 160;
+    let context = null, streams = [], shared = false, node = null, waiting = [], base = {}, sent = {};
+    const channels = () => (hears !== "server" || !listening ? [] : ownOnly ? ["me"] : ["me", "them"]);
+    const frame = (number, samples) => {
+      const bytes = new Uint8Array(1 + FRAME * 2);
+      bytes[0] = number;
+      if (samples) bytes.set(new Uint8Array(samples.buffer, samples.byteOffset, FRAME * 2), 1);
+      return bytes;
+    };
+    const pass = (id, samples) => {
+      const bytes = frame(channels().indexOf(id), samples);
+      if (send(bytes)) { sent[id] = (sent[id] || 0) + 100; return; }
+      waiting.push([id, bytes]);
+      if (waiting.length > MOST_WAITING) waiting.shift();
+    };
+    const heard = ({ data: { number, samples } }) => {
+      if (paused || !listening) return;
+      if (shared) { if (number === 1) pass("them", samples); else pass("me", muted ? null : samples); return; }
+      if (number === 1) return;
+      for (const id of channels()) pass(id, id === speaker && !muted ? samples : null);
+    };
+    const start = async () => {
+      const stream = await navigator.mediaDevices.getUserMedia({ audio: { channelCount: 1, echoCancellation: true, noiseSuppression: true, autoGainControl: true } });
+      context = new AudioContext();
+      await context.audioWorklet.addModule(call.dataset.worklet);
+      node = new AudioWorkletNode(context, "samples", { numberOfInputs: 2, numberOfOutputs: 0 });
+      node.port.onmessage = heard;
+      context.createMediaStreamSource(stream).connect(node, 0, 0);
+      await context.resume();
+      streams = [stream];
+      stream.getTracks()[0].addEventListener("ended", () => { stopHearing(); complain("The microphone was taken away. Press “Start listening” to go on."); });
+    };
+    return {
+      channels,
+      start,
+      async share() {
+        const stream = await navigator.mediaDevices.getDisplayMedia({ video: true, audio: true });
+        if (!stream.getAudioTracks().length) {
+          stream.getTracks().forEach((track) => track.stop());
+          throw new Error("No sound was shared: choose a tab and tick “share tab audio”.");
+        }
+        stream.getVideoTracks().forEach((track) => { track.enabled = false; });
+        context.createMediaStreamSource(new MediaStream(stream.getAudioTracks())).connect(node, 0, 1);
+        streams.push(stream);
+        shared = true;
+        stream.getAudioTracks()[0].addEventListener("ended", () => { shared = false; ui.swap.hidden = ownOnly; });
+      },
+      stop() {
+        streams.forEach((stream) => stream.getTracks().forEach((track) => track.stop()));
+        streams = [];
+        context?.close();
+        context = node = null;
+        waiting = [];
+        shared = false;
+      },
+      /* After a break the sound of the last eight seconds is sent first. */
+      begin(heardMs) {
+        base = heardMs;
+        sent = {};
+        const late = waiting;
+        waiting = [];
+        if (channels().length) for (const [id, bytes] of late) { send(bytes); sent[id] = (sent[id] || 0) + 100; }
+      },
+      position: (id) => (id in base ? base[id] + (sent[id] || 0) : 0),
+    };
+  })();
+
+  /* Or the browser's own recogniser, only where it works on this device. */
+  let recogniser = null;
+  const hearHere = () => {
+    if (!listening || paused || muted || recogniser) return;
+    const one = new Recogniser(), name = `b-${run}-${count++}`, speakers = [];
+    Object.assign(one, { lang: spokenTag(call.dataset.language), continuous: true, interimResults: true, processLocally: true });
+    one.onresult = (event) => {
+      for (let place = event.resultIndex; place < event.results.length; place++) {
+        const result = event.results[place], text = result[0].transcript.trim();
+        speakers[place] ??= speaker;
+        if (!text) continue;
+        const utterance = `${name}.${place}`;
+        if (result.isFinal) say(speakers[place], text, utterance);
+        else send({ type: "text", utterance_id: utterance, speaker: speakers[place], text: text.slice(0, 2000), final: false });
+      }
+    };
+    one.onerror = (event) => { if (["not-allowed", "service-not-allowed", "audio-capture", "language-not-supported"].includes(event.error)) { stopHearing(); complain(microphoneProblem({ name: "NotAllowedError" })); } };
+    one.onend = () => { recogniser = null; setTimeout(hearHere, 200); };
+    recogniser = one;
+    one.start();
+  };
+  const hearAgain = () => {
+    if (hears !== "browser") return;
+    if (paused || muted || !listening) recogniser?.stop();
+    else hearHere();
+  };
+
+  const microphoneProblem = (problem) => {
+    if (!hasMicrophone()) return NO_MICROPHONE;
+    if (problem.name === "NotAllowedError") return "The microphone was refused. Allow it beside the page's address and press “Start listening” again. Typing works meanwhile.";
+    if (problem.name === "NotFoundError") return "No microphone was found. Plug one in and press “Start listening” again. Typing works meanwhile.";
+    return problem.message || "The microphone could not be used. Typing works.";
+  };
+  const listen = async () => {
+    ui.listen.disabled = true;
+    complain("");
+    try {
+      if (!hasMicrophone()) throw new Error(NO_MICROPHONE);
+      if (hears === "server") await audio.start();
+      listening = true;
+      ui.listen.hidden = true;
+      ui.mute.hidden = false;
+      ui.swap.hidden = ownOnly;
+      ui.share.hidden = ownOnly || hears !== "server" || !navigator.mediaDevices.getDisplayMedia;
+      find("#idle-text").textContent = "Listening. A card appears when there is something to answer.";
+      stayAwake();
+      takenOver = false;
+      tries = 0;
+      if (hears === "server") drop(true);
+      else { showState(); hearHere(); }
+    } catch (problem) { complain(microphoneProblem(problem)); }
+    ui.listen.disabled = false;
+  };
+  const stopHearing = () => {
+    listening = false;
+    audio.stop();
+    recogniser?.stop();
+    if (ui.listen) ui.listen.hidden = over;
+    ui.mute.hidden = ui.swap.hidden = ui.share.hidden = true;
+    if (!over) showState();
+  };
+  const mute = () => {
+    muted = !muted;
+    ui.mute.setAttribute("aria-pressed", String(muted));
+    ui.mute.firstChild.textContent = muted ? "Hear again " : "Mute ";
+    showState();
+    hearAgain();
+  };
+  const swap = () => {
+    speaker = speaker === "me" ? "them" : "me";
+    find("strong", ui.swap).textContent = speaker === "me" ? "you" : them;
+  };
+  const switchTo = async (to) => {
+    if (to === "end") stopHearing();
+    if (send({ type: to === "end" ? "stop" : to })) return;
+    try { await post("state", { to }); location.reload(); } catch (problem) { complain(problem.message); }
+  };
+
+  /* The screen stays on while the page is looked at. */
+  let lock = null;
+  const stayAwake = async () => {
+    if (over || document.visibilityState !== "visible" || !navigator.wakeLock) return;
+    try { lock = lock && !lock.released ? lock : await navigator.wakeLock.request("screen"); } catch { lock = null; }
+  };
+  document.addEventListener("visibilitychange", stayAwake);
+
+  /* Buttons and keys. */
+  call.addEventListener("submit", (event) => {
+    const button = event.submitter, card = event.target.closest(".cue");
+    if (card) { event.preventDefault(); judge(card.dataset.cue, button.value); }
+    if (button?.name === "to") { event.preventDefault(); switchTo(button.value); }
+  });
+  ui.listen?.addEventListener("click", listen);
+  ui.mute.addEventListener("click", mute);
+  ui.swap.addEventListener("click", swap);
+  ui.share.addEventListener("click", async () => {
+    try { await audio.share(); ui.share.hidden = ui.swap.hidden = true; } catch (problem) { complain(problem.message); }
+  });
+  ui.keys.checked = localStorage.getItem("call-keys") !== "off";
+  ui.keys.addEventListener("change", () => localStorage.setItem("call-keys", ui.keys.checked ? "on" : "off"));
+  const verdict = (action) => () => { const card = find(".cue", ui.first); if (card) judge(card.dataset.cue, action); };
+  const KEYS = {
+    d: verdict("dismissed"), u: verdict("used"), w: verdict("wrong"), t: () => ui.line.focus(),
+    p: () => ui.pause.click(), m: () => { if (listening) mute(); }, s: () => { if (!ui.swap.hidden) swap(); },
+  };
+  document.addEventListener("keydown", (event) => {
+    if (event.metaKey || event.ctrlKey || event.altKey) return;
+    const typing = event.target.matches("input:not([type=checkbox]), textarea, select");
+    if (typing) {
+      if (event.key === "Escape") { event.target.blur(); find(".cue", ui.first)?.focus(); }
+      if (event.key === "Enter" && event.target === ui.line && event.shiftKey) {
+        event.preventDefault();
+        ui.words.requestSubmit(find("button[value=me]", ui.words));
+      }
+      return;
+    }
+    const act = KEYS[event.key.toLowerCase()];
+    if (!act || event.repeat || !ui.keys.checked || document.querySelector("dialog[open]")) return;
+    event.preventDefault();
+    act();
+  });
+
+  if (ui.listen) { ui.listen.hidden = false; ui.listen.focus(); }
+  if (hears === "typing") stayAwake();
+  arrange();
+  connect();
+})();
