@@ -102,7 +102,7 @@ def build_embedder(settings: Settings) -> Embedder:
 
 
 MEMORY_REFERENCES: Final = ReferenceChecks(
-    queries.require_negotiation, tactic_queries.require_tactic
+    queries.require_negotiation, tactic_queries.require_tactic, queries.require_real
 )
 
 

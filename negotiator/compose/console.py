@@ -9,6 +9,7 @@ from negotiator.console.browser_sessions import AnySession, SignedInSession
 from negotiator.console.home_page import HomePage
 from negotiator.console.live_call_page import LiveCallPage
 from negotiator.console.live_page import LivePage
+from negotiator.console.negotiations_page import NegotiationsPage
 from negotiator.console.page_calls import PageCalls
 from negotiator.console.prepare_page import PreparePage
 from negotiator.console.workspace_offer_forms import WorkspaceOfferForms
@@ -38,12 +39,15 @@ def build_console(
 
     return (
         _for_browsers(router.open_page(HOME_PATH, show_home), public_home),
+        *home.routes(),
         *PreparePage(router, calls).routes(),
         *workspace.routes(),
         *WorkspaceOfferForms(workspace).routes(),
         *WorkspaceStateForms(workspace).routes(),
         *LivePage(router, calls).routes(),
         *LiveCallPage(router, calls).routes(),
+        *NegotiationsPage(router, calls).routes(),
+        *WorkspacePage(router, calls).routes(),
     )
 
 

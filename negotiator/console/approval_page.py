@@ -1,4 +1,4 @@
-"""`/approve/{secret}`: the page of an approval link, on which the owner of the account grants the request."""
+"""The pages on which the owner of an account grants a request: behind a mailed link, or listed on their home page."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +22,10 @@ from negotiator.users.tables import Approval
 
 @dataclass(frozen=True, slots=True)
 class ApprovalPage:
-    """GET shows the request; POST by the account's owner grants it."""
+    """GET shows the request; POST by the account's owner grants it.
+
+    `/approve/{secret}` is the mailed link. `/approvals/{id}` shows the same to the owner once they are signed in.
+    """
 
     router: PageRouter
     passwords: PasswordChecker
@@ -35,7 +38,27 @@ class ApprovalPage:
         return [
             self.router.open_page(path, self.show),
             self.router.open_form(path, self.decide, anonymous_needs_token=False),
+            self.router.page("/approvals/{id}", self.show_listed),
+            self.router.form("/approvals/{id}", self.decide_listed, back="/"),
         ]
+
+    async def show_listed(self, request: Request, session: SignedInSession) -> Response:
+        email, key = session.email or "", request.path_params["id"]
+        found = await self.router.store.read(
+            lambda tx: approval_queries.open_request(tx, email, key)
+        )
+        return self._ask(session, _require_open(found), here=request.url.path)
+
+    async def decide_listed(
+        self, request: Request, session: SignedInSession, form: FormFields
+    ) -> Response:
+        email, key = session.email or "", request.path_params["id"]
+
+        def unit(tx: Transaction) -> dict[str, Any]:
+            approval = _require_open(approval_queries.consume_listed(tx, email, key))
+            return self._grant(tx, approval, session.user_id, _granted(form))
+
+        return self.router.render("approved.html", session, **await self.router.store.write(unit))
 
     async def show(self, request: Request, session: AnySession) -> Response:
         """The request. Reading it grants nothing, because mail scanners open links."""
@@ -51,8 +74,13 @@ class ApprovalPage:
             approval, user_id = await self._try_password(request, secret, form)
         if user_id is None:
             return self._ask(session, approval, here=request.url.path, error=True)
-        owner, granted = user_id, [name for name in ASSISTANT if form.get(f"scope:{name}") == "on"]
-        outcome = await self.router.store.write(lambda tx: self._grant(tx, secret, owner, granted))
+        owner = user_id
+
+        def unit(tx: Transaction) -> dict[str, Any]:
+            approval = _require_open(approval_queries.consume(tx, secret))
+            return self._grant(tx, approval, owner, _granted(form))
+
+        outcome = await self.router.store.write(unit)
         return self.router.render("approved.html", session, **outcome)
 
     async def _find(self, request: Request) -> Approval:
@@ -71,9 +99,8 @@ class ApprovalPage:
         return approval, user.id if user else None
 
     def _grant(
-        self, tx: Transaction, secret: str, user_id: str, scopes: list[str]
+        self, tx: Transaction, approval: Approval, user_id: str, scopes: list[str]
     ) -> dict[str, Any]:
-        approval = _require_open(approval_queries.consume(tx, secret))
         audit.record(tx, "approval.granted", approval.id, actor=user_id, kind=approval.kind)
         if approval.kind == "link":
             identity_matching.link(
@@ -105,6 +132,10 @@ class ApprovalPage:
             provider=self.provider,
             here=here,
         )
+
+
+def _granted(form: FormFields) -> list[str]:
+    return [name for name in ASSISTANT if form.get(f"scope:{name}") == "on"]
 
 
 def _require_open(approval: Approval | None) -> Approval:

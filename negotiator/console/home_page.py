@@ -1,4 +1,4 @@
-"""`/` for a signed-in user: what waits for them, what runs, and what was won."""
+"""`/` for a signed-in user: what waits for them, what runs, and what was won this year."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -6,92 +6,128 @@ from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
+from negotiator.agents import registration
+from negotiator.console import example_negotiation, home_view
 from negotiator.console.browser_sessions import SignedInSession
-from negotiator.console.negotiation_words import RUNNING, STATES, NegotiationWords, days_left
+from negotiator.console.home_view import Waiting
 from negotiator.console.page_calls import PageCalls
-from negotiator.console.page_router import PageRouter
+from negotiator.console.page_router import FormFields, PageRouter
+from negotiator.store.statement import Transaction
+from negotiator.users import approval_queries
 
+EXAMPLE_PATH: Final = "/example"
 MAX_RUNNING: Final = 8
-
-
-@dataclass(frozen=True, slots=True)
-class RunningNegotiation:
-    """One negotiation that has not ended, in words."""
-
-    id: str
-    title: str
-    counterparty: str
-    state: str
-    left: str
-    last_offer: str
-    gap: str
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """One thing that waits for the user: what, why, and the link that its button opens."""
-
-    title: str
-    detail: str
-    action: str
-    path: str
+_READ: Final = 50
+_MEMORIES: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
 class HomePage:
-    """The first page of a signed-in user."""
+    """The first page of a signed-in user, and the example that it offers."""
 
     router: PageRouter
     calls: PageCalls
 
+    def routes(self) -> list[Route]:
+        return [self.router.form(EXAMPLE_PATH, self.open_example, back="/")]
+
     async def show(self, request: Request, session: SignedInSession) -> Response:
         del request
-        found = (await self.calls.run(session, "list_negotiations", {"limit": 50}))["items"]
-        open_ones = sorted(
-            (one for one in found if one["state"] in RUNNING),
-            key=lambda one: RUNNING.index(one["state"]),
+        now = datetime.now(UTC)
+        listed = await self.calls.run(
+            session,
+            "list_negotiations",
+            {"phase": "running", "sort": "changed", "latest": True, "limit": _READ},
         )
-        running = [await self._running(session, one) for one in open_ones[:MAX_RUNNING]]
+        running = home_view.in_order(listed["items"])
+        won = await self._won(session, now)
+        real = [view for view in running if not view.get("example")]
+        waiting = [
+            *await self._requests(session),
+            *home_view.waiting_in(running, await self._agents(session, running)),
+            *await self._memories(session),
+        ]
         return self.router.render(
             "home.html",
             session,
-            waiting=[_approval(one) for one in open_ones if one["state"] == "awaiting_approval"],
-            running=running,
-            more=len(open_ones) > MAX_RUNNING,
-            empty=not found,
+            waiting=waiting[: home_view.MAX_WAITING],
+            more_waiting=max(0, len(waiting) - home_view.MAX_WAITING),
+            running=[home_view.listed_line(view, now) for view in running[:MAX_RUNNING]],
+            more=len(running) > MAX_RUNNING or listed["next_cursor"] is not None,
+            won=won,
+            is_new=not (real or won or await self._has_ended(session)),
+            example=next((view["id"] for view in running if view.get("example")), ""),
             here="home",
         )
 
-    async def _running(self, session: SignedInSession, view: dict[str, Any]) -> RunningNegotiation:
-        offers = await self.calls.run(session, "list_offers", {"id": view["id"], "limit": 10})
-        words = NegotiationWords.of(view)
-        last = next((one for one in offers["items"] if one["package"]), None)
-        theirs = next(
-            (one for one in offers["items"] if one["package"] and one["by"] == "them"), None
+    async def open_example(
+        self, request: Request, session: SignedInSession, form: FormFields
+    ) -> Response:
+        """Open the example, or show the one that is there."""
+        del request, form
+        listed = await self.calls.run(session, "list_negotiations", {"limit": _MEMORIES})
+        found = next((view["id"] for view in listed["items"] if view.get("example")), None)
+        if found is None:
+            found = await self._make_example(session)
+        return self.router.pages.see(f"/negotiations/{found}")
+
+    async def _make_example(self, session: SignedInSession) -> str:
+        opened = await self.calls.run(session, "open_negotiation", example_negotiation.terms())
+        named = {"id": opened["id"]}
+        await self.calls.run(session, "make_battle_plan", named)
+        for offer in example_negotiation.OFFERS:
+            await self.calls.run(session, "record_offer", {**named, **offer})
+        return opened["id"]
+
+    async def _requests(self, session: SignedInSession) -> list[Waiting]:
+        """Agents and sign-ins that ask to be bound to the user's account."""
+        found = await self.router.store.read(
+            lambda tx: approval_queries.open_requests(tx, session.email or "")
         )
-        target = words.price(view["target"]["package"] if view["target"] else None)
-        asked = words.price(theirs["package"]) if theirs else None
-        gap = "" if target is None or asked is None else words.money(abs(asked - target))
-        return RunningNegotiation(
-            view["id"],
-            view["title"],
-            words.them,
-            STATES[view["state"]],
-            days_left(view["deadline"], datetime.now(UTC)) if view["deadline"] else "",
-            _offer_line(last, words),
-            f"{gap} from your target" if gap else "",
-        )
+        return [
+            Waiting(
+                f"{each.agent_name or 'A sign-in'} asks to work for you",
+                "You decide what it may do, or you let it wait.",
+                "Look at it",
+                f"/approvals/{each.id}",
+            )
+            for each in found
+        ]
 
+    async def _agents(
+        self, session: SignedInSession, views: list[dict[str, Any]]
+    ) -> dict[str, str]:
+        """The names of the agents that ask to pass a limit, by id."""
+        ids = {
+            view["pending_approval"]["asked_by"]["id"]
+            for view in views
+            if view["pending_approval"] and view["pending_approval"].get("asked_by")
+        }
 
-def _offer_line(offer: dict[str, Any] | None, words: NegotiationWords) -> str:
-    if offer is None:
-        return "No offers yet"
-    said = words.package(offer["package"])
-    return f"You offered {said}" if offer["by"] == "me" else f"They offered {said}"
+        def unit(tx: Transaction) -> dict[str, str]:
+            found = [registration.find(tx, one) for one in sorted(ids)]
+            return {one.id: one.name for one in found if one and one.user_id == session.user_id}
 
+        return await self.router.store.read(unit) if ids else {}
 
-def _approval(view: dict[str, Any]) -> Waiting:
-    return Waiting(
-        view["title"], "An agent asks for your approval.", "Decide", f"/negotiations/{view['id']}"
-    )
+    async def _memories(self, session: SignedInSession) -> list[Waiting]:
+        run, most = self.calls.run, {"limit": _MEMORIES}
+        unread = await run(session, "list_memories", {"trust": 0, **most})
+        held = await run(session, "list_memories", {"status": "quarantined", **most})
+        found = {
+            one["id"] for one in (*unread["items"], *held["items"]) if one["status"] != "superseded"
+        }
+        more = unread["next_cursor"] is not None or held["next_cursor"] is not None
+        return home_view.memories_waiting(len(found), more=more)
+
+    async def _won(self, session: SignedInSession, now: datetime) -> home_view.YearlyResult | None:
+        since = {"since": home_view.year_start(now)}
+        totals = await self.calls.run(session, "get_win_totals", since)
+        return home_view.yearly_result(totals["items"], now.year, now.month)
+
+    async def _has_ended(self, session: SignedInSession) -> bool:
+        """Whether any negotiation has ended."""
+        members = {"phase": "ended", "limit": 1}
+        return bool((await self.calls.run(session, "list_negotiations", members))["items"])

@@ -8,7 +8,7 @@ from typing import Any, Final
 from negotiator.negotiations.schemas_negotiations import NegotiationBody
 from negotiator.negotiations.terms import Terms
 from negotiator.negotiations.terms_parsing import parse_terms
-from negotiator.negotiations.wording import Wording
+from negotiator.negotiations.wording import Wording, money_text
 
 STATES: Final = {
     "draft": "Being prepared",
@@ -41,6 +41,30 @@ def time_text(moment: str) -> str:
     """An RFC 3339 moment to the minute: `3 December 2026, 14:05 UTC`."""
     at = datetime.fromisoformat(moment).astimezone(UTC)
     return f"{day_text(moment)}, {at:%H:%M} UTC"
+
+
+def amount_text(amount: str, currency: str) -> str:
+    """An amount of money as the API sends it, in words: `€12,500`."""
+    return money_text(Decimal(amount), currency)
+
+
+def short_amount(amount: str) -> str:
+    """An amount of money for a narrow place, without its currency: `850`, `12k`, `1.2m`."""
+    value = float(amount)
+    for size, mark in ((1e6, "m"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:.1f}".removesuffix(".0") + mark
+    return f"{value:.0f}"
+
+
+def month_name(number: int) -> str:
+    """The month's short name: `Mar`."""
+    return _MONTHS[number - 1][:3]
+
+
+def counted_text(count: int, one: str, many: str = "") -> str:
+    """`1 deal`, `3 deals`."""
+    return f"{count} {one if count == 1 else many or f'{one}s'}"
 
 
 def days_left(deadline: str, now: datetime) -> str:
@@ -96,6 +120,19 @@ class NegotiationWords:
     def money(self, amount: Decimal) -> str:
         """An amount in the negotiation's currency."""
         return self.wording.money(amount)
+
+    def amount(self, amount: str) -> str:
+        """An amount of money as the API sends it, in the negotiation's currency."""
+        return self.money(Decimal(amount))
+
+    def gap(self, package: dict[str, Any] | None, goal: dict[str, Any] | None) -> str:
+        """How far an offer's price is from a goal's, in all: `€9,600 above`; empty where it is as good or unknown."""
+        price, asked, wanted = self.terms.price, self.price(package), self.price(goal)
+        if price is None or asked is None or wanted is None:
+            return ""
+        worse = asked - wanted if price.direction == "lower" else wanted - asked
+        side = "above" if price.direction == "lower" else "below"
+        return f"{self.money(worse)} {side}" if worse > 0 else ""
 
     def price(self, package: dict[str, Any] | None) -> Decimal | None:
         """What an offer costs in all, or its price where nothing multiplies it; None without a price."""

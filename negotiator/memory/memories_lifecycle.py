@@ -29,6 +29,8 @@ class ReferenceChecks:
 
     negotiation: RequireReference
     tactic: RequireReference
+    deal: RequireReference
+    """Of a negotiation whose result is recorded as a win."""
 
 
 MAX_MEMORIES: Final = 10_000

@@ -178,6 +178,37 @@ class ListWins(Strict):
     cursor: Cursor = None
 
 
+class WinTotalsQuery(Strict):
+    """Which wins to add up."""
+
+    since: Moment | None = Field(
+        None, description="Only those that closed at this moment or later."
+    )
+
+
+class MonthOfWins(TypedDict):
+    """The wins that closed in one month (UTC), such as `2026-03`."""
+
+    month: str
+    deals: int
+    savings: str
+
+
+class CurrencyTotals(TypedDict):
+    """Wins of one currency: how many, what they saved, and both by month, oldest first."""
+
+    currency: str
+    deals: int
+    savings: str
+    months: list[MonthOfWins]
+
+
+class WinTotals(TypedDict):
+    """Totals by currency, that of most deals first; amounts of different currencies are never added."""
+
+    items: list[CurrencyTotals]
+
+
 class SavingsEvidence(TypedDict):
     """Whether the saving is only claimed by its author, or evidenced by what the baseline names."""
 

@@ -4,10 +4,11 @@ Every statement names the owner. A win names its memory only while that memory e
 """
 
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import String, and_, bindparam, delete, or_, select, update
+from sqlalchemy import BigInteger, String, and_, bindparam, delete, or_, select, update
 from sqlmodel import col
 
 from negotiator import values
@@ -168,6 +169,31 @@ class TacticRecord:
     def mean_rate(self) -> float | None:
         """The mean fraction saved in the wins that used it."""
         return sum(self.rates) / len(self.rates) if self.rates else None
+
+
+_CLOSED = Query(
+    select(col(Win.closed_at), col(Win.currency), col(Win.document))
+    .where(
+        col(Win.owner) == bindparam("holder"),
+        col(Win.closed_at) >= bindparam("since", type_=BigInteger),
+    )
+    .order_by(col(Win.closed_at)),
+    lambda row: ClosedWin(row[0], row[1], Decimal(orjson.loads(row[2])["savings_total"])),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedWin:
+    """What a win saved, and when it closed (milliseconds)."""
+
+    closed_at: int
+    currency: str
+    savings: Decimal
+
+
+def closed_wins(tx: Transaction, owner: str, since: int) -> list[ClosedWin]:
+    """The owner's wins that closed at `since` or later, oldest first."""
+    return tx.all(_CLOSED, holder=owner, since=since)
 
 
 def tactic_records(tx: Transaction, owner: str) -> dict[str, TacticRecord]:

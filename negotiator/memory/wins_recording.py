@@ -142,7 +142,7 @@ def _check_references(
     if body.negotiation_id is not None and (
         before is None or body.negotiation_id != before["negotiation_id"]
     ):
-        references.negotiation(tx, owner, body.negotiation_id)
+        references.deal(tx, owner, body.negotiation_id)
     for used in body.tactics_used:
         if used.tactic_id not in known:
             references.tactic(tx, owner, used.tactic_id)

@@ -11,11 +11,22 @@ from negotiator.memory import wins_queries, wins_recording
 from negotiator.memory.memories_lifecycle import ReferenceChecks
 from negotiator.memory.memories_queries import StoredEmbedding
 from negotiator.memory.memories_routes import memory_writer
-from negotiator.memory.schemas_wins import EditWin, ListWins, NewWin, WinId, WinList, WinView
+from negotiator.memory.schemas_wins import (
+    EditWin,
+    ListWins,
+    NewWin,
+    WinId,
+    WinList,
+    WinTotals,
+    WinTotalsQuery,
+    WinView,
+)
 from negotiator.memory.searchable_text import EmbeddedText, MemoryEmbedder
+from negotiator.memory.wins_totals import win_totals
 from negotiator.schema import apply_merge_patch
 from negotiator.scopes import MEMORIES_READ, MEMORIES_WRITE
 from negotiator.store.store import Store
+from negotiator.values import milliseconds
 
 READ_SCOPES: Final = frozenset({MEMORIES_READ})
 WRITE_SCOPES: Final = frozenset({MEMORIES_WRITE})
@@ -45,6 +56,18 @@ class WinRoutes:
                 output=WinList,
                 scopes=READ_SCOPES,
                 refusals=(400, 422),
+                tag="wins",
+            ),
+            Operation(
+                name="get_win_totals",
+                method="GET",
+                path="/api/wins/totals",
+                summary="Add up what your wins saved, by currency and month",
+                run=self.totals,
+                input=WinTotalsQuery,
+                output=WinTotals,
+                scopes=READ_SCOPES,
+                refusals=(422,),
                 tag="wins",
             ),
             Operation(
@@ -127,6 +150,11 @@ class WinRoutes:
         found = await self.store.read(lambda tx: wins_queries.page(tx, owner, query, before))
         listed, cursor = self.cursors.page(found, query.limit, lambda win: win["id"], *bound)
         return {"items": listed, "next_cursor": cursor}
+
+    async def totals(self, call: Call[WinTotalsQuery]) -> dict[str, Any]:
+        owner, since = call.caller.principal, milliseconds(call.input.since) or 0
+        found = await self.store.scan(lambda tx: wins_queries.closed_wins(tx, owner, since))
+        return {"items": win_totals(found)}
 
     async def get(self, call: Call[WinId]) -> Mapping[str, Any]:
         owner, query = call.caller.principal, call.input

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import bindparam, func, or_, select, update
 from sqlmodel import col
 
-from negotiator.negotiations.tables import Offer
+from negotiator import values
+from negotiator.negotiations.tables import Negotiation, Offer
 from negotiator.store.statement import Query, Statement, Transaction, insertion, table
 
 
@@ -58,6 +59,46 @@ _ALL = Query(
     .order_by(col(Offer.seq)),
     _row,
 )
+_offers = table(Offer)
+_confirming = _offers.alias("confirming")
+_of_owner = (
+    _offers.c.negotiation == col(Negotiation.id),
+    col(Negotiation.owner) == bindparam("owner"),
+    _offers.c.negotiation >= bindparam("first"),
+    _offers.c.negotiation <= bindparam("last"),
+)
+_made = (
+    or_(*(_offers.c.kind == kind for kind in ("offer", "counter", "final"))),
+    _offers.c.source != "detected_in_speech",
+    or_(_offers.c.approval == "", _offers.c.approval == "approved"),
+)
+_newest = (
+    select(_offers.c.negotiation, _offers.c.side, func.max(_offers.c.seq).label("seq"))
+    .where(*_of_owner, *_made)
+    .group_by(_offers.c.negotiation, _offers.c.side)
+    .subquery()
+)
+_LATEST = Query(
+    select(*(_offers.c[name] for name in ("negotiation", "side", "id", "at", "document"))).where(
+        _offers.c.negotiation == _newest.c.negotiation, _offers.c.seq == _newest.c.seq
+    ),
+    tuple,
+)
+_UNCONFIRMED = Query(
+    select(_offers.c.negotiation, func.count())
+    .where(
+        *_of_owner,
+        _offers.c.source == "detected_in_speech",
+        ~select(_confirming.c.id)
+        .where(
+            _confirming.c.negotiation == _offers.c.negotiation,
+            _confirming.c.confirms == _offers.c.id,
+        )
+        .exists(),
+    )
+    .group_by(_offers.c.negotiation),
+    tuple,
+)
 _DECIDE = Statement(
     update(Offer).where(col(Offer.id) == bindparam("offer")).values(approval=bindparam("decision"))
 )
@@ -85,6 +126,29 @@ def add(tx: Transaction, negotiation: str, row: OfferRow) -> None:
 def list_offers(tx: Transaction, negotiation: str) -> list[OfferRow]:
     """The whole ledger, oldest first."""
     return tx.all(_ALL, negotiation=negotiation)
+
+
+def last_offers(
+    tx: Transaction, *, owner: str, first: str, last: str
+) -> dict[tuple[str, str], dict[str, Any]]:
+    """The last offer of each side that counts (`offer_history.offers_made`), by negotiation and side.
+
+    The negotiations are those of the owner whose ids lie between `first` and `last`.
+    """
+    found = tx.all(_LATEST, owner=owner, first=first, last=last)
+    return {
+        (negotiation, side): {
+            "id": offer,
+            "at": values.timestamp(at),
+            "package": orjson.loads(document)["package"],
+        }
+        for negotiation, side, offer, at, document in found
+    }
+
+
+def unconfirmed_offers(tx: Transaction, *, owner: str, first: str, last: str) -> dict[str, int]:
+    """How many offers that were detected in speech nobody has confirmed, by negotiation; see `last_offers`."""
+    return dict(tx.all(_UNCONFIRMED, owner=owner, first=first, last=last))
 
 
 def decide(tx: Transaction, offer: str, decision: str) -> None:

@@ -11,7 +11,7 @@ from sqlmodel import col
 from negotiator import values
 from negotiator.errors import NotFound
 from negotiator.negotiations.tables import BattlePlan
-from negotiator.store.statement import Query, Statement, Transaction, insertion
+from negotiator.store.statement import Query, Statement, Transaction, insertion, table
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,32 @@ _PAGE = Query(
     .limit(bindparam("limit")),
     _stored_plan,
 )
+
+
+_numbered = table(BattlePlan).alias("numbered")
+_NEWEST = Query(
+    select(col(BattlePlan.negotiation), col(BattlePlan.version), col(BattlePlan.made_from)).where(
+        col(BattlePlan.owner) == bindparam("owner"),
+        col(BattlePlan.negotiation) >= bindparam("first"),
+        col(BattlePlan.negotiation) <= bindparam("last"),
+        col(BattlePlan.version)
+        == select(func.max(_numbered.c.version))
+        .where(_numbered.c.negotiation == col(BattlePlan.negotiation))
+        .scalar_subquery(),
+    ),
+    tuple,
+)
+
+
+def newest_plans(
+    tx: Transaction, *, owner: str, first: str, last: str
+) -> dict[str, tuple[int, int]]:
+    """The newest version of each plan and the revision it was made from, by negotiation.
+
+    The negotiations are those of the owner whose ids lie between `first` and `last`.
+    """
+    found = tx.all(_NEWEST, owner=owner, first=first, last=last)
+    return {negotiation: (version, made_from) for negotiation, version, made_from in found}
 
 
 def add(

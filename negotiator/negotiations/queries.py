@@ -4,16 +4,17 @@ A negotiation whose deadline has passed expires. `load_for_writing` ends it; rea
 whose handler runs `expire` and reads again. `sweep` ends those that are neither read nor written.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import BigInteger, String, bindparam, or_, select, update
+from sqlalchemy import BigInteger, String, and_, bindparam, func, or_, select, update
 from sqlmodel import col
 
 from negotiator import values
-from negotiator.errors import NotFound, PreconditionFailed
-from negotiator.negotiations import event_queries, states
+from negotiator.errors import Conflict, NotFound, PreconditionFailed
+from negotiator.negotiations import event_queries, plan_queries, states
 from negotiator.negotiations import offer_queries as ledger
 from negotiator.negotiations.event_queries import CLOCK_ACTOR, Actor, HistoryEvent
 from negotiator.negotiations.schemas_negotiations import ListNegotiations
@@ -24,6 +25,8 @@ from negotiator.store import ownership
 from negotiator.store.statement import Query, Statement, Transaction, insertion, table
 
 _LAST: Final = "neg_" + "z" * values.ID_LENGTH
+_NEVER: Final = 2**62
+"""After every moment."""
 _SWEPT: Final = 200
 
 
@@ -64,16 +67,46 @@ _FIND = Query(
     tuple,
 )
 _PAGE = Query(_window, tuple)
-_FILTERED = Query(
-    _window.where(
-        _absent_or("state", col(Negotiation.state) == bindparam("state", type_=String)),
-        _absent_or("category", col(Negotiation.category) == bindparam("category", type_=String)),
-        _absent_or(
-            "pattern", col(Negotiation.search).like(bindparam("pattern", type_=String), escape="\\")
-        ),
+_has_ended = or_(*(col(Negotiation.state) == state for state in sorted(states.CLOSED_STATES)))
+_filters = (
+    _absent_or("state", col(Negotiation.state) == bindparam("state", type_=String)),
+    _absent_or("category", col(Negotiation.category) == bindparam("category", type_=String)),
+    _absent_or(
+        "pattern", col(Negotiation.search).like(bindparam("pattern", type_=String), escape="\\")
     ),
-    tuple,
+    or_(
+        bindparam("phase", type_=String).is_(None),
+        and_(bindparam("phase", type_=String) == "ended", _has_ended),
+        and_(bindparam("phase", type_=String) == "running", ~_has_ended),
+    ),
 )
+_FILTERED = Query(_window.where(*_filters), tuple)
+
+
+def _in_order(key: Any, *, rising: bool) -> Query[tuple[Any, ...]]:
+    """The filtered list by `key`, then by id; a row has the key as its last column."""
+    id_, named = col(Negotiation.id), bindparam("before", type_=String)
+    after = bindparam("after", type_=BigInteger)
+    beyond = or_(key > after, and_(key == after, id_ > named))
+    if not rising:
+        beyond = or_(key < after, and_(key == after, id_ < named))
+    order = (key, id_) if rising else (key.desc(), id_.desc())
+    chosen = (id_, col(Negotiation.document), col(Negotiation.due_at), key)
+    return Query(
+        select(*chosen)
+        .where(col(Negotiation.owner) == bindparam("owner"), beyond, *_filters)
+        .order_by(*order)
+        .limit(bindparam("limit")),
+        tuple,
+    )
+
+
+_SORTED: Final = {
+    "changed": _in_order(col(Negotiation.updated_at), rising=False),
+    "deadline": _in_order(func.coalesce(col(Negotiation.due_at), _NEVER), rising=True),
+}
+_STARTS: Final = {"changed": (_NEVER, _LAST), "deadline": (0, "")}
+"""The position before the first row of each order: its key and its id."""
 _DUE_OF = Query(
     select(col(Negotiation.id)).where(
         col(Negotiation.owner) == bindparam("owner"),
@@ -119,20 +152,63 @@ _MARK = Statement(
 
 
 def page(
-    tx: Transaction, owner: str, asked: ListNegotiations, before: str | None
+    tx: Transaction, owner: str, asked: ListNegotiations, before: Any
 ) -> list[tuple[Any, ...]]:
-    """One more than `limit` of the principal's negotiations older than `before`, as (id, JSON, due), newest first."""
+    """One more than `limit` of the principal's negotiations that come after the position `before`.
+
+    Each row begins with id and JSON. `before` is a `position` or None for the first page.
+    """
     now = values.now()
-    window = {"owner": owner, "before": before or _LAST, "limit": asked.limit + 1}
-    if asked.state is asked.category is asked.query is None:
-        found = tx.all(_PAGE, **window)
+    window = {"owner": owner, "limit": asked.limit + 1}
+    newest = asked.sort == "newest"
+    if newest and asked.state is asked.category is asked.query is asked.phase is None:
+        found = tx.all(_PAGE, before=before or _LAST, **window)
         if any(row[2] is not None and row[2] <= now for row in found):
             raise DeadlinePassed
         return found
     if tx.one(_DUE_OF, owner=owner, now=now) is not None:
         raise DeadlinePassed
-    pattern = _pattern(asked.query) if asked.query else None
-    return tx.all(_FILTERED, state=asked.state, category=asked.category, pattern=pattern, **window)
+    wanted = {
+        "state": asked.state,
+        "category": asked.category,
+        "phase": asked.phase,
+        "pattern": _pattern(asked.query) if asked.query else None,
+    }
+    if newest:
+        return tx.all(_FILTERED, before=before or _LAST, **wanted, **window)
+    after, named = before or _STARTS[asked.sort]
+    return tx.all(_SORTED[asked.sort], after=after, before=named, **wanted, **window)
+
+
+def position(row: tuple[Any, ...], sort: str) -> Any:
+    """Where a row of `page` stands in its list, as JSON for a cursor."""
+    return row[0] if sort == "newest" else [row[3], row[0]]
+
+
+def add_latest(
+    tx: Transaction, owner: str, found: Sequence[tuple[Any, ...]]
+) -> list[dict[str, Any]]:
+    """The views of the rows of a page, each with `latest`: its last offers, its plan, what is unconfirmed."""
+    if not found:
+        return []
+    ids = [row[0] for row in found]
+    between = {"owner": owner, "first": min(ids), "last": max(ids)}
+    last = ledger.last_offers(tx, **between)
+    unconfirmed = ledger.unconfirmed_offers(tx, **between)
+    plans = plan_queries.newest_plans(tx, **between)
+    views: list[dict[str, Any]] = []
+    for row in found:
+        view: dict[str, Any] = orjson.loads(row[1])
+        version, made_from = plans.get(row[0], (0, 0))
+        plan = {"version": version, "stale": made_from != view["revision"]} if version else None
+        view["latest"] = {
+            "mine": last.get((row[0], "me")),
+            "theirs": last.get((row[0], "them")),
+            "plan": plan,
+            "unconfirmed": unconfirmed.get(row[0], 0),
+        }
+        views.append(view)
+    return views
 
 
 def find(tx: Transaction, owner: str, negotiation: str) -> bytes:
@@ -149,6 +225,17 @@ def require_negotiation(tx: Transaction, owner: str, negotiation: str) -> None:
     """404 unless the principal has this negotiation."""
     if tx.one(_EXISTS, negotiation=negotiation, owner=owner) is None:
         raise NotFound("negotiation_id: there is no such negotiation.")
+
+
+def require_real(tx: Transaction, owner: str, negotiation: str) -> None:
+    """404 unless the principal has this negotiation, 409 `example_negotiation` for one made to be looked at."""
+    found = tx.one(_FIND, negotiation=negotiation, owner=owner)
+    if found is None:
+        raise NotFound("negotiation_id: there is no such negotiation.")
+    if orjson.loads(found[0]).get("example"):
+        raise Conflict(
+            "That negotiation is an example, so nothing was won in it.", error="example_negotiation"
+        )
 
 
 def load_for_reading(tx: Transaction, owner: str, negotiation: str) -> NegotiationSession:

@@ -89,7 +89,7 @@ class Negotiations:
                 tool=ToolOffer(
                     "List negotiations",
                     hint="Use it to find a negotiation's id; get_negotiation reads one whole.",
-                    leave_out=("category",),
+                    leave_out=("category", "phase", "sort", "latest"),
                     brief=(
                         *("id", "title", "role", "category", "kind", "counterparty", "state"),
                         *("currency", "deadline", "missing", "outcome", "updated_at"),
@@ -118,7 +118,7 @@ class Negotiations:
                     ),
                     leave_out=(
                         *_UNSHOWN,
-                        *("kind", "max_rounds", "issues.their_weight", "their_estimate"),
+                        *("kind", "max_rounds", "issues.their_weight", "their_estimate", "example"),
                         *("counterparty.organisation", "counterparty.role", "counterparty.notes"),
                         *("counterparty.relationship", "counterparty.decision_maker"),
                     ),
@@ -268,15 +268,24 @@ class Negotiations:
         ]
 
     async def list(self, call: Call[ListNegotiations]) -> dict[str, Any]:
-        """A page of the caller's negotiations; each is sent as its stored JSON."""
+        """A page of the caller's negotiations; without `latest` each is sent as its stored JSON."""
         request, owner = call.input, call.caller.principal
-        bound = ("negotiations", owner, request.state, request.category, request.query)
+        wanted = (request.state, request.category, request.query, request.phase, request.sort)
+        bound = ("negotiations", owner, *wanted)
         before = self.cursors.open(request.cursor, *bound) if request.cursor else None
-        found = await read_current(
-            self.store, owner, lambda tx: queries.page(tx, owner, request, before)
+
+        def unit(tx: Transaction) -> tuple[list[Any], list[Any]]:
+            found = queries.page(tx, owner, request, before)
+            rows = found[: request.limit]
+            if request.latest:
+                return found, queries.add_latest(tx, owner, rows)
+            return found, [orjson.Fragment(row[1]) for row in rows]
+
+        found, items = await read_current(self.store, owner, unit)
+        _, cursor = self.cursors.page(
+            found, request.limit, lambda row: queries.position(row, request.sort), *bound
         )
-        rows, cursor = self.cursors.page(found, request.limit, itemgetter(0), *bound)
-        return {"items": [orjson.Fragment(row[1]) for row in rows], "next_cursor": cursor}
+        return {"items": items, "next_cursor": cursor}
 
     async def open(self, call: Call[NegotiationBody]) -> dict[str, Any]:
         owner, body, actor = call.caller.principal, call.input, actor_of_caller(call.caller)

@@ -1,6 +1,6 @@
 """A negotiation on the wire: what is sent, what is asked for, what comes back."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema
 from typing_extensions import TypedDict
@@ -125,6 +125,9 @@ class NegotiationBody(Strict):
         None, max_length=20, description="Steps beyond an issue's limit, and their price."
     )
     facts: FactsBody | None = Field(None, description="Facts behind the split of power.")
+    example: Truth = Field(
+        False, description="Made to be looked at: no win of it is recorded, no benchmark counts it."
+    )
 
 
 class NegotiationId(Strict):
@@ -171,12 +174,22 @@ class EditNegotiation(MergePatch, NegotiationId):
 
 
 class ListNegotiations(Strict):
-    """Which negotiations, newest first."""
+    """Which negotiations, and in which order."""
 
     state: NegotiationState | None = Field(None, description="Only those in this state.")
+    phase: Literal["running", "ended"] | None = Field(
+        None, description="Only those that are running, or only those that have ended."
+    )
     category: ShortText | None = Field(None, description="Only those of this category.")
     query: ShortText | None = Field(
         None, description="Words in the title or the other side's name."
+    )
+    sort: Literal["newest", "changed", "deadline"] = Field(
+        "newest",
+        description="By when they were opened, last changed, or end by themselves (soonest first).",
+    )
+    latest: bool = Field(
+        False, description="Adds `latest` to each: last offers, newest plan, what is unconfirmed."
     )
     limit: int = Field(20, ge=1, le=100, description="How many at most.")
     cursor: Cursor = None
@@ -233,6 +246,7 @@ class NegotiationView(TypedDict):
     baseline_history: list[dict[str, Any]]
     allow: list[dict[str, Any]]
     facts: dict[str, Any] | None
+    example: bool
     state: str
     state_reason: str | None
     pending_approval: dict[str, Any] | None
@@ -244,10 +258,40 @@ class NegotiationView(TypedDict):
     updated_at: str
 
 
+class LatestOffer(TypedDict):
+    """A side's last offer that counts: neither detected in speech nor held for approval."""
+
+    id: str
+    at: str
+    package: dict[str, Any]
+
+
+class LatestPlan(TypedDict):
+    """The newest plan; it is stale once the negotiation has changed."""
+
+    version: int
+    stale: bool
+
+
+class LatestView(TypedDict):
+    """Where a negotiation stands: each side's last offer, its plan, and the number of unconfirmed offers."""
+
+    mine: LatestOffer | None
+    theirs: LatestOffer | None
+    plan: LatestPlan | None
+    unconfirmed: int
+
+
+class ListedNegotiation(NegotiationView):
+    """A negotiation in a list."""
+
+    latest: NotRequired[LatestView]
+
+
 class NegotiationList(TypedDict):
     """A page of negotiations."""
 
-    items: list[NegotiationView]
+    items: list[ListedNegotiation]
     next_cursor: str | None
 
 

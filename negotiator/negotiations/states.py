@@ -12,6 +12,7 @@ LOST, WALKED_AWAY, CANCELLED, EXPIRED = "lost", "walked_away", "cancelled", "exp
 LIVE_STATES: Final = frozenset({DRAFT, PLANNED, ACTIVE, PAUSED, AWAITING})
 """States of a negotiation that is not over: a passed deadline expires it."""
 CLOSED_STATES: Final = frozenset({WON, LOST, WALKED_AWAY, CANCELLED, EXPIRED})
+"""States of a negotiation that has ended; all others are running."""
 
 _EXITS: Final = frozenset({LOST, WALKED_AWAY, CANCELLED})
 ALLOWED_MOVES: Final[Mapping[str, frozenset[str]]] = {

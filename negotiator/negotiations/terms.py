@@ -215,6 +215,7 @@ class Terms:
     unvalued: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     allowed: tuple[AllowedTrade, ...] = ()
+    example: bool = False
 
     @property
     def certain_batna(self) -> Worth | None:

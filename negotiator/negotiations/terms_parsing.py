@@ -380,6 +380,7 @@ def _terms(body: NegotiationBody, mine: Preferences) -> Terms:
         me=me,
         them=them,
         unvalued=tuple(issue.name for issue in body.issues if lacks_values(issue)),
+        example=body.example,
     )
     certain = _certain(terms, body.batna)
     doubtful = body.batna is not None and (

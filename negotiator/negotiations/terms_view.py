@@ -45,6 +45,7 @@ def terms_view(terms: Terms) -> dict[str, Any]:
             for trade in terms.allowed
         ],
         "facts": terms.facts,
+        "example": terms.example,
     }
 
 

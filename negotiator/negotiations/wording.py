@@ -88,6 +88,15 @@ _PREPOSITION: Final = re.compile(
 _WIDTHS: Final = (MAX_VALUE_CHARACTERS, 36, 24, 16)
 
 
+def money_text(amount: Decimal, currency: str) -> str:
+    """An amount: `€12,500`, `€43.50`, `CHF 12,000`; no decimals if it is whole."""
+    plain = number_text(abs(amount), MINOR_UNITS.get(currency, 2))
+    sign = "-" if amount < 0 else ""
+    return sign + (
+        f"{SYMBOLS[currency]}{plain}" if currency in SYMBOLS else f"{currency} {plain}".lstrip()
+    )
+
+
 class Wording:
     """The words of one negotiation. Its texts are on one line, with single blanks and without field names."""
 
@@ -128,12 +137,7 @@ class Wording:
 
     def money(self, amount: Decimal) -> str:
         """An amount in the negotiation's currency: `€12,500`, `€43.50`, `CHF 12,000`; no decimals if it is whole."""
-        currency = self.terms.currency or ""
-        plain = number_text(abs(amount), MINOR_UNITS.get(currency, 2))
-        sign = "-" if amount < 0 else ""
-        return sign + (
-            f"{SYMBOLS[currency]}{plain}" if currency in SYMBOLS else f"{currency} {plain}".lstrip()
-        )
+        return money_text(amount, self.terms.currency or "")
 
     def value(self, issue: Issue, value: object) -> str:
         """One value with its unit: `€45`, `45 days`, `5 %`, `1 March 2027`, `monthly`, `yes`."""

@@ -15,6 +15,7 @@ from negotiator.users.tables import Approval
 
 LIFE: Final = 3600
 ATTEMPTS: Final = 5
+MAX_LISTED: Final = 20
 
 _undecided = (
     col(Approval.digest) == bindparam("secret"),
@@ -24,6 +25,17 @@ _undecided = (
 _open = (*_undecided, col(Approval.attempts) < ATTEMPTS)
 _ADD = Statement(insertion(Approval))
 _FIND = Query(select(Approval).where(*_open), entity(Approval))
+_REQUESTS = Query(
+    select(Approval)
+    .where(
+        col(Approval.email) == bindparam("address"),
+        col(Approval.decided_at).is_(None),
+        col(Approval.expires_at) > bindparam("now", type_=BigInteger),
+    )
+    .order_by(col(Approval.id).desc())
+    .limit(MAX_LISTED),
+    entity(Approval),
+)
 _TRY = Query(
     update(Approval)
     .where(*_open)
@@ -34,6 +46,18 @@ _TRY = Query(
 _TAKE = Query(
     update(Approval)
     .where(*_undecided)
+    .values(decided_at=bindparam("now", type_=BigInteger))
+    .returning(*Approval.__table__.columns),  # type: ignore[attr-defined]
+    entity(Approval),
+)
+_TAKE_LISTED = Query(
+    update(Approval)
+    .where(
+        col(Approval.id) == bindparam("approval"),
+        col(Approval.email) == bindparam("address"),
+        col(Approval.decided_at).is_(None),
+        col(Approval.expires_at) > bindparam("now", type_=BigInteger),
+    )
     .values(decided_at=bindparam("now", type_=BigInteger))
     .returning(*Approval.__table__.columns),  # type: ignore[attr-defined]
     entity(Approval),
@@ -80,6 +104,16 @@ def find(tx: Transaction, secret: str) -> Approval | None:
     return tx.one(_FIND, secret=values.digest(secret), now=values.now())
 
 
+def open_requests(tx: Transaction, email: str) -> list[Approval]:
+    """The newest undecided approvals for the account with this address."""
+    return tx.all(_REQUESTS, address=email, now=values.now()) if email else []
+
+
+def open_request(tx: Transaction, email: str, approval_id: str) -> Approval | None:
+    """One of the `open_requests`."""
+    return next((one for one in open_requests(tx, email) if one.id == approval_id), None)
+
+
 def count_attempt(tx: Transaction, secret: str) -> Approval | None:
     """Count one attempt to sign in and return the approval; None when the approval was not open before it."""
     return tx.one(_TRY, secret=values.digest(secret), now=values.now())
@@ -88,6 +122,11 @@ def count_attempt(tx: Transaction, secret: str) -> Approval | None:
 def consume(tx: Transaction, secret: str) -> Approval | None:
     """Mark the approval as decided and return it; of several concurrent calls one gets it, the others get None."""
     return tx.one(_TAKE, secret=values.digest(secret), now=values.now())
+
+
+def consume_listed(tx: Transaction, email: str, approval_id: str) -> Approval | None:
+    """Mark one of the `open_requests` as decided and return it; None when it is not open."""
+    return tx.one(_TAKE_LISTED, address=email, approval=approval_id, now=values.now())
 
 
 def _add(

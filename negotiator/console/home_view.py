@@ -1,0 +1,226 @@
+"""What the home page shows, from the API's answers; pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from negotiator.console import charts as drawing
+from negotiator.console.charts import Bar
+from negotiator.console.negotiation_words import (
+    RUNNING,
+    STATES,
+    NegotiationWords,
+    amount_text,
+    counted_text,
+    days_left,
+    month_name,
+    short_amount,
+)
+
+MAX_WAITING: Final = 8
+_NO_MORE_THAN: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """One thing that waits for the user: what, why, and its one button.
+
+    The button opens `path`, or sends a form to it where `sends` is true. `quote` is a reason in its author's words.
+    """
+
+    title: str
+    detail: str
+    action: str
+    path: str
+    quote: str = ""
+    sends: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ListedLine:
+    """A negotiation as a list shows it, in words."""
+
+    id: str
+    title: str
+    counterparty: str
+    state: str
+    urgent: bool
+    left: str
+    last_offer: str
+    total: str
+    gap: str
+    example: bool
+
+
+@dataclass(frozen=True, slots=True)
+class YearlyResult:
+    """What was won in a year: in the currency of most deals, with a chart for both widths, and in other currencies."""
+
+    year: int
+    savings: str
+    deals: str
+    charts: Sequence[str]
+    months: Sequence[tuple[str, str, str]]
+    others: Sequence[str]
+
+
+def listed_line(view: Mapping[str, Any], now: datetime) -> ListedLine:
+    """A negotiation of `list_negotiations` with `latest`."""
+    words = NegotiationWords.of(dict(view))
+    target: dict[str, Any] = view["target"] or {}
+    outcome: dict[str, Any] = view["outcome"] or {}
+    mine: dict[str, Any] | None = view["latest"]["mine"]
+    theirs: dict[str, Any] | None = view["latest"]["theirs"]
+    last, who = theirs, "They offered"
+    if mine is not None and (theirs is None or mine["at"] > theirs["at"]):
+        last, who = mine, "You offered"
+    gap = words.gap(theirs["package"] if theirs else None, target.get("package"))
+    if outcome.get("package"):
+        last, who, gap = outcome, "Agreed:", ""
+    elif gap:
+        gap = f"Their offer is {gap} your target" if view["state"] in RUNNING else ""
+    return ListedLine(
+        view["id"],
+        view["title"],
+        words.them,
+        STATES[view["state"]],
+        view["state"] in {"awaiting_approval", "agreed"},
+        days_left(view["deadline"], now) if view["deadline"] and view["state"] in RUNNING else "",
+        f"{who} {words.package(last['package'], with_total=False)}" if last else "No offers yet",
+        words.total(last["package"]) if last else "",
+        gap,
+        bool(view.get("example")),
+    )
+
+
+def in_order(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Running negotiations, the most urgent state first."""
+    return sorted(found, key=lambda one: RUNNING.index(one["state"]))
+
+
+def waiting_in(views: Sequence[dict[str, Any]], agents: Mapping[str, str]) -> list[Waiting]:
+    """What waits in running negotiations, the most urgent first; `agents` are the names of agents by id."""
+    held = [_approval(view, agents) for view in views if view["pending_approval"]]
+    heard = [_unconfirmed(view) for view in views if view["latest"]["unconfirmed"]]
+    signed = [
+        _agreed(view) for view in views if view["state"] == "agreed" and not view.get("example")
+    ]
+    stale = [
+        _stale(view)
+        for view in views
+        if view["latest"]["plan"]
+        and view["latest"]["plan"]["stale"]
+        and view["state"] in {"planned", "active"}
+    ]
+    return [*held, *heard, *signed, *stale]
+
+
+def _approval(view: dict[str, Any], agents: Mapping[str, str]) -> Waiting:
+    words, held = NegotiationWords.of(view), view["pending_approval"]
+    who = agents.get(held["asked_by"]["id"], "An agent") if held.get("asked_by") else "An agent"
+    what = "accept" if held["kind"] == "acceptance" else "offer"
+    return Waiting(
+        view["title"],
+        f"{who} wants to {what} {words.package(held['package'])}. {beyond_text(held, words)}".strip(),
+        "Decide",
+        f"/negotiations/{view['id']}",
+        held.get("reason") or "",
+    )
+
+
+def beyond_text(held: Mapping[str, Any], words: NegotiationWords) -> str:
+    """How far a held package passes the user's limits, as sentences; empty where that has no amount."""
+    said: list[str] = []
+    for one in held.get("beyond") or ():
+        limit = "your limit" if one["limit"] == "walk_away" else "what may be agreed without you"
+        if one["amount"] is None:
+            said.append(f"That passes {limit}.")
+        else:
+            side = "above" if one["amount_is"] == "above" else "below"
+            said.append(f"That is {words.amount(one['amount'])} {side} {limit}.")
+    return " ".join(said)
+
+
+def _unconfirmed(view: dict[str, Any]) -> Waiting:
+    count = view["latest"]["unconfirmed"]
+    was = "was" if count == 1 else "were"
+    return Waiting(
+        view["title"],
+        f"{counted_text(count, 'figure')} {was} heard on a call and {was} not confirmed.",
+        "Confirm",
+        f"/negotiations/{view['id']}#offers",
+    )
+
+
+def _agreed(view: dict[str, Any]) -> Waiting:
+    return Waiting(
+        view["title"],
+        "You agreed. When it is signed, keep what it brought.",
+        "Record it",
+        f"/negotiations/{view['id']}#end",
+    )
+
+
+def _stale(view: dict[str, Any]) -> Waiting:
+    return Waiting(
+        view["title"],
+        "The negotiation has moved on since its plan was made.",
+        "Make the plan anew",
+        f"/negotiations/{view['id']}/plan",
+        sends=True,
+    )
+
+
+def memories_waiting(count: int, *, more: bool) -> list[Waiting]:
+    """The memories that the user has not looked over; empty without any."""
+    if not count:
+        return []
+    said = f"More than {count} memories" if more else counted_text(count, "memory", "memories")
+    return [
+        Waiting(
+            f"{said} to look over",
+            "Agents and calls brought them. Advice leans on them only when you keep them.",
+            "Look them over",
+            "/memories",
+        )
+    ]
+
+
+def yearly_result(
+    totals: Sequence[Mapping[str, Any]], year: int, month: int
+) -> YearlyResult | None:
+    """The result of a year up to its `month`, from `get_win_totals`; None without a win."""
+    if not totals:
+        return None
+    main, *others = totals
+    currency = main["currency"]
+    by_month = {
+        int(one["month"][5:]): one for one in main["months"] if one["month"][:4] == str(year)
+    }
+    bars: list[Bar] = []
+    rows: list[tuple[str, str, str]] = []
+    for number in range(1, month + 1):
+        one = by_month.get(number)
+        label = short_amount(one["savings"]) if one else ""
+        bars.append(Bar(month_name(number), float(one["savings"]) if one else 0.0, label))
+        if one:
+            deals = counted_text(one["deals"], "deal")
+            rows.append((month_name(number), amount_text(one["savings"], currency), deals))
+    title = f"Savings by month of {year} in {currency}"
+    return YearlyResult(
+        year,
+        amount_text(main["savings"], currency),
+        counted_text(main["deals"], "deal"),
+        [drawing.column_chart(title, bars, width=width, height=150) for width in (560, 340)],
+        rows,
+        [
+            f"{amount_text(one['savings'], one['currency'])} in {counted_text(one['deals'], 'deal')}"
+            for one in others
+        ],
+    )
+
+
+def year_start(now: datetime) -> str:
+    """The first moment of the year, as RFC 3339."""
+    return datetime(now.year, 1, 1, tzinfo=UTC).isoformat()
