@@ -1,6 +1,7 @@
 """The application object: all components of a process and the description of the service they offer."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from starlette.routing import Route
 
@@ -137,13 +138,20 @@ def build_application(settings: Settings) -> Application:
         delegations=access.delegations,
         service=service,
         documents=(*documents, *mcp.documents),
-        console=build_console(services, service, home),
+        console=build_console(services, _with_page_operations(service, components), home),
         site=site,
         mcp=mcp,
         metrics=MetricsEndpoint(
             services.meters, issuing_operations(service), services.pipeline, settings.metrics_token
         ),
     )
+
+
+def _with_page_operations(
+    service: ServiceDescription, components: Sequence[Component]
+) -> ServiceDescription:
+    own = (operation for component in components for operation in component.page_operations)
+    return replace(service, operations=(*service.operations, *own))
 
 
 def _rates(settings: Settings) -> DirectoryRates:

@@ -7,6 +7,7 @@ from typing import Final
 
 from starlette.types import ASGIApp
 
+from negotiator.agents.agent_names import AgentNames
 from negotiator.compose.component import Component, OperationSlice, offered_operations
 from negotiator.compose.services import Services
 from negotiator.directory.tool_alternatives import ToolAlternatives
@@ -16,6 +17,7 @@ from negotiator.memory.benchmarks_routes import BenchmarkRoutes
 from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.embedding.embedder_selection import choose_embedder
 from negotiator.memory.memories_lifecycle import ReferenceChecks
+from negotiator.memory.memories_review import MemoryReviews
 from negotiator.memory.memories_routes import MemoryRoutes
 from negotiator.memory.search import MemorySearch
 from negotiator.memory.searchable_text import MemoryEmbedder
@@ -31,6 +33,7 @@ from negotiator.negotiations.plans.evidence import AlternativeLead, LeadFinder, 
 from negotiator.negotiations.routes import Negotiations
 from negotiator.negotiations.tactic_recogniser import TacticRecogniser
 from negotiator.negotiations.tactic_routes import Tactics
+from negotiator.negotiations.usage_routes import UsageRoutes
 from negotiator.settings import Settings
 from negotiator.teleprompter.audio_pipeline import AudioPipeline
 from negotiator.teleprompter.bus import publish_revocations
@@ -209,6 +212,7 @@ def build_assistant(services: Services) -> Component:
     slices = [
         Negotiations(store, cursors),
         NegotiationAdvice(store, past, advisor),
+        UsageRoutes(store),
         BattlePlans(store, cursors, advisor, leads, past),
         Tactics(store, cursors, advisor, past, recogniser),
         memory.memories,
@@ -219,6 +223,9 @@ def build_assistant(services: Services) -> Component:
     ]
     return Component(
         operations=offered_operations(slices),
+        page_operations=offered_operations(
+            [MemoryReviews(store, memory.search), AgentNames(store)]
+        ),
         sockets=teleprompter.sockets,
         checks={
             "embedding": memory.check,

@@ -28,10 +28,11 @@ class Component:
 
     `sockets` are the WebSocket endpoints, by the path of the operation they belong to. `public_pages` makes the public
     pages once the whole site is known; `page_paths` are their paths, which any origin may read. `periodic_tasks` run
-    every minute.
+    every minute. `page_operations` have no address: only pages call them, for the signed-in user.
     """
 
     operations: tuple[Operation, ...] = ()
+    page_operations: tuple[Operation, ...] = ()
     pages: tuple[BaseRoute, ...] = ()
     checks: Mapping[str, HealthCheck] = field(default_factory=dict[str, HealthCheck])
     public_pages: Callable[[SiteDescription], Sequence[BaseRoute]] = _no_pages

@@ -9,6 +9,7 @@ from negotiator.console.browser_sessions import AnySession, SignedInSession
 from negotiator.console.home_page import HomePage
 from negotiator.console.live_call_page import LiveCallPage
 from negotiator.console.live_page import LivePage
+from negotiator.console.memories_page import MemoriesPage
 from negotiator.console.negotiations_page import NegotiationsPage
 from negotiator.console.page_calls import PageCalls
 from negotiator.console.prepare_page import PreparePage
@@ -48,6 +49,7 @@ def build_console(
         *LiveCallPage(router, calls).routes(),
         *NegotiationsPage(router, calls).routes(),
         *WorkspacePage(router, calls).routes(),
+        *MemoriesPage(router, calls).routes(),
     )
 
 

@@ -19,7 +19,6 @@ from negotiator.console.agents_overview import ConsentConnections
 from negotiator.console.agents_page import AgentsPage
 from negotiator.console.approval_page import ApprovalPage
 from negotiator.console.authorization_page import AuthorizationPage
-from negotiator.console.memories_page import MemoriesPage
 from negotiator.console.passkey_ceremonies import PasskeyCeremonies
 from negotiator.console.passkey_pages import AccountPasskeys, PasskeySignIn
 from negotiator.console.password_check import PasswordChecker
@@ -175,7 +174,6 @@ def build_user_pages(services: Services, delegations: Delegations) -> Component:
     ]
     if "assistant" in settings.services:
         pages += AgentsPage(page_router, delegations, ConsentConnections()).routes()
-        pages += MemoriesPage(page_router).routes()
     if has_passkeys:
         pages += PasskeySignIn(page_router, ceremonies, passwords, sign_in).routes()
         pages += AccountPasskeys(page_router, ceremonies, account).routes()

@@ -102,7 +102,10 @@ def create_memory(
 def edit_memory(
     tx: Transaction, writer: MemoryWriter, memory: str, body: MemoryBody, *, expected: int
 ) -> MemoryDocument:
-    """Replace the memory's content; it gets the editor's trust. 404, 409, 412, 422."""
+    """Replace the memory's content; it gets the editor's trust, and no longer waits once the user edited it.
+
+    404, 409, 412, 422.
+    """
     before = memories_queries.load(tx, writer.owner, memory, expected=expected)
     if before["status"] == "superseded":
         raise Conflict("A superseded memory is not edited any more.", error="superseded")
@@ -118,7 +121,8 @@ def edit_memory(
             members={"existing": duplicate["id"]},
         )
     suspect = suspicion_reason(body.prose, body.kind)
-    cleared = "active" if before["status"] == "quarantined" else before["status"]
+    confirmed = writer.trust == content_guard.TRUST_CONFIRMED
+    cleared = "active" if confirmed or before["status"] == "quarantined" else before["status"]
     after = {
         **before,
         **_author_members(body),

@@ -3,19 +3,28 @@
 Every change raises the owner's counter in the same transaction. Each worker compares it to update its index.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import BigInteger, bindparam, delete, func, or_, select, update
+from sqlalchemy import BigInteger, Integer, bindparam, case, delete, func, or_, select, update
 from sqlmodel import col
 
 from negotiator import values
 from negotiator.errors import NotFound, PreconditionFailed
 from negotiator.memory import content_guard
-from negotiator.memory.schemas_memories import ListMemories
-from negotiator.memory.tables import IS_LIVE_SQL, Memory, MemoryOwner, MemoryVersion
+from negotiator.memory.schemas_memories import ListMemories, MemoryCountsView
+from negotiator.memory.tables import (
+    IS_LIVE_SQL,
+    WAITS_SQL,
+    Memory,
+    MemoryOwner,
+    MemoryVersion,
+)
+from negotiator.search_terms import split_words
 from negotiator.store.statement import Query, Statement, Transaction, insertion, table
 from negotiator.values import milliseconds
 
@@ -67,10 +76,27 @@ _PAGE = Query(
     .where(
         _theirs,
         col(Memory.id) < bindparam("before"),
-        *map(_fits, ("kind", "status", "category", "counterparty", "negotiation", "trust")),
+        *map(_fits, ("kind", "status", "category", "counterparty", "negotiation")),
+        *map(_fits, ("trust", "pinned")),
+        or_(
+            bindparam("waiting", type_=Integer).is_(None),
+            case((WAITS_SQL, 1), else_=0) == bindparam("waiting", type_=Integer),
+        ),
     )
     .order_by(col(Memory.id).desc())
     .limit(bindparam("limit")),
+    tuple,
+)
+_COUNTS = Query(
+    select(
+        col(Memory.kind),
+        func.count(),
+        func.sum(case((WAITS_SQL, 1), else_=0)),
+        func.sum(case((col(Memory.pinned), 1), else_=0)),
+    )
+    .where(_theirs)
+    .group_by(col(Memory.kind))
+    .order_by(col(Memory.kind)),
     tuple,
 )
 _SAVE = Statement(
@@ -168,18 +194,56 @@ def page(
     tx: Transaction, owner: str, query: ListMemories, before: str | None
 ) -> list[tuple[str, bytes]]:
     """Up to `limit` + 1 of the owner's memories older than `before`, as (id, JSON), newest first."""
+    return _page(tx, owner, query, before, limit=query.limit + 1)
+
+
+def page_with_words(
+    tx: Transaction, owner: str, query: ListMemories, before: str | None
+) -> list[tuple[str, bytes]]:
+    """Like `page`, of the memories in which each word of `query.query` begins a word."""
+    wanted = list(split_words(query.query or ""))
+    found = (
+        row
+        for row in _page(tx, owner, query, before, limit=values.NEWEST)
+        if _has_words(orjson.loads(row[1]), wanted)
+    )
+    return list(islice(found, query.limit + 1))
+
+
+def _page(
+    tx: Transaction, owner: str, query: ListMemories, before: str | None, *, limit: int
+) -> list[tuple[str, bytes]]:
     return tx.all(
         _PAGE,
         holder=owner,
         before=before or _LAST,
-        limit=query.limit + 1,
+        limit=limit,
         kind=query.kind,
         status=query.status,
         category=query.category,
         counterparty=query.counterparty,
         negotiation=query.negotiation_id,
         trust=query.trust,
+        pinned=query.pinned,
+        waiting=None if query.waiting is None else int(query.waiting),
     )
+
+
+def _has_words(view: MemoryDocument, wanted: Sequence[str]) -> bool:
+    texts = (view["text"], view["counterparty"] or "", view["category"] or "", *view["tags"])
+    words = set(split_words(" ".join(texts)))
+    return all(any(word.startswith(start) for word in words) for start in wanted)
+
+
+def counts(tx: Transaction, owner: str) -> MemoryCountsView:
+    """How many memories the owner has: all, waiting for review, pinned, and of each kind."""
+    rows = tx.all(_COUNTS, holder=owner)
+    return {
+        "total": sum(row[1] for row in rows),
+        "waiting": sum(row[2] for row in rows),
+        "pinned": sum(row[3] for row in rows),
+        "kinds": {row[0]: row[1] for row in rows},
+    }
 
 
 def find_as_of(tx: Transaction, owner: str, memory: str, at: int) -> bytes:

@@ -23,6 +23,7 @@ from negotiator.memory.schemas_memories import (
     ListMemories,
     ListMemoryVersions,
     MemoryBody,
+    MemoryCountsView,
     MemoryId,
     MemoryList,
     MemorySearchView,
@@ -34,7 +35,7 @@ from negotiator.memory.schemas_memories import (
 from negotiator.memory.search import MemorySearch
 from negotiator.memory.searchable_text import EmbeddedText, MemoryEmbedder
 from negotiator.memory.vector_queries import update_vector
-from negotiator.schema import apply_merge_patch
+from negotiator.schema import NoInput, apply_merge_patch
 from negotiator.scopes import MEMORIES_READ, MEMORIES_WRITE
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
@@ -48,6 +49,9 @@ MEMORY_PATH: Final = "/api/memories/{id}"
 
 
 def memory_writer(caller: Caller) -> MemoryWriter:
+    """A signed-in user at a page writes as themselves; every other caller is an agent."""
+    if caller.kind == "user":
+        return MemoryWriter(caller.principal, "user", None, bound=True)
     return MemoryWriter(
         caller.principal, "agent", caller.client_id or None, caller.user_id is not None
     )
@@ -95,6 +99,16 @@ class MemoryRoutes:
                 output=MemoryList,
                 scopes=READ_SCOPES,
                 refusals=(400, 422),
+                tag="memory",
+            ),
+            Operation(
+                name="count_memories",
+                method="GET",
+                path="/api/memories/counts",
+                summary="Count your memories: all, of each kind, pinned, and waiting for the user's review",
+                run=self.count,
+                output=MemoryCountsView,
+                scopes=READ_SCOPES,
                 tag="memory",
             ),
             Operation(
@@ -195,10 +209,21 @@ class MemoryRoutes:
         query, owner = call.input, call.caller.principal
         bound = ("memories", owner, query.model_dump(exclude={"limit", "cursor"}))
         before = None if query.cursor is None else self.cursors.open(query.cursor, *bound)
-        found = await self.store.read(lambda tx: memories_queries.page(tx, owner, query, before))
+        if query.query is None:
+            found = await self.store.read(
+                lambda tx: memories_queries.page(tx, owner, query, before)
+            )
+        else:
+            found = await self.store.scan(
+                lambda tx: memories_queries.page_with_words(tx, owner, query, before)
+            )
         listed, cursor = self.cursors.page(found, query.limit, itemgetter(0), *bound)
         items = b",".join(document for _, document in listed)
         return Answer(b'{"items":[%b],"next_cursor":%b}' % (items, orjson.dumps(cursor)))
+
+    async def count(self, call: Call[NoInput]) -> MemoryCountsView:
+        owner = call.caller.principal
+        return await self.store.scan(lambda tx: memories_queries.counts(tx, owner))
 
     async def get(self, call: Call[GetMemory]) -> Any:
         owner, query = call.caller.principal, call.input

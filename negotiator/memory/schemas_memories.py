@@ -119,7 +119,15 @@ class ListMemories(Strict):
     counterparty: ShortText | None = Field(None, description="Only those about this other side.")
     negotiation_id: ShortText | None = Field(None, description="Only those from this negotiation.")
     trust: int | None = Field(
-        None, ge=0, le=3, description="0 finds memories that wait for the user's review."
+        None, ge=0, le=3, description="0 finds memories that nobody trusted wrote."
+    )
+    waiting: Truth | None = Field(
+        None, description="Only those that wait for the user's review (true), or do not (false)."
+    )
+    pinned: Truth | None = Field(None, description="Only pinned ones (true), or others (false).")
+    query: ShortText | None = Field(
+        None,
+        description="Words that all begin a word of the text, the counterparty, category or tags.",
     )
     limit: int = Field(20, ge=1, le=100, description="How many at most.")
     cursor: Cursor = None
@@ -214,6 +222,15 @@ class MemoryView(TypedDict):
     revision: int
     created_at: str
     updated_at: str
+
+
+class MemoryCountsView(TypedDict):
+    """How many memories there are, over all statuses. `kinds` has those with at least one."""
+
+    total: int
+    waiting: int
+    pinned: int
+    kinds: dict[str, int]
 
 
 class MemoryList(TypedDict):

@@ -9,6 +9,10 @@ from negotiator.store.model import TableModel, table_options
 from negotiator.store.statement import table
 
 IS_LIVE_SQL: Final = text("status in ('active', 'pending')")
+WAITS_SQL: Final = text(
+    "(status in ('pending', 'quarantined') or (trust = 0 and status <> 'superseded'))"
+)
+"""Which memories wait for the user's review."""
 
 
 class Memory(TableModel, table=True):

@@ -204,6 +204,15 @@ def tactic_records(tx: Transaction, owner: str) -> dict[str, TacticRecord]:
     return found
 
 
+def wins_with_tactic(tx: Transaction, owner: str, tactic: str) -> list[WinDocument]:
+    """The wins that name this tactic, newest first, of the owner's newest thousand."""
+    return [
+        win
+        for win, _ in tx.all(_USED, holder=owner)
+        if any(used["tactic_id"] == tactic for used in win["tactics_used"])
+    ]
+
+
 def _count(found: dict[str, TacticRecord], win: dict[str, Any], memory: str | None) -> None:
     for used in win["tactics_used"]:
         result = found.setdefault(used["tactic_id"], TacticRecord())

@@ -311,6 +311,7 @@ REQUIREMENTS: Final = {
     "7.2:search": "search takes query, filters, limit, mode and explain",
     "7.2:loading": "while the sentence model loads, searches answer by words and say so",
     "7.3:claim": "claiming moves memories to the user, untrusted until reviewed",
+    "7.3:user-confirms": "no token confirms a memory; the user does at a page",
     "7.3:quarantine": "what speaks to a model is kept out of sight and shown to its owner",
     "7.4:export": "export is NDJSON of everything, import reads it back line by line",
     "7.4:erase": "erasing everything needs the count",

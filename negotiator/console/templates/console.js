@@ -14,13 +14,35 @@
     setTimeout(() => { button.textContent = label; }, 1600);
   });
 
-  // A form with data-undo waits ten seconds before it is sent, and can be taken back meanwhile; who leaves the page sends it.
-  const waiting = new Map();
+  // A form with data-undo waits ten seconds before it is sent, and can be taken back meanwhile. It is sent at once when
+  // the page is left or another one is sent. With data-undo-hides the part around it disappears, and the page stays.
+  let waiting = null;
+  const part = (form) => form.dataset.undoHides && form.closest(form.dataset.undoHides);
+  const sendInBackground = async (form) => {
+    const hidden = part(form);
+    const body = new URLSearchParams(new FormData(form));
+    try {
+      const answer = await fetch(form.action, { method: "POST", body, keepalive: true, redirect: "manual" });
+      if (answer.type === "opaqueredirect" || answer.ok) return;
+    } catch { /* the network is away */ }
+    if (hidden) hidden.hidden = false;
+    tell("This did not work. Try again.");
+  };
+  const finish = (inBackground) => {
+    const { form, note, timer } = waiting;
+    waiting = null;
+    clearTimeout(timer);
+    note.remove();
+    if (form.elements.sure) form.elements.sure.value = "yes";
+    if (inBackground || part(form)) { sendInBackground(form); return; }
+    form.dataset.sent = "1";
+    form.requestSubmit();
+  };
   document.addEventListener("submit", (event) => {
     const form = event.target;
     if (!form.dataset.undo || form.dataset.sent) return;
     event.preventDefault();
-    if (waiting.has(form)) return;
+    if (waiting) finish(true);
     const note = document.createElement("div");
     note.className = "undo";
     const text = document.createElement("span");
@@ -31,17 +53,28 @@
     note.append(text, undo);
     document.body.append(note);
     text.textContent = `${form.dataset.undo} in 10 seconds.`;
+    if (part(form)) part(form).hidden = true;
     undo.focus();
-    const done = () => { clearTimeout(waiting.get(form)); waiting.delete(form); note.remove(); };
-    waiting.set(form, setTimeout(() => { done(); form.dataset.sent = "1"; form.requestSubmit(); }, 10000));
-    undo.addEventListener("click", () => { done(); event.submitter?.focus(); });
-  });
-  addEventListener("pagehide", () => {
-    waiting.forEach((timer, form) => {
-      clearTimeout(timer);
-      navigator.sendBeacon(form.action, new URLSearchParams(new FormData(form)));
+    waiting = { form, note, timer: setTimeout(() => finish(false), 10000) };
+    undo.addEventListener("click", () => {
+      clearTimeout(waiting.timer);
+      note.remove();
+      waiting = null;
+      if (part(form)) part(form).hidden = false;
+      event.submitter?.focus();
     });
-    waiting.clear();
+  });
+  addEventListener("pagehide", () => { if (waiting) finish(true); });
+
+  // A button that ticks all boxes of its form, and a file whose text goes into a field.
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-tick-all]");
+    if (!button) return;
+    button.closest("form").querySelectorAll("input[type=checkbox]").forEach((box) => { box.checked = true; });
+  });
+  document.addEventListener("change", async (event) => {
+    const source = event.target.closest("[data-file-to]");
+    if (source?.files[0]) document.getElementById(source.dataset.fileTo).value = await source.files[0].text();
   });
 
   // The sign-in page, which an ended session leads to, replaces no part of this one.
