@@ -15,6 +15,7 @@ from negotiator.console.page_calls import PageCalls
 from negotiator.console.prepare_page import PreparePage
 from negotiator.console.workspace_offer_forms import WorkspaceOfferForms
 from negotiator.console.workspace_page import WorkspacePage
+from negotiator.console.workspace_power_forms import WorkspacePowerForms
 from negotiator.console.workspace_state_forms import WorkspaceStateForms
 from negotiator.discovery.documents import PublicDocument, serve_document
 from negotiator.discovery.public_pages import HOME_PATH
@@ -44,6 +45,7 @@ def build_console(
         *PreparePage(router, calls).routes(),
         *workspace.routes(),
         *WorkspaceOfferForms(workspace).routes(),
+        *WorkspacePowerForms(workspace).routes(),
         *WorkspaceStateForms(workspace).routes(),
         *LivePage(router, calls).routes(),
         *LiveCallPage(router, calls).routes(),

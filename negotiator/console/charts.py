@@ -178,6 +178,32 @@ def balance_chart(title: str, bars: Sequence[Bar], *, width: int) -> str:
     return _svg(title, width, row * len(bars), "".join(parts), "chart balance")
 
 
+def balance_bar(id: str, value: float, label: str) -> str:
+    """One bar left or right of an even middle, without words; it fits any width. `value` is from -1 to 1."""
+    length = max(min(abs(value), 1.0) * 98, 1.0)
+    kind, turned = (
+        ("for", "") if value >= 0 else ("against", ' transform="translate(200) scale(-1 1)"')
+    )
+    return (
+        f'<svg class="chart balance-bar" viewBox="0 0 200 14" preserveAspectRatio="none" role="img" '
+        f'aria-label="{escape(label)}"><rect class="ground" x="0" y="2" width="200" height="10"/>'
+        f'<rect id="{id}" class="{kind}" x="100" y="2" width="{length:.1f}" height="10"{turned}/>'
+        f'<line class="level" x1="100" x2="100" y1="0" y2="14"/></svg>'
+    )
+
+
+def share_bar(id: str, share: float, ends: tuple[float, float], label: str) -> str:
+    """One side's share of a whole, with the ends between which it lies and a mark at even; it fits any width."""
+    low, high = (end * 200 for end in ends)
+    return (
+        f'<svg class="chart share-bar" viewBox="0 0 200 24" preserveAspectRatio="none" role="img" '
+        f'aria-label="{escape(label)}"><rect class="ground" x="0" y="3" width="200" height="12"/>'
+        f'<rect id="{id}" class="for" x="0" y="3" width="{share * 200:.1f}" height="12"/>'
+        f'<line class="level" x1="100" x2="100" y1="0" y2="18"/>'
+        f'<line class="ends" x1="{low:.1f}" x2="{high:.1f}" y1="21" y2="21"/></svg>'
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Tick:
     """A named value on a strip; `own` marks the user's."""

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from negotiator import values
 
-CookieKind = Literal["session", "anonymous", "pending-sign-in", "device"]
+CookieKind = Literal["session", "anonymous", "pending-sign-in", "device", "asked-later"]
 
 
 @dataclass(frozen=True, slots=True)

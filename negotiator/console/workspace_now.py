@@ -1,8 +1,10 @@
 """The part "Now" of a negotiation's page: the one thing to do, from the API's next move; pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
+
+import orjson
 
 from negotiator.console.negotiation_words import NegotiationWords
 
@@ -13,46 +15,88 @@ ACTIONS: Final[dict[str, str]] = {
     "walk_away": "Walk away",
     "wait": "Wait",
 }
+_CHANCE: Final = "The chance that they take it"
+"""How the reason begins that says the chance; the page shows it by itself."""
+MAX_REASONS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class SayableOffer:
+    """An offer that can be said: in words, with its total, and as the form sends it."""
+
+    said: str
+    total: str
+    sent: str
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """The one thing to do now, in words."""
+    """The one thing to do now, in words. `answers` is the id of their offer that an acceptance names."""
 
     action: str
     headline: str
     total: str
-    summary: str
     say: str
     reasons: Sequence[str]
-    package: Mapping[str, Any]
-    others: Sequence[str]
+    chance: str
+    cost: str
+    expected: str
+    sent: str
+    others: Sequence[SayableOffer]
     asks: Sequence[Mapping[str, str]]
+    put_away: int
+    answers: str
 
 
 def advice(
-    move: dict[str, Any], offers: Sequence[dict[str, Any]], words: NegotiationWords
+    move: dict[str, Any],
+    offers: Sequence[dict[str, Any]],
+    words: NegotiationWords,
+    put_away: Collection[str] = (),
 ) -> Advice:
-    """The next move of the API as the page says it; `offers` are newest first."""
+    """The next move of the API as the page says it.
+
+    `offers` are newest first; `put_away` has the names of the questions that the user asks later.
+    """
     action: str = move["action"]
     offer: dict[str, Any] = move["offer"] or {}
     said = words.package(offer, with_total=False) if offer else ""
     headline, total = ACTIONS[action], words.total(offer) if offer else ""
     if action == "counter" and _stands(offer, offers):
-        action, headline = "wait", "Wait for their answer to your offer"
+        action, headline = "wait", f"Wait for their answer to your offer: {said}"
     elif said and action != "walk_away":
         headline = f"{headline}: {said}"
+    asks = [one for one in move["ask"] if one["missing"] not in put_away]
+    theirs = live_offer(offers, "them")
     return Advice(
         action,
         headline,
         total,
-        move["summary"],
         move["say"] or "",
-        move["reasons"][:3],
-        offer,
-        [words.package(other) for other in move["alternatives"]],
-        move["ask"][:3],
+        [one for one in move["reasons"] if not one.startswith(_CHANCE)][:MAX_REASONS],
+        next((one for one in move["reasons"] if one.startswith(_CHANCE)), ""),
+        move["cost"],
+        move["expected"]["text"] if move["expected"] else "",
+        _sent(offer) if action == "counter" else "",
+        [
+            SayableOffer(words.package(other, with_total=False), words.total(other), _sent(other))
+            for other in move["alternatives"]
+        ]
+        if action == "counter"
+        else [],
+        asks[:MAX_REASONS],
+        len(move["ask"]) - len(asks),
+        theirs["id"] if theirs else "",
     )
+
+
+def live_offer(offers: Sequence[dict[str, Any]], by: str) -> dict[str, Any] | None:
+    """The offer of a side that stands; `offers` are newest first."""
+    return next((one for one in offers if one["by"] == by and one["status"] == "live"), None)
+
+
+def _sent(package: Mapping[str, Any]) -> str:
+    return orjson.dumps(package).decode()
 
 
 def _stands(offer: Mapping[str, Any], offers: Sequence[dict[str, Any]]) -> bool:

@@ -1,17 +1,18 @@
-"""The forms of a negotiation's page that record offers and answers to them."""
+"""The forms of a negotiation's page that record offers and answers to them, and put questions away."""
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from negotiator.console.browser_sessions import SignedInSession
+from negotiator.console.negotiation_words import NegotiationWords
 from negotiator.console.page_router import FormFields
-from negotiator.console.workspace_page import WORKSPACE_PATH, WorkspacePage
-
-ISSUE_FIELD: Final = "issue:"
+from negotiator.console.workspace_offer_form import offer_key, read_offer
+from negotiator.console.workspace_page import WORKSPACE_PATH, RefusedForm, WorkspacePage
+from negotiator.errors import Conflict, Refusal, ValidationFailed
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,32 +25,71 @@ class WorkspaceOfferForms:
         form = self.workspace.router.form
         return [
             form(f"{WORKSPACE_PATH}/offers", self.record_offer, back="/"),
-            form(f"{WORKSPACE_PATH}/accept", self.accept, back="/"),
+            form(f"{WORKSPACE_PATH}/heard", self.confirm, back="/"),
+            form(f"{WORKSPACE_PATH}/later", self.put_away, back="/"),
         ]
 
     async def record_offer(
         self, request: Request, session: SignedInSession, form: FormFields
     ) -> Response:
-        """Record an offer of either side; a refused one keeps what was typed."""
-        package = {
-            name.removeprefix(ISSUE_FIELD): value
-            for name, value in form.items()
-            if name.startswith(ISSUE_FIELD)
-        }
-        by, kind = form.get("by", ""), form.get("kind", "offer")
-        members: dict[str, Any] = {"by": by, "kind": kind, "package": package}
-        if form.get("rationale"):
-            members["rationale"] = form["rationale"]
-        act = self.workspace.act
-        return await act(request, session, "record_offer", members, anchor="now", typed=form)
+        """Record what a side did; a refused form keeps what was typed, each fault at its field.
 
-    async def accept(
+        The same form sent twice from one page records once.
+        """
+        page, negotiation = self.workspace, request.path_params["id"]
+        view = await page.calls.run(session, "get_negotiation", {"id": negotiation})
+        read = read_offer(form, NegotiationWords.of(view))
+        if read.faults:
+            refused = RefusedForm("offer", form, read.faults)
+            return await page.page(request, session, refused=refused)
+        shown = {**view, "revision": form.get("revision") or view["revision"]}
+        key = offer_key(shown, read.members)
+        try:
+            members = {"id": negotiation, **read.members}
+            await page.calls.run(session, "record_offer", members, key=key)
+        except (Conflict, ValidationFailed) as refusal:
+            refused = RefusedForm("offer", form, refusal=refusal)
+            return await page.page(request, session, refused=refused)
+        return page.router.pages.see(f"/negotiations/{negotiation}#now")
+
+    async def confirm(
         self, request: Request, session: SignedInSession, form: FormFields
     ) -> Response:
-        """Accept an offer of the other side, or record that they accepted."""
-        members = {
-            "by": form.get("by", "me"),
-            "kind": "acceptance",
-            "in_reply_to": form.get("offer", ""),
-        }
-        return await self.workspace.act(request, session, "record_offer", members, anchor="now")
+        """Confirm a figure that was heard on a call, or say that it was not offered."""
+        page, negotiation = self.workspace, request.path_params["id"]
+        heard = await self._heard(session, negotiation, form.get("offer", ""))
+        if heard is None:
+            return page.router.pages.see(f"/negotiations/{negotiation}#offers")
+        members = {"id": negotiation, "by": heard["by"]} | (
+            {
+                "package": heard["package"],
+                "conditions": heard["conditions"],
+                "confirms": heard["id"],
+            }
+            if form.get("answer") == "yes"
+            else {"kind": "withdrawal", "in_reply_to": heard["id"]}
+        )
+        try:
+            await page.calls.run(session, "record_offer", members)
+        except Refusal as refusal:
+            return await page.page(request, session, refused=RefusedForm("other", refusal=refusal))
+        return page.router.pages.see(f"/negotiations/{negotiation}#offers")
+
+    async def put_away(
+        self, request: Request, session: SignedInSession, form: FormFields
+    ) -> Response:
+        """Ask a question later, or ask again all that were put away; this is remembered by the browser alone."""
+        page, negotiation = self.workspace, request.path_params["id"]
+        await page.calls.run(session, "get_negotiation", {"id": negotiation})
+        response = page.router.pages.see(f"/negotiations/{negotiation}#now")
+        page.asked_later.write(request, response, negotiation, form.get("question", ""))
+        return response
+
+    async def _heard(
+        self, session: SignedInSession, negotiation: str, offer: str
+    ) -> dict[str, Any] | None:
+        found = await self.workspace.calls.run(
+            session, "list_offers", {"id": negotiation, "limit": 100}
+        )
+        open_ones = (one for one in found["items"] if one["status"] == "unconfirmed")
+        return next((one for one in open_ones if one["id"] == offer), None)

@@ -1,13 +1,13 @@
-"""The part "Offers" of a negotiation's page: the ledger, the charts and the fields of the form; pure."""
+"""The part "Offers" of a negotiation's page: the ledger and the charts; pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
 from negotiator.console import charts as drawing
 from negotiator.console.charts import Band, Line, OffersChart, Point
-from negotiator.console.negotiation_words import NegotiationWords, time_text
+from negotiator.console.negotiation_words import NegotiationWords, day_text, time_text
 
 STATUSES: Final[dict[str, str]] = {
     "live": "stands",
@@ -16,7 +16,8 @@ STATUSES: Final[dict[str, str]] = {
     "expired": "no longer valid",
     "accepted": "accepted",
     "unconfirmed": "heard, not confirmed",
-    "confirmed": "confirmed",
+    "confirmed": "heard and confirmed",
+    "dismissed": "heard, but not so",
     "awaiting_approval": "waits for approval",
     "not_approved": "not approved",
     "recorded": "",
@@ -33,15 +34,16 @@ KINDS: Final[dict[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class LedgerRow:
-    """One row of the table of offers."""
+    """One row of the table of offers; one that was `heard` on a call waits to be confirmed."""
 
     id: str
     at: str
-    who: str
     said: str
+    total: str
     status: str
-    note: str
-    acceptable: bool
+    notes: Sequence[str]
+    worth: str
+    heard: bool
 
 
 def ledger(offers: Sequence[dict[str, Any]], words: NegotiationWords) -> list[LedgerRow]:
@@ -50,18 +52,44 @@ def ledger(offers: Sequence[dict[str, Any]], words: NegotiationWords) -> list[Le
         LedgerRow(
             offer["id"],
             time_text(offer["at"]),
-            "You" if offer["by"] == "me" else words.them,
-            f"{KINDS[offer['kind']]} {words.package(offer['package'])}"
-            if offer["package"]
-            else KINDS[offer["kind"]],
+            f"{'You' if offer['by'] == 'me' else words.them} {_said(offer, words)}",
+            words.total(offer["package"]) if offer["package"] else "",
             STATUSES[offer["status"]],
-            "; ".join(
-                [*offer["conditions"], *([offer["rationale"]] if offer["rationale"] else [])]
-            ),
-            offer["status"] == "live" and offer["complete"],
+            _notes(offer),
+            worth_text(offer["utility_me"]),
+            offer["status"] == "unconfirmed",
         )
         for offer in offers
     ]
+
+
+def worth_text(worth: dict[str, float] | None) -> str:
+    """What an offer is worth to the user, of 100: `73`, or `11 to 51` where it leaves something open; empty without."""
+    if worth is None:
+        return ""
+    low, high = round(worth["low"] * 100), round(worth["high"] * 100)
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def _said(offer: dict[str, Any], words: NegotiationWords) -> str:
+    if offer["kind"] == "withdrawal" and offer["package"] is None:
+        return "did not offer what was heard"
+    said = KINDS[offer["kind"]]
+    return (
+        f"{said} {words.package(offer['package'], with_total=False)}" if offer["package"] else said
+    )
+
+
+def _notes(offer: dict[str, Any]) -> list[str]:
+    """Conditions, validity, the reason that was given, and the reason for passing the limit."""
+    found = [f"Condition: {condition}" for condition in offer["conditions"]]
+    if offer["valid_until"]:
+        found.append(f"Holds until {day_text(offer['valid_until'])}")
+    if offer["rationale"]:
+        found.append(offer["rationale"])
+    if offer["override"]:
+        found.append(f"Beyond your limit on purpose: {offer['override']['reason']}")
+    return found
 
 
 def charts(
@@ -107,41 +135,3 @@ def _room(standing: dict[str, Any], words: NegotiationWords) -> Band | None:
     share = zone["probability"]
     name = "Room for a deal" + (f", {round(share * 100)} % likely" if share is not None else "")
     return Band(name, float(Decimal(zone["low"])), float(Decimal(zone["high"])))
-
-
-@dataclass(frozen=True, slots=True)
-class OfferField:
-    """One field of the form of an offer."""
-
-    name: str
-    label: str
-    unit: str
-    value: str
-    options: Sequence[tuple[str, str]]
-
-
-def offer_fields(
-    view: dict[str, Any], words: NegotiationWords, typed: Mapping[str, str]
-) -> list[OfferField]:
-    """A field for each issue, with what was typed before."""
-    return [
-        OfferField(
-            f"issue:{issue['name']}",
-            words.label(issue["name"]),
-            issue["unit"] or (view["currency"] or "" if issue["type"] == "money" else ""),
-            typed.get(f"issue:{issue['name']}", ""),
-            _options(issue, words),
-        )
-        for issue in view["issues"]
-    ]
-
-
-def _options(issue: dict[str, Any], words: NegotiationWords) -> list[tuple[str, str]]:
-    if issue["type"] == "boolean":
-        return [("true", "yes"), ("false", "no")]
-    if issue["type"] != "enum":
-        return []
-    return [
-        (str(option["value"]), words.value(issue["name"], option["value"]))
-        for option in issue["options"]
-    ]

@@ -1,20 +1,22 @@
 """`/negotiations/{id}`: what to do now, the offers, who needs the deal more, the plan and the history."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from negotiator.console.asked_later import AskedLater
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.negotiation_words import STATES, NegotiationWords
 from negotiator.console.page_calls import PageCalls
 from negotiator.console.page_router import PageRouter
 from negotiator.console.workspace_history import history_part
-from negotiator.console.workspace_now import advice
-from negotiator.console.workspace_offers import charts, ledger, offer_fields
+from negotiator.console.workspace_now import advice, live_offer
+from negotiator.console.workspace_offer_form import offer_form
+from negotiator.console.workspace_offers import charts, ledger
 from negotiator.console.workspace_plan import plan_part
 from negotiator.console.workspace_power import power
 from negotiator.errors import Conflict, Refusal, ValidationFailed
@@ -22,6 +24,25 @@ from negotiator.errors import Conflict, Refusal, ValidationFailed
 WORKSPACE_PATH: Final = "/negotiations/{id}"
 MAX_OFFERS: Final = 100
 _TALKING: Final = frozenset({"draft", "planned", "active", "awaiting_approval"})
+_UNREAD: Final = 422
+"""The status of a form in which a field cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedForm:
+    """A form that was not accepted: what was typed, the sentences by field, and the API's refusal if there was one."""
+
+    part: Literal["offer", "fact", "limits", "other"]
+    typed: Mapping[str, str] = field(default_factory=dict[str, str])
+    faults: Mapping[str, str] = field(default_factory=dict[str, str])
+    refusal: Refusal | None = None
+
+    @property
+    def status(self) -> int:
+        return self.refusal.status if self.refusal else _UNREAD
+
+
+_NOTHING: Final = RefusedForm("other")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +51,10 @@ class WorkspacePage:
 
     router: PageRouter
     calls: PageCalls
+
+    @property
+    def asked_later(self) -> AskedLater:
+        return AskedLater(self.router.browser_sessions.cookies)
 
     def routes(self) -> list[Route]:
         return [self.router.page(WORKSPACE_PATH, self.show)]
@@ -52,7 +77,8 @@ class WorkspacePage:
         try:
             await self.calls.run(session, operation, {"id": negotiation, **members})
         except (Conflict, ValidationFailed) as refusal:
-            return await self.page(request, session, refusal=refusal, typed=typed or {})
+            form = RefusedForm("other", typed or {}, refusal=refusal)
+            return await self.page(request, session, refused=form)
         return self.router.pages.see(f"/negotiations/{negotiation}#{anchor}")
 
     async def page(
@@ -60,35 +86,91 @@ class WorkspacePage:
         request: Request,
         session: SignedInSession,
         *,
-        refusal: Refusal | None = None,
-        typed: Mapping[str, str] | None = None,
+        refused: RefusedForm | None = None,
     ) -> Response:
-        negotiation = {"id": request.path_params["id"]}
-        run = self.calls.run
-        view = await run(session, "get_negotiation", negotiation)
-        words = NegotiationWords.of(view)
-        offers = (await run(session, "list_offers", {**negotiation, "limit": MAX_OFFERS}))["items"]
-        standing = await run(session, "get_leverage", negotiation)
-        move = None
-        if view["state"] in _TALKING:
-            move = await run(session, "next_move", negotiation)
+        """The whole page; with `refused`, that form keeps what was typed."""
+        named = {"id": request.path_params["id"]}
+        view = await self.calls.run(session, "get_negotiation", named)
+        form = refused or _NOTHING
+        other = form.refusal if form.part == "other" else None
         return self.router.render(
             "workspace.html",
             session,
-            refusal.status if refusal else 200,
-            negotiation=view,
-            state=STATES[view["state"]],
-            words=words,
-            now=advice(move, offers, words) if move else None,
-            ledger=ledger(offers, words),
-            charts=charts(offers, view, standing, words=words),
-            power=power(standing),
-            fields=offer_fields(view, words, typed or {}),
-            typed=typed or {},
-            refusal=refusal.description if refusal else "",
-            faults=[fault.description for fault in refusal.errors]
-            if isinstance(refusal, ValidationFailed)
+            refused.status if refused else 200,
+            typed=form.typed,
+            refusal=other.description if other else "",
+            faults=[fault.description for fault in other.errors]
+            if isinstance(other, ValidationFailed)
             else [],
+            **await self.talk(request, session, view, form),
             **await plan_part(self.calls, session, view),
             **await history_part(self.calls, session, view),
         )
+
+    async def talk(
+        self,
+        request: Request,
+        session: SignedInSession,
+        view: dict[str, Any],
+        form: RefusedForm = _NOTHING,
+    ) -> dict[str, Any]:
+        """What the templates of Now, Offers and Who needs it more read."""
+        named, words = {"id": view["id"]}, NegotiationWords.of(view)
+        found = await self.calls.run(session, "list_offers", {**named, "limit": MAX_OFFERS})
+        offers = found["items"]
+        standing, _ = await self._advised(session, "get_leverage", named)
+        talks = view["state"] in _TALKING
+        move, lacking = await self._advised(session, "next_move", named) if talks else (None, "")
+        live = {by: one["id"] for by in ("me", "them") if (one := live_offer(offers, by))}
+        put_away = self.asked_later.read(request, view["id"])
+        entered = form if form.part == "offer" else _NOTHING
+        return {
+            "negotiation": view,
+            "state": STATES[view["state"]],
+            "words": words,
+            "talks": talks,
+            "now": advice(move, offers, words, put_away) if move else None,
+            "lacking": lacking,
+            "ledger": ledger(offers, words),
+            "charts": charts(offers, view, standing, words=words) if standing else [],
+            "form": offer_form(
+                view,
+                words,
+                live,
+                typed=entered.typed,
+                faults=entered.faults,
+                refusal=entered.refusal,
+            ),
+            **self.power_part(view, words, standing, form if form.part == "fact" else _NOTHING),
+        }
+
+    def power_part(
+        self,
+        view: dict[str, Any],
+        words: NegotiationWords,
+        standing: dict[str, Any] | None,
+        form: RefusedForm = _NOTHING,
+        *,
+        moved: str = "",
+        focus: str = "",
+    ) -> dict[str, Any]:
+        """What the template of Who needs it more reads; `moved` says what an answer changed."""
+        fault = form.faults.get("value", "")
+        return {
+            "negotiation": view,
+            "words": words,
+            "power": power(standing, view, words, typed=form.typed, fault=fault)
+            if standing
+            else None,
+            "moved": moved,
+            "focus": focus,
+        }
+
+    async def _advised(
+        self, session: SignedInSession, operation: str, named: Mapping[str, Any]
+    ) -> tuple[dict[str, Any] | None, str]:
+        """The answer of an operation that advises; without it, what the operation says that it lacks."""
+        try:
+            return await self.calls.run(session, operation, named), ""
+        except Conflict as refusal:
+            return None, refusal.description

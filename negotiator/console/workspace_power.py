@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from negotiator.console import charts as drawing
-from negotiator.console.charts import Bar
+from negotiator.console.negotiation_words import NegotiationWords
+from negotiator.console.power_facts import FACT_INPUTS, FactInput, fact_value
+from negotiator.negotiations.leverage.factor_words import FACTOR_WORDS, NEARLY_EVEN
 
 FACTORS: Final[dict[str, str]] = {
     "alternatives": "What each side does without this deal",
@@ -18,33 +20,156 @@ FACTORS: Final[dict[str, str]] = {
     "commitment": "Who has put more into it already",
     "relationship": "Who needs the relationship more",
 }
+FIRST_QUESTIONS: Final = 3
+"""How many questions stand open; the others are folded away."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactQuestion:
+    """A question about one fact, with its field. `value` and `text` are what is known or was typed."""
+
+    id: str
+    factor: str
+    side: str
+    question: str
+    why: str
+    effect: str
+    input: FactInput
+    value: str
+    text: str
+    fault: str
+
+
+@dataclass(frozen=True, slots=True)
+class FactorRow:
+    """One factor: its bar, its words, its number in words, and the facts that the user can change."""
+
+    name: str
+    title: str
+    words: str
+    number: str
+    bar: str
+    movable: str
+    facts: Sequence[FactQuestion]
 
 
 @dataclass(frozen=True, slots=True)
 class PowerOverview:
-    """Who needs the deal more: in words, as bars, and what to find out next."""
+    """Who needs the deal more: in words, as bars, and the questions that would move them."""
 
     summary: str
-    shift: str
+    split_figure: str
+    spread: str
+    bar: str
     room: str
-    expected: str
-    charts: Sequence[str]
-    known: Sequence[tuple[str, str]]
-    questions: Sequence[Mapping[str, Any]]
+    rows: Sequence[FactorRow]
+    shift_alone: str
+    questions: Sequence[FactQuestion]
+    more: Sequence[FactQuestion]
 
 
-def power(standing: dict[str, Any]) -> PowerOverview:
-    """The split of power as the page shows it; only factors of which something is known have a bar."""
-    told = standing["summary"]
-    known = [one for one in standing["power"]["factors"] if one["contribution"] != 0]
-    bars = [Bar(FACTORS[one["name"]], one["value"], one["explanation"]) for one in known]
-    title = "What speaks for you (right) and against you (left)"
+def power(
+    standing: dict[str, Any],
+    view: dict[str, Any],
+    words: NegotiationWords,
+    *,
+    typed: Mapping[str, str] | None = None,
+    fault: str = "",
+) -> PowerOverview:
+    """The split of power as the page shows it: the factor that an action moves most first, then the strongest.
+
+    `typed` is the form of a refused answer, `fault` what is wrong with it.
+    """
+    told, split = standing["summary"], standing["power"]
+    open_facts = {(fact["factor"], fact["side"]): fact for fact in split["unknown"]}
+    questions = [
+        _question(factor, side, view, words, fact, typed=typed, fault=fault)
+        for (factor, side), fact in open_facts.items()
+    ]
+    movable = split["most_movable"]["name"] if split["most_movable"]["alpha_gain"] > 0 else ""
+    known = [
+        one
+        for one in split["factors"]
+        if not all((one["name"], side) in open_facts for side in ("me", "them"))
+    ]
+    known.sort(key=lambda one: (one["name"] != movable, -abs(one["contribution"])))
+    rows = [
+        FactorRow(
+            one["name"],
+            FACTORS[one["name"]],
+            one["explanation"],
+            _number(one["value"], words),
+            drawing.balance_bar(f"bar-{one['name']}", one["value"], _number(one["value"], words)),
+            told["would_shift_most"] if one["name"] == movable else "",
+            [
+                _question(one["name"], side, view, words, None, typed=typed, fault=fault)
+                for side in ("me", "them")
+                if (one["name"], side) not in open_facts
+            ],
+        )
+        for one in known
+    ]
+    mine = round(split["alpha"] * 100)
+    low, high = round(split["low"] * 100), round(split["high"] * 100)
+    first = [one for one in questions if (one.factor, one.side) == (movable, "me")]
+    ordered = [*first, *(one for one in questions if one not in first)]
     return PowerOverview(
         told["who_needs_it_more"],
-        told["would_shift_most"],
+        f"{mine} : {100 - mine}",
+        f"It could be anything from {low} to {high} of 100 for you, as long as so much is not known."
+        if high - low > 10
+        else "",
+        drawing.share_bar(
+            "bar-split",
+            split["alpha"],
+            (split["low"], split["high"]),
+            f"Your share of the power is {mine} of 100, somewhere between {low} and {high}",
+        ),
         told["room"],
-        told["expected"] or "",
-        [drawing.balance_chart(title, bars, width=width) for width in (720, 350)] if bars else [],
-        [(FACTORS[one["name"]], one["explanation"]) for one in known],
-        told["find_out_next"],
+        rows,
+        told["would_shift_most"] if not any(row.movable for row in rows) else "",
+        ordered[:FIRST_QUESTIONS],
+        ordered[FIRST_QUESTIONS:],
+    )
+
+
+def _number(value: float, words: NegotiationWords) -> str:
+    size = round(abs(value) * 100)
+    if abs(value) <= NEARLY_EVEN:
+        return f"about even ({size} of 100 for {'you' if value >= 0 else words.wording.them})"
+    return f"{size} of 100 for {'you' if value > 0 else words.wording.them}"
+
+
+def _question(
+    factor: str,
+    side: str,
+    view: dict[str, Any],
+    words: NegotiationWords,
+    fact: Mapping[str, Any] | None,
+    *,
+    typed: Mapping[str, str] | None,
+    fault: str,
+) -> FactQuestion:
+    asked = FACTOR_WORDS[factor].mine if side == "me" else FACTOR_WORDS[factor].others
+    is_typed = typed is not None and (typed.get("factor"), typed.get("side")) == (factor, side)
+    value, text = fact_value(factor, side, view)
+    if typed is not None and is_typed:
+        value, text = typed.get("value", ""), typed.get("text", "")
+    effect = ""
+    if fact is not None:
+        low, high = round(fact["low"] * 100), round(fact["high"] * 100)
+        effect = f"Your share would be between {low} and {high} of 100."
+    return FactQuestion(
+        f"fact-{factor}-{side}",
+        factor,
+        side,
+        asked.question
+        if side == "me" or asked.ask == "yourself"
+        else f"Ask {words.wording.them}: {asked.question}",
+        asked.why,
+        effect,
+        FACT_INPUTS[factor, side],
+        value,
+        text,
+        fault if is_typed else "",
     )

@@ -1,5 +1,6 @@
 """The page of a negotiation: what it shows equals what the API answers, and its forms change the same data."""
 
+import json
 import re
 from html import unescape
 from typing import Any
@@ -81,8 +82,22 @@ async def test_a_refused_offer_keeps_what_was_typed(
     refused = await browser.send(f"{page}/offers", on=page, by="me", **{"issue:price": "14800"})
     assert refused.status_code == 409
     assert 'value="14800"' in refused.text
-    assert 'role="alert"' in refused.text
+    assert "This is €800 worse than your limit." in refused.text
     assert not (await client.get(f"/api{page}/offers", headers=headers)).json()["items"]
+    offer = {"by": "me", "issue:price": "14.8k"}
+    unexplained = await browser.send(f"{page}/offers", on=page, override="yes", reason="", **offer)
+    assert unexplained.status_code == 422
+    assert "needs a reason" in unexplained.text
+    insisted = {**offer, "override": "yes", "reason": "It has winter tyres."}
+    assert (await browser.send(f"{page}/offers", on=page, **insisted)).status_code == 303
+    [row] = (await client.get(f"/api{page}/offers", headers=headers)).json()["items"]
+    assert (row["package"], row["override"]["reason"]) == (
+        {"price": "14800.00"},
+        "It has winter tyres.",
+    )
+    events = (await client.get(f"/api{page}/events", headers=headers)).json()["items"]
+    assert "override" in [event["kind"] for event in events]
+    assert "Beyond your limit on purpose: It has winter tyres." in (await browser.open(page)).text
 
 
 @pytest.mark.asyncio
@@ -119,3 +134,165 @@ async def test_another_s_negotiation_is_not_found(
     page = f"/negotiations/{answer.json()['id']}"
     assert (await browser.open(page)).status_code == 404
     assert (await browser.send(f"{page}/plan", on="/agents")).status_code == 404
+
+
+@pytest.mark.asyncio
+async def test_each_fault_of_an_offer_stands_at_its_field(
+    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+) -> None:
+    await account()
+    browser = browsers()
+    await browser.sign_in()
+    negotiation, _ = await opened(browser, register, client)
+    page = f"/negotiations/{negotiation}"
+    sent = {"by": "them", "issue:price": "quite a lot", "conditions": "Only if paid in cash"}
+    unread = await browser.send(f"{page}/offers", on=page, **sent)
+    assert unread.status_code == 422
+    assert 'value="quite a lot"' in unread.text
+    assert 'id="answer-0-fault">Write one number' in unread.text
+    assert "Only if paid in cash</textarea>" in unread.text
+    past = {"by": "them", "issue:price": "14900", "valid_until": "2020-01-01"}
+    late = await browser.send(f"{page}/offers", on=page, **past)
+    assert 'id="fault-valid_until">' in late.text
+    nobody = await browser.send(f"{page}/offers", on=page, by="them", kind="acceptance")
+    assert "You have no offer that stands" in nobody.text
+
+
+@pytest.mark.asyncio
+async def test_an_answer_is_recorded_with_what_came_with_it(
+    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+) -> None:
+    await account()
+    browser = browsers()
+    await browser.sign_in()
+    negotiation, headers = await opened(browser, register, client)
+    page = f"/negotiations/{negotiation}"
+    offer = {
+        "by": "them",
+        "kind": "final",
+        "issue:price": "14,300",
+        "conditions": "Cash only\nPicked up by Friday",
+        "valid_until": "2099-12-31",
+        "rationale": "Two others are coming to see it.",
+    }
+    assert (await browser.send(f"{page}/offers", on=page, **offer)).status_code == 303
+    [row] = (await client.get(f"/api{page}/offers", headers=headers)).json()["items"]
+    assert (row["kind"], row["conditions"]) == ("final", ["Cash only", "Picked up by Friday"])
+    assert (row["valid_until"][:10], row["claimed_final"]) == ("2099-12-31", True)
+    shown = (await browser.open(page)).text
+    assert "Condition: Cash only" in shown
+    assert "Holds until 31 December 2099" in shown
+    taken_back = {"by": "them", "kind": "withdrawal", "live_them": row["id"]}
+    assert (await browser.send(f"{page}/offers", on=page, **taken_back)).status_code == 303
+    rows = (await client.get(f"/api{page}/offers", headers=headers)).json()["items"]
+    assert [one["status"] for one in rows] == ["recorded", "withdrawn"]
+
+
+@pytest.mark.asyncio
+async def test_what_was_said_is_recorded_once_and_then_waits(
+    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+) -> None:
+    await account()
+    browser = browsers()
+    await browser.sign_in()
+    negotiation, headers = await opened(browser, register, client)
+    page = f"/negotiations/{negotiation}"
+    move = (await client.post(f"/api{page}/next-move", json={}, headers=headers)).json()
+    shown = unescape((await browser.open(page)).text)
+    sent = re.search(r'name="package" value=\'?"?(\{[^}]*\})', shown)
+    assert sent
+    assert json.loads(sent[1]) == move["offer"]
+    said = {"by": "me", "kind": "offer", "package": sent[1], "revision": "1"}
+    for _ in range(2):
+        assert (await browser.send(f"{page}/offers", on=page, **said)).status_code == 303
+    rows = (await client.get(f"/api{page}/offers", headers=headers)).json()["items"]
+    assert [row["package"] for row in rows] == [move["offer"]]
+    waiting = unescape((await browser.open(page)).text)
+    assert "Wait for their answer to your offer" in waiting
+    move = (await client.post(f"/api{page}/next-move", json={}, headers=headers)).json()
+    assert move["cost"]
+    assert move["cost"] in waiting
+
+
+@pytest.mark.asyncio
+async def test_a_figure_heard_on_a_call_is_confirmed_or_not_so(
+    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+) -> None:
+    await account()
+    browser = browsers()
+    await browser.sign_in()
+    negotiation, headers = await opened(browser, register, client)
+    page = f"/negotiations/{negotiation}"
+    heard: list[str] = []
+    for price in (14500, 14200):
+        body = {"by": "them", "package": {"price": price}, "source": "detected_in_speech"}
+        answer = await client.post(f"/api{page}/offers", json=body, headers=headers)
+        heard.append(answer.json()["id"])
+    assert (await browser.open(page)).text.count(">Not so</button>") == 2
+    for offer, said in zip(heard, ("no", "yes"), strict=True):
+        sent = await browser.send(f"{page}/heard", on=page, offer=offer, answer=said)
+        assert sent.status_code == 303
+    rows = (await client.get(f"/api{page}/offers", headers=headers)).json()["items"]
+    assert [row["status"] for row in rows] == ["live", "recorded", "confirmed", "dismissed"]
+    assert ">Not so</button>" not in (await browser.open(page)).text
+
+
+@pytest.mark.asyncio
+async def test_a_question_is_put_away_and_asked_again(
+    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+) -> None:
+    await account()
+    browser = browsers()
+    await browser.sign_in()
+    negotiation, headers = await opened(browser, register, client)
+    page = f"/negotiations/{negotiation}"
+    move = (await client.post(f"/api{page}/next-move", json={}, headers=headers)).json()
+    first = move["ask"][0]
+    assert first["ask"] in unescape((await browser.open(page)).text)
+    assert (
+        await browser.send(f"{page}/later", on=page, question=first["missing"])
+    ).status_code == 303
+    shown = unescape((await browser.open(page)).text)
+    assert first["ask"] not in shown
+    assert "1 put away in this browser." in shown
+    await browser.send(f"{page}/later", on=page, question="")
+    assert first["ask"] in unescape((await browser.open(page)).text)
+
+
+@pytest.mark.asyncio
+async def test_an_answer_about_power_moves_the_bar(
+    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+) -> None:
+    await account()
+    browser = browsers()
+    await browser.sign_in()
+    negotiation, headers = await opened(browser, register, client)
+    page = f"/negotiations/{negotiation}"
+    for factor, side, value in (
+        ("competition", "me", "3"),
+        ("authority", "them", "0.1"),
+        ("time", "them", "2099-01-31"),
+        ("alternatives", "them", "0.35"),
+    ):
+        sent = {"factor": factor, "side": side, "value": value}
+        assert (await browser.send(f"{page}/facts", on=page, **sent)).status_code == 303
+    priced = {"factor": "alternatives", "side": "me", "value": "14,200", "text": "The Golf in Ulm"}
+    assert (await browser.send(f"{page}/facts", on=page, **priced)).status_code == 303
+    view = (await client.get(f"/api{page}", headers=headers)).json()
+    assert view["facts"] == {"me": {"rivals": 3}, "them": {"authority": 0.1}}
+    assert view["their_estimate"]["deadline"].startswith("2099-01-31")
+    assert view["batna"]["value"] == {"package": {"price": "14200.00"}}
+    standing = (await client.post(f"/api{page}/leverage", json={}, headers=headers)).json()
+    shown = unescape((await browser.open(page)).text)
+    mine = round(standing["power"]["alpha"] * 100)
+    assert f"<strong>{mine} : {100 - mine}</strong>" in shown
+    assert standing["summary"]["would_shift_most"] in shown
+    assert all(
+        factor["explanation"] in shown
+        for factor in standing["power"]["factors"]
+        if factor["contribution"]
+    )
+    wrong = {"factor": "competition", "side": "me", "value": "a few"}
+    refused = await browser.send(f"{page}/facts", on=page, **wrong)
+    assert refused.status_code == 422
+    assert 'id="fact-competition-me-fault">' in refused.text

@@ -1,0 +1,155 @@
+"""How each fact behind the split of power is asked for in a form, read, and sent to the API; pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final, Literal
+
+from negotiator.console.entered_numbers import read_entered
+from negotiator.console.negotiation_words import NegotiationWords
+
+FactKind = Literal["choice", "count", "date", "alternative"]
+
+
+@dataclass(frozen=True, slots=True)
+class FactInput:
+    """A field: what it is called, and for a choice its values with their words, the least first."""
+
+    kind: FactKind
+    label: str
+    choices: Sequence[tuple[str, str]] = ()
+
+
+def _shares(*words: str) -> tuple[tuple[str, str], ...]:
+    """Evenly spread shares from 0.1 to 0.9, the middle 80 %: nobody knows the ends of such a scale."""
+    step = 0.8 / (len(words) - 1)
+    return tuple((f"{0.1 + place * step:.1f}", word) for place, word in enumerate(words))
+
+
+_COST: Final = _shares("Almost nothing", "A little", "A fair amount", "A lot", "Very much")
+_KNOWING: Final = _shares("Not at all", "Roughly", "Fairly well", "Well", "Very well")
+_SUPPORT: Final = _shares("Not at all", "A little", "Partly", "Mostly", "Fully")
+_BOUND: Final = _shares("Not at all", "A little", "Somewhat", "Quite", "Very much")
+_DECIDES: Final = _shares("Must ask for everything", "Decides within limits", "Decides alone")
+_FALL_BACK: Final = (
+    ("0.1", "Nothing"),
+    ("0.35", "Something much worse"),
+    ("0.6", "Something a little worse"),
+    ("0.85", "Something as good"),
+)
+FACT_INPUTS: Final[Mapping[tuple[str, str], FactInput]] = {
+    ("alternatives", "me"): FactInput("alternative", "What you do without this deal"),
+    ("alternatives", "them"): FactInput("choice", "What they can fall back on", _FALL_BACK),
+    ("time", "me"): FactInput("date", "You need it settled by"),
+    ("time", "them"): FactInput("date", "They need it settled by"),
+    ("competition", "me"): FactInput("count", "How many others you have"),
+    ("competition", "them"): FactInput("count", "How many others they have"),
+    ("dependency", "me"): FactInput("choice", "A break would cost you", _COST),
+    ("dependency", "them"): FactInput("choice", "A break would cost them", _COST),
+    ("information", "me"): FactInput("choice", "You know their limits", _KNOWING),
+    ("information", "them"): FactInput("choice", "They know your limits", _KNOWING),
+    ("market", "me"): FactInput("choice", "The market supports your figure", _SUPPORT),
+    ("market", "them"): FactInput("choice", "The market supports theirs", _SUPPORT),
+    ("authority", "me"): FactInput("choice", "You", _DECIDES),
+    ("authority", "them"): FactInput("choice", "The person you talk to", _DECIDES),
+    ("commitment", "me"): FactInput("choice", "You are bound to it", _BOUND),
+    ("commitment", "them"): FactInput("choice", "They are bound to it", _BOUND),
+    ("relationship", "me"): FactInput("choice", "You need them afterwards", _BOUND),
+    ("relationship", "them"): FactInput("choice", "They need you afterwards", _BOUND),
+}
+_MEMBERS: Final = {"competition": "rivals"}
+"""The member of `facts` where it is not called as the factor is."""
+MAX_RIVALS: Final = 1000
+
+
+def fact_value(factor: str, side: str, view: Mapping[str, Any]) -> tuple[str, str]:
+    """What is known of the fact, as its field holds it, and the description of an alternative."""
+    estimate = _member(view, "their_estimate")
+    if factor == "alternatives" and side == "me":
+        batna = _member(view, "batna")
+        return _price(view, _member(batna, "value")), batna.get("description") or ""
+    if factor == "alternatives":
+        worth = _member(estimate, "batna").get("utility")
+        return "" if worth is None else _nearest(worth, _FALL_BACK), ""
+    if factor == "time":
+        moment = view["deadline"] if side == "me" else estimate.get("deadline")
+        return (moment or "")[:10], ""
+    value = _member(_member(view, "facts"), side).get(_MEMBERS.get(factor, factor))
+    if value is None:
+        return "", ""
+    found = FACT_INPUTS[factor, side]
+    return (str(value) if found.kind == "count" else _nearest(value, found.choices)), ""
+
+
+def fact_patch(
+    form: Mapping[str, str], view: Mapping[str, Any], words: NegotiationWords
+) -> dict[str, Any]:
+    """The merge patch of an answer; an empty one makes the fact unknown. ValueError with a sentence for the user."""
+    factor, side, value = (
+        form.get("factor", ""),
+        form.get("side", ""),
+        form.get("value", "").strip(),
+    )
+    found = FACT_INPUTS.get((factor, side))
+    if found is None:
+        raise ValueError("There is no such question.")
+    match found.kind:
+        case "alternative":
+            return {"batna": _alternative(form, view, words)}
+        case "date":
+            moment = f"{value}T23:59:59Z" if value else None
+            return (
+                {"deadline": moment} if side == "me" else {"their_estimate": {"deadline": moment}}
+            )
+        case "count":
+            return {"facts": {side: {_MEMBERS[factor]: _count(value)}}}
+        case _:
+            chosen = float(value) if value in dict(found.choices) else None
+            if factor == "alternatives":
+                return {
+                    "their_estimate": {"batna": None if chosen is None else {"utility": chosen}}
+                }
+            return {"facts": {side: {factor: chosen}}}
+
+
+def _alternative(
+    form: Mapping[str, str], view: Mapping[str, Any], words: NegotiationWords
+) -> dict[str, Any] | None:
+    """The alternative with its price; other points count as in the limit."""
+    text, value, price = (
+        form.get("text", "").strip(),
+        form.get("value", "").strip(),
+        words.terms.price,
+    )
+    if not text and not value:
+        return None
+    patch: dict[str, Any] = {"description": text or None}
+    if value and price is not None:
+        amount = read_entered(value, "money", currency=words.terms.currency or "")
+        rest = _member(_member(view, "walk_away"), "package")
+        patch["value"] = {"package": {**rest, price.name: str(amount)}}
+    return patch
+
+
+def _count(value: str) -> int | None:
+    if not value:
+        return None
+    number = read_entered(value, "integer")
+    if not 0 <= number <= MAX_RIVALS:
+        raise ValueError("Write a number from 0 on.")
+    return int(number)
+
+
+def _price(view: Mapping[str, Any], worth: Mapping[str, Any]) -> str:
+    price = next((issue["name"] for issue in view["issues"] if issue["type"] == "money"), "")
+    amount = _member(worth, "package").get(price)
+    return "" if amount is None else f"{Decimal(str(amount)).normalize():f}"
+
+
+def _nearest(value: float, choices: Sequence[tuple[str, str]]) -> str:
+    return min(choices, key=lambda one: abs(float(one[0]) - value))[0]
+
+
+def _member(view: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """An object of the view, empty where it is null or absent."""
+    return view.get(name) or {}

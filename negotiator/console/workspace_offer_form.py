@@ -1,0 +1,243 @@
+"""The form of a negotiation's page that records what a side did: its fields, how it is read, and its refusals; pure."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+
+from negotiator.console.entered_numbers import read_entered
+from negotiator.console.negotiation_words import NegotiationWords
+from negotiator.errors import Conflict, Refusal, ValidationFailed
+from negotiator.negotiations.issues import Issue
+
+ISSUE_FIELD: Final = "issue:"
+PACKAGE_FIELD: Final = "package"
+"""A whole offer as JSON: what "I said this" records."""
+OFFERS: Final = frozenset({"offer", "counter", "final"})
+KINDS: Final = {
+    "offer": "Made an offer",
+    "final": "Made a last offer, take it or leave it",
+    "acceptance": "Said yes to the other side's offer",
+    "rejection": "Said no",
+    "withdrawal": "Took their own offer back",
+}
+"""What a side can do, in the order of the form."""
+_BEYOND: Final = frozenset({"below_walk_away", "constraint_violated"})
+"""Refusals that a person may insist against."""
+_FIELDS: Final = {
+    "conditions": "conditions",
+    "valid_until": "valid_until",
+    "rationale": "rationale",
+    "reason": "reason",
+    "in_reply_to": "kind",
+    "kind": "kind",
+    "by": "by",
+}
+"""By the first part of the API's pointer, the field that a fault stands at."""
+
+
+@dataclass(frozen=True, slots=True)
+class OfferField:
+    """One field of the form, for the value of one issue."""
+
+    name: str
+    id: str
+    label: str
+    unit: str
+    value: str
+    options: Sequence[tuple[str, str]]
+    input_type: str
+    fault: str
+
+
+@dataclass(frozen=True, slots=True)
+class OfferForm:
+    """The form: its fields, what was typed, what is wrong with it, and whether the user may insist.
+
+    `first` is the id of the first field. `focus` is the id of the field to mend.
+    """
+
+    fields: Sequence[OfferField]
+    typed: Mapping[str, str]
+    faults: Mapping[str, str]
+    refused: str
+    insist: str
+    first: str
+    focus: str
+    kinds: Mapping[str, str]
+    live_me: str
+    live_them: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOffer:
+    """What was typed as the members of `record_offer`; `faults` has a sentence for each field that was not read."""
+
+    members: dict[str, Any]
+    faults: dict[str, str]
+
+
+def read_offer(form: Mapping[str, str], words: NegotiationWords) -> ReadOffer:
+    """The members of the operation. What answers an offer carries no values, only the id of the offer that stood."""
+    by, kind = form.get("by", "them"), form.get("kind", "offer")
+    members: dict[str, Any] = {"by": by, "kind": kind}
+    faults: dict[str, str] = {}
+    if kind in OFFERS:
+        members["package"], faults = _package(form, words)
+        if until := form.get("valid_until", ""):
+            members["valid_until"] = f"{until}T23:59:59Z"
+        conditions = [line.strip() for line in form.get("conditions", "").splitlines()]
+        members["conditions"] = [line for line in conditions if line]
+    else:
+        answered = by if kind == "withdrawal" else ("them" if by == "me" else "me")
+        if offer := form.get(f"live_{answered}", ""):
+            members["in_reply_to"] = offer
+        elif kind == "acceptance":
+            side = "You have" if answered == "me" else f"{words.them} has"
+            faults["kind"] = f"{side} no offer that stands, so there is none to say yes to."
+    if rationale := form.get("rationale", "").strip():
+        members["rationale"] = rationale
+    if form.get("confirms"):
+        members["confirms"] = form["confirms"]
+    if form.get("override"):
+        members |= {"override": True, "reason": form.get("reason", "").strip() or None}
+    return ReadOffer(members, faults)
+
+
+def offer_key(negotiation: Mapping[str, Any], members: Mapping[str, Any]) -> str:
+    """The idempotency key of what is recorded on a page that showed this revision."""
+    sent = orjson.dumps(members, option=orjson.OPT_SORT_KEYS)
+    return hashlib.sha256(
+        f"{negotiation['id']}.{negotiation['revision']}.".encode() + sent
+    ).hexdigest()
+
+
+def _package(
+    form: Mapping[str, str], words: NegotiationWords
+) -> tuple[dict[str, Any], dict[str, str]]:
+    if form.get(PACKAGE_FIELD):
+        try:
+            return dict(orjson.loads(form[PACKAGE_FIELD])), {}
+        except (ValueError, TypeError):
+            return {}, {}
+    package: dict[str, Any] = {}
+    faults: dict[str, str] = {}
+    for issue in words.terms.issues:
+        name = f"{ISSUE_FIELD}{issue.name}"
+        text = form.get(name, "").strip()
+        if not text:
+            continue
+        try:
+            package[issue.name] = _value(issue, text, words)
+        except ValueError as fault:
+            faults[name] = str(fault)
+    return package, faults
+
+
+def _value(issue: Issue, text: str, words: NegotiationWords) -> Any:
+    if issue.type == "boolean":
+        return text == "true"
+    if issue.type == "enum" or issue.options:
+        given = (option.value for option in issue.options)
+        return next((value for value in given if str(value) == text), text)
+    if issue.type == "date":
+        return text
+    number = read_entered(text, issue.type, currency=words.terms.currency or "")
+    return str(number) if issue.type == "money" else float(number) if number % 1 else int(number)
+
+
+def offer_form(
+    view: Mapping[str, Any],
+    words: NegotiationWords,
+    live: Mapping[str, str],
+    *,
+    typed: Mapping[str, str] | None = None,
+    faults: Mapping[str, str] | None = None,
+    refusal: Refusal | None = None,
+) -> OfferForm:
+    """The form, empty or with what was typed and refused. `live` has the ids of the offers that stand, by side."""
+    typed = typed or {}
+    found = {**(faults or {}), **_faults(refusal)}
+    fields = [
+        OfferField(
+            f"{ISSUE_FIELD}{issue['name']}",
+            f"answer-{place}",
+            words.label(issue["name"]),
+            _unit(view, issue),
+            _typed_value(typed, issue["name"]),
+            _options(issue, words),
+            "date" if issue["type"] == "date" else "text",
+            found.get(f"{ISSUE_FIELD}{issue['name']}", ""),
+        )
+        for place, issue in enumerate(view["issues"])
+    ]
+    ids = {field.name: field.id for field in fields}
+    wrong = next((ids.get(name, f"answer-{name}") for name in found if name), "")
+    insist = _insist(refusal, words)
+    return OfferForm(
+        fields,
+        typed,
+        found,
+        "" if insist else found.get("", ""),
+        insist,
+        fields[0].id if fields else "answer-rationale",
+        "answer-reason" if insist else wrong,
+        KINDS,
+        live.get("me", ""),
+        live.get("them", ""),
+    )
+
+
+def _typed_value(typed: Mapping[str, str], issue: str) -> str:
+    """What was typed, or the value of the whole offer that a button sent."""
+    if typed.get(PACKAGE_FIELD):
+        try:
+            value = orjson.loads(typed[PACKAGE_FIELD]).get(issue, "")
+        except (ValueError, AttributeError):
+            return ""
+        return str(value).lower() if isinstance(value, bool) else str(value)
+    return typed.get(f"{ISSUE_FIELD}{issue}", "")
+
+
+def _faults(refusal: Refusal | None) -> dict[str, str]:
+    """The sentences of a refusal by field; those of no field stand at ""."""
+    if refusal is None:
+        return {}
+    if not isinstance(refusal, ValidationFailed):
+        return {"": refusal.description}
+    found: dict[str, str] = {}
+    for error in refusal.errors:
+        first, _, rest = error.pointer.lstrip("/").partition("/")
+        field = f"{ISSUE_FIELD}{rest}" if first == "package" and rest else _FIELDS.get(first, "")
+        found.setdefault(field, error.description)
+    return found
+
+
+def _insist(refusal: Refusal | None, words: NegotiationWords) -> str:
+    """What an offer of the user's own breaks, where they may record it all the same; else empty."""
+    if isinstance(refusal, ValidationFailed):
+        named = [error for error in refusal.errors if error.pointer == "/reason"]
+        return "Passing your limit needs a reason, so that it is clear later why." if named else ""
+    if not isinstance(refusal, Conflict) or refusal.error not in _BEYOND:
+        return ""
+    if refusal.error == "constraint_violated":
+        broken = [words.label(rule["issue"]) for rule in refusal.members["constraints"]]
+        return f"This breaks a rule of yours on {', '.join(broken)}."
+    short = refusal.members.get("shortfall")
+    return f"This is {short} worse than your limit." if short else "This is worse than your limit."
+
+
+def _unit(view: Mapping[str, Any], issue: Mapping[str, Any]) -> str:
+    units = {"money": view["currency"] or "", "percent": "%", "duration_days": "days"}
+    return issue["unit"] or units.get(issue["type"], "")
+
+
+def _options(issue: Mapping[str, Any], words: NegotiationWords) -> list[tuple[str, str]]:
+    if issue["type"] == "boolean":
+        return [("true", "yes"), ("false", "no")]
+    return [
+        (str(option["value"]), words.value(issue["name"], option["value"]))
+        for option in issue["options"]
+    ]
