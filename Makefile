@@ -1,7 +1,7 @@
 # Everything there is to do here. `make` alone lists it. Needs Python 3.11 to 3.13, make, gcc and node 20 (for pyright).
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test browser voice check bench bench-http bench-directory bench-strategy bench-people bench-memory bench-speech bench-teleprompter conformance files-entered fuzz hosts docs fix clean
+.PHONY: help setup run demo screenshots test browser voice check bench bench-http bench-directory bench-strategy bench-people bench-memory bench-speech bench-teleprompter conformance files-entered fuzz hosts docs fix clean
 
 # Python may keep what it compiled: the tests start hundreds of processes of five hundred modules.
 export PYTHONDONTWRITEBYTECODE :=
@@ -22,6 +22,9 @@ run: $(READY) ## Serve on http://127.0.0.1:8000
 
 demo: $(READY) ## Walk the whole journey against a server of its own
 	$(BIN)/negotiator demo
+
+screenshots: $(READY) browser ## Take a picture of each page, light and dark, wide and narrow
+	$(BIN)/python -m tests.live.console.screenshots
 
 test: $(READY) browser voice ## Run every test, in parallel
 	$(BIN)/pytest -n 2 --dist worksteal

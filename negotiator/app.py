@@ -21,6 +21,7 @@ from negotiator.compose.application import Application, build_application
 from negotiator.compose.ownership import sweep
 from negotiator.console.refusal_pages import RefusalPages
 from negotiator.discovery.documents import document_route
+from negotiator.http.compression import PageCompression
 from negotiator.http.connections import (
     STATE_KEY,
     TransportBounds,
@@ -123,6 +124,7 @@ def _layers(application: Application) -> list[Middleware]:
     """The middleware, outermost first; operations are answered before Starlette's own routing."""
     operations = application.service.operations
     return [
+        Middleware(PageCompression),
         Middleware(
             ResponseMiddleware,
             https=application.settings.base_url.startswith("https:"),

@@ -1,14 +1,11 @@
 """The part "Plan" of a negotiation's page: the newest battle plan as HTML."""
 
-from typing import Any, Final
-
-from markdown_it import MarkdownIt
+from typing import Any
 
 from negotiator.console.browser_sessions import SignedInSession
+from negotiator.console.markdown_html import render_markdown
 from negotiator.console.page_calls import PageCalls
 from negotiator.errors import NotFound
-
-_MARKDOWN: Final = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
 async def plan_part(
@@ -32,7 +29,7 @@ async def _newest(
         text = await calls.text(session, "get_battle_plan", members, accept="text/markdown")
     except NotFound:
         return None
-    return {**plan, "html": _MARKDOWN.render(_below_the_page(text))}
+    return {**plan, "html": render_markdown(_below_the_page(text))}
 
 
 def _below_the_page(text: str) -> str:

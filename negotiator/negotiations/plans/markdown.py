@@ -122,7 +122,7 @@ def _page(view: Mapping[str, Any], size: PageSize) -> list[str]:
         ("Their side and yours", _sides(view, size)),
         ("Opening", _opening(view, notes)),
         ("Step by step", _steps(view, size)),
-        ("Packages to offer together", _together(view, size)),
+        ("Offers to make together", _together(view, size)),
         ("Objections and answers", _objections(view, size)),
         ("Questions to ask first", _questions(view, size)),
         ("If …", _branches(view)),

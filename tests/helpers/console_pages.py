@@ -1,0 +1,90 @@
+"""Every page of the console, once: the screenshots, the checks of accessibility, words, size and speed read this list.
+
+To add a page, add a line to `PAGES`. A path may name what the example database has: the negotiations by case
+(`{software_renewal}`, `{salary}`, `{freelance_rate}`, `{used_car}`), `{agent}`, `{submission}`, `{tool}`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from playwright.sync_api import Page
+
+Visitor = Literal["nobody", "ada"]
+
+
+def _press(name: str) -> Callable[[Page], None]:
+    """Press the button of this name, and wait for what comes."""
+
+    def act(page: Page) -> None:
+        with page.expect_navigation():
+            page.get_by_role("button", name=name, exact=True).first.click()
+
+    return act
+
+
+def _forge_form(page: Page) -> None:
+    """Send a form that has another form's token."""
+    with page.expect_navigation():
+        page.evaluate(
+            "() => { const form = document.querySelector('main form[method=post]');"
+            " form.querySelector('[name=csrf]').value = 'forged'; form.noValidate = true; form.submit(); }"
+        )
+
+
+def _wrong_password(page: Page) -> None:
+    page.get_by_label("E-mail").fill("ada@example.com")
+    page.get_by_label("Password").fill("not their password")
+    _press("Sign in")(page)
+
+
+def _offer_beyond_limit(page: Page) -> None:
+    """Say that the user offered more than they would pay."""
+    with page.expect_navigation():
+        page.evaluate(
+            "() => { const form = [...document.querySelectorAll('form')].find((one) => one.action.endsWith('/offers'));"
+            " form.querySelectorAll('[name^=\"issue:\"]').forEach((field) => { field.value = '99999999'; });"
+            " form.noValidate = true; form.submit(); }"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ConsolePage:
+    """A page: the name of its pictures, its path, who opens it, what they do there first, and the status of it then."""
+
+    name: str
+    path: str
+    visitor: Visitor = "ada"
+    act: Callable[[Page], None] | None = None
+    status: int = 200
+    quotes: bool = False
+    """Whether it shows texts of others, such as what a tool says of itself."""
+
+
+PAGES: Final = (
+    ConsolePage("home", "/"),
+    ConsolePage("prepare", "/negotiations/new"),
+    ConsolePage("workspace-software", "/negotiations/{software_renewal}"),
+    ConsolePage("workspace-salary", "/negotiations/{salary}"),
+    ConsolePage("workspace-freelance", "/negotiations/{freelance_rate}"),
+    ConsolePage("workspace-car", "/negotiations/{used_car}"),
+    ConsolePage("agents", "/agents"),
+    ConsolePage("agents-code", "/agents", act=_press("Make the code")),
+    ConsolePage("memories", "/memories"),
+    ConsolePage("account", "/account"),
+    ConsolePage("tools", "/tools", quotes=True),
+    ConsolePage("tool", "/tools/{tool}", quotes=True),
+    ConsolePage("public-home", "/", "nobody"),
+    ConsolePage("sign-in", "/sign-in", "nobody"),
+    ConsolePage("sign-in-refused", "/sign-in", "nobody", _wrong_password, 403),
+    ConsolePage("refused-403", "/account", act=_forge_form, status=403),
+    ConsolePage("refused-404", "/nothing-here", status=404),
+    ConsolePage("refused-404-nobody", "/nothing-here", "nobody", status=404),
+    ConsolePage(
+        "refused-404-negotiation", "/negotiations/neg_00000000000000000000000000", status=404
+    ),
+    ConsolePage("refused-405", "/sign-out", status=405),
+    ConsolePage(
+        "refused-422-offer", "/negotiations/{software_renewal}", act=_offer_beyond_limit, status=422
+    ),
+)

@@ -1,0 +1,98 @@
+"""A running service over the example database, with Ada signed in, for whatever looks at pages."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import httpx2
+from playwright.sync_api import Browser, BrowserContext, Page, Response
+
+from negotiator.cli.demo.example_database import ExampleDatabase, fill_database
+from negotiator.cli.demo.server import DemoServer
+from tests.helpers.console_pages import ConsolePage
+from tests.helpers.live_server import Server
+
+SCHEMES: Final = ("light", "dark")
+WIDTHS: Final = (1280, 390)
+_HEIGHTS: Final = {1280: 900, 390: 844, 320: 640}
+
+
+@dataclass
+class ExampleSite:
+    """The server, what it holds, and the cookies of Ada's browser; `names` fill the paths of pages."""
+
+    server: Server
+    stored: ExampleDatabase
+    names: dict[str, str]
+    cookies: Any = None
+
+    @property
+    def base(self) -> str:
+        return self.server.base
+
+    def path(self, page: ConsolePage) -> str:
+        """The page's path with what the database has."""
+        return page.path.format(**self.names)
+
+    def sign_in(self, browser: Browser) -> None:
+        """Sign Ada in, once for all pages."""
+        with browser.new_context() as context:
+            one = context.new_page()
+            one.goto(f"{self.base}/sign-in")
+            one.get_by_label("E-mail").fill(self.stored.email)
+            one.get_by_label("Password").fill(self.stored.password)
+            with one.expect_navigation():
+                one.get_by_role("button", name="Sign in").click()
+            self.cookies = context.storage_state()
+
+    def context(
+        self, browser: Browser, page: ConsolePage, *, scheme: Any = "light", width: int = 1280
+    ) -> BrowserContext:
+        """A browser of the page's visitor."""
+        return browser.new_context(
+            viewport={"width": width, "height": _HEIGHTS[width]},
+            color_scheme=scheme,
+            reduced_motion="reduce",
+            storage_state=self.cookies if page.visitor == "ada" else None,
+        )
+
+    def show(self, page: ConsolePage, tab: Page) -> Response:
+        """Open the page, do what is to be done there, and give the last answer."""
+        answers: list[Response] = []
+
+        def keep(response: Response) -> None:
+            if response.request.is_navigation_request() and response.status != 303:
+                answers.append(response)
+
+        tab.on("response", keep)
+        tab.goto(f"{self.base}{self.path(page)}")
+        tab.wait_for_load_state("networkidle")
+        if page.act is not None:
+            page.act(tab)
+            tab.wait_for_load_state("networkidle")
+        tab.remove_listener("response", keep)
+        return answers[-1]
+
+
+@contextmanager
+def example_site(folder: Path) -> Generator[ExampleSite]:
+    """Start the service in the folder and fill it; it ends with the context."""
+    server = Server(folder, workers=1)
+    server.start()
+    try:
+        stored = fill_database(
+            DemoServer(server.base, server.environment, server.folder, is_own=True)
+        )
+        with httpx2.Client(base_url=server.base) as http:
+            tools = http.get("/api/v1/tools", params={"query": "contract", "limit": 1}).json()
+        names = {
+            **stored.negotiations,
+            "agent": stored.agent,
+            "submission": stored.submission,
+            "tool": tools["items"][0]["slug"],
+        }
+        yield ExampleSite(server, stored, names)
+    finally:
+        server.stop()

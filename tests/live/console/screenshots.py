@@ -1,0 +1,77 @@
+"""`make screenshots`: a picture of each page, light and dark, wide and narrow, in `docs/console/`.
+
+Names given as arguments restrict it to those pages. `--to FOLDER` writes elsewhere, `--png` as PNG.
+"""
+
+import argparse
+import base64
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from playwright.sync_api import Page, sync_playwright
+
+from tests.helpers.chromium import CHROMIUM
+from tests.helpers.console_pages import PAGES
+from tests.helpers.example_site import SCHEMES, WIDTHS, example_site
+
+FOLDER: Final = Path(__file__).parents[3] / "docs" / "console"
+_QUALITY: Final = 60
+_TALLEST: Final = 3600
+
+
+def main() -> None:
+    """Write the pictures."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("names", nargs="*")
+    options.add_argument("--to", type=Path, default=FOLDER)
+    options.add_argument("--png", action="store_true")
+    given = options.parse_args()
+    given.to.mkdir(parents=True, exist_ok=True)
+    shown = [page for page in PAGES if not given.names or page.name in given.names]
+    if not given.names and given.to == FOLDER:
+        for old in given.to.glob("*.webp"):
+            old.unlink()
+    with (
+        TemporaryDirectory() as folder,
+        example_site(Path(folder)) as site,
+        sync_playwright() as one,
+    ):
+        browser = one.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        site.sign_in(browser)
+        for page in shown:
+            for scheme in SCHEMES:
+                for width in WIDTHS:
+                    with site.context(browser, page, scheme=scheme, width=width) as context:
+                        tab = context.new_page()
+                        answer = site.show(page, tab)
+                        name = f"{page.name}-{scheme}-{width}"
+                        found = answer.status
+                        if found != page.status:
+                            sys.stderr.write(f"{name}: {found} in place of {page.status}\n")
+                        if given.png:
+                            tab.screenshot(path=given.to / f"{name}.png", full_page=True)
+                        else:
+                            (given.to / f"{name}.webp").write_bytes(_picture(tab, width))
+        browser.close()
+
+
+def _picture(tab: Page, width: int) -> bytes:
+    """The whole page, up to a height, as WebP: Chromium can write it, Playwright does not offer it."""
+    height = min(_TALLEST, int(tab.evaluate("document.documentElement.scrollHeight")))
+    session: Any = tab.context.new_cdp_session(tab)
+    taken = session.send(
+        "Page.captureScreenshot",
+        {
+            "format": "webp",
+            "quality": _QUALITY,
+            "captureBeyondViewport": True,
+            "clip": {"x": 0, "y": 0, "width": width, "height": height, "scale": 1},
+        },
+    )
+    return base64.b64decode(taken["data"])
+
+
+if __name__ == "__main__":
+    main()
