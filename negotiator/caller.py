@@ -45,6 +45,11 @@ class Caller:
     paths: tuple[str, ...] = ()
 
     @property
+    def actor(self) -> str:
+        """The id that histories name: the agent's or client's, else that of the user at a page."""
+        return self.client_id or self.principal
+
+    @property
     def limit_key(self) -> str:
         """The key of the caller in rate limits; a client with its own rate shares it among all its credentials."""
         return (self.client_id or self.credential) if self.rate else self.credential

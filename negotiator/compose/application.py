@@ -138,7 +138,7 @@ def build_application(settings: Settings) -> Application:
         delegations=access.delegations,
         service=service,
         documents=(*documents, *mcp.documents),
-        console=build_console(services, _with_page_operations(service, components), home),
+        console=build_console(services, _with_page_operations(service, components), home, site),
         site=site,
         mcp=mcp,
         metrics=MetricsEndpoint(

@@ -4,6 +4,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from negotiator.compose.directory_console import build_directory_pages
 from negotiator.compose.services import Services
 from negotiator.console.browser_sessions import AnySession, SignedInSession
 from negotiator.console.home_page import HomePage
@@ -19,19 +20,24 @@ from negotiator.console.workspace_power_forms import WorkspacePowerForms
 from negotiator.console.workspace_state_forms import WorkspaceStateForms
 from negotiator.discovery.documents import PublicDocument, serve_document
 from negotiator.discovery.public_pages import HOME_PATH
+from negotiator.discovery.site import SiteDescription
 from negotiator.http.operation import ServiceDescription
 
 
 def build_console(
-    services: Services, service: ServiceDescription, public_home: PublicDocument
+    services: Services,
+    service: ServiceDescription,
+    public_home: PublicDocument,
+    site: SiteDescription,
 ) -> tuple[Route, ...]:
     """The routes of the pages that call operations; they are made once all operations are known.
 
     `public_home` is what `/` answers to programs and to people who are not signed in.
     """
     router, calls = services.page_router, PageCalls(service, services.pipeline)
+    directory = build_directory_pages(services, calls, site)
     if "assistant" not in services.settings.services:
-        return ()
+        return directory
     home, workspace = HomePage(router, calls), WorkspacePage(router, calls)
 
     async def show_home(request: Request, session: AnySession) -> Response:
@@ -42,6 +48,7 @@ def build_console(
     return (
         _for_browsers(router.open_page(HOME_PATH, show_home), public_home),
         *home.routes(),
+        *directory,
         *PreparePage(router, calls).routes(),
         *workspace.routes(),
         *WorkspaceOfferForms(workspace).routes(),

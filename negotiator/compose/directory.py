@@ -11,7 +11,7 @@ from negotiator.directory import catalogue_pages
 from negotiator.directory.accounts_maintenance import IdleAgentSweep, PublishedKeyRechecks
 from negotiator.directory.accounts_registration import DirectoryRegistration
 from negotiator.directory.accounts_routes import DIRECTORY_BASELINE_BUDGET, DirectoryAccounts
-from negotiator.directory.catalogue_pages import TOOL_PAGE_PATH, TOOLS_PAGE_PATH, CataloguePages
+from negotiator.directory.catalogue_pages import TOOL_PAGE_PATH, TOOLS_PAGE_PATH
 from negotiator.directory.collections_routes import Collections
 from negotiator.directory.exchange_routes import CatalogueExchange
 from negotiator.directory.identity_keys import PublishedKeys
@@ -56,9 +56,7 @@ def build_directory(services: Services) -> Component:
     ]
 
     def public_pages(site: SiteDescription) -> list[Route]:
-        pages = CataloguePages(store, cursors, catalogue_index, services.pipeline, site)
         return [
-            *pages.routes(),
             *Sitemaps(store, site).routes(),
             catalogue_pages.sources_route(site),
         ]

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import orjson
 
-from negotiator.caller import Caller, CallerRate
+from negotiator.caller import Caller, CallerRate, anonymous_caller
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.errors import NotFound
 from negotiator.http import input as reading
@@ -44,22 +44,38 @@ class PageCalls:
         `members` are path parameters and the members of the query or body; `revision` is what `If-Match` would name,
         `key` an idempotency key, so that a form that is sent twice creates once.
         """
-        found = await self._answer(session, name, members, revision=revision, key=key)
-        return orjson.loads(found) if found else {}
+        caller = self._user(session)
+        return _object(await self._answer(caller, name, members, revision=revision, key=key))
+
+    async def run_publicly(
+        self, address: str, name: str, members: Mapping[str, Any] | None = None
+    ) -> Members:
+        """The JSON object of a public operation for a reader at this address who is not signed in."""
+        return _object(await self._answer(anonymous_caller(address), name, members))
 
     async def text(
         self, session: SignedInSession, name: str, members: Mapping[str, Any], *, accept: str
     ) -> str:
         """The text that the operation answers in the media type `accept`."""
-        return (await self._answer(session, name, members, accept=accept)).decode()
+        return (await self._answer(self._user(session), name, members, accept=accept)).decode()
 
     def offers(self, name: str) -> bool:
         """Whether this process offers the operation."""
         return self.service.find(name) is not None
 
+    def _user(self, session: SignedInSession) -> Caller:
+        return Caller(
+            "user",
+            session.user_id,
+            session.session_id,
+            frozenset(ordered(self.service.scopes)),
+            user_id=session.user_id,
+            rate=RATE,
+        )
+
     async def _answer(
         self,
-        session: SignedInSession,
+        caller: Caller,
         name: str,
         members: Mapping[str, Any] | None,
         *,
@@ -70,19 +86,15 @@ class PageCalls:
         operation = self.service.find(name)
         if operation is None:
             raise NotFound("This server does not offer that.")
-        caller = Caller(
-            "user",
-            session.user_id,
-            session.session_id,
-            frozenset(ordered(self.service.scopes)),
-            user_id=session.user_id,
-            rate=RATE,
-        )
         call = _IncomingPageCall(operation, caller, dict(members or {}), revision, accept, key)
         answer = await run(operation, self.pipeline, call, ResponseContext())
         if answer.body is None:
             return b""
         return answer.body if isinstance(answer.body, bytes) else orjson.dumps(answer.body)
+
+
+def _object(body: bytes) -> Members:
+    return orjson.loads(body) if body else {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ _FILES: Final = {
     "live.js": "text/javascript; charset=utf-8",
     "live_audio.js": "text/javascript; charset=utf-8",
     "htmx.js": "text/javascript; charset=utf-8",
+    "tools.js": "text/javascript; charset=utf-8",
 }
 _HTMX_PACKAGE: Final = "django-htmx"
 _HTMX_FILE: Final = "django_htmx/static/django_htmx/htmx-2.min.js"

@@ -1,33 +1,19 @@
-"""Pages of the catalogue: `/tools`, `/tools/{slug}`, and `/about/data` on the sources of the facts."""
+"""The page of a tool as Markdown, and `/about/data` on the sources of the facts."""
 
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlencode
 
-import orjson
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
-from negotiator.caller import anonymous_caller
-from negotiator.directory import catalogue_queries, listing_answers
-from negotiator.directory.accounts_routes import DIRECTORY_BASELINE_BUDGET
-from negotiator.directory.catalogue_index import CatalogueIndex
-from negotiator.directory.schemas_listing import ListTools
 from negotiator.directory.taxonomy import TAXONOMY
 from negotiator.directory.tool_record import ToolKind, ToolView
-from negotiator.discovery.documents import HTML, document_response, negotiated_response
+from negotiator.discovery.documents import negotiated_response
 from negotiator.discovery.page_frame import PAGE_HEADERS, PageFrame
 from negotiator.discovery.site import SiteDescription
-from negotiator.errors import Gone, NotFound, Refusal
-from negotiator.http.cursors import Cursors
-from negotiator.http.endpoint import read_headers
-from negotiator.http.input import parse_query, validate
-from negotiator.http.limits import too_many_requests
-from negotiator.http.pipeline import Pipeline
-from negotiator.store.store import Store
 
 TOOLS_PAGE_PATH: Final = "/tools"
 TOOL_PAGE_PATH: Final = "/tools/{slug}"
@@ -41,95 +27,13 @@ KIND_NAMES: Final[dict[ToolKind, str]] = {
     "model": "Model",
     "dataset": "Dataset",
 }
-_PAGE: Final = 24
-_HEADERS: Final = {**PAGE_HEADERS, "cache-control": "public, max-age=60"}
 CATALOGUE_FRAME: Final = PageFrame("negotiator.directory")
 
 
-@dataclass(frozen=True, slots=True)
-class CataloguePages:
-    """The pages, over the same index and records as the API."""
-
-    store: Store
-    cursors: Cursors
-    catalogue_index: CatalogueIndex
-    pipeline: Pipeline
-    site: SiteDescription
-
-    def routes(self) -> list[Route]:
-        return [
-            Route(TOOLS_PAGE_PATH, self.browse, methods=["GET"]),
-            Route(TOOL_PAGE_PATH, self.show, methods=["GET"]),
-        ]
-
-    async def browse(self, request: Request) -> Response:
-        """Categories, a search form and a page of results; rate-limited like a call of the API."""
-        address = self.pipeline.guard.address(request.scope, read_headers(request.scope))
-        taken = await self.pipeline.limits.charge(
-            anonymous_caller(address), baseline=DIRECTORY_BASELINE_BUDGET
-        )
-        try:
-            if not taken.taken:
-                raise too_many_requests(taken)
-            query = parse_query(request.scope["query_string"])
-            listed = {name: (query[name],) for name in ("category", "kind") if name in query}
-            filters: ListTools = validate(ListTools, {**query, **listed, "limit": _PAGE})
-            html = await self._list(filters, query)
-        except Refusal as refusal:
-            return self._refused(refusal)
-        return document_response(request, HTML, html.encode(), _HEADERS)
-
-    async def show(self, request: Request) -> Response:
-        """One tool; its id and former slugs redirect to its present slug."""
-        key: str = request.path_params["slug"]
-        try:
-            if "\0" in key:
-                raise NotFound("There is nothing at this path.")
-            tool = await self.store.read(lambda tx: catalogue_queries.require(tx, key))
-        except Refusal as refusal:
-            return self._refused(refusal)
-        if key != tool.slug:
-            return RedirectResponse(f"{self.site.root}{TOOLS_PAGE_PATH}/{tool.slug}", 301)
-        values = tool_page_values(tool.view)
-        html, markdown = (
-            CATALOGUE_FRAME.render(self.site, f"tool.{form}", tool=tool.view, **values)
-            for form in ("html", "md")
-        )
-        return negotiated_response(request, html.encode(), markdown.encode(), _HEADERS)
-
-    async def _list(self, filters: ListTools, query: dict[str, str]) -> str:
-        from negotiator.directory.search.search import search_page
-
-        index, _ = await self.catalogue_index.current()
-        request = await listing_answers.search_request(filters, self.cursors, self.catalogue_index)
-        found = search_page(index, request)
-        documents = await self.catalogue_index.documents([hit.id for hit in found.hits])
-        cursor = listing_answers.next_cursor(filters, found, self.cursors)
-        next_query = urlencode({**query, "cursor": cursor}) if cursor else ""
-        corrected = found.frozen.corrected if found.frozen else ()
-        return CATALOGUE_FRAME.render(
-            self.site,
-            "tools.html",
-            tools=[orjson.loads(document) for document in documents],
-            total=found.total,
-            filters=filters,
-            category=TAXONOMY[filters.category[0]] if filters.category else None,
-            corrected=corrected,
-            next_query=next_query,
-            categories=listing_answers.categories_with_counts(index)["items"],
-            kinds=KIND_NAMES,
-        )
-
-    def _refused(self, refusal: Refusal) -> Response:
-        title = {404: "There is no such tool", 410: "This tool was removed"}.get(
-            refusal.status, "This page cannot be shown"
-        )
-        gone = isinstance(refusal, (NotFound, Gone))
-        html = CATALOGUE_FRAME.render(
-            self.site, "error.html", title=title, reason="" if gone else refusal.description
-        )
-        headers = {**_HEADERS, "cache-control": "no-store", **refusal.headers, "content-type": HTML}
-        return Response(html, refusal.status, headers)
+def tool_markdown(site: SiteDescription, tool: dict[str, Any]) -> str:
+    """The page of a tool, given as its record in JSON, for programs."""
+    view = ToolView.model_validate(tool)
+    return CATALOGUE_FRAME.render(site, "tool.md", tool=view, **tool_page_values(view))
 
 
 def tool_page_values(view: ToolView) -> dict[str, Any]:
@@ -140,7 +44,7 @@ def tool_page_values(view: ToolView) -> dict[str, Any]:
         "category": category,
         "facts": [(name, value) for name, value in facts if value],
         "unknown": [name.lower() for name, value in facts if not value],
-        "buttons": _links(view),
+        "addresses": _links(view),
         "parts": [category.subcategories[part] for part in view.subcategories],
     }
 

@@ -1,6 +1,6 @@
 """Reads the catalogue over HTTP. All operations are public; a credential that is sent must still be valid."""
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 import orjson
@@ -10,6 +10,7 @@ from negotiator.bounded_cache import BoundedCache
 from negotiator.directory import catalogue_queries, change_queries, listing_answers
 from negotiator.directory.catalogue_index import CatalogueIndex
 from negotiator.directory.schemas_listing import (
+    AlternativeList,
     BatchGet,
     CategoryList,
     ChangeList,
@@ -19,6 +20,7 @@ from negotiator.directory.schemas_listing import (
     ToolList,
     ToolPath,
 )
+from negotiator.directory.tool_alternatives import ToolAlternatives
 from negotiator.directory.tool_record import ToolView
 from negotiator.http.cursors import Cursors
 from negotiator.http.operation import Answer, Call, Operation, ToolOffer
@@ -118,6 +120,18 @@ class CatalogueListing:
                 tag=_TAG,
             ),
             Operation(
+                name="list_alternatives",
+                method="GET",
+                path="/api/v1/tools/{id}/alternatives",
+                summary="List tools that do the same job as a tool, of other publishers, the most similar first",
+                run=self.alternatives,
+                input=ToolPath,
+                output=AlternativeList,
+                access="public",
+                refusals=(404, 410),
+                tag=_TAG,
+            ),
+            Operation(
                 name="list_categories",
                 method="GET",
                 path="/api/v1/categories",
@@ -190,6 +204,12 @@ class CatalogueListing:
         )
         headers["content-location"] = f"{self.base}{TOOLS_PATH}/{tool.slug}"
         return listing_answers.not_modified(call, headers) or Answer(tool.document, headers=headers)
+
+    async def alternatives(self, call: Call[ToolPath]) -> dict[str, Any]:
+        """Tools of the same kind and subcategory, up to five."""
+        tool = await self.store.read(lambda tx: catalogue_queries.require(tx, call.input.id))
+        found = await ToolAlternatives(self.catalogue_index).find_for(orjson.loads(tool.document))
+        return {"items": [asdict(each) for each in found], "next_cursor": None}
 
     async def batch(self, call: Call[BatchGet]) -> Answer:
         """Many tools; unknown ones are listed in `missing`, deleted ones are included."""

@@ -149,7 +149,7 @@ def add_report(tx: Transaction, caller: Caller, body: NewReport) -> Report:
         created_at=now,
     )
     tx.run(_ADD, **row.model_dump())
-    audit.record(tx, "report.made", tool.id, actor=caller.client_id, reason=body.reason)
+    audit.record(tx, "report.made", tool.id, actor=caller.actor, reason=body.reason)
     _weigh(tx, tool)
     return row
 

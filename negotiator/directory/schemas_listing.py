@@ -98,8 +98,12 @@ class ListTools(ListingQuery):
     )
     updated_since: MomentText | None = Field(None, description="Changed at or after this time.")
     include_deleted: bool = Field(False, description="Include deleted tools, as mirrors need them.")
-    sort: Literal["relevance", "popularity", "updated", "created", "name"] | None = Field(
-        None, description="Default: relevance with a query, else popularity."
+    sort: Literal["relevance", "popularity", "proven", "updated", "created", "name"] | None = Field(
+        None,
+        description=(
+            "Default: relevance with a query, else popularity. `proven`: verified publishers first, then by saves, "
+            "then by how much is known."
+        ),
     )
     facets: Annotated[tuple[FacetName, ...], Field(max_length=12)] = Field(
         (), description="Filters whose values are counted."
@@ -138,6 +142,23 @@ class ToolPath(Strict):
     """A tool by its id, or its present or former slug."""
 
     id: str = Field(max_length=100, description="The tool's id or slug.")
+
+
+class AlternativeView(TypedDict):
+    """A tool that does the same job as another; `url` is its homepage, empty when none is known."""
+
+    id: str
+    slug: str
+    name: str
+    url: str
+    why: str
+
+
+class AlternativeList(TypedDict):
+    """Up to five alternatives; there are no more."""
+
+    items: list[AlternativeView]
+    next_cursor: None
 
 
 class BatchGet(Strict):

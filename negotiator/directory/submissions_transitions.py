@@ -81,13 +81,13 @@ def take_down(tx: Transaction, caller: Caller, key: str, *, expected: int | None
             "The tool has changed since that revision.", members={"revision": tool.revision}
         )
     removed = catalogue_queries.withdraw(
-        tx, tool.id, "deleted", message="Taken down by its publisher.", actor=caller.client_id
+        tx, tool.id, "deleted", message="Taken down by its publisher.", actor=caller.actor
     )
     audit.record(
         tx,
         "tool.taken_down",
         tool.id,
-        actor=caller.client_id,
+        actor=caller.actor,
         before=submissions_drafts.digest(tool.document),
         after=submissions_drafts.digest(removed.document),
         domain=ownership.domain,
@@ -167,7 +167,7 @@ def change(
         alike=_similar_tools(verdict),
         reason=None,
     )
-    _audit(tx, "submission.changed", row, after, caller.client_id)
+    _audit(tx, "submission.changed", row, after, caller.actor)
     return _approve_if_clear(tx, caller, after, verdict)
 
 
@@ -177,7 +177,7 @@ def withdraw(tx: Transaction, caller: Caller, row: Submission) -> Submission:
         return row
     _require_status(row, submissions_queries.OPEN_STATUSES, "withdrawn")
     after = submissions_queries.save(tx, row, status="withdrawn")
-    _audit(tx, "submission.withdrawn", row, after, caller.client_id)
+    _audit(tx, "submission.withdrawn", row, after, caller.actor)
     return after
 
 
@@ -196,7 +196,7 @@ def appeal(tx: Transaction, caller: Caller, row: Submission, message: str) -> Su
         submissions_queries.replace_keys(
             tx, row.id, keys_of(submissions_drafts.draft_of(tx, row, orjson.loads(row.proposed)))
         )
-    _audit(tx, "submission.appealed", row, after, caller.client_id)
+    _audit(tx, "submission.appealed", row, after, caller.actor)
     return after
 
 
@@ -280,7 +280,7 @@ def _new(
 def _add_event_and_pass(
     tx: Transaction, caller: Caller, row: Submission, verdict: DraftVerdict
 ) -> Submission:
-    _audit(tx, "submission.made", None, row, caller.client_id)
+    _audit(tx, "submission.made", None, row, caller.actor)
     return _approve_if_clear(tx, caller, row, verdict)
 
 
@@ -297,7 +297,7 @@ def _approve_if_clear(
         row.note or row.appeal or submissions_queries.is_distrusted(tx, row.owner, values.now())
     )
     if verdict.clear and (owned or caller.level >= _VETTED) and not moderated:
-        return approve(tx, row.id, actor=caller.client_id)
+        return approve(tx, row.id, actor=caller.actor)
     return row
 
 

@@ -33,6 +33,7 @@ class ToolAlternative:
     """An alternative: its URL, and why it is suggested."""
 
     id: str
+    slug: str
     name: str
     url: str
     why: str
@@ -56,7 +57,11 @@ class ToolAlternatives:
         if tool_id is None:
             return []
         (document,) = await self.catalogue_index.documents([tool_id])
-        tool = orjson.loads(document)
+        return await self.find_for(orjson.loads(document))
+
+    async def find_for(self, tool: dict[str, Any]) -> list[ToolAlternative]:
+        """Alternatives to a tool, given as its record in JSON, the most similar first."""
+        index, _ = await self.catalogue_index.current()
         others = await self.catalogue_index.documents(_others(index, tool))
         return [_alternative(each, tool) for each in map(orjson.loads, others)][:_MOST]
 
@@ -95,10 +100,11 @@ def _others(index: "SearchIndex", tool: dict[str, Any]) -> list[str]:
     parts = tool["subcategories"][:1]
     if not parts:
         return []
+    words = " ".join(tool["tags"])[:256]
     request = SearchRequest(
-        query=" ".join(tool["tags"])[:256],
+        query=words,
         filters={"subcategory": parts, "kind": [tool["kind"]], "status": ["active"]},
-        sort="relevance",
+        sort="relevance" if words else "proven",
         limit=4 * _MOST,
     )
     own = index.facets["publisher"].mask(_makers(tool), len(index))
@@ -115,4 +121,6 @@ def _alternative(other: dict[str, Any], tool: dict[str, Any]) -> ToolAlternative
     names = TAXONOMY[tool["category"]].subcategories
     job = names.get(tool["subcategories"][0], TAXONOMY[tool["category"]].name)
     why = f"Does the same job as {tool['name']} ({job}): {other['summary']}"
-    return ToolAlternative(other["id"], other["name"], other["homepage_url"] or "", why)
+    return ToolAlternative(
+        other["id"], other["slug"], other["name"], other["homepage_url"] or "", why
+    )

@@ -75,7 +75,7 @@ def negotiated_response(
     request: Request, html: bytes, markdown: bytes, headers: Mapping[str, str]
 ) -> Response:
     """The page as HTML or as markdown, whichever `Accept` prefers; HTML when it prefers neither."""
-    varied = {**headers, "vary": "Accept"}
+    varied = {"vary": "Accept", **headers}
     accept = ", ".join(request.headers.getlist("accept"))
     if preferred_media_type(accept, ("text/html", "text/markdown")) == "text/html":
         return document_response(request, HTML, html, varied)

@@ -40,9 +40,14 @@ class PageFrame:
 
     def render(self, site: SiteDescription, template: str, **values: Any) -> str:
         """The HTML of this template; every template gets the site and its links."""
-        entries = (*_LINKS, (site.sign_in, "Sign in"))
-        links = [(f"{site.root}{path}", title) for path, title in entries if site.has(path)]
+        links = site_links(site)
         return self._templates.get_template(template).render(site=site, links=links, **values)
+
+
+def site_links(site: SiteDescription) -> list[tuple[str, str]]:
+    """The links at the top of every public page: path and title."""
+    entries = (*_LINKS, (site.sign_in, "Sign in"))
+    return [(f"{site.root}{path}", title) for path, title in entries if site.has(path)]
 
 
 def escape_markdown(text: str) -> str:

@@ -25,7 +25,7 @@ from negotiator.directory.search.terms import Synonyms, joined, stem
 from negotiator.directory.search.text_index import TextIndex
 from negotiator.directory.search.vectors import VectorColumn, sentences_of
 
-SortOrder = Literal["relevance", "popularity", "updated", "created", "name"]
+SortOrder = Literal["relevance", "popularity", "proven", "updated", "created", "name"]
 VISIBLE_STATUSES: Final = ("active", "deprecated")
 _WIDE: Final = {"tag": 12, "subcategory": 3, "interface": 7, "publisher": 2}
 _SINGLE: Final = (
@@ -68,6 +68,7 @@ class SearchIndex:
             name: FacetColumn(width) for name, width in _WIDE.items()
         }
         self.saves, self.updated = NumberColumn(np.int64), NumberColumn(np.int64)
+        self.proven = NumberColumn(np.int64)
         self.created, self.day = NumberColumn(np.int64), NumberColumn(np.int32)
         self.standing, self.worth = NumberColumn(np.float32), NumberColumn(np.float32)
         self._slots: dict[str, int] = {}
@@ -111,6 +112,8 @@ class SearchIndex:
             self._place(slot, entry)
             self.vectors.waiting[slot] = sentences_of(entry.document)
             self._note(slot, facts)
+            proven = "true" in facts.facets["verified"]
+            self.proven.put(slot, ranking.proven_order(proven, entry.saves, facts.quality))
             self.standing.put(slot, standing.score)
             self.worth.put(slot, standing.worth)
             self.texts.factors.put(slot, standing.factor)
@@ -181,7 +184,12 @@ class SearchIndex:
         """
         if sort == "name":
             return -self._ranked_by_name().take(at)
-        column = {"popularity": self.saves, "updated": self.updated, "created": self.created}
+        column = {
+            "popularity": self.saves,
+            "proven": self.proven,
+            "updated": self.updated,
+            "created": self.created,
+        }
         values = scores if sort == "relevance" else column[sort].at(at)
         assert values is not None  # noqa: S101  relevance requires a query
         return values << _RANK_BITS | self._ranked().take(at)

@@ -70,3 +70,13 @@ def rank_scores(
 def epoch_day(now: int) -> int:
     """The day of a moment in milliseconds, counted from the epoch."""
     return now // DAY
+
+
+_MOST_SAVES: Final = (1 << 20) - 1
+_QUALITY_STEPS: Final = 1000
+
+
+def proven_order(verified: bool, saves: int, quality: float) -> int:
+    """A number that orders tools: verified publishers first, then saves, then how much is known (0 to 1)."""
+    counted = min(saves, _MOST_SAVES) * (_QUALITY_STEPS + 1) + int(quality * _QUALITY_STEPS)
+    return counted + verified * (_MOST_SAVES + 1) * (_QUALITY_STEPS + 1)

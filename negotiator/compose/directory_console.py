@@ -1,0 +1,25 @@
+"""The pages of the directory in the console: for everyone, for signed-in users, and for administrators."""
+
+from starlette.routing import Route
+
+from negotiator.compose.services import Services
+from negotiator.console.collections_page import CollectionPages
+from negotiator.console.open_pages import OpenPages
+from negotiator.console.page_calls import PageCalls
+from negotiator.console.tool_page import ToolPage
+from negotiator.console.tools_page import ToolsPage
+from negotiator.discovery.site import SiteDescription
+
+
+def build_directory_pages(
+    services: Services, calls: PageCalls, site: SiteDescription
+) -> tuple[Route, ...]:
+    """The routes; none where the directory does not run."""
+    if "directory" not in services.settings.services:
+        return ()
+    pages = OpenPages(services.page_router, calls, site)
+    return (
+        *ToolsPage(pages).routes(),
+        *ToolPage(pages).routes(),
+        *CollectionPages(pages).routes(),
+    )

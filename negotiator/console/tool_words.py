@@ -1,0 +1,76 @@
+"""The words that the pages of the directory use for a tool's facts."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from negotiator.directory.taxonomy import TAXONOMY
+
+KINDS: Final[Mapping[str, str]] = {
+    "app": "App",
+    "api": "API",
+    "mcp_server": "MCP server",
+    "agent": "Agent",
+    "skill": "Skill",
+    "library": "Library",
+    "model": "Model",
+    "dataset": "Dataset",
+}
+SIGN_IN: Final[Mapping[str, str]] = {
+    "none": "None needed",
+    "api_key": "API key",
+    "oauth2": "Account (OAuth)",
+    "other": "Another way",
+}
+PRICES: Final[Mapping[str, str]] = {
+    "free": "Free",
+    "freemium": "Free to start",
+    "paid": "Paid",
+    "open_source": "Open source",
+    "usage": "By use",
+}
+SOURCE: Final[Mapping[str, str]] = {"true": "Open", "false": "Closed"}
+PUBLISHER: Final[Mapping[str, str]] = {"true": "Verified", "false": "Not verified"}
+STATUS: Final[Mapping[str, str]] = {
+    "active": "Listed",
+    "deprecated": "No longer kept up",
+    "quarantined": "Withheld while it is looked at",
+    "deleted": "Removed",
+}
+INTERFACES: Final[Mapping[str, str]] = {
+    "streamable-http": "MCP over HTTP",
+    "sse": "MCP over SSE",
+    "stdio": "MCP on your computer",
+    "rest": "REST API",
+    "a2a": "Agent to agent (A2A)",
+    "cli": "Command line",
+    "web": "Website",
+}
+CATEGORIES: Final[Mapping[str, str]] = {slug: each.name for slug, each in TAXONOMY.items()}
+FACT_NAMES: Final[Mapping[str, str]] = {
+    "*": "Everything",
+    "name": "Name",
+    "summary": "Summary",
+    "description": "Description",
+    "kind": "Kind",
+    "category": "Category",
+    "subcategories": "Used for",
+    "tags": "Tags",
+    "homepage_url": "Home page",
+    "docs_url": "Documentation",
+    "repository": "Source code",
+    "interfaces": "Ways to call it",
+    "packages": "Packages",
+    "auth": "How to sign in",
+    "pricing": "Price",
+    "licence": "Licence",
+    "open_source": "Source",
+    "publisher": "Publisher",
+    "external_ids": "Names elsewhere",
+    "version": "Version",
+}
+"""The members of a record."""
+
+
+def part_name(category: str, slug: str) -> str:
+    """The name of a subcategory."""
+    return TAXONOMY[category].subcategories.get(slug, slug.replace("-", " "))
