@@ -154,6 +154,7 @@ async def _sweep_forever(application: Application) -> None:
     async def delete_expired() -> None:
         seen = application.services.credentials.seen.take()
         await application.store.write(partial(registration.mark_seen, when=seen))
+        await application.services.agent_calls.flush()
         if await application.store.write(lambda tx: sweep(tx, values.now())):
             await application.store.scrub()
 

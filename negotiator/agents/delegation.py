@@ -87,6 +87,12 @@ _BY_ID = Query(
     select(Delegation).where(col(Delegation.id) == bindparam("delegation")),
     entity(Delegation),
 )
+_OF_AGENT = Query(
+    select(Delegation).where(
+        col(Delegation.user_id) == bindparam("user"), col(Delegation.used_by) == bindparam("agent")
+    ),
+    entity(Delegation),
+)
 _EVERY = Query(
     select(Delegation).order_by(col(Delegation.id).desc()).limit(200),
     entity(Delegation),
@@ -310,6 +316,11 @@ def of_user(
 def find(tx: Transaction, delegation_id: str) -> Delegation | None:
     """Return the code with this id, in any state; None if there is none."""
     return tx.one(_BY_ID, delegation=delegation_id)
+
+
+def of_agent(tx: Transaction, agent_id: str, *, user_id: str) -> Delegation | None:
+    """Return the user's code that bound this agent; None if none did."""
+    return tx.one(_OF_AGENT, agent=agent_id, user=user_id)
 
 
 def list_delegations(tx: Transaction) -> list[Delegation]:

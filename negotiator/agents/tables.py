@@ -1,4 +1,4 @@
-"""Tables of agents and of the delegation codes that bind them to users."""
+"""Tables of agents, of what they called last, and of the delegation codes that bind them to users."""
 
 from typing import Literal
 
@@ -42,6 +42,26 @@ class Agent(TableModel, table=True):
     expires_at: int | None = Field(default=None, sa_type=BigInteger, index=True)
     revoked_at: int | None = Field(default=None, sa_type=BigInteger)
     seen_at: int | None = Field(default=None, sa_type=BigInteger)
+
+
+class AgentCall(TableModel, table=True):
+    """Calls of an agent that acts for a user and that differ only in time: how often, and when last (milliseconds).
+
+    `subject` is the id that they were about, `error` the word of their refusal (empty: they succeeded), `description`
+    its sentence and `needs` the scopes that were missing, space-delimited.
+    """
+
+    __tablename__ = "agent_calls"
+    __table_args__ = table_options(sqlite_with_rowid=False, part_of={"agent": "agents"})
+
+    agent: str = Field(primary_key=True)
+    operation: str = Field(primary_key=True)
+    subject: str = Field(primary_key=True)
+    error: str = Field(primary_key=True)
+    at: int = Field(sa_type=BigInteger)
+    count: int
+    description: str
+    needs: str
 
 
 class Delegation(TableModel, table=True):

@@ -83,6 +83,7 @@ class Application:
         for component in self.components:
             for close in component.closes:
                 await close()
+        await self.services.agent_calls.close()
         await self.services.issuer_keys.close()
         await self.services.api_keys.close()
         await self.services.fetcher.close()

@@ -6,6 +6,7 @@ from starlette.routing import Route
 
 from negotiator.compose.directory_console import build_directory_pages
 from negotiator.compose.services import Services
+from negotiator.console.agent_page import AgentPage
 from negotiator.console.browser_sessions import AnySession, SignedInSession
 from negotiator.console.home_page import HomePage
 from negotiator.console.live_call_page import LiveCallPage
@@ -22,6 +23,7 @@ from negotiator.discovery.documents import PublicDocument, serve_document
 from negotiator.discovery.public_pages import HOME_PATH
 from negotiator.discovery.site import SiteDescription
 from negotiator.http.operation import ServiceDescription
+from negotiator.tokens.refresh_tokens import RefreshTokens
 
 
 def build_console(
@@ -59,7 +61,14 @@ def build_console(
         *NegotiationsPage(router, calls).routes(),
         *WorkspacePage(router, calls).routes(),
         *MemoriesPage(router, calls).routes(),
+        *_agent_page(services, calls).routes(),
     )
+
+
+def _agent_page(services: Services, calls: PageCalls) -> AgentPage:
+    settings = services.settings
+    refreshing = RefreshTokens(services.secret, settings.refresh_ttl, settings.refresh_max_ttl)
+    return AgentPage(services.page_router, calls, services.agent_calls, refreshing)
 
 
 def _for_browsers(page: Route, document: PublicDocument) -> Route:

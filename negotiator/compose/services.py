@@ -6,6 +6,7 @@ import secrets
 from dataclasses import dataclass
 
 from negotiator import scopes, values
+from negotiator.agents.call_record import AgentCallRecord
 from negotiator.agents.mail import Mailer
 from negotiator.caller import CallerRate, anonymous_caller
 from negotiator.compose.rate_budgets import build_limits
@@ -61,6 +62,7 @@ class Services:
     receiver: SecurityEventVerifier
     resources: frozenset[str]
     pipeline: Pipeline
+    agent_calls: AgentCallRecord
     mailer: Mailer
     catalogue_index: CatalogueIndex
     page_router: PageRouter
@@ -86,7 +88,7 @@ def build_services(settings: Settings) -> Services:
     resources = frozenset(
         f"{base}{path}" for path in resource_paths(scopes.of_services(settings.services), MCP_PATH)
     )
-    issuers = Issuers(store)
+    issuers, agent_calls = Issuers(store), AgentCallRecord(store)
     proofs = DpopProofChecker(store, base, secret, demands_nonce=settings.dpop_nonce)
     guard = _guard(settings, keys, credentials, proofs)
     limits = build_limits(settings, store, meters, pepper=secret)
@@ -108,7 +110,8 @@ def build_services(settings: Settings) -> Services:
         receiver=SecurityEventVerifier(base, issuers.find, issuer_keys, clock=lambda: values.now()),
         verifier=_verifier(base, resources, issuers, issuer_keys),
         resources=resources,
-        pipeline=Pipeline(guard, limits, RefusalRenderer(base), store),
+        pipeline=Pipeline(guard, limits, RefusalRenderer(base), store, agent_calls),
+        agent_calls=agent_calls,
         mailer=Mailer(
             settings.smtp_url, sender=settings.mail_from, outbox=settings.data_dir / "outbox"
         ),

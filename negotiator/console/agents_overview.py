@@ -1,19 +1,22 @@
 """The data of the Agents page: a user's delegation codes, their agents with their rights, and connected clients."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from negotiator import values
-from negotiator.agents import delegation, registration
-from negotiator.agents.tables import Agent, Delegation
+from negotiator.agents import call_record, delegation, registration
+from negotiator.agents.tables import Agent, AgentCall, Delegation
 from negotiator.console.scope_words import ScopeInWords, describe_scopes, purpose_title
-from negotiator.errors import NotFound
+from negotiator.errors import Conflict, NotFound
 from negotiator.store.statement import Transaction
 from negotiator.tokens import access_token_queries, authorization_codes, consent_queries
 from negotiator.tokens.access_token_queries import live_tokens
+from negotiator.tokens.refresh_tokens import RefreshTokens
 
+_SECOND: Final = 1000
 _MINUTE: Final = 60_000
 PAGE_SIZE: Final = 25
 AFTER_EVERY_ID: Final = "~"
@@ -104,33 +107,78 @@ def load_overview(
     """Everything of this user, newest first; `longest` is how long a grant can be renewed, in seconds."""
     agents = registration.of_user(tx, user_id, before=agents_before, limit=PAGE_SIZE + 1)
     codes = delegation.of_user(tx, user_id, before=codes_before, limit=PAGE_SIZE + 1)
-    scopes: dict[str, set[str]] = {}
-    until: dict[str, int] = {}
-    for token in live_tokens(tx, user_id):
-        scopes.setdefault(token.client_id, set()).update(token.scope.split())
-        until[token.client_id] = max(token.expires_at, until.get(token.client_id, 0))
-    at_most: dict[str, int] = {}
-    for grant in authorization_codes.of_agents(tx, user_id):
-        scopes.setdefault(grant.client_id, set()).update(grant.scope.split())
-        until[grant.client_id] = max(grant.expires_at, until.get(grant.client_id, 0))
-        last = grant.created_at + longest * 1000
-        at_most[grant.client_id] = max(last, at_most.get(grant.client_id, 0))
+    rights = _rights(tx, user_id, longest)
     return AgentsOverview(
-        tuple(
-            AgentView(
-                each,
-                purpose_title(scopes.get(each.id, ())),
-                describe_scopes(scopes.get(each.id, ())),
-                until.get(each.id),
-                at_most.get(each.id),
-            )
-            for each in agents[:PAGE_SIZE]
-        ),
+        tuple(_agent(each, rights) for each in agents[:PAGE_SIZE]),
         tuple(_code(tx, each) for each in codes[:PAGE_SIZE]),
         tuple(connections.of_user(tx, user_id)),
         agents[PAGE_SIZE - 1].id if len(agents) > PAGE_SIZE else None,
         codes[PAGE_SIZE - 1].id if len(codes) > PAGE_SIZE else None,
     )
+
+
+@dataclass(slots=True)
+class _Rights:
+    """What an agent may do, until when if it stays idle, and at the latest (milliseconds)."""
+
+    scopes: set[str] = field(default_factory=set[str])
+    until: int = 0
+    at_most: int = 0
+
+
+def _rights(tx: Transaction, user_id: str, longest: int) -> dict[str, _Rights]:
+    """The rights of every agent of the user that has a live token or grant."""
+    found: defaultdict[str, _Rights] = defaultdict(_Rights)
+    for token in live_tokens(tx, user_id):
+        held = found[token.client_id]
+        held.scopes |= set(token.scope.split())
+        held.until = max(held.until, token.expires_at)
+    for grant in authorization_codes.of_agents(tx, user_id):
+        held = found[grant.client_id]
+        held.scopes |= set(grant.scope.split())
+        held.until = max(held.until, grant.expires_at)
+        held.at_most = max(held.at_most, (grant.renewed_at or grant.created_at) + longest * _SECOND)
+    return found
+
+
+def _agent(agent: Agent, rights: Mapping[str, _Rights]) -> AgentView:
+    held = rights.get(agent.id, _Rights())
+    return AgentView(
+        agent,
+        purpose_title(held.scopes),
+        describe_scopes(held.scopes),
+        held.until or None,
+        held.at_most or None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class AgentDetail:
+    """One agent, the code that bound it if one did, and its calls, the last one first."""
+
+    view: AgentView
+    code: Delegation | None
+    calls: Sequence[AgentCall]
+
+
+def load_agent(tx: Transaction, agent_id: str, *, user_id: str, longest: int) -> AgentDetail:
+    """An agent of this user's, ended or not; 404 when the user has none with this id."""
+    agent = registration.find(tx, agent_id)
+    if agent is None or agent.user_id != user_id:
+        raise NotFound("You have no such agent.")
+    return AgentDetail(
+        _agent(agent, _rights(tx, user_id, longest)),
+        delegation.of_agent(tx, agent_id, user_id=user_id),
+        call_record.latest_calls(tx, agent_id),
+    )
+
+
+def renew_agent(tx: Transaction, agent_id: str, *, user_id: str, refreshing: RefreshTokens) -> None:
+    """Let an agent work as long as when it was bound; 409 when it holds nothing that could be renewed."""
+    load_agent(tx, agent_id, user_id=user_id, longest=0)
+    held = [one for one in authorization_codes.of_agents(tx, user_id) if one.client_id == agent_id]
+    if not [grant for grant in held if refreshing.renew(tx, grant.id)]:
+        raise Conflict("It has nothing to renew. Connect it again with a new code.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,10 @@ class TypedCode:
         ticked = tuple(scope for scope in ASSISTANT if form.get(f"scope:{scope}") == "on")
         return cls(form.get("purpose", ""), ticked, form.get("label", ""), form.get("life", ""))
 
+    @classmethod
+    def for_purpose(cls, purpose: str) -> "TypedCode":
+        return cls(purpose, scope_words.purpose_scopes(purpose))
+
     @property
     def granted(self) -> tuple[str, ...]:
         own = self.purpose == scope_words.OWN_CHOICE
@@ -79,8 +83,11 @@ class AgentsPage:
         ]
 
     async def show(self, request: Request, session: SignedInSession) -> Response:
-        notice = _NOTICES.get(request.query_params.get("told", ""), "")
-        return await self._page(request, session, notice=notice)
+        """The page; a link may name the purpose to choose."""
+        query = request.query_params
+        notice = _NOTICES.get(query.get("told", ""), "")
+        typed = TypedCode.for_purpose(query.get("purpose", scope_words.USUAL_PURPOSE))
+        return await self._page(request, session, notice=notice, typed=typed)
 
     async def make(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Create a delegation code and show it once."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import formatdate
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, cast
 
 from negotiator.caller import Caller, RetiringCredential, anonymous_caller
 from negotiator.errors import (
@@ -133,6 +133,14 @@ class ResponseContext:
         return headers
 
 
+class CallObserver(Protocol):
+    """Hears of every call whose credential was valid."""
+
+    def note(self, caller: Caller, operation: str, subject: str, refusal: Refusal | None) -> None:
+        """`subject` is the id that the call was about, empty for none; `refusal` how it was refused."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Pipeline:
     """What all endpoints share."""
@@ -141,6 +149,7 @@ class Pipeline:
     limits: RateLimits
     refusals: RefusalRenderer
     store: Store
+    calls: CallObserver
 
     async def charge(
         self,
@@ -249,12 +258,36 @@ async def run(
     A call is charged to its credential if that is valid, else to its address. The operation's writes happen only while
     the credential is still valid.
     """
-    baseline, public = operation.baseline, operation.access != "bearer"
     try:
         caller = await incoming.identify(operation)
     except Refusal:
-        await pipeline.charge(anonymous_caller(incoming.address), None, context, baseline=baseline)
+        await pipeline.charge(
+            anonymous_caller(incoming.address), None, context, baseline=operation.baseline
+        )
         raise
+    subject = ""
+    try:
+        call = await _admitted(operation, pipeline, incoming, context, caller)
+        subject = str(getattr(call.input, "id", ""))
+        with write_condition(partial(pipeline.guard.check, caller=caller)):
+            result = await operation.run(call)
+    except Refusal as refusal:
+        pipeline.calls.note(caller, operation.name, subject, refusal)
+        raise
+    answer = result if isinstance(result, Answer) else Answer(result, operation.status)
+    pipeline.calls.note(caller, operation.name, subject or _made(operation, answer), None)
+    return answer
+
+
+async def _admitted(
+    operation: Operation,
+    pipeline: Pipeline,
+    incoming: IncomingCall,
+    context: ResponseContext,
+    caller: Caller,
+) -> Call[Any]:
+    """The call after guard, limits and input; raises their refusals."""
+    baseline, public = operation.baseline, operation.access != "bearer"
     since = time.monotonic()
     context.retiring = caller.retiring
     await pipeline.admit(operation, caller, context)
@@ -280,9 +313,15 @@ async def run(
         _once(operation, caller, incoming.key(), parsed),
     )
     await pipeline.confirm(caller, since)
-    with write_condition(partial(pipeline.guard.check, caller=caller)):
-        result = await operation.run(call)
-    return result if isinstance(result, Answer) else Answer(result, operation.status)
+    return call
+
+
+def _made(operation: Operation, answer: Answer) -> str:
+    """The id of what a creating operation made, empty for any other."""
+    body: Any = answer.body
+    if not operation.creates or not isinstance(body, dict):
+        return ""
+    return str(cast("dict[str, Any]", body).get("id", ""))
 
 
 def _once(

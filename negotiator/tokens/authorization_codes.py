@@ -49,6 +49,11 @@ _PROLONG = Statement(
     .where(col(_row.id) == bindparam("grant"))
     .values(expires_at=bindparam("until", type_=BigInteger))
 )
+_RENEW = Statement(
+    update(_row)
+    .where(col(_row.id) == bindparam("grant"))
+    .values(renewed_at=bindparam("now", type_=BigInteger))
+)
 _OF = Query(
     select(_row.id).where(
         col(_row.user_id) == bindparam("user"), col(_row.client_id) == bindparam("client")
@@ -139,6 +144,7 @@ def _keep(
         code_used_at=used_at,
         auth_time=granted.auth_time,
         created_at=now,
+        renewed_at=None,
         expires_at=now + CODE_LIFE * 1000,
     )
     audit.record(
@@ -197,6 +203,11 @@ def is_live(tx: Transaction, grant_id: str) -> bool:
 def extend(tx: Transaction, grant_id: str, *, until: int) -> None:
     """Set the time until which the grant's row is needed (milliseconds)."""
     tx.run(_PROLONG, grant=grant_id, until=until)
+
+
+def mark_renewed(tx: Transaction, grant_id: str) -> None:
+    """Let the grant's longest life count from now."""
+    tx.run(_RENEW, grant=grant_id, now=values.now())
 
 
 def end(tx: Transaction, grant_id: str, *, client_id: str, actor: str, reason: str) -> None:

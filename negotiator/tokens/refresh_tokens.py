@@ -27,6 +27,15 @@ _USE = Statement(
     .where(col(_row.digest) == bindparam("token"), col(_row.used_at).is_(None))
     .values(used_at=bindparam("now", type_=BigInteger))
 )
+_PROLONG = Statement(
+    update(_row)
+    .where(
+        col(_row.authorization) == bindparam("grant"),
+        col(_row.used_at).is_(None),
+        col(_row.expires_at) > bindparam("now", type_=BigInteger),
+    )
+    .values(expires_at=bindparam("until", type_=BigInteger))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +50,8 @@ class NewRefreshToken:
 class RefreshTokens:
     """Issues, rotates and finds refresh tokens.
 
-    A token expires `life` seconds after it was issued and at most `longest` seconds after its grant, however often
-    tokens of the grant were used.
+    A token expires `life` seconds after it was issued and at most `longest` seconds after its grant or the user's last
+    renewal of it, however often tokens of the grant were used.
     """
 
     pepper: bytes
@@ -103,4 +112,14 @@ class RefreshTokens:
             raise invalid_grant_refusal("The refresh token is not valid.")
         if not tx.run(_USE, token=row.digest, now=values.now()):
             raise replay_refusal(grant)
-        return grant, self.issue(tx, grant.id, granted_at=grant.created_at, key=key)
+        granted_at = grant.renewed_at or grant.created_at
+        return grant, self.issue(tx, grant.id, granted_at=granted_at, key=key)
+
+    def renew(self, tx: Transaction, grant_id: str) -> bool:
+        """Give a live grant and its refresh token the time that they had when they were new; False when it has none."""
+        until = values.now() + min(self.life, self.longest) * 1000
+        if not tx.run(_PROLONG, grant=grant_id, until=until, now=values.now()):
+            return False
+        authorization_codes.mark_renewed(tx, grant_id)
+        authorization_codes.extend(tx, grant_id, until=until)
+        return True

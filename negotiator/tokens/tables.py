@@ -98,7 +98,8 @@ class AuthorizationGrant(TableModel, table=True):
     `issuer` and `identity` name the OpenID provider that signed the user in, if one did. `resource` lists the
     resources of the request, space-delimited; empty means the whole service. Only the keyed digest of the code is
     stored. `key` is the thumbprint of the key that the client must prove to redeem the code, if the request named one.
-    `expires_at` is when the code and all tokens from it have expired.
+    `renewed_at` is when the user last renewed it; its longest life counts from then. `expires_at` is when the code and
+    all tokens from it have expired.
     """
 
     __tablename__ = "authorizations"
@@ -123,6 +124,7 @@ class AuthorizationGrant(TableModel, table=True):
     code_used_at: int | None = Field(sa_type=BigInteger)
     auth_time: int = Field(sa_type=BigInteger)
     created_at: int = Field(sa_type=BigInteger)
+    renewed_at: int | None = Field(default=None, sa_type=BigInteger)
     expires_at: int = Field(sa_type=BigInteger, index=True)
 
 

@@ -40,7 +40,21 @@ def upgrade() -> None:
         postgresql_where=sa.text("user_id IS NOT NULL"),
     )
     op.create_table(
+        "agent_calls",
+        sa.Column("agent", sa.String(), nullable=False),
+        sa.Column("operation", sa.String(), nullable=False),
+        sa.Column("subject", sa.String(), nullable=False),
+        sa.Column("error", sa.String(), nullable=False),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.Column("count", sa.Integer(), nullable=False),
+        sa.Column("description", sa.String(), nullable=False),
+        sa.Column("needs", sa.String(), nullable=False),
+        sa.PrimaryKeyConstraint("agent", "operation", "subject", "error"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
         "agents",
+        "agent_calls",
         sa.Column("id", sa.String(), nullable=False),
         sa.Column("service", sa.String(), nullable=False),
         sa.Column("name", sa.String(), nullable=False),
@@ -123,6 +137,7 @@ def upgrade() -> None:
         sa.Column("code_used_at", sa.BigInteger(), nullable=True),
         sa.Column("auth_time", sa.BigInteger(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("renewed_at", sa.BigInteger(), nullable=True),
         sa.Column("expires_at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("code_digest"),
