@@ -42,6 +42,7 @@ EVENTS: Final = (
     "user.signed_in",
     "user.sign_in_refused",
     "user.password_changed",
+    "user.reset_requested",
     "passkey.added",
     "passkey.removed",
     "issuer.added",

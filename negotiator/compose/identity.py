@@ -22,6 +22,7 @@ from negotiator.console.authorization_page import AuthorizationPage
 from negotiator.console.passkey_ceremonies import PasskeyCeremonies
 from negotiator.console.passkey_pages import AccountPasskeys, PasskeySignIn
 from negotiator.console.password_check import PasswordChecker
+from negotiator.console.password_reset_pages import ForgottenPasswordPage, NewPasswordPage
 from negotiator.console.provider_sign_in import PROVIDER_RETURN_PATH, ProviderSignInPages
 from negotiator.console.sign_in_pages import FirstUserPage, SignInPage
 from negotiator.scopes import OPENID
@@ -163,17 +164,22 @@ def build_user_pages(services: Services, delegations: Delegations) -> Component:
     name = settings.oidc_name if provider else ""
     ceremonies = PasskeyCeremonies(settings.base_url, services.secret)
     has_passkeys = ceremonies.are_possible
-    sign_in = SignInPage(page_router, passwords, name, has_passkeys)
+    sign_in = SignInPage(page_router, passwords, name, has_passkeys, bool(settings.smtp_url))
     account = AccountPage(page_router, passwords, has_passkeys)
     pages = [
         *page_router.pages.routes(),
         *sign_in.routes(),
         *FirstUserPage(page_router, services.secret).routes(),
+        *NewPasswordPage(page_router, services.secret).routes(),
         *account.routes(),
         *ApprovalPage(page_router, passwords, delegations, name).routes(),
     ]
     if "assistant" in settings.services:
         pages += AgentsPage(page_router, delegations, ConsentConnections()).routes()
+    if settings.smtp_url:
+        pages += ForgottenPasswordPage(
+            page_router, passwords, services.mailer, services.secret
+        ).routes()
     if has_passkeys:
         pages += PasskeySignIn(page_router, ceremonies, passwords, sign_in).routes()
         pages += AccountPasskeys(page_router, ceremonies, account).routes()

@@ -31,6 +31,7 @@ HEADINGS: Final = {
     403: "You may not do that",
     404: "There is nothing here",
     405: "This address is for programs",
+    410: "This link does not work any more",
     413: "That is too large",
     422: "Something is missing or wrong",
     429: "A moment, please",

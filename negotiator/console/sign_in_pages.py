@@ -32,13 +32,15 @@ _NOTICES: Final = {
 class SignInPage:
     """Signs users in by password. `provider` is the name on the button of the OpenID provider, if there is one.
 
-    `has_passkeys` is whether browsers offer passkeys at this address.
+    `has_passkeys` is whether browsers offer passkeys at this address, `sends_mail` whether a forgotten password is
+    replaced by mail.
     """
 
     router: PageRouter
     passwords: PasswordChecker
     provider: str = ""
     has_passkeys: bool = False
+    sends_mail: bool = False
 
     def routes(self) -> list[Route]:
         return [
@@ -103,6 +105,7 @@ class SignInPage:
             again=again,
             provider=self.provider,
             has_passkeys=self.has_passkeys,
+            sends_mail=self.sends_mail,
         )
 
 

@@ -1,5 +1,6 @@
 """The service as a process group of its own, behind uvicorn with workers."""
 
+import asyncio
 import itertools
 import os
 import signal
@@ -8,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -98,6 +100,11 @@ class Server:
             return await store.write(unit)
         finally:
             await store.close()
+
+    def change_now(self, unit: Callable[[Transaction], Any]) -> Any:
+        """The same for a test without an event loop of its own, also where a browser runs one."""
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(asyncio.run, self.change(unit)).result()
 
     @property
     def database(self) -> Path:

@@ -1,9 +1,7 @@
 """Passkeys in a real browser with an authenticator of its own: added on the account page, and the way in by it."""
 
-import asyncio
 import re
 from collections.abc import Generator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 import pytest
@@ -46,10 +44,7 @@ UNOFFERED: Final = "PublicKeyCredential.isConditionalMediationAvailable = async 
 
 def sign_in_methods(server: Server) -> list[str]:
     """What the audit trail says of sign-ins, newest first."""
-    with ThreadPoolExecutor(1) as thread:  # this one runs the browser's event loop
-        events = thread.submit(
-            asyncio.run, server.change(lambda tx: audit.latest_events(tx, 50))
-        ).result()
+    events = server.change_now(lambda tx: audit.latest_events(tx, 50))
     return [each.event for each in events if each.event.startswith("user.sign")]
 
 
