@@ -27,6 +27,7 @@ from negotiator.memory.wins_routes import WinRoutes
 from negotiator.negotiations import queries, tactic_queries
 from negotiator.negotiations.advice_routes import NegotiationAdvice
 from negotiator.negotiations.advisor import build_advisor
+from negotiator.negotiations.outcome_routes import OutcomeRoutes
 from negotiator.negotiations.past_evidence import PastEvidenceReader
 from negotiator.negotiations.plan_routes import BattlePlans
 from negotiator.negotiations.plans.evidence import AlternativeLead, LeadFinder, NoLeads
@@ -213,6 +214,7 @@ def build_assistant(services: Services) -> Component:
         Negotiations(store, cursors),
         NegotiationAdvice(store, past, advisor),
         UsageRoutes(store),
+        OutcomeRoutes(store),
         BattlePlans(store, cursors, advisor, leads, past),
         Tactics(store, cursors, advisor, past, recogniser),
         memory.memories,

@@ -15,6 +15,7 @@ from negotiator.console.memories_page import MemoriesPage
 from negotiator.console.negotiations_page import NegotiationsPage
 from negotiator.console.page_calls import PageCalls
 from negotiator.console.prepare_page import PreparePage
+from negotiator.console.wins_page import WinsPage
 from negotiator.console.workspace_offer_forms import WorkspaceOfferForms
 from negotiator.console.workspace_page import WorkspacePage
 from negotiator.console.workspace_power_forms import WorkspacePowerForms
@@ -62,6 +63,7 @@ def build_console(
         *WorkspacePage(router, calls).routes(),
         *MemoriesPage(router, calls).routes(),
         *_agent_page(services, calls).routes(),
+        *WinsPage(router, calls).routes(),
     )
 
 

@@ -189,6 +189,7 @@ def _page_router(
         *((NavigationEntry("live", LIVE_PATH, "On the call"),) if assistant else ()),
         *((NavigationEntry("agents", "/agents", "Agents"),) if assistant else ()),
         *((NavigationEntry("memories", "/memories", "What you know"),) if assistant else ()),
+        *((NavigationEntry("wins", "/wins", "What it brought"),) if assistant else ()),
         *((NavigationEntry("tools", "/tools", "Tools"),) if directory else ()),
     ]
     home = "/agents" if assistant else "/account"

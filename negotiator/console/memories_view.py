@@ -111,7 +111,8 @@ def belief_text(view: Mapping[str, Any]) -> str:
     if is_waiting(view):
         return "Not believed until you have looked at it"
     if view["trust"] >= _CONFIRMED:
-        return "You wrote it" if view["source"]["type"] == "user" else "You confirmed it"
+        own = view["source"]["type"] == "user"
+        return "Believed: you wrote it" if own else "Believed: you confirmed it"
     return "Believed: your agent wrote it" if view["trust"] == _TRUSTED else "Hardly believed"
 
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
+from negotiator.negotiations.plain_text import number_text
 from negotiator.negotiations.schemas_negotiations import NegotiationBody
 from negotiator.negotiations.terms import Terms
 from negotiator.negotiations.terms_parsing import parse_terms
@@ -75,6 +76,11 @@ def days_left(deadline: str, now: datetime) -> str:
     if days < 0:
         return "yesterday" if days == -1 else f"{-days} days ago"
     return "1 day left" if days == 1 else f"{days} days left"
+
+
+def percent_text(share: float) -> str:
+    """A fraction of the API as a percentage: `12.5 %`."""
+    return f"{number_text(round(Decimal(str(share)) * 100, 1))} %"
 
 
 @dataclass(frozen=True, slots=True)

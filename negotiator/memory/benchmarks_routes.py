@@ -10,6 +10,11 @@ from negotiator import values
 from negotiator.http.operation import Call, Operation, ToolOffer
 from negotiator.memory import benchmarks_figures
 from negotiator.memory.benchmarks_queries import BenchmarkCell
+from negotiator.memory.benchmarks_statistics import (
+    MAX_CONTRIBUTOR_SHARE,
+    MIN_CONTRIBUTORS,
+    MIN_DEAL_AGE_DAYS,
+)
 from negotiator.memory.schemas_wins import Currency, WinRole
 from negotiator.memory.wins_savings import gains_when_higher
 from negotiator.schema import Strict
@@ -65,10 +70,28 @@ class BenchmarkFigures(TypedDict):
     reason: str | None
 
 
+class PrivacyFloorView(TypedDict):
+    """Others' figures need this many `contributors`, none with more than `largest_share` of the value, and deals that
+    closed at least `days` ago.
+    """
+
+    contributors: int
+    largest_share: float
+    days: int
+
+
 class BenchmarksView(BenchmarkFigures):
-    """The caller's own figures, with those of other contributors."""
+    """The caller's own figures, with those of other contributors and what those need."""
 
     contributors: BenchmarkFigures
+    floor: PrivacyFloorView
+
+
+_FLOOR: Final[PrivacyFloorView] = {
+    "contributors": MIN_CONTRIBUTORS,
+    "largest_share": float(MAX_CONTRIBUTOR_SHARE),
+    "days": MIN_DEAL_AGE_DAYS,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +127,7 @@ class BenchmarkRoutes:
             return {
                 **benchmarks_figures.own_figures(tx, owner, cell, now),
                 "contributors": contributors,
+                "floor": _FLOOR,
             }
 
         return await self.store.scan(unit)

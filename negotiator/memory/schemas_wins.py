@@ -6,6 +6,7 @@ from pydantic import AfterValidator, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from negotiator.http.cursors import Cursor
+from negotiator.memory.schemas_memories import MemorySourceView
 from negotiator.schema import MergePatch, SchemaKeyword, Strict, example_schema
 from negotiator.values import (
     CURRENCY_PATTERN,
@@ -218,7 +219,10 @@ class SavingsEvidence(TypedDict):
 
 
 class WinView(TypedDict):
-    """A win as its owner sees it; amounts are decimal strings, `savings_rate` a fraction of the baseline."""
+    """A win as its owner sees it; amounts are decimal strings, `savings_rate` a fraction of the baseline.
+
+    `source` says who recorded it.
+    """
 
     id: str
     negotiation_id: str | None
@@ -246,6 +250,7 @@ class WinView(TypedDict):
     notes: str | None
     visibility: str
     memory_id: str | None
+    source: MemorySourceView
     origin: Origin
     revision: int
     created_at: str

@@ -133,7 +133,12 @@ def save(tx: Transaction, owner: str, view: WinDocument, columns: dict[str, Any]
 
 def list_for_export(tx: Transaction, owner: str) -> list[WinDocument]:
     """All of an owner's wins, oldest first, each with `type`."""
-    return [{"type": "win", **_view(row)} for row in tx.all(_ALL, holder=owner)]
+    return [{"type": "win", **win} for win in list_all(tx, owner)]
+
+
+def list_all(tx: Transaction, owner: str) -> list[WinDocument]:
+    """All of an owner's wins, oldest first."""
+    return [_view(row) for row in tx.all(_ALL, holder=owner)]
 
 
 def delete_win(tx: Transaction, owner: str, win: str) -> None:
@@ -142,7 +147,9 @@ def delete_win(tx: Transaction, owner: str, win: str) -> None:
 
 def _view(row: Any) -> WinDocument:
     _, document, memory, origin = row
-    return {**orjson.loads(document), "memory_id": memory, "origin": origin}
+    win = orjson.loads(document)
+    before = {"type": "agent", "client_id": origin, "at": win["created_at"]}
+    return {"source": before, **win, "memory_id": memory, "origin": origin}
 
 
 _NEWEST: Final = 1000

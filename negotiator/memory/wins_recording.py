@@ -51,12 +51,18 @@ def validated_savings(body: NewWin) -> WinSavings:
 def describe_win(body: NewWin, saved: WinSavings) -> str:
     """The win in one sentence, for its memory."""
     percent = format((saved.rate * 100).quantize(Decimal("0.1")).normalize(), "f")
+    subject = " ".join(word for word in (body.category, body.kind) if word != "other") or "deal"
     who = f" with {body.counterparty}" if body.counterparty else ""
-    helped = [used.tactic_id for used in body.tactics_used if used.helped > 0]
+    helped = [
+        used.tactic_id.removeprefix("tac_").replace("_", " ")
+        for used in body.tactics_used
+        if used.helped > 0
+    ]
     parts = [
-        f"{body.category} {body.kind}{who} as {body.role}: {percent} % against the "
-        f"{body.baseline.kind.replace('_', ' ')} of {format_money(body.baseline.amount, body.currency)} "
-        f"{body.currency}, agreed at {format_money(body.achieved.amount, body.currency)}, "
+        f"{subject[:1].upper()}{subject[1:]}{who} as {body.role}: agreed at "
+        f"{format_money(body.achieved.amount, body.currency)} {body.currency} against the "
+        f"{body.baseline.kind.replace('_', ' ')} of {format_money(body.baseline.amount, body.currency)}, "
+        f"{percent} % {'better' if saved.rate >= 0 else 'less'}, "
         f"{format_money(saved.total, body.currency)} {body.currency} in all."
     ]
     if helped:
@@ -84,6 +90,7 @@ def record_win(
     view = {
         "id": key,
         **_author_members(body, saved),
+        "source": {"type": writer.author, "client_id": writer.client_id, "at": now},
         "origin": None,
         "revision": 1,
         "created_at": now,

@@ -7,7 +7,7 @@ from typing import Any, Final
 from negotiator.http.cursors import Cursors
 from negotiator.http.input import validate
 from negotiator.http.operation import Answer, Call, Operation, ToolOffer
-from negotiator.memory import wins_queries, wins_recording
+from negotiator.memory import wins_queries, wins_recording, wins_summary
 from negotiator.memory.memories_lifecycle import ReferenceChecks
 from negotiator.memory.memories_queries import StoredEmbedding
 from negotiator.memory.memories_routes import memory_writer
@@ -22,8 +22,9 @@ from negotiator.memory.schemas_wins import (
     WinView,
 )
 from negotiator.memory.searchable_text import EmbeddedText, MemoryEmbedder
+from negotiator.memory.wins_summary import WinSummaryView
 from negotiator.memory.wins_totals import win_totals
-from negotiator.schema import apply_merge_patch
+from negotiator.schema import NoInput, apply_merge_patch
 from negotiator.scopes import MEMORIES_READ, MEMORIES_WRITE
 from negotiator.store.store import Store
 from negotiator.values import milliseconds
@@ -68,6 +69,16 @@ class WinRoutes:
                 output=WinTotals,
                 scopes=READ_SCOPES,
                 refusals=(422,),
+                tag="wins",
+            ),
+            Operation(
+                name="get_win_summary",
+                method="GET",
+                path="/api/wins/summary",
+                summary="What your wins brought: over time, by category, counterparty, agent and baseline",
+                run=self.summarise,
+                output=WinSummaryView,
+                scopes=READ_SCOPES,
                 tag="wins",
             ),
             Operation(
@@ -155,6 +166,13 @@ class WinRoutes:
         owner, since = call.caller.principal, milliseconds(call.input.since) or 0
         found = await self.store.scan(lambda tx: wins_queries.closed_wins(tx, owner, since))
         return {"items": win_totals(found)}
+
+    async def summarise(self, call: Call[NoInput]) -> WinSummaryView:
+        """The sums over all of the owner's wins, each currency by itself."""
+        owner = call.caller.principal
+        return await self.store.scan(
+            lambda tx: wins_summary.summarise_wins(wins_queries.list_all(tx, owner))
+        )
 
     async def get(self, call: Call[WinId]) -> Mapping[str, Any]:
         owner, query = call.caller.principal, call.input
