@@ -105,15 +105,11 @@ def lessons(
     them: Mapping[str, Any] = (negotiation["counterparty"] if negotiation else None) or {}
     about = str(them.get("name") or "")
     who, day = about or "The other side", day_text(view["created_at"])
+    tactics = _tactics(told)
     quotes: dict[str, tuple[int, str]] = {}
     for event in told:
         cue = event.get("cue")
-        if (
-            cue
-            and event["type"] == "cue"
-            and cue["evidence"]["quote"]
-            and cue["kind"] != "coaching"
-        ):
+        if cue and event["type"] == "cue" and _is_lesson(cue, tactics):
             quotes.setdefault(cue["evidence"]["quote"], (event["seq"], cue["title"]))
     found = [
         Lesson(
@@ -131,6 +127,14 @@ def lessons(
             f"{who} used “{name}” on a call on {day}" + (f": “{quote}”." if quote else "."),
             about,
         )
-        for place, (name, quote) in enumerate(_tactics(told))
+        for place, (name, quote) in enumerate(tactics)
     ]
     return [one for one in found if len(one.text) <= _LONGEST][:MAX_LESSONS]
+
+
+def _is_lesson(cue: Mapping[str, Any], tactics: Sequence[tuple[str, str]]) -> bool:
+    """Whether a card's words say more than a figure, which the ledger has, or a tactic, which is named by itself."""
+    quote = str(cue["evidence"]["quote"])
+    is_theirs = cue["kind"] != "coaching" and not cue["family"].startswith("figure:")
+    named = any(quote in said or said in quote for _, said in tactics if said)
+    return bool(quote) and is_theirs and not named

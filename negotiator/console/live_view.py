@@ -24,7 +24,6 @@ GAPS: Final = {
     "paused": "Paused",
     "resumed": "Listening again",
     "gap": "Some sound was lost here",
-    "lag": "Recognition was behind here",
     "not_heard": "Nobody was free to hear this",
     "engine_restarted": "Recognition began anew here",
 }
@@ -34,12 +33,23 @@ _UNBOUND: Final = "A call without a negotiation"
 _MINUTE: Final = 60
 
 
-def engine_words(engine: Mapping[str, Any]) -> str:
-    """Who hears a call when this server does, and how well; empty where no recogniser is installed."""
+@dataclass(frozen=True, slots=True)
+class EngineWords:
+    """Who hears a call when the browser does not, and how well; empty where no recogniser is installed."""
+
+    who: str = ""
+    note: str = ""
+
+
+def engine_words(engine: Mapping[str, Any]) -> EngineWords:
+    """The words for the engine of a session or of the list of sessions."""
     if engine["id"] in {"text", "none"}:
-        return ""
-    where = engine["processor"] or "this server"
-    return f"The sound goes to {where}. {engine['quality_note']}"
+        return EngineWords()
+    if engine["processor"]:
+        who = f"The sound goes to {engine['processor']}, which recognises the words."
+    else:
+        who = "This server hears; the sound stays on it and is not stored."
+    return EngineWords(who, engine["quality_note"])
 
 
 @dataclass(frozen=True, slots=True)

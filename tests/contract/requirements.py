@@ -357,6 +357,11 @@ REQUIREMENTS: Final = {
     "8.7:figures": "a final says of each figure what it is and whose; only offers enter the ledger",
     "8.7:offers": "detected prices enter the ledger of the bound negotiation unconfirmed",
     "8.8:feedback": "feedback on a card teaches its owner's cues and nobody else's",
+    "8.9:consent": "the page of a call opens a session once the notice was read and agreed to",
+    "8.9:hears": "the page of a call says who hears",
+    "8.9:limits": "neither the page of a call nor a message to it shows a limit or a target",
+    "8.9:continues": "after a break the page of a call loses no line and shows none twice",
+    "8.9:lessons": "only the lessons that are ticked become memories",
     # 9: tools directory
     "9.1:self-registration": "an agent registers itself and gets key, client id, scopes, allowance",
     "9.1:record": "the credential record has six members of the given types",

@@ -14,7 +14,8 @@ def test_every_requirement_has_a_test_and_every_cited_one_exists() -> None:
     for package in (tests.contract, tests.attack, tests.api):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
-    for name in ("cli.test_demo", "http.test_limit_stores", "test_process_survival"):
+    live = ("cli.test_demo", "console.test_live_call", "http.test_limit_stores")
+    for name in (*live, "test_process_survival"):
         importlib.import_module(f"tests.live.{name}")
     assert not REQUIREMENTS.keys() - CITED.keys(), "required, and proved by no test"
     assert not CITED.keys() - REQUIREMENTS.keys(), "cited, and required nowhere"

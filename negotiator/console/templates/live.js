@@ -60,10 +60,11 @@
     if (!answer.ok) throw new Error(`The server refused this (${answer.status}).`);
     return answer;
   };
-  const complain = (text) => { ui.problem.textContent = text; ui.problem.hidden = !text; };
+  let ofNetwork = false;
+  const complain = (text, network = false) => { ofNetwork = network; ui.problem.textContent = text; ui.problem.hidden = !text; };
   const showState = () => {
-    const [text, on] = !connected() ? ["Reconnecting…", false] : paused ? ["Paused", false] : hears === "typing" ? ["Typing", true]
-      : !listening ? ["Not listening yet", false] : muted ? ["Muted", false] : ["Listening", true];
+    const [text, on] = !ready ? [lost ? "Reconnecting…" : "Connecting…", false] : paused ? ["Paused", false] : hears === "typing" ? ["Typing", true]
+      : !listening ? ["Not started", false] : muted ? ["Muted", false] : ["Listening", true];
     if (ui.state.textContent !== text) ui.state.textContent = text;
     ui.state.classList.toggle("on", on);
     ui.state.classList.toggle("bad", text === "Reconnecting…");
@@ -157,6 +158,7 @@
         showLine(event.utterance_id, event.speaker, event.text ?? "(not kept)", "").dataset.seq = event.seq;
         unheard.delete(event.utterance_id);
         const sent = sentAt.get(event.utterance_id), heard = audio.position(event.speaker);
+        showLatency("recognition behind by", "");
         if (sent) showLatency("Words after", seconds(performance.now() - sent));
         else if (heard && event.end_ms !== null) showLatency("Words after", seconds(Math.max(0, heard - event.end_ms)));
         break;
@@ -171,6 +173,7 @@
       case "offer": document.body.dispatchEvent(new CustomEvent("figures")); break;
       case "notice":
         if (event.code === "paused" || event.code === "resumed") { paused = event.code === "paused"; showState(); hearAgain(); }
+        if (event.detail?.fatal) complain(event.detail.description);
         if (gaps[event.code]) showLine("", "", gaps[event.code], "").dataset.seq = event.seq;
         break;
       case "ended": over = true; stopHearing(); location.assign(place); break;
@@ -178,15 +181,15 @@
   };
 
   /* The socket. A ticket opens it once; `start` says from which number to go on. */
-  let socket = null, ready = false, tries = 0, timer = 0, spokeAt = 0, pingAt = 0, opening = false, takenOver = false;
-  const connected = () => ready;
+  let socket = null, ready = false, tries = 0, timer = 0, spokeAt = 0, pingAt = 0, opening = false, takenOver = false, lost = false;
   const send = (message) => {
     if (!ready || socket.readyState !== WebSocket.OPEN) return false;
     socket.send(typeof message === "object" && !(message instanceof Uint8Array) ? JSON.stringify(message) : message);
     return true;
   };
-  const drop = (soon) => {
+  const drop = (soon, planned = false) => {
     const old = socket;
+    lost = !planned;
     socket = null;
     ready = false;
     if (old) { old.onclose = old.onmessage = old.onopen = null; old.close(); }
@@ -215,7 +218,7 @@
         drop(event.code === 1000);
       };
     } catch (problem) {
-      if (navigator.onLine) complain(problem instanceof TypeError ? "" : problem.message);
+      if (navigator.onLine) complain(problem instanceof TypeError ? "" : problem.message, true);
       opening = false;
       drop(false);
     }
@@ -226,8 +229,9 @@
     switch (message.type) {
       case "ready":
         ready = true;
+        lost = false;
         tries = 0;
-        complain("");
+        if (ofNetwork) complain("");
         audio.begin(message.audio_ms);
         for (const said of unheard.values()) send(said);
         showState();
@@ -235,7 +239,10 @@
         break;
       case "ack": if (message.of === "text") unheard.delete(message.utterance_id); break;
       case "pong": showLatency("Network", seconds(performance.now() - pingAt)); break;
-      case "transcript.partial": showLine(message.utterance_id, message.speaker, message.text, "partial"); break;
+      case "transcript.partial":
+        if (message.text) showLine(message.utterance_id, message.speaker, message.text, "partial");
+        else if (!lineOf(message.utterance_id)?.dataset.seq) lineOf(message.utterance_id)?.remove();
+        break;
       case "lag": showLatency("recognition behind by", message.behind_ms > 500 ? seconds(message.behind_ms) : ""); break;
       case "error": refused(message); break;
     }
@@ -397,7 +404,7 @@
       stayAwake();
       takenOver = false;
       tries = 0;
-      if (hears === "server") drop(true);
+      if (hears === "server") drop(true, true);
       else { showState(); hearHere(); }
     } catch (problem) { complain(microphoneProblem(problem)); }
     ui.listen.disabled = false;
@@ -472,7 +479,10 @@
   });
 
   if (ui.listen) { ui.listen.hidden = false; ui.listen.focus(); }
-  if (hears === "typing") stayAwake();
+  if (hears === "typing") {
+    stayAwake();
+    hearsHere(call.dataset.language).then((here) => { find("#hear-here").hidden = !here; });
+  }
   arrange();
   connect();
 })();

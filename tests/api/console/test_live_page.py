@@ -10,6 +10,7 @@ import pytest
 import pytest_asyncio
 
 from tests.conftest import Account, Browsers, Register, bearer
+from tests.contract.requirements import covers
 from tests.helpers.agents_page import claimed, made
 from tests.helpers.form_browser import FormBrowser, redirect_path
 
@@ -93,6 +94,7 @@ async def test_the_page_teaches_and_reads_the_notice_of_the_api(caller: Caller) 
     assert view["negotiation_id"] == caller.negotiation
 
 
+@covers("8.9:consent")
 @pytest.mark.asyncio
 async def test_nothing_is_heard_before_everybody_agreed(caller: Caller) -> None:
     form = {"hears": "typing", "basis": "all_parties", "language": "de", "keep": "30_days"}
@@ -145,6 +147,7 @@ async def test_figures_that_were_named_are_confirmed_or_were_not_so(caller: Call
     assert rows[2]["package"] == {"price": "14900.00"}
 
 
+@covers("8.9:limits")
 @pytest.mark.asyncio
 async def test_nothing_on_the_page_shows_the_limit(caller: Caller) -> None:
     call = await caller.begun()
@@ -171,6 +174,7 @@ async def test_a_paused_call_takes_nothing_and_keeps_the_line(caller: Caller) ->
     assert (await caller.read(session_of(call)))["state"] == "live"
 
 
+@covers("8.9:lessons")
 @pytest.mark.asyncio
 async def test_afterwards_only_what_is_ticked_is_kept_and_all_can_be_erased(
     caller: Caller,
@@ -190,7 +194,7 @@ async def test_afterwards_only_what_is_ticked_is_kept_and_all_can_be_erased(
     kept = (await caller.read("/memories"))["items"]
     assert len(kept) == 2
     assert kept[1]["text"] == "Ask for the service book."
-    assert kept[0]["text"].startswith("Jens said on a call on ")
+    assert kept[0]["text"].startswith("Jens used “Limited budget” on a call on ")
     assert (kept[0]["kind"], kept[0]["counterparty"]) == ("counterparty", "Jens")
     assert f'href="/live/{call.rsplit("/", 1)[-1]}"' in (await caller.browser.open(LIVE)).text
     erased = await caller.browser.send(f"{call}/erase", on=call)
