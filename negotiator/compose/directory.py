@@ -11,6 +11,7 @@ from negotiator.directory import catalogue_pages
 from negotiator.directory.accounts_maintenance import IdleAgentSweep, PublishedKeyRechecks
 from negotiator.directory.accounts_registration import DirectoryRegistration
 from negotiator.directory.accounts_routes import DIRECTORY_BASELINE_BUDGET, DirectoryAccounts
+from negotiator.directory.address_reader import AddressReader
 from negotiator.directory.catalogue_pages import TOOL_PAGE_PATH, TOOLS_PAGE_PATH
 from negotiator.directory.collections_routes import Collections
 from negotiator.directory.exchange_routes import CatalogueExchange
@@ -51,7 +52,9 @@ def build_directory(services: Services) -> Component:
         CatalogueExchange(base, store, cursors, catalogue_index),
         _accounts(services, keys),
         Collections(base, store, cursors),
-        Submissions(base, store, cursors, ToolNameIndex(store)),
+        Submissions(
+            base, store, cursors, ToolNameIndex(store), AddressReader(services.client_urls)
+        ),
         Reports(store),
     ]
 

@@ -6,6 +6,8 @@ from negotiator.compose.services import Services
 from negotiator.console.collections_page import CollectionPages
 from negotiator.console.open_pages import OpenPages
 from negotiator.console.page_calls import PageCalls
+from negotiator.console.submission_pages import SubmissionPages
+from negotiator.console.submit_tool_page import SubmitToolPages
 from negotiator.console.tool_page import ToolPage
 from negotiator.console.tools_page import ToolsPage
 from negotiator.discovery.site import SiteDescription
@@ -20,6 +22,8 @@ def build_directory_pages(
     pages = OpenPages(services.page_router, calls, site)
     return (
         *ToolsPage(pages).routes(),
+        *SubmitToolPages(pages).routes(),
+        *SubmissionPages(pages).routes(),
         *ToolPage(pages).routes(),
         *CollectionPages(pages).routes(),
     )

@@ -50,12 +50,23 @@ class InstallText:
 
 
 def shown_facts(tool: Record) -> list[ShownFact]:
-    """The known facts with their evidence, in the order of the page."""
+    """The known facts in the order of the page, with the evidence of those that the common line does not cover."""
+    own = {line["field"] for line in tool["evidence"]}
+    common = "*" in own
     return [
-        ShownFact(tool_words.FACT_NAMES[field], value, *evidence_of(tool, field))
+        ShownFact(
+            tool_words.FACT_NAMES[field],
+            value,
+            *(("", "", "") if common and field not in own else evidence_of(tool, field)),
+        )
         for field, value in _values(tool)
         if value
     ]
+
+
+def common_evidence(tool: Record) -> tuple[str, str, str] | None:
+    """The evidence of every fact without its own; None where each has its own or none."""
+    return evidence_of(tool, "*") if any(one["field"] == "*" for one in tool["evidence"]) else None
 
 
 def unknown_facts(tool: Record) -> list[str]:
@@ -113,7 +124,7 @@ def _values(tool: Record) -> Iterator[tuple[str, str]]:
     yield "publisher", f"{named}{proven}"
     yield "auth", tool_words.SIGN_IN.get(tool["auth"]["type"], "")
     yield "pricing", tool_words.PRICES.get(tool["pricing"]["model"], "")
-    yield "open_source", "" if source is None else tool_words.SOURCE[str(source).lower()]
+    yield "open_source", {True: "Yes", False: "No"}.get(source, "")
     yield "licence", tool["licence"] or ""
     yield "version", tool["version"] or ""
     yield "interfaces", ", ".join(calls)

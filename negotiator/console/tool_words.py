@@ -63,7 +63,7 @@ FACT_NAMES: Final[Mapping[str, str]] = {
     "auth": "How to sign in",
     "pricing": "Price",
     "licence": "Licence",
-    "open_source": "Source",
+    "open_source": "Open source",
     "publisher": "Publisher",
     "external_ids": "Names elsewhere",
     "version": "Version",

@@ -164,11 +164,15 @@ def duplicates(tx: Transaction, draft: ToolDraft, *, of: str = "") -> dict[Canon
     return found
 
 
+_RESERVED: Final = frozenset({"submit", "submissions"})
+"""Slugs that are other pages below the page of tools."""
+
+
 def free_slug(tx: Transaction, name: str) -> str:
     """A slug for a name that no tool has or had, with a number or, after fifty, a random suffix."""
     base = slug = slugify(name)
     number = 1
-    while tx.one(_TAKEN, slug=slug) is not None:
+    while slug in _RESERVED or tx.one(_TAKEN, slug=slug) is not None:
         number += 1
         end = str(number) if number < _MAX_NUMBERED else values.new_ulid()[-8:]
         slug = f"{base[: SLUG_LENGTH - len(end) - 1].rstrip('-')}-{end}"

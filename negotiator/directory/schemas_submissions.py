@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, Literal, get_args
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
-from negotiator.directory.record_text import ProseText
+from negotiator.directory.record_text import ProseText, WebUrl
 from negotiator.directory.tool_record import ToolDraft
 from negotiator.http.cursors import Cursor
 from negotiator.schema import MergePatch, Strict, any_of_schemas, example_schema, requires_non_null
@@ -77,6 +77,30 @@ class DraftPatch(MergePatch):
     publisher: Any = None
     external_ids: Any = None
     version: Any = None
+
+
+class ReadAddress(Strict):
+    """The address of a tool: its page or its repository."""
+
+    model_config = ConfigDict(json_schema_extra=example_schema({"url": "https://tool.example/"}))
+
+    url: WebUrl = Field(max_length=2048, description="A public https address.")
+
+
+class AddressSource(TypedDict):
+    """A document at the address and the members that it states; an empty list when it could not be read."""
+
+    what: Literal["page", "llms.txt", "MCP server card", "OpenAPI description"]
+    url: str
+    states: list[str]
+
+
+class AddressReading(TypedDict):
+    """Members of a draft as the address states them, unchecked, and the documents that were asked for."""
+
+    url: str
+    draft: dict[str, Any]
+    sources: list[AddressSource]
 
 
 class SubmittedToolPath(Strict):

@@ -12,14 +12,17 @@ from negotiator.directory import (
     submissions_queries,
     submissions_transitions,
 )
+from negotiator.directory.address_reader import AddressReader
 from negotiator.directory.listing_routes import TOOL_PATH, TOOLS_PATH
 from negotiator.directory.name_index import ToolNameIndex
 from negotiator.directory.schemas_submissions import (
+    AddressReading,
     AppealSubmission,
     EditSubmission,
     EditTool,
     ListSubmissions,
     NewTool,
+    ReadAddress,
     SubmissionId,
     SubmissionList,
     SubmissionView,
@@ -53,6 +56,7 @@ class Submissions:
     store: Store
     cursors: Cursors
     name_index: ToolNameIndex
+    reader: AddressReader
 
     def operations(self) -> list[Operation]:
         return [
@@ -84,6 +88,18 @@ class Submissions:
                     ),
                     leave_out=_SELDOM,
                 ),
+                tag=_TAG,
+            ),
+            Operation(
+                name="read_tool_address",
+                method="POST",
+                path="/api/v1/tools/read-address",
+                summary="Read what a tool's address says about it, as a draft to mend; nothing is stored",
+                run=self.read_address,
+                input=ReadAddress,
+                output=AddressReading,
+                scopes=WRITE,
+                refusals=(400, 422, 503),
                 tag=_TAG,
             ),
             Operation(
@@ -197,6 +213,16 @@ class Submissions:
             )
 
         return self._accepted(await self.store.write(call.once(unit)))
+
+    async def read_address(self, call: Call[ReadAddress]) -> dict[str, Any]:
+        """What the documents at an address state; each fetch counts against a budget of the caller's."""
+        url = call.input.url
+        draft, sources = await self.reader.read(url, call.caller.principal)
+        told = [
+            {"what": each.what, "url": each.url, "states": sorted(each.found or ())}
+            for each in sources
+        ]
+        return {"url": url, "draft": draft, "sources": told}
 
     async def request(self, call: Call[EditTool]) -> Answer:
         """Propose a change to a tool."""

@@ -13,7 +13,13 @@ from urllib.parse import urlsplit
 
 from negotiator import values
 from negotiator.errors import TooManyRequests, Unavailable
-from negotiator.trust.fetch import FetchedDocument, Fetcher, FetchFailed
+from negotiator.trust.fetch import (
+    FetchedDocument,
+    FetchedText,
+    Fetcher,
+    FetchFailed,
+    FetchRedirected,
+)
 
 AT_ONCE: Final = 32
 """Fetches for clients that run at once."""
@@ -27,6 +33,7 @@ REMEMBERED: Final = 1024
 FETCHES: Final = "fetches"
 HOSTS: Final = "hosts"
 
+Fetched = FetchedDocument | FetchedText
 Charge = Callable[[str, str], Awaitable[int]]
 """Takes one call of a budget for a key; returns 0, or the seconds to wait when the budget is empty."""
 
@@ -42,7 +49,7 @@ class ClientUrlFetcher:
         self._clock = clock
         self._failures: OrderedDict[str, tuple[int, str]] = OrderedDict()
         self._good: OrderedDict[str, None] = OrderedDict()
-        self._flights: dict[tuple[str, int], asyncio.Task[FetchedDocument | FetchFailed]] = {}
+        self._flights: dict[tuple[str, int], asyncio.Task[Fetched | FetchFailed]] = {}
 
     async def document(self, url: str, *, limit: int, address: str | None) -> FetchedDocument:
         """The document, at most `limit` bytes; raises `FetchFailed`, `TooManyRequests` for an empty budget, and
@@ -51,22 +58,21 @@ class ClientUrlFetcher:
         `address` is the client's. None means that the service itself checks a known document again: no budget is
         charged, and a remembered failure does not count.
         """
-        if address is not None and (failure := self._remembered(url)):
-            raise FetchFailed(failure)
-        flight = self._flights.get((url, limit))
-        if flight is None:
-            if address is not None:
-                await self._pay(url, address)
-            # Another call may have begun the same fetch while this one was charged.
-            flight = self._flights.get((url, limit))
-        if flight is None:
-            if address is not None and len(self._flights) >= AT_ONCE:
-                # Waiting for a connection here would count as a timeout of the host.
-                raise Unavailable("Too many documents are being fetched now.", retry_after=_SOON)
-            flight = self._flights[url, limit] = asyncio.create_task(self._fetch(url, limit))
-        found = await asyncio.shield(flight)
-        if isinstance(found, FetchFailed):
-            raise found
+        found = await self._shared(
+            (url, limit), lambda: self._pool.document(url, limit=limit), address=address
+        )
+        assert isinstance(found, FetchedDocument)  # noqa: S101  what the pool answers
+        return found
+
+    async def text(self, url: str, *, limit: int, address: str) -> FetchedText:
+        """The page or text at the URL, cut at `limit` bytes, under the same budgets; raises as `document` does.
+
+        A redirect is raised as `FetchRedirected`.
+        """
+        found = await self._shared(
+            (url, -limit), lambda: self._pool.text(url, limit=limit), address=address
+        )
+        assert isinstance(found, FetchedText)  # noqa: S101  what the pool answers
         return found
 
     async def json(self, url: str, *, limit: int, address: str | None) -> dict[str, Any]:
@@ -91,6 +97,33 @@ class ClientUrlFetcher:
         await asyncio.gather(*flights, return_exceptions=True)
         await self._pool.close()
 
+    async def _shared(
+        self,
+        key: tuple[str, int],
+        fetch: Callable[[], Awaitable[Fetched]],
+        *,
+        address: str | None,
+    ) -> Fetched:
+        """What `fetch` answers; calls with the same key share one fetch."""
+        url = key[0]
+        if address is not None and (failure := self._remembered(url)):
+            raise FetchFailed(failure)
+        flight = self._flights.get(key)
+        if flight is None:
+            if address is not None:
+                await self._pay(url, address)
+            # Another call may have begun the same fetch while this one was charged.
+            flight = self._flights.get(key)
+        if flight is None:
+            if address is not None and len(self._flights) >= AT_ONCE:
+                # Waiting for a connection here would count as a timeout of the host.
+                raise Unavailable("Too many documents are being fetched now.", retry_after=_SOON)
+            flight = self._flights[key] = asyncio.create_task(self._fetch(key, fetch))
+        found = await asyncio.shield(flight)
+        if isinstance(found, FetchFailed):
+            raise found
+        return found
+
     def _remembered(self, url: str) -> str | None:
         until, failure = self._failures.get(url, (0, ""))
         if until <= self._clock():
@@ -109,14 +142,19 @@ class ClientUrlFetcher:
                     retry_after=wait,
                 )
 
-    async def _fetch(self, url: str, limit: int) -> FetchedDocument | FetchFailed:
+    async def _fetch(
+        self, key: tuple[str, int], fetch: Callable[[], Awaitable[Fetched]]
+    ) -> Fetched | FetchFailed:
+        url = key[0]
         try:
-            found = await self._pool.document(url, limit=limit)
+            found = await fetch()
+        except FetchRedirected as redirected:
+            return redirected
         except FetchFailed as failed:
             self.reject(url, failed.detail)
             return failed
         finally:
-            self._flights.pop((url, limit), None)
+            self._flights.pop(key, None)
         self._failures.pop(url, None)
         return found
 

@@ -1,4 +1,4 @@
-"""Fetches JSON documents from public addresses only, safe from server-side request forgery.
+"""Fetches JSON documents and texts from public addresses only, safe from server-side request forgery.
 
 A name is resolved once, every address it resolves to must be public, and the connection goes to one of these addresses
 under the original name (SNI, certificate and `Host`). There are no redirects, proxies, cookies or content codings; time
@@ -93,6 +93,9 @@ _MAX_URL: Final = 2048
 _JSON_TYPE = re.compile(
     r"application/(?:[a-z0-9.-]+\+)?json(?:\s*;\s*charset=\"?utf-8\"?)?", re.IGNORECASE
 )
+_HTML_TYPES: Final = frozenset({"text/html", "application/xhtml+xml"})
+_TEXT_TYPES: Final = _HTML_TYPES | {"text/plain", "text/markdown"}
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _ODD = re.compile(r"[ \\]")
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?(\d{1,9})", re.IGNORECASE)
 _UNCACHED = re.compile(r"(?:^|[\s,])no-(?:store|cache)(?:$|[\s,=])", re.IGNORECASE)
@@ -114,6 +117,22 @@ class FetchFailed(Exception):
     def __init__(self, detail: str) -> None:
         super().__init__(detail)
         self.detail = detail
+
+
+class FetchRedirected(FetchFailed):
+    """The host answered a redirect, which is not followed; `location` is where it leads."""
+
+    def __init__(self, status: int, location: str) -> None:
+        super().__init__(f"answered {status}")
+        self.location = location
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedText:
+    """A fetched text, cut at the limit; `is_html` says whether it is a page."""
+
+    body: str
+    is_html: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +230,47 @@ class Fetcher:
         """The JSON object at `url` with its `max-age`; raises `FetchFailed`."""
         return await self._ask("GET", url, limit=limit)
 
+    async def text(self, url: str, *, limit: int) -> FetchedText:
+        """The first `limit` bytes of the page or plain text at `url`; raises `FetchFailed`.
+
+        A redirect is `FetchRedirected`: its target is for the caller to fetch, under the same checks.
+        """
+        target = self._target(url)
+        try:
+            async with asyncio.timeout(self._total):
+                return await self._read_text(target, limit)
+        except FetchRedirected as redirected:
+            location = str(target.join(redirected.location))
+            raise FetchRedirected(int(redirected.detail[-3:]), location) from None
+        except FetchFailed as failed:
+            raise FetchFailed(f"{url}: {failed.detail}") from None
+        except TimeoutError:
+            raise FetchFailed(f"{url}: took too long") from None
+        except (*_FAILURES, httpx2.InvalidURL) as failed:
+            raise FetchFailed(f"{url}: {type(failed).__name__} {failed}") from None
+
+    async def _read_text(self, target: httpx2.URL, limit: int) -> FetchedText:
+        headers = _headers(target, b"text/html, text/plain, text/markdown")
+        async with self._pool.stream(
+            "GET", _raw(target), headers=headers, extensions={"timeout": self._timeouts}
+        ) as response:
+            told = _read_headers(response)
+            if response.status in _REDIRECTS and told.get("location"):
+                raise FetchRedirected(response.status, told["location"])
+            if response.status != 200:
+                raise FetchFailed(f"answered {response.status}")
+            if told.get("content-encoding", "identity").lower() != "identity":
+                raise FetchFailed("answered with a content coding that was not requested")
+            kind = told.get("content-type", "").partition(";")[0].strip().lower()
+            if kind not in _TEXT_TYPES:
+                raise FetchFailed("answered with a type that is no text")
+            body = bytearray()
+            async for chunk in response.aiter_stream():
+                body += chunk
+                if len(body) >= limit:
+                    break
+        return FetchedText(bytes(body[:limit]).decode("utf-8", "replace"), kind in _HTML_TYPES)
+
     async def exchange(
         self, url: str, form: Mapping[str, str], *, authorization: str = ""
     ) -> dict[str, Any]:
@@ -271,20 +331,10 @@ class Fetcher:
         more: Sequence[tuple[bytes, bytes]],
         content: bytes | None,
     ) -> FetchedDocument:
-        request = httpcore2.URL(
-            scheme=target.raw_scheme, host=target.raw_host, port=target.port, target=target.raw_path
-        )
-        headers = [
-            (b"Host", target.netloc),
-            (b"Accept", b"application/json, application/jwk-set+json"),
-            (b"Accept-Encoding", b"identity"),
-            (b"User-Agent", b"negotiator"),
-            (b"Connection", b"close"),
-            *more,
-        ]
+        headers = [*_headers(target, b"application/json, application/jwk-set+json"), *more]
         extensions = {"timeout": self._timeouts}
         async with self._pool.stream(
-            method, request, headers=headers, content=content, extensions=extensions
+            method, _raw(target), headers=headers, content=content, extensions=extensions
         ) as response:
             max_age = _check_head(response, limit)
             body = await _read(response, limit)
@@ -300,11 +350,33 @@ def _public_roots() -> ssl.SSLContext:
     return httpx2.create_ssl_context(trust_env=False)
 
 
-def _check_head(response: httpcore2.Response, limit: int) -> int | None:
+def _raw(target: httpx2.URL) -> httpcore2.URL:
+    return httpcore2.URL(
+        scheme=target.raw_scheme, host=target.raw_host, port=target.port, target=target.raw_path
+    )
+
+
+def _headers(target: httpx2.URL, accept: bytes) -> list[tuple[bytes, bytes]]:
+    return [
+        (b"Host", target.netloc),
+        (b"Accept", accept),
+        (b"Accept-Encoding", b"identity"),
+        (b"User-Agent", b"negotiator"),
+        (b"Connection", b"close"),
+    ]
+
+
+def _read_headers(response: httpcore2.Response) -> dict[str, str]:
+    """The headers by name in lower case; repeated ones are joined."""
     headers: dict[str, str] = {}
     for name, value in response.headers:
         key, text = name.decode("latin-1").lower(), value.decode("latin-1").strip()
         headers[key] = f"{headers[key]}, {text}" if key in headers else text
+    return headers
+
+
+def _check_head(response: httpcore2.Response, limit: int) -> int | None:
+    headers = _read_headers(response)
     if response.status != 200:
         raise FetchFailed(f"answered {response.status}")
     if headers.get("content-encoding", "identity").lower() != "identity":

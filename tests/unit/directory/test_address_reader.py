@@ -1,0 +1,74 @@
+"""What an address says about its tool: page, llms.txt, server card, OpenAPI; redirects are checked like addresses."""
+
+import orjson
+import pytest
+
+from negotiator.directory.address_reader import AddressReader
+from negotiator.trust.fetch import Fetcher
+from tests.helpers.loopback_server import answering, free_hosts, serving
+
+HTML = b"Content-Type: text/html; charset=utf-8\r\n"
+PAGE = b"""<html><head><title>Quiet Search | notes</title><meta name="description" content="Finds your notes.">
+</head><body><title>Other</title></body></html>"""
+
+
+def reader() -> AddressReader:
+    return AddressReader(free_hosts(Fetcher(allow_loopback=True)))
+
+
+@pytest.mark.asyncio
+async def test_a_page_states_its_name_and_what_it_does() -> None:
+    async with serving(answering(PAGE, head=HTML)) as (port, _):
+        draft, sources = await reader().read(f"http://127.0.0.1:{port}/", "usr_ada")
+    assert draft["name"] == "Quiet Search"
+    assert draft["summary"] == "Finds your notes."
+    assert [bool(source.found) for source in sources] == [True, False, False, False]
+
+
+@pytest.mark.asyncio
+async def test_a_server_card_states_its_endpoint() -> None:
+    card = {
+        "serverInfo": {"name": "quiet", "title": "Quiet Search", "version": "2.0"},
+        "description": "Finds notes",
+        "transport": {"type": "streamable-http", "endpoint": "https://quiet.example/mcp"},
+    }
+    async with serving(answering(orjson.dumps(card))) as (port, _):
+        draft, sources = await reader().read(f"http://127.0.0.1:{port}/", "usr_ada")
+    assert draft["name"] == "Quiet Search"
+    assert draft["kind"] == "mcp_server"
+    assert draft["interfaces"] == [{"type": "streamable-http", "url": "https://quiet.example/mcp"}]
+    assert not sources[0].found
+
+
+@pytest.mark.asyncio
+async def test_openapi_states_its_base_and_a_long_text_is_cut() -> None:
+    body = {
+        "openapi": "3.1.0",
+        "info": {"title": "Quiet API", "description": "word " * 100},
+        "servers": [{"url": "https://api.quiet.example/v1"}],
+    }
+    async with serving(answering(orjson.dumps(body))) as (port, _):
+        draft, _ = await reader().read(f"http://127.0.0.1:{port}/", "usr_ada")
+    assert draft["interfaces"] == [{"type": "rest", "url": "https://api.quiet.example/v1"}]
+    assert len(draft["summary"]) <= 200
+    assert draft["description"].startswith("word word")
+
+
+@pytest.mark.asyncio
+async def test_a_redirect_to_a_private_address_is_not_followed() -> None:
+    for target in (b"http://10.0.0.1/", b"https://169.254.169.254/", b"https://localhost/"):
+        head = b"Location: " + target + b"\r\n"
+        moved = answering(b"", head=head, status=b"302 Found")
+        async with serving(moved) as (port, _):
+            draft, sources = await reader().read(f"http://127.0.0.1:{port}/", "usr_ada")
+        assert draft == {}, target
+        assert not any(source.found for source in sources)
+
+
+@pytest.mark.asyncio
+async def test_hidden_characters_and_markup_of_a_page_do_not_arrive() -> None:
+    page = '<title>Qui\u200bet</title><meta name="description" content="a\u202eb">'.encode()
+    async with serving(answering(page, head=HTML)) as (port, _):
+        draft, _ = await reader().read(f"http://127.0.0.1:{port}/", "usr_ada")
+    assert draft["name"] == "Quiet"
+    assert draft["summary"] == "ab"
