@@ -10,8 +10,6 @@ from html import escape
 from math import ceil
 from typing import Final
 
-_ROW: Final = 16
-"""The least distance between two labels at the right edge, in the chart's units."""
 _LETTER: Final = 6.8
 """The width of a letter at most, on average, in the chart's units."""
 _GAP: Final = 8.0
@@ -20,47 +18,9 @@ _STRIP_ROW: Final = 38
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
-    """One offer: `place` counts from 0, `value` is in the unit of the axis, `label` is the value in words."""
+class Scale:
+    """Where a value lies on the paper: `low` at `start`, `high` at `end`."""
 
-    place: int
-    value: float
-    label: str
-    mark: str = ""
-    """What stands beside the point, such as "2 conditions"."""
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A level across the chart, such as the target."""
-
-    name: str
-    value: float
-    label: str
-
-
-@dataclass(frozen=True, slots=True)
-class Band:
-    """A range of values across the chart, such as the room for a deal."""
-
-    name: str
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True)
-class OffersChart:
-    """Both sides' offers in their order, the user's own levels, and the room for a deal where it is known."""
-
-    title: str
-    mine: Sequence[Point]
-    theirs: Sequence[Point]
-    lines: Sequence[Line] = ()
-    band: Band | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Scale:
     low: float
     high: float
     start: float
@@ -69,68 +29,6 @@ class _Scale:
     def at(self, value: float) -> float:
         share = (value - self.low) / (self.high - self.low) if self.high > self.low else 0.5
         return self.start + share * (self.end - self.start)
-
-
-def offers_chart(chart: OffersChart, *, width: int, height: int = 260) -> str:
-    """Both sides' offers over time; the user's are filled circles, the other side's hollow squares."""
-    values = [point.value for point in (*chart.mine, *chart.theirs)]
-    values += [line.value for line in chart.lines]
-    values += [chart.band.low, chart.band.high] if chart.band else []
-    if not values:
-        return ""
-    spread = (max(values) - min(values)) or abs(max(values)) or 1.0
-    labels = max([len(line.label) for line in chart.lines], default=0)
-    right = width - 12 - min(labels * 7.0, width * 0.42)
-    last = max((point.place for point in (*chart.mine, *chart.theirs)), default=0)
-    across = _Scale(0, max(last, 1), 18, right - 10)
-    up = _Scale(min(values) - spread * 0.12, max(values) + spread * 0.12, height - 18, 10)
-    parts = [_band(chart.band, up, right) if chart.band else ""]
-    parts += _lines(chart.lines, up, right)
-    parts += _series(chart.theirs, across, up, "theirs")
-    parts += _series(chart.mine, across, up, "mine")
-    return _svg(chart.title, width, height, "".join(parts), "chart offers")
-
-
-def _band(band: Band, up: _Scale, right: float) -> str:
-    top, bottom = up.at(band.high), up.at(band.low)
-    return (
-        f'<rect class="band" x="0" y="{top:.1f}" width="{right:.1f}" height="{bottom - top:.1f}"/>'
-        f'<text class="band-name" x="4" y="{top + 13:.1f}">{escape(band.name)}</text>'
-    )
-
-
-def _lines(lines: Sequence[Line], up: _Scale, right: float) -> list[str]:
-    found: list[str] = []
-    taken = 0.0
-    for line in sorted(lines, key=lambda one: -one.value):
-        y = up.at(line.value)
-        text = max(y + 4, taken + _ROW)
-        taken = text
-        found.append(
-            f'<line class="level" x1="0" x2="{right:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>'
-            f'<text class="level-name" x="{right + 6:.1f}" y="{text:.1f}">{escape(line.label)}</text>'
-        )
-    return found
-
-
-def _series(points: Sequence[Point], across: _Scale, up: _Scale, side: str) -> list[str]:
-    places = [(across.at(point.place), up.at(point.value)) for point in points]
-    found: list[str] = []
-    if len(places) > 1:
-        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-        found.append(f'<polyline class="{side}" points="{path}"/>')
-    for point, (x, y) in zip(points, places, strict=True):
-        told = f"<title>{escape(point.label)}</title>"
-        found.append(
-            f'<circle class="{side}" cx="{x:.1f}" cy="{y:.1f}" r="5">{told}</circle>'
-            if side == "mine"
-            else f'<rect class="{side}" x="{x - 5:.1f}" y="{y - 5:.1f}" width="10" height="10">{told}</rect>'
-        )
-        if point.mark:
-            found.append(
-                f'<text class="mark-name" x="{x:.1f}" y="{y - 9:.1f}">{escape(point.mark)}</text>'
-            )
-    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +49,7 @@ def column_chart(title: str, bars: Sequence[Bar], *, width: int, height: int = 2
     if not bars:
         return ""
     low, high = min(0.0, *(bar.value for bar in bars)), max(0.0, *(bar.value for bar in bars))
-    up = _Scale(low, high if high > low else low + 1, height - 24 - (14 if low < 0 else 0), 22)
+    up = Scale(low, high if high > low else low + 1, height - 24 - (14 if low < 0 else 0), 22)
     step = width / len(bars)
     thick = min(step * 0.62, 64)
     longest = max(len(bar.name) for bar in bars) * _LETTER + _GAP
@@ -205,7 +103,7 @@ def bar_chart(title: str, bars: Sequence[Bar], *, width: int) -> str:
     if not bars:
         return ""
     low, high = min(0.0, *(bar.value for bar in bars)), max(0.0, *(bar.value for bar in bars))
-    across = _Scale(low, high if high > low else low + 1, 0, width)
+    across = Scale(low, high if high > low else low + 1, 0, width)
     parts: list[str] = []
     for place, bar in enumerate(bars):
         y, zero, end = place * _BAR_ROW, across.at(0), across.at(bar.value)
@@ -220,26 +118,6 @@ def bar_chart(title: str, bars: Sequence[Bar], *, width: int) -> str:
             f"<title>{escape(f'{bar.name}: {bar.label}')}</title></rect>"
         )
     return _svg(title, width, _BAR_ROW * len(bars), "".join(parts), "chart bar-chart")
-
-
-def balance_chart(title: str, bars: Sequence[Bar], *, width: int) -> str:
-    """Bars left and right of an even middle; each value is from -1 (against the user) to 1 (for them)."""
-    if not bars:
-        return ""
-    row, middle = 46, width / 2
-    parts = [
-        f'<line class="level" x1="{middle:.1f}" x2="{middle:.1f}" y1="0" y2="{row * len(bars)}"/>'
-    ]
-    for place, bar in enumerate(bars):
-        length = min(abs(bar.value), 1.0) * (middle - 4)
-        x, y = (middle if bar.value >= 0 else middle - length), place * row
-        kind = "for" if bar.value >= 0 else "against"
-        parts.append(
-            f'<text class="row-name" x="{middle:.1f}" y="{y + 15}">{escape(bar.name)}</text>'
-            f'<rect class="{kind}" x="{x:.1f}" y="{y + 22}" width="{max(length, 1):.1f}" height="14">'
-            f"<title>{escape(bar.label)}</title></rect>"
-        )
-    return _svg(title, width, row * len(bars), "".join(parts), "chart balance")
 
 
 def balance_bar(id: str, value: float, label: str) -> str:
@@ -285,7 +163,7 @@ def strip_chart(title: str, ticks: Sequence[Tick], *, width: int) -> str:
     """
     if not ticks:
         return ""
-    across = _Scale(
+    across = Scale(
         min(tick.value for tick in ticks), max(tick.value for tick in ticks), 30, width - 30
     )
     line = 48 if any(tick.own for tick in ticks) else 14

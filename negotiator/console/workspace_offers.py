@@ -1,12 +1,9 @@
-"""The part "Offers" of a negotiation's page: the ledger and the charts; pure."""
+"""The part "Offers" of a negotiation's page: the ledger; pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any, Final
 
-from negotiator.console import charts as drawing
-from negotiator.console.charts import Band, Line, OffersChart, Point
 from negotiator.console.negotiation_words import NegotiationWords, day_text, time_text
 
 STATUSES: Final[dict[str, str]] = {
@@ -90,48 +87,3 @@ def _notes(offer: dict[str, Any]) -> list[str]:
     if offer["override"]:
         found.append(f"Beyond your limit on purpose: {offer['override']['reason']}")
     return found
-
-
-def charts(
-    offers: Sequence[dict[str, Any]],
-    view: dict[str, Any],
-    standing: dict[str, Any],
-    *,
-    words: NegotiationWords,
-) -> list[str]:
-    """The chart of both sides' prices over time, for a wide and a narrow page; empty before the first price."""
-    points: dict[str, list[Point]] = {"me": [], "them": []}
-    priced = [
-        (offer, amount)
-        for offer in reversed(offers)
-        if offer["package"] and (amount := words.price(offer["package"])) is not None
-    ]
-    for place, (offer, amount) in enumerate(priced):
-        conditions = len(offer["conditions"])
-        mark = f"{conditions} condition{'s' if conditions > 1 else ''}" if conditions else ""
-        points[offer["by"]].append(Point(place, float(amount), words.money(amount), mark))
-    if not priced:
-        return []
-    levels = [
-        Line(name, float(amount), f"{name} {words.money(amount)}")
-        for name, member in (("Target", "target"), ("Limit", "walk_away"))
-        if (amount := words.price(view[member]["package"] if view[member] else None)) is not None
-    ]
-    chart = OffersChart(
-        f"Offers of both sides in the order they were made, {words.money(priced[-1][1])} last",
-        points["me"],
-        points["them"],
-        levels,
-        _room(standing, words),
-    )
-    return [drawing.offers_chart(chart, width=width) for width in (720, 350)]
-
-
-def _room(standing: dict[str, Any], words: NegotiationWords) -> Band | None:
-    """The room for a deal on the price, where both ends are known."""
-    zone = standing["position"]["zopa"]
-    if zone["low"] is None or zone["high"] is None or len(words.terms.issues) > 1:
-        return None
-    share = zone["probability"]
-    name = "Room for a deal" + (f", {round(share * 100)} % likely" if share is not None else "")
-    return Band(name, float(Decimal(zone["low"])), float(Decimal(zone["high"])))

@@ -13,10 +13,11 @@ from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.negotiation_words import STATES, NegotiationWords
 from negotiator.console.page_calls import PageCalls
 from negotiator.console.page_router import PageRouter
+from negotiator.console.workspace_charts import offer_charts
 from negotiator.console.workspace_history import history_part
 from negotiator.console.workspace_now import advice, live_offer
 from negotiator.console.workspace_offer_form import offer_form
-from negotiator.console.workspace_offers import charts, ledger
+from negotiator.console.workspace_offers import ledger
 from negotiator.console.workspace_plan import plan_part
 from negotiator.console.workspace_power import power
 from negotiator.errors import Conflict, Refusal, ValidationFailed
@@ -132,7 +133,7 @@ class WorkspacePage:
             "now": advice(move, offers, words, put_away) if move else None,
             "lacking": lacking,
             "ledger": ledger(offers, words),
-            "charts": charts(offers, view, standing, words=words) if standing else [],
+            "charts": offer_charts(offers, standing, view, words) if standing else [],
             "form": offer_form(
                 view,
                 words,
