@@ -8,6 +8,8 @@ from negotiator.compose.directory_console import build_directory_pages
 from negotiator.compose.services import Services
 from negotiator.console.agent_page import AgentPage
 from negotiator.console.browser_sessions import AnySession, SignedInSession
+from negotiator.console.go_page import GoPage
+from negotiator.console.guides_pages import GuidesPages
 from negotiator.console.home_page import HomePage
 from negotiator.console.live_call_page import LiveCallPage
 from negotiator.console.live_page import LivePage
@@ -39,8 +41,9 @@ def build_console(
     """
     router, calls = services.page_router, PageCalls(service, services.pipeline)
     directory = build_directory_pages(services, calls, site)
+    everywhere = (*GuidesPages(router).routes(), *GoPage(router, calls).routes(), *directory)
     if "assistant" not in services.settings.services:
-        return directory
+        return everywhere
     home, workspace = HomePage(router, calls), WorkspacePage(router, calls)
 
     async def show_home(request: Request, session: AnySession) -> Response:
@@ -51,7 +54,7 @@ def build_console(
     return (
         _for_browsers(router.open_page(HOME_PATH, show_home), public_home),
         *home.routes(),
-        *directory,
+        *everywhere,
         *PreparePage(router, calls).routes(),
         *workspace.routes(),
         *WorkspaceOfferForms(workspace).routes(),

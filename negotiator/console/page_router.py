@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote
@@ -15,6 +16,7 @@ from starlette.routing import Route
 from negotiator import values
 from negotiator.caller import anonymous_caller
 from negotiator.console.browser_sessions import AnySession, BrowserSessions, SignedInSession
+from negotiator.console.guides_content import guide_of_page
 from negotiator.console.page_renderer import PageRenderer
 from negotiator.errors import FieldError, NotFound, Refusal, ValidationFailed
 from negotiator.http.endpoint import read_headers
@@ -26,6 +28,8 @@ from negotiator.telemetry import logger, request_id
 log = logger(__name__)
 
 SIGN_IN_PATH: Final = "/sign-in"
+GUIDES_PATH: Final = "/docs/guides"
+GO_PATH: Final = "/go"
 HEADINGS: Final = {
     401: "This address is for programs",
     403: "You may not do that",
@@ -37,6 +41,7 @@ HEADINGS: Final = {
     429: "A moment, please",
     503: "Not available right now",
 }
+_path: ContextVar[str] = ContextVar("path of the page", default="")
 OTHER_HEADING: Final = "This did not work"
 
 
@@ -148,6 +153,7 @@ class PageRouter:
             "csrf": csrf,
             "home": self.home,
             "navigation": self.navigation,
+            "explained_in": guide_of_page(_path.get()),
         }
         return self.pages.render(template, status, **common, **context)
 
@@ -173,6 +179,7 @@ class PageRouter:
         self, request: Request, make: Callable[[AnySession], Awaitable[Response]]
     ) -> Response:
         session: AnySession | None = None
+        _path.set(request.url.path)
         try:
             session = await self._session(request)
             response = await make(session)

@@ -118,36 +118,34 @@
     next.focus();
   });
 
-  // ⌘K or Ctrl K goes to any page.
+  // ⌘K or Ctrl K searches everything; arrows choose, Enter opens.
   const dialog = find("#go-to");
   if (dialog) {
     const box = find("[data-go-to]", dialog);
-    const list = find("[data-go-to-list]", dialog);
-    const places = () => [...document.querySelectorAll("header a[href], main a[href]")]
-      .map((link) => [link.textContent.trim(), link.getAttribute("href")])
-      .filter(([name, to], place, all) => name && to.startsWith("/") && all.findIndex((one) => one[1] === to) === place);
-    const show = () => {
-      const words = box.value.toLowerCase().split(/\s+/).filter(Boolean);
-      list.replaceChildren(...places()
-        .filter(([name]) => words.every((word) => name.toLowerCase().includes(word))).slice(0, 12)
-        .map(([name, to]) => {
-          const link = document.createElement("a");
-          link.href = to; link.textContent = name;
-          const item = document.createElement("li");
-          item.append(link);
-          return item;
-        }));
-    };
+    const open = () => { box.value = ""; dialog.showModal(); box.focus(); htmx.trigger(box.form, "show"); };
     document.addEventListener("keydown", (event) => {
-      if ((event.metaKey || event.ctrlKey) && event.key === "k") {
-        event.preventDefault(); box.value = ""; show(); dialog.showModal(); box.focus();
-      }
+      if ((event.metaKey || event.ctrlKey) && event.key === "k") { event.preventDefault(); if (!dialog.open) open(); }
     });
-    box.addEventListener("input", show);
-    box.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") { event.preventDefault(); find("a", list)?.click(); }
-      if (event.key === "ArrowDown") { event.preventDefault(); find("a", list)?.focus(); }
+    document.addEventListener("click", (event) => {
+      if (event.target.closest("[data-go-to-open]") && !event.ctrlKey && !event.metaKey) { event.preventDefault(); open(); }
+      if (event.target === dialog) dialog.close();
+    });
+    dialog.addEventListener("keydown", (event) => {
+      const stops = [box, ...dialog.querySelectorAll("#go-to-list a")];
+      const at = stops.indexOf(document.activeElement);
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (step) { event.preventDefault(); stops[(at + step + stops.length) % stops.length].focus(); }
+      if (event.key === "Enter" && at === 0 && stops.length > 1) { event.preventDefault(); stops[1].click(); }
     });
   }
+
+  // A form or link that takes over a second says that it works.
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    setTimeout(() => { if (!event.defaultPrevented) form.setAttribute("aria-busy", "true"); }, 400);
+  });
+  window.addEventListener("pageshow", () => document.querySelectorAll("form[aria-busy]").forEach((form) => form.removeAttribute("aria-busy")));
+  document.addEventListener("htmx:beforeRequest", (event) => event.detail.target.setAttribute("aria-busy", "true"));
+  document.addEventListener("htmx:afterRequest", (event) => event.detail.target.removeAttribute("aria-busy"));
   root.classList.add("scripted");
 })();

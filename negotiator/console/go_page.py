@@ -1,0 +1,135 @@
+"""`/go`: one search over pages, negotiations, tools, what the user knows, and the guides; ⌘K shows it over any page."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import quote_plus
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from negotiator.console.browser_sessions import SignedInSession
+from negotiator.console.guides_content import search_guides
+from negotiator.console.negotiation_words import STATES, NegotiationWords
+from negotiator.console.page_calls import Members, PageCalls
+from negotiator.console.page_router import GO_PATH, GUIDES_PATH, PageRouter
+from negotiator.errors import Refusal
+
+LONGEST_QUERY: Final = 100
+EACH: Final = 5
+"""Results of one kind."""
+_LONGEST_TEXT: Final = 90
+_PREPARE: Final = ("Prepare a negotiation", "/negotiations/new")
+_ACCOUNT: Final = ("Your account", "/account")
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """One result: its title, a few words about it, and its path."""
+
+    title: str
+    detail: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class DestinationGroup:
+    """The results of one kind."""
+
+    title: str
+    found: tuple[Destination, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GoPage:
+    """The page, and its results alone for the box that ⌘K opens."""
+
+    router: PageRouter
+    calls: PageCalls
+
+    def routes(self) -> list[Route]:
+        return [self.router.page(GO_PATH, self.show)]
+
+    async def show(self, request: Request, session: SignedInSession) -> Response:
+        query = request.query_params.get("q", "").strip()[:LONGEST_QUERY]
+        groups = await self._find(session, query)
+        template = "go_results.html" if "hx-request" in request.headers else "go.html"
+        return self.router.render(template, session, query=query, groups=groups)
+
+    async def _find(self, session: SignedInSession, query: str) -> list[DestinationGroup]:
+        groups = [DestinationGroup("Pages", self._pages(query))]
+        if not query:
+            recent = await self._answer(session, "list_negotiations", {"limit": EACH})
+            groups.append(DestinationGroup("Negotiations", _negotiations(recent)))
+            return [group for group in groups if group.found]
+        found = await self._answer(session, "list_negotiations", {"query": query, "limit": EACH})
+        groups.append(DestinationGroup("Negotiations", _negotiations(found)))
+        found = await self._answer(
+            session, "search_memories", {"query": query, "limit": EACH, "mode": "keyword"}
+        )
+        groups.append(DestinationGroup("What you know", _memories(found)))
+        guides = tuple(
+            Destination(guide.title, "Guide", f"{GUIDES_PATH}/{guide.name}")
+            for guide in search_guides(query)[:EACH]
+        )
+        groups.append(DestinationGroup("Guides", guides))
+        found = await self._answer(session, "list_tools", {"query": query, "limit": EACH})
+        groups.append(DestinationGroup("Tools", _tools(found)))
+        return [group for group in groups if group.found]
+
+    def _pages(self, query: str) -> tuple[Destination, ...]:
+        offered = [(entry.title, entry.path) for entry in self.router.navigation]
+        if self.calls.offers("open_negotiation"):
+            offered.append(_PREPARE)
+        words = query.lower().split()
+        return tuple(
+            Destination(title, "", path)
+            for title, path in (*offered, _ACCOUNT, ("Guides", GUIDES_PATH))
+            if all(word in title.lower() for word in words)
+        )
+
+    async def _answer(
+        self, session: SignedInSession, operation: str, members: Members
+    ) -> Sequence[Members]:
+        """The items that the operation answers; none where it is not offered or refuses such a query."""
+        if not self.calls.offers(operation):
+            return ()
+        try:
+            return (await self.calls.run(session, operation, members))["items"]
+        except Refusal:
+            return ()
+
+
+def _negotiations(items: Sequence[Members]) -> tuple[Destination, ...]:
+    return tuple(
+        Destination(
+            one["title"],
+            f"{NegotiationWords.of(one).them} · {STATES[one['state']]}",
+            f"/negotiations/{one['id']}",
+        )
+        for one in items
+    )
+
+
+def _memories(items: Sequence[Members]) -> tuple[Destination, ...]:
+    return tuple(
+        Destination(_shortened(text), "", f"/memories?query={quote_plus(text[:LONGEST_QUERY])}")
+        for text in (_text(one) for one in items)
+    )
+
+
+def _text(item: Any) -> str:
+    text: str = item["memory"]["text"]
+    return " ".join(text.split())
+
+
+def _tools(items: Sequence[Members]) -> tuple[Destination, ...]:
+    return tuple(
+        Destination(one["name"], _shortened(one["summary"] or ""), f"/tools/{one['slug']}")
+        for one in items
+    )
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT].rsplit(' ', 1)[0]} …"

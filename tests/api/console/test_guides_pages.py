@@ -1,0 +1,89 @@
+"""The guides for people: each is served, found by its words, and linked from the pages that it explains."""
+
+import re
+from importlib import resources
+
+import pytest
+
+from negotiator.console.guides_content import (
+    GUIDE_OF_PAGE,
+    GUIDES,
+    all_guides,
+    guide_of_page,
+    search_guides,
+)
+from tests.conftest import Account, Browsers
+
+PAGE = "/docs/guides"
+
+
+def test_every_file_is_a_guide_and_every_guide_explains_something() -> None:
+    files = (resources.files("negotiator.console") / "guides").iterdir()
+    assert {file.name.removesuffix(".md") for file in files} == {*GUIDES}
+    assert {*GUIDE_OF_PAGE.values()} == {*GUIDES}
+
+
+def test_a_guide_is_short() -> None:
+    for guide in all_guides():
+        words = re.sub(r"<[^>]+>", " ", guide.html).split()
+        assert 40 < len(words) < 350, guide.name
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/", "home"),
+        ("/negotiations/new", "prepare"),
+        ("/negotiations/neg_1", "negotiation"),
+        ("/negotiations/neg_1/offers", "negotiation"),
+        ("/agents/agt_1", "agents"),
+        ("/tools/submit", "submit"),
+        ("/tools/submitted-things", "tools"),
+        ("/nothing", ""),
+    ],
+)
+def test_the_guide_of_a_page_is_that_of_the_longest_path(path: str, name: str) -> None:
+    assert guide_of_page(path) == name
+
+
+def test_guides_are_found_by_words_in_any_form_and_by_beginnings() -> None:
+    assert search_guides("microphones")[0].name == "call"
+    assert search_guides("passk")[0].name == "account"
+    assert search_guides("preparing a negotiation")[0].name == "prepare"
+    assert search_guides("zebra") == []
+    assert len(search_guides("the")) == len(GUIDES) or search_guides("") == [*all_guides()]
+
+
+@pytest.mark.asyncio
+async def test_a_visitor_reads_guides_and_a_strange_one_is_missing(browsers: Browsers) -> None:
+    visitor = browsers()
+    listed = (await visitor.open(PAGE)).text
+    for guide in all_guides():
+        assert f'href="{PAGE}/{guide.name}"' in listed
+        shown = await visitor.open(f"{PAGE}/{guide.name}")
+        assert shown.status_code == 200
+        assert f"<h1>{guide.title}</h1>" in shown.text
+        fragments = re.findall(r'href="#([a-z0-9-]+)"', shown.text)
+        assert all(f'id="{fragment}"' in shown.text for fragment in fragments if fragment != "main")
+    found = (await visitor.open(f"{PAGE}?q=passkey")).text
+    assert f'href="{PAGE}/account"' in found
+    assert f'href="{PAGE}/wins"' not in found
+    assert "No guide has all of these words" in (await visitor.open(f"{PAGE}?q=zebra")).text
+    assert (await visitor.open(f"{PAGE}/nothing", accept="text/html")).status_code == 404
+
+
+@pytest.mark.asyncio
+async def test_commands_name_this_service_and_can_be_copied(browsers: Browsers) -> None:
+    page = (await browsers().open(f"{PAGE}/agents")).text
+    assert "curl -s https://negotiator.example/api/agent/register" in page
+    assert 'data-copy="code-1"' in page
+
+
+@pytest.mark.asyncio
+async def test_a_page_links_to_its_guide(browsers: Browsers, account: Account) -> None:
+    await account()
+    browser = browsers()
+    await browser.sign_in()
+    for path in ("/", "/negotiations/new", "/agents", "/memories", "/account"):
+        shown = (await browser.open(path)).text
+        assert f'href="{PAGE}/{guide_of_page(path)}">What is this page?' in shown
