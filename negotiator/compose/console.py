@@ -63,7 +63,6 @@ def build_console(
         *LivePage(router, calls).routes(),
         *LiveCallPage(router, calls).routes(),
         *NegotiationsPage(router, calls).routes(),
-        *WorkspacePage(router, calls).routes(),
         *MemoriesPage(router, calls).routes(),
         *_agent_page(services, calls).routes(),
         *WinsPage(router, calls).routes(),

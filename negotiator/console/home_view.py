@@ -122,14 +122,14 @@ def _approval(view: dict[str, Any], agents: Mapping[str, str]) -> Waiting:
     what = "accept" if held["kind"] == "acceptance" else "offer"
     return Waiting(
         view["title"],
-        f"{who} wants to {what} {words.package(held['package'])}. {beyond_text(held, words)}".strip(),
+        f"{who} wants to {what} {words.package(held['package'])}. {beyond_text(held)}".strip(),
         "Decide",
         f"/negotiations/{view['id']}",
         held.get("reason") or "",
     )
 
 
-def beyond_text(held: Mapping[str, Any], words: NegotiationWords) -> str:
+def beyond_text(held: Mapping[str, Any]) -> str:
     """How far a held package passes the user's limits, as sentences; empty where that has no amount."""
     said: list[str] = []
     for one in held.get("beyond") or ():
@@ -137,8 +137,7 @@ def beyond_text(held: Mapping[str, Any], words: NegotiationWords) -> str:
         if one["amount"] is None:
             said.append(f"That passes {limit}.")
         else:
-            side = "above" if one["amount_is"] == "above" else "below"
-            said.append(f"That is {words.amount(one['amount'])} {side} {limit}.")
+            said.append(f"That is {one['words']} {one['side']} {limit}.")
     return " ".join(said)
 
 

@@ -1,9 +1,11 @@
 """Markdown as HTML for pages: no styles, which their policy refuses, and wide tables that scroll by themselves."""
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 _MARKDOWN: Final = MarkdownIt("commonmark", {"html": False}).enable("table")
 _ALIGNED: Final = re.compile(r'<(t[hd]) style="text-align:(\w+)">')
@@ -13,7 +15,18 @@ _TABLE: Final = (
 )
 
 
+def parse_markdown(text: str) -> list[Token]:
+    """The tokens of the text, for pages that mark parts of it."""
+    return _MARKDOWN.parse(text)
+
+
 def render_markdown(text: str) -> str:
     """The text as HTML; HTML inside it is shown as text."""
-    found = _ALIGNED.sub(r'<\1 class="\2">', _MARKDOWN.render(text))
+    return render_tokens(parse_markdown(text))
+
+
+def render_tokens(tokens: Sequence[Token]) -> str:
+    """The tokens as HTML."""
+    html: str = _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {})
+    found = _ALIGNED.sub(r'<\1 class="\2">', html)
     return found.replace("<table>", _TABLE[0]).replace("</table>", _TABLE[1])

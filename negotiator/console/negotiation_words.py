@@ -127,6 +127,10 @@ class NegotiationWords:
         """An amount in the negotiation's currency."""
         return self.wording.money(amount)
 
+    def quantity(self, package: dict[str, Any]) -> Decimal:
+        """How many times a package's price is paid; 1 for a lump sum."""
+        return self.wording.amount_in_all(package, Decimal(1))
+
     def amount(self, amount: str) -> str:
         """An amount of money as the API sends it, in the negotiation's currency."""
         return self.money(Decimal(amount))

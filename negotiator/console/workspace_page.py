@@ -14,7 +14,8 @@ from negotiator.console.negotiation_words import STATES, NegotiationWords
 from negotiator.console.page_calls import PageCalls
 from negotiator.console.page_router import PageRouter
 from negotiator.console.workspace_charts import offer_charts
-from negotiator.console.workspace_history import history_part
+from negotiator.console.workspace_end import end_part
+from negotiator.console.workspace_history import TalkSoFar, history_part
 from negotiator.console.workspace_now import advice, live_offer
 from negotiator.console.workspace_offer_form import offer_form
 from negotiator.console.workspace_offers import ledger
@@ -31,16 +32,22 @@ _UNREAD: Final = 422
 
 @dataclass(frozen=True, slots=True)
 class RefusedForm:
-    """A form that was not accepted: what was typed, the sentences by field, and the API's refusal if there was one."""
+    """A form that was not accepted: what was typed, the sentences by field, and the API's refusal if there was one.
 
-    part: Literal["offer", "fact", "limits", "other"]
+    A form that was only looked at is not `unread`.
+    """
+
+    part: Literal["offer", "fact", "limits", "win", "other"]
     typed: Mapping[str, str] = field(default_factory=dict[str, str])
     faults: Mapping[str, str] = field(default_factory=dict[str, str])
     refusal: Refusal | None = None
+    unread: bool = True
 
     @property
     def status(self) -> int:
-        return self.refusal.status if self.refusal else _UNREAD
+        if self.refusal:
+            return self.refusal.status
+        return _UNREAD if self.unread else 200
 
 
 _NOTHING: Final = RefusedForm("other")
@@ -94,6 +101,9 @@ class WorkspacePage:
         view = await self.calls.run(session, "get_negotiation", named)
         form = refused or _NOTHING
         other = form.refusal if form.part == "other" else None
+        talk = await self.talk(request, session, view, form)
+        said = TalkSoFar(talk["offers"], talk["words"])
+        past = await history_part(self.calls, session, view, said, store=self.router.store)
         return self.router.render(
             "workspace.html",
             session,
@@ -103,9 +113,10 @@ class WorkspacePage:
             faults=[fault.description for fault in other.errors]
             if isinstance(other, ValidationFailed)
             else [],
-            **await self.talk(request, session, view, form),
-            **await plan_part(self.calls, session, view),
-            **await history_part(self.calls, session, view),
+            **talk,
+            **past,
+            **await plan_part(self.calls, session, view, said, past=past),
+            **await end_part(self.calls, session, view, said, typed=form.typed),
         )
 
     async def talk(
@@ -127,6 +138,7 @@ class WorkspacePage:
         entered = form if form.part == "offer" else _NOTHING
         return {
             "negotiation": view,
+            "offers": offers,
             "state": STATES[view["state"]],
             "words": words,
             "talks": talks,

@@ -175,6 +175,7 @@ class ListWins(Strict):
     category: ShortText | None = Field(None, description="Only those of this category.")
     kind: ShortText | None = Field(None, description="Only those of this kind.")
     counterparty: ShortText | None = Field(None, description="Only those with this other side.")
+    negotiation_id: ShortText | None = Field(None, description="Only that of this negotiation.")
     limit: int = Field(20, ge=1, le=100, description="How many at most.")
     cursor: Cursor = None
 

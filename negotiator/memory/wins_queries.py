@@ -50,6 +50,7 @@ _PAGE = Query(
         _absent_or(
             "counterparty", col(Win.counterparty) == bindparam("counterparty", type_=String)
         ),
+        _absent_or("subject", col(Win.negotiation) == bindparam("subject", type_=String)),
     )
     .order_by(col(Win.id).desc())
     .limit(bindparam("limit")),
@@ -105,6 +106,7 @@ def page(tx: Transaction, owner: str, query: ListWins, before: str | None) -> li
         category=query.category,
         kind=query.kind,
         counterparty=query.counterparty,
+        subject=query.negotiation_id,
         limit=query.limit + 1,
     )
     return [_view(row) for row in found]

@@ -156,7 +156,8 @@ class WinRoutes:
 
     async def list(self, call: Call[ListWins]) -> Mapping[str, Any]:
         query, owner = call.input, call.caller.principal
-        bound = ("wins", owner, query.category, query.kind, query.counterparty)
+        wanted = (query.category, query.kind, query.counterparty, query.negotiation_id)
+        bound = ("wins", owner, *wanted)
         before = None if query.cursor is None else self.cursors.open(query.cursor, *bound)
         found = await self.store.read(lambda tx: wins_queries.page(tx, owner, query, before))
         listed, cursor = self.cursors.page(found, query.limit, lambda win: win["id"], *bound)

@@ -25,6 +25,11 @@ class Actor:
 CLOCK_ACTOR: Final = Actor("clock", "")
 
 
+def acts_for_user(actor: Actor, owner: str) -> bool:
+    """Whether an agent or a client acts on a negotiation that a user owns."""
+    return actor.kind != "user" and actor.id != owner
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryEvent:
     """One event: `kind` is opened, edited, baseline_changed, state, offer, override, approval_requested, approval or

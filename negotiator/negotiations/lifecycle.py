@@ -6,11 +6,11 @@ from typing import Any
 import orjson
 
 from negotiator import values
-from negotiator.errors import Conflict, FieldError, ValidationFailed
+from negotiator.errors import Conflict, FieldError, Forbidden, ValidationFailed
 from negotiator.http.input import validate
 from negotiator.negotiations import offer_history, queries, states
 from negotiator.negotiations import offer_queries as ledger
-from negotiator.negotiations.event_queries import Actor, HistoryEvent
+from negotiator.negotiations.event_queries import Actor, HistoryEvent, acts_for_user
 from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.negotiations.offers import (
     agree_on_package,
@@ -112,11 +112,16 @@ def move_state(
 ) -> dict[str, Any]:
     """Move a negotiation to another state and return its view.
 
-    Raises 404; 409 `illegal_transition` with `allowed`, `offer_not_live`, `below_walk_away`, `constraint_violated` or
-    `approval_mismatch`; 412; and 422 for a missing reason or digest.
+    Raises 403 `user_decides` where an agent approves or overrides in its user's place; 404; 409 `illegal_transition`
+    with `allowed`, `offer_not_live`, `below_walk_away`, `constraint_violated` or `approval_mismatch`; 412; and 422 for
+    a missing reason or digest.
     """
     session = queries.load_for_writing(tx, owner, move.id, expected=expected)
     states.check_move(session.state, move.to, move.reason)
+    if acts_for_user(actor, owner) and (move.approved or move.override):
+        raise Forbidden(
+            "Only the user decides this, on the page of the negotiation.", error="user_decides"
+        )
     if session.state == states.AWAITING:
         session = _decide(tx, session, move, actor)
     elif move.to == states.AGREED:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
-from sqlalchemy import bindparam, func, or_, select, update
+from sqlalchemy import and_, bindparam, func, or_, select, update
 from sqlmodel import col
 
 from negotiator import values
@@ -60,7 +60,7 @@ _ALL = Query(
     _row,
 )
 _offers = table(Offer)
-_confirming = _offers.alias("confirming")
+_answer = _offers.alias("answer")
 _of_owner = (
     _offers.c.negotiation == col(Negotiation.id),
     col(Negotiation.owner) == bindparam("owner"),
@@ -89,10 +89,13 @@ _UNCONFIRMED = Query(
     .where(
         *_of_owner,
         _offers.c.source == "detected_in_speech",
-        ~select(_confirming.c.id)
+        ~select(_answer.c.id)
         .where(
-            _confirming.c.negotiation == _offers.c.negotiation,
-            _confirming.c.confirms == _offers.c.id,
+            _answer.c.negotiation == _offers.c.negotiation,
+            or_(
+                _answer.c.confirms == _offers.c.id,
+                and_(_answer.c.kind == "withdrawal", _answer.c.answers == _offers.c.id),
+            ),
         )
         .exists(),
     )
@@ -147,7 +150,7 @@ def last_offers(
 
 
 def unconfirmed_offers(tx: Transaction, *, owner: str, first: str, last: str) -> dict[str, int]:
-    """How many offers that were detected in speech nobody has confirmed, by negotiation; see `last_offers`."""
+    """How many offers heard in speech nobody has confirmed or dismissed, by negotiation; see `last_offers`."""
     return dict(tx.all(_UNCONFIRMED, owner=owner, first=first, last=last))
 
 

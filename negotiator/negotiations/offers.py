@@ -12,11 +12,12 @@ from negotiator import values
 from negotiator.errors import Conflict, FieldError, ValidationFailed
 from negotiator.negotiations import limits, offer_history, queries, states
 from negotiator.negotiations import offer_queries as ledger
-from negotiator.negotiations.event_queries import Actor, HistoryEvent
+from negotiator.negotiations.event_queries import Actor, HistoryEvent, acts_for_user
 from negotiator.negotiations.issues import Package
 from negotiator.negotiations.leverage.concessions import LedgerOffer, concession_analysis
 from negotiator.negotiations.offer_history import DETECTED_SOURCE, OFFER_KINDS
 from negotiator.negotiations.offer_queries import OfferRow
+from negotiator.negotiations.passed_limits import passed_limits
 from negotiator.negotiations.schemas_offers import RecordOffer
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.negotiations.terms import Terms
@@ -230,9 +231,10 @@ def record_offer(
         )
         if against:
             entry = replace(entry, override={"reason": sent.reason, "against": against})
+        asks = bool(against) and acts_for_user(actor, owner)
         # A detected offer does not wait for approval; the row that confirms it does.
         detected = sent.source == DETECTED_SOURCE
-        if not detected and limits.needs_approval(session.terms, entry.package or {}):
+        if not detected and (asks or limits.needs_approval(session.terms, entry.package or {})):
             entry = replace(entry, approval=_pending_approval(entry))
     row = _row(entry)
     ledger.add(tx, session.id, row)
@@ -341,7 +343,7 @@ def _apply_effect(tx: Transaction, entry: NewOffer, row: OfferRow, actor: Actor)
     session = replace(entry.session, offers=row.seq)
     detail = {"offer_id": row.id, "by": row.side, "kind": row.kind}
     session = queries.add_event(tx, session, actor, HistoryEvent(kind="offer", detail=detail))
-    if entry.override is not None:
+    if entry.override is not None and entry.approval is None:
         override = {"offer_id": row.id, "against": entry.override["against"]}
         event = HistoryEvent(kind="override", reason=entry.override["reason"], detail=override)
         session = queries.add_event(tx, session, actor, event)
@@ -350,7 +352,17 @@ def _apply_effect(tx: Transaction, entry: NewOffer, row: OfferRow, actor: Actor)
     if session.state in {states.DRAFT, states.PLANNED} and is_made:
         session = enter_state(tx, session, states.ACTIVE, actor=actor)
     if entry.approval is not None:
-        held = {"offer_id": row.id, "kind": row.kind, "package": row.package, **entry.approval}
+        held = {
+            "offer_id": row.id,
+            "kind": row.kind,
+            "package": row.package,
+            **entry.approval,
+            "reason": entry.sent.reason or entry.sent.rationale,
+            "asked_by": {"kind": actor.kind, "id": actor.id},
+            "beyond": passed_limits(
+                session.terms, row.package or {}, binding=row.kind == "acceptance"
+            ),
+        }
         session = replace(session, pending=held)
         session = enter_state(tx, session, states.AWAITING, actor=actor, detail=held)
     elif row.kind == "acceptance":

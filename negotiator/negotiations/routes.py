@@ -197,7 +197,7 @@ class Negotiations:
                 output=NegotiationView,
                 scopes=WRITE_SCOPES,
                 creates=True,
-                refusals=(400, 404, 409, 412, 422),
+                refusals=(400, 403, 404, 409, 412, 422),
                 tool=ToolOffer(
                     "Move a negotiation",
                     hint=(

@@ -275,6 +275,7 @@ REQUIREMENTS: Final = {
     "6.5:constraint_violated": "an own offer against a hard constraint is 409",
     "6.5:acceptance": "an acceptance names a live offer of the other side",
     "6.5:approval": "an offer beyond the authority waits for the approval of its own package",
+    "6.5:user_decides": "an agent that passes a limit of its user waits, and cannot approve it",
     "6.5:unconfirmed": "a detected offer counts once it is confirmed",
     "6.5:dismissed": "a withdrawal of a detected offer dismisses it and changes nothing else",
     "6.6:leverage": "leverage answers position, power and points; contributions add up to logit alpha",

@@ -14,6 +14,10 @@
     setTimeout(() => { button.textContent = label; }, 1600);
   });
 
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("[data-print]")) window.print();
+  });
+
   // A form with data-undo waits ten seconds before it is sent, and can be taken back meanwhile. It is sent at once when
   // the page is left or another one is sent. With data-undo-hides the part around it disappears, and the page stays.
   let waiting = null;

@@ -1,0 +1,62 @@
+"""A plan's markdown on a page: what tells the limit is marked, and what changed between versions is found."""
+
+import re
+
+from negotiator.console.plan_text import plan_changes, plan_html, word_changes
+
+PLAN = """# Battle plan: Car
+
+Private. Version 1 of 3 May 2026.
+**Out of date: the negotiation has changed since. Make a new plan.**
+
+## At a glance
+You buy.
+
+| | First move | Aim | Limit (do not say) |
+|:--|:--|:--|:--|
+| Price | €12,000 | €12,500 | €14,000 |
+
+- **First move.** Name yours first.
+- **For you alone.** Expect €13,000, between €12,000 and €14,000.
+- **Approval.** From €13,500 on you need Ada.
+
+## Step by step
+1. “We can do €12,300 if you
+   deliver in May.”
+
+Past your own limit, only as you allowed:
+- €14,200 for winter tyres.
+
+## If …
+- **… they go silent:** Wait.
+"""
+
+
+def test_what_tells_the_limit_is_marked_and_nothing_else() -> None:
+    html = plan_html(PLAN)
+    open_text = re.sub(r'<(th|td|p|ul|li) class="(floor|private)">.*?</\1>', "", html, flags=re.S)
+    for figure in ("14,000", "14,200", "13,500"):
+        assert figure in html
+        assert figure not in open_text
+    assert "12,500" in open_text
+    assert "go silent" in open_text
+    assert "style=" not in html
+    assert "Out of date" not in html
+    assert "<h3>At a glance</h3>" in html
+
+
+def test_only_changed_paragraphs_are_shown_word_by_word() -> None:
+    after = PLAN.replace("Wait.", "Wait two days.").replace("€12,300 if", "€12,400 if")
+    found = plan_changes(PLAN, after)
+    assert [section.title for section in found] == ["Step by step", "If …"]
+    [pieces] = found[0].paragraphs
+    assert [(one.kind, one.text) for one in pieces if one.kind != "same"] == [
+        ("removed", "€12,300"),
+        ("added", "€12,400"),
+    ]
+    assert pieces[-1].text.endswith("deliver in May.”"), "a wrapped line is one paragraph"
+    assert plan_changes(PLAN, PLAN) == []
+
+
+def test_texts_that_share_little_are_shown_whole() -> None:
+    assert [one.kind for one in word_changes("a b c", "x y z")] == ["removed", "added"]
