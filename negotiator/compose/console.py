@@ -17,6 +17,7 @@ from negotiator.console.memories_page import MemoriesPage
 from negotiator.console.negotiations_page import NegotiationsPage
 from negotiator.console.page_calls import PageCalls
 from negotiator.console.prepare_page import PreparePage
+from negotiator.console.tactics_page import TacticsPage
 from negotiator.console.wins_page import WinsPage
 from negotiator.console.workspace_offer_forms import WorkspaceOfferForms
 from negotiator.console.workspace_page import WorkspacePage
@@ -66,6 +67,7 @@ def build_console(
         *MemoriesPage(router, calls).routes(),
         *_agent_page(services, calls).routes(),
         *WinsPage(router, calls).routes(),
+        *TacticsPage(router, calls).routes(),
     )
 
 

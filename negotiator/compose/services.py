@@ -187,10 +187,11 @@ def _page_router(
     entries = [
         *((NavigationEntry("home", "/", "Home"),) if assistant else ()),
         *((NavigationEntry("live", LIVE_PATH, "On the call"),) if assistant else ()),
-        *((NavigationEntry("agents", "/agents", "Agents"),) if assistant else ()),
         *((NavigationEntry("memories", "/memories", "What you know"),) if assistant else ()),
+        *((NavigationEntry("tactics", "/tactics", "Tactics"),) if assistant else ()),
         *((NavigationEntry("wins", "/wins", "What it brought"),) if assistant else ()),
         *((NavigationEntry("tools", "/tools", "Tools"),) if directory else ()),
+        *((NavigationEntry("agents", "/agents", "Agents"),) if assistant else ()),
     ]
     home = "/agents" if assistant else "/account"
     sessions = BrowserSessions(BrowserCookies(settings.base_url, secret), store, guard)

@@ -46,6 +46,7 @@
     const form = event.target;
     if (!form.dataset.undo || form.dataset.sent) return;
     event.preventDefault();
+    if (waiting?.form === form) return;
     if (waiting) finish(true);
     const note = document.createElement("div");
     note.className = "undo";
